@@ -32,8 +32,8 @@ struct SharedTrace {
   std::shared_ptr<const Trace> trace;
 };
 
-// Python's `_core.MadeTable`: a table that is made of a Trace and belongs to it as the Trace's own do. `trace` also
-// owns what the columns lie in.
+// Python's `_core.MadeTable`: a computed table, for example the averages of a recording. `trace` also owns the memory
+// of the columns, so a reference to it keeps the view valid.
 struct MadeTable {
   std::shared_ptr<const Trace> trace;
   TableView view;
@@ -41,12 +41,12 @@ struct MadeTable {
 
 MadeTable ToMadeTable(std::shared_ptr<const OwnedTable> table);
 
-// Python's `_core.Source`: the table of a loaded library, which is never unloaded.
+// Python's `_core.Source`: the function table of a loaded library. The library is never unloaded.
 struct LoadedSource {
   const Source* source = nullptr;
 };
 
-// Raises the Python exception of an Error. `path`: what the caller gave, the exception's filename.
+// Raises the Python exception of an Error. `path`: the argument of the caller, stored as the exception's `filename`.
 [[noreturn]] void Raise(const Error& error, nb::handle path = {});
 
 template <typename T>
@@ -58,9 +58,9 @@ inline void Unwrap(const Status& status, nb::handle path = {}) {
   if (!status.ok()) Raise(status.error(), path);
 }
 
-// Gives the GIL away for a block. Not nanobind's own: while the interpreter ends, Python ends every thread
-// that asks for the GIL by unwinding its stack, and nanobind's frames answer that with an abort. Here such a
-// thread stops for good and the process ends around it, which is what Python does from 3.14 on.
+// Releases the GIL for a scope. nanobind's own class is not usable: during finalisation, Python terminates a thread
+// that requests the GIL by unwinding its stack (pthread_exit), and nanobind's noexcept frames abort the process. Here
+// such a thread blocks forever and the process exits without it, as Python itself does from 3.14 on.
 class GilRelease {
  public:
   GilRelease() : state_(PyEval_SaveThread()) {}
@@ -79,26 +79,27 @@ auto WithoutGil(Work&& work) {
   return work();
 }
 
-// Bytes of a trace as str, and back. FromText also takes lone surrogates (as their three bytes).
+// Bytes of a trace as str, and back. FromText also accepts lone surrogates (encoded as three bytes each).
 nb::object ToText(std::string_view bytes);
 std::string FromText(nb::handle text);
-// The bytes of a str without a copy where it is plain UTF-8; *keep holds them where it is not. False: an exception is
-// set.
+// The bytes of a str, without a copy if it is valid UTF-8; otherwise `*keep` owns the converted bytes. Returns false
+// with a Python exception set.
 bool TextBytes(PyObject* text, std::string* keep, std::string_view* bytes);
 inline nb::object ToTextOrNone(const Trace& trace, StringId id) {
   return id == StringId::kNone ? nb::none() : ToText(trace.text(id));
 }
 // Arguments of a recording, as Python's Recording() and Session.prepare() take them. `sources`: pairs of a Source and
-// the names of what is asked of it.
+// the names of the features that are requested from it.
 RecordingOptions ReadRecordingOptions(uint64_t max_bytes, const std::string& at_cap, const std::string& native_threads,
                                       nb::handle metadata_json, nb::handle sources, nb::handle record_to);
 // os.fsencode of a path given as str, bytes or PathLike; ValueError for one with a NUL.
 std::string FromPath(nb::handle path);
 
-// What the state of a session forbids is a RuntimeError, as in the profilers that opscope stands in for.
+// Raises RuntimeError for a call that the state of a session does not allow (`stop()` before `start()`), as the
+// original profilers do.
 [[noreturn]] void RaiseState(const Error& error);
 
-// One per file.
+// One function per file, called by module.cc.
 void BindErrors(nb::module_& module);
 void BindTrace(nb::module_& module);
 void BindTables(nb::module_& module);
@@ -114,6 +115,6 @@ void BindCommandLine(nb::module_& module);
 void BindCuda(nb::module_& module);       // cuda/: the submodule `_core.cuda`
 void BindMegEngine(nb::module_& module);  // megengine/: the submodule `_core.megengine`
 void BindPaddle(nb::module_& module);     // paddle/: the submodule `_core.paddle`
-void BindTorch(nb::module_& module);  // torch/: the submodule `_core.torch`, what opscope.torch needs beyond the above
+void BindTorch(nb::module_& module);      // torch/: the submodule `_core.torch`
 
 }  // namespace opscope::python

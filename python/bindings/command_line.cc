@@ -43,7 +43,7 @@ HostFacts FactsFrom(nb::handle facts) {
   return host;
 }
 
-// Called without the GIL. What goes wrong in Python is a fact too.
+// Called without the GIL. An exception of Python becomes a fact in the report of `opscope doctor`, too.
 HostFacts AskPython(nb::handle host_facts) {
   nb::gil_scoped_acquire held;
   try {

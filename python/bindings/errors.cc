@@ -63,7 +63,7 @@ nb::object ToText(std::string_view bytes) {
 std::string FromText(nb::handle text) {
   PyObject* bytes = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape");
   if (bytes == nullptr && PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) {
-    PyErr_Clear();  // a lone surrogate that no byte stands for
+    PyErr_Clear();  // a lone surrogate outside the range of surrogateescape
     bytes = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogatepass");
   }
   if (bytes == nullptr) throw nb::python_error();
@@ -93,7 +93,7 @@ bool TextBytes(PyObject* text, std::string* keep, std::string_view* bytes) {
 std::string FromPath(nb::handle path) {
   nb::bytes encoded = nb::borrow<nb::bytes>(nb::module_::import_("os").attr("fsencode")(path));
   std::string bytes(encoded.c_str(), encoded.size());
-  if (bytes.find('\0') != std::string::npos) {  // the system would take what stands before it for the name
+  if (bytes.find('\0') != std::string::npos) {  // the system would use the part before it as the name
     PyErr_Format(PyExc_ValueError, "a path cannot contain a NUL character: %R", path.ptr());
     throw nb::python_error();
   }

@@ -1,4 +1,4 @@
-// Files that Python makes the content of.
+// Writes files whose content Python computed, with the same atomic writer as all other output.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings.h"
 #include "opscope/export.h"

@@ -1,4 +1,5 @@
-// Threads that come back for the GIL while the interpreter ends (bindings.h says why that needs care).
+// Reacquires the GIL at the end of a GilRelease. During the finalisation of the interpreter, this must not let Python's
+// stack unwinding reach nanobind's frames; see bindings.h.
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
@@ -9,7 +10,7 @@ namespace opscope::python {
 GilRelease::~GilRelease() {
   try {
     PyEval_RestoreThread(state_);
-  } catch (...) {  // no exception: the unwinding of pthread_exit, which must not go on from here
+  } catch (...) {  // not an exception but the unwinding of pthread_exit, which must stop here
     for (;;)
       pause();
   }

@@ -1,4 +1,4 @@
-// What torch's Python calls the layouts of tensors: attributes of its module.
+// Names of torch's tensor layouts as attributes of the module torch: `torch.strided`, `torch.sparse_coo`.
 //
 // Thread rule: a constant.
 // SPDX-License-Identifier: Apache-2.0

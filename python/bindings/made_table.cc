@@ -1,4 +1,5 @@
-// `_core.make_table`: values of Python as a table like those of a Trace, so that what reads one reads the other.
+// `_core.make_table`: Python values as a table with the same interface as the tables of a Trace, so that code for the
+// one (DataFrame conversion, Arrow export) also works for the other.
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/stl/string.h>
 

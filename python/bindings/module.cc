@@ -3,7 +3,7 @@
 #include "bindings.h"
 
 NB_MODULE(_core, module) {
-  // What a program still holds when it ends is its own affair: its standard error stays as without us.
+  // No leak warnings of nanobind: a program may exit with open Traces, and opscope must not add to its standard error.
   nanobind::set_leak_warnings(false);
   module.doc() = "opscope's C++ engine; use the package opscope.";
   module.attr("__version__") = OPSCOPE_VERSION;

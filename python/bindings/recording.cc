@@ -1,5 +1,5 @@
-// `_core.Recording`: a recording of this process. Every call that may wait for another (an import takes seconds) waits
-// without the GIL.
+// `_core.Recording`: a recording of this process. Calls that may block (starting a source can import a framework, which
+// takes seconds) release the GIL.
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>

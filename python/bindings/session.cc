@@ -25,7 +25,7 @@ void Construct(Session* place, nb::handle dump_to, int signal, bool on_exception
   }
   options.no_step_for = std::chrono::milliseconds(static_cast<int64_t>(std::ceil(no_step_for_s * 1000)));
   if (const Status checked = FlightRecorder::Check(options);
-      !checked.ok()) {  // no file is malformed: a plain ValueError
+      !checked.ok()) {  // a plain ValueError, because opscope.Error is for malformed files
     PyErr_SetObject(PyExc_ValueError, ToText(checked.error().message).ptr());
     throw nb::python_error();
   }

@@ -1,4 +1,5 @@
-// The larger table of a source's library, behind the Source that every one has.
+// Loads the function table of a framework adapter. Every table begins with the common Source; the functions that only
+// this framework has follow.
 //
 // Thread rule: any thread, without the GIL.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,8 +13,8 @@
 
 namespace opscope::python {
 
-// What opscope_FRAMEWORK_source of the library returns. kUnsupported: the library is no such source, or one of another
-// version of opscope.
+// The table that the library's function opscope_FRAMEWORK_source returns. kUnsupported: the library has no such
+// function, or is of another version of opscope.
 template <typename Table>
 Result<const Table*> LoadTable(const std::string& path, const char* framework, uint32_t abi) {
   const Result<const Source*> source = LoadSource(path);

@@ -1,4 +1,4 @@
-// Loads the libraries of sources (adapters) at run time.
+// Loads the shared libraries of sources (the framework adapters) at run time.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 

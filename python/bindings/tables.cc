@@ -1,4 +1,5 @@
-// The columns of a `_core.Trace`: buffers without a copy, dictionaries of texts, Arrow streams.
+// The columns of a `_core.Trace` for Python: memoryviews without a copy, text columns as codes and a dictionary, and
+// Arrow streams (which pandas, Polars and DuckDB read without a copy).
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
@@ -25,7 +26,7 @@ TableView TableOf(const SharedTrace& self, const std::string& table) {
   return *std::move(view);
 }
 
-// A made table is the only one of its holder; the name says nothing.
+// A MadeTable holds a single table, so the name is ignored.
 const TableView& TableOf(const MadeTable& self, const std::string&) {
   return self.view;
 }
@@ -81,11 +82,11 @@ const char* MeaningText(ColumnMeaning meaning) {
 }
 
 View ViewOf(const void* data, size_t rows, nb::dlpack::dtype type, nb::handle owner) {
-  static constexpr int64_t kNothing = 0;  // an empty column has no memory, a buffer must have an address
+  static constexpr int64_t kNothing = 0;  // address for empty columns: a Py_buffer must not be null
   return View(data != nullptr ? data : &kNothing, 1, &rows, owner, nullptr, type);
 }
 
-// A read-only memoryview of the Trace's own memory that keeps the Trace.
+// A read-only memoryview of the Trace's memory, without a copy; it keeps the Trace alive.
 template <typename Holder>
 View ColumnView(nb::pointer_and_handle<Holder> self, const std::string& table, const std::string& name) {
   const TableView& view = TableOf(*self.p, table);
@@ -106,7 +107,7 @@ size_t RowCount(const Holder& self, const std::string& table) {
   return TableOf(self, table).rows;
 }
 
-// The integer of a value that means "unknown", as the column shows it.
+// The value that means "unknown" in this column, as the integer that Python sees.
 nb::object UnknownValue(const TableColumn& column) {
   if (!column.unknown) return nb::none();
   if (column.type == ColumnType::kFloat64) return nb::float_(std::bit_cast<double>(*column.unknown));
@@ -132,7 +133,7 @@ nb::object TableDocumentation(const Holder& self, const std::string& table) {
   return ToText(TableOf(self, table).documentation);
 }
 
-// One value of a column of lists.
+// One element of a list column.
 template <typename Holder>
 nb::list ListAt(const Holder& self, const std::string& table, const std::string& name, size_t row) {
   const TableView& view = TableOf(self, table);
@@ -162,7 +163,7 @@ nb::tuple TextCodes(const Holder& self, const std::string& table, const std::str
 
 void ReleaseStream(PyObject* capsule) {
   auto* stream = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule, "arrow_array_stream"));
-  if (stream->release != nullptr) stream->release(stream);  // the reader has not taken it over
+  if (stream->release != nullptr) stream->release(stream);  // no consumer has moved the stream out
   delete stream;
 }
 
@@ -173,7 +174,7 @@ void OpenStream(const MadeTable& self, const std::string&, ArrowArrayStream* str
   OpenArrowStream(self.trace, self.view, stream);
 }
 
-// The capsule of the Arrow PyCapsule protocol.
+// The capsule of the Arrow PyCapsule interface.
 template <typename Holder>
 nb::object ArrowStream(const Holder& self, const std::string& table) {
   auto stream = std::make_unique<ArrowArrayStream>();

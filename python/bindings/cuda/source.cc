@@ -1,4 +1,4 @@
-// Loads the CUDA source at run time, and asks it what it can record.
+// Loads the CUDA source at run time and asks which features it can record on this machine.
 // SPDX-License-Identifier: Apache-2.0
 #include <optional>
 #include <string>

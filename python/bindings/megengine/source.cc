@@ -1,4 +1,4 @@
-// Loads the MegEngine source at run time, and hands it what MegEngine has recorded.
+// Loads the MegEngine source at run time and passes MegEngine's records to it.
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <memory>
@@ -24,7 +24,7 @@ Result<LoadedMegEngineSource> LoadMegEngineSource(const std::string& path) {
   return LoadedMegEngineSource{{&table.value()->source}, table.value()};
 }
 
-// What pybind11 keeps of a C++ function behind the callable; null: it is no such callable.
+// pybind11's record of the C++ function behind a callable; null if the callable is not of pybind11.
 const void* FunctionRecord(nb::handle callable) {
   if (!PyCFunction_Check(callable.ptr())) return nullptr;
   PyObject* self = PyCFunction_GetSelf(callable.ptr());
@@ -48,9 +48,10 @@ nb::object Take(const LoadedMegEngineSource& loaded, nb::object callable, bool w
   return ToText(taken ? "" : error);
 }
 
-// No code in Python runs here where `stop` and `start` are not of Python: the handler of a signal could raise in it,
-// and what was stopped would be lost, or never started again. The records are freed before anything is recorded anew,
-// for which MegEngine takes its device events from a pool without a lock.
+// Stops MegEngine's profiler, takes its records and starts it again, without running Python code in between (`stop` and
+// `start` are C++ functions): in Python code a signal handler could raise, and the records would be lost or the
+// profiler never restarted. The records are freed before the restart, because they return their device events to a pool
+// that MegEngine uses without a lock.
 nb::object TakePart(const LoadedMegEngineSource& loaded, nb::object stop, nb::object start, bool with_gil) {
   const nb::object stopped = stop();
   const nb::object why = Take(loaded, stopped, with_gil, true);
@@ -60,8 +61,8 @@ nb::object TakePart(const LoadedMegEngineSource& loaded, nb::object stop, nb::ob
 
 std::atomic<bool> profile_is_pending = false;
 
-// In the main thread, between two instructions of whatever stands there. No code in Python runs here: in it the handler
-// of a signal could raise, and nobody would see that.
+// Runs on the main thread, between two bytecode instructions of the program. It runs no Python code: in Python code a
+// signal handler could raise, and that exception would be swallowed.
 int SetProfile(void* pending) {
   profile_is_pending.store(false, std::memory_order_relaxed);
   const nb::object wanted = nb::steal(static_cast<PyObject*>(pending));

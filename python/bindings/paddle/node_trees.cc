@@ -1,5 +1,5 @@
-// `_core.paddle.NodeTrees`: a Trace as the trees in which paddle.profiler hands out its events. A node is a number;
-// what it says is read from the columns when it is asked for.
+// `_core.paddle.NodeTrees`: a Trace as the event trees of paddle.profiler, one per thread. A node is an integer, and
+// its attributes are read from the columns on access, so a tree of a million nodes costs no Python objects.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/paddle/node_trees.h"
 

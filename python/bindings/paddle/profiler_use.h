@@ -1,4 +1,4 @@
-// Whether Paddle says that a profiler is used, in the variable that its own code asks.
+// Reads Paddle's own flag that says whether a profiler is in use.
 //
 // Thread rule: with the GIL.
 // SPDX-License-Identifier: Apache-2.0
@@ -6,7 +6,7 @@
 
 namespace opscope::python {
 
-// 1, 0; -1: an exception is set. 0 before set_record_event.
+// 1: yes, 0: no, -1: failed with a Python exception set. 0 before set_record_event.
 int IsProfilerUsed();
 
 }  // namespace opscope::python

@@ -1,4 +1,5 @@
-// `_core.paddle.Range`: a range of any of Paddle's types, by its number, whether a profiler is used or not.
+// `_core.paddle.Range(name, type)`: a range with any of Paddle's event types, given as its number. Unlike RecordEvent,
+// it ignores Paddle's flag that a profiler is in use.
 // SPDX-License-Identifier: Apache-2.0
 #include <Python.h>
 
@@ -12,14 +13,14 @@ namespace opscope::python {
 namespace {
 
 struct Range : RangeObject {
-  uint32_t type;  // the number of its event_type
+  uint32_t type;  // number of the PaddleEventType
 };
 
 Range* Self(PyObject* object) {
   return reinterpret_cast<Range*>(object);
 }
 
-// False: an exception is set.
+// Returns false with a Python exception set.
 bool Begin(Range* self) {
   if (range_source == nullptr) return true;
   if (self->name == nullptr) {
@@ -43,7 +44,7 @@ int SetEventType(PyObject* object, PyObject* value, void*) {
     PyErr_SetString(PyExc_AttributeError, "the type of a range cannot be deleted");
     return -1;
   }
-  PyObject* number = PyNumber_Long(value);  // of an enum, too
+  PyObject* number = PyNumber_Long(value);  // also accepts a member of an enum
   if (number == nullptr) return -1;
   const long type = PyLong_AsLong(number);
   Py_DECREF(number);
@@ -94,7 +95,7 @@ PyObject* RangeEnter(PyObject* object, PyObject*) {
   Py_INCREF(object);
   return object;
 }
-// __exit__(exc_type, exc_value, traceback): the arguments do not matter.
+// __exit__(exc_type, exc_value, traceback); the arguments are ignored.
 PyObject* RangeExit(PyObject* object, PyObject* const*, Py_ssize_t) {
   return EndRange(object, nullptr);
 }

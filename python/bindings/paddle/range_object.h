@@ -1,6 +1,6 @@
-// A range as an object of Python, which Range and RecordEvent are made of: a name, a type as it was given, and whether
-// it is open. One is open at a time, as with Paddle's own: a second opening closes the first, closing one that is not
-// open does nothing.
+// Base of the Python types Range and RecordEvent: a name, an event type as the caller gave it, and the handle of the
+// open range. An object has at most one open range, as in Paddle: opening it again closes the first one, and closing a
+// closed one does nothing.
 //
 // Thread rule: with the GIL.
 // SPDX-License-Identifier: Apache-2.0
@@ -20,9 +20,9 @@ namespace opscope::python {
 
 struct RangeObject {
   PyObject ob_base;
-  PyObject* name;        // null: it was not initialised
-  PyObject* event_type;  // likewise
-  void* open;            // null: it is not, or nobody records
+  PyObject* name;        // null before __init__
+  PyObject* event_type;  // null before __init__
+  void* open;            // null while closed, and while no recording runs
 };
 
 inline void SetReference(PyObject** slot, PyObject* value) {
@@ -34,7 +34,7 @@ inline void CloseRange(RangeObject* self) {
   if (void* open = std::exchange(self->open, nullptr); open != nullptr) ExitRange(open);
 }
 
-// False: an exception is set. REQUIRES: it has a name.
+// Returns false with a Python exception set. REQUIRES: the object has a name.
 inline bool OpenRange(RangeObject* self, uint32_t type) {
   if (!PyUnicode_Check(self->name)) {
     PyErr_Format(PyExc_TypeError, "the name of a range must be a str, not %R", self->name);
@@ -48,7 +48,7 @@ inline bool OpenRange(RangeObject* self, uint32_t type) {
   return true;
 }
 
-// Methods and slots of both.
+// Methods and slots that both types share.
 inline PyObject* EndRange(PyObject* object, PyObject* /*unused*/) {
   CloseRange(reinterpret_cast<RangeObject*>(object));
   Py_RETURN_NONE;

@@ -1,4 +1,4 @@
-// The loaded PaddlePaddle source, and what binds the submodule `_core.paddle`.
+// The loaded PaddlePaddle source, and the functions that fill the submodule `_core.paddle`.
 //
 // Thread rule: with the GIL.
 // SPDX-License-Identifier: Apache-2.0
@@ -14,7 +14,7 @@ struct LoadedPaddleSource : LoadedSource {
   const PaddleSource* paddle = nullptr;
 };
 
-// Each adds its names to the module.
+// Each adds its types and functions to the module.
 void BindPaddleSource(nb::module_& module);
 void BindPaddleRange(nb::module_& module);
 void BindPaddleRecordEvent(nb::module_& module);

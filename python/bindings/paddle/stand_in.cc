@@ -1,3 +1,15 @@
+// A fallback recorder in Python for the parts of Paddle that the source cannot record in C++ (an unknown version of
+// Paddle, say).
+// The source keeps two function tables, one per part; each function here takes the GIL and calls a method of the
+// registered Python object, which drives Paddle's own profiler.
+//
+// When a recording stops, the object returns a file of Paddle's protobuf. It is read with the ordinary importer and its
+// spans and allocations are appended, thread by thread, to the window of the recording, as if the source had recorded
+// them. Two rows of the file belong to one thread: "thread 78:MainThread(Python)" and "thread 78:MainThread(C++)" both
+// become thread 78.
+//
+// The callers are C++ code of Paddle, on threads that may outlive the interpreter: no exception leaves these functions,
+// and after the end of Python they return at once instead of asking for the GIL.
 // SPDX-License-Identifier: Apache-2.0
 #include "python/bindings/paddle/stand_in.h"
 
@@ -19,9 +31,9 @@ namespace {
 constexpr PaddlePart kStandIns[] = {PaddlePart::kNative, PaddlePart::kWrappers};
 
 const PaddleSource* source_of_all = nullptr;
-std::array<PyObject*, 2> objects{};  // by kStandIns; kept for ever
+std::array<PyObject*, 2> objects{};  // in the order of kStandIns; never released
 
-// What Python wants of a thread that comes while the interpreter ends is not to be had.
+// True after the interpreter has ended: then the GIL must not be requested.
 bool IsPythonGone() {
   return Py_IsInitialized() == 0;
 }
@@ -30,14 +42,14 @@ nb::handle Object(size_t which) {
   return objects[which];
 }
 
-// Of one thread, from both of its rows.
+// What one thread recorded: the Python row and the C++ row of the file together.
 struct Recorded {
   std::string name;
   std::vector<PaddleRange> ranges;
   std::vector<PaddleBlock> blocks;
 };
 
-// "thread 78:MainThread(C++)" is its row's name, "78(C++)" its number.
+// The thread's name in a row's name: "MainThread" of "thread 78:MainThread(C++)".
 std::string_view NameOfThread(std::string_view row) {
   const size_t begin = row.find(':') + 1;
   const size_t end = row.rfind('(');
@@ -77,7 +89,7 @@ std::map<uint64_t, Recorded> ThreadsOf(const Trace& trace, std::forward_list<std
     Recorded& thread = threads[NumberOfThread(trace, track)];
     if (tracks.name[track] != StringId::kNone) thread.name = NameOfThread(trace.text(tracks.name[track]));
     const uint32_t first = tracks.first_span[track];
-    for (uint32_t row = first + tracks.span_count[track]; row-- > first;) {  // backward: what is inside comes first
+    for (uint32_t row = first + tracks.span_count[track]; row-- > first;) {  // backward: a child before its parent
       const uint64_t start = unix_ns(spans.start[row]);
       thread.ranges.push_back({text_of(spans.name[row]), start, start + static_cast<uint64_t>(spans.duration[row].ns),
                                TypeNamed(trace.text(spans.category[row]))});
@@ -110,7 +122,8 @@ const char* Start(uint32_t flags) {
   if (IsPythonGone()) return "Python ends";
   const nb::gil_scoped_acquire held;
   try {
-    static std::forward_list<std::string>& told = *new std::forward_list<std::string>;  // who reads one may be late
+    // Texts are returned as pointers that the caller may read at any later time.
+    static std::forward_list<std::string>& told = *new std::forward_list<std::string>;
     const nb::object answer = Object(kWhich).attr("start")((flags & paddle_source_flags::kShapes) != 0,
                                                            (flags & paddle_source_flags::kMemory) != 0);
     const std::string why = FromText(answer);
@@ -152,7 +165,7 @@ void Exit(void* range) {
   const nb::gil_scoped_acquire held;
   try {
     nb::steal(static_cast<PyObject*>(range)).attr("end")();
-  } catch (...) {  // there is nobody to tell
+  } catch (...) {  // Paddle's C++ code cannot handle an exception
   }
 }
 

@@ -11,12 +11,12 @@
 
 namespace opscope::python {
 
-// From here on this object records where the source cannot, as this part (kNative, kWrappers); once per process.
+// Makes `object` the recorder of a part of Paddle that the source cannot record itself. Once per process and part;
+// ValueError unless `part` is kNative or kWrappers. Methods of `object`:
 //
-//   start(shapes, memory)   "" when it records for one more recording, else why not
-//   stop()                  ends that; a descriptor of Paddle's protobuf with what it has recorded, which is closed
-//                           here, or None
-//   enter(name, type)       a range of Paddle's, which ends by its end(); only of kNative
+//   start(shapes, memory)   begins one more recording; returns "", or the reason why it cannot record
+//   stop()                  ends it; returns None, or a file descriptor of Paddle's protobuf, which is closed here
+//   enter(name, type)       opens a range of Paddle and returns an object with an end(); kNative only
 void SetStandIn(const PaddleSource* source, PaddlePart part, nb::object object);
 
 }  // namespace opscope::python

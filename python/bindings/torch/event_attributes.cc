@@ -1,4 +1,4 @@
-// What each attribute of a FunctionEvent is, by torch's rules: the table that the C type exposes.
+// Computes each attribute of a FunctionEvent by torch's rules: the getter table of the C type.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -9,7 +9,7 @@ namespace {
 
 namespace flags = function_event_flags;
 
-// One row of the columns, while an attribute is read.
+// One row of the columns; lives while one attribute is read.
 struct Row {
   EventColumns& columns;
   uint32_t index;
@@ -33,7 +33,8 @@ PyObject* Zero() {
   return PyLong_FromLong(0);
 }
 
-// The name before "ProfilerStep#N" became "ProfilerStep*"; None for rows that are not in the trace.
+// The recorded name, for example "ProfilerStep#3" where `name` is "ProfilerStep*"; None for rows that are not in the
+// trace.
 PyObject* TraceName(const Row& row) {
   if (!row.has_span()) return New(Py_None);
   if (NameText(row.trace(), row.events(), row.index) != "ProfilerStep*") return row.columns.Name(row.index);
@@ -56,7 +57,7 @@ PyObject* DeviceIndex(const Row& row) {
   return PyLong_FromLongLong(process == ProcessId::kNone ? 0 : row.trace().processes().pid[opscope::Row(process)]);
 }
 
-// Thread of the system of a CPU event, stream of a device event.
+// The system's thread id of a CPU event; the stream of a device event.
 PyObject* DeviceResource(const Row& row) {
   if (!row.has_span()) return PyLong_FromUnsignedLong(row.events().thread[row.index]);
   const TrackId track = row.trace().spans().track[row.span()];
@@ -167,7 +168,7 @@ PyObject* SelfDeviceTotal(const Row& row) {
 
 enum class CallNumber { kId, kCaller, kModuleId };
 
-// torch's numbers of a call of Python; -1 where there is none.
+// torch's ids of a Python call; -1 if there is none.
 template <CallNumber number>
 PyObject* PythonNumber(const Row& row) {
   if (!row.Has(flags::kPythonFunction)) return PyLong_FromLong(-1);

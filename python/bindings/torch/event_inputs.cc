@@ -5,7 +5,7 @@
 namespace opscope::python {
 namespace {
 
-// A list made by `make(index)`; null when one element fails.
+// A list of the results of `make(index)`; null, with an exception set, if one element fails.
 template <typename Make>
 PyObject* MakeList(size_t size, Make&& make) {
   PyObject* list = PyList_New(static_cast<Py_ssize_t>(size));

@@ -1,5 +1,5 @@
-// `_core.EventTree`: what `experimental_event_tree()` is made of. Rows are those of the columns that were collected;
-// Python makes an object of a row when it is looked at.
+// `_core.EventTree`: the data behind `experimental_event_tree()`: parents, children and typed fields of the collected
+// rows. A row is an integer here; Python creates an object for a row only when it is accessed.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <optional>
@@ -68,7 +68,8 @@ class EventTree {
     return inputs;
   }
 
-  // (address, bytes, total allocated, total reserved, device type, device, tensor, storage), None where not known.
+  // (address, bytes, total allocated, total reserved, device type, device, tensor id, storage id); None for unknown
+  // fields. Sizes in bytes.
   nb::object Allocation(uint32_t row) const {
     Check(row);
     constexpr uint8_t kKinds = function_event_flags::kMemory | function_event_flags::kOutOfMemory;
@@ -149,7 +150,8 @@ class EventTree {
                           TensorNumber(storage), StorageNumber(storage));
   }
 
-  // What is held tells no shape; the first operator that took the tensor does.
+  // The record of an object's tensors has no shape; it is taken from the first operator with this tensor as an
+  // argument.
   nb::object HeldTensor(size_t at) {
     const HeldTensorColumns& held = trace_->held_tensors();
     const uint32_t storage = storages_.of_held[at];
@@ -183,7 +185,7 @@ class EventTree {
     return tensor == 0 || found == first_uses_->end() ? nullptr : found->second;
   }
 
-  // The innermost call of Python that runs there then.
+  // The innermost Python call that runs on `track` at `time`; kNoRow if there is none.
   uint32_t CallAt(TrackId track, Timestamp time) const {
     const double now = static_cast<double>(time.ns - events_->trace_start.ns) / 1000;
     const auto& starts = events_->start_us;

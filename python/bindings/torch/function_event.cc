@@ -13,19 +13,20 @@ Event* Self(PyObject* object) {
 
 PyTypeObject* event_type = nullptr;
 
-// Events that a program makes itself are objects of a class of Python, with a dictionary and without columns.
+// The class, written in Python, of events that a program constructs itself: they have a dictionary and no columns.
 PyObject* NoColumns(PyObject* object, const char* name) {
   PyErr_Format(PyExc_AttributeError, "'FunctionEvent' object has no attribute '%s'", name);
   static_cast<void>(object);
   return nullptr;
 }
 
-// {attribute: rule} for what follows from other attributes; the rule's value, null without an error when there is none.
+// Calls the rule of an attribute that is computed from other attributes; null without an exception if the attribute has
+// no rule.
 PyObject* Derived(PyObject* object, const char* name) {
   PyObject* rule = PyDict_GetItemString(event_classes.derived, name);
   return rule == nullptr ? nullptr : PyObject_CallFunctionObjArgs(rule, object, nullptr);
 }
-std::vector<PyGetSetDef> event_getset;  // made once, read by the type for ever
+std::vector<PyGetSetDef> event_getset;  // the type points into it: never changed after creation
 
 PyObject* GetAttribute(PyObject* object, void* closure) {
   const auto* property = static_cast<const EventProperty*>(closure);
@@ -45,10 +46,11 @@ PyObject* GetTimeRange(PyObject* object, void*) {
   return MakeInterval(object, events.start_us[self->row], events.end_us[self->row]);
 }
 
-// What a program has set wins over what the type computes: the dictionary of an event without columns too.
+// A value that the program has set takes precedence over the computed one, also in the dictionary of an event without
+// columns.
 PyObject* GetMadeAttribute(PyObject* object, PyObject* name) {
   PyObject* values = PyObject_GenericGetDict(object, nullptr);
-  if (values == nullptr) PyErr_Clear();  // a class with slots
+  if (values == nullptr) PyErr_Clear();  // the class has __slots__ and no dictionary
   PyObject* value = values == nullptr ? nullptr : PyDict_GetItem(values, name);
   Py_XINCREF(value);
   Py_XDECREF(values);
@@ -91,7 +93,7 @@ int EventSetAttribute(PyObject* object, PyObject* name, PyObject* value) {
   return self->columns->SetOverride(self->row, name, value) ? 0 : -1;
 }
 
-// FunctionEvent(...) in a program: an object of the class for made events, which __init__ then fills.
+// FunctionEvent(...) in a program: returns an object of the Python class for such events, which __init__ then fills.
 PyObject* EventNew(PyTypeObject* type, PyObject*, PyObject*) {
   if (type == event_type && event_classes.made != nullptr) type = reinterpret_cast<PyTypeObject*>(event_classes.made);
   return PyType_GenericAlloc(type, 0);

@@ -74,7 +74,7 @@ EventColumns::Flow EventColumns::FlowOf(uint32_t row) {
     const FlowColumns& flows = trace_->flows();
     for (size_t i = 0; i < flows.size(); ++i) {
       const int type = trace_->text(flows.category[i]) == "fwdbwd" ? 1 : 2;
-      // One span may take part in several arrows; torch shows the one that was drawn last.
+      // A span may be an end of several arrows; torch reports the last one.
       if (flows.start_span[i] != SpanId::kNone) {
         (*flows_)[opscope::Row(flows.start_span[i])] = {flows.id[i], type, true};
       }
@@ -149,7 +149,8 @@ void Fill(EventColumns& columns, nb::list list) {
   if (PyList_SetSlice(list.ptr(), end, end, all.ptr()) != 0) nb::raise_python_error();
 }
 
-// Whether the list holds exactly the elements in order, none of them changed: then the columns speak for it.
+// Whether the list has exactly the elements in their order, none of them changed, so that operations may read the
+// columns instead of the objects.
 bool Mirrors(const EventColumns& columns, nb::list list) {
   if (columns.overrides() != nullptr) return false;
   const auto count = static_cast<size_t>(PyList_Size(list.ptr()));
@@ -198,7 +199,7 @@ nb::list Averages(EventColumns& columns, bool by_shape, int stack_n, bool by_ove
                       WithoutGil([&] { return AverageFunctionEvents(columns.trace(), columns.events(), options); }));
 }
 
-// The same without what recording took, and the sentence about it.
+// The same with the overhead of the recording subtracted, and a sentence that says so.
 nb::tuple CorrectedAverages(EventColumns& columns, bool by_shape, int stack_n, bool by_overload,
                             bool python_functions) {
   const AverageOptions options{by_shape, stack_n, by_overload, python_functions};
@@ -213,7 +214,7 @@ nb::tuple CorrectedAverages(EventColumns& columns, bool by_shape, int stack_n, b
   return nb::make_tuple(AverageDicts(columns, averages), ToText(FormatCorrection(correction)));
 }
 
-// What pickling keeps: the recording itself, so that thousands of elements cost one copy of it.
+// State for pickle: the recording itself, once, however many elements are pickled with it.
 nb::tuple GetState(EventColumns& columns) {
   const std::string bytes = Unwrap(WithoutGil([&] { return OpscopeBytes(columns.trace()); }));
   nb::object overrides = columns.overrides() == nullptr ? nb::none() : nb::borrow(columns.overrides());
@@ -236,7 +237,7 @@ void SetState(EventColumns& columns, const nb::tuple& state) {
   made->exposes_metadata = nb::cast<bool>(state[5]);
 }
 
-// All events as one table, which keeps what it lies in.
+// All events as one table, which keeps its memory alive.
 MadeTable EventTable(nb::pointer_and_handle<EventColumns> columns) {
   struct Kept {
     std::shared_ptr<const Trace> trace;

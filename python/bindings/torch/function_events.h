@@ -1,5 +1,5 @@
-// Python's FunctionEvent and KinetoEvent objects: 32 bytes each, a reference to the columns of their recording and a
-// row. Attributes are read from the columns; what a program sets is kept aside.
+// Python's FunctionEvent and KinetoEvent objects: 32 bytes each, namely a reference to the columns of the recording and
+// a row. Attributes are computed from the columns on access; values that a program sets are stored separately.
 //
 // Thread rule: with the GIL.
 // SPDX-License-Identifier: Apache-2.0
@@ -30,21 +30,21 @@ class EventColumns {
   const std::shared_ptr<const FunctionEvents>& shared_events() const { return events_; }
 
   PyObject* handle();  // our own Python object, borrowed
-  // An element holds the columns for as long as it lives.
+  // Each element holds a reference to the columns.
   void Hold() { Py_INCREF(handle_); }
   void Release() { Py_DECREF(handle_); }
 
-  // The object of a row, the same one for as long as anyone holds it. New reference, null on error.
+  // The object of a row: the same one as long as a reference to it exists. New reference; null on error.
   PyObject* Event(uint32_t row);
-  // Called by an element that goes away.
+  // Called by the destructor of an element.
   void Forget(uint32_t row) { objects_[row] = nullptr; }
 
-  // str of a span's name, made once per name. New reference.
+  // The str of a span's name, created once per name. New reference.
   PyObject* Name(uint32_t row);
   PyObject* Text(StringId id);  // "" for kNone
   std::vector<std::string_view> Stack(uint32_t row);
 
-  // The arrow that leaves or reaches a row's span; type 0: none, 1: forward to backward, 2: launch to kernel.
+  // The arrow that starts or ends at a row's span. Type 0: none, 1: forward to backward, 2: launch to kernel.
   struct Flow {
     uint64_t id = 0;
     int type = 0;
@@ -52,11 +52,11 @@ class EventColumns {
   };
   Flow FlowOf(uint32_t row);
 
-  // Kineto's metadata of an event as members of a JSON object; "" unless `exposes_metadata`.
+  // Kineto's metadata of an event as the members of a JSON object, without braces; "" unless `exposes_metadata`.
   std::string MetadataJson(uint32_t row);
   bool exposes_metadata = false;
 
-  // Attributes that a program has set, by row: {row: {name: value}}; null while there are none.
+  // Attributes that a program has set: {row: {name: value}}; null while there are none.
   PyObject* overrides() const { return overrides_; }
   PyObject* Override(uint32_t row, PyObject* name) const;  // borrowed, null when there is none
   bool SetOverride(uint32_t row, PyObject* name, PyObject* value);
@@ -68,7 +68,7 @@ class EventColumns {
   std::shared_ptr<const Trace> trace_;
   std::shared_ptr<const FunctionEvents> events_;
   PyObject* handle_ = nullptr;      // our own Python object, borrowed
-  std::vector<PyObject*> objects_;  // borrowed: an element clears its place when it goes
+  std::vector<PyObject*> objects_;  // borrowed: the destructor of an element clears its place
   std::vector<PyObject*> texts_;    // by string id, made at first use
   PyObject* overrides_ = nullptr;
   std::unique_ptr<FunctionEventStacks> stacks_;
@@ -76,7 +76,7 @@ class EventColumns {
   std::vector<uint32_t> event_numbers_;                      // by span, made at first use
 };
 
-// What the objects of both types are.
+// Layout of the objects of both types.
 struct EventObject {
   PyObject ob_base;
   EventColumns* columns;
@@ -84,17 +84,17 @@ struct EventObject {
 };
 static_assert(sizeof(EventObject) == 32);
 void DeallocateEvent(PyObject* object);
-// (columns, row): what pickling keeps of an element.
+// State of an element for pickle: (columns, row).
 PyObject* PlaceOfEvent(PyObject* object, PyObject*);
 
 // A new element: a KinetoEvent where the columns are as_collected, else a FunctionEvent. REQUIRES: event_classes are
 // set; columns->handle() was called.
 PyObject* MakeEvent(EventColumns* columns, uint32_t row);
 extern PyTypeObject* kineto_event_type;
-// The row of an element of these columns; nullopt for anything else.
+// The row of an element of these columns; nullopt for any other object.
 std::optional<uint32_t> RowOf(PyObject* object, const EventColumns* columns);
 
-// An attribute: how it is read, and whether it follows from attributes that a program may set.
+// An attribute: its getter, and whether it is computed from attributes that a program may set.
 struct EventProperty {
   const char* name;
   PyObject* (*read)(EventColumns& columns, uint32_t row);  // new reference, null on error
@@ -103,7 +103,7 @@ struct EventProperty {
 extern const EventProperty kEventProperties[];
 extern const size_t kEventPropertyCount;
 
-// Reads an attribute; the exceptions of C++ are Python's afterwards.
+// Reads an attribute; C++ exceptions become Python exceptions.
 PyObject* ReadProperty(const EventProperty& property, EventColumns& columns, uint32_t row);
 
 // FunctionEvent.time_range of an event.
@@ -118,13 +118,13 @@ void BindEventTree(nb::module_& module);
 void BindTorchTable(nb::module_& module);
 void BindTorchMemoryTimeline(nb::module_& module);
 
-// Python objects that elements hand out, given once by opscope.torch.
+// Python objects that the getters return or call; set once by opscope.torch.
 struct EventClasses {
   PyObject* kernel = nullptr;        // Kernel(name, device, duration)
   PyObject* derived = nullptr;       // {attribute: function(event)} for recordings with overrides
   PyObject* cpu = nullptr;           // DeviceType.CPU
   PyObject* device_types = nullptr;  // {use_device: DeviceType}
-  PyObject* made = nullptr;          // class of events that a program makes itself
+  PyObject* made = nullptr;          // class of events that a program constructs itself
 };
 extern EventClasses event_classes;
 

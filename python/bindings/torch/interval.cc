@@ -7,7 +7,7 @@ namespace {
 
 struct Interval {
   PyObject ob_base;
-  PyObject* event;  // null once its values are the event's override, or when there is no event
+  PyObject* event;  // null without an event, and after its values became the event's override
   double start;
   double end;
 };
@@ -35,7 +35,7 @@ int IntervalSet(PyObject* object, PyObject* value, void* which) {
   if (PyErr_Occurred() != nullptr) return -1;
   (which == nullptr ? self->start : self->end) = number;
   if (self->event == nullptr) return 0;
-  // From here on these values are the event's; it would otherwise make a fresh interval.
+  // Stores this interval as the event's attribute; otherwise the next access would create a new one.
   PyObject* event = self->event;
   self->event = nullptr;
   const int result = PyObject_SetAttrString(event, "time_range", object);

@@ -1,4 +1,4 @@
-// The C type `KinetoEvent`: what `kineto_results.events()` holds. Every value is a method, as in torch.
+// The C type `KinetoEvent`, an element of `kineto_results.events()`. Every value is a method, as in torch.
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cstring>
@@ -27,7 +27,7 @@ bool IsMemory(const EventColumns& columns, uint32_t row) {
 bool IsOutOfMemory(const EventColumns& columns, uint32_t row) {
   return (columns.events().flags[row] & function_event_flags::kOutOfMemory) != 0;
 }
-// Of allocations(), or of instants().
+// Row of the table `allocations` or, for an out-of-memory event, of `instants`.
 uint32_t MemoryRowOf(const EventColumns& columns, uint32_t row) {
   return columns.events().allocation[row];
 }
@@ -35,7 +35,7 @@ uint32_t SpanOf(const EventColumns& columns, uint32_t row) {
   return opscope::Row(columns.events().span[row]);
 }
 
-// As Timestamps of the Trace.
+// Start and end on the time axis of the Trace.
 EventTimes TimesOf(const EventColumns& columns, uint32_t row) {
   const Trace& trace = columns.trace();
   if (!IsMemory(columns, row)) return opscope::TimesOf(trace, columns.events().span[row]);
@@ -57,11 +57,12 @@ PyObject* DurationNs(EventColumns& columns, uint32_t row) {
 }
 
 PyObject* Bytes(EventColumns& columns, uint32_t row) {
-  const bool is_allocation = IsMemory(columns, row) && !IsOutOfMemory(columns, row);  // of a request torch says none
+  // Torch reports no size for a failed request.
+  const bool is_allocation = IsMemory(columns, row) && !IsOutOfMemory(columns, row);
   return Number(is_allocation ? columns.trace().allocations().bytes[MemoryRowOf(columns, row)] : 0);
 }
 
-// Frames as they were recorded: events() filters them, and gives backward operators those of forward ones.
+// Frames as recorded. (FunctionEvent.stack filters them, and for a backward operator takes those of the forward one.)
 PyObject* Stack(EventColumns& columns, uint32_t row) {
   nb::list frames;
   const Trace& trace = columns.trace();
@@ -117,8 +118,8 @@ PyObject* InstantEvent(EventColumns&, uint32_t) {
 
 using Read = PyObject* (*)(EventColumns&, uint32_t);
 
-// A method, where its value comes from (an attribute of FunctionEvent, or a function of ours), and what a row of memory
-// answers when that has nothing to say for one.
+// A method, the origin of its value (an attribute of FunctionEvent, or `read`), and `of_memory`, which replaces it in
+// rows of memory events.
 struct KinetoMethod {
   const char* name;
   const char* attribute = nullptr;
@@ -142,14 +143,14 @@ constexpr KinetoMethod kMethods[] = {
     {"concrete_inputs", "concrete_inputs"},
     {"device_type", "device_type", nullptr, DeviceTypeOfMemory},
     {"start_thread_id", "thread"},
-    {"end_thread_id", "thread"},  // not known where it is another one
+    {"end_thread_id", "thread"},  // the end thread is not recorded
     {"correlation_id", "id"},
     {"fwd_thread_id", "fwd_thread", nullptr, Zero},
     {"stack", nullptr, Stack},
     {"scope", "scope"},
     {"sequence_nr", "sequence_nr"},
     {"flops", "flops", nullptr, Zero},
-    {"cuda_elapsed_us", nullptr, MinusOne},  // kernels are events of their own
+    {"cuda_elapsed_us", nullptr, MinusOne},  // as in torch, where kernels are separate events
     {"privateuse1_elapsed_us", nullptr, MinusOne},
     {"is_user_annotation", "is_user_annotation"},
     {"is_python_function", "is_python_function"},

@@ -1,4 +1,4 @@
-// The module `opscope._core.torch`: what only opscope.torch needs.
+// The submodule `opscope._core.torch`, which only opscope.torch uses.
 // SPDX-License-Identifier: Apache-2.0
 #include "python/bindings/bindings.h"
 #include "python/bindings/torch/function_events.h"

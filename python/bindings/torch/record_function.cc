@@ -1,3 +1,10 @@
+// The C type behind opscope.torch.record_function, which user code may enter thousands of times a second: `with
+// record_function("forward"):` runs no Python code of opscope, only two C calls.
+//
+// An object usually has one open entry, which is stored inside the object; a vector is allocated only for recursion and
+// for threads that share the object. torch's own record_function is called instead where the range must be an operator
+// of torch (while torch.jit traces), where no adapter is loaded, and for arguments that are not str, so that torch
+// raises its own error.
 // SPDX-License-Identifier: Apache-2.0
 #include "python/bindings/torch/record_function.h"
 
@@ -14,20 +21,19 @@
 namespace opscope::python {
 namespace {
 
-// Where ranges go; never unloaded. Null until an adapter is loaded.
+// The adapter that records ranges; null until one is loaded, never unloaded.
 const TorchSource* range_source = nullptr;
-// torch's own record_function: its ranges are operators, which a trace writes down, and need no adapter. Null: none.
+// torch's own record_function, whose ranges are operators that torch.jit can trace; null if torch is not loaded.
 PyObject* torchs_range = nullptr;
 
-// An entered range; both are null when nothing observed the entry.
+// An open entry of a range; `handle` and `torchs` are both null if no recording ran at the entry.
 struct Entered {
   unsigned long thread = 0;
   void* handle = nullptr;
-  PyObject* torchs = nullptr;  // an open range of torch's in place of ours, owned
+  PyObject* torchs = nullptr;  // torch's range if it was opened instead; owned
 };
 
-// The usual range is entered once at a time and lives in `first`; recursion, and other threads that
-// enter the same object, add to `more`.
+// `first` is the open entry in the common case; recursion, and other threads that enter the same object, add to `more`.
 struct Range {
   PyObject ob_base;
   PyObject* name;
@@ -42,7 +48,7 @@ Range* Self(PyObject* object) {
   return reinterpret_cast<Range*>(object);
 }
 
-// Whether it is a text is asked when the range is entered.
+// Accepts any object, as torch does: the type is checked when the range is entered.
 int SetText(PyObject** slot, PyObject* value) {
   if (value == nullptr) {
     PyErr_SetString(PyExc_AttributeError, "record_function: name and args cannot be deleted");
@@ -88,7 +94,7 @@ bool OpenRange(const Range* self, bool is_async, Entered* entered) {
   }
   const bool has_args = self->args != nullptr && self->args != Py_None;
   const bool are_texts = PyUnicode_Check(self->name) && (!has_args || PyUnicode_Check(self->args));
-  // Torch's own says what is wrong with what is no text.
+  // Non-str arguments go to torch's record_function, which raises its own error.
   if (range_source == nullptr || !are_texts || range_source->is_traced()) {
     return torchs_range == nullptr || OpenTorchsRange(self, &entered->torchs);
   }
@@ -123,12 +129,12 @@ PyObject* EnterRange(PyObject* object, bool is_async) {
 PyObject* RangeEnter(PyObject* object, PyObject*) {
   return EnterRange(object, false);
 }
-// As __enter__; the range is outside the nesting, because other work of the thread may run before it ends.
+// As __enter__, but for a range that need not nest: other work of the thread may run before it ends.
 PyObject* RangeEnterAsync(PyObject* object, PyObject*) {
   return EnterRange(object, true);
 }
 
-// Takes back the calling thread's newest entry; when it has none, the newest of any thread.
+// Removes the calling thread's newest entry or, if it has none, the newest of any thread. False if there is no entry.
 bool TakeNewest(Range* self, Entered* taken) {
   if (self->more != nullptr && !self->more->empty()) {
     std::vector<Entered>& more = *self->more;
@@ -155,7 +161,7 @@ PyObject* NotEntered() {
   return nullptr;
 }
 
-// __exit__(exc_type, exc_value, traceback): the arguments do not matter. Returns None.
+// __exit__(exc_type, exc_value, traceback); the arguments are ignored. Returns None.
 PyObject* RangeExit(PyObject* object, PyObject* const*, Py_ssize_t) {
   Range* self = Self(object);
   Entered entered;
@@ -172,7 +178,8 @@ PyObject* RangeExit(PyObject* object, PyObject* const*, Py_ssize_t) {
   Py_RETURN_NONE;
 }
 
-// Hands the open range over to a future: __exit__ leaves it alone from here on. Returns its handle, or torch's range.
+// Transfers the open range to a future: __exit__ will not end it. Returns the range's handle as an int, or torch's
+// range.
 PyObject* RangeDetach(PyObject* object, PyObject*) {
   Range* self = Self(object);
   Entered entered;
@@ -183,7 +190,7 @@ PyObject* RangeDetach(PyObject* object, PyObject*) {
   return PyLong_FromVoidPtr(entered.handle);
 }
 
-// Ends a range that _detach has handed over.
+// Ends a range whose handle _detach has returned.
 PyObject* RangeEndDetached(PyObject*, PyObject* handle) {
   void* range = PyLong_AsVoidPtr(handle);
   if (range == nullptr && PyErr_Occurred() != nullptr) return nullptr;
@@ -195,7 +202,7 @@ void RangeDealloc(PyObject* object) {
   Range* self = Self(object);
   Entered entered;
   while (TakeNewest(self, &entered)) {
-    Py_XDECREF(entered.torchs);  // which ends it
+    Py_XDECREF(entered.torchs);  // the destructor of torch's range ends it
     if (entered.handle != nullptr) range_source->exit(entered.handle);
   }
   Py_CLEAR(self->name);

@@ -1,4 +1,4 @@
-// The C type behind opscope.torch.record_function: a range that every observer of torch sees.
+// The C type behind opscope.torch.record_function: a range that all observers of torch (RecordFunction callbacks) see.
 //
 // Thread rule: with the GIL. One object may be entered on several threads at once.
 // SPDX-License-Identifier: Apache-2.0

@@ -14,7 +14,7 @@ struct LoadedTorchSource : LoadedSource {
   const TorchSource* torch = nullptr;
 };
 
-// Adds it, and `load_source`, to the module.
+// Adds TorchSource and `load_source` to the module.
 void BindTorchSource(nb::module_& module);
 
 }  // namespace opscope::python

@@ -11,7 +11,7 @@
 namespace opscope::python {
 namespace {
 
-// Reads rows by attribute, as torch does: averages, events, and whatever a program derives from them.
+// Reads rows through their attributes, as torch does, so that averages, events and derived classes all work.
 class RowReader {
  public:
   TorchTableRow Read(nb::handle event);
@@ -26,7 +26,7 @@ class RowReader {
     if (number == -1.0 && PyErr_Occurred() != nullptr) throw nb::python_error();
     return number;
   }
-  // Sizes are integers, but programs that average them store floats.
+  // Sizes are integers; programs that average them store floats.
   static int64_t Integer(nb::handle event, const char* name) { return static_cast<int64_t>(Number(event, name)); }
   static bool Truth(nb::handle event, const char* name) {
     const int truth = PyObject_IsTrue(nb::object(event.attr(name)).ptr());
@@ -42,7 +42,7 @@ class RowReader {
 
 void RowReader::ReadTexts(nb::handle event, TorchTableRow* row) {
   row->key = KeepText(event.attr("key"));
-  // Not every torch has it, and so not all our events.
+  // Some versions of torch lack this attribute, and so do some of our events.
   if (nb::hasattr(event, "overload_name")) row->overload_name = KeepText(event.attr("overload_name"));
   nb::object shapes = event.attr("input_shapes");
   row->input_shapes = Keep(FromText(nb::str(shapes)));
