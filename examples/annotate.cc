@@ -92,7 +92,7 @@ bool Report(const opscope::Status& status) {
   return status.ok();
 }
 
-// Skips a step, warms up in one, records three.
+// A schedule: skip one step, warm up in one, record three.
 bool RecordBySchedule(Worker* worker, const std::string& path) {
   bool saved = false;
   opscope::Profiler profiler({.max_bytes = uint64_t{64} << 20,
@@ -114,7 +114,7 @@ bool RecordBySchedule(Worker* worker, const std::string& path) {
   return Report(profiler.Stop()) && saved;
 }
 
-// Records one step in every `interval`, whatever the steps take: a schedule is any callable.
+// A custom schedule (any callable) that records one step in every `interval`, however long the steps take.
 bool RecordByInterval(Worker* worker, const std::string& path, std::chrono::milliseconds interval) {
   using Clock = std::chrono::steady_clock;
   int recordings = 0;

@@ -1,5 +1,5 @@
-// A trace of any format says the same when it was exported as Chrome JSON and opened again: the same summary, whatever
-// one groups by, and the same tree of spans.
+// Export as Chrome JSON and import again preserves a trace of any format: the summary is the same under every grouping,
+// and so is the tree of spans.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 

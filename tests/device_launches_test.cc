@@ -1,5 +1,5 @@
-// Device time comes to the operator that launched it: every device event of every sample of a GPU program, against a
-// search by times alone, and all that adds such times up against what that search adds up.
+// Device time belongs to the operator that launched it. Checks every device event of every GPU sample against a
+// brute-force search by times, and all analyses that sum device times against the sums of that search.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ constexpr char kNoSamples[] = "no samples beside the checkout";
 
 using Sums = std::map<std::string, int64_t>;
 
-// Goes by starts, ends, tracks and categories; parents are not looked at.
+// Uses starts, ends, tracks and categories only, not the parents that the trace has computed.
 class SlowLaunches {
  public:
   explicit SlowLaunches(const Trace& trace) : trace_(trace), spans_(trace.spans()), threads_(trace.tracks().size()) {

@@ -1,6 +1,6 @@
-// Spoils the golden inputs of every format in twelve ways (mutators.h) and imports what comes out: no crash, no end
-// that does not come, no memory beyond reason, and every error names the input and the place. 20,000 of them here, a
-// million with OPSCOPE_SOAK=1; the seed of one is its number (OPSCOPE_SEED=N runs it alone).
+// Mutates the golden inputs of every format in twelve ways (mutators.h) and imports the results: no crash, no endless
+// loop, no excessive memory, and every error names the input and the byte. 20,000 mutations here, a million with
+// OPSCOPE_SOAK=1; the seed of one is its number (OPSCOPE_SEED=N runs it alone).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -93,7 +93,7 @@ void TellAndEnd(int) {
   _exit(3);
 }
 
-// An import that takes so much processor time will not end.
+// An import that takes this much processor time counts as endless.
 void StartAlarm() {
   itimerval time = {};
   time.it_value.tv_sec = kSanitized ? 60 : 20;
@@ -120,7 +120,7 @@ class Spoiler {
     }
   }
 
-  // Every format in turn with every way, however many inputs it has.
+  // Every format in turn with every mutator, independent of how many inputs a format has.
   void Import(uint64_t number) {
     const std::string& format = formats_[number / Mutators::kCount % formats_.size()];
     const size_t way = number % Mutators::kCount;

@@ -1,5 +1,5 @@
-// Twelve ways to spoil a file, from a flipped bit to a member of an event with a value that nobody expects. Each is a
-// pure function of the input and the random numbers, so that a seed tells everything.
+// Twelve ways to damage a file, from a flipped bit to an event member with an unexpected value. Each is a pure function
+// of the input and the random numbers, so that a seed reproduces it.
 //
 // Thread rule: one thread at a time per source of random numbers.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
-// opscope's source for it: what is begun and ended goes into the windows that are open. The whole of what a framework
-// needs in C++; how it is built, found and used is in opscope_toynet.py.
+// The source for the framework "toynet": it records the operators between their begin and end into all open windows.
+// This is all the C++ code that support of a framework needs; opscope_toynet.py shows how it is built, found and used.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/source.h"
 
@@ -16,8 +16,8 @@ namespace {
 constexpr uint32_t kInner = 1;
 constexpr SourceFlag kFlags[] = {{"inner", kInner}};
 
-// One per recording at a time. A thread may still be about to use what it has read of a stopped one, so they are never
-// freed: its binding says that nothing is to be recorded any more.
+// One per running recording; reused, never freed. A thread may have read its pointer just before the recording stopped;
+// the binding then tells it not to record.
 struct Recorded {
   std::atomic<bool> is_taken{false};
   WindowBinding binding;
@@ -27,13 +27,13 @@ struct Recorded {
 };
 Recorded recorded[kMaxWindows];
 
-// The hot path: no allocation, no lock, no call of the system.
+// The hot path: no allocation, no lock, no system call.
 void* Begin(void* context, const char* op, int depth) {
   const auto* self = static_cast<const Recorded*>(context);
   if (depth > 0 && (self->flags & kInner) == 0) return nullptr;
   Stream* stream = StreamOf(self->binding, [] { return uint64_t{0}; });
   if (stream == nullptr) return nullptr;
-  // The text is the caller's: for names that are literals InternStable would do, which compares addresses.
+  // The caller owns the text. For names that are string literals, InternStable is faster: it compares addresses.
   const auto entries = [stream, op] { return ScopeEntries{InternText(stream, op), 0}; };
   return OpenScopeOn(stream, entries, RecordSource::kOther, 0);
 }

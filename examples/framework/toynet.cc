@@ -12,7 +12,7 @@ constexpr int kObservers = 8;
 std::atomic<const toynet_observer*> observers[kObservers];
 thread_local int depth = 0;
 
-// Tells all observers of an operator.
+// Calls all observers of an operator.
 class Told {
  public:
   explicit Told(const char* op) {

@@ -1,4 +1,4 @@
-// What the recorder costs a process by being loaded, and how its binary is hardened.
+// The cost of loading the recorder (time, memory), and the hardening flags of its binary.
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ std::string ProgramHeaders(const std::string& file) {
   return OutputOf(OPSCOPE_READELF " -lW '" + file + "'");
 }
 
-// Runs `body` in a child, whose exit code it gives: loading is for good.
+// Runs `body` in a child process and returns its exit code, because a library cannot be unloaded.
 template <typename Body>
 int InChild(const Body& body) {
   const pid_t child = fork();
@@ -73,8 +73,8 @@ TEST(Footprint, LoadingTakesLessThanAMillisecond) {
   EXPECT_LT(best_us, 1000u);
 }
 
-// opscope_tls lies in the static block of thread-local memory, of which the system keeps but a little for libraries
-// that come late. Those of others that want much of their own must not leave too little for 8 bytes.
+// opscope_tls lies in the static TLS block, of which glibc reserves only a small surplus for libraries that are loaded
+// by dlopen. Other libraries with large TLS must not leave less than the 8 bytes that the recorder needs.
 TEST(Footprint, LoadsAfterThirtyLibrariesWithMuchThreadLocalMemory) {
   std::string pattern = (fs::temp_directory_path() / "opscope_tls_XXXXXX").string();
   const fs::path folder = mkdtemp(pattern.data());

@@ -1,5 +1,5 @@
-// What our libraries show to the rest of a process. The recorder is one per process and used by programs that
-// were built at other times, so what it exports is a list, and nobody else may define a name of it.
+// The exported symbols of our libraries. There is one recorder per process, which programs built with other versions
+// share, so its exports are a fixed list, and no other library of ours may define one of these names.
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr char kList[] = OPSCOPE_SOURCE_DIR "/src/recorder/exported_symbols.txt";
 
-// "T opscope_prepare": the class as nm says it, and the name.
+// A symbol's class as nm prints it, and its name: "T opscope_prepare".
 std::vector<std::string> SymbolsOf(const std::string& nm_options, const std::string& file) {
   std::vector<std::string> symbols;
   for (const std::string& line : LinesOf(OutputOf(OPSCOPE_NM " " + nm_options + " '" + file + "'"))) {
@@ -62,7 +62,8 @@ TEST(Exports, OfTheRecorderAllBelongToTheDescribedInterface) {
     EXPECT_TRUE(std::regex_search(header, std::regex("OPSCOPE_RECORDER_API[^;]*\\b" + name + "\\b"))) << name;
 }
 
-// The archive goes into anybody's program: its C names are those of the C header, and none of the recorder's.
+// The static library is linked into arbitrary programs: its C names must be those of the C header, without those of the
+// recorder.
 TEST(Exports, OfTheArchiveAreTheCHeaderAndNamespaces) {
   const std::string header = ReadText(OPSCOPE_SOURCE_DIR "/include/opscope/c.h");
   const std::set<std::string> recorder = NamesOf(LinesOf(ReadText(kList)));

@@ -9,7 +9,7 @@ namespace {
 
 class CudaBuffers : public CudaFaults {};
 
-// All that there was is in the trace, or counted.
+// Every record is in the trace or counted as lost.
 void ExpectAllAccountedFor(const Trace& trace) {
   const uint64_t kernels = fake_cupti_issued(kKernelKind);
   const uint64_t calls = fake_cupti_issued(kRuntimeKind);
@@ -109,7 +109,7 @@ TEST_F(CudaBuffers, RecordsWithoutTimesAreLeftOutAndCounted) {
   });
 }
 
-// A kernel that runs when the window ends, and nobody waits for it: CUPTI has no end for it.
+// A kernel that still runs when the window ends, without a synchronisation: CUPTI reports no end for it.
 TEST_F(CudaBuffers, WorkThatHasNotEndedIsCounted) {
   const auto recording = StartWindow();
   LaunchKernels(3);
@@ -120,7 +120,8 @@ TEST_F(CudaBuffers, WorkThatHasNotEndedIsCounted) {
   EXPECT_EQ(seen + ProblemOf(*trace, "device_incomplete").count, 4u) << ProblemsOf(*trace);
 }
 
-// With a cap that lends CUPTI little: declined from 12.9 on, thrown away before, counted always.
+// A small memory cap that leaves few buffers for CUPTI: requests are declined from 12.9 on, records discarded before;
+// always counted.
 TEST_F(CudaBuffers, CapIsHeldAndWhatIsLostIsCounted) {
   for (const char* version : {"12.1", "12.9", "13.5"}) {
     InProcessOfItsOwn(std::string("version=") + version, [] {

@@ -1,4 +1,4 @@
-// Every function of CUPTI that answers with an error, is missing, or does not come back.
+// Every function of CUPTI returning an error, missing, or blocking.
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
 
@@ -55,7 +55,7 @@ const std::map<uint32_t, std::string>& Codes() {
 
 constexpr int kKernels = 10;
 
-// A window under the fault: the program goes on, and what is missing is said.
+// A window under the fault: the program continues, and the trace reports what is missing.
 void ExpectTold(const Trace& trace, const std::string& fault) {
   if (ProblemOf(trace, "device_not_recorded").count > 0) {
     EXPECT_EQ(CountOf(trace, SpanKind::kKernel), 0u) << fault;
@@ -180,7 +180,7 @@ TEST_F(CudaMissing, VersionThatCannotBeReadIsSaid) {
 
 class CudaHangs : public CudaFaults {};
 
-// A call that does not come back costs the window, not the program.
+// A call that blocks forever loses the window but does not stop the program.
 TEST_F(CudaHangs, EveryCallOfAStopMayHang) {
   for (const char* function : {"cuptiActivityDisable", "cuptiActivityFlushAll", "cuptiActivityGetNumDroppedRecords",
                                "cuptiUnsubscribe", "cuptiActivityGetNextRecord"}) {
@@ -195,7 +195,8 @@ TEST_F(CudaHangs, EveryCallOfAStopMayHang) {
   }
 }
 
-// The stuck call is left behind: it is told to do nothing more, and the next window has what it was to give back.
+// The blocked call is abandoned: it will do nothing when it returns, and the next window receives the buffers that it
+// held.
 TEST_F(CudaHangs, TheWindowAfterAStopThatHangsStartsAnew) {
   for (const char* function : {"cuptiActivityDisable", "cuptiActivityFlushAll"}) {
     InProcessOfItsOwn(std::string("hang=") + function + ":6@1", [] {

@@ -1,4 +1,4 @@
-// Nodes of graphs that run on the CPU, which CUPTI tells of from 13.1 on.
+// Graph nodes that run on the CPU, which CUPTI records from 13.1 on.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// Records out of order, correlation ids that wrap, clocks that disagree, records that nobody knows.
+// Records out of order, correlation ids that wrap, clocks that disagree, records of unknown kinds.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
@@ -10,7 +10,7 @@ namespace {
 
 class CudaOrder : public CudaFaults {};
 
-// Each kernel has the flow from its call, and the flows join what belongs together.
+// Each kernel has a flow from the call that launched it.
 void ExpectFlows(const Trace& trace, size_t count) {
   size_t joined = 0;
   for (size_t i = 0; i < trace.flows().size(); ++i) {

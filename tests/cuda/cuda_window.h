@@ -30,7 +30,7 @@ struct Fact {
   std::string message;
 };
 
-// What the trace says of a problem; count 0: nothing.
+// The trace's problem of this kind; its count is 0 if there is none.
 inline Fact ProblemOf(const Trace& trace, std::string_view kind) {
   for (size_t i = 0; i < trace.problems().size(); ++i) {
     if (trace.text(trace.problems().kind[i]) == kind) {
@@ -112,7 +112,7 @@ class CudaFaults : public testing::Test {
   void SetUp() override { fake_cupti_scenario(""); }
 };
 
-// GoogleTest is mute in the process of a death test: what failed there is said where it is quoted.
+// GoogleTest prints nothing in the child of a death test, so failures are passed on in its output.
 [[noreturn]] inline void EndDeathTest() {
   const testing::TestResult& result = *testing::UnitTest::GetInstance()->current_test_info()->result();
   for (int i = 0; i < result.total_part_count(); ++i) {
@@ -122,7 +122,7 @@ class CudaFaults : public testing::Test {
   _exit(testing::Test::HasFailure() ? 1 : 0);
 }
 
-// What a process finds in its CUPTI it finds once: a scenario with a version, or without a function, has a process.
+// CUPTI's version and functions are looked up once per process, so a scenario that changes them needs a child process.
 template <typename Body>
 void InProcessOfItsOwn(const std::string& scenario, const Body& body) {
   EXPECT_EXIT(
@@ -137,7 +137,7 @@ void InProcessOfItsOwn(const std::string& scenario, const Body& body) {
 
 inline constexpr const char* kVersions[] = {"12.1", "12.9", "13.0", "13.5", "99"};
 
-// The body as with every version, a process each.
+// Runs the body with every version of CUPTI, each in a child process.
 template <typename Body>
 void WithEveryVersion(const std::string& scenario, const Body& body) {
   for (const char* version : kVersions)

@@ -1,4 +1,5 @@
-// A library of somebody's: scopes and counters for whoever records. Arguments would need opscope::opscope.
+// A third-party library that only annotates: it links the recorder alone and uses scopes and counters. Arguments of
+// scopes would need opscope::opscope.
 // SPDX-License-Identifier: Apache-2.0
 #include <opscope/scope.h>
 

@@ -1,3 +1,10 @@
+// Activity buffers, as in the real library: a record is written into the open buffer of its owner (a thread, or the
+// devices); a new buffer is requested from the tool when it is full, and full ones are returned inline, by a worker
+// thread, or only by a flush, as the scenario says. Every pointer that the tool passes is checked: a buffer that is
+// misaligned, too small, or lent a second time is a violation.
+//
+// The tool's callbacks run with the library's lock held. The worker's own mutex is taken after that lock, and never
+// held during a callback.
 // SPDX-License-Identifier: Apache-2.0
 #include "buffers.h"
 
@@ -31,14 +38,14 @@ struct Buffer {
   std::uint64_t owner = 0;
 };
 
-// What the worker thread is to hand back, and when.
+// A buffer that the worker thread will return to the tool, and when.
 struct Delivery {
   Buffer buffer;
   Clock::time_point due;
   bool never = false;
 };
 
-constexpr std::size_t kKinds = 64;  // and one for all others
+constexpr std::size_t kKinds = 64;  // all higher kinds share one more row
 struct Counts {
   std::atomic<std::uint64_t> issued[kKinds + 1]{};
   std::atomic<std::uint64_t> dropped[kKinds + 1]{};
@@ -80,7 +87,7 @@ std::uint64_t Sum(const std::atomic<std::uint64_t> (&rows)[kKinds + 1], std::uin
   return sum;
 }
 
-// Calls the tool.
+// Returns the buffer to the tool through its callback `completed`.
 void HandBack(Buffer& buffer) {
   State& state = TheState();
   state.held.erase(buffer.data);
@@ -139,7 +146,8 @@ void ToWorker(Buffer buffer, Clock::duration after, bool never) {
   state.worker_wakes.notify_all();
 }
 
-// Without the library's lock. What is not due stays, but with `all`.
+// Waits until the worker is idle. REQUIRES: the library's lock is not held. Deliveries that are not yet due stay queued
+// unless `all`.
 void WaitForWorker(bool all) {
   State& state = TheState();
   std::unique_lock lock(state.worker_mutex);
@@ -155,7 +163,7 @@ void WaitForWorker(bool all) {
   state.worker_rests.wait(lock, [&] { return !state.at_work || state.ends; });
 }
 
-// Null data: the tool has none, or none that is of use.
+// A new buffer from the tool; `data` is null if the tool returned none or an invalid one.
 Buffer Request() {
   State& state = TheState();
   Buffer buffer;
@@ -201,7 +209,7 @@ void Full(Buffer buffer) {
       break;
     case Deliver::kFlush:
       ToWorker(std::move(buffer), {}, true);
-      break;  // until a flush fetches it
+      break;  // stays there until a flush
   }
 }
 
@@ -217,7 +225,7 @@ void Write(std::uint64_t owner, cupti::ActivityKind kind, const std::uint8_t* by
     open.owner = owner;
     if (open.data == nullptr) return Drop(kind);
   }
-  // What is longer than the struct is not zero: who reads it by mistake is to see that.
+  // Fills the part beyond the known struct with a pattern, so that a profiler that reads it fails a test.
   const std::size_t known = size - Now().longer;
   std::memcpy(open.data + open.used, bytes, known);
   std::memset(open.data + open.used + known, 0xAB, Now().longer);
@@ -279,7 +287,7 @@ void FlushBuffers(Locked& lock) {
       HandBack(buffer);
     }
   }
-  // Full buffers that the worker has in hand belong to what a flush waits for.
+  // A flush also waits for the full buffers that the worker is delivering.
   if (!late) lock.Without([] { WaitForWorker(false); });
 }
 

@@ -1,5 +1,5 @@
-// The buffers that the tool lends: asked for when a record comes, filled, handed back when full or flushed, by the
-// thread and at the time that the scenario says.
+// The activity buffers that the tool lends: requested when a record has no room, filled, and returned when full or
+// flushed, by the thread and at the time that the scenario says.
 //
 // All functions but WaitForWorker need the library's lock; the callbacks run under it.
 // SPDX-License-Identifier: Apache-2.0
@@ -14,7 +14,7 @@
 
 namespace fake {
 
-// Who gets the records: the tool's callbacks, or the holder's.
+// The receiver of the records: the callbacks of the tool or of the holder.
 struct BufferUser {
   cupti::BufferRequested requested = nullptr;
   cupti::BufferCompleted completed = nullptr;
@@ -25,21 +25,21 @@ const BufferUser& TheBufferUser();
 
 // Owners of buffers: a thread's id, or one of these.
 inline constexpr std::uint64_t kDeviceBuffer = 0;
-inline constexpr std::uint64_t kLastWords = 1;  // what comes after the last kind was disabled
+inline constexpr std::uint64_t kLastWords = 1;  // records after the last kind was disabled
 
-// Counts a record, and writes it into the owner's buffer where there is room.
+// Counts a record and writes it into the owner's buffer; without room it is counted as dropped.
 void WriteRecord(std::uint64_t owner, cupti::ActivityKind kind, const std::uint8_t* bytes);
 
-// Hands back what has records.
+// Returns all buffers that have records, as the scenario's `deliver`, `flush` and `late` say.
 void FlushBuffers(Locked& lock);
-void HandBackHolders();  // what the holder has lent, before it goes
+void HandBackHolders();  // returns the holder's buffers to it
 void HandBackLater(std::uint64_t owner);
 void ResetBuffers();
 
 std::uint64_t Issued(std::uint32_t kind);
 std::uint64_t Dropped(std::uint32_t kind);
 std::uint64_t HandedBack(std::uint32_t kind);
-std::uint64_t TakeDropped();  // since the last time
+std::uint64_t TakeDropped();  // records dropped since the previous call
 std::uint32_t BuffersHeld();
 std::uint64_t CallbackTime();
 std::uint64_t HolderRecords();

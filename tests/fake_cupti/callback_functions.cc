@@ -121,7 +121,8 @@ Result EnableCallback(std::uint32_t enable, cupti::Subscriber subscriber, cupti:
   return call.Return(Result::kSuccess);
 }
 
-// What a tool of the first interface must not call: CUPTI mixes it with nothing, or ends for the whole process.
+// Functions that a tool of the Activity API must not call: CUPTI does not support them beside it, or they end CUPTI for
+// the whole process.
 #define FORBIDDEN(NAME)                             \
   Result NAME() {                                   \
     CALL(NAME, Function::kPlain, -1);               \

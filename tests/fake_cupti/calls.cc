@@ -1,3 +1,8 @@
+// What surrounds every simulated CUDA call: the subscriber's callback before and after it, a correlation id, the
+// records of the runtime call and of the driver call inside it, and the external ids that the thread has pushed.
+//
+// Correlation ids are 32 bits wide and wrap past 0, so a scenario can start just below 2^32 to test a profiler's
+// handling of it.
 // SPDX-License-Identifier: Apache-2.0
 #include "calls.h"
 
@@ -32,7 +37,7 @@ ThreadIds& OfThread() {
   return ids;
 }
 
-// gettid once a thread; a call of the system is dear.
+// Cached per thread, because gettid is a system call.
 std::uint32_t SystemThreadId() {
   thread_local const auto id = static_cast<std::uint32_t>(syscall(SYS_gettid));
   return id;
@@ -157,7 +162,7 @@ std::uint32_t ThreadId() {
 
 std::uint64_t BufferOfThread() {
   const Scenario& scenario = Now();
-  // What CUPTI does by itself from 12.3 on.
+  // CUPTI's default from 12.3 on.
   return scenario.thread_buffers.value_or(scenario.api >= 21) ? SystemThreadId() : kDeviceBuffer;
 }
 

@@ -12,11 +12,12 @@ namespace fake {
 
 class ApiCall {
  public:
-  // Without the library's lock: tells the subscriber, and takes a correlation id and the time.
+  // REQUIRES: the library's lock is not held. Calls the subscriber's callback for the entry, and takes a correlation id
+  // and the time.
   ApiCall(cupti::CallbackDomain domain, std::uint32_t cbid);
-  // With the lock: writes the records.
+  // REQUIRES: the lock is held. Writes the records of the call.
   void Finish();
-  // Without the lock: tells the subscriber.
+  // REQUIRES: the lock is not held. Calls the subscriber's callback for the exit.
   ~ApiCall();
   ApiCall(const ApiCall&) = delete;
   ApiCall& operator=(const ApiCall&) = delete;
@@ -37,8 +38,8 @@ class ApiCall {
 // Of the calling thread.
 void PushExternalId(cupti::ExternalCorrelationKind kind, std::uint64_t id);
 bool PopExternalId(cupti::ExternalCorrelationKind kind, std::uint64_t* id);
-std::uint32_t ThreadId();        // as records have it
-std::uint64_t BufferOfThread();  // whose buffer its records go into
+std::uint32_t ThreadId();        // in the form of the records: gettid or pthread_self
+std::uint64_t BufferOfThread();  // owner of the buffer for its records
 
 void ResetCalls();
 

@@ -1,4 +1,4 @@
-// What a test asks the stand-in, and how it begins anew.
+// The functions by which a test controls the simulation: counters, log, and a restart with another scenario.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 

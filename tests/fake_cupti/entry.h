@@ -1,4 +1,4 @@
-// How a function of CUPTI is made: what every one begins with, and how dlsym finds it.
+// Macros that define a function of the simulated CUPTI: the common checks at its start, and the symbol for dlsym.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,8 @@ namespace fake {
 
 inline constexpr unsigned kAnywhere = Function::kInCallback | Function::kWithoutDriver;
 
-// Each is chosen when it is looked up, so that one library can lack what CUPTI 12.1, or the scenario, lacks.
+// Each symbol is chosen at its lookup, so that one library can hide the functions that CUPTI 12.1, or the scenario,
+// lacks.
 template <class Entry>
 auto Resolved(const char* function, Entry* entry) -> void (*)() {
   return HasFunction(Now(), function) ? reinterpret_cast<void (*)()>(entry) : nullptr;
@@ -20,14 +21,14 @@ auto Resolved(const char* function, Entry* entry) -> void (*)() {
 
 }  // namespace fake
 
-// `function` and `call` for the body; a call that is refused ends here.
+// Declares `function` and `call` for the body; returns from the function if the call is refused.
 #define CALL(NAME, traits, argument)                              \
   static fake::Function function("cupti" #NAME, traits);          \
   fake::Call call(function, static_cast<std::int64_t>(argument)); \
   if (call.refused) return call.result
 
-// dlsym calls the resolver and answers what it answers. Nobody calls what is declared here, so that its type is no
-// matter; the function behind it has that of cupti_abi.h.
+// An ifunc: dlsym calls the resolver and returns its result. The type of this declaration does not matter, because it
+// is never called directly; the function behind it has the type of cupti_abi.h.
 #define EXPORT_UNDECLARED(NAME)                                                       \
   extern "C" {                                                                        \
   __attribute__((used)) static auto Resolve_##NAME() -> void (*)() {                  \

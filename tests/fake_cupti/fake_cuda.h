@@ -1,6 +1,6 @@
-// The simulated CUDA of the stand-in for libcupti: what a program would do with a GPU. Each function is one call of the
-// runtime (or driver) API, with its record, and what it makes the device do. Streams run their work in order, at the
-// times of CLOCK_REALTIME that real devices would report; a call that waits, waits.
+// The simulated CUDA API that test programs call. Each function is one call of the runtime (or driver) API, with its
+// record, and with the work that it submits to the device. Streams run their work in order, on the clock CLOCK_REALTIME
+// as real devices report it; a synchronous call blocks for that time.
 //
 // Ids: devices count from 0, the default stream of device d is 7 + 1000 * d, created ones follow. All return the
 // correlation id of the call where nothing else is said; 0 where the stream, event or graph does not exist.
@@ -79,17 +79,18 @@ FAKE_CUPTI_API uint32_t fake_cuda_graph_instantiate(uint32_t graph);
 FAKE_CUPTI_API void fake_cuda_graph_destroy(uint32_t graph);
 FAKE_CUPTI_API uint32_t fake_cuda_graph_launch(uint32_t graph, uint32_t stream);
 
-// What the scenario says: devices, 0 without a driver; 13000 for version=13.0. And whether a context has been made.
+// From the scenario: the number of devices, 0 without a driver; the version, 13000 for version=13.0. And whether a
+// context exists.
 FAKE_CUPTI_API uint32_t fake_cuda_devices(void);
 FAKE_CUPTI_API uint32_t fake_cuda_driver_version(void);
 FAKE_CUPTI_API uint32_t fake_cuda_has_context(void);
 
 // Any call that does nothing on the device. `domain`: 1 driver, 2 runtime; `cbid` CUPTI's.
 FAKE_CUPTI_API uint32_t fake_cuda_call(uint32_t domain, uint32_t cbid, uint64_t duration_ns);
-// A sensor of the device says something now. `kind`: CUPTI's (1 clocks, 2 temperature, 3 power, 4 fan); `first`,
-// `second`: the first members of its record.
+// Emits a sensor reading of the device. `kind`: CUPTI's (1 clocks, 2 temperature, 3 power, 4 fan); `first`, `second`:
+// the first members of its record.
 FAKE_CUPTI_API void fake_cuda_sense(uint32_t device, uint32_t kind, uint32_t first, uint32_t second);
-// CUPTI or the driver's compiler held this thread up, from now on. `overhead_kind`: CUPTI's.
+// Emits an overhead record: CUPTI or the driver's compiler delayed this thread, starting now. `overhead_kind`: CUPTI's.
 FAKE_CUPTI_API void fake_cuda_overhead(uint32_t overhead_kind, uint64_t duration_ns);
 
 #ifdef __cplusplus

@@ -1,42 +1,45 @@
-// A stand-in for libcupti with a simulated GPU behind it, for machines without one: OPSCOPE_CUPTI_LIB names it. The
-// program under test calls the simulated CUDA (fake_cuda.h), the profiler under test finds the functions of CUPTI by
-// dlsym.
+// A simulated libcupti with a simulated GPU behind it, for tests on machines without a GPU: the environment variable
+// OPSCOPE_CUPTI_LIB selects it instead of NVIDIA's library. The test program calls the simulated CUDA (fake_cuda.h),
+// and the profiler under test finds the functions of CUPTI by dlsym.
 //
-// It is as strict as the real library: what CUPTI forbids, or answers with a crash, a hang or a spoilt session, is
-// counted as a violation by its rule's name (fake_cupti_violation_text) beside the answer that CUPTI would give. Its
-// callbacks run under its lock, so that a tool that holds a lock of its own across a call is found out (rule
-// `deadlock`) instead of hanging now and then.
+// It is stricter than the real library: where CUPTI's documentation forbids a call, or CUPTI would crash, hang or lose
+// records, the call is counted as a violation of a named rule (fake_cupti_violation_text), and it returns the code that
+// CUPTI returns. Callbacks run under the library's lock, so that a tool that holds an own lock during a call is always
+// detected (rule `deadlock`) instead of hanging now and then.
 //
-// Scenario: "key=value;key=value", in the environment variable OPSCOPE_FAKE_CUPTI when the library is first used, or
-// given to fake_cupti_scenario. What is not named is as on a healthy machine. A key or value that is not known ends the
-// process with a message.
+// A scenario is the text "key=value;key=value", in the environment variable OPSCOPE_FAKE_CUPTI at the first use of the
+// library, or the argument of fake_cupti_scenario. Keys that are not given mean a healthy machine. An unknown key or
+// value aborts the process with a message.
 //
-//   version=12.1|12.9|13.0|13.5|99  what it is: functions, structs, kinds, ways; 99: longer structs than any known
-//   (13.0) driver=none                     no driver, as the real libraries behave then devices=N simulated GPUs (1)
-//   missing=FUNCTION,..             dlsym does not find these (it answers null; dlerror has no word for it)
+//   version=12.1|12.9|13.0|13.5|99  version of CUPTI (13.0): its functions, structs, kinds and behaviour; 99: structs
+//                                   longer than those of any known version
+//   driver=none                     no driver is installed; functions answer as the real library's do then
+//   devices=N                       number of simulated GPUs (1)
+//   missing=FUNCTION,..             dlsym does not find these functions (it returns null, without a text from dlerror)
 //   fail=FUNCTION[(KIND)]:CODE[@N[+]],..
-//                                   the function answers CODE, (for that kind alone), at its Nth call (from the Nth on)
-//   hang=FUNCTION:SECONDS[@N],..    it does not come back before, (at its Nth call alone)
-//   holder=none|idle|recording      another user of CUPTI: subscribed; recording: with kinds enabled and buffers, too
-//   deliver=thread|inline|flush     who hands back full buffers: CUPTI's own thread, the thread that filled it, a flush
-//   flush=caller|thread             which thread hands buffers back while ActivityFlushAll waits
-//   late=MS|never                   what a flush should hand back comes from CUPTI's thread, so much after it
-//   thread_buffers=0|1              records of calls go into a buffer per thread (from 12.3 on), or all into one
+//                                   the function returns CODE, (for this kind only), in its Nth call (and all later
+//                                   ones)
+//   hang=FUNCTION:SECONDS[@N],..    the function blocks for this time (in its Nth call only)
+//   holder=none|idle|recording      another user of CUPTI. idle: subscribed; recording: has also enabled kinds and
+//   buffers deliver=thread|inline|flush     who returns full buffers: CUPTI's own thread, the thread that filled it, or
+//   a flush flush=caller|thread             which thread returns buffers while ActivityFlushAll waits late=MS|never a
+//   flush returns at once; its buffers follow from CUPTI's thread after this time thread_buffers=0|1              0:
+//   one buffer for all records; 1: one per thread for API records (from 12.3 on)
 //   order=completion|reversed|shuffled|device_first
-//                                   of records: within what a flush or a full queue collects; device_first: the kernel
-//                                   before the call that launched it
-//   correlation=N                   the first correlation id; after 4294967295 comes 1
-//   drop=N                          CUPTI has no room for every Nth record
-//   early=NS                        the device's clock is behind: its records begin so much before their call
+//                                   order of the records that one flush or one full queue collects; device_first: the
+//                                   kernel's record comes before that of the call that launched it
+//   correlation=N                   the first correlation id; the one after 4294967295 is 1
+//   drop=N                          every Nth record is dropped, as if CUPTI had no memory for it
+//   early=NS                        the device's clock is slow: records start this much before their call
 //   incomplete=N                    every Nth record of a device has start and end 0
-//   unknown=N                       after every Nth record one of kind 777
+//   unknown=N                       every Nth record is followed by one of the unknown kind 777
 //   longer=BYTES                    each record is longer than its struct, by a multiple of 8
-//   after_disable=N                 after the last kind is disabled, N records of kernels come in a buffer of their own
-//   nested_driver=0|1               calls of the runtime make records of the driver call within, of the same
-//   correlation queue=N                         launches that wait on a stream before the next one blocks (1024)
-//   latency=NS                      from a call to the begin of its work on an idle stream (2000)
+//   after_disable=N                 N kernel records arrive, in a separate buffer, after the last kind was disabled
+//   nested_driver=0|1               runtime calls also record the driver call inside them, with the same correlation id
+//   queue=N                         launches that may wait on a stream before the next launch blocks (1024)
+//   latency=NS                      time from a launch to the start of its work on an idle stream (2000)
 //
-// Thread rule: any thread. A text that is returned lives until the next call of the function on that thread.
+// Thread rule: any thread. A returned text is valid until the next call of the same function on that thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -47,47 +50,45 @@ extern "C" {
 #endif
 #define FAKE_CUPTI_API __attribute__((visibility("default")))
 
-// Forgets everything and begins anew; no thread may be inside the library, and none of its threads is left afterwards.
+// Resets the library and applies the scenario. REQUIRES: no thread is inside the library. Joins its threads.
 FAKE_CUPTI_API void fake_cupti_scenario(const char* scenario);
 
-// Other faults from here on: nothing is forgotten, and nobody's buffers are lost. `version`, `longer` and
-// `devices` stay as they were.
+// Applies other faults while sessions and buffers stay. `version`, `longer` and `devices` are not changed.
 FAKE_CUPTI_API void fake_cupti_change(const char* scenario);
 
-// How often rules were broken, and "RULE COUNT: FUNCTION\n" for each rule ("" if none was).
+// The number of violations of rules, and "RULE COUNT: FUNCTION\n" for each broken rule ("" if there is none).
 FAKE_CUPTI_API uint64_t fake_cupti_violations(void);
 FAKE_CUPTI_API const char* fake_cupti_violation_text(void);
 
-// Records of a kind (0: of all): that there were; that CUPTI had no room for; that were handed back in buffers of the
-// one who registered last. issued = dropped + handed back + still in CUPTI's hands.
+// Numbers of records of a kind (0: all kinds): created; dropped for lack of room; returned in buffers of the last
+// registered callbacks. issued = dropped + handed back + still in open buffers.
 FAKE_CUPTI_API uint64_t fake_cupti_issued(uint32_t kind);
 FAKE_CUPTI_API uint64_t fake_cupti_dropped(uint32_t kind);
 FAKE_CUPTI_API uint64_t fake_cupti_handed_back(uint32_t kind);
 
-// What the profiler holds now. The holder's (see `holder`) does not count.
+// Resources that the profiler holds now, without those of the other user (`holder`).
 FAKE_CUPTI_API uint32_t fake_cupti_enabled_kinds(void);
 FAKE_CUPTI_API uint32_t fake_cupti_subscribed(void);
 FAKE_CUPTI_API uint32_t fake_cupti_buffers_held(void);
 
-// Calls of a function ("cuptiActivityEnable"), and all calls but those made per record or per range, in order:
-// "cuptiActivityEnable(10)=0\n".
+// The number of calls of a function ("cuptiActivityEnable"), and the log of all calls in order,
+// "cuptiActivityEnable(10)=0\n"; functions that are called per record or per range are not logged.
 FAKE_CUPTI_API uint64_t fake_cupti_calls(const char* function);
 FAKE_CUPTI_API const char* fake_cupti_log(void);
 
-// Time spent in completed callbacks, ns in all, and records in their buffers.
+// Total time in the profiler's callbacks `completed`, in ns.
 FAKE_CUPTI_API uint64_t fake_cupti_callback_ns(void);
 
-// The other user of CUPTI comes, begins or ends recording, or goes: the words of `holder`. And the records it was
-// given.
+// Changes the state of the other user of CUPTI (values of `holder`), and returns how many records it has received.
 FAKE_CUPTI_API void fake_cupti_holder(const char* state);
 FAKE_CUPTI_API uint64_t fake_cupti_holder_records(void);
 
-FAKE_CUPTI_API void fake_cupti_end_hangs(void);  // whoever hangs comes back
+FAKE_CUPTI_API void fake_cupti_end_hangs(void);  // wakes all calls that block in `hang`
 FAKE_CUPTI_API void fake_cupti_deliver_late(
-    void);  // hands over now, from CUPTI's thread, what `late` holds back; waits
+    void);  // delivers all buffers that `late` holds back, from CUPTI's thread, and waits for it
 
-// For the other libraries that go with it (fake_driver.cc, fake_nvml.cc): a call of a function, with the scenario's
-// `hang` and `fail`, whose code it returns, or 0; a broken rule.
+// For the other simulated libraries (fake_driver.cc, fake_nvml.cc). fake_cupti_called counts a call and applies the
+// scenario's `hang` and `fail`; it returns the code of `fail`, or 0. fake_cupti_violation counts a violation.
 FAKE_CUPTI_API uint32_t fake_cupti_called(const char* function);
 FAKE_CUPTI_API void fake_cupti_violation(const char* rule, const char* function);
 

@@ -1,4 +1,4 @@
-// How the stand-in treats the buffers that it is lent.
+// The simulated CUPTI's handling of the tool's buffers.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 

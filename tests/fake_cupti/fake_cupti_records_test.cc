@@ -1,4 +1,4 @@
-// What the stand-in writes, in each version.
+// Records of the simulated CUPTI in each version.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-// What the stand-in holds against a tool, and its faults.
+// The rules that the simulated CUPTI checks, and its injected faults.
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/wait.h>
 #include <unistd.h>

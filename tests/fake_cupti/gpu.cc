@@ -1,3 +1,7 @@
+// The simulated GPUs. No work is executed: a launch only computes when it starts (after the launch latency, and after
+// the previous work of its stream) and when it ends. Its record stays in the stream's queue until the real clock has
+// passed that end; Collect() then writes all finished records in the order that the scenario asks for. Waiting for a
+// stream is a sleep until its last end.
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu.h"
 
@@ -94,7 +98,7 @@ void WriteStream(const DeviceStream& stream, std::uint32_t priority, std::uint32
   WriteRecord(kDeviceBuffer, record->kind, record.bytes);
 }
 
-// Where the times of a record of work stand; null for other kinds.
+// The member `start` of a record, which `end` follows; null for kinds without times.
 std::uint64_t* TimesOf(std::uint8_t* record) {
   using enum cupti::ActivityKind;
   switch (reinterpret_cast<cupti::Activity*>(record)->kind) {
@@ -130,7 +134,7 @@ void WritePending(Pending& pending, bool is_finished, std::uint64_t now) {
   WriteRecord(kDeviceBuffer, kind, pending.record.bytes);
 }
 
-// Gives the lock up until then.
+// Releases the lock while it waits.
 void WaitUntil(std::uint64_t real_time, Locked& lock) {
   lock.Without([&] {
     while (true) {
@@ -197,7 +201,7 @@ void WaitForRoom(DeviceStream& stream, Locked& lock) {
 
 void Collect(bool forced) {
   Gpu& gpu = TheGpu();
-  // Before the call has ended, so that its record comes later.
+  // All work counts as finished, before the call itself has ended, so that the call's record follows later.
   const bool at_once = Now().order == Order::kDeviceFirst;
   const std::uint64_t now = at_once ? ~std::uint64_t{0} : RealTime();
   std::vector<Pending> finished;

@@ -1,3 +1,5 @@
+// The callbacks for CUDA graphs (a node was created, a graph was instantiated, ...) and the functions that a tool calls
+// from within them to get the ids. Handles of graphs and nodes are the ids themselves, cast to pointers.
 // SPDX-License-Identifier: Apache-2.0
 #include "graph_callbacks.h"
 

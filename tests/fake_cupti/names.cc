@@ -1,3 +1,5 @@
+// Names of the runtime and driver functions by their callback id, as cuptiGetCallbackName gives them: 211 is
+// "cudaLaunchKernel_v7000". Only a part of CUPTI's list.
 // SPDX-License-Identifier: Apache-2.0
 #include "names.h"
 

@@ -1,3 +1,6 @@
+// Sizes of activity records by the simulated version of CUPTI, and the walk over a buffer. NVIDIA appends members to
+// its structs from version to version, so a kernel's record is Kernel9 in one version and Kernel13 in a later one; a
+// profiler that assumes the wrong size reads garbage from the second record on.
 // SPDX-License-Identifier: Apache-2.0
 #include "records.h"
 

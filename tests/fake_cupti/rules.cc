@@ -1,3 +1,9 @@
+// The state of the whole library: the current scenario, its injected errors and hangs, the log of calls, and the
+// counted violations.
+//
+// Every entry point takes one timed lock. A tool that holds a lock of its own while it calls CUPTI, and needs the same
+// lock in a callback, deadlocks rarely with the real library; here the wait for the lock ends after 3 s and is counted
+// as the violation `deadlock`.
 // SPDX-License-Identifier: Apache-2.0
 #include "rules.h"
 
@@ -13,7 +19,7 @@
 namespace fake {
 namespace {
 
-// All of it is leaked: threads of the program may call until the process has ended.
+// Never destroyed, because threads of the program may call until the process ends.
 struct Rules {
   std::mutex mutex;  // of what follows; never held while anything else is called
   std::map<std::string, std::pair<std::uint64_t, std::string>, std::less<>> violations;
@@ -38,7 +44,7 @@ thread_local int locks_here = 0;
 constexpr std::size_t kMostLog = 1 << 20;
 constexpr auto kDeadlockAfter = std::chrono::seconds(3);
 
-// Whether it is the turn of a rule of the scenario.
+// Whether a `fail` or `hang` applies to this call of the function.
 template <class Rule>
 bool Applies(const Rule& rule, const Function& function, std::uint64_t call) {
   return rule.function == function.name && rule.first <= call && call <= rule.last;
@@ -81,7 +87,7 @@ void TakeUp(std::unique_ptr<Scenario> scenario) {
 
 void Change(std::string_view text) {
   auto scenario = std::make_unique<Scenario>(ParseScenario(text));
-  // What the library is stays: there are buffers with its records.
+  // The library's version does not change: buffers with its records exist.
   scenario->api = Now().api;
   scenario->longer = Now().longer;
   scenario->devices = Now().devices;
@@ -187,10 +193,10 @@ Locked::~Locked() {
 
 void Locked::Lock(const char* where) {
   if (locks_here > 0) return;  // in a callback, which runs under it
-  // By the system's clock: GCC's thread sanitizer does not see what waits by the steady one.
+  // The system clock, because GCC's thread sanitizer does not intercept waits by the steady clock.
   if (!TheRules().library.try_lock_until(std::chrono::system_clock::now() + kDeadlockAfter)) {
     Violation("deadlock", where);
-    return;  // worse cannot come of it than of the deadlock that the real library would have made
+    return;  // going on without the lock is no worse than the deadlock of the real library
   }
   holds_ = true;
   ++locks_here;

@@ -1,3 +1,5 @@
+// The state of one session of CUPTI: the subscriber, the enabled activity kinds, the clock, and the second user of
+// CUPTI (the `holder`), whose buffers are allocated here and thrown away.
 // SPDX-License-Identifier: Apache-2.0
 #include "session.h"
 

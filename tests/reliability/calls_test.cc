@@ -29,7 +29,7 @@ namespace {
 
 using Random = std::mt19937_64;
 
-// What a Profiler should be, in the words of its header.
+// The model of a Profiler, written from its header.
 struct Model {
   std::function<Action(int64_t)> schedule;  // none: all is recorded
   bool valid = true;                        // the schedule
@@ -154,7 +154,7 @@ class Pair {
   int64_t refused_ = 0;
 };
 
-// Threads that do one thing at a time, in turn with the one that tells them.
+// Threads that run one task at a time, in turn with the thread that posts it.
 class Threads {
  public:
   Threads() {

@@ -1,5 +1,5 @@
-// A program that ends in the way it is told to: ends WAY STATE. Its output and status must not depend on
-// whether it records. The moment before the end goes to file descriptor 3, when that is open.
+// A program that ends in the given way: ends WAY STATE. Its output and status must not depend on whether it records. It
+// writes the time just before its end to file descriptor 3, if that is open.
 // SPDX-License-Identifier: Apache-2.0
 #include <pthread.h>
 #include <setjmp.h>

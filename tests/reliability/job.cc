@@ -1,3 +1,6 @@
+// Starts a program with its output in a pipe and descriptor 3 in another one. Just before its end the program writes
+// the current time to descriptor 3; from there to the return of waitpid is the duration of its end, which a recorder
+// must not prolong.
 // SPDX-License-Identifier: Apache-2.0
 #include "job.h"
 
@@ -34,12 +37,12 @@ int64_t NowNs() {
   for (const std::string& argument : command)
     arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
-  if (kSanitized) setenv("ASAN_OPTIONS", "detect_leaks=0", 1);  // whoever ends in the middle has not tidied up
+  if (kSanitized) setenv("ASAN_OPTIONS", "detect_leaks=0", 1);  // a program that ends abruptly has not freed its memory
   execv(arguments[0], arguments.data());
   _exit(127);
 }
 
-// Reads until every writer is gone or the time is up. False: the time is up.
+// Reads until all writers have closed the pipe. Returns false on timeout.
 bool ReadAll(int descriptor, int64_t until_ns, std::string* text) {
   for (;;) {
     pollfd ready{descriptor, POLLIN, 0};

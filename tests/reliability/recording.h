@@ -1,5 +1,5 @@
-// What a program of this folder needs of opscope, and nothing at all when it is built without
-// (RELIABILITY_PLAIN): the tests compare the two builds of one source.
+// The opscope calls that the programs of this folder use; all of them are empty in the build without opscope
+// (RELIABILITY_PLAIN). The tests compare the two builds of one source.
 //
 // Thread rule: StartRecording on one thread.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,6 @@
+// Checks of one trial's outcome. An error must name what failed and carry the errno that was injected; after an error
+// the old file must be intact, otherwise the new one must be readable; no temporary file may remain; and recorded +
+// dropped events must be exactly the issued ones.
 // SPDX-License-Identifier: Apache-2.0
 #include "claims.h"
 
@@ -38,7 +41,7 @@ std::string WrongWithError(const Trial& trial, const Error& error, std::string_v
   const bool is_known = error.code == ErrorCode::kOutOfMemory || error.code == ErrorCode::kIo ||
                         error.code == ErrorCode::kNotFound || error.code == ErrorCode::kUnsupported;
   if (!is_known) return "error of a wrong kind: " + error.message;
-  // Where memory is short the sentence about it may be all that there is.
+  // An out-of-memory error may be a constant text without a name.
   if (error.message.find(about) == std::string::npos && error.code != ErrorCode::kOutOfMemory)
     return "the error does not name what failed: " + error.message;
   return error.message.empty() ? "an error without a word" : "";
@@ -58,7 +61,7 @@ std::string WrongWithFile(const Trial& trial, const Status& status, const std::s
   }
   Result<Trace> trace = opscope::ImportFile(path);
   if (!trace.ok()) return "the new file cannot be read: " + trace.error().message;
-  // Where all memory was refused while it was recorded, the file says that everything was dropped.
+  // If all allocations failed during the recording, the file has no events but a count of dropped ones.
   if (EventsOf(trace.value()) == 0 && trace.value().info().dropped == 0) return "the new file has no events";
   return trace.value().is_partial() ? "the new file tells of losses" : "";
 }

@@ -1,4 +1,4 @@
-// What the jobs look at when a trial is over. Each returns what is wrong, or nothing.
+// Checks after a trial. Each returns a description of what is wrong, or an empty text.
 //
 // Thread rule: pure functions of files and values.
 // SPDX-License-Identifier: Apache-2.0
@@ -22,11 +22,11 @@ void Put(const std::string& path, std::string_view text);
 std::string FolderOf(const std::string& path);
 uint64_t EventsOf(const opscope::Trace& trace);
 
-// An error that tells what it is about.
+// Checks that the error is allowed in this trial and that its message names `about`.
 std::string WrongWithError(const Trial& trial, const opscope::Error& error, std::string_view about);
-// The file at `path` is the old one after an error, and a whole recording else.
+// Checks that the file at `path` is the old one after an error, and otherwise a complete recording.
 std::string WrongWithFile(const Trial& trial, const opscope::Status& status, const std::string& path);
-// recorded + dropped = issued, and the program did its work.
+// Checks that recorded + dropped = issued and that the program's own result is right.
 std::string WrongWithCounts(uint64_t recorded, uint64_t dropped, const RecordedWork& work);
 
 }  // namespace faults

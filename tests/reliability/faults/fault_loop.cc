@@ -1,3 +1,8 @@
+// Runs a job once per failing call: call 1 fails, then call 2, and so on until the job ends before reaching that call.
+// Each trial is a forked child, so that a crash, a hang (alarm after 20 s) or a leak is the result of that trial alone.
+//
+// Trying each of 10,000 allocations is too slow for every test run: beyond the first 40 places the distance between two
+// trials grows by 1/15, which gives about 125 trials. OPSCOPE_SOAK=1 tries all of them.
 // SPDX-License-Identifier: Apache-2.0
 #include "fault_loop.h"
 

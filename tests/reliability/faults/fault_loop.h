@@ -1,6 +1,6 @@
-// Runs a job again and again, each time in a process of its own, with the first, second, third ... call of a
-// kind failing, until it comes to its end without one: then every single place where the call can fail was
-// seen to fail (SQLite tests itself so).
+// Runs a job repeatedly, each time in a child process, with the first, second, third, ... call of a kind failing, until
+// a run ends without reaching the failing call. Then every place where such a call can fail has been tested. (SQLite
+// tests its out-of-memory handling in this way.)
 //
 // Thread rule: one thread at a time, in a process that has no other.
 // SPDX-License-Identifier: Apache-2.0
@@ -16,17 +16,17 @@
 
 namespace faults {
 
-// Given to the job: what stands between Begin and End is tried.
+// Passed to the job: calls between Begin and End can fail.
 class Trial {
  public:
   explicit Trial(const Fault& fault, uint64_t at) : fault_(fault), at_(at) {}
   void Begin() { Arm(fault_, at_); }
   void End() { calls_ += Disarm(); }
-  // The call failed; before that nothing may go wrong.
+  // Whether the call has failed; until then the job must succeed.
   bool failed() const { return at_ != 0 && calls_ >= at_; }
   Call call() const { return fault_.call; }
   int number() const { return fault_.number; }
-  // What a caller repeats or goes on with, and nobody else hears of.
+  // A fault that the caller must handle itself by repeating or continuing: EINTR, or a partial write.
   bool is_harmless() const { return fault_.number == 0 || fault_.number == EINTR; }
 
  private:
@@ -44,11 +44,12 @@ struct Report {
   bool is_good() const { return wrong.empty() && points > 0; }
 };
 
-// A crash, a hang (20 s) and a leak (where there is a leak sanitizer) are wrong too. OPSCOPE_SOAK=1: every
-// place; else, beyond the first 40, a share of them. FAULT_AT=7: the seventh place alone, in this process.
+// Fails each place in turn. A crash, a hang (20 s) and a leak (with a leak sanitizer) count as wrong. Beyond the first
+// 40 places only a share of them is tried, unless OPSCOPE_SOAK=1. FAULT_AT=7 tries the seventh place alone, in this
+// process, for a debugger.
 Report FailEach(const Fault& fault, const Job& job);
 
-// The job in a process of its own, with nothing failing: for what this process must not have done itself.
+// Runs the job in a child process without a fault, for setup that must not change the state of this process.
 std::string RunApart(const Job& job);
 
 }  // namespace faults

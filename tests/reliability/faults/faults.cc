@@ -1,3 +1,8 @@
+// Defines malloc, mmap, open, write, ... in the test program itself. The dynamic linker binds the calls of all
+// libraries to these definitions, so the code under test needs no hook and no change. A call either fails with the
+// armed errno or goes on to the system call directly.
+//
+// With the address sanitizer malloc belongs to the sanitizer, and operator new is replaced instead.
 // SPDX-License-Identifier: Apache-2.0
 #include "faults.h"
 

@@ -1,3 +1,4 @@
+// A temporary folder for one test, removed at its end, and the sorted names of the files in a folder.
 // SPDX-License-Identifier: Apache-2.0
 #include <dirent.h>
 

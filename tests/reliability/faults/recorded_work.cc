@@ -1,3 +1,7 @@
+// A workload with a known result: two threads issue a known number of events of all kinds, and compute a checksum that
+// must not depend on the faults around them.
+//
+// Everything that can fail (a thread, semaphores) is created in the constructor, before a fault is armed.
 // SPDX-License-Identifier: Apache-2.0
 #include "recorded_work.h"
 
