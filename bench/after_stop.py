@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From stop to the table: stop + events() + the sum of five attributes over all events + key_averages().table(), and
-the same without the walk over the events. Fresh process per measurement; both sides must give the same rows."""
+"""From stop to the table: stop + events() + the sum of five attributes over all events + key_averages().table().
+Fresh process per measurement; both sides must give the same rows."""
 
 import json
 
@@ -19,10 +19,10 @@ def walk(events):
     return cpu + self_cpu + count + elapsed + memory
 
 
-def one(side, flags, ops, program, with_walk):
-    from workloads import FLAGS, MlpTraining, TinyOps
+def one(side, flags, ops):
+    from workloads import FLAGS, TinyOps
 
-    workload = {"tiny": TinyOps, "mlp": MlpTraining}[program]()
+    workload = TinyOps()
     warm = measure.new_profile(side, **FLAGS[flags])  # what the first window of a process loads is not the row's
     warm.start()
     workload.run(2)
@@ -31,17 +31,15 @@ def one(side, flags, ops, program, with_walk):
     del warm
     profile = measure.new_profile(side, **FLAGS[flags])
     profile.start()
-    workload.run(ops if program == "tiny" else max(1, ops // 250))
+    workload.run(ops)
     clock = measure.Clock()
     profile.stop()
-    stopped = clock.read()
-    if with_walk:
-        walk(profile.events())
+    walk(profile.events())
     averages = profile.key_averages()
     averages.table(sort_by="self_cpu_time_total")
     total = clock.read()
     rows = sorted((average.key, average.count) for average in averages)
-    return {"total": total, "stop": stopped, "events": len(profile.events()), "rows": rows}
+    return {"total": total, "events": len(profile.events()), "rows": rows}
 
 
 def same_rows(results):
@@ -51,46 +49,28 @@ def same_rows(results):
 
 
 def main():
-    options = measure.parse_options(__doc__, ops=100000, quick_ops=2000)
+    options = measure.parse_options(__doc__, ops=100000, quick_ops=2000, repetitions=3)
     if options.one:
         print(json.dumps(one(**json.loads(options.one))))
         return
-    for program, flags, words in (
-        ("tiny", "none", "tiny ops, no flags"),
-        ("tiny", "shapes", "tiny ops, record_shapes"),
-        ("mlp", "shapes", "MLP steps, record_shapes"),
-    ):
-        variants = {
-            (side, with_walk): {
-                "side": side,
-                "flags": flags,
-                "ops": options.ops,
-                "program": program,
-                "with_walk": with_walk,
-            }
-            for with_walk in (True, False)
-            for side in measure.SIDES
-        }
-        results = measure.interleaved(__file__, options.repetitions, variants)
-        for with_walk, name, title, goal in (
-            (True, "after_stop", "stop + events() + walk + table", 1 / 50),
-            (False, "after_stop_no_walk", "stop + table, without the walk", 1 / 250),
-        ):
-            sides = {side: results[side, with_walk] for side in measure.SIDES}
-            events = sides["opscope"][0]["events"]
-            same = same_rows(sides)
-            measure.require_when_quick(same, f"{title}, {words}: the rows of both sides differ", options)
-            measure.sampled_row(
-                f"{name}_{program}_{flags}",
-                f"{title}, {words}",
-                "s per million ops",
-                sides,
-                lambda result: result["total"]["wall"],
-                1e6 / events,
-                goal=goal if same else None,
-                cpu=measure.median_cpu(sides, lambda result: result["total"]["cpu"], 1e6 / events),
-                note=f"{events} events; rows of both sides {'equal' if same else 'DIFFER, so not judged'}",
-            )
+    for flags, words in (("none", "tiny ops, no flags"), ("shapes", "tiny ops, record_shapes")):
+        variants = {side: {"side": side, "flags": flags, "ops": options.ops} for side in measure.SIDES}
+        sides = measure.interleaved(__file__, options.repetitions, variants)
+        events = sides["opscope"][0]["events"]
+        same = same_rows(sides)
+        title = f"stop + events() + walk + table, {words}"
+        measure.require_when_quick(same, f"{title}: the rows of both sides differ", options)
+        measure.sampled_row(
+            f"after_stop_tiny_{flags}",
+            title,
+            "s per million ops",
+            sides,
+            lambda result: result["total"]["wall"],
+            1e6 / events,
+            goal=1 / 50 if same else None,
+            cpu=measure.median_cpu(sides, lambda result: result["total"]["cpu"], 1e6 / events),
+            note=f"{events} events; rows of both sides {'equal' if same else 'DIFFER, so not judged'}",
+        )
 
 
 if __name__ == "__main__":

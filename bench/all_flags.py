@@ -37,7 +37,7 @@ def one(side, ops):
 
 
 def main():
-    options = measure.parse_options(__doc__, ops=1000000, quick_ops=2000, torch_ops=100000)
+    options = measure.parse_options(__doc__, ops=1000000, quick_ops=2000, repetitions=3, torch_ops=100000)
     if options.one:
         print(json.dumps(one(**json.loads(options.one))))
         return

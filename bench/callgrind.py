@@ -12,7 +12,7 @@ import measure
 
 
 def switch_path():
-    """The library that turns the counting on and off, of the newest build that has it; None: of none."""
+    """The library that turns the counting on and off, of the newest build that has it, or None."""
     return measure.newest_built("bench/libcallgrind_switch.so")
 
 

@@ -1,4 +1,5 @@
-// A switch for callgrind, for Python. SPDX-License-Identifier: Apache-2.0
+// A switch for callgrind, for Python.
+// SPDX-License-Identifier: Apache-2.0
 #if __has_include(<valgrind/callgrind.h>)
 #include <valgrind/callgrind.h>
 #endif

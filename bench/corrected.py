@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Error of corrected times: a program timed alone and recorded, in turns, in fresh processes, for each of which the
-recorder measures anew what an event costs. Quiet, and with every core busy with something else.
+recorder measures anew what an event costs.
 
 The error is that of the total time of the program, in percent of the time alone; "theirs" is that of the raw times.
 The fastest of many rounds is what is compared. A quarter of the processes may be worse than the figure.
 """
 
-import contextlib
 import json
-import os
 import statistics
 import subprocess
-import sys
 import time
 
 from native import program
@@ -19,30 +16,10 @@ from native import program
 import measure
 
 WORDS = {
-    "branches": "scopes around a loop of 30 ns",
-    "copy": "scopes around a copy of 4 KiB",
     "allocate": "scopes around malloc and free",
-    "loads": "scopes around 40 loads, each of which needs the last",
-}
-PROGRAMS = {
-    "none": "operators of two elements, no flags",
     "shapes": "operators of two elements, record_shapes",
     "calls": "empty calls of Python and C, with_stack",
 }
-
-
-@contextlib.contextmanager
-def busy_cores(busy):
-    """Other work on every core while it lasts."""
-    spin = f"import os\nwhile os.getppid() == {os.getpid()}: sum(range(10000))"
-    count = os.cpu_count() if busy else 0
-    others = [subprocess.Popen([sys.executable, "-c", spin]) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for other in others:
-            other.kill()
-            other.wait()
 
 
 def one(work, ops, rounds):
@@ -69,10 +46,12 @@ def one(work, ops, rounds):
     return {"alone": min(alone), "raw": min(raw), "corrected": min(corrected)}
 
 
-def native_results(options, rounds):
+def measured(work, ops, rounds):
+    if work != "allocate":
+        return measure.in_fresh_process(__file__, {"work": work, "ops": ops, "rounds": rounds})
     command = [program("corrected_times"), str(rounds)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True, text=True)
-    return {result["work"]: result for result in map(json.loads, done.stdout.splitlines())}
+    return json.loads(done.stdout)
 
 
 def errors(results, which):
@@ -105,18 +84,12 @@ def main():
         return
     rounds = 3 if options.quick else 60
     processes = 1 if options.quick else 8
-    for busy in (False, True):
-        gathered = {}
-        with busy_cores(busy and not options.quick):
-            for _ in range(processes):
-                for work, result in native_results(options, rounds).items():
-                    gathered.setdefault(work, []).append(result)
-                for work in PROGRAMS:
-                    arguments = {"work": work, "ops": options.ops, "rounds": rounds}
-                    gathered.setdefault(work, []).append(measure.in_fresh_process(__file__, arguments))
-        where = "_busy" if busy else ""
-        for work, title in {**WORDS, **PROGRAMS}.items():
-            print_error(work + where, title + (", every core busy" if busy else ""), gathered[work])
+    results = {work: [] for work in WORDS}
+    for _ in range(processes):
+        for work, found in results.items():
+            found.append(measured(work, options.ops, rounds))
+    for work, title in WORDS.items():
+        print_error(work, title, results[work])
 
 
 if __name__ == "__main__":

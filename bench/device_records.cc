@@ -164,7 +164,7 @@ void Decode(const StoredBuffers& buffers, opscope::cuda::DeviceWindow* window) {
   });
 }
 
-// False: something of it failed, which is told.
+// False: a step failed, and its message is on standard error.
 bool Measure(uint32_t launches, const std::string& folder) {
   opscope::WindowOptions options;
   options.max_bytes = uint64_t{1} << 34;

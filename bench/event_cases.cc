@@ -35,31 +35,12 @@ void OneScope() {
   OPSCOPE_SCOPE("scope");
   Fence();
 }
-void NestedScopes() {
-  OPSCOPE_SCOPE("outer");
-  Fence();
-  {
-    OPSCOPE_SCOPE("inner");
-    Fence();
-  }
-  Fence();
-}
 void CrossingScopes() {
   opscope::OpenScope* first = BeginNativeScope(StaticName{"first"});
   opscope::OpenScope* second = BeginNativeScope(StaticName{"second"});
   Fence();
   EndNativeScope(first);
   EndNativeScope(second);
-}
-void ScopeOfText() {
-  const char* name = "text";
-  asm volatile("" : "+r"(name));
-  const opscope::Scope scope(name);
-  Fence();
-}
-void ScopeWithNumber() {
-  opscope::Scope scope(StaticName{"number"});
-  scope.Arg("batch", 32);
 }
 void ScopeWithText() {
   opscope::Scope scope(StaticName{"text"});
@@ -68,16 +49,8 @@ void ScopeWithText() {
 void OneCounter() {
   opscope::Counter("counter", 1.5);
 }
-void OneInstant() {
-  opscope::Instant("instant");
-}
-void OneFlow() {
-  opscope::FlowBegin("flow", 7);
-  opscope::FlowEnd("flow", 7);
-}
-
-// Windows that are open meanwhile.
-enum class Open { kNone, kOne, kTwo, kRing, kFile };
+// The window that is open meanwhile.
+enum class Open { kNone, kOne, kFile };
 
 struct Case {
   const char* name;
@@ -87,30 +60,17 @@ struct Case {
 constexpr Case kCases[] = {
     {"empty_loop", Open::kNone, &EmptyLoop},
     {"disabled_scope", Open::kNone, &OneScope},
-    {"disabled_counter", Open::kNone, &OneCounter},
     {"scope", Open::kOne, &OneScope},
-    {"nested_scopes", Open::kOne, &NestedScopes},
     {"crossing_scopes", Open::kOne, &CrossingScopes},
-    {"scope_of_text", Open::kOne, &ScopeOfText},
-    {"scope_with_number", Open::kOne, &ScopeWithNumber},
     {"scope_with_text", Open::kOne, &ScopeWithText},
-    {"scope_two_windows", Open::kTwo, &OneScope},
-    {"scope_keep_newest", Open::kRing, &OneScope},
     {"scope_mapped", Open::kFile, &OneScope},
     {"counter", Open::kOne, &OneCounter},
-    {"instant", Open::kOne, &OneInstant},
-    {"flow", Open::kOne, &OneFlow},
 };
 
-constexpr uint64_t kRingBytes = uint64_t{1} << 20;
 constexpr char kFile[] = "event_cases.opscope";
 
 opscope::Window* OpenWindow(Open open) {
   opscope::WindowOptions options;
-  if (open == Open::kRing) {
-    options.at_cap = opscope::AtCap::kKeepNewest;
-    options.max_bytes = kRingBytes;
-  }
   if (open == Open::kFile) options.record_to = kFile;
   return opscope_window_open(&options, nullptr);
 }
@@ -122,21 +82,18 @@ __attribute__((noinline)) void Repeat(void (*run)(), uint64_t events) {
 
 int Run(const Case& chosen, uint64_t events) {
   constexpr uint64_t kWarm = 1000;
-  opscope::Window* first = chosen.open == Open::kNone ? nullptr : OpenWindow(chosen.open);
-  opscope::Window* second = chosen.open == Open::kTwo ? OpenWindow(chosen.open) : nullptr;
-  // A ring goes round until its chunks are those that were used before.
-  Repeat(chosen.run, chosen.open == Open::kRing ? 4 * kRingBytes / sizeof(opscope::Record) : kWarm);
+  opscope::Window* window = chosen.open == Open::kNone ? nullptr : OpenWindow(chosen.open);
+  Repeat(chosen.run, kWarm);
   CALLGRIND_START_INSTRUMENTATION;
   Repeat(chosen.run, events);
   CALLGRIND_STOP_INSTRUMENTATION;
-  const bool is_open = chosen.open != Open::kNone;
-  const bool whole = !is_open || (first != nullptr && opscope_window_counts(first).recorded > 0 &&
-                                  (chosen.open == Open::kRing || opscope_window_counts(first).dropped == 0));
-  const bool in_file = chosen.open != Open::kFile || (first != nullptr && opscope_window_file(first).error == 0);
-  if (first != nullptr) opscope_window_free(first);
+  if (chosen.open == Open::kNone) return 0;
+  if (window == nullptr) return 1;
+  const bool is_whole = opscope_window_counts(window).recorded > 0 && opscope_window_counts(window).dropped == 0;
+  const bool in_file = chosen.open == Open::kOne || opscope_window_file(window).error == 0;
+  opscope_window_free(window);
   if (chosen.open == Open::kFile) std::remove(kFile);
-  if (second != nullptr) opscope_window_free(second);
-  return whole && in_file ? 0 : 1;
+  return is_whole && in_file ? 0 : 1;
 }
 
 }  // namespace

@@ -25,30 +25,13 @@ def lines_of(options, *arguments):
 def soak_rows(options):
     seconds, cap, threads = (0.4, 16, 2) if options.quick else (options.seconds, 256, 4)
     base, *samples = lines_of(options, "soak", seconds, cap, threads)
-    quarter = samples[len(samples) // 4]["bytes"]
     most = max(sample["bytes"] for sample in samples)
     events = samples[-1]["events"]
     note = f"{threads} threads, cap {cap} MiB, {seconds:g} s, {events / 1e6:.0f} million scopes"
     exactly = {"min": (most - base["bytes"]) / 2**20 - cap, "median": (most - base["bytes"]) / 2**20 - cap}
     title = "keep_newest at full speed: resident memory, more than the cap"
     measure.print_row("flight_memory", title, "MiB", exactly, absolute_goal=8, repetitions=1, note=note)
-    grown = (samples[-1]["bytes"] - quarter) / 2**20
-    title = "the same, grown from a quarter of the time to its end"
-    measure.print_row(
-        "flight_growth", title, "MiB", {"min": grown, "median": grown}, absolute_goal=1, repetitions=1, note=note
-    )
     measure.require_when_quick(events > 10000, "the job has hardly recorded", options)
-
-
-def many_threads_row(options):
-    seconds, cap, threads = (0.4 if options.quick else options.seconds / 4, 8, 64)
-    base, *samples = lines_of(options, "soak", seconds, cap, threads)
-    more = (max(sample["bytes"] for sample in samples) - base["bytes"]) / 2**20 - cap
-    events = samples[-1]["events"] / 1e6
-    note = f"cap {cap} MiB, {seconds:g} s, {events:.0f} million scopes; stacks of the threads included"
-    title = f"the same, {threads} threads"
-    figures = {"min": more, "median": more}
-    measure.print_row("flight_threads", title, "MiB", figures, absolute_goal=8, repetitions=1, note=note)
 
 
 def dump_rows(options):
@@ -78,7 +61,6 @@ def dump_rows(options):
 def main():
     options = measure.parse_options(__doc__, ops=0, quick_ops=0, seconds=600.0 if SOAK else 20.0, dumps=10)
     soak_rows(options)
-    many_threads_row(options)
     dump_rows(options)
 
 

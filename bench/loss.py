@@ -62,7 +62,7 @@ def holes(kept, events, at_cap):
 
 
 def faults(run, dropping):
-    """Events that nobody accounts for, events that are counted but not there, holes in the numbering."""
+    """Events that no counter has, events that are counted but not there, holes in the numbering."""
     lost = run["issued"] - run["recorded"] - (run["dropped"] if dropping else 0)
     return abs(lost) + abs(run["recorded"] - run["kept"]) + run["holes"]
 
@@ -88,13 +88,11 @@ def main():
     small = THREADS * 256 * 1024  # a chunk per thread, so that both policies must act
     variants = {
         "free": {"events": options.ops, "max_bytes": 1 << 30, "at_cap": "stop"},
-        "stop": {"events": options.ops, "max_bytes": small, "at_cap": "stop"},
         "keep_newest": {"events": options.ops, "max_bytes": small, "at_cap": "keep_newest"},
     }
     results = measure.interleaved(__file__, options.repetitions, variants)
     for name, title in (
         ("free", "ops lost, cap not reached"),
-        ("stop", "issued - recorded - dropped at the cap, policy stop"),
         ("keep_newest", "issued - recorded - dropped at the cap, policy keep_newest"),
     ):
         runs = results[name]

@@ -35,12 +35,12 @@ def newest_built(pattern):
     return max(found, key=lambda path: path.stat().st_mtime, default=None)
 
 
-def parse_options(doc, ops, quick_ops, **more):
+def parse_options(doc, ops, quick_ops, repetitions=5, **more):
     """--quick, --ops N, --repetitions N, and `more` as --name with a default."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="once and small: shows that the benchmark runs")
     parser.add_argument("--ops", type=int, default=ops, help=f"operators per measurement (default {ops})")
-    parser.add_argument("--repetitions", type=int, default=5, help="interleaved repetitions (default 5)")
+    parser.add_argument("--repetitions", type=int, default=repetitions, help=f"interleaved (default {repetitions})")
     parser.add_argument("--one", metavar="JSON", help=argparse.SUPPRESS)  # one measurement, in this process
     for name, default in more.items():
         parser.add_argument("--" + name.replace("_", "-"), type=type(default), default=default)

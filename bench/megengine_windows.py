@@ -19,13 +19,6 @@ NAP = 0.0005  # seconds; of the thread that notices how long it did not run
 ROWS = {  # key: title, unit, note, goal of the ratio, goal of ours alone
     "file": ("stop and chrome_timeline.json of training steps, per operator", "us", "CPU time", 1 / 40, None),
     "share": ("stop and chrome_timeline.json, in run times of the window", "", "", None, 0.8),
-    "wait": (
-        "longest wait of another Python thread for a file, without MegEngine's own stop",
-        "ms",
-        "while the thread that writes it computes",
-        None,
-        20,
-    ),
     "unstepped": (
         "longest wait of another Python thread, a window without a step and its file",
         "ms",
@@ -35,9 +28,8 @@ ROWS = {  # key: title, unit, note, goal of the ratio, goal of ours alone
     ),
     "memory": ("memory for a file above MegEngine's records, per operator", "bytes", "most at once", 1 / 40, None),
     "analyze": ("profile_analyze of a graph of 100,000 operators", "s", "CPU time, without imports", 1 / 30, None),
-    "bytes": ("training steps: .opscope against chrome_timeline.json, per operator", "bytes", "", 1 / 60, None),
 }
-WINDOWS = ("file", "share", "wait", "memory", "bytes")
+WINDOWS = ("file", "share", "memory")
 
 
 def training_step():
@@ -101,20 +93,16 @@ def bytes_of(key):
 
 
 class NativeStop:
-    """MegEngine's own stop, which both sides call, and what lies behind it: memory, and what other threads wait."""
+    """MegEngine's own stop, which both sides call, and what lies behind it: memory."""
 
-    def __init__(self, module, listens):
-        self._stop, self._listens = core_of(module).stop_profile, listens
+    def __init__(self, module):
+        self._stop = core_of(module).stop_profile
         core_of(module).stop_profile = self
-        self.waiter = None
 
     def __call__(self):
         dump = self._stop()
         self.held = bytes_of("VmRSS")
         pathlib.Path("/proc/self/clear_refs").write_text("5")  # VmHWM begins anew
-        if self._listens:
-            self.waiter = Waiter()
-            self.waiter.start()
         return dump
 
 
@@ -125,11 +113,11 @@ def core_of(module):
     return module if hasattr(module, "stop_profile") else core2
 
 
-def window(module, path, steps, step, listens):
-    """A profiler that has recorded so many steps and written them, and what that took."""
+def window(module, path, steps, step):
+    """What a window of so many steps and its file took."""
     from megengine.core._imperative_rt import core2
 
-    stop = NativeStop(module, listens)
+    stop = NativeStop(module)
     profiler = module.Profiler(path)
     for _ in range(3):
         step()
@@ -147,9 +135,7 @@ def window(module, path, steps, step, listens):
         taken |= dump.read()
     finally:
         core_of(module).stop_profile = stop._stop
-    if listens:
-        taken["wait"] = stop.waiter.end()
-    return profiler, taken | {"memory": max(bytes_of("VmHWM") - stop.held, 0)}
+    return taken | {"memory": max(bytes_of("VmHWM") - stop.held, 0)}
 
 
 def recorded(arguments):
@@ -157,22 +143,15 @@ def recorded(arguments):
     module = importlib.import_module(SIDES[arguments["side"]])
     step, steps = training_step(), arguments["steps"]
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        window(module, f"{folder}/first", 2, step, False)  # what a process pays once
-        profiler, taken = window(module, f"{folder}/x", steps, step, False)
+        window(module, f"{folder}/first", 2, step)  # what a process pays once
+        taken = window(module, f"{folder}/x", steps, step)
         (file,) = pathlib.Path(f"{folder}/x").iterdir()
         events = json.loads(file.read_text())["traceEvents"]
         ops = sum(event["name"] == "OpDispatch" and event["ph"] == "E" for event in events)
-        size = file.stat().st_size
-        if arguments["side"] == "opscope":
-            profiler.save(f"{folder}/x.opscope")
-            size = os.path.getsize(f"{folder}/x.opscope")
-        _, listened = window(module, f"{folder}/y", steps, step, True)
     return {
         "file": taken["cpu"] * 1e6 / ops,
         "share": taken["wall"] / taken["run"],
         "memory": taken["memory"] / ops,
-        "bytes": size / ops,
-        "wait": listened["wait"] * 1e3,
     }
 
 
@@ -249,7 +228,7 @@ def analyzed(arguments):
 
 
 def main():
-    options = measure.parse_options(__doc__, ops=100_000, quick_ops=500, steps=40)
+    options = measure.parse_options(__doc__, ops=100_000, quick_ops=500, repetitions=3, steps=40)
     if options.one is not None:
         arguments = json.loads(options.one)
         measured = {"window": recorded, "graph": analyzed, "unstepped": without_steps}

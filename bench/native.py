@@ -38,26 +38,11 @@ def run(options):
     times, cpu = {}, {}
     for line in json.loads(done.stdout)["benchmarks"]:
         if line["run_type"] == "iteration":
-            # With N threads Google Benchmark divides the wall time by N; a thread's own time is what is asked.
+            # With N threads Google Benchmark divides the wall time by N; the row is a thread's own time.
             times.setdefault(line["run_name"], []).append(line["real_time"] * line["threads"])
             cpu.setdefault(line["run_name"], []).append(line["cpu_time"])
     own = {name: measure.figures(cpu[name]) for name in times}
     return {name: {**measure.figures(times[name]), "cpu": own[name]["median"], "own": own[name]} for name in times}
-
-
-def compare(times, row, title, name, baseline, goal, note=""):
-    ours, theirs = times[name], times[baseline]
-    cpu = {"ours": ours["cpu"], "theirs": theirs["cpu"]}
-    return {
-        "row": row,
-        "title": title,
-        "unit": "ns",
-        "ours": ours,
-        "theirs": theirs,
-        "goal": goal,
-        "cpu": cpu,
-        "note": note,
-    }
 
 
 def print_stranger(options):
@@ -79,28 +64,19 @@ def print_stranger(options):
 def main():
     options = measure.parse_options(__doc__, ops=0, quick_ops=0)
     times = run(options)
-    rows = [
-        compare(times, "native_scope", "native scope, against two clock reads", "Scope", "TwoClockReads", 1.15),
-        compare(times, "native_mapped", "native scope in a mapped file, against memory", "MappedScope", "Scope", 1.3),
-    ]
-    for name in sorted(times):
-        base, _, threads = name.partition("/threads:")
-        if base == "Scope" and threads not in ("", "1"):
-            title = f"native scope on {threads} threads, per thread, against one"
-            row = compare(times, f"native_scope_{threads}_threads", title, name, "Scope", 1.15)
-            if int(threads) > os.cpu_count():  # they wait for each other's cores
-                row |= {"unit": "ns of CPU", "ours": times[name]["own"], "theirs": times["Scope"]["own"]}
-            rows.append(row)
-    for threads, recorded in ((1, "Scope"), (64, "ScopeOfManyThreads/threads:64")):
-        past = times[f"ScopePastTheCap/threads:{threads}"]
-        title = (
-            f"native scope past the cap, against a recorded one, {threads} {'thread' if threads == 1 else 'threads'}"
-        )
-        # CPU time: 64 threads wait for each other's cores.
-        sides = {"ours": past["own"], "theirs": times[recorded]["own"], "goal": 0.7}
-        rows.append({"row": f"native_past_cap_{threads}", "title": title, "unit": "ns of CPU", **sides})
-    for row in rows:
-        measure.print_row(**row, repetitions=options.repetitions)
+    more = {"repetitions": options.repetitions}
+    ours, theirs = times["Scope"], times["TwoClockReads"]
+    cpu = {"ours": ours["cpu"], "theirs": theirs["cpu"]}
+    title = "native scope, against two clock reads"
+    measure.print_row("native_scope", title, "ns", ours, theirs, 1.15, cpu=cpu, **more)
+    # CPU time: threads wait for each other's cores.
+    own = {name: figures["own"] for name, figures in times.items()}
+    title = "native scope on 4 threads, per thread, against one"
+    sides = own["Scope/threads:4"], own["Scope"]
+    measure.print_row("native_scope_4_threads", title, "ns of CPU", *sides, 1.15, **more)
+    title = "native scope past the cap, against a recorded one, 64 threads"
+    sides = own["ScopePastTheCap/threads:64"], own["ScopeOfManyThreads/threads:64"]
+    measure.print_row("native_past_cap_64", title, "ns of CPU", *sides, 0.7, **more)
     print_stranger(options)
     disabled = measure_more(times["DisabledScope"], times["EmptyLoop"])
     measure.print_row(

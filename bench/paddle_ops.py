@@ -17,10 +17,10 @@ from added_time import timed
 
 import measure
 
-GOALS = {"none": 0.40, "shapes": 0.30, "memory": 0.30}
+GOALS = {"none": 0.40, "shapes": 0.30}
 RANGE_GOAL = 0.20
-WORDS = {"none": "no flags", "shapes": "record_shapes", "memory": "profile_memory"}
-FLAGS = {"none": [], "shapes": ["shapes"], "memory": ["memory"]}
+WORDS = {"none": "no flags", "shapes": "record_shapes"}
+FLAGS = {"none": [], "shapes": ["shapes"]}
 SIDES = ("opscope", "paddle")
 SAMPLES = 3  # per round
 
@@ -46,7 +46,6 @@ class TheirProfiler:
             targets=[original.ProfilerTarget.CPU],
             on_trace_ready=lambda _: None,
             record_shapes=flags == "shapes",
-            profile_memory=flags == "memory",
         )
         self.start = self._profiler.start
 
@@ -89,7 +88,7 @@ def ranges():
 
 
 def added(run, ops, sides, rounds):
-    """{side: {"min", "median", "cpu"}}: nanoseconds added per operator; "off": all of them."""
+    """{side: {"min", "median", "cpu"}}: nanoseconds added per operator"""
     off, on = {side: [] for side in sides}, {side: [] for side in sides}
     run(10 * ops)
     gc.collect()
@@ -109,8 +108,7 @@ def added(run, ops, sides, rounds):
             gc.collect()
         if (round_number + 1) % 10 == 0:
             measure.say(f"paddle_ops: round {round_number + 1} of {rounds}")
-    walls = [wall for samples in off.values() for wall, _ in samples]
-    result = {"off": {"min": min(walls), "median": statistics.median(walls)}}
+    result = {}
     for side in sides:
         result[side] = {
             "min": min(wall for wall, _ in on[side]) - min(wall for wall, _ in off[side]),
@@ -123,20 +121,18 @@ def added(run, ops, sides, rounds):
 
 
 def measured(arguments):
-    """{"ops": what `added` gives, by "SIDE FLAGS"; "ranges": {side: {"on", "off"}: [ns, ...]}}"""
+    """{"ops": what `added` gives, by "SIDE FLAGS"; "ranges": {side: [ns, ...]}}"""
     rounds, ops = arguments["rounds"], arguments["ops"]
     makers = {"opscope": OurRecording, "paddle": TheirProfiler}
     sides = {f"{side} {flags}": lambda side=side, flags=flags: makers[side](flags) for flags in GOALS for side in SIDES}
     times = added(TinyOps().run, ops, sides, rounds)
-    samples = {side: {"off": [], "on": []} for side in SIDES}
+    samples = {side: [] for side in SIDES}
     for _ in range(rounds):
         for side, (run, make) in ranges().items():
-            run(50)
-            samples[side]["off"].append(timed(run, ops)[0])
             recorder = make("none")
             recorder.start()
             run(50)
-            samples[side]["on"].append(timed(run, ops)[0])
+            samples[side].append(timed(run, ops)[0])
             recorder.stop()
             del recorder
             gc.collect()
@@ -145,7 +141,6 @@ def measured(arguments):
 
 def print_rows(found, rounds):
     times = found["ops"]
-    measure.print_row("paddle_op_off", "one tiny op of Paddle, no profiler", "ns/op", times["off"], repetitions=rounds)
     for flags, goal in GOALS.items():
         ours, theirs = times[f"opscope {flags}"], times[f"paddle {flags}"]
         cpu = {"ours": ours["cpu"], "theirs": theirs["cpu"]}
@@ -161,10 +156,9 @@ def print_rows(found, rounds):
             repetitions=rounds,
             is_difference=True,
         )
-    for state, goal, words in ("off", None, "no profiler"), ("on", RANGE_GOAL, "recording"):
-        ours, theirs = ({"min": min(s[state]), "median": statistics.median(s[state])} for s in found["ranges"].values())
-        title = f"a range of Paddle's Python, {words}"
-        measure.print_row(f"paddle_range_{state}", title, "ns", ours, theirs, goal, repetitions=rounds)
+    ours, theirs = map(measure.figures, found["ranges"].values())
+    title = "a range of Paddle's Python, recording"
+    measure.print_row("paddle_range_on", title, "ns", ours, theirs, RANGE_GOAL, repetitions=rounds)
 
 
 def main():

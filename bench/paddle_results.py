@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Paddle's results cost after a recording, per million events: stop and summary, files, bytes, memory.
+"""What Paddle's results cost after a recording, per million events: stop and summary, a file, bytes.
 
 Times are what the program waits; opscope makes and writes files on all processors. CPU time stands beside.
 """
@@ -18,9 +18,7 @@ STEPS = 50
 ROWS = {  # key: title, unit, goal
     "stop_summary": ("stop and summary() of Paddle, per million events", "s", 1 / 200),
     "json": ("export of Paddle's JSON, per million events", "s", 1 / 20),
-    "pb": ("export of Paddle's protobuf, per million events", "s", 1 / 5),
     "pb_bytes": ("bytes per event: .opscope against Paddle's protobuf", "bytes", 1 / 12),
-    "memory": ("memory held after stop, per event of Paddle", "bytes", 1 / 8),
 }
 
 
@@ -42,16 +40,14 @@ def measured(arguments):
                 for _ in range(ops // STEPS):
                     paddle.add(ones, ones)
                 prof.step()
-        before = measure.resident_bytes()
         clock = measure.Clock()
         prof.stop()
-        return prof, clock.read(), measure.resident_bytes() - before
+        return prof, clock.read()
 
     record(STEPS)
-    began = measure.resident_bytes()
-    prof, stop, _ = record(arguments["ops"])
+    prof, stop = record(arguments["ops"])
     events = 4 * (arguments["ops"] // STEPS) * STEPS + STEPS + 1
-    found = {"memory": (measure.resident_bytes() - began) / events}
+    found = {}
 
     def seconds(act):
         clock = measure.Clock()
@@ -62,17 +58,16 @@ def measured(arguments):
         summary = seconds(prof.summary)
         found["stop_summary"] = {kind: time * 1e6 / events + summary[kind] for kind, time in stop.items()}
         found["json"] = seconds(lambda: prof.export(f"{folder}/x.json", "json"))
-        found["pb"] = seconds(lambda: prof.export(f"{folder}/x.pb", "pb"))
         if arguments["side"] == "opscope":
-            prof.save(f"{folder}/x.opscope")
-            found["pb_bytes"] = os.path.getsize(f"{folder}/x.opscope") / events
+            prof.save(f"{folder}/file")
         else:
-            found["pb_bytes"] = os.path.getsize(f"{folder}/x.pb") / events
+            prof.export(f"{folder}/file", "pb")
+        found["pb_bytes"] = os.path.getsize(f"{folder}/file") / events
     return found
 
 
 def main():
-    options = measure.parse_options(__doc__, ops=50000, quick_ops=500)
+    options = measure.parse_options(__doc__, ops=50000, quick_ops=500, repetitions=3)
     if options.one is not None:
         print(json.dumps(measured(json.loads(options.one))))
         return

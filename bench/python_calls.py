@@ -4,7 +4,7 @@
 import sys
 
 import torch
-from added_time import added
+from added_time import added, sides_of
 
 import measure
 from workloads import TinyOps
@@ -41,13 +41,6 @@ class ModuleCalls:
             module(None)
 
 
-STACKS = {"with_stack": True}
-
-
-def contenders(flags):
-    return {(side, "stack"): lambda side=side: measure.new_profile(side, **flags) for side in measure.SIDES}
-
-
 def main():
     options = measure.parse_options(__doc__, ops=4000, quick_ops=200, rounds=60)
     rounds = 1 if options.quick else max(options.rounds, 5)
@@ -59,18 +52,12 @@ def main():
         ("op_stack", "tiny op", TinyOps().run, options.ops, 0.35),
     )
     for row, what, run, count, goal in workloads:
-        times = added(run, count, 100, contenders(STACKS), rounds)
+        times = added(run, count, 100, sides_of(["stack"]), rounds)
         ours, theirs = times["opscope", "stack"], times["torch", "stack"]
         cpu = {"ours": ours["cpu"], "theirs": theirs["cpu"]}
         title = f"added per {what}, with_stack"
         note = f"Python {version}, {count} calls"
         measure.print_row(row, title, "ns/op", ours, theirs, goal, cpu=cpu, note=note, repetitions=rounds)
-    modules = added(ModuleCalls().run, options.ops // 4, 100, contenders({"with_modules": True}), rounds)
-    ours = modules["opscope", "stack"]
-    note = f"Python {version}; torch.profiler records no module of an eager program"
-    measure.print_row(
-        "call_module_alone", "added per nn.Module call, with_modules", "ns/op", ours, note=note, repetitions=rounds
-    )
 
 
 if __name__ == "__main__":

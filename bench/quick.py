@@ -2,8 +2,8 @@
 """Rows once and small, as many side by side as there are cores: bench/quick.py NAME... (`bench/run --quick`)
 
 This process imports torch and forks for every row, and a row for each of its fresh processes, because importing torch
-takes longer than all that they do here. Prints the rows in the order of the names. A row that fails is told with
-what it printed; the others go on.
+takes longer than all that they do here. Prints the rows in the order of the names. When a row fails, its output is
+shown and the others go on.
 """
 
 import gc
@@ -33,7 +33,7 @@ class Row:
         self.sentinel = self._child.sentinel
 
     def end(self):
-        """The rows that it printed; None: it failed, which is told."""
+        """The rows that it printed; None: it failed, and its output was shown."""
         self._child.join()
         self._output.seek(0)
         rows = self._output.read()

@@ -5,13 +5,11 @@
 //   Scope            one scope, recorded             <= 1.15 x TwoClockReads
 //   DisabledScope    the same, no window is open     <= EmptyLoop + 0.6 ns
 //   Scope/threads:N  on N threads at once            <= 1.15 x Scope, per thread
-//   MappedScope      the same into a mapped file     <= 1.3 x Scope
 //   ScopePastTheCap  nothing is kept, all is counted <= 0.7 x Scope
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 
-#include <cstdio>
-#include <string>
+#include <cstdint>
 
 #include "opscope/scope.h"
 
@@ -19,23 +17,12 @@ namespace {
 
 opscope::Window* window = nullptr;  // the one that is open
 
-void OpenWindowOf(const benchmark::State& state, const char* record_to) {
+void OpenWindow(const benchmark::State& state) {
   opscope::WindowOptions options;
-  options.record_to = record_to;
   options.at_cap = opscope::AtCap::kKeepNewest;
   options.max_bytes = uint64_t{1} << 20;
   if (state.threads() > 1) options.max_bytes *= static_cast<uint64_t>(state.threads());
   window = opscope_window_open(&options, nullptr);
-}
-
-void OpenWindow(const benchmark::State& state) {
-  OpenWindowOf(state, nullptr);
-}
-
-constexpr char kFile[] = "record_bench.opscope";
-
-void OpenMappedWindow(const benchmark::State& state) {
-  OpenWindowOf(state, kFile);
 }
 
 // No thread has a chunk with room in it.
@@ -45,12 +32,6 @@ void OpenFullWindow(const benchmark::State& /*state*/) {
   window = opscope_window_open(&options, nullptr);
   while (opscope_window_counts(window).dropped == 0)
     OPSCOPE_SCOPE("scope");
-}
-
-void FreeMappedWindow(const benchmark::State& /*state*/) {
-  opscope_window_free(window);
-  window = nullptr;
-  std::remove(kFile);
 }
 
 void FreeWindow(const benchmark::State& /*state*/) {
@@ -98,12 +79,7 @@ void Scope(benchmark::State& state) {
 }
 BENCHMARK(Scope)->Setup(OpenWindow)->Teardown(FreeWindow);
 // Not more threads than a small machine has cores: beyond them the scheduler is what is measured.
-BENCHMARK(Scope)->Setup(OpenWindow)->Teardown(FreeWindow)->Threads(2)->Threads(4);
-
-void MappedScope(benchmark::State& state) {
-  RunScopes(state);
-}
-BENCHMARK(MappedScope)->Setup(OpenMappedWindow)->Teardown(FreeMappedWindow);
+BENCHMARK(Scope)->Setup(OpenWindow)->Teardown(FreeWindow)->Threads(4);
 
 constexpr int kManyThreads = 64;
 void ScopeOfManyThreads(benchmark::State& state) {
@@ -114,40 +90,7 @@ BENCHMARK(ScopeOfManyThreads)->Setup(OpenWindow)->Teardown(FreeWindow)->Threads(
 void ScopePastTheCap(benchmark::State& state) {
   RunScopes(state);
 }
-BENCHMARK(ScopePastTheCap)->Setup(OpenFullWindow)->Teardown(FreeWindow)->Threads(1)->Threads(kManyThreads);
-
-void NestedScopes(benchmark::State& state) {
-  for (auto _ : state) {
-    OPSCOPE_SCOPE("outer");
-    OPSCOPE_SCOPE("inner");
-    benchmark::ClobberMemory();
-  }
-}
-BENCHMARK(NestedScopes)->Setup(OpenWindow)->Teardown(FreeWindow);
-
-void ScopeWithRuntimeName(benchmark::State& state) {
-  const std::string name = "layer" + std::to_string(state.iterations());
-  for (auto _ : state) {
-    opscope::Scope scope(name.c_str());
-    benchmark::ClobberMemory();
-  }
-}
-BENCHMARK(ScopeWithRuntimeName)->Setup(OpenWindow)->Teardown(FreeWindow);
-
-void ScopeWithTwoArguments(benchmark::State& state) {
-  for (auto _ : state) {
-    opscope::Scope scope("scope");
-    scope.Arg("batch", 32).Arg("device", "cpu");
-    benchmark::ClobberMemory();
-  }
-}
-BENCHMARK(ScopeWithTwoArguments)->Setup(OpenWindow)->Teardown(FreeWindow);
-
-void CounterValue(benchmark::State& state) {
-  for (auto _ : state)
-    opscope::Counter("loss", 0.5);
-}
-BENCHMARK(CounterValue)->Setup(OpenWindow)->Teardown(FreeWindow);
+BENCHMARK(ScopePastTheCap)->Setup(OpenFullWindow)->Teardown(FreeWindow)->Threads(kManyThreads);
 
 }  // namespace
 

@@ -28,7 +28,7 @@ SECTIONS = (
     ("Ranges and steps of the program", ("user_",)),
     ("Start and stop", ("stop_", "start")),
     ("From stop to the table", ("after_stop", "all_flags")),
-    ("Lists of events, and cycles", ("event_list", "acc_events")),
+    ("Cycles", ("acc_events",)),
     ("Import of other tools' files", ("import_",)),
     ("Records of CUPTI", ("device_",)),
     ("Merge", ("merge_",)),

@@ -1,4 +1,4 @@
-// A program as somebody writes who has installed opscope: bench/native.py compiles it with `c++ -O2` and nothing else.
+// A program as a user of an installed opscope writes it: bench/native.py compiles it with `c++ -O2` and nothing else.
 // Prints one line per round: nanoseconds of a native scope and of two clock reads.
 //
 //   stranger_scope ROUNDS EVENTS

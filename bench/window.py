@@ -7,12 +7,12 @@ import json
 import measure
 
 
-def one(side, flags, ops):
-    from workloads import FLAGS, TinyOps
+def one(side, ops):
+    from workloads import TinyOps
 
     program = TinyOps()
     program.run(1000)
-    profile = measure.new_profile(side, **FLAGS[flags])
+    profile = measure.new_profile(side)
     resident = measure.resident_bytes()
     clock = measure.Clock()
     profile.start()
@@ -29,27 +29,20 @@ def main():
     if options.one:
         print(json.dumps(one(**json.loads(options.one))))
         return
-    variants = {
-        (side, flags): {"side": side, "flags": flags, "ops": options.ops}
-        for flags in ("none", "shapes")
-        for side in measure.SIDES
-    }
-    results = measure.interleaved(__file__, options.repetitions, variants)
-    for flags, words in (("none", "no flags"), ("shapes", "record_shapes")):
-        sides = {side: results[side, flags] for side in measure.SIDES}
-        per_million = 1e9 / options.ops
-        measure.sampled_row(
-            f"stop_{flags}",
-            f"stop alone, {words}",
-            "ms per million ops",
-            sides,
-            lambda result: result["stop"]["wall"],
-            per_million,
-            goal=1 / 150,
-            cpu=measure.median_cpu(sides, lambda result: result["stop"]["cpu"], per_million),
-            note=f"{options.ops} ops",
-        )
-    sides = {side: results[side, "none"] for side in measure.SIDES}
+    variants = {side: {"side": side, "ops": options.ops} for side in measure.SIDES}
+    sides = measure.interleaved(__file__, options.repetitions, variants)
+    per_million = 1e9 / options.ops
+    measure.sampled_row(
+        "stop_none",
+        "stop alone, no flags",
+        "ms per million ops",
+        sides,
+        lambda result: result["stop"]["wall"],
+        per_million,
+        goal=1 / 150,
+        cpu=measure.median_cpu(sides, lambda result: result["stop"]["cpu"], per_million),
+        note=f"{options.ops} ops",
+    )
     measure.sampled_row(
         "start",
         "first start of a process",

@@ -16,8 +16,6 @@ FLAGS = {
     "shapes": {"record_shapes": True},
     "memory": {"profile_memory": True},
     "stack": {"with_stack": True},
-    "modules": {"with_modules": True},
-    "flops": {"with_flops": True},
     "all": {
         "record_shapes": True,
         "profile_memory": True,
