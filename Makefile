@@ -53,8 +53,8 @@ fuzz: ## libFuzzer on every parser, S seconds each; on one: make fuzz T=chrome_j
 format: ## rewrite C++ and Python sources in the project's format
 	@tools/format --write
 
-lint: ## formats, ruff, the map; changes nothing
-	@tools/format --check && tools/check_map.py && .venv/bin/ruff check
+lint: ## formats, ruff, the map, words and openings; changes nothing
+	@tools/format --check && tools/check_map.py && .venv/bin/ruff check && tools/lint.py
 
 golden: ## rewrite the expected files of the golden tests; review the diff
 	@cmake --preset dev && cmake --build --preset dev && OPSCOPE_UPDATE_GOLDEN=1 ctest --preset dev -L golden

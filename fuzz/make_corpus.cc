@@ -1,4 +1,6 @@
 // make_corpus FOLDER: writes the first inputs of opscope_file_fuzz, recording_fuzz and recording_arguments_fuzz.
+// They come from valid files and chunks, so that libFuzzer begins behind the checks of types and lengths, which random
+// bytes hardly ever pass.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <string>

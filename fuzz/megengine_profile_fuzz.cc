@@ -1,4 +1,4 @@
-// Any bytes as what profile_analyze is asked about: they are refused, or every question has an answer.
+// Any bytes as the input of profile_analyze: the reader refuses them, or every option has a result.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
 #include <cstdint>

@@ -47,7 +47,7 @@ class Chunk {
       payload = PayloadBytes().Sequence(which, 0).ArgumentsOf(made_[other].at, made_[other].count).Finish();
       made.count = made_[other].count;
       if (made_[other].has_arguments) made.same_as = other;
-    } else {  // as nobody does it: any fields, any offset
+    } else {  // as no recorder does it: any fields, any offset
       payload = PayloadOf(static_cast<uint16_t>(which << 8 | (how & 0xfc)), count, std::string(words));
     }
     made.at = chunk_.Side(payload);

@@ -1,6 +1,7 @@
 // Every folder under golden/export is a case: its input.json must give expected.FORMAT for every format that is not
 // Chrome's JSON or `.opscope` (those have golden_test.cc); binary ones as text (proto_text.h).
 // OPSCOPE_UPDATE_GOLDEN=1 rewrites what differs, and the run still fails.
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <algorithm>

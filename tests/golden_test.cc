@@ -5,6 +5,7 @@
 // Each case also proves, without more files: the format is found by content alone; the input cut at
 // every byte gives a trace with a problem or kMalformed; for a trace, export -> import -> export gives
 // the same bytes. What differs between the formats stands in kFormats; a new format is a row there and a folder.
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

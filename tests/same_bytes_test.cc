@@ -1,5 +1,6 @@
 // The same bytes in give the same bytes out: reports and exports of the command line do not depend on the language, the
 // time zone, the number of processors, or on the C++ locale of the program around the library.
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/wait.h>

@@ -23,7 +23,7 @@ import time
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 EMPTY = '<svg xmlns="http://www.w3.org/2000/svg" width="100%" height="100%"/>'
-# What is under the middle of an element is asked as the browser asks it for its pointer.
+# Looks up the element under the middle of another as the browser does for its pointer.
 ASK = """
 const found = [...document.querySelectorAll(SELECTOR)].filter(one => one.getBoundingClientRect().width >= 1);
 const one = found[Math.floor(found.length / 2)], box = one && one.getBoundingClientRect();

@@ -35,7 +35,7 @@ from gpu_traces import Check  # noqa: E402  (the folder of tools is no package)
 CANNOT_CHECK = 3
 TOOLS = Path(__file__).resolve().parent
 EXAMPLES = TOOLS.parent / "examples"
-SECONDS = 570  # of the whole check, where nothing else is asked
+SECONDS = 570  # of the whole check, unless an option says otherwise
 MOST_KERNELS_APART = 0.1  # of two runs of one program
 MOST_READINGS_APART = 0.25  # medians of what NVML and CUPTI read while a device works
 MOST_ADDED = 0.6  # of what torch.profiler adds to a launch

@@ -8,7 +8,7 @@
     tools/run_tests.py --soak            `make soak`: the tests that have a full size, in that size, with their figures
 
 The counts come from the result files of ctest and pytest, not from their printed text. A step that dies
-without results counts as one failure. What failed is told again, with its output, just before the count, so that
+without results counts as one failure. Failures are printed again, with their output, just before the count, so that
 the end of a log that was cut is enough. Logs lie in build/PRESET/test-logs.
 """
 

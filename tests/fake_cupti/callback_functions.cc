@@ -1,5 +1,6 @@
 // The other functions of CUPTI: version, names, time, the subscription and its callbacks, and what a tool must not
-// call. SPDX-License-Identifier: Apache-2.0
+// call.
+// SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
 #include "entry.h"
