@@ -1,6 +1,6 @@
 // What a native scope costs, in nanoseconds per begin and end, against the clock reads that it cannot
 // do without. Steady state: the window keeps the newest records, so memory is recycled and first
-// touches are not measured. bench/native.py makes the rows of docs/performance.md of this program:
+// touches are not measured. bench/native.py makes the rows of docs/explanation/performance.md of this program:
 //
 //   Scope            one scope, recorded             <= 1.15 x TwoClockReads
 //   DisabledScope    the same, no window is open     <= EmptyLoop + 0.6 ns

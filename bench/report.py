@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turns rows (JSON lines, bench/measure.py) into docs/performance.md: bench/report.py ROWS.jsonl... -o FILE
+"""Turns rows (JSON lines, bench/measure.py) into documents: bench/report.py ROWS.jsonl... -o docs
 
---into: writes their table into a document that has a place for it, between lines of MARK and MARK_OF_END.
---check: reads the rows and writes nothing; fails when there is none.
+-o FOLDER: writes explanation/performance.md, what the rows show in short, and the pages of PAGES, which have the rows.
+Without it the rows are printed. --check: reads them and writes nothing; fails when there is none.
 """
 
 import argparse
@@ -15,32 +15,62 @@ from pathlib import Path
 
 import opscope
 
-SECTIONS = (
-    ("Native scopes", ("native_",)),
-    ("Fork", ("fork_",)),
-    ("Instructions", ("instructions_",)),
-    ("Corrected times", ("corrected_",)),
-    ("Flight recorder", ("flight_",)),
-    ("Recording into a file", ("mapped",)),
-    ("Added time per operator", ("op_",)),
-    ("Added time of a training step", ("step",)),
-    ("Calls of Python", ("call_",)),
-    ("Ranges and steps of the program", ("user_",)),
-    ("Start and stop", ("stop_", "start")),
-    ("From stop to the table", ("after_stop", "all_flags")),
-    ("Cycles", ("acc_events",)),
-    ("Import of other tools' files", ("import_",)),
-    ("Records of CUPTI", ("device_",)),
-    ("Merge", ("merge_",)),
-    ("Export", ("json", "gz", "export_", "memory_timeline")),
-    ("Size of a recording", ("size_",)),
-    ("Memory", ("ram_",)),
-    ("Losses", ("lost_",)),
-    ("Paddle", ("paddle_",)),
-    ("MegEngine", ("megengine_",)),
-    ("Compiling opscope", ("build_",)),
-)
-MARK, MARK_OF_END = "<!-- bench", "<!-- end of bench -->"
+# Page of docs/reference -> (title, which question it answers, {section: how the names of its rows begin}).
+PAGES = {
+    "benchmarks_recorder": (
+        "Benchmarks of the recorder",
+        "what the recorder itself costs, in a C++ program",
+        {
+            "Native scopes": ("native_",),
+            "Fork": ("fork_",),
+            "Instructions": ("instructions_",),
+            "Corrected times": ("corrected_",),
+            "Flight recorder": ("flight_",),
+            "Losses": ("lost_",),
+        },
+    ),
+    "benchmarks_torch": (
+        "Benchmarks of opscope.torch",
+        "what recording a PyTorch program and reading the result cost",
+        {
+            "Recording into a file": ("mapped",),
+            "Added time per operator": ("op_",),
+            "Added time of a training step": ("step",),
+            "Calls of Python": ("call_",),
+            "Ranges and steps of the program": ("user_",),
+            "Start and stop": ("stop_", "start"),
+            "From stop to the table": ("after_stop", "all_flags"),
+            "Cycles": ("acc_events",),
+            "Size of a recording": ("size_",),
+            "Memory": ("ram_",),
+        },
+    ),
+    "benchmarks_files": (
+        "Benchmarks of files",
+        "what reading, merging and writing files cost",
+        {
+            "Import of other tools' files": ("import_",),
+            "Records of CUPTI": ("device_",),
+            "Merge": ("merge_",),
+            "Export": ("json", "gz", "export_", "memory_timeline"),
+        },
+    ),
+    "benchmarks_frameworks": (
+        "Benchmarks of opscope.paddle and opscope.megengine",
+        "what recording Paddle and MegEngine costs",
+        {
+            "Paddle": ("paddle_",),
+            "MegEngine": ("megengine_",),
+        },
+    ),
+    "benchmarks_build": (
+        "Benchmarks of the build",
+        "what compiling opscope costs",
+        {
+            "Compiling opscope": ("build_",),
+        },
+    ),
+}
 # The document begins with these, of a run that has measured them all.
 IN_SHORT = (
     ("op_none", "an operator, no flags"),
@@ -54,17 +84,32 @@ IN_SHORT = (
     ("size_json", "bytes of a recording with shapes; `.opscope` against JSON"),
     ("ram_stop_none", "memory of a recording after `stop()`"),
 )
-INTRODUCTION = """# What opscope costs
+PERFORMANCE = """# Performance
 
-Written by `make bench`; every figure below was measured by a run named here, both sides in that same run.
+This page says what recording and reading cost, beside the profilers of the frameworks. `make bench` writes it. Each
+figure was measured by the run that is named here, both sides in that same run; the rows are on the pages below.
 
 {facts}
 
+{short}
+{judged}
+
+## The rows
+
+{pages}
+
+## How to read a row
+
 "ours" is opscope, "theirs" what the row is compared with: `torch.profiler` of the same torch, or what the title says.
-The ratio that is judged is minimum by minimum, because other work on the machine only ever adds; the ratio of the
-medians stands beside it. Added times are the difference to the same loop without a profiler in the same round, which
-other work can make less as well as more: there the medians are judged. CPU is the median process CPU time, ours /
-theirs. Ratios carry over to other machines, nanoseconds do not.
+The judged ratio is minimum by minimum, because other work on the machine only ever adds; the ratio of the medians
+stands beside it. Added times are the difference to the same loop without a profiler in the same round, which other
+work can make less as well as more: there the medians are judged. CPU is the median process CPU time, ours / theirs.
+Ratios carry over to other machines, nanoseconds do not.
+"""
+PAGE = """# {title}
+
+This page lists {question}.
+[Performance](../explanation/performance.md) says on which machine the rows were measured, and how to read them.
 """
 
 
@@ -139,26 +184,36 @@ def short_table(rows):
     ratios = {row["row"]: row[row.get("judged", "ratio")] for row in rows if "ratio" in row}
     if not all(name in ratios for name, _ in IN_SHORT):
         return
-    yield "\n| what | opscope takes, of what torch.profiler takes |"
+    yield "| what | opscope takes, of what torch.profiler takes |"
     yield "| --- | ---: |"
     for name, words in IN_SHORT:
         yield f"| {words} | {ratio(ratios[name])} |"
+    yield ""
 
 
-def section_of(row):
-    return next((title for title, starts in SECTIONS if row["row"].startswith(starts)), "Other")
-
-
-def document(rows, command):
-    yield INTRODUCTION.format(facts=machine_facts(command))
+def judgement(rows):
     judged = [row for row in rows if "met" in row]
     missed = [row["title"] for row in judged if not row["met"]]
-    yield f"{len(judged) - len(missed)} of {len(judged)} judged rows meet their goal." + (
-        " Missed: " + "; ".join(missed) + "." if missed else ""
+    yield f"{len(judged) - len(missed)} of {len(judged)} judged rows meet their goal." + (" Missed:" if missed else "")
+    yield from [""] * bool(missed)
+    for title in missed:
+        yield f"- {title}"
+
+
+def performance(rows, command):
+    links = [f"- [{title}](../reference/{name}.md): {question}" for name, (title, question, _) in PAGES.items()]
+    return PERFORMANCE.format(
+        facts=machine_facts(command),
+        short="\n".join(short_table(rows)),
+        judged="\n".join(judgement(rows)),
+        pages="\n".join(links),
     )
-    yield from short_table(rows)
-    for title in [title for title, _ in SECTIONS] + ["Other"]:
-        chosen = [row for row in rows if section_of(row) == title]
+
+
+def sections(rows, starts):
+    """The tables of the rows that belong to these sections."""
+    for title, names in starts.items():
+        chosen = [row for row in rows if row["row"].startswith(names)]
         if not chosen:
             continue
         yield f"\n## {title}\n"
@@ -166,61 +221,42 @@ def document(rows, command):
         yield from table(chosen, notes)
         yield ""
         yield f"Repetitions: {', '.join(map(str, sorted({row['repetitions'] for row in chosen})))}."
+        yield from [""] * bool(notes)
         for index, note in enumerate(notes):
             yield f"- [{index + 1}] {note}."
 
 
-def chapter(rows, command):
-    """The table of these rows for another document, with how it was made."""
-    versions = ", ".join(f"{name} {version}" for name, version in frameworks())
-    yield f"{MARK}: {command} -->"
-    yield f"Written by `{command}` on {datetime.date.today().isoformat()}: {os.cpu_count()} cores, load at the end"
-    yield f"{os.getloadavg()[1]:.1f}, {versions}, Python {platform.python_version()}; both sides in the same run."
-    yield ""
-    notes = list(dict.fromkeys(row["note"] for row in rows if row["note"]))
-    yield from table(rows, notes)
-    yield ""
-    yield f"Repetitions: {', '.join(map(str, sorted({row['repetitions'] for row in rows})))}."
-    for index, note in enumerate(notes):
-        yield f"- [{index + 1}] {note}."
-    yield MARK_OF_END
-
-
-def write_into(document_path, text):
-    """Replaces the lines from MARK to MARK_OF_END."""
-    lines = document_path.read_text().splitlines()
-    places = [index for index, line in enumerate(lines) if line.startswith((MARK, MARK_OF_END))]
-    if len(places) != 2:
-        sys.exit(f"bench: {document_path} has no place for a table: a line {MARK} --> and a line {MARK_OF_END}")
-    lines[places[0] : places[1] + 1] = text.splitlines()
-    document_path.write_text("\n".join(lines) + "\n")
+def pages(rows):
+    """(name, text) of the pages of PAGES. A row that no section knows is an error."""
+    known = tuple(start for _, _, starts in PAGES.values() for names in starts.values() for start in names)
+    if unknown := [row["row"] for row in rows if not row["row"].startswith(known)]:
+        sys.exit(f"bench: no page has a section for the rows {', '.join(unknown)}")
+    for name, (title, question, starts) in PAGES.items():
+        yield name, PAGE.format(title=title, question=question) + "\n".join(sections(rows, starts)) + "\n"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", type=Path, nargs="+")
     parser.add_argument("-o", "--output", type=Path)
-    parser.add_argument("--into", type=Path)
     parser.add_argument("--command", default="make bench")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     rows = [json.loads(line) for file in options.rows for line in file.read_text().splitlines() if line]
     if not rows:
         sys.exit("bench: no row was measured")
-    text = "\n".join(document(rows, options.command)) + "\n"
-    if options.into:
-        write_into(options.into, "\n".join(chapter(rows, options.command)))
-        print(f"bench: wrote into {options.into}", file=sys.stderr)
-    elif options.check:
-        print(f"bench: {len(rows)} rows can be measured and printed")
+    if options.check:
+        print(f"bench: {len(rows)} rows can be measured, {len(dict(pages(rows)))} pages printed")
     elif options.output:
         missing = {name for name, _ in IN_SHORT} - {row["row"] for row in rows if "ratio" in row}
         if missing:
             sys.exit(f"bench: rows of the first table were not measured: {', '.join(sorted(missing))}")
-        options.output.write_text(text)
-        print(f"bench: wrote {options.output}", file=sys.stderr)
+        (options.output / "explanation" / "performance.md").write_text(performance(rows, options.command))
+        for name, text in pages(rows):
+            (options.output / "reference" / f"{name}.md").write_text(text)
+        print(f"bench: wrote the pages of {options.output}", file=sys.stderr)
     else:
-        print(text)
+        print(performance(rows, options.command), *(text for _, text in pages(rows)), sep="\n")
 
 
 if __name__ == "__main__":
