@@ -1,7 +1,7 @@
 # Thin names for the commands of this project; `make help` lists them.
 # SPDX-License-Identifier: Apache-2.0
 .DEFAULT_GOAL := build
-.PHONY: help build demo test test-pythons test-torches test-aarch64 soak bench viewers asan tsan release fuzz wheel format lint golden clean
+.PHONY: help build demo docs test test-pythons test-torches test-aarch64 soak bench viewers asan tsan release fuzz wheel format lint golden clean
 T ?= all
 S ?= 60
 
@@ -14,13 +14,16 @@ build: ## the C++ library, the program opscope-native and their tests
 demo: ## profile a real ResNet-18, beside the original profiler
 	@tools/setup && .venv/bin/python examples/demo.py
 
+docs: ## the documents as a site with a search, in build/site
+	@tools/setup docs && .venv/bin/zensical build --clean --strict -f mkdocs.yml
+
 test: ## everything: C++ and Python tests, the map, the examples
 	@tools/setup packages && tools/run_tests.py
 
 test-pythons: ## stacks beside torch.profiler's on Python 3.10, 3.12 and 3.13 (installs torch for each)
 	@tools/setup tests && tools/test_pythons
 
-test-torches: ## the wheels of torch that people install, one after the other; writes the table of docs/torch.md
+test-torches: ## the wheels of torch that people install, one after the other; writes the table of docs/reference/torch_versions.md
 	@tools/setup tests && tools/test_torches $(V)
 
 test-aarch64: ## recorder, importers and torch's adapter built for aarch64, tested under qemu (3 GB below build)
@@ -29,7 +32,7 @@ test-aarch64: ## recorder, importers and torch's adapter built for aarch64, test
 soak: ## the reliability tests in full size (about an hour), with their figures
 	@tools/setup packages && tools/run_tests.py --soak
 
-bench: ## every speed and memory row, both sides; writes docs/performance.md
+bench: ## every speed and memory row, both sides; writes docs/explanation/performance.md
 	@tools/setup && bench/run
 
 asan: ## C++ tests, and Python tests of the bindings, under the address and undefined-behaviour sanitizers
