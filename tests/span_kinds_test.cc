@@ -29,7 +29,7 @@ struct Rule {
 
 // By category. `..._runtime` and the like stand under "_runtime".
 std::multimap<std::string, Rule> ReadRules() {
-  std::ifstream file(std::string(OPSCOPE_SOURCE_DIR) + "/docs/span_kinds.md");
+  std::ifstream file(std::string(OPSCOPE_SOURCE_DIR) + "/docs/reference/span_kinds.md");
   std::multimap<std::string, Rule> rules;
   bool is_in = false;
   for (std::string line; std::getline(file, line);) {

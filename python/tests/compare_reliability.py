@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of docs/reliability.md: the same programs with opscope.torch and with torch.profiler.
+"""The table of docs/explanation/reliability.md: the same programs with opscope.torch and with torch.profiler.
 
     python compare_reliability.py [NAME...]     each program with both; prints one line for each
 

@@ -44,7 +44,7 @@ def walk(nodes, rows):
 
 def loaded():
     """An iterator over the samples whose thread has ended: a thread that allocates memory beside the main one makes
-    Paddle's own recorder corrupt the heap (docs/paddle.md).
+    Paddle's own recorder corrupt the heap (docs/explanation/paddle_recording.md).
     """
     loader = iter(paddle.io.DataLoader(Data(), batch_size=1, num_workers=0, prefetch_factor=STEPS + 1))
     for thread in set(threading.enumerate()) - {threading.main_thread()}:

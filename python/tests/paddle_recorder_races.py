@@ -11,7 +11,7 @@ RecordMemEvent takes up to 5 ms, as it does when the system takes the processor 
 frees the blocks into which the other thread writes its events.
 
 Each child is a process of its own. Prints how many ended with which status: {"0": 33, "-11": 12, "-6": 15}. What was
-measured stands in docs/paddle.md.
+measured stands in docs/explanation/paddle_recording.md.
 """
 
 import collections

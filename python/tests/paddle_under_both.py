@@ -70,7 +70,8 @@ def static():
 
 def threads():
     ones = paddle.ones([4])
-    first = threading.Lock()  # without it Paddle's own profiler ends one program in some hundred (docs/paddle.md)
+    # Without it Paddle's own profiler ends one program in some hundred (docs/explanation/paddle_recording.md).
+    first = threading.Lock()
 
     def work(count):
         with paddle.no_grad():

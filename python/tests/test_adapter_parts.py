@@ -94,4 +94,4 @@ def test_where_operators_cannot_be_recorded_the_error_says_what_to_do(site, tmp_
     assert done.status == 1
     (told,) = done.stderr.splitlines()[-1:]
     assert "is not a source" in told
-    assert told.endswith("; pip install --upgrade opscope, or take a torch that its docs/torch.md lists")
+    assert told.endswith("or take a torch that its docs/reference/torch_versions.md lists")

@@ -56,11 +56,12 @@ def test_commands_that_are_shown_read_what_it_saved(pasted):
         assert done.stdout or "-o" in words
 
 
-def test_index_names_every_document_and_nothing_else():
+def test_index_and_site_name_every_document_and_nothing_else():
     docs = ROOT / "docs"
-    linked = set(re.findall(r"\]\(([^)#]+)\)", (docs / "README.md").read_text()))
-    assert {path.name for path in docs.glob("*.md")} - {"README.md"} <= linked
-    assert [name for name in linked if not (docs / name).exists()] == []
+    linked = re.findall(r"\]\(([^)#]+)\)", (docs / "README.md").read_text())
+    pages = {str(path.relative_to(docs)) for path in docs.rglob("*.md")} - {"README.md"}
+    assert sorted(linked) == sorted(pages)
+    assert re.findall(r"- (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE) == ["README.md", *linked]
 
 
 def test_what_readme_names_is_there():
@@ -68,7 +69,7 @@ def test_what_readme_names_is_there():
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
-# By the words of README.md: the row of docs/performance.md that has its two numbers.
+# By the words of README.md: the row of docs/reference/benchmarks_*.md that has its two numbers.
 ROWS = {
     "from stop to the operator table": "stop + events() + walk + table, tiny ops, record_shapes",
     "added time of a tiny op with shapes": "added per tiny op, record_shapes",
@@ -78,7 +79,7 @@ ROWS = {
 
 def measured(row):
     """Best and median of opscope, and of the other side."""
-    text = (ROOT / "docs" / "performance.md").read_text()
+    text = "".join(page.read_text() for page in (ROOT / "docs" / "reference").glob("benchmarks_*.md"))
     cells = re.search(rf"^\| {re.escape(row)}(?: \[\d\])? \| [^|]*\| ([^|]*) \| ([^|]*) \|", text, re.MULTILINE)
     return [[float(number) for number in re.findall(r"[\d.]+", cell)] for cell in cells.groups()]
 

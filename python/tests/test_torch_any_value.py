@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every argument beside every kind of value: opscope.torch takes what torch.profiler takes, and refuses the rest with
 an exception of the same class, in torch's words where they are torch's own. What differs on purpose is listed here,
-and in docs/torch.md.
+and in docs/reference/torch_differences.md.
 
 Wrong values that mean something to one argument alone: test_torch_wrong_values.py.
 """

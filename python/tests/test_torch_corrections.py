@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where torch.profiler 2.13 is wrong, ours is right: one test for each row of that table in docs/torch.md.
+"""Where torch.profiler 2.13 is wrong, ours is right: the differences of docs/reference/torch_differences.md.
 
 Others have their own places: RECORD to WARMUP in test_torch_profile.py, two profiles at once in
 test_torch_two_profilers.py, names in files in test_torch_loaders.py and test_torch_record_function.py.

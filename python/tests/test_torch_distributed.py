@@ -16,7 +16,7 @@ pytestmark = pytest.mark.framework("torch")
 LIMIT_S = 300
 # "finished": Gloo's threads may end a range after the recording.
 OF_THE_RUN = {"External id", "Ev Idx", "Sequence number", "finished"}
-OPSCOPES_OWN = {"opscope.async"}  # docs/chrome_json.md, "Writing"
+OPSCOPES_OWN = {"opscope.async"}  # docs/reference/chrome_json.md, "Writing"
 
 
 @pytest.fixture(scope="module")

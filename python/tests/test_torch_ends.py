@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ways that a Python program ends, with a window open, stepping, stopped, or being exported.
 
-Each program runs without a profiler, with opscope, and, for the table of docs/reliability.md, with
+Each program runs without a profiler, with opscope, and, for the table of docs/explanation/reliability.md, with
 torch.profiler (`python test_torch_ends.py` prints that). What a user sees must be equal to the first:
 status, output, errors; and the end must come at most a second later. OPSCOPE_SOAK=1 runs every end in
 every state; otherwise each end meets the open window and, in turn, one other state.

@@ -180,8 +180,8 @@ def test_arrow_and_polars_see_the_same(recorded):
 
 
 def documented_calls():
-    """(package, call) of the table in docs/torch.md."""
-    text = (pathlib.Path(__file__).parents[2] / "docs/torch.md").read_text(encoding="utf-8")
+    """(package, call) of the table in docs/how-to/read_results.md."""
+    text = (pathlib.Path(__file__).parents[2] / "docs/how-to/read_results.md").read_text(encoding="utf-8")
     table = text.partition("## Lists as data frames")[2].partition("\n\n")[2].partition("\n\n## ")[0]
     rows = [line.split("|")[1:-1] for line in table.splitlines() if line.startswith("| ")][1:]
     return [(row[0].strip().lower(), call) for row in rows for cell in row[1:] for call in re.findall("`(.*?)`", cell)]

@@ -166,6 +166,6 @@ def test_the_interval_schedule_records_some_steps(tmp_path):
 
 
 def test_the_documentation_quotes_the_example():
-    page = (EXAMPLES.parent / "docs" / "torch.md").read_text()
+    page = (EXAMPLES.parent / "docs" / "how-to" / "schedule_recording.md").read_text()
     quoted = (EXAMPLES / "torch_interval_schedule.py").read_text().split("# [interval]\n")[1]
     assert quoted.strip() in page

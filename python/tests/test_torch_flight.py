@@ -179,5 +179,5 @@ def test_the_example_finds_the_hang(tmp_path):
 def test_the_documentation_quotes_the_example():
     from examples_path import EXAMPLES
 
-    page = (EXAMPLES.parent / "docs" / "flight_recorder.md").read_text()
+    page = (EXAMPLES.parent / "docs" / "how-to" / "keep_the_newest_events.md").read_text()
     assert (EXAMPLES / "torch_flight_recorder.py").read_text().split("    # [flight]\n")[1] in page

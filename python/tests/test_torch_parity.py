@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """opscope.torch and torch.profiler active at once around the same run: the same events, range for range.
 
-The exceptions, with their causes, are listed in docs/torch_parity.md.
+The exceptions, with their causes, are listed in docs/reference/torch_parity.md.
 """
 
 import collections

@@ -19,7 +19,7 @@ FILES = (
     "test_python_tracer.py",
 )
 
-# Test -> why it cannot pass here; docs/torch.md says the same to users.
+# Test -> why it cannot pass here; docs/reference/torch.md says the same to users.
 _KEPT = "keyword values that torch's file replaces or leaves out (quotes, mixed lists) are kept"
 _NUMBER = "it looks for addresses of tensors, where impl_ptr is a number of the object"
 _BY_ADDRESS = (

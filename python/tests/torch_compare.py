@@ -3,7 +3,7 @@
 
     OPSCOPE_BUILD=build/dev python torch_compare.py [resnet18 transformer mlp odd]
 
-The known differences and their causes are listed in docs/torch_parity.md; each is a named rule here and is
+The known differences and their causes are listed in docs/reference/torch_parity.md; each is a named rule here and is
 counted, so that a difference which is not on the list fails.
 """
 

@@ -65,7 +65,7 @@ std::string Reference() {
   std::string out = R"(# Tables of a trace
 
 This page lists the tables and columns of a trace. They have these names in C++ (`trace.spans().start`), in Python
-(`trace.spans["start"]`), in Arrow, pandas, Polars and SQL, and in CSV files ([exports.md](../exports.md)).
+(`trace.spans["start"]`), in Arrow, pandas, Polars and SQL, and in CSV files ([Export formats](export_formats.md)).
 
 Times are nanoseconds relative to `epoch_ns` of the trace. A value may be unknown where the third column says so:
 Arrow, pandas and SQL have NULL there, CSV an empty field, a row in Python None; a plain number column of C++ or

@@ -17,7 +17,7 @@ namespace {
 
 // The cells of the rows below the header `| first | ...`, without blanks around them.
 std::vector<std::vector<std::string>> RowsOfTable(const std::string& first) {
-  std::ifstream file(std::string(OPSCOPE_SOURCE_DIR) + "/docs/span_kinds.md");
+  std::ifstream file(std::string(OPSCOPE_SOURCE_DIR) + "/docs/reference/span_kinds.md");
   std::vector<std::vector<std::string>> rows;
   bool is_in = false;
   for (std::string line; std::getline(file, line);) {

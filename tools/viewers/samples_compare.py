@@ -2,7 +2,7 @@
 """Holds PLACE/samples.json (samples_read.py) against what Perfetto's trace processor says of the same files.
 
 Of every name how often it occurs and the sum of its times, and the time in which a device was busy. Differences that
-docs/chrome_json.md explains are counted by their cause; any other one is an error (exit code 1).
+docs/explanation/checked_in_other_tools.md explains are counted by their cause; any other one is an error (exit code 1).
 """
 
 import json

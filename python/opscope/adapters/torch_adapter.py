@@ -57,7 +57,7 @@ _COLD_FILES = frozenset(
     "node_ranges.cc operator_kinds.cc own_cost.cc pointed_slots.cc profiler_state.cc script_place.cc "
     "torch_source.cc".split()
 )
-_ADVICE = "pip install --upgrade opscope, or take a torch that its docs/torch.md lists"
+_ADVICE = "pip install --upgrade opscope, or take a torch that its docs/reference/torch_versions.md lists"
 
 
 def carried(build: TorchBuild) -> Path | None:

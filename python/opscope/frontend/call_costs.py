@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What recording one call costs: of a Python function, of a C function, of a module (docs/analyses.md, "Own cost").
+"""What recording one call costs: of a Python function, of a C function, of a module (docs/reference/overhead.md).
 
 Measured once per process, before the first recording with ``with_stack`` begins, and before the first one with
 ``with_modules`` alone, which records modules by another way: empty calls by the hundred, without and with the source of

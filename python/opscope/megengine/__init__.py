@@ -2,7 +2,7 @@
 """The names of ``megengine.utils.profiler`` and ``megengine.jit.trace``, recorded by opscope.
 
 Change ``from megengine.utils.profiler import ...`` to ``from opscope.megengine import ...``.
-What is there and what differs on purpose: docs/megengine.md.
+What is there and what differs on purpose: docs/reference/megengine.md.
 
 Importing this package imports no MegEngine, which takes a second: the analysis of dumps needs none. The first use of
 one of its names does.

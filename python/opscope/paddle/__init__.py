@@ -2,7 +2,7 @@
 """The names of ``paddle.profiler``, recorded by opscope.
 
 Change ``import paddle.profiler as profiler`` to ``import opscope.paddle as profiler``. What is there and what differs
-on purpose: docs/paddle.md.
+on purpose: docs/reference/paddle.md.
 """
 
 from . import import_paddle  # isort: skip  # noqa: F401  first: says what to do without Paddle

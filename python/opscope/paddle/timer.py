@@ -2,7 +2,8 @@
 """``paddle.profiler.timer``: cost of batches and readers, which every Profiler takes, ``timer_only`` alone.
 
 Paddle's data loaders tell its one ``benchmark()``, so that is what is used, with events of ours: Paddle's divide what
-n - 9 steps took by n - 10, and never take a step for the shortest that is the longest so far (docs/paddle.md).
+n - 9 steps took by n - 10, and never take a step for the shortest that is the longest so far
+(docs/reference/paddle.md).
 """
 
 from __future__ import annotations

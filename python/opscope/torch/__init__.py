@@ -2,7 +2,7 @@
 """The names of ``torch.profiler``, recorded by opscope.
 
 Change ``from torch.profiler import ...`` to ``from opscope.torch import ...``. What is there, what
-raises UnsupportedFeature and what differs on purpose: docs/torch.md.
+raises UnsupportedFeature and what differs on purpose: docs/reference/torch.md.
 """
 
 import sys

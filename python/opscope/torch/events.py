@@ -157,7 +157,7 @@ class EventList(ShownList):
 
         ``include_python_functions``: calls of Python and modules, which ``with_stack=True`` records, have rows, too.
         ``corrected``: CPU times without what recording them took, as the recorder measured it on this machine
-        (docs/analyses.md, "Own cost"). Raises ``opscope.Error`` when the recording does not say how much that was,
+        (docs/reference/overhead.md). Raises ``opscope.Error`` when the recording does not say how much that was,
         ``ValueError`` when the events were changed.
         """
         return self._averages(

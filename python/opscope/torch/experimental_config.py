@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch's _ExperimentalConfig: each field has its effect here or is refused by name (table in docs/torch.md)."""
+"""torch's _ExperimentalConfig: each field has its effect here or is refused by name (docs/reference/torch.md)."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ Release = tuple[int, int]
 # Those that the tables were filled in with.
 TRIED: tuple[Release, ...] = ((2, 4), (2, 6), (2, 8), (2, 10), (2, 11), (2, 12), (2, 13), (2, 14), (2, 15))
 
-# The first release of those that were tried (docs/torch.md) that has it; what is not here is in all of them.
+# The first of the tried releases (docs/reference/torch_versions.md) that has it; what is not here is in all of them.
 ADDED: MappingProxyType[Release, str] = MappingProxyType(
     {
         (2, 6): """

@@ -268,7 +268,7 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
         """The events summed by name, and by shapes, stack and overload where asked, as an EventList.
 
         ``include_python_functions``: calls of Python and modules, which ``with_stack=True`` records, have rows, too.
-        ``corrected``: CPU times without what recording them took (docs/analyses.md, "Own cost").
+        ``corrected``: CPU times without what recording them took (docs/reference/overhead.md).
         """
         recording = self._recording_of("getting key averages")
         self._refuse_if_trace_only()

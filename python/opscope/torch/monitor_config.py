@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``custom_profiler_config`` with ``"backend": "cupti_monitor"`` (torch 2.14): what each key asks of a recording.
 
-Table in docs/gpu.md. Classes and words of errors are torch's, and each is raised where torch raises it.
+Table in docs/reference/cuda.md. Classes and words of errors are torch's, and each is raised where torch raises it.
 """
 
 from __future__ import annotations
