@@ -21,7 +21,7 @@ INPUTS = ("run.opscope", "rank0.opscope", "rank1.opscope", "rank0.json.gz", "ran
 
 def documented(text):
     """In code between backticks, also over a line break, and in blocks of code."""
-    inline = [" ".join(code.split()) for code in re.findall(r"`(opscope [a-z][a-z-]*\s[^`]+)`", text)]
+    inline = [" ".join(code.split()) for code in re.findall(r"(?<!`)`(opscope [a-z][a-z-]*\s[^`]+)`", text)]
     blocks = re.findall(r"```\w*\n(.*?)```", text, re.DOTALL) + re.findall(r"(?:^    .*\n)+", text, re.MULTILINE)
     lines = [line.strip() for block in blocks for line in block.splitlines()]
     return inline + [line for line in lines if re.match(r"opscope [a-z]", line)]
