@@ -15,10 +15,12 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace opscope;
   TraceBuilder builder;
-  const Status status = ImportChromeJson(std::as_bytes(std::span(data, size)), "input", {}, &builder);
+  PlainText whole(std::as_bytes(std::span(data, size)));
+  const Status status = ImportChromeOfAnyWriter(&whole, "input", {}, &builder);
   TraceBuilder by_blocks;
   PlainText source(std::as_bytes(std::span(data, size)));
-  const Status divided = ImportChromeText(&source, "input", {.max_threads = 1}, {.first = 5, .block = 40}, &by_blocks);
+  const Status divided = ImportChromeText(&source, "input", {.max_threads = 1}, AllChromeDialects(),
+                                          {.first = 5, .block = 40}, &by_blocks);
   OPSCOPE_CHECK(divided.ok() == status.ok() && (status.ok() || divided.error().message == status.error().message));
   if (!status.ok()) {
     OPSCOPE_CHECK(status.error().code == ErrorCode::kMalformed);
@@ -29,7 +31,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text = ChromeTraceText(trace).value();
   OPSCOPE_CHECK(ChromeTraceText(by_blocks.Build()).value() == text);
   TraceBuilder again;
-  OPSCOPE_CHECK(ImportChromeJson(std::as_bytes(std::span(text)), "export", {}, &again).ok());
+  PlainText exported(std::as_bytes(std::span(text)));
+  OPSCOPE_CHECK(ImportChromeOfAnyWriter(&exported, "export", {}, &again).ok());
   const Trace copy = again.Build();
   OPSCOPE_CHECK(!copy.is_partial());
   OPSCOPE_CHECK(copy.spans().size() == trace.spans().size());

@@ -65,7 +65,7 @@ constexpr Format kFormats[] = {
     {.names = {"torch-memory-snapshot"}, .detect = LooksLikeMemorySnapshotJson, .stream = ImportMemorySnapshotJson},
     {.names = {"chrome-json", "paddle-json", "megengine-json", "onnxruntime-json", "viztracer-json", "xla-json"},
      .detect = LooksLikeJson,
-     .stream = ImportChromeText},
+     .stream = ImportChromeOfAnyWriter},
     {.names = {"collapsed-stacks"},
      .detect = LooksLikeCollapsedStacks,
      .stream = ImportCollapsedStacks},  // any other text may begin like a stack

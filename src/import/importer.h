@@ -1,7 +1,7 @@
 // The importers and how one is found. Each reads one format into a TraceBuilder; import.cc detects the format by the
-// first 64 KiB of the (decompressed) content and calls it. A new format is a source file in a folder, a declaration in
-// the importer.h of that folder and one row in import.cc. Texts are read as a stream (TextSource), binary formats get
-// the bytes.
+// first 64 KiB of the (decompressed) content and calls it. A new format is a source file in a folder, a
+// declaration in the importer.h of that folder and one row in import.cc. Texts are read as a stream (TextSource),
+// binary formats get the bytes.
 //
 // Contract of every importer: what is whole is added to `builder`; damage after the first whole event
 // is a problem row and success; damage before it is kMalformed with "NAME: at byte N: what is wrong".
@@ -15,6 +15,7 @@
 
 #include "import/chrome/importer.h"
 #include "import/collapsed/importer.h"
+#include "import/dialects/importer.h"
 #include "import/megengine/importer.h"
 #include "import/opscope/importer.h"
 #include "import/paddle/importer.h"

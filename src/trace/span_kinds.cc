@@ -46,7 +46,7 @@ constexpr KindOfText kCategories[] = {
     {"gpu_user_annotation", SpanKind::kDeviceAnnotation},
     {"python_function", SpanKind::kPythonFunction},
     {"overhead", SpanKind::kOverhead},
-    {"profiler_step", SpanKind::kStep},
+    {kStepCategory, SpanKind::kStep},
     // Paddle's; the first four are also Kineto's of before 2022, where they are still found
     {"Operator", SpanKind::kOperator},
     {"Kernel", SpanKind::kKernel},

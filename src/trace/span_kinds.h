@@ -14,6 +14,9 @@
 
 namespace opscope {
 
+// Of ranges that importers make for the steps of tools that have no range for a step.
+inline constexpr std::string_view kStepCategory = "profiler_step";
+
 struct KindOfText {
   std::string_view text;
   SpanKind kind = SpanKind::kOther;

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/megengine_types.h"
+#include "opscope/megengine/element_types.h"
 #include "opscope/megengine/operator_profile.h"
 
 namespace opscope {

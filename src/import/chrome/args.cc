@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "import/chrome/dialect.h"
-#include "import/paddle/place.h"
 #include "import/text/json_number.h"
 
 namespace opscope {
@@ -140,10 +138,11 @@ bool ChromeArgs::ReadKnown(const JsonMember& member, SpanRow* row) {
         return ReadPositive(value, &row->external_id);
       }
       return key == "correlation" && ReadPositive(value, &row->correlation);
-    case 12: {  // ours; the number is read by who adds the step
+    case 12: {  // ours
       const auto number = key == "opscope.step" && value.is_number() ? ParseInteger(value.text) : std::nullopt;
       if (!number || *number < 0) return false;
       row->flags |= span_flags::kStep;
+      step_number_ = number;
       return true;
     }
     case 13: {
@@ -153,8 +152,6 @@ bool ChromeArgs::ReadKnown(const JsonMember& member, SpanRow* row) {
       if (number) row->forward_thread = *number;
       return number.has_value();
     }
-    case 14:
-      return key == "correlation id" && ReadPositive(value, &row->correlation);  // Paddle
     case 15: {
       if (key != "Sequence number" || !value.is_number()) return false;
       const auto number = ParseInteger(value.text);
@@ -167,6 +164,16 @@ bool ChromeArgs::ReadKnown(const JsonMember& member, SpanRow* row) {
     default:
       return false;
   }
+}
+
+// False: the member is to be kept.
+bool ChromeArgs::ReadDialectMember(const ChromeMember& meaning, const JsonMember& member, SpanRow* row) {
+  if (meaning.meaning == ChromeMember::Meaning::kCorrelation) return ReadPositive(member.value, &row->correlation);
+  const bool is_step = meaning.meaning == ChromeMember::Meaning::kStep && row->category == StringId::kEmpty;
+  if (!is_step || (row->flags & span_flags::kStep) != 0) return false;
+  step_number_ = ParseInteger(member.value.text);
+  if (step_number_ && *step_number_ < 0) step_number_.reset();
+  return false;
 }
 
 // "aten::to.dtype" is the overload "dtype" of aten::to.
@@ -189,6 +196,7 @@ void ChromeArgs::ReadSpan(const std::vector<JsonMember>& members, SpanRow* row, 
   const JsonMember* forward_thread = nullptr;
   const JsonMember* only_list = nullptr;
   bool has_dialect_list = false;
+  step_number_.reset();
   for (const JsonMember& member : members) {
     const int list = ListNumber(member.key.text);
     if (list >= 0) {
@@ -198,15 +206,19 @@ void ChromeArgs::ReadSpan(const std::vector<JsonMember>& members, SpanRow* row, 
       forward_thread = &member;
     } else if (is_python && call->present && IsPythonMember(member.key.text)) {
       continue;
-    } else if (IsOnlyDialectList(member)) {
-      only_list = &member;
+    } else if (const ChromeMember* meaning = conventions_.dialects->MeaningOf(member.key.text)) {
+      has_dialect_list |= meaning->read != nullptr;
+      if (meaning->meaning == ChromeMember::Meaning::kListsAlone) {
+        only_list = &member;
+      } else if (!ReadDialectMember(*meaning, member, row)) {
+        Keep(member);
+      }
     } else if (!ReadKnown(member, row)) {
-      has_dialect_list |= member.key.text == "input_shapes" || member.key.text == "shape";
       Keep(member);
     }
   }
-  DialectLists dialect;
-  if ((only_list != nullptr || has_dialect_list) && !any_list && ReadDialectLists(members, &dialect)) {
+  ChromeLists dialect;
+  if (has_dialect_list && !any_list && ReadChromeLists(*conventions_.dialects, members, &dialect)) {
     lists[0] = {JsonValue::Kind::kArray, true, dialect.dims};
     lists[2] = {JsonValue::Kind::kArray, true, dialect.types};
     any_list = true;
@@ -282,41 +294,20 @@ ChromeAllocation ChromeArgs::ReadAllocation(const std::vector<JsonMember>& membe
     if (!known) Keep(member);
   }
   allocation.whole = has_address && has_bytes;
-  if (allocation.whole) {
-    *extra = TakeExtra();
-  } else {
-    extra_.clear();
-    *extra = ReadExtra(members);
-  }
+  if (allocation.whole) *extra = TakeExtra();
   return allocation;
 }
 
-ChromeAllocation ChromeArgs::ReadPaddleAllocation(const std::vector<JsonMember>& members, std::string_view type,
-                                                  StringId* extra) {
+ChromeAllocation ChromeArgs::ReadDialectAllocation(const std::vector<JsonMember>& members, std::string_view category,
+                                                   StringId* extra) {
   ChromeAllocation allocation;
-  bool has_address = false, has_bytes = false;
-  extra_.assign("\"type\": \"").append(type).append("\"");
-  for (const JsonMember& member : members) {
-    const std::string_view key = member.key.text;
-    const auto number = ParseInteger(member.value.text);
-    if (key == "addr") {
-      const auto address = ParseUnsigned(member.value.text);
-      has_address = address.has_value();
-      allocation.row.address = address.value_or(0);
-    } else if (key == "increase_bytes" && number) {
-      has_bytes = true;
-      allocation.row.bytes = *number;
-    } else if (key == "current_allocated" && number && *number >= 0) {
-      allocation.row.total_allocated = *number;
-    } else if (key == "current_reserved" && number && *number >= 0) {
-      allocation.row.total_reserved = *number;
-    } else {
-      if (key == "place") ReadPaddlePlace(member.value.text, &allocation.row);
-      Keep(member);
-    }
-  }
-  allocation.whole = has_address && has_bytes;
-  *extra = allocation.whole ? TakeExtra() : ReadExtra(members);
+  others_.clear();
+  allocation.whole = conventions_.declared->read_allocation(category, members, &allocation.row, &others_);
+  if (!allocation.whole) return allocation;
+  extra_.assign("\"type\": \"").append(category).append("\"");
+  for (const JsonMember& member : others_)
+    Keep(member);
+  *extra = TakeExtra();
   return allocation;
 }
 

@@ -13,10 +13,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "import/chrome/dialect.h"
 #include "import/chrome/event.h"
 #include "import/chrome/part.h"
 #include "trace/builder.h"
@@ -37,23 +39,28 @@ struct ChromeAllocation {
 // Reads into one part after the other.
 class ChromeArgs {
  public:
-  void Begin(ChromePart* part) { part_ = part; }
+  void Begin(ChromePart* part, const ChromeConventions& conventions) { part_ = part, conventions_ = conventions; }
 
   // Fills the columns that the members stand for, and `extra`. Without `call` the numbers of one stay in `extra`.
   void ReadSpan(const std::vector<JsonMember>& members, SpanRow* row, ChromePythonCall* call = nullptr);
   // Everything as it is, behind `first` (members of JSON, or ""); kNone when there is nothing.
   StringId ReadExtra(const std::vector<JsonMember>& members, std::string_view first = {});
-  // A "[memory]" instant. The members that an AllocationRow does not hold go to `extra`.
+  // A "[memory]" instant. The members that an AllocationRow does not hold go to `extra`, if the allocation is whole.
   ChromeAllocation ReadAllocation(const std::vector<JsonMember>& members, StringId* extra);
+  // Likewise by the declared dialect, which read_allocation has; `category`, which the row does not have, goes to
+  // `extra` as "type".
+  ChromeAllocation ReadDialectAllocation(const std::vector<JsonMember>& members, std::string_view category,
+                                         StringId* extra);
 
-  // Likewise, in Paddle's words; `type` is its category.
-  ChromeAllocation ReadPaddleAllocation(const std::vector<JsonMember>& members, std::string_view type, StringId* extra);
+  // The number of the step that the span read last is, where its members say so.
+  const std::optional<int64_t>& step_number() const { return step_number_; }
 
   StringId Text(const JsonValue& value);
   uint64_t dropped_values() const { return dropped_values_; }  // members that were NaN or infinite
 
  private:
   bool ReadKnown(const JsonMember& member, SpanRow* row);
+  bool ReadDialectMember(const ChromeMember& meaning, const JsonMember& member, SpanRow* row);
   bool ReadLists(const JsonValue (&lists)[4], ArgsId* args);
   bool ReadCallStack(const JsonValue& value, StackId* stack);
   bool ReadOverload(const JsonValue& value, SpanRow* row);
@@ -61,7 +68,10 @@ class ChromeArgs {
   StringId TakeExtra();
 
   ChromePart* part_ = nullptr;
+  ChromeConventions conventions_;
   std::string extra_, key_, decoded_;
+  std::vector<JsonMember> others_;
+  std::optional<int64_t> step_number_;
   uint64_t dropped_values_ = 0;
 };
 

@@ -114,8 +114,9 @@ bool ChromeBlockReader::PassFault(const ChromeBlock& block, JsonScanner* scanner
   return true;
 }
 
-ChromeBlockEnd ChromeBlockReader::Read(const ChromeBlock& block, bool keeps_categories, ChromePart* part) {
-  rows_.Begin(part, keeps_categories);
+ChromeBlockEnd ChromeBlockReader::Read(const ChromeBlock& block, const ChromeConventions& conventions,
+                                       ChromePart* part) {
+  rows_.Begin(part, conventions);
   JsonScanner scanner(block.text.text, block.text.offset, &memo_);
   ChromeBlockEnd end;
   end.comma_due = block.comma_due;

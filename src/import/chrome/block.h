@@ -46,7 +46,7 @@ struct ChromeBlock {
 class ChromeBlockReader {
  public:
   // Replaces the contents of `part`.
-  ChromeBlockEnd Read(const ChromeBlock& block, bool keeps_categories, ChromePart* part);
+  ChromeBlockEnd Read(const ChromeBlock& block, const ChromeConventions& conventions, ChromePart* part);
 
  private:
   bool ReadElement(JsonScanner* scanner, ChromePart* part, ChromeBlockEnd* end);

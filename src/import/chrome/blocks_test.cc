@@ -32,10 +32,11 @@ std::string Outcome(const Status& status, TraceBuilder* builder) {
 }
 
 std::string Read(TextSource* source, const ChromeBlockSizes& sizes, uint32_t threads) {
+  static const ChromeDialects dialects;
   TraceBuilder builder;
   ImportOptions options;
   options.max_threads = threads;
-  const Status status = ImportChromeText(source, "input", options, sizes, &builder);
+  const Status status = ImportChromeText(source, "input", options, dialects, sizes, &builder);
   return Outcome(status, &builder);
 }
 

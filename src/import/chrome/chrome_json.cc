@@ -14,19 +14,14 @@ bool LooksLikeJson(std::span<const std::byte> head) {
   return start != std::string_view::npos && (rest[start] == '{' || rest[start] == '[');
 }
 
-Status ImportChromeJson(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
-                        TraceBuilder* builder) {
-  PlainText text(bytes);
-  return ImportChromeText(&text, name, options, builder);
-}
-
-Status ImportChromeText(TextSource* text, std::string_view name, const ImportOptions& options, TraceBuilder* builder) {
-  return ImportChromeText(text, name, options, ChromeBlockSizes{}, builder);
+Status ImportChromeText(TextSource* text, std::string_view name, const ImportOptions& options,
+                        const ChromeDialects& dialects, TraceBuilder* builder) {
+  return ImportChromeText(text, name, options, dialects, ChromeBlockSizes{}, builder);
 }
 
 Status ImportChromeText(TextSource* text, std::string_view name, const ImportOptions& options,
-                        const ChromeBlockSizes& sizes, TraceBuilder* builder) {
-  ChromeDocument document(text, options, sizes, builder);
+                        const ChromeDialects& dialects, const ChromeBlockSizes& sizes, TraceBuilder* builder) {
+  ChromeDocument document(text, options, dialects, sizes, builder);
   const bool whole = document.Read();
   const ChromeDocument::Failure& failure = document.failure();
   if (!whole && !document.read_whole_event()) {

@@ -1,44 +1,182 @@
-// What tools other than Kineto mean by members of their Chrome traces, and which tool wrote a file.
+// A dialect of Chrome JSON: what one writer says in a way of its own. This folder knows the format and Kineto's
+// members; every other writer is a ChromeDialect, a table of constants and a few functions in the folder of that
+// writer. A new writer is one such table and its row in import/dialects/all_dialects.cc.
 //
-//   ONNX Runtime  args "input_type_shape": [{"float": [1, 3, 8, 8]}, {"int64": [2]}]     an argument list
-//   Paddle        args "input_shapes": {"X": [[2, 3]]}, "input_dtypes": {"X": ["FP32"]}  an argument list, and kept: it
-//                 names the slots; "correlation id"                                       the correlation
-//   MegEngine     args "shape": "{2,3}", "dtype": "Float32"                               likewise, of one tensor; what
-//                 several events say together: megengine/timeline.h
-//   JAX, XLA      args "step_num": "3"                                                    a step
-//   MegEngine     "metadata": {"localTime": "1795216449185312847"}                        the base time
-//   VizTracer     "viztracer_metadata": {"baseTimeNanoseconds": 1795223306178402185}      likewise
+// Often the writer is unknown until the last event was read, because it puts its metadata behind the events. So there
+// are three groups of facts, by when they hold:
 //
-// Each event is understood by itself, so that it does not matter where a block of the file begins.
+//   in every file        no other writer uses the name for anything else: args "step_num": "3" is a step
+//   in a declared file   a member before the events names the writer: "schemaVersion": "1.0.2"
+//   at the end           the file is read and its writer known: what kind of work a span is, whose clock is off
 //
-// Thread rule: pure functions; DetectChromeFormat one thread at a time per builder.
+// Each event is understood by itself, so it does not matter where a block of the file begins.
+//
+// Cost: an event meets constants. Functions are called once per list, track or file, or where the comment says so.
+//
+// Thread rule: immutable; functions of a dialect are pure, or change the builder that they get.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "import/chrome/event.h"
 #include "import/text/json_scan.h"
 #include "trace/builder.h"
 
 namespace opscope {
 
-// An argument list in the spelling of Kineto's "Input Dims" and "Input type"; false: `members` has none.
-struct DialectLists {
+// What one event tells about the writer of the file.
+enum class ChromeEvidence : uint8_t {
+  kNone,
+  kPossible,  // other programs may write such events, too
+  kCertain,
+};
+
+// An argument list in the spelling of Kineto's "Input Dims" and "Input type".
+struct ChromeLists {
   std::string dims, types;
 };
-bool ReadDialectLists(const std::vector<JsonMember>& members, DialectLists* lists);
-// True for a member that ReadDialectLists turns into a list and that says nothing else.
-bool IsOnlyDialectList(const JsonMember& member);
 
-std::optional<int64_t> ReadStepNumber(std::string_view key, const std::vector<JsonMember>& members);
-std::optional<int64_t> ReadBaseTime(std::string_view key, const JsonValue& metadata);
+// A member of "args" that says what Kineto says otherwise.
+struct ChromeMember {
+  enum class Meaning : uint8_t {
+    kCorrelation,  // the number that Kineto calls "correlation"
+    kStep,         // of a range without category: it is the step of this number. The member is kept, too
+    kLists,        // an argument list. The member is kept, too: it says more, such as names of inputs
+    kListsAlone,   // an argument list and nothing else
+  };
+  std::string_view key;
+  Meaning meaning = Meaning::kCorrelation;
+  // Of lists, else null. Appends the items of `value`; `members`: all of "args". False: it is not such a list.
+  bool (*read)(const JsonValue& value, const std::vector<JsonMember>& members, ChromeLists* lists) = nullptr;
+};
 
-// The name of the format for TraceInfo, from the rows and the metadata: "paddle-json", "megengine-json",
-// "onnxruntime-json", "viztracer-json", "xla-json", else "chrome-json". is_megengine: events show it.
-std::string_view DetectChromeFormat(TraceBuilder* builder, bool is_megengine);
+// One track of the file, by its names; "" where the file gives none.
+struct ChromeTrackFacts {
+  std::string_view process_name, name;
+  uint32_t process = 0;  // equal for tracks of one process
+  TrackKind kind = TrackKind::kOther;
+  int32_t device = -1;
+};
+
+// A file that was read, for those that look for its writer.
+struct ChromeFile {
+  TraceBuilder* builder = nullptr;
+  bool shown_by_events = false;  // by the evidence of the dialect that is asked
+
+  bool MetadataHas(std::string_view key, std::string_view member) const;  // "key": {"member": ...}
+  bool FirstCategoryIs(std::string_view category) const;                  // that of the first span
+};
+
+// All members but `format` may be left out.
+struct ChromeDialect {
+  std::string_view format;  // TraceInfo::format
+
+  // Whether this is the writer, at the end. Dialects are asked in the order of their list.
+  bool (*is_writer)(const ChromeFile& file) = nullptr;
+  // Called for each range without a category, counter and end of an arrow. Null: events show nothing.
+  ChromeEvidence (*evidence_in)(const ChromeEvent& event) = nullptr;
+  // Whether a member of the document that stands before the events names this writer.
+  bool (*is_declared_by)(std::string_view key, const JsonValue& value) = nullptr;
+
+  // --- In every file.
+  std::span<const ChromeMember> members = {};
+  // "base_time_key": {"base_time_member": NANOSECONDS}, a member of the document, is the base time.
+  std::string_view base_time_key = {}, base_time_member = {};
+  // Ranges "step_prefix<N>" of the category are steps.
+  std::string_view step_category = {}, step_prefix = {};
+  // The duration is part of the name: "matmul[12.345 us]".
+  bool names_end_in_duration = false;
+  // The starts of this category that precede an end are all joined to it; those of others are joined to the first end.
+  std::string_view shared_end_category = {};
+  // Whether a range is an input of the range around it (argument_ranges.h). Called for ranges with begin and end that
+  // have a list of one argument.
+  bool (*is_argument_range)(std::string_view name, const Argument& input) = nullptr;
+  // Corrects kinds and devices of tracks that have their names. A device of -1 is found by the pid.
+  void (*classify_tracks)(std::span<ChromeTrackFacts> tracks) = nullptr;
+
+  // --- In a declared file.
+  // "Operator", "Kernel", ... mean what this writer means by them, not what old versions of torch do.
+  bool keeps_categories = false;
+  // A member of events that follows from the others ("cname"): dropped without a problem. "": none.
+  std::string_view derived_member = {};
+  // Reads an instant "[memory]" of this category; `others`: members of "args" that the row does not hold. False: it is
+  // none, or lacks its address or its bytes.
+  bool (*read_allocation)(std::string_view category, const std::vector<JsonMember>& members, AllocationRow* row,
+                          std::vector<JsonMember>* others) = nullptr;
+
+  // --- At the end.
+  // The kind of a span without category that is no step; `members`: SpanColumns::extra, or "".
+  SpanKind (*kind_of)(TrackKind track, std::string_view name, std::string_view members) = nullptr;
+  // An end has the members of its begin; one that has another value is a problem "bad_value".
+  bool ends_repeat_begins = false;
+  void (*finish)(TraceBuilder* builder) = nullptr;
+};
+
+// The format itself, with Kineto's members: any file whose writer no dialect recognises.
+inline constexpr ChromeDialect kPlainChrome{.format = "chrome-json"};
+
+// The dialects that a reader knows, and what holds in every file put together for it.
+class ChromeDialects {
+ public:
+  static constexpr size_t kMost = 16;
+  using EvidenceOfEach = std::array<ChromeEvidence, kMost>;  // by place in the list
+
+  ChromeDialects() = default;
+  // REQUIRES: at most kMost, which outlive this.
+  explicit ChromeDialects(std::span<const ChromeDialect* const> list);
+
+  std::span<const ChromeDialect* const> list() const { return list_; }
+  const ChromeDialect& Named(std::string_view format) const;  // kPlainChrome where no dialect has the name
+
+  // What the member of "args" means to some dialect; null: nothing.
+  const ChromeMember* MeaningOf(std::string_view key) const {
+    const bool may_be = key.size() < 64 && (member_sizes_ >> key.size() & 1) != 0;
+    return may_be ? Search(key) : nullptr;
+  }
+  // Of a range of this category: what precedes the number of a step; "": it is no step.
+  std::string_view StepPrefix(std::string_view category) const;
+  bool names_end_in_duration() const { return names_end_in_duration_; }
+  bool SharesEnds(std::string_view arrow_category) const;
+  bool IsArgumentRange(std::string_view name, const Argument& input) const;
+  void ClassifyTracks(std::span<ChromeTrackFacts> tracks) const;
+  // Keeps the stronger of the evidence so far and that of the event.
+  void AddEvidence(const ChromeEvent& event, EvidenceOfEach* evidence) const {
+    for (const auto& [place, evidence_in] : witnesses_)
+      (*evidence)[place] = std::max((*evidence)[place], evidence_in(event));
+  }
+  // The base time that a member of the document gives, if it does.
+  bool ReadBaseTime(std::string_view key, const JsonValue& value, int64_t* base_time_ns) const;
+
+ private:
+  const ChromeMember* Search(std::string_view key) const;
+
+  std::span<const ChromeDialect* const> list_;
+  std::vector<ChromeMember> members_;
+  uint64_t member_sizes_ = 0;  // a bit for each size of a key
+  bool names_end_in_duration_ = false;
+  std::vector<std::pair<size_t, ChromeEvidence (*)(const ChromeEvent&)>> witnesses_;
+};
+
+// What is known while a file is read.
+struct ChromeConventions {
+  const ChromeDialects* dialects = nullptr;
+  const ChromeDialect* declared = &kPlainChrome;
+};
+
+// The argument list that the members give; false: none that can be read.
+bool ReadChromeLists(const ChromeDialects& dialects, const std::vector<JsonMember>& members, ChromeLists* lists);
+
+// --- For dialects.
+const JsonMember* FindMember(const std::vector<JsonMember>& members, std::string_view key);  // null: not there
+void AppendListItem(std::string* list, std::string_view item);  // behind ", " unless it is the first after '['
 
 }  // namespace opscope

@@ -1,113 +1,102 @@
-// Chrome traces of other tools against what those tools print of the same run, and which tool a trace is of.
+// A dialect is a table: this one is of a writer that does not exist.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/dialect.h"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <regex>
 #include <string>
 
-#include "opscope/import.h"
+#include "import/chrome/importer.h"
+#include "opscope/trace.h"
+#include "trace/builder.h"
 
 namespace opscope {
 namespace {
 
-namespace fs = std::filesystem;
+bool WroteIt(const ChromeFile& file) {
+  return file.shown_by_events || file.MetadataHas("inventor", "year");
+}
 
-const fs::path kSamples = fs::path(OPSCOPE_SOURCE_DIR) / "../shared/samples";
+ChromeEvidence EvidenceOfInventor(const ChromeEvent& event) {
+  return event.name.text == "heartbeat" ? ChromeEvidence::kCertain : ChromeEvidence::kNone;
+}
 
-struct Times {
-  int64_t count = 0;
-  double total_us = 0, max_us = 0, min_us = 1e30;
+bool ReadSizes(const JsonValue& value, const std::vector<JsonMember>& /*members*/, ChromeLists* lists) {
+  AppendListItem(&lists->dims, value.text);
+  AppendListItem(&lists->types, "\"float\"");
+  return value.kind == JsonValue::Kind::kArray;
+}
+
+SpanKind KindOfInvented(TrackKind /*track*/, std::string_view name, std::string_view /*members*/) {
+  return name == "work" ? SpanKind::kOperator : kKindOfCategory;
+}
+
+void ClassifyCores(std::span<ChromeTrackFacts> tracks) {
+  for (ChromeTrackFacts& track : tracks) {
+    if (track.name == "core") track.kind = TrackKind::kDeviceStream, track.device = 3;
+  }
+}
+
+constexpr ChromeMember kInventedMembers[] = {
+    {.key = "link", .meaning = ChromeMember::Meaning::kCorrelation},
+    {.key = "lap", .meaning = ChromeMember::Meaning::kStep},
+    {.key = "sizes", .meaning = ChromeMember::Meaning::kListsAlone, .read = ReadSizes},
 };
 
-std::map<std::string, Times> OperatorsOf(const Trace& trace) {
+constexpr ChromeDialect kInvented = {
+    .format = "invented-json",
+    .is_writer = WroteIt,
+    .evidence_in = EvidenceOfInventor,
+    .members = kInventedMembers,
+    .base_time_key = "inventor",
+    .base_time_member = "born",
+    .classify_tracks = ClassifyCores,
+    .kind_of = KindOfInvented,
+};
+
+Trace ReadInvented(std::string_view text, std::string_view format = {}) {
+  static constexpr const ChromeDialect* kList[] = {&kInvented};
+  static const ChromeDialects dialects(kList);
+  TraceBuilder builder;
+  PlainText source(std::as_bytes(std::span(text)));
+  ImportOptions options;
+  options.format = format;
+  EXPECT_TRUE(ImportChromeText(&source, "input", options, dialects, &builder).ok());
+  return builder.Build();
+}
+
+constexpr char kWork[] = R"({"ph": "X", "pid": 1, "tid": 2, "ts": 1, "dur": 1, "name": "work")";
+
+TEST(ChromeDialect, IsKnownByMetadataOrByEvents) {
+  const std::string events = R"({"traceEvents": [)" + std::string(kWork) + "}]";
+  EXPECT_EQ(ReadInvented(events + "}").info().format, "chrome-json");
+  EXPECT_EQ(ReadInvented(events + R"(, "inventor": {"year": 1}})").info().format, "invented-json");
+  EXPECT_EQ(ReadInvented("[" + std::string(kWork) + "}]").info().format, "chrome-json");
+  const std::string counter = R"({"ph": "C", "pid": 1, "ts": 1, "name": "heartbeat", "args": {"n": 1}})";
+  EXPECT_EQ(ReadInvented("[" + std::string(kWork) + "}, " + counter + "]").info().format, "invented-json");
+  EXPECT_EQ(ReadInvented(events + "}", "invented-json").info().format, "invented-json");
+}
+
+TEST(ChromeDialect, GivesItsMembersTheirMeaningInEveryFile) {
+  const Trace trace =
+      ReadInvented("[" + std::string(kWork) + R"(, "args": {"link": 7, "lap": "4", "sizes": [2, 3], "rest": 1}}])");
   const SpanColumns& spans = trace.spans();
-  std::map<std::string, Times> operators;
-  for (size_t i = 0; i < spans.size(); ++i) {
-    if (trace.text(spans.category[i]) != "Operator") continue;
-    Times& times = operators[std::string(trace.text(spans.name[i]))];
-    const double us = static_cast<double>(spans.duration[i].ns) / 1000;
-    ++times.count;
-    times.total_us += us;
-    times.max_us = std::max(times.max_us, us);
-    times.min_us = std::min(times.min_us, us);
-  }
-  return operators;
+  EXPECT_EQ(trace.info().format, "chrome-json");
+  EXPECT_EQ(spans.correlation[0], 7u);
+  ASSERT_EQ(trace.steps().size(), 1u);
+  EXPECT_EQ(trace.steps().number[0], 4);
+  EXPECT_EQ(trace.text(spans.extra[0]), R"("lap": "4", "rest": 1)");
+  ASSERT_NE(spans.args[0], ArgsId::kNone);
 }
 
-// "matmul dygraph   6   319.78 / 53.30 / 114.18 / 28.09 / 19.88   ..."
-TEST(ChromeDialect, HasTheOperatorsOfPaddlesSummary) {
-  if (!fs::exists(kSamples)) GTEST_SKIP() << kSamples << " is not there";
-  const Result<Trace> trace = ImportFile((kSamples / "paddle/mlp.json.gz").string());
-  ASSERT_TRUE(trace.ok()) << trace.error().message;
-  EXPECT_EQ(trace.value().info().format, "paddle-json");
-  std::map<std::string, Times> operators = OperatorsOf(trace.value());
-  std::ifstream summary(kSamples / "paddle/mlp_summary_threads_us.txt");
-  const std::regex row(R"(^(\S.*?) {2,}(\d+) +([\d.]+) / ([\d.]+) / ([\d.]+) / ([\d.]+) / [\d.]+ .*)");
-  bool in_operators = false;
-  size_t rows = 0;
-  for (std::string line; std::getline(summary, line);) {
-    if (line.find("Summary") != std::string::npos) in_operators = line.find("Operator Summary") != std::string::npos;
-    std::smatch match;
-    if (!in_operators || !std::regex_match(line, match, row)) continue;
-    const Times& times = operators[match[1]];
-    EXPECT_EQ(times.count, std::stoll(match[2])) << line;
-    EXPECT_NEAR(times.total_us, std::stod(match[3]), 0.006) << line;
-    EXPECT_NEAR(times.max_us, std::stod(match[5]), 0.006) << line;
-    EXPECT_NEAR(times.min_us, std::stod(match[6]), 0.006) << line;
-    ++rows;
-  }
-  EXPECT_EQ(rows, operators.size());
-  EXPECT_GT(rows, 5u);
-}
-
-// Measured on the wheel that wrote the sample: one training step of LeNet runs 115 operators.
-TEST(ChromeDialect, HasEveryOperatorOfAMegEngineStep) {
-  if (!fs::exists(kSamples)) GTEST_SKIP() << kSamples << " is not there";
-  const Result<Trace> trace = ImportFile((kSamples / "megengine/lenet.chrome_timeline.json.gz").string());
-  ASSERT_TRUE(trace.ok()) << trace.error().message;
-  EXPECT_EQ(trace.value().info().format, "megengine-json");
-  EXPECT_EQ(trace.value().info().epoch_ns, 1795216449185312847);
-  const SpanColumns& spans = trace.value().spans();
-  int64_t kernels = 0, dispatches = 0;
-  for (size_t i = 0; i < spans.size(); ++i) {
-    kernels += trace.value().tracks().kind[Row(spans.track[i])] == TrackKind::kDeviceStream;
-    dispatches += trace.value().text(spans.name[i]) == "OpDispatch";
-  }
-  EXPECT_EQ(kernels, 115);
-  EXPECT_EQ(dispatches, 115);
-}
-
-TEST(ChromeDialect, ReadsTheSlotsOfPaddleInTheirOrder) {
-  JsonScanner scanner(
-      R"({"input_dtypes": {"X": ["FP32", "INT64"], "Y": ["FP16"]}, "input_shapes": {"X": [[2, 3], []], "Y": [[4]]}})");
-  std::vector<JsonMember> members;
-  ASSERT_TRUE(scanner.ReadMembers(&members));
-  DialectLists lists;
-  ASSERT_TRUE(ReadDialectLists(members, &lists));
-  EXPECT_EQ(lists.dims, "[[2, 3], [], [4]]");
-  EXPECT_EQ(lists.types, R"(["FP32", "INT64", "FP16"])");
-}
-
-TEST(ChromeDialect, ReadsTheShapeOfATensorOfMegEngine) {
-  const std::pair<const char*, const char*> shapes[] = {
-      {"{64,3}", "[[64,3]]"}, {"{}", "[[]]"}, {"64", ""},     {"{a}", ""},  {"{", ""},
-      {"{2,-3}", ""},         {"{02,3}", ""}, {"{2,,3}", ""}, {"{2,}", ""}, {"{,2}", ""},
-      {"{0,10}", "[[0,10]]"}};
-  for (const auto& [shape, dims] : shapes) {
-    const std::string text = R"({"shape": ")" + std::string(shape) + R"(", "dtype": "Float32"})";
-    JsonScanner scanner(text);
-    std::vector<JsonMember> members;
-    ASSERT_TRUE(scanner.ReadMembers(&members));
-    DialectLists lists;
-    const bool found = ReadDialectLists(members, &lists);
-    EXPECT_EQ(found ? lists.dims : "", dims) << shape;
-  }
+TEST(ChromeDialect, GivesBaseTimeKindsAndTracks) {
+  const Trace trace =
+      ReadInvented(R"({"inventor": {"year": 1, "born": 77}, "traceEvents": [)" + std::string(kWork) +
+                   R"(}, {"ph": "M", "pid": 1, "tid": 2, "name": "thread_name", "args": {"name": "core"}}]})");
+  EXPECT_EQ(trace.info().epoch_ns, 77);
+  EXPECT_EQ(trace.spans().kind[0], SpanKind::kOperator);
+  EXPECT_EQ(trace.tracks().kind[0], TrackKind::kDeviceStream);
+  EXPECT_EQ(trace.tracks().device[0], 3);
 }
 
 }  // namespace

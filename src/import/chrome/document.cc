@@ -5,11 +5,6 @@
 #include <iterator>
 #include <string>
 
-#include "import/chrome/dialect.h"
-#include "import/chrome/kinds.h"
-#include "import/megengine/numbers.h"
-#include "import/megengine/timeline.h"
-#include "import/paddle/json_times.h"
 #include "import/text/json_number.h"
 #include "trace/problem_kinds.h"
 
@@ -40,11 +35,28 @@ bool HasLostData(const TraceBuilder& builder) {
   });
 }
 
+// Kinds of spans that categories and names alone do not give.
+void AssignKinds(const ChromeDialect& writer, TraceBuilder* builder) {
+  const SpanColumns spans = builder->added_spans();
+  for (uint32_t row = 0; row < spans.size(); ++row) {
+    if (spans.category[row] != StringId::kEmpty || (spans.flags[row] & span_flags::kStep) != 0) continue;
+    const TrackKind track = builder->track(spans.track[row]).kind;
+    const StringId extra = spans.extra[row];
+    const std::string_view members = extra == StringId::kNone ? std::string_view() : builder->text(extra);
+    builder->SetKind(AddedSpan{row}, writer.kind_of(track, builder->text(spans.name[row]), members));
+  }
+}
+
 }  // namespace
 
-ChromeDocument::ChromeDocument(TextSource* source, const ImportOptions& options, const ChromeBlockSizes& sizes,
-                               TraceBuilder* builder)
-    : source_(source), options_(options), sizes_(WithinLimit(sizes, options)), builder_(builder), join_(builder) {
+ChromeDocument::ChromeDocument(TextSource* source, const ImportOptions& options, const ChromeDialects& dialects,
+                               const ChromeBlockSizes& sizes, TraceBuilder* builder)
+    : source_(source),
+      options_(options),
+      sizes_(WithinLimit(sizes, options)),
+      builder_(builder),
+      conventions_{.dialects = &dialects},
+      join_(dialects, builder) {
 }
 
 bool ChromeDocument::Fail(uint64_t offset, bool truncated, const char* complaint) {
@@ -206,11 +218,11 @@ void ChromeDocument::AddMetadata(const JsonValue& key, const JsonValue& value, u
     if (!found_events_) join_.ReadRows(own_tracks_);
     return;
   }
-  if (key.text == "schemaVersion") {
-    builder_->info().format_version = std::string(value.text);
-    if (value.is_string()) keeps_categories_ = true;  // Paddle; Kineto writes a number
+  if (key.text == "schemaVersion") builder_->info().format_version = std::string(value.text);
+  conventions_.dialects->ReadBaseTime(key.text, value, &builder_->info().epoch_ns);
+  for (const ChromeDialect* dialect : conventions_.dialects->list()) {
+    if (dialect->is_declared_by != nullptr && dialect->is_declared_by(key.text, value)) conventions_.declared = dialect;
   }
-  if (const auto epoch = ReadBaseTime(key.text, value)) builder_->info().epoch_ns = *epoch;
   std::string name;
   AppendDecoded(&name, key.text);
   std::string json;
@@ -233,7 +245,7 @@ bool ChromeDocument::ReadEventsHere(bool* comma_due, bool* ended) {
     if (stopped_) return true;
     const bool is_last = source_->ended();
     const ChromeBlock block = {{source_->text(), source_->offset(), nullptr}, *comma_due, is_last, events_ != 0};
-    const ChromeBlockEnd end = reader_.Read(block, keeps_categories_, &part_);
+    const ChromeBlockEnd end = reader_.Read(block, conventions_, &part_);
     Join(part_, end);
     *comma_due = end.comma_due;
     source_->Take(end.consumed);
@@ -275,7 +287,7 @@ void ChromeDocument::ReadEventsByBlocks(bool* comma_due) {
     pipeline_ = std::make_unique<ChromePipeline>(source_, threads, block, limit);
   }
   pipeline_->Run(
-      keeps_categories_,
+      conventions_,
       [&](const ChromePart& part, const ChromeBlockEnd& end) {
         Join(part, end);
         return !IsOverLimit(0);
@@ -300,27 +312,34 @@ void ChromeDocument::AddProblems() {
   if (stopped_) builder_->AddProblem("over_memory_limit", static_cast<int64_t>(stopped_at_));
 }
 
-// Kineto's form has a schemaVersion, as opscope's export of a MegEngine recording. Evidence that is only possible
-// counts where the metadata, which MegEngine writes behind the events, can have been lost.
-bool ChromeDocument::EventsShowMegEngine() const {
-  if (join_.megengine() == MegEngineEvidence::kCertain) return builder_->info().format_version.empty();
-  return join_.megengine() == MegEngineEvidence::kPossible && !array_form_ && !has_members_ && HasLostData(*builder_);
+// Kineto's form has a schemaVersion, also where we exported the recording of another tool. Evidence that is only
+// possible counts where metadata behind the events can have been lost.
+bool ChromeDocument::IsShownByEvents(ChromeEvidence evidence) const {
+  if (evidence == ChromeEvidence::kCertain) return builder_->info().format_version.empty();
+  return evidence == ChromeEvidence::kPossible && !array_form_ && !has_members_ && HasLostData(*builder_);
+}
+
+// kPlainChrome where no dialect recognises the file.
+const ChromeDialect& ChromeDocument::FindWriter() {
+  const std::span<const ChromeDialect* const> dialects = conventions_.dialects->list();
+  if (!options_.format.empty()) return conventions_.dialects->Named(options_.format);
+  for (size_t i = 0; i < dialects.size(); ++i) {
+    const ChromeFile file{.builder = builder_, .shown_by_events = IsShownByEvents(join_.evidence()[i])};
+    if (dialects[i]->is_writer != nullptr && dialects[i]->is_writer(file)) return *dialects[i];
+  }
+  return kPlainChrome;
 }
 
 void ChromeDocument::Finish() {
   pipeline_.reset();
   if (!join_.Finish(own_tracks_)) builder_->AddProblem("bad_value", -1, 1, "opscope.tracks");
-  builder_->info().format =
-      options_.format.empty() ? DetectChromeFormat(builder_, EventsShowMegEngine()) : options_.format;
-  GiveChromeKinds(builder_);
-  if (builder_->info().format == "paddle-json") GivePaddleTimes(builder_);
-  if (builder_->info().format != "megengine-json") return;
+  const ChromeDialect& writer = FindWriter();
+  builder_->info().format = writer.format;
+  if (writer.kind_of != nullptr) AssignKinds(writer, builder_);
   const ChromePairs::Replaced& replaced = join_.replaced();
-  if (replaced.count != 0) builder_->AddProblem("bad_value", replaced.first_offset, replaced.count);
-  NumberMegEngineDevices(builder_);
-  GiveMegEngineNumbers(builder_);
-  AlignMegEngineDevices(builder_);
-  AddMegEngineSteps(builder_);
+  if (writer.ends_repeat_begins && replaced.count != 0)
+    builder_->AddProblem("bad_value", replaced.first_offset, replaced.count);
+  if (writer.finish != nullptr) writer.finish(builder_);
 }
 
 }  // namespace opscope

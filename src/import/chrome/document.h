@@ -10,6 +10,7 @@
 #include <string>
 
 #include "import/chrome/block.h"
+#include "import/chrome/dialect.h"
 #include "import/chrome/importer.h"
 #include "import/chrome/join.h"
 #include "import/chrome/pipeline.h"
@@ -20,8 +21,8 @@ namespace opscope {
 
 class ChromeDocument {
  public:
-  ChromeDocument(TextSource* source, const ImportOptions& options, const ChromeBlockSizes& sizes,
-                 TraceBuilder* builder);
+  ChromeDocument(TextSource* source, const ImportOptions& options, const ChromeDialects& dialects,
+                 const ChromeBlockSizes& sizes, TraceBuilder* builder);
 
   // False: the text is damaged, see failure().
   bool Read();
@@ -59,12 +60,14 @@ class ChromeDocument {
   bool IsOverLimit(uint64_t more_bytes);
   bool IsTooLong(size_t window);
   size_t WantedThreads() const;
-  bool EventsShowMegEngine() const;
+  const ChromeDialect& FindWriter();
+  bool IsShownByEvents(ChromeEvidence evidence) const;
 
   TextSource* source_;
   const ImportOptions& options_;
   const ChromeBlockSizes sizes_;
   TraceBuilder* builder_;
+  ChromeConventions conventions_;
   ChromeJoin join_;
   ChromeBlockReader reader_;
   ChromePart part_;
@@ -74,8 +77,7 @@ class ChromeDocument {
   std::string own_tracks_;  // what an export of ours says of its tracks
   uint64_t events_ = 0;
   uint64_t other_values_ = 0;  // elements of the array that are no objects
-  bool keeps_categories_ = false;
-  bool has_members_ = false;  // beside the events
+  bool has_members_ = false;   // beside the events
   bool array_form_ = false;
   bool found_events_ = false;
   bool stopped_ = false;  // at the memory limit

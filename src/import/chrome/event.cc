@@ -8,7 +8,7 @@ namespace opscope {
 namespace {
 
 // The field for a member of an event; null for the other members.
-JsonValue* FindMember(ChromeEvent* event, std::string_view key) {
+JsonValue* FieldOf(ChromeEvent* event, std::string_view key) {
   switch (key.size()) {
     case 1:
       return key == "s" ? &event->scope : nullptr;
@@ -83,7 +83,7 @@ bool ReadMember(JsonScanner* scanner, ChromeEvent* event) {
     if (scanner->Peek() == '{') return scanner->ReadMembers(&event->args);
     event->args.clear();
   }
-  JsonValue* member = FindMember(event, key.text);
+  JsonValue* member = FieldOf(event, key.text);
   if (member == nullptr) member = &event->others.emplace_back(JsonMember{key, {}}).value;
   return scanner->ReadValue(member);
 }

@@ -218,9 +218,10 @@ TEST(ChromeFaults, AreTheSameHoweverTheTextComes) {
   std::mt19937 random(seed);
   FaultyWriter writer(&random);
   const auto read = [](TextSource* source, const ChromeBlockSizes& sizes, uint32_t threads) {
+    static const ChromeDialects dialects;
     TraceBuilder builder;
     const ImportOptions options{.max_threads = threads};
-    const Status status = ImportChromeText(source, "input", options, sizes, &builder);
+    const Status status = ImportChromeText(source, "input", options, dialects, sizes, &builder);
     return status.ok() ? ToDebugText(builder.Build()) : status.error().message;
   };
   for (int round = 0; round < 40; ++round) {

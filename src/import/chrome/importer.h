@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "import/chrome/dialect.h"
 #include "import/text/text_source.h"
 #include "opscope/import.h"
 #include "opscope/result.h"
@@ -15,18 +16,18 @@
 
 namespace opscope {
 
-// Chrome JSON and Kineto's dialect of it (chrome_json.cc), as a stream or lying in memory without padding.
+// Chrome JSON with the members of Kineto and of `dialects`, as a stream.
+// `dialects` outlive the call.
 [[nodiscard]] Status ImportChromeText(TextSource* text, std::string_view name, const ImportOptions& options,
-                                      TraceBuilder* builder);
+                                      const ChromeDialects& dialects, TraceBuilder* builder);
 // How the text is divided; the Trace is the same in any case.
 struct ChromeBlockSizes {
   size_t first = size_t{256} << 10;  // read before helpers are worth it
   size_t block = size_t{1} << 20;
 };
 [[nodiscard]] Status ImportChromeText(TextSource* text, std::string_view name, const ImportOptions& options,
-                                      const ChromeBlockSizes& sizes, TraceBuilder* builder);
-[[nodiscard]] Status ImportChromeJson(std::span<const std::byte> text, std::string_view name,
-                                      const ImportOptions& options, TraceBuilder* builder);
+                                      const ChromeDialects& dialects, const ChromeBlockSizes& sizes,
+                                      TraceBuilder* builder);
 [[nodiscard]] bool LooksLikeJson(std::span<const std::byte> text);  // '{' or '[' after blanks and a byte order mark
 
 }  // namespace opscope

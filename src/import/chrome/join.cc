@@ -145,7 +145,8 @@ void ChromeJoin::Add(const ChromePart& part) {
   AddPoints(part);
   AddHalves(part);
   builder_->info().recorded += part.recorded;
-  megengine_ = std::max(megengine_, part.megengine);
+  for (size_t i = 0; i < evidence_.size(); ++i)
+    evidence_[i] = std::max(evidence_[i], part.evidence[i]);
   lost_members_.Add(part.lost_members);
   for (const ChromeProblem& problem : part.problems)
     Count(problem);

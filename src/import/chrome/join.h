@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/unique_texts.h"
+#include "import/chrome/dialect.h"
 #include "import/chrome/pairs.h"
 #include "import/chrome/part.h"
 #include "import/chrome/tracks.h"
@@ -23,7 +24,8 @@ namespace opscope {
 
 class ChromeJoin {
  public:
-  explicit ChromeJoin(TraceBuilder* builder) : builder_(builder), tracks_(builder), pairs_(builder, &tracks_) {}
+  ChromeJoin(const ChromeDialects& dialects, TraceBuilder* builder)
+      : builder_(builder), tracks_(dialects, builder), pairs_(dialects, &tracks_, builder) {}
 
   // `own_tracks`: the document's "opscope.tracks". Call before the first Add.
   void ReadRows(std::string_view own_tracks) { tracks_.ReadRows(own_tracks); }
@@ -37,7 +39,7 @@ class ChromeJoin {
 
   const ChromePairs::Replaced& replaced() const { return pairs_.replaced(); }
   // Of all parts the strongest.
-  MegEngineEvidence megengine() const { return megengine_; }
+  const ChromeDialects::EvidenceOfEach& evidence() const { return evidence_; }
   uint64_t memory_bytes() const;
 
  private:
@@ -62,7 +64,7 @@ class ChromeJoin {
   UniqueTexts lists_, stacks_;  // of the file; ids of spans mean these until Finish
   std::vector<ChromeProblem> problems_;
   LostMembers lost_members_;
-  MegEngineEvidence megengine_ = MegEngineEvidence::kNone;
+  ChromeDialects::EvidenceOfEach evidence_{};
   // By the ids of the part that is being added.
   std::vector<StringId> string_of_;
   std::vector<TrackId> track_of_;

@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "base/natural_sort.h"
 #include "import/chrome/args.h"
-#include "import/megengine/timeline.h"
+#include "import/chrome/argument_ranges.h"
 
 namespace opscope {
 namespace {
@@ -85,7 +85,7 @@ void ChromePairs::MergeMembers(const End& end, End* begin) {
 uint64_t ChromePairs::JoinHalvesOfTrack(std::span<const uint32_t> order) {
   uint64_t lost = 0;
   std::vector<uint32_t> open;
-  InputLists inputs(builder_);
+  ArgumentRanges inputs(dialects_, builder_);
   for (const uint32_t i : order) {
     Half& half = halves_[i];
     if (half.begin) {
@@ -261,8 +261,7 @@ uint64_t ChromePairs::JoinFlow(std::span<const uint32_t> points) {
     lose(*current++);
   }
   bool current_used = false;
-  // MegEngine tells several times that a tensor is ready, and the wait for it ends once.
-  const bool starts_share_an_end = builder_->text(flow_points_[points[0]].category) == "TensorProp";
+  const bool starts_share_an_end = dialects_.SharesEnds(builder_->text(flow_points_[points[0]].category));
   std::vector<uint32_t> waiting;
   const auto close_current = [&](bool at_end) {
     if (current == points.end() || current_used) return;
@@ -283,7 +282,7 @@ uint64_t ChromePairs::JoinFlow(std::span<const uint32_t> points) {
       lose(*i);
       continue;
     }
-    // Ours of such a file have an end for each start.
+    // Our own export of such arrows has an end for each start.
     const bool is_again = i != points.begin() && flow_points_[*std::prev(i)].time == point.time &&
                           flow_points_[*std::prev(i)].track == point.track && !is_start(*std::prev(i));
     if (starts_share_an_end && is_again) continue;

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/column.h"
+#include "import/chrome/dialect.h"
 #include "import/chrome/tracks.h"
 #include "trace/builder.h"
 
@@ -63,7 +64,8 @@ class ChromePairs {
   };
 
   // `tracks` knows when the last event of a track ended, which ends ranges that nothing closes.
-  ChromePairs(TraceBuilder* builder, const ChromeTracks* tracks) : builder_(builder), tracks_(tracks) {}
+  ChromePairs(const ChromeDialects& dialects, const ChromeTracks* tracks, TraceBuilder* builder)
+      : dialects_(dialects), builder_(builder), tracks_(tracks) {}
 
   void Add(const Half& half) { halves_.push_back(half); }
   void Add(const AsyncHalf& half) { async_halves_.push_back(half); }
@@ -80,7 +82,7 @@ class ChromePairs {
   uint64_t Finish();
   uint64_t memory_bytes() const;
 
-  // Values of members of begins that their ends say otherwise: no fault but where one tool writes both alike.
+  // Values of members of begins that their ends say otherwise: no fault but where ChromeDialect::ends_repeat_begins.
   struct Replaced {
     uint64_t count = 0;
     int64_t first_offset = -1;
@@ -101,6 +103,7 @@ class ChromePairs {
   uint64_t JoinFlow(std::span<const uint32_t> points);
   void AddFlow(const FlowPoint& from, const FlowPoint& to);
 
+  const ChromeDialects& dialects_;
   TraceBuilder* builder_;
   const ChromeTracks* tracks_;
   std::vector<Half> halves_;

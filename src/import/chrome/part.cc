@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/part.h"
 
+#include <algorithm>
+
 namespace opscope {
 
 void LostMembers::Add(std::string_view name) {
@@ -55,7 +57,7 @@ void ChromePart::Clear() {
   problems.clear();
   lost_members.Clear();
   recorded = 0;
-  megengine = MegEngineEvidence::kNone;
+  evidence = {};
 }
 
 uint64_t ChromePart::memory_bytes() const {

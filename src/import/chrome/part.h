@@ -7,16 +7,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/unique_texts.h"
+#include "import/chrome/dialect.h"
 #include "import/chrome/pairs.h"
 #include "import/chrome/tracks.h"
-#include "import/megengine/evidence.h"
 #include "trace/builder.h"
 
 namespace opscope {
@@ -73,13 +72,12 @@ struct ChromePart {
   std::vector<ChromeProblem> problems;
   LostMembers lost_members;
   uint64_t recorded = 0;
-  MegEngineEvidence megengine = MegEngineEvidence::kNone;  // the strongest
+  ChromeDialects::EvidenceOfEach evidence{};
 
   StringId Intern(std::string_view text) { return static_cast<StringId>(texts.Add(text)); }
   StringId InternView(std::string_view text) { return static_cast<StringId>(texts.AddView(text)); }
   std::string_view text(StringId id) const { return texts.text(Row(id)); }
   void AddProblem(const char* kind, uint64_t offset, uint64_t count = 1);
-  void AddEvidence(MegEngineEvidence evidence) { megengine = std::max(megengine, evidence); }
   void Clear();
   uint64_t memory_bytes() const;
 };

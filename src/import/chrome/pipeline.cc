@@ -71,7 +71,7 @@ bool ChromePipeline::TakeBlock(size_t member) {
     slot.state = State::kTaken;
     mutex_.unlock();
     try {
-      slot.end = readers_[member].Read({.text = slot.block, .has_events = true}, keeps_categories_, &slot.part);
+      slot.end = readers_[member].Read({.text = slot.block, .has_events = true}, conventions_, &slot.part);
     } catch (...) {
       slot.thrown = std::current_exception();
     }
@@ -150,8 +150,8 @@ void ChromePipeline::Lead(const Join& join, bool* comma_due) {
   }
 }
 
-void ChromePipeline::Run(bool keeps_categories, const Join& join, bool* comma_due) {
-  keeps_categories_ = keeps_categories;
+void ChromePipeline::Run(const ChromeConventions& conventions, const Join& join, bool* comma_due) {
+  conventions_ = conventions;
   {
     const MutexLock lock(mutex_);
     ends_ = false;

@@ -32,7 +32,7 @@ class ChromePipeline {
   // read of it. Returns when join does not return true, the text has ended, or a block ended anyhow but at the next
   // one; the source then stands behind the last byte that was read. comma_due as in ChromeBlockEnd.
   using Join = std::function<bool(const ChromePart& part, const ChromeBlockEnd& end)>;
-  void Run(bool keeps_categories, const Join& join, bool* comma_due);
+  void Run(const ChromeConventions& conventions, const Join& join, bool* comma_due);
 
   uint64_t memory_bytes() const;
 
@@ -60,7 +60,7 @@ class ChromePipeline {
   std::vector<ChromeBlockReader> readers_;  // by member
   std::vector<std::unique_ptr<Slot>> slots_;
   const uint64_t most_block_bytes_;
-  bool keeps_categories_ = false;
+  ChromeConventions conventions_;
   mutable Mutex mutex_;
   ConditionVariable work_, done_;
   // The blocks on their way, oldest first: written by the caller under the mutex.

@@ -4,16 +4,14 @@
 #include <algorithm>
 #include <string>
 
-#include "import/chrome/dialect.h"
 #include "import/chrome/ids.h"
-#include "import/megengine/timeline.h"
 #include "import/text/json_number.h"
 #include "trace/span_kinds.h"
 
 namespace opscope {
 namespace {
 
-// Paddle appends the duration to the name: "matmul[12.345 us]".
+// "matmul[12.345 us]" without its duration.
 std::string_view WithoutDurationSuffix(std::string_view name) {
   if (name.size() < 6 || name.back() != ']') return name;
   const size_t open = name.rfind('[');
@@ -28,20 +26,8 @@ std::string_view WithoutDurationSuffix(std::string_view name) {
   return is_number && is_unit ? name.substr(0, open) : name;
 }
 
-// N of "ProfilerStep#N" (torch, and ours of other tools' steps) or "ProfileStep#N" (Paddle), or -1.
-int64_t StepNumber(std::string_view name, std::string_view category) {
-  std::string_view digits;
-  if (!name.starts_with("Profile")) return -1;
-  if (name.starts_with("ProfilerStep#") && (category == "user_annotation" || category == kStepsCategory)) {
-    digits = name.substr(13);
-  } else if (name.starts_with("ProfileStep#") && category == "ProfileStep") {
-    digits = name.substr(12);
-  } else {
-    return -1;
-  }
-  const auto number = ParseInteger(digits);
-  return number && *number >= 0 ? *number : -1;
-}
+constexpr std::string_view kMemoryCategory = "cpu_instant_event";
+constexpr std::string_view kStepPrefix = "ProfilerStep#";  // torch's, and ours of steps of other tools
 
 ChromePartTracks::Role RoleOfCategory(std::string_view category) {
   using Role = ChromePartTracks::Role;
@@ -59,7 +45,7 @@ ChromePartTracks::Role RoleOfCategory(std::string_view category) {
       break;
   }
   const bool is_beside = category == "cuda_event" || category == "cuda_profiler_range" ||
-                         category == "graph_event_node" || category == "graph_host_node" || category == kStepsCategory;
+                         category == "graph_event_node" || category == "graph_host_node" || category == kStepCategory;
   return is_beside ? Role::kNothing : Role::kHost;
 }
 
@@ -76,11 +62,11 @@ std::string_view CategoryOfToday(std::string_view category) {
 
 }  // namespace
 
-void ChromeRows::Begin(ChromePart* part, bool keeps_categories) {
+void ChromeRows::Begin(ChromePart* part, const ChromeConventions& conventions) {
   part->Clear();
   part_ = part;
-  args_.Begin(part);
-  keeps_categories_ = keeps_categories;
+  args_.Begin(part, conventions);
+  conventions_ = conventions;
   categories_.clear();
   last_category_ = nullptr;
   last_id_scope_ = StringId::kEmpty;
@@ -120,9 +106,13 @@ const ChromeRows::Category& ChromeRows::ReadCategory(const ChromeEvent& event) {
   if (Row(id) >= categories_.size()) categories_.resize(Row(id) + 1);
   Category& category = categories_[Row(id)];
   if (category.today == StringId::kNone) {
-    const std::string_view today = keeps_categories_ ? std::string_view() : CategoryOfToday(part_->text(id));
+    const bool keeps = conventions_.declared->keeps_categories;
+    const std::string_view today = keeps ? std::string_view() : CategoryOfToday(part_->text(id));
     category.today = today.empty() ? id : part_->InternView(today);
-    category.role = RoleOfCategory(part_->text(category.today));
+    const std::string_view name = part_->text(category.today);
+    category.role = RoleOfCategory(name);
+    const bool is_ours = name == "user_annotation" || name == kStepCategory;
+    category.step_prefix = is_ours ? kStepPrefix : conventions_.dialects->StepPrefix(name);
   }
   last_category_text_ = text;
   last_category_ = &category;
@@ -132,33 +122,38 @@ const ChromeRows::Category& ChromeRows::ReadCategory(const ChromeEvent& event) {
 SpanRow ChromeRows::ReadSpan(const ChromeEvent& event, ChromePythonCall* call) {
   SpanRow row;
   row.start = ReadTime(event);
+  const bool may_end_in_duration = conventions_.dialects->names_end_in_duration();
   if (event.name.plain && event.name.is_string()) {
-    row.name = part_->InternView(WithoutDurationSuffix(event.name.text));
+    const std::string_view name = event.name.text;
+    row.name = part_->InternView(may_end_in_duration ? WithoutDurationSuffix(name) : name);
   } else {
     row.name = ReadName(event);
     const std::string_view name = part_->text(row.name);
-    const std::string_view bare = WithoutDurationSuffix(name);
+    const std::string_view bare = may_end_in_duration ? WithoutDurationSuffix(name) : name;
     if (bare.size() != name.size()) row.name = part_->InternView(bare);
   }
   const Category& category = ReadCategory(event);
   row.category = category.today;
   row.track = part_->tracks.TrackOf(event, category.role);
-  if (row.category == StringId::kEmpty)
-    part_->AddEvidence(EvidenceOfRange(event.name.text, event.args, event.phase_letter() != 'X'));
+  if (row.category == StringId::kEmpty) conventions_.dialects->AddEvidence(event, &part_->evidence);
   args_.ReadSpan(event.args, &row, call);
   return row;
+}
+
+// Of the range that was read last, or -1.
+int64_t ChromeRows::StepNumber(const SpanRow& row) const {
+  if (const auto number = args_.step_number()) return *number;
+  const std::string_view prefix = last_category_->step_prefix, name = part_->text(row.name);
+  if (prefix.empty() || !name.starts_with(prefix)) return -1;
+  const auto number = ParseInteger(name.substr(prefix.size()));
+  return number && *number >= 0 ? *number : -1;
 }
 
 void ChromeRows::AddComplete(const ChromeEvent& event) {
   ChromePythonCall call;
   SpanRow row = ReadSpan(event, &call);
   row.duration = ReadDuration(event);
-  int64_t step = StepNumber(part_->text(row.name), part_->text(row.category));
-  if ((row.flags & span_flags::kStep) != 0) {
-    step = ReadStepNumber("opscope.step", event.args).value_or(step);
-  } else if (row.category == StringId::kEmpty && !event.args.empty()) {
-    step = ReadStepNumber("step_num", event.args).value_or(step);
-  }
+  const int64_t step = StepNumber(row);
   if (step >= 0) row.flags |= span_flags::kStep;
   part_->tracks.NoteTime(row.track, (row.start + row.duration).ns);
   if (part_->last_complete == AddedSpan::kNone) part_->flows_before_complete = part_->flow_points.size();
@@ -196,20 +191,25 @@ void ChromeRows::AddInstant(const ChromeEvent& event) {
   part_->tracks.NoteTime(row.track, row.time.ns);
   const bool is_memory = event.name.text == "[memory]";
   const std::string_view category = is_memory ? part_->text(row.category) : std::string_view();
-  const bool is_paddles = keeps_categories_ && (category == "Allocate" || category == "Free");
-  if (is_memory && (is_paddles || category == "cpu_instant_event")) {
-    ChromeAllocation allocation = is_paddles ? args_.ReadPaddleAllocation(event.args, category, &row.extra)
-                                             : args_.ReadAllocation(event.args, &row.extra);
-    if (allocation.whole) {
-      if (is_paddles) row.category = part_->InternView("cpu_instant_event");
-      allocation.row.time = row.time;
-      allocation.row.track = row.track;
-      part_->allocations.push_back(allocation.row);
-    }
+  ChromeAllocation allocation;
+  if (is_memory) allocation = ReadAllocation(event, category, &row);
+  if (allocation.whole) {
+    allocation.row.time = row.time;
+    allocation.row.track = row.track;
+    part_->allocations.push_back(allocation.row);
   } else {
     row.extra = args_.ReadExtra(event.args);
   }
   part_->instants.push_back(row);
+}
+
+// Changes `row` only where the allocation is whole.
+ChromeAllocation ChromeRows::ReadAllocation(const ChromeEvent& event, std::string_view category, InstantRow* row) {
+  if (category == kMemoryCategory) return args_.ReadAllocation(event.args, &row->extra);
+  if (conventions_.declared->read_allocation == nullptr) return {};
+  const ChromeAllocation allocation = args_.ReadDialectAllocation(event.args, category, &row->extra);
+  if (allocation.whole) row->category = part_->InternView(kMemoryCategory);
+  return allocation;
 }
 
 // Moments of something with an id: of an asynchronous range, or objects that are made, shown and destroyed. Instants
@@ -243,7 +243,7 @@ void ChromeRows::AddCounter(const ChromeEvent& event) {
     row.name = part_->Intern(counter_name_);
   }
   row.track = part_->tracks.TrackOf(event, Role::kNothing);
-  part_->AddEvidence(EvidenceOfCounter(event.name.text, event.args));
+  conventions_.dialects->AddEvidence(event, &part_->evidence);
   for (const JsonMember& member : event.args) {
     const auto value = ParseDouble(member.value);
     if (!value) {
@@ -257,7 +257,7 @@ void ChromeRows::AddCounter(const ChromeEvent& event) {
 }
 
 void ChromeRows::Add(const ChromeEvent& event) {
-  if (event.empty) return;  // Paddle closes its list with one
+  if (event.empty) return;  // some writers close their list with one
   const uint64_t dropped_before = args_.dropped_values();
   bool known = true;
   bool kept = true;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "import/chrome/args.h"
+#include "import/chrome/dialect.h"
 #include "import/chrome/event.h"
 #include "import/chrome/ids.h"
 #include "import/chrome/part.h"
@@ -19,9 +20,7 @@ namespace opscope {
 
 class ChromeRows {
  public:
-  // keeps_categories: names of categories that older torch versions used ("Operator") stay as they are; other tools
-  // mean something else by them.
-  void Begin(ChromePart* part, bool keeps_categories);
+  void Begin(ChromePart* part, const ChromeConventions& conventions);
   void Add(const ChromeEvent& event);
 
  private:
@@ -29,6 +28,7 @@ class ChromeRows {
   struct Category {
     StringId today = StringId::kNone;  // kNone: not looked at yet
     Role role = Role::kNothing;
+    std::string_view step_prefix;  // of ranges that are steps, else ""
   };
 
   void AddComplete(const ChromeEvent& event);
@@ -47,13 +47,15 @@ class ChromeRows {
   Timestamp ReadTime(const ChromeEvent& event);
   Duration ReadDuration(const ChromeEvent& event);
   SpanRow ReadSpan(const ChromeEvent& event, ChromePythonCall* call = nullptr);
+  int64_t StepNumber(const SpanRow& row) const;
+  ChromeAllocation ReadAllocation(const ChromeEvent& event, std::string_view category, InstantRow* row);
   StringId ReadName(const ChromeEvent& event);
   const Category& ReadCategory(const ChromeEvent& event);
   void Problem(const char* kind, const ChromeEvent& event) { part_->AddProblem(kind, event.offset); }
 
   ChromePart* part_ = nullptr;
   ChromeArgs args_;
-  bool keeps_categories_ = false;
+  ChromeConventions conventions_;
   std::string counter_name_;
   std::vector<Category> categories_;     // by StringId of the spelling
   std::string_view last_category_text_;  // neighbours mostly share it

@@ -16,7 +16,7 @@ bool ChromeRows::AddFlow(const ChromeEvent& event, bool start) {
   if (id.has_flow_scope()) point.domain = Row(FlowScope(id)) & ChromePairs::kMostDomains;
   point.category = ReadCategory(event).today;
   point.name = ReadName(event);
-  part_->AddEvidence(EvidenceOfArrow(event.category.text, event.name.text, event.pid.text));
+  conventions_.dialects->AddEvidence(event, &part_->evidence);
   point.time = ReadTime(event);
   point.track = part_->tracks.TrackOf(event, Role::kNothing);
   point.order = start ? ChromePairs::kFlowStart : ChromePairs::kFlowEnd;
@@ -70,7 +70,7 @@ void ChromeRows::AddOthers(const ChromeEvent& event) {
     const std::string_view key = member.key.text;
     const bool is_read = (has_id && (key == "id2" || key == "scope")) ||
                          (is_bound && (key == "bind_id" || key == "flow_in" || key == "flow_out")) ||
-                         (keeps_categories_ && key == "cname");  // Paddle's follows from the category
+                         (!key.empty() && key == conventions_.declared->derived_member);
     if (!is_read && member.value.kind != JsonValue::Kind::kNull) LoseMember(event, key);
   }
 }

@@ -12,13 +12,6 @@
 namespace opscope {
 namespace {
 
-const JsonMember* FindArg(const ChromeEvent& event, std::string_view key) {
-  for (const JsonMember& member : event.args) {
-    if (member.key.text == key) return &member;
-  }
-  return nullptr;
-}
-
 StringId TextIn(UniqueTexts* texts, const JsonValue& value) {
   if (value.plain) return static_cast<StringId>(texts->AddView(value.text));
   std::string text;
@@ -110,7 +103,7 @@ bool ChromePartTracks::AddMetadata(const ChromeEvent& event) {
   if (field != "name" && field != "sort_index" && (field != "labels" || !metadata.of_process)) return false;
   metadata.pid = ReadIdentity(event.pid);
   if (!metadata.of_process) metadata.tid = ReadIdentity(event.tid);
-  if (const JsonMember* value = FindArg(event, field)) {
+  if (const JsonMember* value = FindMember(event.args, field)) {
     if (field == "sort_index") {
       const auto number = ParseInteger(value->value.text);
       if (number) metadata.field = Field::kSortIndex;
@@ -211,26 +204,21 @@ void ChromeTracks::Join(const ChromePartTracks& part, const std::vector<StringId
     Apply(metadata, string_of);
 }
 
-// XLA's devices are processes and say nothing by categories: of the lines of one only its streams are busy time, where
-// it has some, else its operators (as in xplane.cc).
-void ChromeTracks::FindXlaDevices() {
+// What dialects say of tracks by their names.
+void ChromeTracks::ClassifyByNames() {
   const auto text = [&](StringId id) { return id == StringId::kNone ? std::string_view() : builder_->text(id); };
-  std::vector<bool> has_streams(processes_.size(), false);
+  std::vector<ChromeTrackFacts> facts;
   for (const Track& track : tracks_) {
-    if (text(track.names.name).starts_with("Stream #")) has_streams[track.process] = true;
+    facts.push_back({.process_name = text(processes_[track.process].names.name),
+                     .name = text(track.names.name),
+                     .process = track.process,
+                     .kind = track.kind});
   }
-  for (Track& track : tracks_) {
-    if (track.kind != TrackKind::kThread || !text(processes_[track.process].names.name).starts_with("/device:"))
-      continue;
-    const std::string_view name = text(track.names.name);
-    const bool is_work = has_streams[track.process] ? name.starts_with("Stream #") : name == "XLA Ops";
-    track.kind = is_work ? TrackKind::kDeviceStream : TrackKind::kDeviceAnnotation;
-    // "/device:TPU:0 (...)"
-    std::string_view device = text(processes_[track.process].names.name).substr(8);
-    device = device.substr(0, device.find(' '));
-    const auto number = ParseInteger(device.substr(device.find(':') + 1));
-    if (number && *number >= 0 && *number < 4096 && track.row != TrackId::kNone)
-      builder_->track(track.row).device = static_cast<int32_t>(*number);
+  dialects_.ClassifyTracks(facts);
+  for (size_t i = 0; i < tracks_.size(); ++i) {
+    tracks_[i].kind = facts[i].kind;
+    if (facts[i].device >= 0 && tracks_[i].row != TrackId::kNone)
+      builder_->track(tracks_[i].row).device = facts[i].device;
   }
 }
 
@@ -293,7 +281,7 @@ bool ChromeTracks::ReadOwnMembers(std::string_view json) {
 }
 
 bool ChromeTracks::Finish(std::string_view own_members) {
-  FindXlaDevices();
+  ClassifyByNames();
   for (const Process& process : processes_) {
     if (process.row == ProcessId::kNone) continue;
     ProcessRow& row = builder_->process(process.row);

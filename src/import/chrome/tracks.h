@@ -17,6 +17,7 @@
 
 #include "base/column.h"
 #include "base/unique_texts.h"
+#include "import/chrome/dialect.h"
 #include "import/chrome/event.h"
 #include "trace/builder.h"
 
@@ -80,7 +81,7 @@ class ChromePartTracks {
 // The tracks of the file.
 class ChromeTracks {
  public:
-  explicit ChromeTracks(TraceBuilder* builder) : builder_(builder) {}
+  ChromeTracks(const ChromeDialects& dialects, TraceBuilder* builder) : dialects_(dialects), builder_(builder) {}
 
   // string_of[id of the part] is the id of the Trace. Appends the Trace's track for each of the part's to `track_of`.
   void Join(const ChromePartTracks& part, const std::vector<StringId>& string_of, std::vector<TrackId>* track_of);
@@ -115,7 +116,7 @@ class ChromeTracks {
   // The thread whose spans the row holds: mostly itself.
   ChromeIdentity ThreadOf(const ChromeIdentity& pid, const ChromeIdentity& tid) const;
   ChromeIdentity IdentityOf(const JsonValue& value);
-  void FindXlaDevices();
+  void ClassifyByNames();
   bool ReadOwnMembers(std::string_view json);
   bool ApplyOwnMembers(const std::vector<JsonMember>& members);
   uint32_t FindProcess(const ChromeIdentity& pid);
@@ -125,6 +126,7 @@ class ChromeTracks {
   TrackId RowOf(Track* track, const ChromePartTracks::Use& use);
   void Apply(const ChromePartTracks::Metadata& metadata, const std::vector<StringId>& string_of);
 
+  const ChromeDialects& dialects_;
   TraceBuilder* builder_;
   std::vector<Process> processes_;
   std::vector<Track> tracks_;

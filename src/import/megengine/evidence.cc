@@ -20,8 +20,24 @@ bool IsOneOf(const std::string_view (&words)[N], std::string_view word) {
   return std::find(std::begin(words), std::end(words), word) != std::end(words);
 }
 
-MegEngineEvidence CertainIf(bool condition) {
-  return condition ? MegEngineEvidence::kCertain : MegEngineEvidence::kNone;
+ChromeEvidence CertainIf(bool condition) {
+  return condition ? ChromeEvidence::kCertain : ChromeEvidence::kNone;
+}
+
+ChromeEvidence EvidenceOfRange(const ChromeEvent& event) {
+  bool has_id = false, has_name = false, has_elements = false, has_dtype = false;
+  for (const JsonMember& member : event.args) {
+    const std::string_view key = member.key.text;
+    has_id |= key == "__id__", has_name |= key == "__name__";
+    has_elements |= key == "nr_elements", has_dtype |= key == "dtype";
+  }
+  if ((has_id && has_name) || (has_elements && has_dtype)) return ChromeEvidence::kCertain;
+  const bool is_half = event.phase_letter() != 'X';
+  return is_half && ReadMegEngineTensorName(event.name.text) ? ChromeEvidence::kPossible : ChromeEvidence::kNone;
+}
+
+ChromeEvidence EvidenceOfCounter(const ChromeEvent& event) {
+  return CertainIf(event.args.size() == 1 && event.args[0].key.text == "value" && IsOneOf(kCounters, event.name.text));
 }
 
 }  // namespace
@@ -45,23 +61,17 @@ bool IsMegEngineProperty(std::string_view name) {
   return name == "TensorGetProp" || name == "TensorWaitProp";
 }
 
-MegEngineEvidence EvidenceOfRange(std::string_view name, const std::vector<JsonMember>& args, bool is_half) {
-  bool has_id = false, has_name = false, has_elements = false, has_dtype = false;
-  for (const JsonMember& member : args) {
-    const std::string_view key = member.key.text;
-    has_id |= key == "__id__", has_name |= key == "__name__";
-    has_elements |= key == "nr_elements", has_dtype |= key == "dtype";
+ChromeEvidence EvidenceOfMegEngine(const ChromeEvent& event) {
+  switch (event.phase_letter()) {
+    case 'C':
+      return EvidenceOfCounter(event);
+    case 's':
+    case 't':
+    case 'f':
+      return CertainIf(event.name.text == event.pid.text && IsOneOf(kArrows, event.category.text));
+    default:
+      return EvidenceOfRange(event);
   }
-  if ((has_id && has_name) || (has_elements && has_dtype)) return MegEngineEvidence::kCertain;
-  return is_half && ReadMegEngineTensorName(name) ? MegEngineEvidence::kPossible : MegEngineEvidence::kNone;
-}
-
-MegEngineEvidence EvidenceOfCounter(std::string_view name, const std::vector<JsonMember>& args) {
-  return CertainIf(args.size() == 1 && args[0].key.text == "value" && IsOneOf(kCounters, name));
-}
-
-MegEngineEvidence EvidenceOfArrow(std::string_view category, std::string_view name, std::string_view pid) {
-  return CertainIf(name == pid && IsOneOf(kArrows, category));
 }
 
 }  // namespace opscope

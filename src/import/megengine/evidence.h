@@ -15,13 +15,11 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <vector>
 
-#include "import/text/json_scan.h"
+#include "import/chrome/dialect.h"
+#include "import/chrome/event.h"
 
 namespace opscope {
-
-enum class MegEngineEvidence : uint8_t { kNone, kPossible, kCertain };
 
 // "Input 155", the range of a tensor.
 struct MegEngineTensorName {
@@ -36,10 +34,7 @@ struct MegEngineTensorName {
 // The name of a range that has the number of its tensor among its members alone.
 [[nodiscard]] bool IsMegEngineProperty(std::string_view name);
 
-// Of a range without a category. is_half: a begin or an end.
-[[nodiscard]] MegEngineEvidence EvidenceOfRange(std::string_view name, const std::vector<JsonMember>& args,
-                                                bool is_half);
-[[nodiscard]] MegEngineEvidence EvidenceOfCounter(std::string_view name, const std::vector<JsonMember>& args);
-[[nodiscard]] MegEngineEvidence EvidenceOfArrow(std::string_view category, std::string_view name, std::string_view pid);
+// Of a range without a category, a counter or an end of an arrow.
+[[nodiscard]] ChromeEvidence EvidenceOfMegEngine(const ChromeEvent& event);
 
 }  // namespace opscope

@@ -16,6 +16,8 @@
 
 namespace opscope {
 
+struct ChromeDialect;
+
 inline constexpr const char* kMegEngineGraphFormat = "megengine-graph-profile";
 
 // What MegEngine's get_profile() gives of a static graph (graph.cc).
@@ -25,5 +27,8 @@ inline constexpr const char* kMegEngineGraphFormat = "megengine-graph-profile";
 [[nodiscard]] Status ReadMegEngineOperators(TextSource* text, std::string_view name, const ImportOptions& options,
                                             TraceBuilder* builder, MegEngineProfile* profile);
 [[nodiscard]] bool LooksLikeMegEngineGraph(std::span<const std::byte> head);
+
+// Its dialect of Chrome JSON (chrome_dialect.cc).
+extern const ChromeDialect kMegEngineChromeDialect;
 
 }  // namespace opscope

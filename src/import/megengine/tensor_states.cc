@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "base/megengine_types.h"
 #include "base/varint.h"
+#include "opscope/megengine/element_types.h"
 #include "opscope/record.h"
 
 namespace opscope {

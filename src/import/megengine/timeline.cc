@@ -5,26 +5,13 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
-#include "base/megengine_types.h"
 #include "import/text/json_number.h"
+#include "trace/span_kinds.h"
 
 namespace opscope {
 namespace {
-
-bool IsInput(std::string_view name) {
-  return name.size() > 6 && name.starts_with("Input ") &&
-         name.find_first_not_of("0123456789", 6) == std::string_view::npos;
-}
-
-ArgumentRow RowOf(const Argument& argument) {
-  return {.kind = argument.kind,
-          .dtype = argument.dtype,
-          .value = argument.value,
-          .has_strides = argument.has_strides,
-          .sizes = argument.sizes,
-          .strides = argument.strides};
-}
 
 // When each track stopped steps, in order.
 std::map<TrackId, std::vector<Timestamp>> FindStops(const TraceBuilder& builder) {
@@ -59,24 +46,6 @@ std::map<ProcessId, Timestamp> FirstBegins(TraceBuilder* builder) {
 }
 
 }  // namespace
-
-void InputLists::End(size_t depth, SpanRow* range) {
-  size_t first = inputs_.size();
-  while (first != 0 && inputs_[first - 1].depth > depth)
-    --first;
-  const bool says_its_own = range->args != ArgsId::kNone;
-  if (!says_its_own) {
-    std::vector<ArgumentRow> joined;
-    for (size_t i = first; i < inputs_.size(); ++i)
-      joined.push_back(RowOf(builder_->arguments(inputs_[i].list)[0]));
-    range->args = builder_->AddArguments(joined);
-  }
-  inputs_.resize(first);
-  if (!says_its_own || !IsInput(builder_->text(range->name))) return;
-  const std::span<const Argument> list = builder_->arguments(range->args);
-  const bool is_tensor = list.size() == 1 && list[0].kind == ArgumentKind::kTensor;
-  if (is_tensor && list[0].sizes.size() <= kMostMegEngineDimensions) inputs_.push_back({depth, range->args});
-}
 
 int32_t NumberOfMegEngineDevice(std::string_view stream) {
   const std::string_view device = stream.substr(0, stream.find(':'));
@@ -127,7 +96,7 @@ void AddMegEngineSteps(TraceBuilder* builder) {
     const StringId text = builder->Intern("steps");
     const auto begin = begins.find(process);
     SpanRow row;
-    row.category = builder->Intern(kStepsCategory);
+    row.category = builder->Intern(kStepCategory);
     row.flags = span_flags::kStep;
     row.start = begin == begins.end() ? times[0] : std::min(begin->second, times[0]);
     row.track = builder->AddTrack({.process = process, .kind = TrackKind::kOther, .tid_text = text, .name = text});

@@ -1,10 +1,5 @@
 // What MegEngine's timeline says in several events (docs/formats.md has what it says in one):
 //
-//   worker       B ADD  B Input 0  E  B Input 64  E  B Output 76  E  E
-//                         {64,64}       {1}            {64,64}
-//
-//   The lists of the inputs, in their order, are the argument list of ADD: {64,64}, {1}.
-//
 //   interpreter  ...       i StopStep   ...   i StopStep
 //   steps        [ step 0 )[ step 1          )
 //
@@ -14,33 +9,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 #include "trace/builder.h"
 
 namespace opscope {
-
-// Of one track.
-class InputLists {
- public:
-  explicit InputLists(TraceBuilder* builder) : builder_(builder) {}
-
-  // A range of a track ends, all that began in it have ended. `depth`: of how many it is in.
-  void End(size_t depth, SpanRow* range);
-
- private:
-  struct Input {
-    size_t depth = 0;
-    ArgsId list = ArgsId::kNone;
-  };
-  TraceBuilder* builder_;
-  std::vector<Input> inputs_;  // that ended and whose operator did not; the depth never falls
-};
-
-inline constexpr std::string_view kStepsCategory = "profiler_step";
 
 // The number of a device stream named "gpu1:0" is 1; "xpux:0" is any device, -1.
 [[nodiscard]] int32_t NumberOfMegEngineDevice(std::string_view stream);

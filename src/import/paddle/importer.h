@@ -14,9 +14,14 @@
 
 namespace opscope {
 
+struct ChromeDialect;
+
 // Paddle's protobuf dump (protobuf.cc).
 [[nodiscard]] Status ImportPaddleProtobuf(std::span<const std::byte> bytes, std::string_view name,
                                           const ImportOptions& options, TraceBuilder* builder);
 [[nodiscard]] bool LooksLikePaddleProtobuf(std::span<const std::byte> head);
+
+// Its dialect of Chrome JSON (chrome_dialect.cc).
+extern const ChromeDialect kPaddleChromeDialect;
 
 }  // namespace opscope

@@ -1,14 +1,24 @@
-// The bits per element of MegEngine's types, by the names that its files have. Its own table is in a header
-// that files do not come with.
+// The element types of MegEngine's tensors, by the names that its traces give them ("Float32", "Quantized4Asymm").
+//
+//   bytes = (elements * MegEngineElementBits("IntB4") + 7) / 8
+//
+// Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
-#include "base/megengine_types.h"
+#pragma once
 
+#include <cstdint>
+#include <string_view>
 #include <utility>
 
 namespace opscope {
 
-uint32_t MegEngineElementBits(std::string_view type) {
-  static constexpr std::pair<std::string_view, uint32_t> kTypes[] = {
+// A tensor of MegEngine has at most so many dimensions.
+inline constexpr uint32_t kMostMegEngineDimensions = 7;
+
+// Bits of one element: 32 of "Float32", 4 of "Quantized4Asymm". 0: a type that is not known, such as one of a newer
+// MegEngine.
+[[nodiscard]] constexpr uint32_t MegEngineElementBits(std::string_view type) {
+  constexpr std::pair<std::string_view, uint32_t> kTypes[] = {
       {"Float32", 32},      {"Int32", 32},       {"Int16", 16},          {"Int8", 8},        {"Uint8", 8},
       {"Bool", 8},          {"Uint16", 16},      {"Float16", 16},        {"BFloat16", 16},   {"Byte", 8},
       {"Complex64", 64},    {"IntB1", 1},        {"IntB2", 2},           {"IntB4", 4},       {"UintB4", 4},

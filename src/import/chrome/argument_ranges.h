@@ -1,0 +1,40 @@
+// Operators whose inputs are ranges of their own, which have the argument lists that the operator lacks:
+//
+//   B ADD  B Input 0  E  B Input 64  E  B Output 76  E  E
+//            {64,64}       {1}            {64,64}
+//
+//   The lists of the inputs, in their order, are the argument list of ADD: {64,64}, {1}.
+//
+// Which ranges are inputs: ChromeDialect::is_argument_range.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "import/chrome/dialect.h"
+#include "trace/builder.h"
+
+namespace opscope {
+
+// Of one track.
+class ArgumentRanges {
+ public:
+  ArgumentRanges(const ChromeDialects& dialects, TraceBuilder* builder) : dialects_(dialects), builder_(builder) {}
+
+  // A range of the track ends, and all that began in it have ended. `depth`: of how many ranges it is in.
+  void End(size_t depth, SpanRow* range);
+
+ private:
+  struct Input {
+    size_t depth = 0;
+    ArgsId list = ArgsId::kNone;
+  };
+  const ChromeDialects& dialects_;
+  TraceBuilder* builder_;
+  std::vector<Input> inputs_;  // inputs that ended in ranges that are open; the depth never falls
+};
+
+}  // namespace opscope

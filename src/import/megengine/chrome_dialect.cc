@@ -1,0 +1,89 @@
+// MegEngine's dialect of Chrome JSON, as megengine.utils.profiler writes it. Events have no categories; the metadata
+// with the base time stands behind them, so that a file that was cut is known by its events (evidence.h):
+//
+//   {"traceEvents": [{"name": "nr_alive_tensor", "ph": "C", "args": {"value": 1}, ...},
+//                    {"name": "Input 7", "ph": "B", "args": {"shape": "{2,3}", "dtype": "Float32", ...}, ...}, ...],
+//    "metadata": {"localTime": "1795216449185312847"}}
+//
+// An E repeats the members of its B. What several events say together: timeline.h, numbers.h.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+
+#include "import/chrome/dialect.h"
+#include "import/megengine/evidence.h"
+#include "import/megengine/importer.h"
+#include "import/megengine/numbers.h"
+#include "import/megengine/timeline.h"
+#include "opscope/megengine/element_types.h"
+
+namespace opscope {
+namespace {
+
+bool IsMegEngineFile(const ChromeFile& file) {
+  return file.MetadataHas("metadata", "localTime") || file.shown_by_events;
+}
+
+// "{64,3}"
+bool ReadBracedShape(std::string_view shape, std::string* dims) {
+  if (shape.size() < 2 || shape.front() != '{' || shape.back() != '}') return false;
+  shape = shape.substr(1, shape.size() - 2);
+  for (std::string_view rest = shape; !rest.empty();) {
+    const std::string_view size = rest.substr(0, rest.find(','));
+    const bool is_number = !size.empty() && size.find_first_not_of("0123456789") == std::string_view::npos;
+    if (!is_number || (size.front() == '0' && size.size() > 1) || size.size() == rest.size() - 1) return false;
+    rest.remove_prefix(std::min(size.size() + 1, rest.size()));
+  }
+  dims->append("[").append(shape).append("]");
+  return true;
+}
+
+// Of one tensor.
+bool ReadTensorShape(const JsonValue& value, const std::vector<JsonMember>& members, ChromeLists* lists) {
+  const JsonMember* type = FindMember(members, "dtype");
+  if (type == nullptr || !type->value.is_string() || !ReadBracedShape(value.text, &lists->dims)) return false;
+  AppendCleanJson(&lists->types, type->value);
+  return true;
+}
+
+bool IsInputOfOperator(std::string_view name, const Argument& input) {
+  const bool is_input = name.size() > 6 && name.starts_with("Input ") &&
+                        name.find_first_not_of("0123456789", 6) == std::string_view::npos;
+  return is_input && input.kind == ArgumentKind::kTensor && input.sizes.size() <= kMostMegEngineDimensions;
+}
+
+// An operator is named as its "__name__"; its dispatch and what it waits for are named otherwise.
+SpanKind KindOfMegEngineSpan(TrackKind track, std::string_view name, std::string_view members) {
+  const bool is_operator = track == TrackKind::kThread &&
+                           members.find("\"__name__\": \"" + std::string(name) + '"') != std::string_view::npos;
+  return is_operator ? SpanKind::kOperator : kKindOfCategory;
+}
+
+void FinishMegEngineFile(TraceBuilder* builder) {
+  NumberMegEngineDevices(builder);
+  GiveMegEngineNumbers(builder);
+  AlignMegEngineDevices(builder);
+  AddMegEngineSteps(builder);
+}
+
+constexpr ChromeMember kMembers[] = {
+    {.key = "shape", .meaning = ChromeMember::Meaning::kLists, .read = ReadTensorShape},
+};
+
+}  // namespace
+
+constinit const ChromeDialect kMegEngineChromeDialect = {
+    .format = "megengine-json",
+    .is_writer = IsMegEngineFile,
+    .evidence_in = EvidenceOfMegEngine,
+    .members = kMembers,
+    .base_time_key = "metadata",
+    .base_time_member = "localTime",
+    .shared_end_category = "TensorProp",  // each consumer tells that a tensor is ready, and the wait for it ends once
+    .is_argument_range = IsInputOfOperator,
+    .kind_of = KindOfMegEngineSpan,
+    .ends_repeat_begins = true,
+    .finish = FinishMegEngineFile,
+};
+
+}  // namespace opscope
