@@ -1,6 +1,6 @@
-// The importers and how one is found. Each reads one format into a TraceBuilder; import.cc detects the format by the
-// first 64 KiB of the (decompressed) content and calls it. A new format is a source file in a folder, a
-// declaration in the importer.h of that folder and one row in import.cc. Texts are read as a stream (TextSource),
+// The importers and how one is found. Each reads one format into a TraceBuilder; formats.cc detects the format by the
+// first 64 KiB of the (decompressed) content, content.cc calls it. A new format is a source file in a folder, a
+// declaration in the importer.h of that folder and one row in formats.cc. Texts are read as a stream (TextSource),
 // binary formats get the bytes.
 //
 // Contract of every importer: what is whole is added to `builder`; damage after the first whole event

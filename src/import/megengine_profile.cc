@@ -1,0 +1,50 @@
+// ReadMegEngineProfile: the way of any content, but that the importer of a static graph makes way for one that reads
+// its operators. What is no graph becomes a Trace as ever. SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <utility>
+
+#include "base/short_memory.h"
+#include "import/content.h"
+#include "import/megengine/importer.h"
+#include "opscope/megengine/operator_profile.h"
+
+namespace opscope {
+namespace {
+
+// import(const FormatOverride*) gives the Trace.
+template <typename Import>
+Result<MegEngineProfile> ReadProfile(std::string_view name, const Import& import) {
+  return OrShortMemory(name, [&]() -> Result<MegEngineProfile> {
+    MegEngineProfile profile;
+    const FormatOverride graph = {kMegEngineGraphFormat, [&](TextSource* text, std::string_view of,
+                                                             const ImportOptions& options, TraceBuilder* builder) {
+                                    return ReadMegEngineOperators(text, of, options, builder, &profile);
+                                  }};
+    Result<Trace> trace = import(&graph);
+    if (!trace.ok()) return trace.error();
+    profile.trace = std::move(trace).value();
+    return profile;
+  });
+}
+
+}  // namespace
+
+Result<MegEngineProfile> ReadMegEngineProfile(const std::string& path, const ImportOptions& options) {
+  const std::string_view name = options.name.empty() ? std::string_view(path) : options.name;
+  return ReadProfile(
+      name, [&](const FormatOverride* graph) { return ImportContent(InputFile::Open(path), name, options, graph); });
+}
+
+Result<MegEngineProfile> ReadMegEngineProfile(int descriptor, const ImportOptions& options) {
+  const std::string name = NameOfDescriptor(descriptor, options);
+  return ReadProfile(name, [&](const FormatOverride* graph) {
+    return ImportContent(InputFile::OfDescriptor(descriptor, name), name, options, graph);
+  });
+}
+
+Result<MegEngineProfile> ReadMegEngineProfile(std::span<const std::byte> bytes, std::string_view name,
+                                              const ImportOptions& options) {
+  return ReadProfile(name, [&](const FormatOverride* graph) { return ImportContent(bytes, name, options, graph); });
+}
+
+}  // namespace opscope
