@@ -67,7 +67,7 @@ IN_THE_PART = "void AddScriptPlace(uint32_t flags, uint64_t window, std::string*
 
 def test_a_part_that_crashes_its_self_test_is_left_out_and_told(tmp_path):
     site = bare_package.make(tmp_path / "site")
-    source = site / "opscope/adapter_source/sources/torch/script_place.cc"
+    source = site / "opscope/adapter_source/sources/torch/calls/script_stack.cc"
     text = source.read_text()
     assert IN_THE_PART in text
     source.unlink()  # it may be a second name of the installed one

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts of Python's objects that boxes of arguments leave out (src/sources/torch/boxed_references.h) are right again
-at the end of every operator, whatever other threads do with the same tensors."""
+"""Counts of Python's objects that boxes of arguments leave out (src/sources/torch/hooks/deferred_refcounts.h) are
+right again at the end of every operator, whatever other threads do with the same tensors."""
 
 import os
 

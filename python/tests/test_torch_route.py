@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators recorded by drop-in functions in the slots of torch (src/sources/torch/route.h).
+"""Operators recorded by drop-in functions in the slots of torch (src/sources/torch/hooks/capture_mode.h).
 
 Most other tests with torch are recorded by them too; here they are compared with torch.profiler in a run of its own,
 because a run under both takes torch's way, and their absence is.
@@ -150,7 +150,7 @@ def test_past_the_cap_as_many_are_counted_as_torch_profiler_sees(name, arguments
     counts = ours.profiler.counts()
     assert counts["dropped"] > counts["recorded"] > 0
     counted = counts["recorded"] + counts["dropped"]
-    most = 61 if name == "odd" else 0  # too many, where TorchScript runs on several threads (asking_places.h)
+    most = 61 if name == "odd" else 0  # too many, where TorchScript runs on several threads (call_site_cache.h)
     assert enough * seen <= counted <= enough * seen + most
 
 

@@ -34,12 +34,12 @@ INCLUDE = (SOURCES / "include", SOURCES)
 
 
 def source_files(folders: tuple[str, ...]) -> list[Path]:
-    """What is compiled, of these folders of the sources that the package carries."""
+    """What is compiled, of these folders of the sources that the package carries, and of their subfolders."""
     return [path for path in _files(folders, "*.cc") if not path.stem.endswith("_test")]
 
 
 def _files(folders: tuple[str, ...], pattern: str) -> list[Path]:
-    return [path for folder in folders for path in sorted((SOURCES / folder).glob(pattern))]
+    return [path for folder in folders for path in sorted((SOURCES / folder).rglob(pattern))]
 
 
 @functools.cache

@@ -18,28 +18,28 @@ from .parts import Part, flags_without, sources_of
 from .torch_build import TorchBuild
 from .trial import build_in_parts
 
-FOLDERS = ("sources/slots", "sources/streams", "sources/torch")
+FOLDERS = ("sources/got", "sources/streams", "sources/torch")
 SELF_TEST = "opscope.adapters.torch_self_test"
 PARTS = {
-    "memory": Part("allocations (profile_memory)", frozenset({"allocations.cc", "remembered_blocks.cc"})),
+    "memory": Part("allocations (profile_memory)", frozenset({"allocations.cc", "live_block_sizes.cc"})),
     "profiler_state": Part("ranges of torch._C._profiler._RecordFunctionFast", frozenset({"profiler_state.cc"})),
-    "stacks": Part("the call stacks and modules of TorchScript", frozenset({"script_place.cc"})),
+    "stacks": Part("the call stacks and modules of TorchScript", frozenset({"script_stack.cc"})),
     "drop_ins": Part(
         "drop-in functions (operators cost twice as much while they are recorded)",
         frozenset(
             {
-                "asking_places.cc",
-                "asking_places.h",
-                "boxed_references.cc",
-                "boxed_references.h",
-                "drop_in.cc",
-                "drop_in.h",
-                "drop_in_trial.cc",
-                "global_changes.cc",
+                "call_site_cache.cc",
+                "call_site_cache.h",
+                "callback_version.cc",
+                "capture_mode.cc",
+                "deferred_refcounts.cc",
+                "deferred_refcounts.h",
+                "hook_probe.cc",
                 "node_ranges.cc",
                 "node_ranges.h",
+                "range_hooks.cc",
+                "range_hooks.h",
                 "range_layout.h",
-                "route.cc",
             }
         ),
         is_compiled_out=False,
@@ -47,15 +47,15 @@ PARTS = {
 }
 
 # Torch's slots may point into the adapter, so it is never unloaded; and its variables of threads need no room that a
-# process may have run out of (src/sources/torch/drop_in.h): by descriptors, without which a call finds them.
+# process may have run out of (src/sources/torch/hooks/range_hooks.h): by descriptors, without which a call finds them.
 _LINK_FLAGS = (*LINK_FLAGS, "-Wl,-z,nodelete")
 _TLS_DESCRIPTORS = ("-mtls-dialect=gnu2", "-DOPSCOPE_TLS_DESCRIPTORS")
 # What runs once per recording or less, and the names of autograd's nodes, whose header is the largest. Compiled as a
 # second unit beside the first, of which both are mostly torch's headers: a third one would read those again.
 _COLD_FILES = frozenset(
-    "call_slots.cc callback_bank.cc drop_in_trial.cc failures.cc global_changes.cc held_tensors.cc keyword_json.cc "
-    "node_ranges.cc operator_kinds.cc own_cost.cc pointed_slots.cc profiler_state.cc script_place.cc "
-    "torch_source.cc".split()
+    "callback_pool.cc callback_version.cc failures.cc got_entries.cc hook_probe.cc keyword_json.cc "
+    "node_ranges.cc operator_signatures.cc overhead.cc patched_entries.cc profiler_state.cc "
+    "referenced_tensors.cc script_stack.cc torch_source.cc".split()
 )
 _ADVICE = "pip install --upgrade opscope, or take a torch that its docs/reference/torch_versions.md lists"
 

@@ -11,11 +11,11 @@
 #include "base/mutex.h"
 #include "base/short_runs.h"
 #include "opscope/recorder.h"
+#include "sources/got/got_entries.h"
 #include "sources/paddle/hooks.h"
 #include "sources/paddle/paddle_library.h"
 #include "sources/paddle/ranges.h"
 #include "sources/paddle/route.h"
-#include "sources/slots/call_slots.h"
 #include "sources/streams/event_cost.h"
 #include "sources/streams/failures.h"
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "sources/slots/call_slots.h"
+#include "sources/got/got_entries.h"
 
 namespace opscope {
 

@@ -13,6 +13,7 @@
 #include "base/mutex.h"
 #include "base/text.h"
 #include "opscope/window_facts.h"
+#include "sources/got/got_entries.h"
 #include "sources/paddle/append.h"
 #include "sources/paddle/arguments.h"
 #include "sources/paddle/drain.h"
@@ -25,7 +26,6 @@
 #include "sources/paddle/stand_ins.h"
 #include "sources/paddle/trial.h"
 #include "sources/paddle/user_range.h"
-#include "sources/slots/call_slots.h"
 #include "sources/streams/failures.h"
 
 namespace opscope {

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "sources/got/patched_entries.h"
 #include "sources/paddle/hooks.h"
 #include "sources/paddle/paddle_library.h"
 #include "sources/paddle/stand_ins.h"
-#include "sources/slots/pointed_slots.h"
 
 namespace opscope {
 namespace {

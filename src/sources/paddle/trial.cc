@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/mutex.h"
+#include "sources/got/got_entries.h"
 #include "sources/paddle/paddle_library.h"
-#include "sources/slots/call_slots.h"
 
 namespace opscope {
 namespace {

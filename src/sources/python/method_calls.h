@@ -11,7 +11,7 @@
 //
 // What is left of with_stack for `a.add_(b)` are 550 instructions and two readings of the clock: 355 are CPython's,
 // which while a profile function is there takes each instruction of the loop by another way (264) and looks the method
-// up anew (91); 195 are those of this file and of the script's place (script_place.h). They end only where no profile
+// up anew (91); 195 are those of this file and of the script's place (script_stack.h). They end only where no profile
 // function is, which all other C functions need.
 //
 // Others were looked at: a frame evaluation function (PEP 523) is told of no C function, and ends that a call of

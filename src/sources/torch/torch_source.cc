@@ -11,15 +11,15 @@
 
 #include "opscope/recorder.h"
 #include "sources/streams/failures.h"
-#include "sources/torch/allocations.h"
-#include "sources/torch/callback_bank.h"
-#include "sources/torch/held_tensors.h"
-#include "sources/torch/keyword_json.h"
+#include "sources/torch/callbacks/callback_pool.h"
+#include "sources/torch/calls/keyword_json.h"
+#include "sources/torch/calls/operator_signatures.h"
+#include "sources/torch/hooks/capture_mode.h"
+#include "sources/torch/hooks/profiler_state.h"
 #include "sources/torch/kineto_state.h"
-#include "sources/torch/operator_kinds.h"
-#include "sources/torch/own_cost.h"
-#include "sources/torch/profiler_state.h"
-#include "sources/torch/route.h"
+#include "sources/torch/memory/allocations.h"
+#include "sources/torch/overhead.h"
+#include "sources/torch/tensors/referenced_tensors.h"
 #include "sources/torch/user_range.h"
 
 namespace opscope {
@@ -59,6 +59,49 @@ void TellFirstEventId(Window* window) {
   Tell(window, kFirstEventIdKey, std::to_string(first));
 }
 
+// What a recording switches on in torch, each part apart from the others. A part looks at the flags of the window
+// (torch_source_flags) that it serves and does nothing for a window without them.
+struct TorchPart {
+  // `instance`: the recording's callback (callback_pool.h), bound to its window. Returns null, or a static sentence:
+  // the recording cannot start. May throw. After an error or an exception the part is off for this instance.
+  const char* (*start)(uint32_t instance, uint32_t flags);
+  // Does nothing where the part is off for the instance.
+  void (*stop)(uint32_t instance);
+};
+
+// Started in this order, stopped in reverse. Tensors get numbers before the first callback can ask for one;
+// allocations, profiler state and hooks look at the registered callback to see whether a thread is recorded.
+constexpr TorchPart kParts[] = {
+    {&StartTensorNumbers, &StopTensorNumbers},
+    {&RegisterCallback, &UnregisterCallback},
+    {&StartAllocations, &StopAllocations},
+    {&StartProfilerState, &StopProfilerState},
+    {&StartHooks, &StopHooks},
+};
+
+constexpr const char* kNotRegistered = "PyTorch could not register the callback";
+
+void StopParts(uint32_t instance) {
+  for (size_t i = std::size(kParts); i-- > 0;)
+    kParts[i].stop(instance);
+}
+
+// Null: all are on; else none is.
+const char* StartParts(uint32_t instance, uint32_t flags) {
+  try {
+    for (const TorchPart& part : kParts) {
+      if (const char* error = part.start(instance, flags)) {
+        StopParts(instance);
+        return error;
+      }
+    }
+    return nullptr;
+  } catch (...) {
+    StopParts(instance);
+    return kNotRegistered;
+  }
+}
+
 void* Start(const Source* /*self*/, Window* window, uint32_t flags, const char** error) {
   const char* unused = nullptr;
   if (error == nullptr) error = &unused;
@@ -68,41 +111,45 @@ void* Start(const Source* /*self*/, Window* window, uint32_t flags, const char**
   }
   try {
     const uint32_t slot = opscope_window_slot(window);
-    const uint64_t session = ArmCallback(slot, opscope_window_id(window), flags);
-    if (session != 0) {
-      const uint32_t instance = InstanceOfSession(session);
-      if ((flags & torch_source_flags::kMemory) != 0 && !StartAllocations(instance, error)) {
-        DisarmCallback(session);
-        return nullptr;
-      }
-      OpenSession& open = open_sessions[instance];
-      open.process = getpid();
-      open.window = window;
-      open.flags = flags;
-      open.session.store(session);
-      ShowProfilerState(instance, flags);
-      StartRoute(instance, flags);
-      TellRoute(window, instance);
-      // The recorder has attached this thread already, without torch's number of it.
-      opscope_stream_attach(slot, at::RecordFunction::currentThreadId());
-      return reinterpret_cast<void*>(session);
+    const uint64_t session = ClaimCallback(slot, opscope_window_id(window), flags);
+    if (session == 0) {
+      *error = "all 64 callback instances of the PyTorch source are taken";
+      return nullptr;
     }
-    *error = "all 64 callback instances of the PyTorch source are taken";
+    const uint32_t instance = InstanceOfSession(session);
+    if (const char* why_not = StartParts(instance, flags)) {
+      *error = why_not;
+      ReleaseCallback(instance);
+      return nullptr;
+    }
+    OpenSession& open = open_sessions[instance];
+    open.process = getpid();
+    open.window = window;
+    open.flags = flags;
+    open.session.store(session);
+    TellRoute(window, instance);
+    // The recorder has attached this thread already, without torch's number of it.
+    opscope_stream_attach(slot, at::RecordFunction::currentThreadId());
+    return reinterpret_cast<void*>(session);
   } catch (...) {
-    *error = "PyTorch could not register the callback";
+    *error = kNotRegistered;
+    return nullptr;
   }
-  return nullptr;
 }
 
 void Stop(void* session) {
   try {
     auto of_open = reinterpret_cast<uint64_t>(session);
-    OpenSession& open = open_sessions[InstanceOfSession(of_open)];
-    // Read before it is disarmed, when somebody else may have the instance.
+    const uint32_t instance = InstanceOfSession(of_open);
+    OpenSession& open = open_sessions[instance];
+    // Read before the instance is released and can be claimed for another session.
     Window* window = open.window;
     const uint32_t flags = open.flags;
     const bool is_told = open.process != getpid() || !open.session.compare_exchange_strong(of_open, 0);
-    DisarmCallback(reinterpret_cast<uint64_t>(session));
+    if (BeginRelease(reinterpret_cast<uint64_t>(session))) {
+      StopParts(instance);
+      ReleaseCallback(instance);
+    }
     if (is_told) return;
     if ((flags & torch_source_flags::kTensors) != 0) {
       Tell(window, kOperatorsKey, "\"" + KindsOfNotedOperators() + "\"");

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/got/got_entries.h"
+
+#include <elf.h>
+#include <link.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+
+namespace opscope {
+namespace {
+
+#if defined(__x86_64__)
+constexpr uint32_t kJumpSlot = R_X86_64_JUMP_SLOT;
+constexpr uint32_t kAddressSlot = R_X86_64_GLOB_DAT;
+#elif defined(__aarch64__)
+constexpr uint32_t kJumpSlot = R_AARCH64_JUMP_SLOT;
+constexpr uint32_t kAddressSlot = R_AARCH64_GLOB_DAT;
+#else
+#error "opscope knows the linker's tables of x86-64 and of aarch64"
+#endif
+
+// What the dynamic section of a library says. Its addresses count from the library's base where the loader could not
+// write them: the kernel's own library.
+struct Tables {
+  const ElfW(Rela) * calls = nullptr;
+  const ElfW(Rela) * others = nullptr;
+  size_t calls_bytes = 0, others_bytes = 0;
+  size_t relative = 0;  // of the others, the first ones, which name no symbol: in libtorch_cpu nearly all of them
+  const ElfW(Sym) * symbols = nullptr;
+  const char* names = nullptr;
+  const uint32_t* hashes = nullptr;
+};
+
+Tables ReadTables(const ElfW(Dyn) * entry, uintptr_t base) {
+  Tables tables;
+  for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+    const auto address = entry->d_un.d_ptr < base ? base + entry->d_un.d_ptr : entry->d_un.d_ptr;
+    switch (entry->d_tag) {
+      case DT_JMPREL:
+        tables.calls = reinterpret_cast<const ElfW(Rela)*>(address);
+        break;
+      case DT_PLTRELSZ:
+        tables.calls_bytes = entry->d_un.d_val;
+        break;
+      case DT_RELA:
+        tables.others = reinterpret_cast<const ElfW(Rela)*>(address);
+        break;
+      case DT_RELASZ:
+        tables.others_bytes = entry->d_un.d_val;
+        break;
+      case DT_RELACOUNT:
+        tables.relative = entry->d_un.d_val;
+        break;
+      case DT_SYMTAB:
+        tables.symbols = reinterpret_cast<const ElfW(Sym)*>(address);
+        break;
+      case DT_STRTAB:
+        tables.names = reinterpret_cast<const char*>(address);
+        break;
+      case DT_GNU_HASH:
+        tables.hashes = reinterpret_cast<const uint32_t*>(address);
+        break;
+      default:
+        break;
+    }
+  }
+  return tables;
+}
+
+struct Library {
+  uintptr_t base = 0;
+  Tables tables;
+  Segment read_only_later;  // PT_GNU_RELRO
+};
+
+bool IsCalled(const dl_phdr_info* info, std::string_view begin) {
+  std::string_view file = info->dlpi_name;
+  file.remove_prefix(file.rfind('/') + 1);
+  return file.starts_with(begin);
+}
+
+Library ReadLibrary(const dl_phdr_info* info) {
+  Library library{.base = info->dlpi_addr, .tables = {}, .read_only_later = {}};
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr) & header = info->dlpi_phdr[i];
+    const uintptr_t begin = info->dlpi_addr + header.p_vaddr;
+    if (header.p_type == PT_DYNAMIC) {
+      library.tables = ReadTables(reinterpret_cast<const ElfW(Dyn)*>(begin), info->dlpi_addr);
+    }
+    if (header.p_type == PT_GNU_RELRO) library.read_only_later = {begin, begin + header.p_memsz, false};
+  }
+  return library;
+}
+
+// The symbol's number in the library's own table, 0: it has none. What a library defines is in its hash table and what
+// it imports stands before that, so few names are compared; by the names of all slots it would be a million.
+uint32_t NumberOf(const char* symbol, const Tables& tables) {
+  const uint32_t buckets = tables.hashes[0], first = tables.hashes[1], bloom_words = tables.hashes[2];
+  const uint32_t* bucket = tables.hashes + 4 + bloom_words * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
+  const uint32_t* chain = bucket + buckets;
+  const auto is_it = [&](uint32_t number) {
+    return std::strcmp(tables.names + tables.symbols[number].st_name, symbol) == 0;
+  };
+  uint32_t hash = 5381;
+  for (const char* c = symbol; *c != '\0'; ++c)
+    hash = hash * 33 + static_cast<unsigned char>(*c);
+  for (uint32_t i = buckets != 0 ? bucket[hash % buckets] : 0; i >= first && i != 0; ++i) {
+    const uint32_t each = chain[i - first];
+    if ((each | 1) == (hash | 1) && is_it(i)) return i;
+    if ((each & 1) != 0) break;
+  }
+  for (uint32_t i = 1; i < first; ++i) {
+    if (is_it(i)) return i;
+  }
+  return 0;
+}
+
+struct Search {
+  std::string_view library;
+  std::span<const char* const> symbols;
+  std::vector<CallSlot>* found;
+};
+
+int SearchLibrary(dl_phdr_info* info, size_t /*size*/, void* context) {
+  const auto* search = static_cast<const Search*>(context);
+  if (!IsCalled(info, search->library)) return 0;
+  const Library library = ReadLibrary(info);
+  const Tables& tables = library.tables;
+  if (tables.symbols == nullptr || tables.names == nullptr || tables.hashes == nullptr) return 0;
+  std::vector<uint32_t> numbers;
+  for (const char* symbol : search->symbols)
+    numbers.push_back(NumberOf(symbol, tables));
+  if (std::ranges::all_of(numbers, [](uint32_t number) { return number == 0; })) return 0;
+  const auto scan = [&](const ElfW(Rela)* entries, size_t first, size_t bytes, uint32_t type) {
+    for (size_t i = first; entries != nullptr && i < bytes / sizeof(*entries); ++i) {
+      if (ELF64_R_TYPE(entries[i].r_info) != type) continue;
+      const uint64_t number = ELF64_R_SYM(entries[i].r_info);
+      for (size_t symbol = 0; symbol < numbers.size(); ++symbol) {
+        if (number != numbers[symbol] || number == 0) continue;
+        const uintptr_t place = library.base + entries[i].r_offset;
+        const bool is_protected = place >= library.read_only_later.begin && place < library.read_only_later.end;
+        search->found->push_back({reinterpret_cast<void**>(place), is_protected, symbol});
+      }
+    }
+  };
+  scan(tables.calls, 0, tables.calls_bytes, kJumpSlot);
+  scan(tables.others, tables.relative, tables.others_bytes, kAddressSlot);
+  return 0;
+}
+
+struct SegmentSearch {
+  std::string_view library;
+  std::vector<Segment>* found;
+};
+
+int NoteSegments(dl_phdr_info* info, size_t /*size*/, void* context) {
+  const auto* search = static_cast<const SegmentSearch*>(context);
+  if (!IsCalled(info, search->library)) return 0;
+  const uintptr_t read_only_end = ReadLibrary(info).read_only_later.end;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr) & header = info->dlpi_phdr[i];
+    if (header.p_type != PT_LOAD) continue;
+    Segment segment{info->dlpi_addr + header.p_vaddr, 0, (header.p_flags & PF_W) != 0};
+    segment.end = segment.begin + header.p_memsz;
+    if (segment.is_writable && read_only_end > segment.begin && read_only_end < segment.end) {
+      search->found->push_back({segment.begin, read_only_end, false});
+      segment.begin = read_only_end;
+    }
+    search->found->push_back(segment);
+  }
+  return 0;
+}
+
+constinit Mutex writing;
+std::array<void (*)(), 8> in_children OPSCOPE_GUARDED_BY(writing){};
+size_t watchers OPSCOPE_GUARDED_BY(writing) = 0;
+
+}  // namespace
+
+std::vector<CallSlot> FindCallSlots(const char* library, std::span<const char* const> symbols) {
+  std::vector<CallSlot> found;
+  Search search{library, symbols, &found};
+  dl_iterate_phdr(&SearchLibrary, &search);
+  return found;
+}
+
+bool PointCallSlot(const CallSlot& slot, void* target, ProtectPages protect) {
+  const auto page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  void* page = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(slot.place) & ~(page_bytes - 1));
+  if (slot.is_protected && protect(page, page_bytes, PROT_READ | PROT_WRITE) != 0) return false;
+  __atomic_store_n(slot.place, target, __ATOMIC_RELEASE);
+  if (slot.is_protected) protect(page, page_bytes, PROT_READ);
+  return true;
+}
+
+Mutex& SlotLock() {
+  return writing;
+}
+
+void WatchForksOfSlots(void (*in_child)()) {
+  const MutexLock lock(writing);
+  if (watchers == 0) {
+    pthread_atfork([]() OPSCOPE_UNCHECKED_LOCKS { writing.lock(); }, []() OPSCOPE_UNCHECKED_LOCKS { writing.unlock(); },
+                   []() OPSCOPE_UNCHECKED_LOCKS {
+                     for (size_t i = 0; i < watchers; ++i)
+                       in_children[i]();
+                     writing.unlock();
+                   });
+  }
+  if (watchers < in_children.size()) in_children[watchers++] = in_child;
+}
+
+std::vector<Segment> SegmentsOf(const char* library) {
+  std::vector<Segment> found;
+  SegmentSearch search{library, &found};
+  dl_iterate_phdr(&NoteSegments, &search);
+  return found;
+}
+
+const Segment* SegmentAround(const void* address, const std::vector<Segment>& segments) {
+  const auto place = reinterpret_cast<uintptr_t>(address);
+  const auto found =
+      std::ranges::find_if(segments, [place](const Segment& each) { return place >= each.begin && place < each.end; });
+  return found == segments.end() ? nullptr : &*found;
+}
+
+}  // namespace opscope

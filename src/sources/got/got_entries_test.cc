@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/got/got_entries.h"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include "sources/got/patched_entries.h"
+
+namespace opscope {
+namespace {
+
+constexpr const char* kAnswer = "OpscopeSlotAnswer";
+
+int Two() {
+  return 2;
+}
+void* const kTwo = reinterpret_cast<void*>(&Two);
+
+struct Caller {
+  const char* file;
+  const char* library;  // the begin of its file's name
+};
+
+// The rights of the page that holds this place, as the system sees them: "rw-p".
+std::string RightsAt(const void* place) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    std::istringstream words(line);
+    uintptr_t begin = 0, end = 0;
+    char dash = 0;
+    std::string rights;
+    words >> std::hex >> begin >> dash >> end >> rights;
+    if (reinterpret_cast<uintptr_t>(place) >= begin && reinterpret_cast<uintptr_t>(place) < end) return rights;
+  }
+  return "none";
+}
+
+class CallSlots : public testing::TestWithParam<Caller> {
+ protected:
+  void SetUp() override {
+    library_ = dlopen(GetParam().file, RTLD_NOW);
+    ASSERT_NE(library_, nullptr) << dlerror();
+    ask_ = reinterpret_cast<int (*)()>(dlsym(library_, "OpscopeAskThroughSlot"));
+    const std::vector<CallSlot> found = FindCallSlots(GetParam().library, kAnswer);
+    ASSERT_EQ(found.size(), 1u);
+    slot_ = found[0];
+  }
+  void TearDown() override { dlclose(library_); }
+
+  void* library_ = nullptr;
+  int (*ask_)() = nullptr;
+  CallSlot slot_;
+};
+
+TEST_P(CallSlots, LeadToOursAndBack) {
+  const std::lock_guard lock(SlotLock());
+  PointedSlots pointed;
+  EXPECT_EQ(ask_(), 1);
+  ASSERT_TRUE(pointed.Point(slot_, kTwo));
+  EXPECT_EQ(ask_(), 2);
+  pointed.PutBack();
+  EXPECT_EQ(ask_(), 1);
+}
+
+TEST_P(CallSlots, LieInPagesWithTheRightsOfBefore) {
+  const std::lock_guard lock(SlotLock());
+  const std::string before = RightsAt(slot_.place);
+  EXPECT_EQ(before, slot_.is_protected ? "r--p" : "rw-p");
+  PointedSlots pointed;
+  ASSERT_TRUE(pointed.Point(slot_, kTwo));
+  EXPECT_EQ(RightsAt(slot_.place), before);
+  pointed.PutBack();
+  EXPECT_EQ(RightsAt(slot_.place), before);
+}
+
+TEST_P(CallSlots, StayWithSomebodyWhoCameLater) {
+  const std::lock_guard lock(SlotLock());
+  PointedSlots ours, theirs;
+  ASSERT_TRUE(ours.Point(slot_, kTwo));
+  int (*three)() = [] { return 3; };
+  ASSERT_TRUE(theirs.Point(slot_, reinterpret_cast<void*>(three)));
+  ours.PutBack();
+  EXPECT_EQ(ask_(), 3);
+  theirs.PutBack();
+  ASSERT_TRUE(PointCallSlot(slot_, dlsym(library_, kAnswer)));
+  EXPECT_EQ(ask_(), 1);
+}
+
+TEST_P(CallSlots, OfAChildAreItsOwnAffair) {
+  static PointedSlots* pointed = nullptr;
+  PointedSlots here;
+  {
+    const std::lock_guard lock(SlotLock());
+    ASSERT_TRUE(here.Point(slot_, kTwo));
+    pointed = &here;
+  }
+  WatchForksOfSlots([] {
+    if (pointed != nullptr) pointed->PutBack();
+  });
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool is_free = SlotLock().try_lock();
+    _exit(ask_() == 1 && is_free ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(ask_(), 2);
+  const std::lock_guard lock(SlotLock());
+  here.PutBack();
+  pointed = nullptr;
+}
+
+// Without one lock the second writer of a protected page finds it read-only again.
+TEST_P(CallSlots, CanBeWrittenByManyThreadsWhileOthersCall) {
+  std::atomic<bool> stop{false};
+  std::atomic<uint64_t> wrong{0};
+  std::thread caller([&] {
+    while (!stop.load()) {
+      const int answer = ask_();
+      if (answer != 1 && answer != 2) wrong.fetch_add(1);
+    }
+  });
+  const auto write = [&] {
+    for (int i = 0; i < 500; ++i) {
+      const std::lock_guard lock(SlotLock());
+      PointedSlots pointed;
+      if (!pointed.Point(slot_, kTwo)) wrong.fetch_add(1);
+      pointed.PutBack();
+    }
+  };
+  std::thread first(write), second(write);
+  first.join();
+  second.join();
+  stop.store(true);
+  caller.join();
+  EXPECT_EQ(wrong.load(), 0u);
+  EXPECT_EQ(ask_(), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Bindings, CallSlots,
+                         testing::Values(Caller{OPSCOPE_GOT_LAZY, "libopscope_got_lazy"},
+                                         Caller{OPSCOPE_GOT_NOW, "libopscope_got_now"}),
+                         [](const auto& suite) { return suite.index == 0 ? "lazy" : "now"; });
+
+TEST(ProtectedCallSlots, AreLeftAloneWhereTheSystemRefusesTheRight) {
+  void* library = dlopen(OPSCOPE_GOT_NOW, RTLD_NOW);
+  ASSERT_NE(library, nullptr) << dlerror();
+  auto* ask = reinterpret_cast<int (*)()>(dlsym(library, "OpscopeAskThroughSlot"));
+  const std::vector<CallSlot> found = FindCallSlots("libopscope_got_now", kAnswer);
+  ASSERT_EQ(found.size(), 1u);
+  ASSERT_TRUE(found[0].is_protected);
+  const std::lock_guard lock(SlotLock());
+  PointedSlots pointed([](void*, size_t, int) { return -1; });
+  EXPECT_FALSE(pointed.Point(found[0], kTwo));
+  EXPECT_TRUE(pointed.empty());
+  EXPECT_EQ(ask(), 1);
+  pointed.PutBack();
+  EXPECT_EQ(ask(), 1);
+  dlclose(library);
+}
+
+TEST(FindCallSlots, FindsNothingWhereThereIsNone) {
+  EXPECT_TRUE(FindCallSlots("libno_such_library.so", kAnswer).empty());
+  EXPECT_TRUE(FindCallSlots("libc.so", "OpscopeNoSuchFunction").empty());
+}
+
+TEST(SegmentsOf, TellsWhatMayBeWritten) {
+  bool has_code = false, has_data = false;
+  for (const Segment& each : SegmentsOf("libstdc++")) {
+    EXPECT_LT(each.begin, each.end);
+    (each.is_writable ? has_data : has_code) = true;
+  }
+  EXPECT_TRUE(has_code && has_data);
+}
+
+}  // namespace
+}  // namespace opscope

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/torch/calls/keyword_json.h"
+
+#include <ATen/core/ivalue.h>
+
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+namespace opscope {
+namespace {
+
+template <typename Number>
+void AppendNumber(Number number, std::string* json) {
+  char text[32];
+  json->append(text, std::to_chars(text, text + sizeof(text), number).ptr);
+}
+
+void AppendDouble(double number, std::string* json) {
+  if (std::isnan(number)) {
+    json->append("\"NaN\"");  // JSON has no such numbers; a string keeps the value
+  } else if (std::isinf(number)) {
+    json->append(number > 0 ? "\"Infinity\"" : "\"-Infinity\"");
+  } else {
+    const size_t begin = json->size();
+    AppendNumber(number, json);
+    if (json->find_first_of(".e", begin) == std::string::npos) json->append(".0");  // 3.0 must not come back as int 3
+  }
+}
+
+void AppendValue(const c10::IValue& value, std::string* json) {
+  if (value.isInt()) {
+    AppendNumber(value.toInt(), json);
+  } else if (value.isDouble()) {
+    AppendDouble(value.toDouble(), json);
+  } else if (value.isBool()) {
+    json->append(value.toBool() ? "true" : "false");
+  } else if (value.isString()) {
+    const auto text = value.toStringView();  // c10's own type in older torch
+    AppendJsonString({text.data(), text.size()}, json);
+  } else if (value.isList()) {
+    json->push_back('[');
+    bool first = true;
+    for (const c10::IValue& element : value.toListRef()) {
+      if (!first) json->append(", ");
+      first = false;
+      AppendValue(element, json);
+    }
+    json->push_back(']');
+  } else {
+    json->append("null");
+  }
+}
+
+}  // namespace
+
+void AppendJsonString(std::string_view text, std::string* json) {
+  constexpr char kHex[] = "0123456789abcdef";
+  json->push_back('"');
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      json->push_back('\\');
+      json->push_back(c);
+    } else if (byte < 0x20) {
+      json->append("\\u00");
+      json->push_back(kHex[byte >> 4]);
+      json->push_back(kHex[byte & 15]);
+    } else {
+      json->push_back(c);
+    }
+  }
+  json->push_back('"');
+}
+
+std::string KeywordsAsJsonMembers(const std::unordered_map<std::string, c10::IValue>& keywords) {
+  std::string json;
+  for (const auto& [key, value] : keywords) {
+    if (!json.empty()) json.append(", ");
+    AppendJsonString(key, &json);
+    json.append(": ");
+    AppendValue(value, &json);
+  }
+  return json;
+}
+
+}  // namespace opscope

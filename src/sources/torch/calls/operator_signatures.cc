@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/torch/calls/operator_signatures.h"
+
+#include <ATen/core/jit_type.h>
+#include <torch/csrc/jit/runtime/operator.h>
+
+#include <atomic>
+#include <cstdint>
+#include <new>
+#include <set>
+
+#include "sources/streams/failures.h"
+
+namespace opscope {
+namespace {
+
+constexpr size_t kOperatorPlaces = 8192;  // of about 3,000 operators that torch has
+
+// Keyed by the schema's address; the name is a copy, since an extension may take its operators away again.
+struct OperatorPlace {
+  std::atomic<const c10::FunctionSchema*> schema{nullptr};
+  std::atomic<const std::string*> name{nullptr};
+};
+constinit OperatorPlace operator_places[kOperatorPlaces];
+
+char ArgumentCode(const c10::Type& type) {
+  if (type.kind() == c10::TypeKind::AnyType) return '*';
+  if (type.isSubtypeOf(*c10::ListType::ofTensors())) return 'T';
+  switch (type.kind()) {
+    case c10::TypeKind::TensorType:
+      return 't';
+    case c10::TypeKind::NoneType:
+      return '0';
+    case c10::TypeKind::BoolType:
+      return 'b';
+    case c10::TypeKind::IntType:
+      return 'i';
+    case c10::TypeKind::FloatType:
+      return 'f';
+    case c10::TypeKind::ComplexType:
+      return 'c';
+    case c10::TypeKind::NumberType:
+      return 'n';
+    default:
+      return '-';
+  }
+}
+
+void AppendSignature(const c10::FunctionSchema& schema, std::string* out) {
+  out->push_back(' ');
+  if (schema.arguments().empty()) out->push_back('.');
+  for (const c10::Argument& argument : schema.arguments()) {
+    const c10::Type* type = argument.type().get();
+    while (type->kind() == c10::TypeKind::OptionalType) {
+      out->push_back('?');
+      type = type->castRaw<c10::OptionalType>()->getElementType().get();
+    }
+    out->push_back(ArgumentCode(*type));
+    if (argument.alias_info() != nullptr && argument.alias_info()->isWrite()) out->push_back('!');
+  }
+}
+
+void SetName(OperatorPlace* place, const std::string& name) {
+  try {
+    place->name.store(new std::string(name), std::memory_order_release);
+  } catch (const std::bad_alloc&) {
+    CountFailure();
+  }
+}
+
+}  // namespace
+
+void NoteOperator(const c10::FunctionSchema* schema) {
+  const uint64_t hash = (reinterpret_cast<uintptr_t>(schema) >> 4) * 0x9e3779b97f4a7c15u;
+  const size_t first = hash >> 51;
+  static_assert(kOperatorPlaces == size_t{1} << (64 - 51));
+  for (size_t probe = 0; probe < kOperatorPlaces; ++probe) {
+    OperatorPlace& place = operator_places[(first + probe) % kOperatorPlaces];
+    const c10::FunctionSchema* known = place.schema.load(std::memory_order_relaxed);
+    if (__builtin_expect(known == schema, 1)) return;
+    if (known != nullptr || !place.schema.compare_exchange_strong(known, schema)) {
+      if (known == schema) return;
+      continue;
+    }
+    return SetName(&place, schema->name());
+  }
+  CountFailure();
+}
+
+std::string KindsOfNotedOperators() {
+  std::set<std::string> names;
+  for (const OperatorPlace& place : operator_places) {
+    if (const std::string* name = place.name.load(std::memory_order_acquire)) names.insert(*name);
+  }
+  std::string text;
+  for (const std::string& name : names) {
+    if (name.find("::") == std::string::npos || name.find_first_of(" ;\"\\") != std::string::npos) continue;
+    if (!text.empty()) text.push_back(';');
+    text.append(name);
+    for (const auto& op : torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(name)))
+      AppendSignature(op->schema(), &text);
+  }
+  return text;
+}
+
+}  // namespace opscope

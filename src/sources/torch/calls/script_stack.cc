@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/torch/calls/script_stack.h"
+
+#include <torch/csrc/jit/runtime/interpreter.h>
+
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "opscope/record.h"
+#include "opscope/torch_source.h"
+#include "sources/torch/calls/keyword_json.h"
+
+namespace opscope {
+
+constinit std::atomic<bool> scripts_have_run{false};
+__thread uint64_t window_of_last_question = 0;
+
+namespace {
+
+// "file(line): function", innermost first, a line each; frames without a source are left out, as torch does.
+std::string Frames() {
+  std::string text;
+  for (const torch::jit::StackEntry& entry : torch::jit::currentCallstack()) {
+    const auto place = entry.range.file_line_col();
+    if (!place) continue;
+    const auto& [file, line, column] = *place;
+    text.append(file).append("(").append(std::to_string(line)).append("): ").append(entry.filename).push_back('\n');
+  }
+  return text;
+}
+
+std::string Modules() {
+  std::string text;
+  for (const std::string& frame : torch::jit::currentModuleHierarchy())
+    text.append(frame).push_back('.');
+  return text;
+}
+
+}  // namespace
+
+void AddScriptPlace(uint32_t flags, uint64_t window, std::string* members) {
+  if (window_of_last_question != window) {
+    window_of_last_question = window;
+    if (torch::jit::currentCallstack().empty()) return;
+    scripts_have_run.store(true, std::memory_order_relaxed);
+  }
+  if ((flags & torch_source_flags::kModules) != 0) {
+    const std::string modules = Modules();
+    if (!modules.empty()) {
+      std::string member = "\"Module Hierarchy\": ";
+      AppendJsonString(modules, &member);
+      *members = members->empty() ? member : member + ", " + *members;
+    }
+  }
+  if ((flags & torch_source_flags::kStacks) != 0) {
+    const std::string frames = Frames();
+    if (!frames.empty()) *members = kFramesMark + frames + kFramesMark + *members;
+  }
+}
+
+}  // namespace opscope

@@ -1,0 +1,66 @@
+// For the tests of capture_mode.h: programs of torch, and whose functions its slots hold.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/ATen.h>
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "sources/got/patched_entries.h"
+#include "sources/torch/recorded_window_for_test.h"
+
+namespace opscope {
+
+inline constexpr const char* kRouteVariable = "OPSCOPE_TORCH_ROUTE";
+inline const bool kIsRouteForbidden = std::getenv(kRouteVariable) != nullptr;
+#if defined(__x86_64__)
+inline constexpr const char* kWithoutDropIns = nullptr;
+#else
+inline constexpr const char* kWithoutDropIns = "drop-in functions were tried on x86-64 alone";
+#endif
+
+// The library that torch calls when it destroys a range.
+inline std::string OwnerOfDestroySlot() {
+  const std::vector<CallSlot> slots = FindCallSlots("libtorch_cpu.so", "_ZN2at14RecordFunctionD1Ev");
+  Dl_info owner;
+  if (slots.empty() || dladdr(*slots[0].place, &owner) == 0) return "";
+  const std::string file = owner.dli_fname;
+  return file.substr(file.rfind('/') + 1);
+}
+inline bool AreSlotsOurs() {
+  return OwnerOfDestroySlot().starts_with("libopscope_torch");
+}
+
+class TorchRoute : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (kIsRouteForbidden) GTEST_SKIP() << kRouteVariable << " is set";
+    if (kWithoutDropIns != nullptr) GTEST_SKIP() << kWithoutDropIns;
+  }
+  void TearDown() override { EXPECT_FALSE(AreSlotsOurs()); }
+};
+
+inline void Adds(int times) {
+  const at::Tensor x = at::ones({2});
+  for (int i = 0; i < times; ++i)
+    (void)at::add(x, x);
+}
+
+inline void TrainOneStep() {
+  const at::Tensor weight = at::full({4, 4}, 0.5).requires_grad_(true);
+  void* step = TheTorchSource().enter("ProfilerStep#1", 14, nullptr, 0);
+  const at::Tensor loss = at::relu(at::mm(weight, weight.t())).sum();
+  loss.backward();
+  {
+    const at::NoGradGuard none;
+    weight.sub_(weight.grad());
+  }
+  if (step != nullptr) TheTorchSource().exit(step);  // null: nobody observes
+  EXPECT_THROW((void)at::mm(at::ones({2, 3}), at::ones({2, 3})), c10::Error);
+}
+
+}  // namespace opscope

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/torch/tensors/referenced_tensors.h"
+
+#include <ATen/record_function.h>
+#include <c10/core/TensorImpl.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+
+#include "opscope/recorder.h"
+#include "sources/streams/failures.h"
+#include "sources/streams/stream_of.h"
+#include "sources/torch/callbacks/callback_pool.h"
+#include "sources/torch/tensors/tensor_identity.h"
+
+namespace opscope {
+namespace {
+
+constexpr size_t kPerRecord = 256;  // 8 KiB; an object with more has several records
+constexpr size_t kLongestName = 256;
+
+// From the first to the last element, as torch's own profiler counts it.
+int64_t SpannedBytes(const c10::TensorImpl& tensor) {
+  if (tensor.layout() != c10::kStrided || tensor.is_nested() || tensor.has_symbolic_sizes_strides()) return -1;
+  int64_t elements = tensor.dim() == 0 ? 1 : 0;
+  for (int64_t i = 0; i < tensor.dim(); ++i)
+    elements = std::max(elements, tensor.sizes()[static_cast<size_t>(i)] * tensor.strides()[static_cast<size_t>(i)]);
+  return elements * static_cast<int64_t>(tensor.itemsize());
+}
+
+struct HeldPayload {
+  PayloadHeader header;
+  uint32_t count = 0, reserved = 0;
+  HeldTensor tensors[kPerRecord];
+};
+
+// Offsets of the names in the stream's chunk; a long one is cut, so that all fit into one chunk.
+void InternNames(Stream* stream, const HeldTensorImpl* tensors, HeldPayload* payload) {
+  for (size_t i = 0; i < payload->count; ++i) {
+    const char* name = tensors[i].name;
+    const size_t size = name == nullptr ? 0 : strnlen(name, kLongestName);
+    payload->tensors[i].name = size == 0 ? 0 : InternText(stream, name, size);
+  }
+}
+
+void AppendHeld(Stream* stream, uint64_t time, uint64_t owner, const HeldTensorImpl* tensors, HeldPayload* payload) {
+  const Writing writing(stream);
+  if (!writing.allowed()) return;
+  Record record;
+  record.start = time;
+  record.value = owner;
+  record.kind = RecordKind::kHeld;
+  record.source = RecordSource::kTorch;
+  const NameAndRoom room = InternAndReserve(stream, payload->header.bytes, [&] {
+    InternNames(stream, tensors, payload);
+    return 0u;
+  });
+  if (room.side != nullptr) {
+    std::memcpy(room.side, payload, payload->header.bytes);
+    record.side = OffsetInChunk(stream, room.side);
+  }
+  AppendRecord(stream, record);  // without room it is counted
+}
+
+void HoldSome(uint64_t time, uint64_t owner, const HeldTensorImpl* tensors, size_t count) {
+  HeldPayload payload;
+  payload.header.fields = payload_fields::kHeld;
+  for (size_t i = 0; i < count; ++i) {
+    auto* tensor = static_cast<c10::TensorImpl*>(const_cast<void*>(tensors[i].tensor));
+    payload.tensors[i] = {IdentityOf(tensor, tensor->layout()), SpannedBytes(*tensor), tensors[i].role};
+  }
+  payload.count = static_cast<uint32_t>(count);
+  payload.header.bytes = static_cast<uint32_t>(offsetof(HeldPayload, tensors) + count * sizeof(HeldTensor));
+  for (uint64_t left = IdentityInstances(); left != 0; left &= left - 1) {
+    const auto instance = static_cast<uint32_t>(std::countr_zero(left));
+    if (!SeesThisThread(instance)) continue;
+    Stream* stream = StreamOf(callback_bindings[instance], &at::RecordFunction::currentThreadId);
+    if (stream != nullptr) AppendHeld(stream, time, owner, tensors, &payload);
+  }
+}
+
+}  // namespace
+
+void HoldTensors(uint64_t owner, const HeldTensorImpl* tensors, size_t count) {
+  if (IdentityInstances() == 0) return;  // nor are references taken that nobody would let go
+  const uint64_t time = ReadTicks();     // one, by which a reader knows that its records belong together
+  try {
+    for (size_t first = 0; first < count; first += kPerRecord)
+      HoldSome(time, owner, tensors + first, std::min(kPerRecord, count - first));
+  } catch (...) {
+    CountFailure();
+  }
+}
+
+}  // namespace opscope
