@@ -25,11 +25,16 @@
 
 namespace opscope {
 
+// A hash of `bits` bits, at most 64: the upper bits of a product with the golden ratio (Fibonacci hashing). Words that
+// differ only in their lower bits, as addresses of one array do, get hashes that are far apart.
+constexpr uint64_t HashWord(uint64_t word, uint32_t bits) {
+  return word * 0x9e3779b97f4a7c15u >> (64 - bits);
+}
+
 // Cache entry for an address. Literals lie side by side without a gap, so the hash
 // uses every bit.
 inline NameCacheEntry* NameCacheSlot(NameCacheEntry* cache, const char* text) {
-  const uint64_t bits = reinterpret_cast<uintptr_t>(text);
-  return &cache[(bits * 0x9e3779b97f4a7c15u) >> (64 - kNameCacheBits)];
+  return &cache[HashWord(reinterpret_cast<uintptr_t>(text), kNameCacheBits)];
 }
 
 // Miss: interns the text and puts it into `entry`. 0 at the cap.
@@ -104,7 +109,7 @@ inline NameCacheEntry* NameCacheSlot(NameCacheEntry* cache, const char* text, ui
   } else {
     bits ^= LoadShort(text, size);
   }
-  return &cache[(bits * 0x9e3779b97f4a7c15u) >> (64 - kNameCacheBits)];
+  return &cache[HashWord(bits, kNameCacheBits)];
 }
 
 // True if the entry holds this text.

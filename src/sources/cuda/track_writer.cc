@@ -8,14 +8,14 @@ namespace {
 
 // A sum of products that do not wait for each other. Its upper bits depend on all of the details.
 uint64_t HashOf(const DecodedRecord& record) {
-  static constexpr uint64_t kFactors[] = {0x9e3779b97f4a7c15u, 0x2127599bf4325c37u, 0xbf58476d1ce4e5b9u,
+  static constexpr uint64_t kFactors[] = {HashWord(1, 64),     0x2127599bf4325c37u, 0xbf58476d1ce4e5b9u,
                                           0x94d049bb133111ebu, 0xff51afd7ed558ccdu, 0xc4ceb9fe1a85ec53u,
                                           0xd6e8feb86659fd93u, 0xa0761d6478bd642fu};
   static_assert(sizeof(kFactors) == sizeof(record.details));
   uint64_t hash = (static_cast<uint64_t>(record.event) + 1) * 0xe7037ed1a0b428dbu;
   for (uint32_t word = 0; word * 8 < record.details_bytes; ++word)
     hash += LoadWord(reinterpret_cast<const char*>(record.details) + word * 8) * kFactors[word];
-  hash = (hash ^ hash >> 32) * 0x9e3779b97f4a7c15u;  // regular details, as grids are, have regular sums
+  hash = HashWord(hash ^ hash >> 32, 64);  // regular details, as grids are, have regular sums
   return hash | 1;
 }
 

@@ -174,13 +174,13 @@ __attribute__((noinline)) uint32_t WriteAnew(Stream* stream, const char* key, co
 }
 
 const char* KeyOf(const OpenScope* scope, const Shapes& shapes) {
-  constexpr uint64_t kMix = 0x9e3779b97f4a7c15u, kNoAddress = uint64_t{1} << 63;
+  constexpr uint64_t kEndOfTensor = uint64_t{1} << 40, kNoAddress = uint64_t{1} << 63;
   uint64_t key = scope->name.load(std::memory_order_relaxed);
   for (const auto& [name, tensors] : shapes) {
     for (const Dims& dims : tensors) {
       for (int32_t i = 0; HasShape(dims) && i < dims.rank; ++i)
-        key = (key ^ static_cast<uint64_t>(dims.sizes[i])) * kMix;
-      key += kMix >> 1;
+        key = HashWord(key ^ static_cast<uint64_t>(dims.sizes[i]), 64);
+      key += kEndOfTensor;
     }
   }
   return reinterpret_cast<const char*>(key | kNoAddress);

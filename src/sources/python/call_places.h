@@ -13,6 +13,7 @@
 #include "opscope/recorder.h"
 #include "sources/python/call_names.h"
 #include "sources/python/frames.h"
+#include "sources/streams/address_cache.h"
 
 namespace opscope {
 
@@ -38,21 +39,17 @@ class CallPlaces {
   CallPlace* Remember(const void* instruction, PyCodeObject* code, int line, CallNames* names);
 
  private:
-  static constexpr uint32_t kBits = 11;
-
   // Odd, as no key of a name is: a generator goes on at an instruction, too.
   static const void* KeyOf(const void* instruction) { return static_cast<const char*>(instruction) + 1; }
   // The first of the two that a key may have: a program calls from more places than it has functions.
-  CallPlace* FirstOf(const void* key) {
-    return &places_[(reinterpret_cast<uintptr_t>(key) * 0x9e3779b97f4a7c15u) >> (64 - kBits) & ~uint64_t{1}];
-  }
+  CallPlace* FirstOf(const void* key) { return places_.EntryOf(key).data(); }
   CallPlace* FindKey(const void* key) {
     CallPlace* place = FirstOf(key);
     if (__builtin_expect(place->key == key, 1)) return place;
     return place[1].key == key ? place + 1 : nullptr;
   }
 
-  std::array<CallPlace, size_t{1} << kBits> places_;
+  AddressCache<std::array<CallPlace, 2>, 10> places_;
 };
 
 // The offset of the place's payload, which is written where the chunk has none yet; 0 at the cap. May go on to the next

@@ -192,8 +192,8 @@ bool Attach(Binding* binding) {
     binding->is_lost = true;
     return false;
   }
-  if (binding->names == nullptr) binding->names = std::make_unique<CachedName[]>(size_t{1} << Binding::kNameBits);
-  std::fill_n(binding->names.get(), size_t{1} << Binding::kNameBits, CachedName{});
+  if (binding->names == nullptr) binding->names = std::make_unique<Binding::Names>();
+  std::ranges::fill(*binding->names, CachedName{});
   binding->places.reset();
   if (window->wants_places()) binding->places = std::make_unique<CallPlaces>();
   binding->generation = window->generation;

@@ -21,6 +21,7 @@
 #include "sources/python/call_names.h"
 #include "sources/python/call_places.h"
 #include "sources/python/frames.h"
+#include "sources/streams/address_cache.h"
 
 namespace opscope {
 
@@ -80,21 +81,19 @@ struct alignas(32) CachedName {  // none lies in two lines of the processor's ca
 };
 
 struct Binding {
-  static constexpr uint32_t kNameBits = 11;
+  using Names = AddressCache<CachedName, 11>;
 
   Stream* stream = nullptr;
   uint64_t generation = 0;
   CallWindow* window = nullptr;
   Binding* next = nullptr;
-  std::unique_ptr<CachedName[]> names;  // 1 << kNameBits, from the first event on
-  std::unique_ptr<CallPlaces> places;   // likewise; null: the window does not want them
-  std::vector<OpenFrame> open;          // outermost first; until the first event
-  bool is_lost = false;                 // the thread cannot record
-  bool hears_events = true;             // of call_events.h; false: module_calls.h records
+  std::unique_ptr<Names> names;        // from the first event on
+  std::unique_ptr<CallPlaces> places;  // likewise; null: the window does not want them
+  std::vector<OpenFrame> open;         // outermost first; until the first event
+  bool is_lost = false;                // the thread cannot record
+  bool hears_events = true;            // of call_events.h; false: module_calls.h records
 
-  CachedName* CachedFor(const void* key) const {
-    return &names[(reinterpret_cast<uintptr_t>(key) * 0x9e3779b97f4a7c15u) >> (64 - kNameBits)];
-  }
+  CachedName* CachedFor(const void* key) const { return &names->EntryOf(key); }
 };
 
 struct ThreadCalls {

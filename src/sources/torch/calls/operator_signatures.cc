@@ -9,6 +9,7 @@
 #include <new>
 #include <set>
 
+#include "opscope/recorder.h"
 #include "sources/streams/failures.h"
 
 namespace opscope {
@@ -71,9 +72,8 @@ void SetName(OperatorPlace* place, const std::string& name) {
 }  // namespace
 
 void NoteOperator(const c10::FunctionSchema* schema) {
-  const uint64_t hash = (reinterpret_cast<uintptr_t>(schema) >> 4) * 0x9e3779b97f4a7c15u;
-  const size_t first = hash >> 51;
-  static_assert(kOperatorPlaces == size_t{1} << (64 - 51));
+  static_assert(kOperatorPlaces == size_t{1} << 13);
+  const size_t first = HashWord(reinterpret_cast<uintptr_t>(schema) >> 4, 13);
   for (size_t probe = 0; probe < kOperatorPlaces; ++probe) {
     OperatorPlace& place = operator_places[(first + probe) % kOperatorPlaces];
     const c10::FunctionSchema* known = place.schema.load(std::memory_order_relaxed);

@@ -3,11 +3,11 @@
 
 namespace opscope::asking_places {
 
-constinit std::array<Place, size_t{1} << kPlaceBits> places{};
+constinit AddressCache<Place, 9> places{};
 
 void NoteRange(const void* place, const void* of_operator) {
   const auto address = reinterpret_cast<uintptr_t>(place);
-  Place& at = PlaceOf(address);
+  Place& at = places.EntryOf(place);
   uint64_t known = at.known.load(std::memory_order_relaxed);
   if ((known & ~kAddress) == kOfNone) return;  // of another one, too: that must not be forgotten
   if ((known & kAddress) != address) {
@@ -22,7 +22,7 @@ void NoteRange(const void* place, const void* of_operator) {
 
 void NoteNoRange(const void* place) {
   const auto address = reinterpret_cast<uintptr_t>(place);
-  PlaceOf(address).known.store(address | kOfNone, std::memory_order_relaxed);
+  places.EntryOf(place).known.store(address | kOfNone, std::memory_order_relaxed);
 }
 
 }  // namespace opscope::asking_places

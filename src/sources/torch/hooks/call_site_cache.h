@@ -11,10 +11,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
+
+#include "sources/streams/address_cache.h"
 
 namespace opscope::asking_places {
 
@@ -30,17 +30,13 @@ inline constexpr uint64_t kAddress = kOneRange - 1;
 // a few operators meets the same one each time.
 inline constexpr uint32_t kAskedAgain = 61;
 
-inline constexpr size_t kPlaceBits = 9;  // programs call some hundred operators
-extern std::array<Place, size_t{1} << kPlaceBits> places __attribute__((visibility("hidden")));
-
-inline Place& PlaceOf(uint64_t address) {
-  return places[address * 0x9e3779b97f4a7c15u >> (64 - kPlaceBits)];
-}
+// 512 entries: programs call some hundred operators.
+extern AddressCache<Place, 9> places __attribute__((visibility("hidden")));
 
 // Whether the operator that asks there will surely begin a range.
 inline bool IsOfOneOperator(const void* place) {
   const auto address = reinterpret_cast<uintptr_t>(place);
-  return PlaceOf(address).known.load(std::memory_order_relaxed) == (address | kEnoughRanges);
+  return places.EntryOf(place).known.load(std::memory_order_relaxed) == (address | kEnoughRanges);
 }
 
 // The place has asked, and then a range of this operator has begun, or none.

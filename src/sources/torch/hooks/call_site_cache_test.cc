@@ -17,9 +17,9 @@ std::vector<const void*> SeparatePlaces(size_t count) {
   std::vector<const void*> found;
   std::set<const Place*> taken;
   for (; found.size() < count; address += 16) {
-    if (PlaceOf(address).known == 0 && taken.insert(&PlaceOf(address)).second) {
-      found.push_back(reinterpret_cast<const void*>(address));
-    }
+    const auto* place = reinterpret_cast<const void*>(address);
+    const Place& entry = places.EntryOf(place);
+    if (entry.known == 0 && taken.insert(&entry).second) found.push_back(place);
   }
   return found;
 }
@@ -65,10 +65,9 @@ TEST(AskingPlaces, AreNeverOfOneOperatorAfterOneWithoutARange) {
 // Of two with one entry in the table the later one is known, or none.
 TEST(AskingPlaces, AreNotTakenForEachOther) {
   const void* place = SeparatePlaces(1)[0];
-  auto other = reinterpret_cast<uint64_t>(place) + 16;
-  while (&PlaceOf(other) != &PlaceOf(reinterpret_cast<uint64_t>(place)))
-    other += 16;
-  const auto* later = reinterpret_cast<const void*>(other);
+  const auto* later = static_cast<const char*>(place) + 16;
+  while (&places.EntryOf(later) != &places.EntryOf(place))
+    later += 16;
   NoteRanges(place, 10);
   EXPECT_FALSE(IsOfOneOperator(later));
   NoteRanges(later, 3);

@@ -4,13 +4,13 @@
 #include <c10/core/impl/PyInterpreter.h>
 #include <sched.h>
 
-#include <array>
 #include <cstddef>
 #include <cstring>
 #include <iterator>
 #include <vector>
 
 #include "sources/got/patched_entries.h"
+#include "sources/streams/address_cache.h"
 #include "sources/torch/abi/torch_compat.h"
 
 namespace opscope::boxed_references {
@@ -27,14 +27,13 @@ using Table = c10::impl::PyInterpreterVTable;
 using Count = void (*)(const Table*, PyObject*);
 
 constexpr uintptr_t kFree = 0, kClosed = 1;  // a place's word, else it is an object
-constexpr size_t kPlaceBits = 6;
 struct alignas(64) Place {
   std::atomic<uintptr_t> word{kClosed};
 };
-constinit std::array<Place, size_t{1} << kPlaceBits> places{};
+constinit AddressCache<Place, 6> places{};
 
 std::atomic<uintptr_t>& PlaceOf(const void* object) {
-  return places[reinterpret_cast<uintptr_t>(object) * 0x9e3779b97f4a7c15u >> (64 - kPlaceBits)].word;
+  return places.EntryOf(object).word;
 }
 
 // torch's own, and the table that they are given.

@@ -31,6 +31,7 @@
 #include <string_view>
 #include <utility>
 
+#include "opscope/recorder.h"
 #include "sources/streams/failures.h"
 #include "sources/torch/abi/torch_layout.h"
 
@@ -42,7 +43,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "autograd::engine::evaluate_function: ";
 
-constexpr size_t kNameBits = 10;  // torch 2.13 generates 711 nodes; programs have theirs
+constexpr uint32_t kNameBits = 10;  // torch 2.13 generates 711 nodes; programs have theirs
 constexpr size_t kProbes = 16;
 struct Schemas {
   c10::FunctionSchema inner, outer;
@@ -65,8 +66,7 @@ size_t PlaceOf(std::string_view name) {
   const size_t bytes = std::min(name.size(), sizeof(first));
   std::memcpy(&first, name.data(), bytes);
   std::memcpy(&last, name.data() + name.size() - bytes, bytes);
-  const uint64_t mixed = (first ^ name.size()) * 0x9e3779b97f4a7c15u ^ last;
-  return mixed * 0x9e3779b97f4a7c15u >> (64 - kNameBits);
+  return HashWord(HashWord(first ^ name.size(), 64) ^ last, kNameBits);
 }
 
 // Null: too many are known.

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sources/streams/address_cache.h"
+
 namespace opscope::drop_in {
 
 constinit __thread ThreadView this_thread{};
@@ -20,8 +22,8 @@ struct KnownName {
   const char* name = nullptr;
   std::string mangled, text;
 };
-constexpr size_t kKnownNameBits = 8;
-constinit __thread KnownName* known_names = nullptr;
+using KnownNames = AddressCache<KnownName, 8>;
+constinit __thread KnownNames* known_names = nullptr;
 
 // Made after torch's list, so it ends before.
 struct EndOfThread {
@@ -32,7 +34,7 @@ struct EndOfThread {
   ~EndOfThread() {
     this_thread.list = nullptr;
     thread_has_ended = true;
-    delete[] std::exchange(known_names, nullptr);
+    delete std::exchange(known_names, nullptr);
   }
 };
 
@@ -92,9 +94,9 @@ std::string Demangle(const char* name) {
   if (name == nullptr || thread_has_ended) return c10::demangle(name);
   if (OPSCOPE_UNLIKELY(known_names == nullptr)) {
     NoteThisThread();  // whose end will free them
-    known_names = new KnownName[size_t{1} << kKnownNameBits];
+    known_names = new KnownNames;
   }
-  KnownName& place = known_names[reinterpret_cast<uintptr_t>(name) * 0x9e3779b97f4a7c15u >> (64 - kKnownNameBits)];
+  KnownName& place = known_names->EntryOf(name);
   // The text too: a library may have been unloaded and another one lie there.
   if (place.name != name || place.mangled != name) place = {name, name, c10::demangle(name)};
   return place.text;

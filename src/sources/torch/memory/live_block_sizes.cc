@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "opscope/recorder_abi.h"
+#include "opscope/recorder.h"
 #include "sources/got/got_entries.h"
 
 namespace opscope {
@@ -25,7 +25,6 @@ struct Entry {
 constexpr uint64_t kMostBytes = (uint64_t{1} << 40) - 1;
 constexpr uint64_t kExcessUnknown = (1 << 13) - 1;
 constexpr uint64_t kTagMask = (1 << 11) - 1;
-constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
 constexpr size_t kWays = 4, kSets = size_t{1} << 15;  // a set is a cache line
 
 constinit std::atomic<Entry*> table{nullptr};
@@ -74,12 +73,12 @@ UsableSize FindUsableSize() {
 Entry* SetOf(Entry* entries, uint64_t address) {
   // Blocks that lie together have places that lie together, so that a program that takes turns with few of them finds
   // the places in the cache; the regions of 2 MiB that each fill the table are spread.
-  const uint64_t region = (address >> 23) * kSpread >> 49;
+  const uint64_t region = HashWord(address >> 23, 15);
   return entries + (((address >> 8) ^ region) & (kSets - 1)) * kWays;
 }
 
 uint64_t TagOf(uint64_t address) {
-  return address * kSpread >> 53;
+  return HashWord(address, 11);
 }
 
 // The place for the block: its own, a free one, or another block's.

@@ -22,6 +22,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "opscope/recorder.h"
+
 namespace opscope {
 
 inline constexpr size_t kTensorPlaces = size_t{1} << 15;
@@ -54,8 +56,8 @@ struct TensorTable {
   static c10::TensorImpl* BodyIn(uintptr_t word) { return reinterpret_cast<c10::TensorImpl*>(word & ~(kHeld | kBusy)); }
   static size_t SetOf(const c10::TensorImpl* body) {
     const auto bits = reinterpret_cast<uintptr_t>(body);
-    static_assert(kSets == size_t{1} << (64 - 52));
-    return ((bits >> 9) + ((bits >> 21) * 0x9e3779b97f4a7c15u >> 52)) % kSets;
+    static_assert(kSets == size_t{1} << 12);
+    return ((bits >> 9) + HashWord(bits >> 21, 12)) % kSets;
   }
   // The place to try first.
   static size_t WayOf(const c10::TensorImpl* body) { return reinterpret_cast<uintptr_t>(body) >> 6 & (kWays - 1); }
