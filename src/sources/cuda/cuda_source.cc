@@ -16,6 +16,7 @@
 #include "sources/cuda/device_window.h"
 #include "sources/cuda/holder.h"
 #include "sources/streams/failures.h"
+#include "sources/streams/window_fact.h"
 
 namespace opscope {
 namespace {
@@ -62,8 +63,7 @@ void* Begin(Window* window, uint32_t flags) {
     LastWhyNot() = why_not;
   }
   if (session->is_recorded) {
-    const std::string member = "\"cupti_version\":" + std::to_string(cuda::LoadedCupti().version);
-    opscope_window_add_metadata(window, member.c_str());
+    AddWindowFact(window, "cupti_version", std::to_string(cuda::LoadedCupti().version));
   }
   return session.release();
 }
@@ -109,8 +109,7 @@ void Deliver(void* opaque) {
   try {
     if (session->is_recorded) Holder::Get().Forget(session->window);
     if (const std::string problems = session->window->problems().Json(); !problems.empty()) {
-      const std::string member = "\"" + std::string(kDeviceProblemsKey) + "\":" + problems;
-      opscope_window_add_metadata(session->window->window(), member.c_str());
+      AddWindowFact(session->window->window(), kDeviceProblemsKey, problems);
     }
   } catch (...) {
     CountFailure();

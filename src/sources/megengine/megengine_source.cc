@@ -15,6 +15,7 @@
 #include "sources/megengine/bundle.h"
 #include "sources/megengine/walk.h"
 #include "sources/streams/failures.h"
+#include "sources/streams/window_fact.h"
 
 namespace opscope {
 namespace {
@@ -83,8 +84,7 @@ void Stop(void* opaque) {
   if (running == session.get()) running = nullptr;
   if (session->process != getpid()) return;
   if (const uint64_t unknown = session->walk->unknown(); unknown > 0) {
-    const std::string member = std::string("\"") + std::string(kPartsLeftOutKey) + "\":" + std::to_string(unknown);
-    opscope_window_add_metadata(session->window, member.c_str());
+    AddWindowFact(session->window, kPartsLeftOutKey, std::to_string(unknown));
   }
   opscope_track_close(session->track);
 }

@@ -27,6 +27,7 @@
 #include "sources/paddle/trial.h"
 #include "sources/paddle/user_range.h"
 #include "sources/streams/failures.h"
+#include "sources/streams/window_fact.h"
 
 namespace opscope {
 
@@ -41,12 +42,6 @@ struct OpenSession {
   PaddleWay way = PaddleWay::kNone;
 };
 std::array<OpenSession, kMaxWindows>& sessions = *new std::array<OpenSession, kMaxWindows>;
-
-void Tell(Window* window, std::string_view key, std::string_view value_json) {
-  std::string member = "\"";
-  member.append(key).append("\":").append(value_json);
-  opscope_window_add_metadata(window, member.c_str());
-}
 
 // What the ways by somebody else's recorder lack; the parts that go into records by this library.
 uint32_t PartsBeside(uint32_t flags, PaddleWay way, std::string* route) {
@@ -164,11 +159,11 @@ const char* Begin(Window* window, uint32_t slot, uint32_t flags) {
     refused = BeginBy(way, window, slot, flags, parts);
   }
   if (refused != nullptr) return refused;
-  if (route.find("; without ") != std::string::npos) Tell(window, kPartsLeftOutKey, "1");
+  if (route.find("; without ") != std::string::npos) AddWindowFact(window, kPartsLeftOutKey, "1");
   std::string route_json;
   AppendJsonString(&route_json, route);
-  Tell(window, kPaddleRouteKey, route_json);
-  if (!memory.empty()) Tell(window, kHostMemoryKey, memory);
+  AddWindowFact(window, kPaddleRouteKey, route_json);
+  if (!memory.empty()) AddWindowFact(window, kHostMemoryKey, memory);
   sessions[slot] = {window, getpid(), way};
   return nullptr;
 }

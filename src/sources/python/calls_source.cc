@@ -17,6 +17,7 @@
 #include "sources/python/call_events.h"
 #include "sources/python/collector.h"
 #include "sources/python/module_calls.h"
+#include "sources/streams/window_fact.h"
 
 namespace opscope {
 namespace {
@@ -196,10 +197,8 @@ void* Start(const Source* self, Window* window, uint32_t flags, const char** err
   return nullptr;
 }
 
-void Tell(Window* window, std::string_view key, uint64_t threads) {
-  if (threads == 0) return;
-  const std::string member = "\"" + std::string(key) + "\":" + std::to_string(threads);
-  opscope_window_add_metadata(window, member.c_str());
+void AddCount(Window* window, std::string_view key, uint64_t threads) {
+  if (threads != 0) AddWindowFact(window, key, std::to_string(threads));
 }
 
 void Stop(void* of_start) {
@@ -209,8 +208,8 @@ void Stop(void* of_start) {
   const KeptException kept;
   const Unseen unseen = StopCalls(session->calls);
   try {
-    Tell(session->window, kCallsUnseenKey, unseen.replaced);
-    Tell(session->window, kIdleThreadsKey, unseen.idle);
+    AddCount(session->window, kCallsUnseenKey, unseen.replaced);
+    AddCount(session->window, kIdleThreadsKey, unseen.idle);
   } catch (const std::bad_alloc&) {  // calls are missing, and it is not told
   }
 }

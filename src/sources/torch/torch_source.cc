@@ -11,6 +11,7 @@
 
 #include "opscope/recorder.h"
 #include "sources/streams/failures.h"
+#include "sources/streams/window_fact.h"
 #include "sources/torch/callbacks/callback_pool.h"
 #include "sources/torch/calls/keyword_json.h"
 #include "sources/torch/calls/operator_signatures.h"
@@ -34,17 +35,11 @@ struct OpenSession {
 };
 constinit OpenSession open_sessions[kCallbackInstances];
 
-void Tell(Window* window, std::string_view key, std::string_view value_json) {
-  std::string member = "\"";
-  member.append(key).append("\":").append(value_json);
-  opscope_window_add_metadata(window, member.c_str());
-}
-
 void TellRoute(Window* window, uint32_t instance) {
   const char* why_callbacks = WhyCallbacks(instance);
   std::string route;
   AppendJsonString(why_callbacks != nullptr ? std::string("callbacks: ") + why_callbacks : "drop-in functions", &route);
-  Tell(window, kTorchRouteKey, route);
+  AddWindowFact(window, kTorchRouteKey, route);
 }
 
 // The numbers of torch's events go on over the recordings of a process, as torch's do. Nothing is recorded any more.
@@ -56,7 +51,7 @@ void TellFirstEventId(Window* window) {
     first = 1;
     next_id.store(1 + recorded, std::memory_order_relaxed);
   }
-  Tell(window, kFirstEventIdKey, std::to_string(first));
+  AddWindowFact(window, kFirstEventIdKey, std::to_string(first));
 }
 
 // What a recording switches on in torch, each part apart from the others. A part looks at the flags of the window
@@ -152,7 +147,7 @@ void Stop(void* session) {
     }
     if (is_told) return;
     if ((flags & torch_source_flags::kTensors) != 0) {
-      Tell(window, kOperatorsKey, "\"" + KindsOfNotedOperators() + "\"");
+      AddWindowFact(window, kOperatorsKey, "\"" + KindsOfNotedOperators() + "\"");
     }
     TellFirstEventId(window);
   } catch (...) {
