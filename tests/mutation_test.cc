@@ -1,6 +1,7 @@
 // Mutates the golden inputs of every format in twelve ways (mutators.h) and imports the results: no crash, no endless
 // loop, no excessive memory, and every error names the input and the byte. 20,000 mutations here, a million with
 // OPSCOPE_SOAK=1; the seed of one is its number (OPSCOPE_SEED=N runs it alone).
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -199,7 +199,7 @@ def is_test(name):
 
 def check_head(name, text):
     lines = text.splitlines()
-    if not any(line.strip("/#* ") == LICENCE for line in lines[:40]):
+    if not any(line.strip("/#* ") == LICENCE for line in lines[:60]):
         yield Violation("licence", name, 1, f"no line of its own says {LICENCE}")
     if name.endswith(".cc") and not is_test(name) and len(lines) > LONG_SOURCE and opening(lines) < OPENING_LINES:
         what = f"{len(lines)} lines, and no opening comment that says what the source does and why"

@@ -1,5 +1,6 @@
 // `_core.Schedule` and the transition table, which front ends turn into the names of the profiler that they stand in
-// for. SPDX-License-Identifier: Apache-2.0
+// for.
+// SPDX-License-Identifier: Apache-2.0
 #include "opscope/schedule.h"
 
 #include <nanobind/stl/optional.h>

@@ -1,5 +1,6 @@
 // `_core.Session`: the recordings of one profile, and dumps of the one that runs. What happens without the GIL (a
-// signal while the main thread hangs in C code, the watchdog) happens in C++ alone. SPDX-License-Identifier: Apache-2.0
+// signal while the main thread hangs in C code, the watchdog) happens in C++ alone.
+// SPDX-License-Identifier: Apache-2.0
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 

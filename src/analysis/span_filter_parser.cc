@@ -1,6 +1,7 @@
 // Recursive descent over  or := and {"or" and};  and := part {"and" part};  part := "not" part | "(" or ")" |
 // comparison. Every rule returns the index of its node, or kNone after an error; children precede their parents in the
-// list. A bound on nesting keeps hostile input from exhausting the stack. SPDX-License-Identifier: Apache-2.0
+// list. A bound on nesting keeps hostile input from exhausting the stack.
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/span_filter_parser.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // `opscope doctor`: what on this machine can be profiled, and what is missing. Facts about Python and frameworks come
-// from the Python package if it runs the command; the native program knows the machine alone. SPDX-License-Identifier:
-// Apache-2.0
+// from the Python package if it runs the command; the native program knows the machine alone.
+// SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
 #include "base/shown_text.h"

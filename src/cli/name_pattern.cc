@@ -1,5 +1,6 @@
 // Compiles Python regular expressions with std::regex after translating what differs (name_pattern.h). std::regex
-// throws on errors; the exceptions are caught in this file. SPDX-License-Identifier: Apache-2.0
+// throws on errors; the exceptions are caught in this file.
+// SPDX-License-Identifier: Apache-2.0
 #include "cli/name_pattern.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Parses arguments with CLI11. Only this file includes CLI11, whose header takes longer to compile than all verbs.
-// CLI11 throws for help, version and usage errors; the exceptions are caught in this file. SPDX-License-Identifier:
-// Apache-2.0
+// CLI11 throws for help, version and usage errors; the exceptions are caught in this file.
+// SPDX-License-Identifier: Apache-2.0
 #include "cli/parse.h"
 
 #include <CLI/CLI.hpp>

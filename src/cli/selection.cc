@@ -1,5 +1,6 @@
 // --where, --steps and --time: ranges are rewritten as conditions ("3..7" becomes "step >= 3 and step <= 7"), so that
-// there is one way to select spans and one error format. SPDX-License-Identifier: Apache-2.0
+// there is one way to select spans and one error format.
+// SPDX-License-Identifier: Apache-2.0
 #include "cli/selection.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // ReadMegEngineProfile: the way of any content, but that the importer of a static graph makes way for one that reads
-// its operators. What is no graph becomes a Trace as ever. SPDX-License-Identifier: Apache-2.0
+// its operators. What is no graph becomes a Trace as ever.
+// SPDX-License-Identifier: Apache-2.0
 #include <string>
 #include <utility>
 

@@ -1,6 +1,7 @@
 // Rows that are no valid JSON cost themselves and nothing else, in every list of rows of every format: of a document in
 // which one row is damaged in the ways of real writers, or at random, the Trace is that of the document without the
-// row, and one problem says where the row began. SPDX-License-Identifier: Apache-2.0
+// row, and one problem says where the row began.
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Writes a flame graph as one self-contained SVG file. Every box has its name and value as a tooltip; a small script
-// adds zoom and search where scripts run. SPDX-License-Identifier: Apache-2.0
+// adds zoom and search where scripts run.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdio>
 #include <string>

@@ -1,6 +1,6 @@
 // Writes folded stacks: a line per path, `outermost;...;innermost VALUE`, the format of flamegraph.pl, which speedscope
-// and others read too. The value is the self value, so that sums over lines are exact. SPDX-License-Identifier:
-// Apache-2.0
+// and others read too. The value is the self value, so that sums over lines are exact.
+// SPDX-License-Identifier: Apache-2.0
 #include <functional>
 #include <string>
 #include <string_view>

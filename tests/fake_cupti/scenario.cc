@@ -1,6 +1,7 @@
 // Parses a scenario text such as "version=12.9;drop=7;fail=cuptiActivityFlushAll:999@2" (see fake_cupti.h). An unknown
 // key or a malformed value aborts the process, because a test with a misspelled fault would pass without testing
-// anything. SPDX-License-Identifier: Apache-2.0
+// anything.
+// SPDX-License-Identifier: Apache-2.0
 #include "scenario.h"
 
 #include <algorithm>

@@ -4,8 +4,8 @@
 // to that op's kernels and moves host events to the op's thread. An event without an op has its own CUPTI correlation
 // as id. Older versions of Kineto wrote the correlation everywhere; there the op around the call is used
 // (Trace::launches). A runtime call without an id is listed like an op, under its correlation. If that equals some op's
-// id, the call gets the op's kernels too: an error of torch, kept because its tables show it. SPDX-License-Identifier:
-// Apache-2.0
+// id, the call gets the op's kernels too: an error of torch, kept because its tables show it.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <numeric>
 #include <unordered_map>

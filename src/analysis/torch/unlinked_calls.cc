@@ -3,7 +3,8 @@
 // that thread: cudaDeviceSynchronize within a step reduces the step's self time.
 //
 // The stopping thread is named by the metadata, else it is the main thread of the process. If it has no track, the
-// calls nest only among themselves. SPDX-License-Identifier: Apache-2.0
+// calls nest only among themselves.
+// SPDX-License-Identifier: Apache-2.0
 #include <charconv>
 #include <unordered_map>
 

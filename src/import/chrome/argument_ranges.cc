@@ -1,6 +1,6 @@
 // The inputs that ended are a stack: when a range of depth d ends, those of a greater depth are its own, and lie on
-// top. So each input is pushed once and popped once, however deep the ranges are nested. SPDX-License-Identifier:
-// Apache-2.0
+// top. So each input is pushed once and popped once, however deep the ranges are nested.
+// SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/argument_ranges.h"
 
 namespace opscope {

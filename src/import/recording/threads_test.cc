@@ -1,6 +1,7 @@
 // A recording gives the same Trace, down to the numbers of its strings and argument lists, whatever number of threads
 // reads it. Random recordings: several threads and windows, chunks small enough that scopes span many of them,
 // every kind of record, lost and doubled chunks, flipped bytes.
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -3,7 +3,8 @@
 // What a pickle may hold here: pickle_reader.h.
 //
 // A pickle can name one list many times over, so a small file could stand for rows without end: there are never more
-// rows than bytes, and texts of shared values end after a kilobyte. SPDX-License-Identifier: Apache-2.0
+// rows than bytes, and texts of shared values end after a kilobyte.
+// SPDX-License-Identifier: Apache-2.0
 #include <bit>
 #include <cmath>
 #include <string>

@@ -1,5 +1,6 @@
 // The views of Paddle's summary about the whole run: devices, event types, model phases, communication. Notes are
-// Paddle's texts, with their mistakes. SPDX-License-Identifier: Apache-2.0
+// Paddle's texts, with their mistakes.
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
 #include <string>
 

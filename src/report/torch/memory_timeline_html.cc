@@ -2,7 +2,8 @@
 //
 // Memory changes in steps, so each category is a polygon with a corner at every change, stacked on the categories
 // below. A screen has a few thousand columns; of the changes within one column the largest total is drawn, so that no
-// peak is lost and a run with a million allocations stays a small file. SPDX-License-Identifier: Apache-2.0
+// peak is lost and a run with a million allocations stays a small file.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
 #include <numeric>

@@ -1,5 +1,6 @@
 // Compiled with libstdc++'s older strings, as MegEngine's wheels are: nothing of std crosses the border of this file
-// but the function that is called here. SPDX-License-Identifier: Apache-2.0
+// but the function that is called here.
+// SPDX-License-Identifier: Apache-2.0
 #include "sources/megengine/parameters.h"
 
 #include <functional>

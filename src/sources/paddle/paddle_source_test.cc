@@ -1,5 +1,6 @@
 // The source beside a fake Paddle (tests/fakes/paddle_core.cc): which events are recorded by which way, and what is
-// told. SPDX-License-Identifier: Apache-2.0
+// told.
+// SPDX-License-Identifier: Apache-2.0
 #include "opscope/paddle_source.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,6 @@
 // Drop-in functions in the slots of torch (capture_mode.h): what is recorded is what callbacks record, and everybody
-// else gets theirs. SPDX-License-Identifier: Apache-2.0
+// else gets theirs.
+// SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/record_function.h>

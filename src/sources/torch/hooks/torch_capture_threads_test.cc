@@ -1,5 +1,6 @@
 // Drop-in functions in the slots of torch (capture_mode.h) come and go with windows, whatever other threads and
-// processes do. SPDX-License-Identifier: Apache-2.0
+// processes do.
+// SPDX-License-Identifier: Apache-2.0
 #include <ATen/ThreadLocalState.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
