@@ -1,10 +1,15 @@
-// A column most rows of which hold one value, its blank: it takes no memory until a row gets another one. Tables have
-// columns for all that some input may say, and most inputs say little of it.
+// A column that allocates its rows when the first of them gets a value other than its blank (default).
+// Tables have a column for everything that some input may say, and most inputs say little of it: a dense
+// column would cost 4 or 8 bytes per row for nothing.
 //
-// The bytes of a blank are all alike (0, or all ones: kNone, -1), so that what was never filled is shown as
+//   BlankColumn<StackId, StackId::kNone> stack;
+//   stack.resize_unset(1'000'000);          // no memory yet
+//   stack.Set(7, StackId{3});               // allocates; all other rows hold kNone
+//
+// The bytes of a blank are all alike (0x00, or 0xff: kNone, -1), so a column without rows is shown as
 // BlankMemory.
 //
-// Thread rule: one thread at a time, but Set, which several threads may call at once for different rows.
+// Thread rule: one thread at a time, but Set: several threads may set different rows at once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -35,7 +40,7 @@ class BlankColumn {
                 std::ranges::count(std::bit_cast<Bytes>(kBlank), kByte) == sizeof(T));
 
  public:
-  // All rows hold the blank.
+  // True until a row gets another value.
   bool is_blank() const { return rows_.load(std::memory_order_acquire) == nullptr; }
   T operator[](size_t at) const {
     const T* rows = rows_.load(std::memory_order_acquire);
@@ -50,7 +55,8 @@ class BlankColumn {
     rows[at] = value;
   }
 
-  // The new rows hold the blank, or anything until they are Set. REQUIRES: a place that was lent has room
+  // Sets the number of rows; new rows hold the blank, or are undefined until Set. REQUIRES: borrowed memory
+  // has room
   void resize_unset(size_t size) {
     size_ = size;
     if (is_blank()) return;
@@ -71,18 +77,17 @@ class BlankColumn {
     column_.shrink_to_fit();
     if (!is_blank()) Adopt();
   }
-  // Where the rows are to lie if there will be any. REQUIRES: as Column::Borrow
+  // Memory for the rows, used if they are needed. REQUIRES: as Column::Borrow
   void Borrow(void* memory, size_t capacity) {
     lent_ = memory;
     capacity_ = capacity;
   }
 
-  // The rows that were written, nullptr while all are blank. After a change of it: Adopt().
+  // The rows, nullptr while there are none. Call Adopt() after a change that may move them.
   Column<T>* filled() { return is_blank() ? nullptr : &column_; }
   void Adopt() { rows_.store(column_.data(), std::memory_order_relaxed); }
 
-  // As if a row had got another value: the rows before `first` hold what they held, those behind it anything until they
-  // are written.
+  // Allocates the rows: those before `first` keep their values, the others are undefined until written.
   T* FillBefore(size_t first) {
     if (is_blank()) MakeRoom(first);
     return column_.data();

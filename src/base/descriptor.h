@@ -1,5 +1,5 @@
-// Descriptors of files that we open. Where the program has closed its standard streams the system gives their numbers
-// out again, and what the program, or anyone in it, then prints would go into our file.
+// Keeps our file descriptors off the standard streams. A program that has closed its standard output gets
+// number 1 from the next open; whatever it then prints would go into our file.
 //
 // Thread rule: any thread; safe in signal handlers.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,7 +12,7 @@
 
 namespace opscope {
 
-// What an open gave, which may be -1, under a number that is none of a standard stream's. -1: errno says why.
+// Moves a descriptor above 2 if necessary. Accepts -1. Returns the descriptor; -1: errno says why.
 [[nodiscard]] inline int AboveStandardStreams(int descriptor) {
   if (descriptor < 0 || descriptor > STDERR_FILENO) return descriptor;
   const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);

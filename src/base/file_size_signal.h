@@ -1,7 +1,8 @@
-// A write beyond the limit on the size of files (ulimit -f) gives EFBIG, and SIGXFSZ besides, which ends a process
-// that does not see to it. While an object of this class lives the calling thread gets the number alone.
+// Blocks SIGXFSZ for the calling thread. A write beyond the file size limit (ulimit -f) fails with EFBIG
+// and also raises SIGXFSZ, which ends the process by default. While an object of this class lives, the
+// thread gets the errno alone.
 //
-// Thread rule: one thread; the signal is sent to the thread that writes, so the mask of that thread suffices.
+// Thread rule: one thread; the kernel sends the signal to the writing thread, so its mask suffices.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,7 +26,7 @@ class FileSizeSignalHeld {
   FileSizeSignalHeld(const FileSizeSignalHeld&) = delete;
   FileSizeSignalHeld& operator=(const FileSizeSignalHeld&) = delete;
 
-  // To be called when a write gave EFBIG: takes the signal that came with it. errno stays.
+  // Removes the pending signal after a write failed with EFBIG. Does not change errno.
   void Take() {
     const int number = errno;
     const timespec at_once{};

@@ -1,5 +1,8 @@
-// A stable merge sort that begins with the runs that stand in order already. What several threads recorded is a
-// handful of sorted runs: n log(runs) steps over memory in order, where a sort from nothing takes n log n.
+// A stable natural merge sort: it begins with the runs that are in order already. Rows that several threads
+// recorded are a handful of sorted runs, so this takes n log(runs) sequential steps where std::sort takes n
+// log n random ones.
+//
+//   1 4 7 | 2 3 9 | 5 6     ->   1 2 3 4 7 9 | 5 6   ->   1 2 3 4 5 6 7 9
 //
 // Thread rule: pure function.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,8 @@
-// A set of numbers, which have places in their order. A bit for each number of a range with a count per word where they
-// lie close, else a sorted list, so that hostile numbers cost no memory.
+// An immutable set of 32-bit numbers that gives each number its index in ascending order: a bitmap with
+// prefix counts if the numbers are dense, else a sorted array, so that hostile numbers cost no memory.
+//
+//   const NumberSet set = NumberSet::Of([&](const auto& use) { for (uint32_t n : numbers) use(n); });
+//   set.PlaceOf(70);    // index of 70, or kNone; O(1) dense, O(log n) sparse
 //
 // Thread rule: immutable once made.
 // SPDX-License-Identifier: Apache-2.0
@@ -18,7 +21,7 @@ class NumberSet {
   static constexpr size_t kNone = SIZE_MAX;
 
   NumberSet() = default;
-  // `for_each(use)` calls use(number) for each, always the same ones.
+  // `for_each(use)` calls use(number) for each number, always the same ones; it runs twice.
   template <typename ForEach>
   static NumberSet Of(const ForEach& for_each) {
     size_t count = 0;
@@ -39,7 +42,7 @@ class NumberSet {
   }
 
   size_t size() const { return size_; }
-  // kNone: not in the set.
+  // Index of the number in ascending order; kNone: not in the set.
   size_t PlaceOf(uint32_t number) const {
     const size_t at = size_t{number} - first_;  // wraps below first_
     const size_t word = at / 64;

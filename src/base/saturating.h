@@ -1,5 +1,5 @@
-// Sums and differences that stop at the largest and smallest number there is: times of a damaged file add up to
-// anything, and one that wrapped would look like a short one.
+// Arithmetic that saturates: times of a damaged file add up to anything, and a sum that wrapped around
+// would look short.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -9,7 +9,7 @@
 
 namespace opscope {
 
-// Of numbers that are not negative the order does not matter.
+// Associative for non-negative numbers, so threads may add in any order.
 inline int64_t SaturatingAdd(int64_t a, int64_t b) {
   int64_t sum = 0;
   return __builtin_add_overflow(a, b, &sum) ? (b < 0 ? INT64_MIN : INT64_MAX) : sum;
@@ -20,7 +20,7 @@ inline int64_t SaturatingSubtract(int64_t a, int64_t b) {
   return __builtin_sub_overflow(a, b, &difference) ? (a < 0 ? INT64_MIN : INT64_MAX) : difference;
 }
 
-// Towards zero; of no number 0.
+// Truncates towards zero; NaN gives 0.
 inline int64_t SaturatingInt(double value) {
   constexpr double kBeyond = 9223372036854775808.0;
   if (value >= kBeyond) return INT64_MAX;
@@ -28,7 +28,7 @@ inline int64_t SaturatingInt(double value) {
   return value == value ? static_cast<int64_t>(value) : 0;
 }
 
-// Of numbers that a file says, which may be anything, where the programs that wrote them wrapped, too.
+// Wraps around like the machine. For numbers from a file, whose writers wrapped too.
 inline int64_t WrappingAdd(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }

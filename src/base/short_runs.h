@@ -1,7 +1,7 @@
-// Times short things on a machine that does other work too: several short runs, of which the median counts.
-// A run that was interrupted, or that met cold memory, does not. What else the machine does comes in bursts
-// (of 0.03 to 1 ms where this was made), so several things are timed in turns: a burst then takes a run or
-// two of each, and not all runs of one.
+// Times short operations on a busy machine: the median of nine short runs. The median ignores a run that
+// was interrupted or met a cold cache. Other work comes in bursts (0.03 to 1 ms on the machine where this
+// was made), so several operations are timed in turns: a burst then hits one run of each, not all runs of
+// one.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -16,14 +16,14 @@ namespace opscope {
 
 inline constexpr size_t kShortRuns = 9;
 
-// Nanoseconds, for differences within one process.
+// Nanoseconds of CLOCK_MONOTONIC; only differences within one process mean anything.
 inline double PreciseNow() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
-// The medians of what `run` returns, each of its own; one run more than kShortRuns goes ahead to warm up.
+// `run` returns N figures; the result has the median of each. One run more goes ahead to warm up.
 template <size_t N, typename Run>
 std::array<double, N> MediansOfRuns(const Run& run) {
   run();

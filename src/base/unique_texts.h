@@ -1,4 +1,9 @@
-// Texts that are numbered in the order in which they first come: the same text always has the same number.
+// Numbers distinct texts in the order in which they first appear (an interner): the same text always gets
+// the same number.
+//
+// An open-addressing table of 8-byte buckets, each with 32 bits of the hash (the tag) and the number.
+// Buckets are chosen by the high bits of the tag, so growing the table needs no text and writes from begin
+// to end. A lookup compares a text only if the tags agree.
 //
 // Thread rule: one thread at a time while it grows, then immutable.
 // SPDX-License-Identifier: Apache-2.0
@@ -18,7 +23,7 @@
 
 namespace opscope {
 
-// Texts to be added at once, each with its tag.
+// Texts for AddAll, each with its tag.
 struct TaggedTexts {
   std::span<const std::string_view> texts;
   std::span<const uint32_t> tags;

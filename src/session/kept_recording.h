@@ -1,5 +1,5 @@
-// The bytes of a recording that is over, apart from the window that made them: recordings of several cycles that add up
-// are kept so, and are imported as one Trace.
+// The bytes of a finished recording, copied out of its window. Recordings of several cycles that add up are
+// kept so, and imported as one Trace.
 //
 // Thread rule: immutable, any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -29,11 +29,12 @@ struct KeptRecording {
   uint64_t dropped = 0;
 };
 
-// What a closed window recorded. kOutOfMemory: memory is short; the window has it still.
+// Copies a closed window. kOutOfMemory: the window is unchanged.
 [[nodiscard]] Result<SharedRecording> KeepWindow(const Window* window);
 
-// Bytes for a further recording beside `earlier`, of `max_bytes` for all of them. With kKeepNewest the oldest give way
-// until half of it is free: that their events were dropped is what is left of them.
+// Bytes left for a further recording beside `earlier`, of `max_bytes` for all. Under kKeepNewest the oldest
+// recordings are reduced to the number of their events, counted as dropped, until half of max_bytes is
+// free.
 [[nodiscard]] uint64_t MakeRoom(uint64_t max_bytes, AtCap at_cap, std::vector<SharedRecording>* earlier);
 
 // One Trace of all recordings: clock, threads and processes joined, in order of time.

@@ -1,4 +1,4 @@
-// What the recordings of a session share.
+// What the recordings of a session share: the flight recorder, and whether the session is started.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -18,7 +18,7 @@ namespace opscope {
 struct Recording::Shared {
   explicit Shared(FlightOptions options) : flight(std::move(options)) {}
 
-  // The session was started, by this process.
+  // True if this process has started the session.
   bool is_started() const;
   Status StartFlight() {
     const MutexLock lock(mutex);

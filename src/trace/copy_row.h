@@ -1,4 +1,7 @@
-// Copies one row of a table of a Trace into a row for a TraceBuilder.
+// Copies one row of a table of a Trace into a row for a TraceBuilder: the building block of merging and
+// cutting.
+//
+//   builder.AddCounter(CopyRow<CounterDescription>(trace.counters(), row, [&](const auto& v) { return Convert(v); }));
 //
 // Thread rule: pure function.
 // SPDX-License-Identifier: Apache-2.0
@@ -10,7 +13,7 @@
 
 namespace opscope {
 
-// convert(value) makes each value one of the builder: ids of texts and rows differ between traces. O(columns)
+// convert(value) translates each value: ids of texts and rows differ between traces. O(columns)
 template <typename Description, typename Convert>
 typename RowStruct<Description>::Type CopyRow(const typename Description::Columns& columns, size_t row,
                                               Convert convert) {

@@ -1,4 +1,4 @@
-// The kinds of all spans of a trace, once these stand in their order.
+// Fills in the kinds of all spans of a trace, once the spans are in their final order.
 //
 // Thread rule: one thread at a time; it divides the rows among a team.
 // SPDX-License-Identifier: Apache-2.0
@@ -13,8 +13,8 @@
 
 namespace opscope {
 
-// Finds them by category, name, flags and track where none was given. Whether some span was given one that would not
-// have been found. O(n).
+// Derives kinds from category, name, flags and track where the importer gave none. True if some given kind
+// differs from the derived one. O(n).
 bool FillKinds(const StringPool& strings, std::span<const TrackRow> tracks, ThreadTeam* team, SpanTable* spans);
 
 }  // namespace opscope

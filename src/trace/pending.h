@@ -1,4 +1,4 @@
-// What a TraceBuilder holds beside the columns.
+// What a TraceBuilder holds beside the columns: rows that importers may still complete.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0

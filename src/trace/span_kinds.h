@@ -1,4 +1,4 @@
-// Kinds of spans by what their formats call them: the table that docs/span_kinds.md shows.
+// Kinds of spans by their formats' names for them: the table that docs/span_kinds.md shows.
 //
 // Thread rule: pure functions, but SpanKindFinder (one thread at a time).
 // SPDX-License-Identifier: Apache-2.0
@@ -21,17 +21,18 @@ struct KindOfText {
   std::string_view text;
   SpanKind kind = SpanKind::kOther;
 };
-// Of whole categories, and of beginnings of the names of ranges.
+// Categories that name a kind, and beginnings of the names of ranges that do.
 [[nodiscard]] std::span<const KindOfText> KnownCategories();
 [[nodiscard]] std::span<const KindOfText> KnownRanges();
 
-// By the category alone; kOther where that tells nothing.
+// By the category alone; kOther if it does not decide.
 [[nodiscard]] SpanKind KindOfCategory(std::string_view category);
 
-// Where the names within a category tell more: of calls of Python, and of ranges that a framework's own Python opens.
+// By the name, for categories whose names decide: Python calls, and ranges that a framework's Python code
+// opens.
 [[nodiscard]] SpanKind KindOfName(SpanKind of_category, std::string_view name);
 
-// The kinds of the spans of a trace; what was said of a category or a name is remembered.
+// Looks up the kinds of a trace's spans; remembers the result for each category and name.
 class SpanKindFinder {
  public:
   // `texts`: how many strings there are.
@@ -58,7 +59,7 @@ class SpanKindFinder {
     return static_cast<SpanKind>(known);
   }
 
-  // False: whatever has the category that Of was asked for last, and no flags, is of the same kind.
+  // False: every span with the category of the last Of, and without flags, has the same kind.
   bool names_mattered() const { return last_kind_ == SpanKind::kPythonFunction || last_kind_ == SpanKind::kUserRange; }
 
  private:

@@ -1,4 +1,5 @@
-// What a Trace owns: all columns and, once frozen, the public views of them.
+// Everything that a Trace owns: the columns of all tables, strings, argument lists and, once frozen, the
+// public views.
 //
 // Thread rule: one thread at a time until Freeze, then immutable.
 // SPDX-License-Identifier: Apache-2.0
@@ -26,7 +27,7 @@ class TraceStorage {
   bool has_own_kinds = false;
 
   Timestamp PlaceRowsWithoutTime(Timestamp first_elsewhere);  // as that of TraceBuilder
-  // Gives back what the columns hold in reserve and fixes the views.
+  // Gives back spare capacity and makes the views; the columns must not change afterwards.
   void Freeze();
   uint64_t memory_bytes();
 

@@ -1,5 +1,5 @@
-// A slice of a Trace's column as the numbers of a wire column: ids plus one, signed numbers and times
-// as their 64 bits, doubles as their bits.
+// Converts slices of a Trace's columns to the 64-bit integers that a column encoder takes: ids plus one (0:
+// none), signed numbers and times as their bits, doubles as their bits.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -49,7 +49,8 @@ void AddWireColumn(uint32_t column, std::span<const T> rows, ColumnEncoding enco
   block->AddRoom(column, rows.size(), encoding);
 }
 
-// What the file leaves out: a column whose every value is this one is not written. No id, or the default.
+// The value that files leave out: a column with this value in every row is not written. No id, or the
+// default.
 template <typename Column>
 constexpr uint64_t AbsentValue() {
   using T = typename Column::Type;

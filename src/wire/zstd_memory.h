@@ -1,5 +1,5 @@
-// zstd says that memory is short by the same number as that its input is damaged; those two must not be
-// taken for each other.
+// Tells zstd's out-of-memory errors from damage. Both are error codes of the same functions, but only
+// damage may become a Problem of the Trace.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,7 +12,7 @@
 
 namespace opscope {
 
-// `size`: what a function of zstd returned.
+// Throws std::bad_alloc if a zstd function returned an allocation failure. `size`: its result.
 inline void ThrowIfShortOfMemory(size_t size) {
   const ZSTD_ErrorCode code = ZSTD_getErrorCode(size);
   if (code == ZSTD_error_memory_allocation || code == ZSTD_error_workSpace_tooSmall) throw std::bad_alloc();
