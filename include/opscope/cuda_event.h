@@ -80,6 +80,11 @@ struct CudaDeviceDetails {
   uint32_t shared_per_block = 0, shared_per_block_optin = 0, shared_per_sm = 0;
 };
 // A kernel launch: configuration and resources.
+//
+//   grid, block                     dimensions of the launch
+//   static_shared, dynamic_shared   bytes of shared memory per block
+//   registers                       per thread
+//   channel, channel_type           CUPTI's hardware channel
 struct CudaKernelDetails {
   uint64_t graph_node = 0;
   uint32_t device = 0, context = 0, stream = 0, graph = 0;

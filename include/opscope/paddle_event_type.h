@@ -76,6 +76,7 @@ constexpr std::string_view PaddleEventTypeName(PaddleEventType type) {
 // code; false for the row of its C++ code.
 constexpr bool IsOfPaddlesPython(PaddleEventType type) {
   switch (type) {
+    // These are opened by Paddle's Python code.
     case PaddleEventType::kDataloader:
     case PaddleEventType::kProfileStep:
     case PaddleEventType::kForward:

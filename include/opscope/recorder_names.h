@@ -64,6 +64,7 @@ inline uint32_t InternText(Stream* stream, const char* text) {
   return InternAndRemember(stream, text, std::strlen(text), entry);
 }
 
+// Eight bytes at any address; compiles to one load.
 inline uint64_t LoadWord(const char* place) {
   uint64_t word;
   std::memcpy(&word, place, sizeof(word));
@@ -90,6 +91,8 @@ inline uint64_t LoadShort(const char* text, uint64_t size) {
 // constant, and a loop whose number of turns varies costs a branch misprediction,
 // so sizes up to 16 have no loop.
 inline bool SameBytes(const char* a, const char* b, uint64_t size) {
+  // Sizes 8 to 16 need the first and the last 8 bytes, which may overlap. Sizes up
+  // to 32 need two more pairs. Only longer names reach the loop.
   if (size < 8) return LoadShort(a, size) == LoadShort(b, size);
   const char *end_of_a = a + size, *end_of_b = b + size;
   uint64_t difference = (LoadWord(a) ^ LoadWord(b)) | (LoadWord(end_of_a - 8) ^ LoadWord(end_of_b - 8));
@@ -103,6 +106,7 @@ inline bool SameBytes(const char* a, const char* b, uint64_t size) {
 // Cache entry for a content. The hash takes the last bytes and some of the middle,
 // because names of one kind begin alike ("aten::...").
 inline NameCacheEntry* NameCacheSlot(NameCacheEntry* cache, const char* text, uint64_t size) {
+  // The multiplication spreads the bits; the highest ones are the index.
   uint64_t bits = size << 48;
   if (size >= 8) {
     bits ^= LoadWord(text + size - 8) ^ LoadWord(text + (size - 8) / 2) * 0xff51afd7ed558ccdu;
@@ -125,6 +129,7 @@ inline bool IsName(const Stream* stream, const NameCacheEntry* entry, const char
 // path small.
 __attribute__((noinline)) inline NameCacheEntry* InternInOtherSlot(NameCacheEntry* entry, Stream* stream,
                                                                    const char* text, uint64_t size) {
+  // An empty first entry is used without a look at the second.
   if (entry->offset != 0) {
     entry = stream->copied_names + ((entry - stream->copied_names) ^ 1);
     if (IsName(stream, entry, text, size)) return entry;

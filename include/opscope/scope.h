@@ -35,6 +35,9 @@ namespace opscope {
 // The calling thread's stream in the first window that takes its native scopes;
 // Stream::next_native leads to the others. Null if no window takes them. Attaches
 // the thread to new windows.
+//
+// Usually two loads and two branches: the gate is 0 while no window takes native
+// scopes, and equals Thread::gate once the thread has seen the last open or close.
 inline Stream* NativeStream() {
   const uint64_t gate = opscope_gate.load(std::memory_order_relaxed);
   if (__builtin_expect(gate == 0, 1)) return nullptr;
@@ -70,6 +73,8 @@ inline OpenScope* OpenAnnotation(Stream* stream, StaticName name) {
 inline OpenScope* OpenAnnotation(Stream* stream, const char* name) {
   return OpenScopeOn(stream, [=] { return ScopeEntries{InternText(stream, name)}; }, RecordSource::kAnnotation, 0);
 }
+// Begins the scope in every window behind `stream` and links it to `first`. Returns
+// the head of the list.
 __attribute__((noinline, cold)) inline OpenScope* OpenInOtherWindows(OpenScope* first, Stream* stream,
                                                                      const char* name) {
   OpenScope** link = first == nullptr ? &first : &first->sibling;
@@ -96,9 +101,16 @@ __attribute__((noinline)) inline OpenScope* BegunInFile(Thread* thread, Stream* 
   SetFreeSlots(thread, scope->next_free);
   return OPSCOPE_UNLIKELY(stream->next_native != nullptr) ? OpenInOtherWindows(scope, stream, name) : scope;
 }
-// Fast path of a begin while a window is open: the chunk knows the name. Every call
-// in it is a tail call, so it saves no registers, which would be a tenth of its
-// instructions.
+// Fast path of a begin while a window is open: OpenScopeOn and InternStable by
+// hand. It checks everything that could need a slow path first, and takes nothing
+// back later:
+//
+//   1. the thread is attached and has a free slot
+//   2. the chunk knows the name
+//   3. the stream accepts events, its innermost scope has not ended on another thread, the clock is the TSC
+//
+// Every call in it is a tail call, so it saves no registers, which would be a tenth
+// of its instructions.
 __attribute__((noinline)) inline OpenScope* BeginRecorded(StaticName name, uint64_t gate) {
   Thread* thread = opscope_tls;
   if (OPSCOPE_UNLIKELY(thread == nullptr || thread->gate != gate)) return BeginAnywhere(name);
@@ -106,15 +118,20 @@ __attribute__((noinline)) inline OpenScope* BeginRecorded(StaticName name, uint6
   if (stream == nullptr) return nullptr;
   OpenScope* scope = thread->free_slots;
   if (OPSCOPE_UNLIKELY(!IsSlot(scope))) return BeginAnywhere(name);
-  SetFreeSlots(thread, WritingMark());  // first: a handler could begin the next chunk
+  // The mark comes before the name: a handler could begin the next chunk in
+  // between.
+  SetFreeSlots(thread, WritingMark());
   const NameCacheEntry* entry = NameCacheSlot(stream->stable_names, name.text);
   const uint64_t generation = stream->taking.load(std::memory_order_relaxed);
   OpenScope* outer = stream->top.load(std::memory_order_relaxed);
   const bool has_ended = outer != nullptr && outer->start.load(std::memory_order_relaxed) == 0;
+  // A cap in the only window is the one slow case that happens for every event:
+  // Refuse takes no lock.
   if (OPSCOPE_UNLIKELY(entry->text != name.text || generation == 0 || has_ended || opscope_clock_is_slow != 0)) {
     SetFreeSlots(thread, scope);
     return generation == 0 && stream->next_native == nullptr ? Refuse(stream) : BeginAnywhere(name);
   }
+  // The clock is read last, so that the scope does not contain its own begin.
   FillScope(stream, scope, outer, {entry->offset, 0}, generation, RecordSource::kAnnotation, 0, 0, RecordKind::kScope);
   StartScope(stream, scope, ReadFastTicks());
   if (OPSCOPE_UNLIKELY(stream->open_table != nullptr)) return BegunInFile(thread, stream, scope, name.text);
@@ -133,6 +150,8 @@ inline OpenScope* BeginNativeScope(const char* name) {
   if (OPSCOPE_UNLIKELY(stream->next_native != nullptr)) open = OpenInOtherWindows(open, stream, name);
   return open;
 }
+// Ends the scopes linked behind `first`. Reads each link before the slot can be
+// reused.
 __attribute__((noinline, cold)) inline void EndInOtherWindows(OpenScope* first, uint64_t now) {
   OpenScope* scope = first->sibling;
   first->sibling = nullptr;
@@ -232,8 +251,11 @@ inline void RecordNowOn(Stream* stream, RecordKind kind, const char* name, uint6
   record.value = value;
   record.kind = kind;
   for (; stream != nullptr; stream = stream->next_native) {
+    // A handler that interrupts this thread's writing drops its event; Writing has
+    // counted it.
     const Writing writing(stream);
     if (!writing.allowed()) continue;
+    // The room comes before the name: the next chunk would need the name again.
     if (HasRoom(stream, 0) || opscope_make_room(stream, 0)) record.name = InternText(stream, name);
     const OpenScope* top = stream->top.load(std::memory_order_relaxed);
     record.depth = 0;
@@ -277,6 +299,7 @@ inline void SetThreadName(const char* name) {
 
 }  // namespace opscope
 
+// Two steps, so that __COUNTER__ is expanded before it is pasted.
 #define OPSCOPE_JOIN_AGAIN(a, b) a##b
 #define OPSCOPE_JOIN(a, b) OPSCOPE_JOIN_AGAIN(a, b)
 // A scope from here to the end of the block. `name` is a string literal.
