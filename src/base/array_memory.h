@@ -12,7 +12,7 @@
 
 namespace opscope {
 
-// As realloc, for an array that has `old_bytes` (nullptr and 0: none). nullptr: no memory, and the array is as it was.
+// realloc for an array of `old_bytes` (nullptr and 0: none). nullptr: no memory; the array is unchanged.
 [[nodiscard]] void* ReallocateArray(void* array, size_t old_bytes, size_t new_bytes);
 void FreeArray(void* array, size_t bytes);
 

@@ -75,7 +75,7 @@ bool IsOurLink(const std::string& path) {
   return lstat(path.c_str(), &facts) == 0 && S_ISLNK(facts.st_mode) && (facts.st_uid == geteuid() || facts.st_uid == 0);
 }
 
-// Where a symbolic link of this user leads, also when nothing is there yet; the path itself when it is none.
+// The target of a symbolic link of this user, existing or not; the path itself if it is no link.
 std::string BehindLinks(const std::string& path) {
   constexpr int kMostLinks = 40;  // as the kernel
   std::string at = path;

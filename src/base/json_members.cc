@@ -11,7 +11,7 @@
 namespace opscope {
 namespace {
 
-// Of a string: neither its end, nor an escape, nor a control character, nor beyond ASCII.
+// Bytes that stand for themselves in a JSON string: not its end, no escape, no control character, ASCII.
 constexpr std::array<bool, 256> PlainBytes() {
   std::array<bool, 256> plain = {};
   for (size_t c = 0x20; c < 0x80; ++c)

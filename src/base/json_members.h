@@ -15,7 +15,7 @@ namespace opscope {
 [[nodiscard]] bool IsJsonValue(std::string_view text);
 [[nodiscard]] bool AreJsonMembers(std::string_view text);  // at least one
 
-// Where the JSON value that starts at `at` ends: the next comma, or closing bracket, outside of it.
+// End of the JSON value at `at`: the next comma or closing bracket outside of it.
 inline size_t EndOfJsonValue(std::string_view text, size_t at) {
   int depth = 0;
   bool in_text = false;

@@ -39,7 +39,7 @@ class MemberWriter {
     }
     return *this;
   }
-  // As short as it can be.
+  // In the fewest digits that read back exactly.
   MemberWriter& Fraction(std::string_view key, double value) {
     AppendDouble(&Key(key), value);
     return *this;

@@ -43,7 +43,7 @@ class OPSCOPE_LOCK_WORD(capability("mutex")) Mutex {
   void lock() OPSCOPE_ACQUIRE() { mutex_.lock(); }
   void unlock() OPSCOPE_RELEASE() { mutex_.unlock(); }
   bool try_lock() OPSCOPE_TRY_ACQUIRE(true) { return mutex_.try_lock(); }
-  // What a caller knows and the analysis cannot: the lock is held, or no other thread can come. Does nothing.
+  // Tells the analysis that the lock is held, or that no other thread can come. Does nothing.
   void AssertHeld() const OPSCOPE_ASSERT_HELD(this) {}
 
  private:

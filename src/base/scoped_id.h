@@ -33,7 +33,7 @@ struct ScopedId {
   std::string Members() const;
 };
 
-// Of any text; what has another form is a plain id.
+// Parses any text; one of another form is a plain id.
 [[nodiscard]] ScopedId ParseScopedId(std::string_view text);
 
 }  // namespace opscope

@@ -39,7 +39,8 @@ inline constexpr const char* kShortMemory = "memory is short";
   return error;
 }
 
-// What `body` returns, a Status or a Result. `what` is the path or the name that the message begins with.
+// Returns the result of `body`, a Status or a Result. `what`: path or name that the message of an allocation
+// failure begins with.
 template <typename Body>
 [[nodiscard]] auto OrShortMemory(std::string_view what, Body&& body) -> decltype(body()) {
   try {

@@ -153,7 +153,7 @@ std::string CutToColumns(std::string_view text, size_t columns) {
 
 namespace {
 
-// Where what follows a long line stands.
+// Column in which the rest of a long line continues.
 size_t IndentBelow(std::string_view line, size_t width) {
   const size_t begin = std::min(line.find_first_not_of(' '), line.size());
   const size_t gap = line.find("  ", begin);

@@ -1,4 +1,4 @@
-// Foreign text as a terminal may have it, and how wide it is there.
+// Escapes foreign text for a terminal, and measures its width there.
 //
 // A name may hold what a terminal obeys: control characters, escape sequences, marks that turn the direction of
 // writing or have no look of their own. They are shown instead, and so are bytes that are not UTF-8: \x1b, \u202e,
@@ -29,7 +29,7 @@ struct ShownCharacter {
 [[nodiscard]] std::string Shown(std::string_view text);
 
 [[nodiscard]] size_t ColumnsOf(std::string_view text);
-// As much of the begin, or of the end, as `columns` hold.
+// The longest prefix, or suffix, of at most `columns` columns.
 [[nodiscard]] std::string_view FirstColumns(std::string_view text, size_t columns);
 [[nodiscard]] std::string_view LastColumns(std::string_view text, size_t columns);
 // "begin...end" of at most so many columns.

@@ -88,7 +88,7 @@ class UniqueTexts {
   bool empty() const { return texts_.empty(); }
   size_t memory_bytes() const { return arena_.memory_bytes() + texts_.memory_bytes() + slots_.memory_bytes(); }
 
-  // As if new, but for the memory of the table.
+  // Removes all texts; keeps the memory of the table.
   void Clear() {
     if (texts_.empty()) return;
     arena_ = Arena();

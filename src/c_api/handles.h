@@ -1,4 +1,4 @@
-// What stands behind the handles of the C interface that more than one of its files look into.
+// The handles of the C interface that several of its files use.
 //
 // Thread rule: a trace is constant; the rest one thread at a time.
 // SPDX-License-Identifier: Apache-2.0

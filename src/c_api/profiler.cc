@@ -31,7 +31,7 @@ Action ActionOf(int32_t action) {
   return known ? static_cast<Action>(action) : Action::kNone;
 }
 
-// Of callbacks. A sentence is handed on with the 0 byte that it may lack.
+// Calls on_warning with a copy of the sentence that ends with a 0 byte.
 void Warn(const opscope_options& given, std::string_view sentence) {
   char text[256];
   const size_t size = sentence.size() < sizeof(text) ? sentence.size() : sizeof(text) - 1;
@@ -96,7 +96,7 @@ opscope_code opscope_profiler_new(const opscope_options* options, opscope_profil
     auto handle = std::make_unique<opscope_profiler>();
     handle->given = given;
     handle->profiler = std::make_unique<opscope::Profiler>(opscope::OptionsOf(handle.get(), schedule));
-    // What was copied must not be looked at again: the caller's may be gone.
+    // Forget the pointers that were copied: the caller may free what they point to.
     handle->given.schedule = nullptr;
     handle->given.metadata_json = handle->given.record_to = nullptr;
     *profiler = handle.release();

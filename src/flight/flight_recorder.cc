@@ -88,7 +88,7 @@ Result<std::string> FlightRecorder::State::Dump(const std::string& path, const s
     file = FillDumpPath(path, process, number);
   }
   const std::string about = About(number, reason, detail);
-  // What follows the file must not fail: a dump that is there was one.
+  // Nothing after the file may fail: an existing dump must be listed.
   std::string listed = file;
   files.reserve(files.size() + static_cast<size_t>(under_way) + 1);
   Window* const window = watched;

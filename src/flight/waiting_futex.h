@@ -1,5 +1,5 @@
-// What a thread sleeps on and a signal handler wakes: a futex and no descriptor, because a job may
-// close descriptors that it does not know, and because a child of fork has its own copy of memory.
+// A futex that a thread sleeps on and a signal handler wakes. No file descriptor, because a job may close
+// descriptors that it does not know; in plain memory, because a child of fork then has its own copy.
 //
 // The futexes live as long as the process: a handler may be about to touch one when its user has given it
 // back.

@@ -119,7 +119,7 @@ Status Profiler::OpenWindow() {
   return {};
 }
 
-// Of a file that could not be made at once, of others when they have ended: one sentence per recording.
+// One sentence per recording: at its start if the file could not be created, else at its end.
 void Profiler::WarnOfFile(const Recording& recording) {
   if (const std::string warning = recording.FileWarning(); !warning.empty() && options_.on_warning) {
     options_.on_warning(warning);

@@ -1,5 +1,5 @@
-// Where chunks come from. The first touch of memory costs more than everything else in recording, so
-// the pool is touched before the first window opens, and chunks of freed windows are kept for the next.
+// The pool of chunks. The first touch of memory costs more than everything else in recording, so the pool is
+// touched before the first window opens, and chunks of freed windows are kept for the next.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0

@@ -11,8 +11,8 @@
 
 namespace opscope {
 
-// Of a chunk that has to hold nothing in particular. Under kKeepNewest the live threads' chunks together take half of
-// the cap at most, where they need not be smaller than a page: each thread holds one, whatever the cap.
+// Size of a chunk without large contents. Under kKeepNewest the current chunks of all live threads take at most
+// half of the cap, as long as they need not be smaller than a page: each thread has one, whatever the cap.
 uint32_t UsualChunkBytes(const Window* window);
 
 // `depths`: entries that a table should have at least. No table: the chunk lies in memory. No chunk: at the

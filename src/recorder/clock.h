@@ -21,8 +21,8 @@ struct WallReading {
   int64_t offset_ns() const { return unix_ns - monotonic_ns; }
 };
 
-// Of several readings the one that took least. A window keeps the one it opened with, so that a step of the wall
-// clock (NTP, an administrator) does not bend the times inside it.
+// Takes several readings and returns the shortest. A window keeps the reading of its opening, so that a step of
+// the wall clock (NTP, an administrator) does not bend the times inside it.
 WallReading ReadWallClock();
 
 // Ticks and time read together; of several tries the one that took least.

@@ -70,7 +70,7 @@ uint64_t ReadTicksInOrder() {
 #endif
 }
 
-// Where the dump is with one thread.
+// Progress of the dump in one thread.
 struct ThreadTurn {
   StreamState* state = nullptr;
   ThreadFigures figures;
@@ -79,7 +79,7 @@ struct ThreadTurn {
   bool more = false;
 };
 
-// What was seen of a thread at its moment.
+// State of a thread at its moment.
 struct Moment {
   ChunkHeader* chunk = nullptr;
   ChunkHeader header;  // of the chunk, with no records

@@ -135,8 +135,7 @@ void Forget(StreamState* state, Window* window) OPSCOPE_REQUIRES(registry.mutex,
   RecycleWhenFree(state);
 }
 
-// Of this many threads that ended a window keeps the counts when their records are gone; what earlier ones
-// counted is added up.
+// A window keeps the counts of this many ended threads singly; those of earlier ones are added up.
 constexpr uint32_t kAccounts = 256;
 
 // REQUIRES: the stream has no chunk.
@@ -163,7 +162,7 @@ void GiveUpChunks(StreamState* state, Window* window) OPSCOPE_REQUIRES(state->mu
 
 constexpr uintptr_t kPage = 4096;
 
-// What AllocateMemory takes for one.
+// Bytes that AllocateMemory takes for a StreamState.
 constexpr uint64_t kStreamBytes = (sizeof(StreamState) + kPage - 1) & ~(kPage - 1);
 
 // The name caches have no user any more. Their pages come back as zeros: empty caches for the next thread.

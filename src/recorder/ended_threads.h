@@ -1,6 +1,6 @@
-// What a window keeps of threads that ended. A job may start a thread for every request, so what such a
-// thread leaves is made as small as its records, counts against the cap, and goes when the cap asks for it;
-// its counts stay, and are added up when there are many.
+// The remains of ended threads in a window. A job may start a thread per request, so an ended thread is
+// compacted to the size of its records, counts against the cap, and is evicted when the cap needs the room. Its
+// counts stay; those of many threads are added up.
 //
 // Thread rule: as said by each function.
 // SPDX-License-Identifier: Apache-2.0

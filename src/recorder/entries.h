@@ -27,7 +27,7 @@ struct EntrySpace {
   const PayloadHeader* PayloadAt(uint32_t offset) const;
 };
 
-// Where copies go.
+// Destination of copies.
 class EntrySink {
  public:
   // Offset of a name with this text, 0: no room.

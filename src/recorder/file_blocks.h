@@ -11,7 +11,7 @@
 
 namespace opscope {
 
-// Of a file with mapped blocks.
+// Header of a file with mapped blocks.
 FileHeader MappedFileHeader();
 
 // payload null: block_flags::kUnchecked.

@@ -19,8 +19,8 @@
 namespace opscope {
 namespace {
 
-// What the thread of the chunk had published, without the bytes between, which are of any content. The header
-// last, for it says how many records there are.
+// Writes the published part of a sealed copy; the bytes between records and entries are undefined and stay. The
+// header goes last, because it says how many records there are.
 bool WriteSettled(RecordingFile* file, const ChunkHeader* chunk, uint64_t offset) {
   const PublishedExtent extent = LoadPublished(chunk);
   const char* bytes = reinterpret_cast<const char*>(chunk);

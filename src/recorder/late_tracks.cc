@@ -43,7 +43,7 @@ uint32_t SlotOfLate(StreamState* state) {
 
 void EndLateTracks(Window* window) {
   const SignalsBlocked blocked;
-  // Where there is none, too: another thread may be about to end the file after the last one.
+  // Lock even without such tracks: another thread may be about to end the file after the last one.
   const MutexLock edge(EdgeMutex(window->slot));
   if (window->late.load() == 0) return;
   for (StreamState* state : window->streams) {

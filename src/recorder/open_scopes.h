@@ -20,12 +20,12 @@ struct OpenCopy {
 };
 using OpenCopies = GrowingArray<OpenCopy>;  // innermost first
 
-// Of a stream whose generation is 0 already: its thread does no more than finish what it is in, so the
-// list holds still after a try or two. False: it does not, or memory is short.
+// For a stream with generation 0: its thread only finishes the event that it is in, so the list is stable after
+// a try or two. False: it did not become stable, or an allocation failed.
 bool ListOpenScopes(const Stream& stream, uint64_t generation, OpenCopies* copies);
 
-// Of a stream whose thread goes on: the scopes that began before `until` and are open through the whole
-// call are in the list; one that ends meanwhile may be. REQUIRES: `until` was read before the call.
+// For a stream whose thread goes on. The list has all scopes that began before `until` and stay open through
+// the whole call; it may have scopes that end meanwhile. REQUIRES: `until` was read before the call.
 bool ListOpenScopesOfRunning(const Stream& stream, uint64_t generation, uint64_t until, OpenCopies* copies);
 
 // Takes those out whose records are among [before, after) of the chunk.

@@ -11,12 +11,12 @@
 
 namespace opscope {
 
-// Of records [before, after), in the order in which they ended, leaves behind the first `before` those that began
-// before `until` and whose outer scopes are left too, or are open. open_depths: how many scopes are open. Returns how
-// many records there are now.
+// Reduces the records [before, after), which are in the order of their ends, to those that began before `until`
+// and whose outer scopes are kept or still open. open_depths: number of open scopes. Returns the new number of
+// records.
 inline uint32_t KeepRecordsInside(uint32_t open_depths, uint64_t until, Record* records, uint32_t before,
                                   uint32_t after) {
-  // Backward, what is outside comes before what lies in it. A scope of a depth up to `reach` has its outer one.
+  // Backward, an outer scope comes before its inner ones. A scope up to depth `reach` has its outer scope.
   uint32_t reach = open_depths;
   uint32_t begin = after;
   for (uint32_t i = after; i-- > before;) {

@@ -105,7 +105,7 @@ void FillRecord(const OpenScope* scope, uint64_t now, Record* record) {
   record->scope = static_cast<uint8_t>(origin >> 8);
 }
 
-// Whether a scope that will nest is open inside of this one. REQUIRES: own thread.
+// True if a nesting scope is open inside of this one. REQUIRES: own thread.
 bool HasNestedInside(const Stream* stream, const OpenScope* scope) {
   const OpenScope* at = stream->top.load(std::memory_order_relaxed);
   for (; at != nullptr && at != scope; at = at->outer.load(std::memory_order_relaxed)) {

@@ -139,7 +139,7 @@ void RecoverFromJump(Thread* thread) {
   SetFreeSlots(thread, NoSlot());
 }
 
-// As opscope_may_write, for a function with this frame.
+// opscope_may_write for a function with this frame.
 bool MayWrite(Stream* stream, const void* frame) {
   Thread* thread = opscope_tls;
   OpenScope* slots = thread->free_slots;
@@ -174,7 +174,7 @@ void RetireThread(ThreadState* state) {
     if (stream == nullptr) continue;
     StreamState* joined = StateOf(stream);
     if (stream->generation.load(std::memory_order_relaxed) == 0 && LetGo(thread, joined)) continue;
-    // What it recorded stays in the window, and its open scopes with it.
+    // Its records and open scopes stay in the window.
     MutexLock stream_lock(joined->mutex);
     DropEndedScopes(stream);  // later ones are taken out by the threads that end them
     joined->held_by_owner = false;

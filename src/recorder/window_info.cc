@@ -54,7 +54,7 @@ void AppendThread(std::string* out, const ThreadFigures& thread) {
   out->push_back('}');
 }
 
-// Where and by which clock: members for those who put several recordings side by side.
+// Members for readers that put several recordings side by side: machine and clock.
 void AppendMachine(std::string* out, const Window& window) {
   if (window.boot != 0) {
     out->append(",\"boot\":\"");
@@ -101,7 +101,7 @@ void AppendFinalThreads(std::string* out, const Window& window) {
   }
 }
 
-// What the sources have measured follows what the recorder has.
+// The recorder's own measurements first, then those of the sources.
 void AppendOwnCosts(std::string* out, const Window& window) OPSCOPE_REQUIRES(window.mutex) {
   out->append(",\"own_cost\":{");
   const size_t begin = out->size();
@@ -136,7 +136,7 @@ void EndInfo(const Window& window, std::string* out) OPSCOPE_REQUIRES(window.mut
   out->append("],\"metadata\":{").append(window.metadata.begin(), window.metadata.size()).append("}}");
 }
 
-// What record_to could not do.
+// The failure of record_to, if there was one.
 void AppendFileFailure(const Window& window, std::string* out) {
   const FileFailure failure = window.file == nullptr ? window.refused : window.file->failure();
   if (failure.error == 0) return;

@@ -24,11 +24,11 @@ struct ThreadFigures {
   uint64_t chunks = 0;
 };
 
-// What identifies the thread; the figures are the caller's. REQUIRES: the mutex of the stream is held, or
-// no other thread has it.
+// Fills in the identity; the caller adds the counts. REQUIRES: the mutex of the stream is held, or no other
+// thread has the stream.
 ThreadFigures IdentityOf(const StreamState& state);
 
-// Of all threads that the window has forgotten, under index 0.
+// Sums of all threads that the window has forgotten, under index 0.
 ThreadFigures FiguresOfGone(const Window& window);
 bool HasGone(const Window& window);
 
@@ -43,7 +43,7 @@ std::string FileInfoText(Window* window);
 // For the beginning of a file that is recorded to: no threads yet, and the rate of the clock, because the
 // recording may end without a second calibration. Empty: memory is short. REQUIRES: no other thread has the window.
 std::string LiveInfoText(Window* window);
-// What was added since.
+// One more block for a mapped file: members that were added since.
 std::string AddedMetadataText(const Window& window, std::string_view members) OPSCOPE_REQUIRES(window.mutex);
 std::string AddedOwnCostText(const Window& window) OPSCOPE_REQUIRES(window.mutex);
 

@@ -35,7 +35,7 @@ void KeepBlock(void* context, uint16_t type, const void* data, uint64_t bytes) {
   }
 }
 
-// What is left of a recording for which there is no room any more: that its events were dropped.
+// Replaces a recording without room by the count of its events, as dropped.
 SharedRecording WithoutEvents(const KeptRecording& recording) {
   auto left = std::make_shared<KeptRecording>();
   left->dropped = recording.recorded + recording.dropped;

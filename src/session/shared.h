@@ -35,7 +35,7 @@ struct Recording::Shared {
   std::atomic<int64_t> recordings{0};  // that were started
 };
 
-// What a call says that came after a fork.
+// The error of calls in a forked child.
 inline Error OfTheParent() {
   return {ErrorCode::kInvalidArgument, "the recording belongs to the parent process"};
 }

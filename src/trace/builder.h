@@ -32,7 +32,7 @@ class TraceBuilder {
 
   // Amortised O(1); the same text always gives the same id. Id 0 is "".
   StringId Intern(std::string_view text);
-  // As Intern, one after the other, but faster for many; appends to `ids`.
+  // Interns many texts faster than one by one; appends to `ids`.
   void InternAll(const TaggedTexts& texts, std::vector<StringId>* ids);
   std::string_view text(StringId id) const;
 
@@ -59,7 +59,7 @@ class TraceBuilder {
   // containment; a span that crosses its parent's end is clipped for nesting and self time, its duration stays, and
   // a problem is counted.
   void SetPreOrdered(TrackId track);
-  // Likewise, and their parents and numbers of ancestors are known already: all were set by SetSpan.
+  // Likewise; their parents and depths are known too, all set by SetSpan.
   void SetNested(TrackId track);
   // Says that spans of this track cross each other and no fault is in that: sorted and nested by time, one that crosses
   // the end of the span around it stands beside that.
@@ -130,7 +130,7 @@ class TraceBuilder {
   void RestoreProblem(std::string_view kind, ProblemSeverity severity, uint64_t count, int64_t offset,
                       std::string_view message);
   bool HasProblem(std::string_view kind) const;
-  // Where the offsets so far are those of another text than the input: each becomes what offset_of says of it.
+  // Translates the offsets of all problems so far by offset_of, for importers that read a derived text.
   void MoveProblems(const std::function<uint64_t(uint64_t)>& offset_of);
 
   uint64_t memory_bytes() const;

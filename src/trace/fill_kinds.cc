@@ -25,7 +25,8 @@ class KindFiller {
         flags_(spans->flags.is_blank() ? nullptr : spans->flags.filled()->data()),
         any_annotations_(std::ranges::any_of(tracks, IsAnnotation)) {}
 
-  // Whether some row was given a kind that would not have been found. Several threads, each with rows of its own.
+  // True if some row was given a kind that differs from the derived one. Several threads may call it, each for
+  // rows of its own.
   bool Fill(size_t row, size_t end, SpanKindFinder* finder) const {
     const auto text = [this](StringId id) { return strings_.text(id); };
     SpanKind* rows = spans_.kind.is_blank() ? nullptr : spans_.kind.filled()->data();

@@ -32,12 +32,12 @@ class ForwardThreads {
     }
   }
 
-  // Numbers of threads; those of different processes differ. Of the thread that a span ran on.
+  // Numbers a thread; threads of different processes get different numbers. OfForward: the span's own thread.
   uint64_t OfForward(uint32_t span) {
     const TrackId track = spans_.track[span];
     return NumberOf(tracks_.process[Row(track)], thread_of_track_[Row(track)]);
   }
-  // Of the thread that a backward function names.
+  // The thread that a backward function names.
   uint64_t OfBackward(uint32_t span) {
     const ProcessId process = tracks_.process[Row(spans_.track[span])];
     const uint64_t thread = spans_.forward_thread[span];

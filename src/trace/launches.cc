@@ -95,8 +95,8 @@ class Roles {
   std::optional<StringId> recording_, range_, call_;
 };
 
-// Of each number that device spans have, the host span that has it and comes first. As calls are numbered one after
-// the other, mostly each number of their range has a place; those that no device span has are never asked for.
+// For each number that device spans have, the first host span with it. Calls are numbered consecutively, so the
+// range of the numbers is mostly an array; numbers without a device span are ignored.
 class NumberOwners {
  public:
   NumberOwners() = default;
@@ -216,7 +216,7 @@ class LaunchFinder {
   void VisitHost(Piece* piece) {
     const bool is_alone = team_.size() == 1;
     const auto begin = [&](uint32_t row) { return std::tuple(spans_.start[row], row); };
-    // What was only sent off under the number begins before the operator, on another thread.
+    // A span that merely enqueued the work under this number, on another thread, begins before the operator.
     const auto operator_then_begin = [&](uint32_t row) {
       return std::tuple(spans_.kind[row] != SpanKind::kOperator, spans_.start[row], row);
     };
@@ -246,7 +246,7 @@ class LaunchFinder {
     foreign_ids_ += foreign;
   }
 
-  // What no operator is around.
+  // Device spans whose call has no operator around it.
   void GoByIds(Piece* piece) {
     const bool ids_are_correlations = foreign_ids_ > own_ids_;
     for (uint32_t row = piece->first; row < piece->end; ++row) {

@@ -35,7 +35,7 @@ void NestByDepth(uint32_t first_row, std::span<uint16_t> depth, std::span<SpanId
 uint64_t NestByContainment(uint32_t first_row, std::span<const Timestamp> start, std::span<const Duration> duration,
                            std::span<uint16_t> depth, std::span<SpanId> parent);
 
-// Likewise; what crosses the end of a span stands beside it. O(n).
+// Likewise; a span that crosses the end of another becomes its sibling. O(n).
 void NestBeside(uint32_t first_row, std::span<const Timestamp> start, std::span<const Duration> duration,
                 std::span<uint16_t> depth, std::span<SpanId> parent);
 

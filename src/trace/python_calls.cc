@@ -137,7 +137,7 @@ class CallNumbering {
     return call;
   }
 
-  // Whether the call begins before the span does.
+  // True if the call begins before the span.
   bool IsAround(size_t call, size_t row) const {
     const Timestamp begin = storage_.spans.start[rows_[call]], start = storage_.spans.start[row];
     return begin < start || (begin == start && rows_[call] < row);

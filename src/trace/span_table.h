@@ -66,9 +66,9 @@ struct SpanOrder {
   Column<uint32_t> source_row;
 };
 
-// Where every row belongs. Tracks that are not nested by time keep their order of addition. O(n) when the rows
-// stand in order already, as recordings and Kineto's files do, O(n log n) otherwise.
-// REQUIRES: every row's track < nesting.size().
+// Computes the final order. Tracks that do not nest by time keep their order of addition. O(n) if the rows are
+// in order already, as in recordings and Kineto's files, else O(n log n). REQUIRES: every row's track <
+// nesting.size().
 SpanOrder OrderSpans(const SpanTable& table, std::span<const Nesting> nesting);
 
 // Moves the rows, column by column, so that one extra column is all the memory it takes.

@@ -83,7 +83,7 @@ class BlockScanner {
   void NoteRead(const UnreadBlock& block, bool whole);
   void NoteEnd();  // after all, when NextUnread has returned false
 
-  // Of what was noted.
+  // Results of all NoteRead calls so far.
   uint64_t damaged_count() const { return damaged_count_; }
   int64_t first_damage() const { return first_damage_; }  // offset, -1: none
   bool ended() const { return ended_; }                   // the last block was kEnd
