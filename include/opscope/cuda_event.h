@@ -54,7 +54,7 @@ enum class CudaEvent : uint8_t {
   kEnvironment = 20,      // CudaEnvironmentDetails; value: the first eight bytes of what CUPTI tells of the sensor
   kEventNode = 21,        // CudaGraphNodeDetails: a node of a graph that records an event
   kGraphEdge = 22,        // CudaGraphEdgeDetails
-  kEventOfGraph = 23,     // as kEventRecord, where only those of nodes were asked for
+  kEventOfGraph = 23,     // as kEventRecord, if only those of nodes were requested
   kHostNode = 24,         // CudaHostNodeDetails: a node of a graph that calls a function on the CPU
 };
 // Number of events.

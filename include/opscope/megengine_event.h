@@ -38,7 +38,7 @@ enum class MegEngineEvent : uint8_t {
   kTensorErase = 13,       // tensor; reserved = 1: it was still used
   kTensorGetProp = 14,     // tensor; reserved = MegEngineProperty
   kTensorNotifyProp = 15,  // likewise
-  kTensorWaitProp = 16,    // likewise; at the end payload: kKeywords = where it was asked for
+  kTensorWaitProp = 16,    // likewise; at the end payload: kKeywords = the caller's stack
   kTensorCommand = 17,     // tensor; reserved = MegEngineCommand
   kSampleDevice = 18,      // at its end reserved = device, value = bytes in use; payload: kTotals with those there are
   kWorkerException = 19,   // nothing more

@@ -65,7 +65,7 @@ struct PaddleStandIn {
   void (*exit)(void* range) = nullptr;
 };
 
-// A range that a stand-in has recorded. Times are nanoseconds since 1970.
+// A range that a PaddleStandIn has recorded. Times are nanoseconds since 1970.
 struct PaddleRange {
   const char* name = nullptr;
   uint64_t start_ns = 0, end_ns = 0;
@@ -79,7 +79,7 @@ struct PaddleBlock {
   // Negative: freed.
   int64_t bytes = 0;
 };
-// Everything that a stand-in has recorded of one thread.
+// Everything that a PaddleStandIn has recorded of one thread.
 struct PaddleThreadEvents {
   const char* name = nullptr;
   uint64_t os_thread = 0;
@@ -122,10 +122,10 @@ struct PaddleSource {
   // "native", "wrappers", or "none: why". Valid until the next take_verdict.
   const char* (*route)() = nullptr;
 
-  // Installs a stand-in, which must live until the process ends. REQUIRES: part is
+  // Installs a PaddleStandIn, which must live until the process ends. REQUIRES: part is
   // kNative or kWrappers.
   void (*set_stand_in)(PaddlePart part, const PaddleStandIn* stand_in) = nullptr;
-  // Appends what a stand-in has recorded as a track of the window that its `stop`
+  // Appends what a PaddleStandIn has recorded as a track of the window that its `stop`
   // got.
   void (*append)(Window* window, const PaddleThreadEvents& thread) = nullptr;
   // Gives the shapes of the innermost operator that this thread has entered, if

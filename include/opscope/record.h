@@ -287,7 +287,7 @@ struct ChunkHeader {
   Calibration calibration;  // the newest when the chunk was taken
   char thread_name[32] = {};
   std::atomic<uint32_t> record_count{0};  // published records
-  uint32_t side_begin = 0;                // lowest byte used by the side entries of published records
+  uint32_t side_begin = 0;                // lowest byte used by the entries of published records
   uint64_t recorded_before = 0;
   uint64_t table_distance = 0;  // in a mapped file: bytes from the beginning of the OpenTable to the chunk
 };

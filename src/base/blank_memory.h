@@ -19,7 +19,7 @@ class BlankMemory {
  public:
   explicit BlankMemory(uint8_t byte) : byte_(byte) {}
 
-  // Stays valid as long as this object, also when more is asked for later. Throws MemoryRefused.
+  // Stays valid as long as this object, also after larger requests. Throws MemoryRefused.
   const void* AtLeast(size_t bytes);
 
  private:

@@ -195,7 +195,7 @@ TEST_F(Files, ReportAFullDevice) {
   EXPECT_NE(status.error().message.find("/dev/full"), std::string::npos);
 }
 
-// Whoever prints would print into them.
+// A print of the program would go into them.
 TEST_F(Files, NeverTakeTheNumbersOfStandardStreams) {
   ASSERT_TRUE(WriteFileAtomically(Path("in"), "some bytes").ok());
   const pid_t child = fork();

@@ -21,7 +21,7 @@ namespace opscope {
 // Fits into the string object itself (15 bytes with libstdc++): saying that memory is short must not need any.
 inline constexpr const char* kShortMemory = "memory is short";
 
-// With how many bytes were asked for, where that is known.
+// With the size of the failed request, if it is known.
 [[nodiscard]] inline const char* ShortMemoryText(const std::bad_alloc& refused) {
   return dynamic_cast<const MemoryRefused*>(&refused) != nullptr ? refused.what() : kShortMemory;
 }
@@ -47,7 +47,7 @@ template <typename Body>
     return std::forward<Body>(body)();
   } catch (const std::bad_alloc& refused) {
     return ShortMemoryError(what, ShortMemoryText(refused));
-  } catch (const std::length_error&) {  // a container that was asked for more than can be addressed
+  } catch (const std::length_error&) {  // a container larger than the address space
     return ShortMemoryError(what);
   }
 }

@@ -48,7 +48,7 @@ TEST(ThreadTeam, LeavesNoThreadBehind) {
   EXPECT_EQ(ThreadsOfThisProcess(), before);
 }
 
-// A job that needs all members: nobody leaves before everybody came.
+// A job that needs all members: none leaves before all have come.
 TEST(ThreadTeam, HelpersBlockSignalsButNotFaults) {
   ThreadTeam team(3);
   std::mutex mutex;

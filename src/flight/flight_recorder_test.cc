@@ -63,7 +63,7 @@ TEST(FlightRecorder, WrongOptionsAreSaidAtTheStart) {
             "flight recorder: the time without a step is negative");
 }
 
-// Three scopes around a condition that nobody fulfils until the test says so.
+// Three scopes around a condition that stays false until the test sets it.
 class HungThread {
  public:
   HungThread() : thread_([this] { Run(); }) {

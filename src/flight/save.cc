@@ -33,7 +33,7 @@ struct RecordingFile {
   }
 };
 
-// The bytes between records and side entries are left over from whatever the memory was used for
+// The bytes between records and entries are left over from whatever the memory was used for
 // before: possibly private, and they would not compress.
 std::string_view ClearedChunk(RecordingFile* out, const void* data, uint64_t bytes) {
   out->chunk.assign(static_cast<const char*>(data), bytes);

@@ -152,7 +152,7 @@ Outcome RecordWith(const TemporaryFolder& folder, const std::function<void()>& w
   return outcome;
 }
 
-// What is refused once may be asked for again, in a smaller piece or later.
+// After a failure the file may try again, with a smaller piece or later.
 bool IsOvercome(Call call, int k, int error, bool for_ever) {
   if (call == Call::kShortWrite || call == Call::kCut || error == EINTR) return true;
   return !for_ever && ((call == Call::kFallocate && k == 3) || (call == Call::kPopulate && k == 1));

@@ -1,4 +1,4 @@
-// At the cap of a window that stops: what an event costs that nobody keeps, and that it is counted.
+// At the cap of a window that stops: cost of a dropped event, and its count.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <linux/audit.h>

@@ -61,7 +61,8 @@ bool MakeOthersGiveUp(const StreamState* asking, Window* window) {
   return GiveUpEndedStream(window) || TakeFromLargest(asking, window);
 }
 
-// Late tracks are written by a thread of a source's own. They are late until they are sealed, which takes the mutex.
+// A thread of the source writes tracks that outlive the window, so it can wait for a huge page. `is_late` holds
+// until the track is sealed, which takes the mutex.
 RecordingFile::Unit TakeAnywhere(const StreamState* state, Window* window, uint32_t size, uint32_t depths) {
   if (window->file != nullptr) {
     const RecordingFile::Unit unit = window->file->TakeUnit(size, depths);

@@ -1,4 +1,4 @@
-// Names and payloads ("side entries") on their way from one chunk to another: an open scope moves on
+// Names and payloads ("entries") on their way from one chunk to another: an open scope moves on
 // with its thread's next chunk, a scope that ends on another thread goes into that thread's chunk, an
 // unfinished one into the last chunk of its window. Payloads name other entries by offset (overload,
 // keywords), so a copy is not a memcpy.

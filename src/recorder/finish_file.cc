@@ -89,7 +89,7 @@ WindowFile StateOfFile(const Window* window) {
   }
   state.error = failure.error;
   state.step = failure.step;
-  if (window->file == nullptr && failure.error == 0) return state;  // none was asked for
+  if (window->file == nullptr && failure.error == 0) return state;  // record_to was not requested
   if (window->file != nullptr) {
     MutexLock finish(window->file->finish_mutex());
     if (window->file->is_finished()) {

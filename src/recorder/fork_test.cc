@@ -1,4 +1,4 @@
-// Fork while recording: the child is nobody's recording, lives, and can record for itself.
+// Fork while recording: the child belongs to no recording, lives, and can record for itself.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <sys/mman.h>

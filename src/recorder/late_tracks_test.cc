@@ -233,7 +233,7 @@ TEST(LateTracks, AreTheParentsAfterAFork) {
   ExpectInOrder(ThreadCalled(CloseAndDecode(window.get()), "device"), 0, 3);
 }
 
-// Nobody waits for their writer, so the pool is filled for it by whole huge pages.
+// The program does not wait for their writer, so the pool is filled for it by whole huge pages.
 TEST(LateTracks, TakeWholeHugePagesWhereThePoolIsEmpty) {
   constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
   constexpr size_t kProbe = 4096;

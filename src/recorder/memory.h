@@ -16,7 +16,7 @@ namespace opscope {
 
 // Aligned to 64 bytes, of any content. Null when memory is short.
 void* AllocateMemory(size_t bytes);
-// `bytes` as it was asked for. Null is accepted.
+// `bytes`: as in AllocateMemory. Null is accepted.
 void FreeMemory(void* place, size_t bytes);
 
 template <typename T>

@@ -112,7 +112,7 @@ uint64_t SizeOfNextChunk(const Stream* stream, uint64_t moved_bytes, uint64_t si
   uint64_t needed = moved_bytes + side_bytes;
   if (stream->chunk != nullptr && RecordsInChunk(stream) == 0) {
     // Nothing was recorded since the last one was taken: a name or payload of this very record lies
-    // there and will be asked for again (InternAndReserve).
+    // there and will be requested again (InternAndReserve).
     needed += stream->chunk->size - OffsetInChunk(stream, stream->limit);
   }
   if (sizeof(ChunkHeader) + sizeof(Record) + needed <= usual / 2) return usual;

@@ -1,4 +1,4 @@
-// Many threads: nothing lost, nothing twice, whoever closes and whoever ends what.
+// Many threads: nothing lost, nothing twice, whichever thread closes and ends what.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// For tests: sources that write by the recorder's own functions, as a framework's does, and note what they are asked.
+// For tests: sources that write by the recorder's own functions, as a framework's does, and note their calls.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace opscope {
 
-// What the sources of a test were asked, in order.
+// Calls of the sources of a test, in order.
 inline std::vector<std::string> asked;
 
 struct FakeSource : Source {

@@ -59,7 +59,7 @@ TEST_F(SessionSources, AppendWhatIsFinishedWithTimesOfItsOwnInMemoryAndInFiles) 
   }
 }
 
-// A source that holds what is finished until somebody wants it.
+// A source that holds what is finished until it is delivered.
 struct HoldingSource : FakeSource {
   Stream* track = nullptr;
   uint64_t held = 20000, lost = 0;

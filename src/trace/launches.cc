@@ -292,7 +292,7 @@ class LaunchFinder {
   NumberOwners calls_, operators_;  // by correlation, by external id
   Column<uint32_t> launchers_;      // of the rows of the device, piece after piece
   std::once_flag all_are_known_;
-  std::vector<uint32_t> operator_around_;  // by span, once it was asked for
+  std::vector<uint32_t> operator_around_;  // by span; filled at its first use
   std::atomic<uint64_t> own_ids_ = 0, foreign_ids_ = 0;
 };
 

@@ -19,7 +19,7 @@ namespace opscope {
 // From "trust every number" to "numbers may be far off".
 enum class Verdict : uint8_t { kGood, kUsable, kDoubtful };
 
-// A verdict with its reasons.
+// The result with its reasons.
 struct Quality {
   Verdict verdict = Verdict::kGood;
   // One sentence per reason; empty for kGood.
