@@ -16,7 +16,8 @@ def _host_facts() -> dict:
 
 def main() -> int:
     """Runs the command line of this process and returns its exit code."""
-    # As a native program: Ctrl-C and a closed pipe end it, Python's handlers would wait for it to return.
+    # Default signal handlers, as in a native program: Ctrl-C and a closed pipe end it at once. Python's handlers would
+    # run only after the engine returns.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     return _core.run_command_line([os.fsencode(argument) for argument in ["opscope", *sys.argv[1:]]], _host_facts)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The version of the package: the one that its engine was built with."""
+"""Version of the package: the one that its C++ engine was built with."""
 
 from opscope._core import __version__
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What only Python can tell ``opscope doctor``: the interpreter, the frameworks in it and their adapters.
-
-Imports no framework: what is installed is told from files.
+"""The facts of ``opscope doctor`` that only Python knows: the interpreter, its frameworks and their adapters. Imports
+no framework; installed packages are found by their files.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from .adapters.torch_build import read_torch
 
 
 def host_facts() -> dict:
-    """The facts as `_core.run_command_line` takes them."""
+    """The facts in the form of `_core.run_command_line`."""
     compiler = find_compiler()
     folder, state, adapters, size = _cache_facts()
     return {
@@ -42,7 +41,7 @@ def host_facts() -> dict:
 
 
 def _cuda_facts() -> dict:
-    """Which CUPTI there is, and whether it would record; it is asked, and nothing stays enabled."""
+    """The CUPTI that would be used, and whether it can record; it is queried, and nothing stays enabled."""
     source = cuda_source()
     if source is None:
         return {"cupti": "", "cupti_version": 0, "cuda_detail": "CUDA is not recorded: opscope was built without"}
@@ -103,7 +102,7 @@ def _torch_facts() -> list[dict]:
 
 
 def _route(found: dict[str, str]) -> str:
-    """What operators will be recorded by."""
+    """How operators would be recorded."""
     if os.environ.get("OPSCOPE_TORCH_ROUTE"):
         return "callbacks (OPSCOPE_TORCH_ROUTE)"
     return "drop-in functions" if found.get("drop_ins") == "" else "callbacks"
@@ -119,7 +118,7 @@ def _calls_facts() -> dict:
         "adapter": adapter,
         "detail": detail,
         "install": install,
-        # One that does not work is never put into the cache.
+        # A library that fails its self-test is never stored in the cache.
         "was_tried": adapter == "cached" or (adapter == "prebuilt" and python_calls.was_tried(wanted.carried)),
         "left_out": {},
         "route": "",
@@ -127,7 +126,7 @@ def _calls_facts() -> dict:
 
 
 def _adapter_facts(wanted: Adapter) -> tuple[str, str, str]:
-    """Where the adapter comes from, in a word and in detail, and what would help where it does not come."""
+    """Origin of the adapter, as a word and in detail, and advice if there is none."""
     known = carried_verdict.known_parts(wanted) if wanted.carried and wanted.parts else None
     if wanted.carried is not None and not parts.misfit(wanted.parts, known):
         return "prebuilt", str(wanted.carried), ""
@@ -174,7 +173,7 @@ def _megengine_facts() -> list[dict]:
 
 
 def _carried_facts(name: str, version: str, wanted: Adapter) -> tuple[dict, dict[str, str] | None]:
-    """Of a framework whose adapter the package carries, or nobody; and what its trial has found, None: untried."""
+    """Facts of a framework whose adapter only the package can have, and the self-test's results; None: untested."""
     adapter, detail, install = _adapter_facts(wanted)
     found = carried_verdict.known_parts(wanted) if adapter == "prebuilt" else None
     facts = {"name": name, "version": version, "adapter": adapter, "detail": detail, "install": install}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the package tells on standard error: one line a time, as loud as ``OPSCOPE_LOG`` asks for.
+"""Messages on standard error, one line each, filtered by ``OPSCOPE_LOG``: off, error, warn (default), info, debug.
 
-Levels: off, error, warn (the default), info, debug. The package returns and raises; it tells only what
-would otherwise look like a program that hangs, and with ``info`` what it does behind the scenes.
+The package returns values and raises exceptions; it prints only where it would otherwise look like a hung program, and
+with ``info`` what it does in the background.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _DEFAULT = "warn"
 
 
 def is_on(level: str) -> bool:
-    """Whether lines of this level are told. The variable is read each time: programs may set it late."""
+    """Whether messages of this level are printed. The variable is read each time, because programs may set it late."""
     wanted = os.environ.get("OPSCOPE_LOG", _DEFAULT)
     if wanted not in _LEVELS:
         wanted = _DEFAULT
@@ -31,4 +31,4 @@ def tell(level: str, message: str) -> None:
         sys.stderr.write(f"opscope: {line}\n")
         sys.stderr.flush()
     except (OSError, ValueError):
-        pass  # a closed standard error is no reason to fail
+        pass  # a closed standard error must not raise

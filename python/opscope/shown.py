@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a prompt and a notebook show of an object: a table of a few rows, as text and as HTML, units to be read.
+"""Display of objects at a prompt and in a notebook: the first rows of a table, as text and as HTML, with readable
+units.
 
-Whoever has rows hands them over as dicts; the unit of a column is told by its name (``self_ns``, ``bytes``).
+Rows are dicts; the unit of a column is given by its name (``self_ns``, ``bytes``).
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from opscope import _core
 __all__ = ["SHOWN_ROWS", "Shown", "ShownList", "TableText"]
 
 SHOWN_ROWS = 30
-_SHOWN_LINES = 1000  # of a text that somebody has asked for as a table
+_SHOWN_LINES = 1000  # for a text that a program displays as a table
 _CELL_WIDTH = 100  # characters
-_TIMES_NS = {"start", "duration", "time", "start_time", "end_time"}  # of tables of a trace
+_TIMES_NS = {"start", "duration", "time", "start_time", "end_time"}  # columns of a trace's tables in ns
 
 
 def _cell(column: str, value: Any) -> str:
@@ -37,12 +38,12 @@ def _cell(column: str, value: Any) -> str:
 
 
 def _title(column: str) -> str:
-    """Without the unit, which the cells say."""
+    """Title of a column, without its unit, which is in the cells."""
     return column.removesuffix("_ns").removesuffix("_us").removesuffix("_bytes") or column
 
 
 def _one_line(text: str) -> str:
-    """Of at most so many characters, all of which can be shown and sent."""
+    """The text, cut to _CELL_WIDTH, with characters escaped that are not printable."""
     if len(text) > _CELL_WIDTH:
         text = text[: _CELL_WIDTH - 3] + "..."
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
@@ -50,7 +51,7 @@ def _one_line(text: str) -> str:
 
 @dataclass
 class Shown:
-    """The first rows of something, and how many it has."""
+    """The first rows of a table as text, and how many more it has."""
 
     caption: str
     columns: list[str]
@@ -59,14 +60,16 @@ class Shown:
 
     @staticmethod
     def of(caption: str, rows: Iterable[dict[str, Any]], count: int, *, limit: int = SHOWN_ROWS) -> Shown:
-        """Of `count` rows, which need not be made; the columns are those of the first."""
+        """From `count` rows, of which only the first ones are read; the columns are those of the first row."""
         dicts = list(itertools.islice(rows, limit))
         columns = list(dicts[0]) if dicts else []
         cells = [[_one_line(_cell(column, row.get(column))) for column in columns] for row in dicts]
         return Shown(caption, columns, cells, count - len(dicts))
 
     def text(self) -> str:
-        """Columns below each other, the first one, which has the names, at the end of the line."""
+        """The table as text; the first column, with the names, is printed last, so that long names do not break the
+        layout.
+        """
         titles = [_title(column) for column in self.columns]
         lines = [self.caption]
         if self.rows:
@@ -80,7 +83,7 @@ class Shown:
         return "\n".join(lines)
 
     def html(self) -> str:
-        """The same for a notebook; everything in it is escaped."""
+        """The table as HTML, with all texts escaped."""
 
         def row_of(kind: str, cells: Sequence[str]) -> str:
             return "<tr>" + "".join(f"<{kind}>{html.escape(cell)}</{kind}>" for cell in cells) + "</tr>"
@@ -92,10 +95,10 @@ class Shown:
 
 
 class ShownList(list):
-    """A list that shows its first elements as a table."""
+    """A list that displays its first elements as a table."""
 
     def _shown(self) -> Shown | None:
-        """None where they are not what the list is for: a program may have put anything into it."""
+        """The display; None if a program has put other objects into the list."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -108,7 +111,7 @@ class ShownList(list):
 
 
 class TableText(str):
-    """A table as text: a str that a prompt and a notebook show line by line."""
+    """A str that contains a table: a prompt and a notebook show it line by line."""
 
     __slots__ = ()
 
@@ -119,7 +122,7 @@ class TableText(str):
         return "\n".join([*lines[:limit], f"({len(lines) - limit:,} more lines; print() shows all)"])
 
     def __reduce__(self):
-        return str, (str(self),)  # who reads it elsewhere needs nothing of ours
+        return str, (str(self),)  # pickled as a plain str, which can be loaded without opscope
 
     def __repr__(self) -> str:
         return self._first(SHOWN_ROWS) if self else "''"

@@ -12,7 +12,9 @@ _PACKAGE = str(Path(__file__).parent) + "/"
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
-    """`warnings.warn` for the innermost line that is neither the package's nor that of a ``with`` statement's stack."""
+    """`warnings.warn`, attributed to the innermost line that is neither the package's nor in a ``with`` statement's
+    stack.
+    """
     level = 1
     frame = sys._getframe()
     while frame.f_back is not None and _is_between(frame.f_code.co_filename):

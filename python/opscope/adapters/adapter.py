@@ -34,7 +34,7 @@ INCLUDE = (SOURCES / "include", SOURCES)
 
 
 def source_files(folders: tuple[str, ...]) -> list[Path]:
-    """What is compiled, of these folders of the sources that the package carries, and of their subfolders."""
+    """The source files in these folders of the sources that the package carries."""
     return [path for path in _files(folders, "*.cc") if not path.stem.endswith("_test")]
 
 
@@ -44,7 +44,7 @@ def _files(folders: tuple[str, ...], pattern: str) -> list[Path]:
 
 @functools.cache
 def source_hash(folders: tuple[str, ...]) -> str:
-    """Of everything that goes into an adapter made of these folders."""
+    """Hash of the source files in these folders: all of opscope's code that an adapter is compiled from."""
     digest = hashlib.sha256()
     for path in [*_files(("include/opscope",), "*.h"), *source_files(folders), *_files((*folders, "base"), "*.h")]:
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
@@ -53,21 +53,22 @@ def source_hash(folders: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True)
 class Adapter:
-    """One adapter, made or not; a framework's file says what it depends on and how it is made."""
+    """One adapter, built or not. The module of a framework says what it depends on and how it is built."""
 
-    what: str  # "the adapter for torch 2.13.0"
-    name: str  # "torch-2.13.0": how its folder of the cache begins
+    what: str  # for messages: "the adapter for torch 2.13.0"
+    name: str  # prefix of its folder in the cache: "torch-2.13.0"
     facts: tuple  # what its code depends on besides our sources, the machine and the C library: a JSON list
-    folders: tuple[str, ...] = ()  # of our sources
+    folders: tuple[str, ...] = ()  # hash of our sources
     # Compiles and tries it in a folder: the library, and facts for the note beside it. CompilationFailed, OSError.
     # None: the package carries it or there is none, and `obstacle` says so.
     make: Callable[[Compiler, Path], tuple[Path, dict]] | None = None
-    obstacle: str = ""  # why it cannot be compiled, whatever the compiler; empty: it can
-    carried: Path | None = None  # the library that the package has for it
+    obstacle: str = ""  # why it cannot be compiled, whatever the compiler; empty if it can
+    carried: Path | None = None  # path of the library that the package carries for it
     parts: Parts = field(default_factory=dict)
-    self_test: str = ""  # the module that tries them
-    must_be_tried: bool = False  # what was not tried is not used, so a trial whose finding cannot be kept is worth it
-    again: str = ""  # what makes it anew after a failure, in words
+    self_test: str = ""  # module that runs its self-test
+    # An untested adapter is not used, so the test runs even where its result cannot be stored.
+    must_be_tried: bool = False
+    again: str = ""  # command that builds it again after a failure, for messages
 
     def entry_folder(self) -> Path:
         """Its folder of the cache."""
@@ -78,11 +79,11 @@ class Adapter:
         return cache.cache_folder() / f"{name}-{key}"
 
     def entry(self, compiler: Compiler) -> cache.Entry:
-        """By this compiler, there or not."""
+        """The cache entry for this compiler, whether it exists or not."""
         return cache.Entry(self.entry_folder(), hashlib.sha256(compiler.identity.encode()).hexdigest()[:16])
 
     def cached(self) -> cache.Entry | None:
-        """A valid entry by the compiler that is here, or by any where there is none."""
+        """A valid cache entry: by the installed compiler or, without one, by any compiler. None if there is none."""
         try:
             compiler = find_compiler()
             folder = self.entry_folder()
@@ -94,7 +95,7 @@ class Adapter:
         return next((entry for entry in found if entry.is_valid()), None)
 
     def last_failure(self) -> str:
-        """Why it could not be made the last time that somebody tried; empty when nobody has, or it is there."""
+        """Message of the last failed build; empty if there was none, or if a valid entry exists."""
         compiler = find_compiler()
         try:
             folder = self.entry_folder()
@@ -105,7 +106,7 @@ class Adapter:
         return self.entry(compiler).failure_text().partition("\n")[2]
 
     def ready(self) -> Path:
-        """The one that the package carries, else ``compiled()``."""
+        """The library that the package carries for this build; otherwise ``compiled()``."""
         return self.carried or self.compiled()
 
     def compiled(self, *, rebuild: bool = False) -> Path:
@@ -165,8 +166,9 @@ def _identity(path: Path) -> tuple | None:
 def adapter_of(
     package: str | Path, read: Callable[[Path], object | None], adapter_for: Callable[..., Adapter], what: str
 ):
-    """The Adapter for the framework of which this file is a part. ``read``: what its folder says of the build, or None;
-    ``what``: what stands in AdapterMissing then.
+    """The Adapter for the installed framework.
+
+    ``read``: returns the build in the package's folder, or None. ``what``: text of AdapterMissing in that case.
     """
     folder = Path(package).parent
     build = read(folder)

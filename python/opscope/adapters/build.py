@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles an adapter with the compiler that is there."""
+"""Compiles an adapter with the compiler of this machine."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ COMPILE_LIMIT_S = 600.0
 _FLAGS = ("-std=c++20", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden")
 # With -z defs a symbol that nothing provides stops the linker and not, later, the loader.
 LINK_FLAGS = ("-Wl,-z,defs",)
-# GCC looks for what it may forget at 128 MB already, several times: a tenth of its time. It ends with 700 MB a unit.
+# GCC starts its garbage collection at 128 MB by default, which takes a tenth of the time here. A unit needs 700 MB.
 _GCC_FLAGS = ("--param", "ggc-min-expand=1000", "--param", "ggc-min-heapsize=1000000")
 _HOT, _COLD = "-O3", "-O1"
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a library is made of."""
+    """The sources, flags and messages of a library to compile."""
 
     what: str
     sources: Sequence[Path]
@@ -35,18 +35,21 @@ class Recipe:
     libraries: Sequence[Path] = ()
     flags: Sequence[str] = ()
     link_flags: Sequence[str] = LINK_FLAGS
-    cold: Iterable[str] = field(default_factory=frozenset)  # names of sources that run once per recording or less
-    advice: str = ""  # what to do where it does not compile
+    # names of sources whose code runs at most once per recording: compiled with -O1
+    cold: Iterable[str] = field(default_factory=frozenset)
+    advice: str = ""  # advice in the error message when it does not compile
 
     def units(self) -> list[tuple[str, list[Path], str]]:
-        """Name, sources and optimisation of what is compiled in one go: parsing a framework's headers is the work."""
+        """Name, sources and optimisation of each translation unit. Few units, because parsing a framework's headers
+        takes most of the time.
+        """
         hot = [path for path in self.sources if path.name not in self.cold]
         cold = [path for path in self.sources if path.name in self.cold]
         return [unit for unit in (("adapter", hot, _HOT), ("beside", cold, _COLD)) if unit[1]]
 
 
 def compile_library(recipe: Recipe, compiler: Compiler, place: Path) -> Path:
-    """Compiles a library in `place`; CompilationFailed has the first thing that went wrong, and `output` the rest."""
+    """Compiles a library in `place`. CompilationFailed has the first error as its text, and all output in `output`."""
     tell("warn", f"compiling {recipe.what}, once; this takes some seconds ({compiler.command[0]})")
     began = time.monotonic()
     running = f"compiling {recipe.what}, once"
@@ -71,7 +74,7 @@ def compile_library(recipe: Recipe, compiler: Compiler, place: Path) -> Path:
 def compile_command(
     recipe: Recipe, compiler: Compiler, name: str, sources: Sequence[Path], optimisation: str, place: Path
 ) -> list[str]:
-    """Writes a unit, and what compiles it."""
+    """Writes a translation unit and returns the command that compiles it."""
     unit = place / f"{name}.cc"
     unit.write_text("".join(f'#include "{path}"\n' for path in sources))
     command = [*compiler.command, *_FLAGS, *(_GCC_FLAGS if compiler.is_gcc() else ()), optimisation, *recipe.flags]

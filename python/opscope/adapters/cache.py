@@ -33,7 +33,7 @@ from ..log import tell
 from .errors import CacheUnusable
 
 VARIABLE = "OPSCOPE_CACHE"
-FIRST_WORD_S = 5.0  # until a process that waits says so
+FIRST_WORD_S = 5.0  # seconds until a waiting process prints a line about it
 NEXT_WORD_S = 30.0
 _BUILDING = ".building-"
 
@@ -52,7 +52,7 @@ def cache_folder() -> Path:
 
 
 def complaint(folder: Path) -> str:
-    """Why an existing folder must not be used; empty when it may."""
+    """Why an existing folder must not be used; empty if it may."""
     status = folder.stat()
     if not stat.S_ISDIR(status.st_mode):
         return "is no folder"
@@ -68,7 +68,7 @@ def _unusable(folder: Path, why: str) -> CacheUnusable:
 
 
 def make_private(folder: Path) -> Path:
-    """Makes the folder where it is missing (mode 0700); CacheUnusable when it is not ours alone."""
+    """Creates the folder (mode 0700) if it is missing. CacheUnusable if others could write there."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):
@@ -83,7 +83,7 @@ def make_private(folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class Entry:
-    """One adapter in the cache, there or not."""
+    """One adapter in the cache, whether it exists or not."""
 
     folder: Path
     stem: str
@@ -101,7 +101,7 @@ class Entry:
         return self.folder / f"{self.stem}.failed"
 
     def is_valid(self) -> bool:
-        """There, whole, and written by this user alone."""
+        """Whether the library exists, matches its note, and is writable by this user alone."""
         try:
             if complaint(self.folder):
                 return False
@@ -115,7 +115,7 @@ class Entry:
             return False
 
     def publish(self, library: Path, facts: dict) -> None:
-        """Renames a finished library, which lies in the same folder's tree, to its name."""
+        """Renames a finished library, which is on the same file system, to its final name."""
         content = library.read_bytes()
         noted = {**facts, "bytes": len(content), "sha256": _hash(content)}
         note = library.with_suffix(".json")
@@ -129,19 +129,19 @@ class Entry:
         self.failure.unlink(missing_ok=True)
 
     def failure_text(self) -> str:
-        """What the last failure left: a line that tells it from others, then the message."""
+        """The file of the last failure: a line that identifies the attempt, then the message."""
         try:
             return self.failure.read_text()
         except OSError:
             return ""
 
     def fail(self, message: str) -> None:
-        """Leaves the message for those who wait, so that not each of them fails by itself in turn."""
+        """Stores the message, so that waiting processes report it instead of failing one after the other."""
         with contextlib.suppress(OSError):
             self.failure.write_text(f"{os.getpid()} {time.time_ns()} {random.getrandbits(32):08x}\n{message}")
 
     def discard(self) -> None:
-        """Takes away what did not work."""
+        """Deletes an entry that does not load."""
         for path in (self.note, self.library):
             path.unlink(missing_ok=True)
 
@@ -151,13 +151,13 @@ def _hash(content: bytes) -> str:
 
 
 def entries(folder: Path) -> list[Entry]:
-    """What lies in a folder of the cache, valid or not."""
+    """All entries in a folder of the cache, valid or not."""
     return [Entry(folder, path.stem) for path in sorted(folder.glob("*.json"))]
 
 
 @contextlib.contextmanager
 def working_folder(folder: Path, *, is_locked: bool) -> Iterator[Path]:
-    """A temporary folder beside the entries; what dead processes left is taken away first."""
+    """A temporary folder beside the entries. Deletes those that dead processes have left."""
     if is_locked:
         for left in folder.glob(_BUILDING + "*"):
             shutil.rmtree(left, ignore_errors=True)
@@ -170,9 +170,10 @@ def working_folder(folder: Path, *, is_locked: bool) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def lock(folder: Path, *, limit_s: float, waiting_for: str) -> Iterator[bool]:
-    """Holds the folder's lock; False where the file system has none (renames alone protect then).
+    """Holds the folder's lock in a block.
 
-    CacheUnusable when another process holds it for longer than the limit.
+    Yields False on a file system without locks, where the renames alone protect. CacheUnusable if another process holds
+    the lock for longer than the limit.
     """
     path = folder / "lock"
     try:
@@ -187,7 +188,7 @@ def lock(folder: Path, *, limit_s: float, waiting_for: str) -> Iterator[bool]:
         yield is_locked
     finally:
         with contextlib.suppress(OSError):
-            fcntl.flock(file, fcntl.LOCK_UN)  # closing is not enough: a forked child may hold the file too
+            fcntl.flock(file, fcntl.LOCK_UN)  # an explicit unlock: a forked child may hold the file, too
         os.close(file)
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a self-test has shown of an adapter that the package carries.
+"""Results of the self-test for an adapter that the package carries.
 
-Its note tells where the framework that it is for was at hand when the package was built. Of one that was built from
-headers alone nobody knows: the first program that records with it has it tried, and what that shows stays in the cache.
+If the framework was installed when the package was built, the results are in a note beside the library. An adapter that
+was built from headers alone is untested: the first program that records with it runs the self-test, and the result is
+stored in the cache.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from .trial import try_library
 
 @functools.cache
 def _kept(folder: Path, library: Path) -> Path:
-    """Where the cache has the note; it goes with the bytes of the library."""
+    """Path of the note in the cache; its name contains the hash of the library."""
     digest = hashlib.sha256(library.read_bytes()).hexdigest()[:16]
     return folder / f"carried-{digest}.json"
 
 
 def known_parts(adapter: Adapter) -> dict[str, str] | None:
-    """Why each part was left out, "" where it holds; None: it was not tried. Tries nothing; REQUIRES: it is carried."""
+    """Part -> why it does not work, "" if it does; None if untested. Runs no test. REQUIRES: the package carries it."""
     if (told := parts.read_parts(adapter.carried)) is not None:
         return told
     try:
@@ -43,12 +44,12 @@ def known_parts(adapter: Adapter) -> dict[str, str] | None:
 
 
 def parts_of(adapter: Adapter) -> dict[str, str] | None:
-    """As above, tried now where it was not; None where that cannot be done."""
+    """As known_parts(), but runs the self-test if there is no result; None where it cannot run."""
     if (known := known_parts(adapter)) is not None:
         return known
     try:
         return _tried(adapter)
-    except NothingTried as error:  # nothing is kept: the next program tries again
+    except NothingTried as error:  # nothing is stored: the next program tests again
         return {parts.OPERATORS: str(error)}
 
 
@@ -77,9 +78,9 @@ def _tried(adapter: Adapter) -> dict[str, str] | None:
 def _kept_or_found(
     adapter: Adapter, note: Path, what: str, attempt: Callable[[Path], dict[str, str] | None]
 ) -> dict[str, str] | None:
-    """What the note says of each part, or ``attempt`` in a folder finds, which is noted then.
+    """The results in the note; without a note, those of ``attempt`` in a temporary folder, which are stored.
 
-    Of many processes one tries and the others wait. CacheUnusable, OSError: there is no place for the note.
+    Of several processes one tests and the others wait. CacheUnusable, OSError: the note cannot be stored.
     """
     cache.make_private(note.parent.parent)
     cache.make_private(note.parent)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that is waited for with patience, a compiler or a self-test: from time to time it is told that it runs."""
+"""Runs a program (a compiler, a self-test) that may take seconds, and prints a line from time to time meanwhile."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHOWN_CHARACTERS = 600
 
 
 class Child:
-    """A started program; its output is in a file. CompilationFailed when it cannot be started, or is given up."""
+    """A started program whose output goes to a file. CompilationFailed if it cannot be started or runs for too long."""
 
     def __init__(
         self, command: list[str], log: Path, what: str, environment: dict | None = None, *, listens: bool = False
@@ -36,7 +36,7 @@ class Child:
                     stdin=subprocess.PIPE if listens else subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
-                    start_new_session=True,  # so that it can be ended with its children
+                    start_new_session=True,  # its own process group, so that its children can be ended with it
                 )
             except OSError as error:
                 raise CompilationFailed(f"{what} failed: {command[0]}: {error.strerror}") from error
@@ -48,7 +48,7 @@ class Child:
         self.end()
 
     def say(self, line: str) -> None:
-        """One line to its standard input, the last one; nothing when it has ended."""
+        """Writes the last line to its standard input; does nothing if it has ended."""
         self._began = time.monotonic()
         try:
             self._process.stdin.write(line.encode() + b"\n")
@@ -57,7 +57,7 @@ class Child:
             pass
 
     def wait(self, limit_s: float) -> int:
-        """Its exit status, negative for a signal. It is ended when it runs for longer, or the wait is interrupted."""
+        """Waits for its exit status, negative for a signal. Kills it after the limit, or if the wait is interrupted."""
         next_word = self._began + FIRST_WORD_S
         try:
             while True:
@@ -76,7 +76,7 @@ class Child:
             raise
 
     def end(self) -> None:
-        """Ends it with what it has started; a second call does nothing."""
+        """Kills it and its children; a second call does nothing."""
         if self._process.returncode is None:
             try:
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -88,11 +88,11 @@ class Child:
                 self._process.stdin.close()
 
     def output(self) -> str:
-        """What it has printed."""
+        """Its output so far."""
         return self.log.read_text(errors="replace")
 
     def failure(self, status: int) -> CompilationFailed:
-        """What is raised when it ended so."""
+        """The exception for this exit status."""
         lines = self.output().splitlines()
         last = lines[-1] if lines else "no output"
         told = next((line for line in lines if "error:" in line or "Error:" in line), last)
@@ -100,17 +100,17 @@ class Child:
 
 
 def ending(status: int) -> str:
-    """How a program ended, in words."""
+    """Text of an exit status or signal, for messages."""
     return f"signal {-status}" if status < 0 else f"exit status {status}"
 
 
 def environment() -> dict[str, str]:
-    """For a Python that finds the modules that this one finds, wherever it is started."""
+    """Environment variables for a Python that finds the same modules as this one, wherever it is started."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(os.path.abspath(entry) for entry in sys.path)}
 
 
 def interpreter() -> str | None:
-    """This Python as a program; a program that embeds Python must not be started in its place."""
+    """Path of this Python as a program; a program that embeds Python must not be started instead."""
     candidates = [sys.executable or "", os.path.join(sys.exec_prefix, "bin", "python3")]
     for path in candidates:
         if os.path.basename(path).startswith("python") and shutil.which(path):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which C++ compiler there is: ``CXX`` where it is set, else the usual names on PATH."""
+"""Finds the C++ compiler: ``CXX`` if it is set, otherwise the common names on PATH."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _INSTALL_LINES = (
 
 @dataclass(frozen=True)
 class Compiler:
-    """A compiler that can be run."""
+    """A C++ compiler: its command and its identity."""
 
-    command: tuple[str, ...]  # CXX may bring arguments or a launcher ("ccache g++")
-    identity: str  # another text where the program is another one
+    command: tuple[str, ...]  # CXX may contain arguments or a launcher ("ccache g++")
+    identity: str  # identity: differs if the program was replaced
 
     def is_gcc(self) -> bool:
-        """By what it says of itself: "g++ (Debian 12.2.0-14) 12.2.0", "c++ (GCC) 13.3.0"."""
+        """Whether its version text is GCC's: "g++ (Debian 12.2.0-14) 12.2.0", "c++ (GCC) 13.3.0"."""
         first_line = self.describe()
         return re.search(r"\bg(cc|\+\+)|c\+\+ \(", first_line, re.I) is not None and "clang" not in first_line
 
     def describe(self) -> str:
-        """Its own first line ("g++ (Debian 12.2.0-14) 12.2.0"), or the command where it says nothing."""
+        """First line of its version text ("g++ (Debian 12.2.0-14) 12.2.0"), or its command if it prints none."""
         try:
             done = subprocess.run([*self.command, "--version"], capture_output=True, timeout=10, check=False)
         except (OSError, subprocess.TimeoutExpired):
@@ -46,7 +46,7 @@ class Compiler:
 
 
 def find_compiler() -> Compiler | None:
-    """The compiler, found by looking at files alone."""
+    """The compiler, or None. Looks at files only; starts no program."""
     wanted = os.environ.get("CXX", "")
     candidates = [tuple(shlex.split(wanted))] if wanted.strip() else [(name,) for name in _NAMES]
     for command in candidates:
@@ -61,7 +61,7 @@ def find_compiler() -> Compiler | None:
 
 
 def require_compiler(what_for: str) -> Compiler:
-    """As above; CompilerMissing says how to get one."""
+    """As find_compiler(), but raises CompilerMissing, which says how to install one."""
     compiler = find_compiler()
     if compiler is not None:
         return compiler
@@ -74,7 +74,7 @@ def require_compiler(what_for: str) -> Compiler:
 
 
 def install_line() -> str:
-    """What installs a compiler on this system."""
+    """The shell command that installs a compiler on this system."""
     for program, line in _INSTALL_LINES:
         if shutil.which(program, path=os.environ.get("PATH", "") + ":/usr/bin:/bin:/sbin:/usr/sbin"):
             return line

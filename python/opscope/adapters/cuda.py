@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The CUDA source of this process: kernels, copies and calls, as CUPTI tells them, for every front end."""
+"""The CUDA source of this process, for every front end: kernels, copies and API calls, recorded through CUPTI."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .. import _core
 from .installed import package_folder, package_folders
 
 _LIBRARY = Path(_core.__file__).parent / "lib/libopscope_cuda.so"
-_LIBRARIES_OF = {"torch": "lib", "paddle": "libs", "megengine": "core/lib"}  # the folder within each package
+_LIBRARIES_OF = {"torch": "lib", "paddle": "libs", "megengine": "core/lib"}  # folder of libcupti within each package
 
 
 def cupti_is_named() -> bool:
-    """OPSCOPE_CUPTI_LIB names a libcupti: whether there is a device is then that library's word."""
+    """Whether OPSCOPE_CUPTI_LIB names a libcupti; that library then decides whether there is a device."""
     return bool(os.environ.get("OPSCOPE_CUPTI_LIB"))
 
 
 @functools.cache
 def cuda_source() -> _core.cuda.CudaSource | None:
-    """It, loaded at the first call; None where this opscope was built without."""
+    """The CUDA source, loaded at the first call; None if this build of opscope has none."""
     try:
         source = _core.cuda.load_source(_LIBRARY)
     except _core.Error:
@@ -34,10 +34,10 @@ def cuda_source() -> _core.cuda.CudaSource | None:
 
 
 def cuptis_of_frameworks() -> list[Path]:
-    """The libcuptis that the installed frameworks would load, those of torch's version of CUDA first.
+    """Paths of libcupti that the installed frameworks would load, those for torch's version of CUDA first.
 
-    A framework has them in its own folder or in pip's packages beside it (nvidia/*/lib), which need not be
-    site-packages: ``pip install --target``, dist-packages, PYTHONPATH. It is not imported for that.
+    A framework has libcupti in its own folder or in pip's packages beside it (nvidia/*/lib), which need not be
+    site-packages: ``pip install --target``, dist-packages, PYTHONPATH. No framework is imported.
     """
     files = [file for folder in _library_folders() for file in sorted(folder.glob("libcupti.so*"))]
     wanted = f"libcupti.so.{_cuda_release(package_folder('torch')).partition('.')[0]}"
@@ -56,7 +56,7 @@ def _library_folders() -> Iterator[Path]:
 
 
 def _cuda_release(torch: Path | None) -> str:
-    """ "13.0"; "" without torch, or of one for the CPU."""
+    """torch's version of CUDA, "13.0"; "" without torch, or for a build without CUDA."""
     try:
         text = (torch / "version.py").read_text(encoding="utf-8", errors="replace") if torch is not None else ""
     except OSError:

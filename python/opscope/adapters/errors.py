@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The error of an adapter that there is not and cannot be made."""
+"""Errors of finding, compiling and testing an adapter."""
 
 from __future__ import annotations
 
 
 class AdapterMissing(ImportError):
-    """There is no adapter for the installed framework; the text says why and what to do."""
+    """There is no adapter for the installed framework. The text says why, and what to do."""
 
 
 class CacheUnusable(AdapterMissing):
@@ -17,8 +17,8 @@ class CompilerMissing(AdapterMissing):
 
 
 class CompilationFailed(AdapterMissing):
-    """The compiler refused, or what it made does not work."""
+    """The compiler failed, or the compiled library does not work."""
 
 
 class NothingTried(CompilationFailed):
-    """The self-test ended before it tried anything: that says nothing of the library, and is not kept."""
+    """The self-test ended before it tested anything: this says nothing about the library, and is not stored."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is installed here, told from files: importing a framework takes seconds."""
+"""Finds installed packages by their files alone, because importing a framework takes seconds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def package_folder(name: str) -> Path | None:
 
 
 def package_folders(name: str) -> list[Path]:
-    """All of them: each folder of sys.path may have a part of a namespace package."""
+    """All folders of a package; a namespace package can have one in each folder of sys.path."""
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError):  # a half-removed package; a module without a spec

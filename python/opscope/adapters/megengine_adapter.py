@@ -15,7 +15,7 @@ from pathlib import Path
 from .adapter import LIBRARIES, Adapter
 from .parts import misfit
 
-# Commits whose records lie as the library takes them to, by the version that is built from them.
+# Commits of MegEngine whose record layouts the library knows, by the version built from them.
 KNOWN_COMMITS = {"dffd8dd64eeaca26cb54082599ac2e77b815dd60": "1.13.0"}
 _LIBRARY = "libopscope_megengine.so"
 
@@ -27,16 +27,16 @@ class MegEngineBuild:
     folder: Path
     version: str  # "1.13.0"
     commit: str  # may be empty
-    core: str  # size and time of the library whose memory is read
+    core: str  # size and modification time of the library whose memory is read
 
     @property
     def is_known(self) -> bool:
-        """Whether its records lie as the library takes them to."""
+        """Whether the library knows the layouts of its records."""
         return self.commit in KNOWN_COMMITS
 
 
 def read_megengine(folder: Path) -> MegEngineBuild | None:
-    """The build in this folder; None where it is no MegEngine with a library of its own."""
+    """The build in this folder; None if it is not MegEngine with a native library."""
     try:
         text = (folder / "version.py").read_text(encoding="utf-8", errors="replace")
         status = next((folder / "core/lib").glob("libmegengine_shared.so*")).stat()
@@ -53,7 +53,7 @@ def read_megengine(folder: Path) -> MegEngineBuild | None:
 
 
 def adapter_for(build: MegEngineBuild) -> Adapter:
-    """The one for it."""
+    """The Adapter for this build."""
     path = LIBRARIES / _LIBRARY
     what = f"the adapter for MegEngine {build.version}"
     if not path.exists():
@@ -74,6 +74,6 @@ def adapter_for(build: MegEngineBuild) -> Adapter:
 
 
 def route_of(wanted: Adapter, found: Mapping[str, str] | None) -> str:
-    """How windows would be had: by MegEngine's records, or by the file that MegEngine writes."""
+    """How windows are read: from MegEngine's records in memory, or from the file that MegEngine writes."""
     why = wanted.obstacle if wanted.carried is None else misfit({}, found)
     return f"MegEngine's own file: {why}" if why else "records in memory"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A window of MegEngine whose records cannot be taken: by what MegEngine itself writes of it, in memory.
+"""Reads a window of a MegEngine build with unknown record layouts, from the timeline that MegEngine itself writes.
 
-MegEngine's writer now and then reads memory that is not its own (windows with ``Profiler.step()``), which ends the
-process; so a child of a fork writes, which has the records as they are here. Nothing of MegEngine runs there else.
+MegEngine's writer sometimes reads invalid memory (in windows with ``Profiler.step()``) and crashes. Therefore it runs
+in a forked child, which has a copy of the records, and writes into a file in memory.
 """
 
 from __future__ import annotations
@@ -58,14 +58,16 @@ def _path(file: int) -> str:
 
 
 def _write_in_child(dump: Dump, raw: int, named: int) -> str:
-    """How the child ended: '' as it should, "raised", or what a sentence about the writer goes on with."""
+    """Runs the writer in a child. '' if it succeeded, "raised", or the end of a sentence that begins with the
+    writer.
+    """
     parent = os.getpid()
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         answer = b"raised"
         try:
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash leaves nothing behind
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no core file from a crash
             dump(_path(raw), _FORMAT)
             _rename(raw, named, os.getpid(), parent)
             answer = b"written"
@@ -75,13 +77,13 @@ def _write_in_child(dump: Dump, raw: int, named: int) -> str:
     os.close(writing)
     try:
         answer = _answer(reading, child)
-    except BaseException:  # of a handler of a signal
+    except BaseException:  # also an exception of a signal handler
         os.kill(child, signal.SIGKILL)
         raise
     finally:
         os.close(reading)
         status = None
-        with contextlib.suppress(ChildProcessError):  # the program waits for its children itself
+        with contextlib.suppress(ChildProcessError):  # the program has waited for all its children itself
             status = os.waitpid(child, 0)[1]
     if answer is None:
         return f"computed nothing for {_STUCK_S:g} s"
@@ -91,7 +93,7 @@ def _write_in_child(dump: Dump, raw: int, named: int) -> str:
 
 
 def _answer(reading: int, child: int) -> bytes | None:
-    """b"": it has died. None: it was stuck, and has been ended."""
+    """What the child has written; b"": it has died. None: it was stuck, and has been killed."""
     poll = select.poll()
     poll.register(reading, select.POLLIN)
     spent = -1
@@ -104,7 +106,7 @@ def _answer(reading: int, child: int) -> bytes | None:
 
 
 def _computed(process: int) -> int:
-    """Its time on a CPU, in the kernel's ticks."""
+    """CPU time of a process, in the kernel's ticks."""
     with open(f"/proc/{process}/stat") as file:
         fields = file.read().rpartition(")")[2].split()
     return int(fields[11]) + int(fields[12])  # utime, stime
@@ -117,7 +119,7 @@ def _ending(status: int | None) -> str:
 
 
 def _rename(source: int, target: int, pid: int, wanted: int) -> None:
-    """Copies the timeline; what names process ``pid``, in events and as the name of their flows, names ``wanted``."""
+    """Copies the timeline, with process id ``pid`` replaced by ``wanted`` in events and in the names of their flows."""
     there = re.compile(rb'"pid":%d\b|"(?:name|scope)":"%d"' % (pid, pid))
     old, new = str(pid).encode(), str(wanted).encode()
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The adapter for a build of Paddle: one library, which the package carries, for every Paddle.
+"""The adapter for a build of Paddle: one library in the package, for all versions of Paddle.
 
-Which of its parts fit is tried in a process of its own, once for each build of Paddle and of the library; what was not
-tried is not used.
+Which of its parts work is tested in a separate process, once for each build of Paddle and of the library. Untested
+parts are not used.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ class PaddleBuild:
     folder: Path
     version: str  # "3.3.1"
     commit: str  # may be empty
-    core: str  # size and time of the library that is looked into
+    core: str  # size and modification time of the library whose symbols are looked up
 
 
-# Of Paddle 3 and later, and of those before.
+# names of Paddle 3 and later, and of earlier versions
 _CORES = ("libs/libphi_core.so", "base/libpaddle.so", "fluid/libpaddle.so")
 
 
 def read_paddle(folder: Path) -> PaddleBuild | None:
-    """The build in this folder; None where it is no Paddle."""
+    """The build in this folder; None if it is not Paddle."""
     try:
         text = (folder / "version/__init__.py").read_text(encoding="utf-8", errors="replace")
         status = next(path for core in _CORES if (path := folder / core).exists()).stat()
@@ -60,7 +60,7 @@ def read_paddle(folder: Path) -> PaddleBuild | None:
 
 
 def adapter_for(build: PaddleBuild) -> Adapter:
-    """The one for it."""
+    """The Adapter for this build."""
     path = LIBRARIES / _LIBRARY
     what = f"the adapter for Paddle {build.version}"
     return Adapter(
@@ -75,10 +75,10 @@ def adapter_for(build: PaddleBuild) -> Adapter:
     )
 
 
-ROUTES = ("slots", "drain", "native", "wrappers")  # in the order in which they are asked
+ROUTES = ("slots", "drain", "native", "wrappers")  # in order of preference
 
 
 def route_of(found: Mapping[str, str]) -> str:
-    """How events would be recorded, in the words of a recording's option `paddle_route`."""
+    """The way in which events are recorded: the value of the recording's option `paddle_route`."""
     route = next((route for route in ROUTES if not found.get(route)), "none")
     return route if route == "slots" else f"{route}: {found['slots']}"

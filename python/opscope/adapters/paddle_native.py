@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Paddle's own profiler in the place of the Paddle source, for a Paddle whose libraries that does not fit.
+"""Records with Paddle's own profiler, for a Paddle that the Paddle source cannot record in C++.
 
-It runs while a recording does, and the protobuf that it writes at the end is read. There is one of them in a process.
+Paddle's profiler runs during a recording, and the protobuf that it writes at the end is imported. There is one per
+process.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from paddle.base import core
 
 
 class NativeProfiler:
-    """What the source asks (python/bindings/paddle/stand_in.h)."""
+    """The fallback recorder that python/bindings/paddle/stand_in.h calls."""
 
     def __init__(self) -> None:
         self._profiler = None
@@ -22,7 +23,7 @@ class NativeProfiler:
         os.register_at_fork(after_in_child=self._leave)
 
     def start(self, shapes: bool, memory: bool) -> str:
-        """Shapes are never delivered by it, and never freed: they are not asked for."""
+        """Starts Paddle's profiler. Shapes are not requested: it does not deliver them, and leaks their memory."""
         options = core.ProfilerOptions()
         options.trace_switch |= 1  # the CPU
         profiler = core._Profiler.create(options, [])
@@ -36,7 +37,7 @@ class NativeProfiler:
         return ""
 
     def stop(self) -> int:
-        """A descriptor of its protobuf."""
+        """Stops it, and returns a file descriptor of its protobuf."""
         profiler, self._profiler = self._profiler, None
         try:
             result = profiler.stop()
@@ -46,11 +47,11 @@ class NativeProfiler:
         return _saved(result)
 
     def enter(self, name: str, kind: int):
-        """A range of Python, which ends by its end()."""
+        """Opens a range and returns it; its end() closes it."""
         return core._RecordEvent(name, self._types[kind])
 
     def _leave(self) -> None:
-        self._profiler = None  # that of the parent
+        self._profiler = None  # the parent process's range
 
 
 def _saved(result) -> int:
@@ -64,5 +65,5 @@ def _saved(result) -> int:
     try:
         result.save(path, "pb")
     finally:
-        os.unlink(path)  # it lives as long as the descriptor: Paddle writes into what is there
+        os.unlink(path)  # The file lives as long as the descriptor: Paddle writes into the existing file.
     return file

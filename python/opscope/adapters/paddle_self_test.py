@@ -40,7 +40,7 @@ def _inputs():
 
 
 def _events(source) -> str:
-    """An operator, and what Paddle does for it inside."""
+    """Records an operator and the events inside it; what is wrong, or ""."""
     import paddle
 
     ones = paddle.ones([1])
@@ -60,7 +60,7 @@ def _operators(trace) -> list[dict]:
 
 
 def _matmul(source) -> tuple[list, dict]:
-    """The shapes and the members of `matmul(x, y, transpose_y=True)`."""
+    """Shapes and attributes of `matmul(x, y, transpose_y=True)`; what is wrong, or ""."""
     import paddle
 
     x, y = _inputs()
@@ -103,14 +103,14 @@ def _native(source) -> str:
 
 
 def _wrappers(source) -> str:
-    """The operator alone, with its shapes."""
+    """The operator alone, with its shapes; what is wrong, or ""."""
     os.environ["OPSCOPE_PADDLE_ROUTE"] = "wrappers"
     sizes, members = _matmul(source)
     return "" if sizes == [[2, 3], [4, 3]] else f"it recorded the shapes {sizes} and {members}"
 
 
 def _tried(part: str, attempt: Callable[[object], str]) -> Callable[[object], str]:
-    """An attempt whose finding the source is told: the next ones record by what has held."""
+    """An attempt whose result is passed to the source, so that later attempts use only working parts."""
 
     def act(source) -> str:
         try:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tells the Paddle source who records where it cannot. Needs Paddle only when somebody has to."""
+"""Registers the fallback recorders (Paddle's profiler, Python wrappers) of the Paddle source, without importing Paddle
+until one is needed.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ def _wrappers(source: _core.paddle.PaddleSource):
 
 
 class _Later:
-    """Made when it is first asked."""
+    """Creates the recorder at its first use."""
 
     def __init__(self, make) -> None:
         self._make, self._made = make, None

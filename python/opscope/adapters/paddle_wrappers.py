@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wrappers of Paddle's functions in the place of the Paddle source, for a Paddle of which nothing else can be recorded.
+"""Records operators by wrapping Paddle's Python functions: the last resort, for a Paddle with no other way.
 
-They see the operators that Paddle's Python calls by name (``paddle._C_ops``) in dynamic mode, and the shapes of their
-arguments. Operators of C++ (``a + b``, those of the backward pass, compiled programs) and what is inside of operators
-are not seen.
+The wrappers see the operators that Paddle's Python calls by name (``paddle._C_ops``) in dynamic mode, and the shapes of
+their arguments. They do not see operators called from C++ (``a + b``, the backward pass, compiled programs) or anything
+inside operators.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ _DECLARATION = re.compile(r"^PADDLE_API [^(]*?\b(\w+)\((.*)\);$", re.MULTILINE)
 
 
 class Wrappers:
-    """What the source asks (python/bindings/paddle/stand_in.h)."""
+    """The fallback recorder that python/bindings/paddle/stand_in.h calls."""
 
     def __init__(self, source: _core.paddle.PaddleSource) -> None:
         self._source = source
         self._lock = threading.Lock()
         self._recordings = 0
-        self._has_shapes = False  # wanted by some recording
+        self._has_shapes = False  # some recording wants shapes
         self._lost = 0
         self._originals: dict[str, Callable] = {}
 
     def start(self, shapes: bool, memory: bool) -> str:
-        """Of several recordings the first one wraps. Memory is not seen."""
+        """Begins one more recording; the first one installs the wrappers. Memory is not recorded."""
         with self._lock:
             self._has_shapes = shapes or (self._recordings > 0 and self._has_shapes)
             if self._recordings == 0:
@@ -47,7 +47,7 @@ class Wrappers:
         return ""
 
     def stop(self) -> None:
-        """The last one puts the functions back. RuntimeError: shapes were lost."""
+        """Ends a recording; the last one restores the functions. RuntimeError: shapes were lost."""
         with self._lock:
             self._recordings -= 1
             if self._recordings == 0:
@@ -88,12 +88,12 @@ class Wrappers:
             return
         try:
             self._source.note_shapes(_shapes(operator, arguments, named))
-        except Exception:  # of any kind: the program is not to see it
+        except Exception:  # any exception: the program must not see it
             self._lost += 1
 
 
 def _shapes(operator: str, arguments: tuple, named: dict) -> list[tuple[str, list[list[int]]]]:
-    """Those of tensors, and of lists of tensors, by the names that Paddle's headers have for them."""
+    """Shapes of the arguments that are tensors or lists of tensors, by the argument names of Paddle's headers."""
     names = _argument_names().get(operator, ())
     shapes = []
     for place, argument in enumerate(arguments):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of an adapter, and what was found out about each.
+"""The parts of an adapter, and the results of their self-tests.
 
-Operators, with their shapes, are what an adapter is for. The other parts reach for more of the framework than it
-offers; a build that one of them does not fit goes without that part. What the self-test has shown is kept in the note
-beside the library: ``{"parts": {"operators": "", "memory": "why it was left out", ...}}``.
+The essential part is operators with their shapes. The others use internals of the framework, and an adapter works
+without a part that does not match a build. The results are in the note beside the library: ``{"parts": {"operators":
+"", "memory": "why it was left out", ...}}``.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 OPERATORS = "operators"
-CRASHED = "the self-test ended with "  # how the reason begins where the trial of a part did not return
+CRASHED = "the self-test ended with "  # start of the reason when the test of a part crashed or hung
 
 
 @dataclass(frozen=True)
 class Part:
-    """One that an adapter can go without."""
+    """An optional part of an adapter."""
 
-    lacks: str  # what a recording lacks then
+    lacks: str  # what a recording lacks without it, for messages
     # Its sources, among which the compiler's first complaint is looked for; OPSCOPE_WITHOUT_<PART> leaves them out.
     sources: frozenset[str] = frozenset()
     # Whether the adapter is compiled anew without it when its trial fails; else it is used by its verdict alone.
@@ -32,7 +32,7 @@ Parts = Mapping[str, Part]
 
 
 def part_of(parts: Parts, output: str) -> str:
-    """The part whose source the compiler complains about first; empty when it is none of them."""
+    """The part whose source has the compiler's first error; empty if it is in none of them."""
     lines = output.splitlines()
     first = next((i for i, line in enumerate(lines) if "error:" in line), len(lines) - 1)
     # What the error is about may be named above it ("required from ..."), nearest last.
@@ -44,28 +44,28 @@ def part_of(parts: Parts, output: str) -> str:
 
 
 def sources_of(parts: Parts, names: Iterable[str]) -> frozenset[str]:
-    """What is not compiled without these parts."""
+    """The source files to leave out without these parts."""
     return frozenset().union(*(parts[name].sources for name in names))
 
 
 def lacks(parts: Parts, name: str) -> str:
-    """What a recording lacks without it, for a message."""
+    """What a recording lacks without this part, for a message."""
     return parts[name].lacks if name in parts else name
 
 
 def parts_told(output: str) -> dict[str, str | None]:
-    """What a self-test has printed: why each part does not fit; None for one in which it ended."""
+    """The results that a self-test has printed: part -> why it does not work; None for the part in which it ended."""
     rows = (json.loads(line) for line in output.splitlines() if line.startswith('{"part": '))
     return {row["part"]: row["why"] for row in rows}
 
 
 def flags_without(names: Iterable[str]) -> list[str]:
-    """For the compiler."""
+    """Compiler flags that leave these parts out."""
     return [f"-DOPSCOPE_WITHOUT_{name.upper()}" for name in sorted(names)]
 
 
 def read_parts(library: Path) -> dict[str, str] | None:
-    """Why each part was left out, by the note beside a library; "" where it holds. None: it was not tried."""
+    """Part -> why it was left out, "" if it works, from the note beside a library; None if it is untested."""
     try:
         found = json.loads(library.with_suffix(".json").read_text()).get("parts")
     except (OSError, ValueError, AttributeError):
@@ -74,12 +74,12 @@ def read_parts(library: Path) -> dict[str, str] | None:
 
 
 def is_compiled_out(parts: Parts, name: str) -> bool:
-    """Whether a part whose trial failed must not be in the library."""
+    """Whether a part that failed its test must be compiled out, instead of only not being used."""
     return name in parts and parts[name].is_compiled_out
 
 
 def misfit(parts: Parts, found: Mapping[str, str] | None) -> str:
-    """Why a finished adapter must not be loaded: no operators, or code in it that would crash; empty when it may."""
+    """Why a finished adapter must not be loaded (no operators, or code that would crash); empty if it may."""
     for name, why in (found or {}).items():
         if why and (name == OPERATORS or (is_compiled_out(parts, name) and why.startswith(CRASHED))):
             return f"{name}: {why}"
@@ -87,5 +87,5 @@ def misfit(parts: Parts, found: Mapping[str, str] | None) -> str:
 
 
 def left_out(found: Mapping[str, str] | None) -> dict[str, str]:
-    """The parts that recordings go without, and why."""
+    """The parts that recordings lack, and why."""
     return {name: why for name, why in (found or {}).items() if why}

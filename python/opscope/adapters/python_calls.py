@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The library that records the calls of this Python: carried by the package, in the cache, or compiled now.
+"""The library that records Python calls: from the package, from the cache, or compiled now.
 
-It reads Python's frames, whose layout belongs to one minor version; the package carries that of the Python that it was
-built with.
+It reads Python's frames, whose layout changes with each minor version; the package has the library for the Python that
+it was built with.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _loaded: ModuleType | None = None
 
 
 def calls_library() -> ModuleType:
-    """The extension module; AdapterMissing says what to do where it cannot be had. Compiles it at the first use."""
+    """The extension module. Compiles it at the first use if necessary; AdapterMissing says what to do if that fails."""
     global _loaded
     with _lock:
         if _loaded is None:
@@ -44,7 +44,7 @@ def calls_library() -> ModuleType:
 
 
 def load(path: Path) -> ModuleType:
-    """The module in this file."""
+    """Loads the extension module in this file."""
     loader = importlib.machinery.ExtensionFileLoader("opscope_calls", str(path))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("opscope_calls", loader))
     loader.exec_module(module)
@@ -52,13 +52,13 @@ def load(path: Path) -> ModuleType:
 
 
 def carried() -> Path | None:
-    """That of the package, when it was built with this Python."""
+    """Path of the package's library if it was built for this Python; otherwise None."""
     path = LIBRARIES / f"libopscope_python_{VERSION.replace('.', '_')}.so"
     return path if path.exists() and not _is_unlike() else None
 
 
 def was_tried(path: Path) -> bool:
-    """Whether the one that the package carries has recorded a call where it was built."""
+    """Whether the package's library passed its self-test when it was built."""
     try:
         return json.loads(path.with_suffix(".json").read_text())["tried"] is True
     except (OSError, ValueError, KeyError):
@@ -70,7 +70,7 @@ def _is_unlike() -> bool:
 
 
 def _obstacle() -> str:
-    """Why it cannot be compiled for this Python; empty when it can."""
+    """Why it cannot be compiled for this Python; empty if it can."""
     if _is_unlike() or not _OLDEST <= sys.version_info[:2] <= _NEWEST:
         return f"{_WHAT} does not exist: CPython 3.10 to 3.13 with its lock is recorded"
     include = sysconfig.get_path("include")
@@ -80,7 +80,7 @@ def _obstacle() -> str:
 
 
 def adapter() -> Adapter:
-    """The one for this Python."""
+    """The Adapter for this Python."""
     return Adapter(
         what=_WHAT,
         name=f"python-{VERSION}",
@@ -93,14 +93,14 @@ def adapter() -> Adapter:
 
 
 def recipe(include: Path) -> Recipe:
-    """What it is made of for the Python whose headers lie there."""
+    """Sources and flags for the Python whose headers are in `include`."""
     return Recipe(
         what=_WHAT,
         sources=source_files(_FOLDERS),
         include=INCLUDE,
         system_include=[include],
         libraries=[LIBRARIES / "libopscope_recorder.so.1"],
-        link_flags=(),  # what Python provides is in the process, in whatever file
+        link_flags=(),  # undefined symbols of Python are resolved in the process, whatever file has them
     )
 
 

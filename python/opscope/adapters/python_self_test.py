@@ -17,7 +17,7 @@ def _called() -> int:
 
 
 def record_one_call(path: Path) -> str:
-    """What is wrong with the library; empty when it works."""
+    """Records one call; what is wrong with the library, or ""."""
     from .. import _core
     from ..trace import Trace
     from .python_calls import load

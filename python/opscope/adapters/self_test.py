@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 
 from .parts import OPERATORS
 
-# From the loaded source to what is wrong with a part; "" where it holds. After operators that are not recorded no
-# further one is tried.
+# From the loaded source to what is wrong with a part, "" if it works. If operators do not work, no further part is
+# tested.
 Attempts = Mapping[str, Callable[[object], str]]
 
 
@@ -24,7 +24,7 @@ def _tell(part: str, why: str | None) -> None:
 
 
 def try_parts(attempts: Attempts, load: Callable[[str], object], path: str, without: list[str]) -> dict[str, str]:
-    """What is wrong with each part; "" where it holds. ``load``: raises _core.Error."""
+    """Part -> what is wrong with it, "" if it works. ``load`` loads the library, or raises _core.Error."""
     from .. import _core
 
     found = {}
@@ -39,7 +39,7 @@ def try_parts(attempts: Attempts, load: Callable[[str], object], path: str, with
         _tell(part, None)
         try:
             found[part] = attempt(source)
-        except Exception as error:  # of any kind: this part does not fit
+        except Exception as error:  # any exception: this part does not work
             found[part] = f"{type(error).__name__}: {error}"
         _tell(part, found[part])
         if part == OPERATORS and found[part]:
@@ -48,14 +48,14 @@ def try_parts(attempts: Attempts, load: Callable[[str], object], path: str, with
 
 
 def main(attempts: Attempts, load: Callable[[str], object], prepare: Callable[[], None]) -> int:
-    """The process; ``prepare`` imports the framework."""
+    """Main function of the process; ``prepare`` imports the framework."""
     prepare()
     if len(sys.argv) > 1:
         asked = {"library": sys.argv[1], "without": []}
     else:
         line = sys.stdin.readline()
         if not line.strip():
-            return 0  # nobody asks any more
+            return 0  # the parent has gone
         asked = json.loads(line)
     found = try_parts(attempts, load, asked["library"], asked["without"])
     if found[OPERATORS]:

@@ -46,12 +46,14 @@ PARTS = {
     ),
 }
 
-# Torch's slots may point into the adapter, so it is never unloaded; and its variables of threads need no room that a
-# process may have run out of (src/sources/torch/hooks/range_hooks.h): by descriptors, without which a call finds them.
+# torch may keep pointers into the adapter, so it is never unloaded. Its thread-local variables use TLS descriptors,
+# because the process may have no room left in its static TLS block (src/sources/torch/hooks/range_hooks.h); without
+# descriptors each access would call __tls_get_addr.
 _LINK_FLAGS = (*LINK_FLAGS, "-Wl,-z,nodelete")
 _TLS_DESCRIPTORS = ("-mtls-dialect=gnu2", "-DOPSCOPE_TLS_DESCRIPTORS")
-# What runs once per recording or less, and the names of autograd's nodes, whose header is the largest. Compiled as a
-# second unit beside the first, of which both are mostly torch's headers: a third one would read those again.
+# Code that runs at most once per recording, and the names of autograd's nodes, whose header is the largest. It is a
+# second translation unit beside the first. Both consist mostly of torch's headers, so a third unit would only parse
+# those again.
 _COLD_FILES = frozenset(
     "callback_pool.cc callback_version.cc failures.cc got_entries.cc hook_probe.cc keyword_json.cc "
     "node_ranges.cc operator_signatures.cc overhead.cc patched_entries.cc profiler_state.cc "
@@ -61,10 +63,10 @@ _ADVICE = "pip install --upgrade opscope, or take a torch that its docs/referenc
 
 
 def carried(build: TorchBuild) -> Path | None:
-    """The adapter that the package was built with, when it was built for this torch.
+    """The package's adapter if it was built for this torch; otherwise None.
 
-    Builds of one release for several devices (``+cpu``, ``+cu130``) have the same layouts; states in
-    between two releases fit only when they are the same commit.
+    Builds of one release for several devices (``+cpu``, ``+cu130``) have the same layouts; builds between two releases
+    match only for the same commit.
     """
     for note in sorted(LIBRARIES.glob("libopscope_torch_*.json")):
         try:
@@ -80,7 +82,7 @@ def carried(build: TorchBuild) -> Path | None:
 
 
 def adapter_for(build: TorchBuild) -> Adapter:
-    """The one for it."""
+    """The Adapter for this build."""
     what = f"the adapter for torch {build.version}"
 
     def make(compiler: Compiler, place: Path) -> tuple[Path, dict]:
@@ -105,7 +107,7 @@ def adapter_for(build: TorchBuild) -> Adapter:
 
 
 def recipe(build: TorchBuild, compiler: Compiler, without: Iterable[str] = ()) -> Recipe:
-    """What it is made of, without some of its parts."""
+    """Sources and flags, without the parts in `without`."""
     torch_include = build.folder / "include"
     gone = sources_of(PARTS, without)
     return Recipe(

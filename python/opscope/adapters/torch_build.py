@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which build of torch is installed: read from its files, because importing it takes seconds.
+"""Identifies the installed build of torch by its files, because importing torch takes seconds.
 
-Two builds that say the same version can differ in the layouts that an adapter was compiled with, so a
-build is told by its version, the git hash, the string ABI of libstdc++ and a hash of the headers that
-hold those layouts.
+Two builds with the same version can differ in the class layouts that an adapter is compiled against. A build is
+therefore identified by its version, git hash, the string ABI of libstdc++, and a hash of the headers with those
+layouts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-# Whose layouts the adapter's code has compiled in.
+# Headers whose layouts are compiled into the adapter.
 _LAYOUT_HEADERS = (
     "ATen/record_function.h",
     "ATen/core/ivalue.h",
@@ -32,21 +32,21 @@ class TorchBuild:
     version: str  # "2.13.0+cpu"
     git: str  # may be empty
     cxx11_abi: int  # _GLIBCXX_USE_CXX11_ABI of its libraries
-    headers: str  # hash; empty where the package has no headers
+    headers: str  # hash of those headers; empty if the package has none
 
     @property
     def release(self) -> str:
-        """The version without what follows a "+": builds of one release for several devices share it."""
+        """The version without its local part ("+cu130"), which builds of one release for several devices share."""
         return self.version.partition("+")[0]
 
     @property
     def is_final(self) -> bool:
-        """Made of a tagged release, not of a state in between."""
+        """Whether it is a tagged release, not a build between two releases."""
         return re.fullmatch(r"\d+\.\d+\.\d+", self.release) is not None
 
 
 def read_torch(folder: Path) -> TorchBuild | None:
-    """The build in this folder; None where it is no torch package."""
+    """The build in this folder; None if it is not torch."""
     version_file = folder / "version.py"
     try:
         text = version_file.read_text(encoding="utf-8", errors="replace")

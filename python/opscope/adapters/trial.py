@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Proves what works of an adapter before anybody uses it: in a process of its own, for what does not fit may crash."""
+"""Tests an adapter before its first use, in a separate process, because a library that does not match may crash."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ SELF_TEST_LIMIT_S = 180.0
 
 
 class Trial:
-    """A self-test (adapters/self_test.py) that is started before its library is there: it imports the framework
-    meanwhile. A context manager, which ends its process."""
+    """A self-test process (adapters/self_test.py), started before the library is compiled: it imports the framework
+    meanwhile.
+
+    A context manager, which ends the process.
+    """
 
     def __init__(self, parts: Parts, what: str, place: Path, self_test: str) -> None:
         self._parts, self._what, self._place, self._module = parts, what, place, self_test
@@ -42,7 +45,7 @@ class Trial:
 
     @staticmethod
     def _told(process: Child) -> tuple[dict[str, str | None], int]:
-        """What it has said of each part, and its exit status."""
+        """The results that it has printed for each part, and its exit status."""
         try:
             status = process.wait(SELF_TEST_LIMIT_S)
             failure = process.failure(status)
@@ -56,9 +59,11 @@ class Trial:
         return found, status
 
     def try_parts(self, library: Path, without: Iterable[str] = ()) -> dict[str, str] | None:
-        """What it says of each part that the library has; None where it cannot be run here. CompilationFailed when
-        operators are not recorded, NothingTried when the framework is not even imported there. After a part in which
-        it crashes the others are tried."""
+        """Part -> why it does not work, for each part of the library; None if it cannot run here.
+
+        CompilationFailed if operators are not recorded, NothingTried if not even the framework can be imported. After a
+        crash in one part the others are tested in a new process.
+        """
         if self._process is None:
             _tell_untested(self._what)
             return None
@@ -85,15 +90,15 @@ class Trial:
 def build_in_parts(
     parts: Parts, recipe_without: Callable[[Iterable[str]], Recipe], compiler: Compiler, place: Path, self_test: str
 ) -> tuple[Path, dict[str, str] | None]:
-    """Compiles and tests an adapter in `place`: the library, and why each part was left out ("": it holds).
+    """Compiles and tests an adapter in `place`; returns the library, and part -> why it was left out ("": it works).
 
-    ``recipe_without``: what it is made of without these parts. ``self_test``: the module that tries it. A part that
-    does not fit is left out; CompilationFailed has the first thing that went wrong with the rest.
+    ``recipe_without``: sources and flags without some parts. ``self_test``: the test's module. A part that does not
+    compile or work is left out; CompilationFailed has the first error in the rest.
     """
     missing: dict[str, str] = {}
     while True:
         recipe = recipe_without(missing)
-        # Importing the framework takes as long as some of the compiling: the self-test does it meanwhile.
+        # Importing the framework takes about as long as compiling a unit, so the self-test does it at the same time.
         with Trial(parts, recipe.what, place, self_test) as trial:
             try:
                 library = compile_library(recipe, compiler, place)
@@ -107,21 +112,21 @@ def build_in_parts(
         unfit = {name: why for name, why in unfit.items() if name not in missing}
         if not unfit:
             return library, None if found is None else found | missing
-        # What crashes in the self-test would do so in the job: it is compiled out.
+        # What crashes in the self-test would crash in the user's process, too: it is compiled out.
         for name, why in unfit.items():
             tell("warn", f"{recipe.what} goes without {lacks(parts, name)}: {why}")
         missing |= unfit
 
 
 def try_library(parts: Parts, what: str, library: Path, place: Path, self_test: str) -> dict[str, str] | None:
-    """What the self-test says of each part of a finished adapter; None where it cannot be run here."""
+    """Self-test of a finished library; part -> why it does not work. None if it cannot run here."""
     tell("warn", f"testing {what}, once")
     with Trial(parts, what, place, self_test) as trial:
         return trial.try_parts(library)
 
 
 def test_library(what: str, library: Path, place: Path, module: str) -> None:
-    """Runs the module on the library in a process of its own: what does not fit may crash."""
+    """Runs the test module on the library in a separate process, because a library that does not match may crash."""
     python = interpreter()
     if python is None:
         return _tell_untested(what)

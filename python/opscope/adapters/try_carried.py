@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Part of the build: tries a library that the package is to carry, where it is built.
+"""Step of the build: tests a library for the package on the build machine.
 
     python -m opscope.adapters.try_carried LIBRARY FACTS NOTE
 
-Writes FACTS, a JSON file, and what the self-test has shown to NOTE; without the latter where the library cannot be
-tried here, so that `opscope doctor` says "not tried yet". Never fails.
+Writes FACTS, a JSON file, and the results of the self-test to NOTE. Without NOTE, where the library cannot be tested,
+`opscope doctor` says "not tried yet". Never fails.
 """
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the front ends share: they put a framework's names, defaults, messages and layouts over these. Imports no
-framework; what happens between two steps, and in which states a recording can be, is the engine's alone (Session)."""
+"""Code that the front ends for torch, Paddle and MegEngine share. A front end adds its framework's names, defaults,
+messages and file layouts. Imports no framework. The states of a recording, and what happens between two steps, are in
+C++ (Session).
+"""

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What recording one call costs: of a Python function, of a C function, of a module (docs/reference/overhead.md).
+"""Measures how much time the recording of one Python call, C call or module call adds (docs/reference/overhead.md).
 
-Measured once per process, before the first recording with ``with_stack`` begins, and before the first one with
-``with_modules`` alone, which records modules by another way: empty calls by the hundred, without and with the source of
-Python's calls, which then records this thread into a window of its own. What
-is longer is the cost; what the recorded calls show as their own length, though they do nothing, is the part inside.
-Some milliseconds. Another profiler or debugger would see these calls: where one is active then, nothing is measured.
+It runs once per process, before the first recording with ``with_stack``, and before the first one with ``with_modules``
+alone, which records modules in another way. Hundreds of empty calls are timed without and with the source of Python
+calls, which records this thread into a separate window. The difference is the cost of a call; the recorded duration of
+an empty call is the part of the cost inside it. Takes some milliseconds.
+
+Another profiler or debugger would see these calls: nothing is measured while one is active.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from .. import _core
 from ..trace import Trace
 
 _RUNS = 9
-_CALLS = 96  # per run
-_DEPTH = 24  # open at once
+_CALLS = 96  # calls per run
+_DEPTH = 24  # nesting depth of the calls
 _BYTES = 1 << 20
 
 _lock = threading.Lock()
-_known: dict[bool, str] = {}  # whether all calls are recorded -> members of "own_cost"
-_process: dict[bool, int] = {}  # the one that has measured
+_known: dict[bool, str] = {}  # result: whether all calls are recorded -> members of "own_cost"
+_process: dict[bool, int] = {}  # process that has measured
 
 
 def _renew_lock() -> None:
@@ -36,7 +37,7 @@ def _renew_lock() -> None:
     _lock = threading.Lock()
 
 
-os.register_at_fork(after_in_child=_renew_lock)  # another thread of the parent may have held it
+os.register_at_fork(after_in_child=_renew_lock)  # a new lock: another thread of the parent may have held the old one
 
 
 def _call() -> None:
@@ -63,7 +64,7 @@ def _loop_argument(target, argument, count: int) -> None:
 
 
 class _Probe:
-    """Stands for a module."""
+    """A module whose calls are timed."""
 
     __call__ = _call_module
 
@@ -83,16 +84,16 @@ _NAME_OF = {
 
 
 def measured_call_costs(source_of, *, all_calls: bool) -> str:
-    """Members of the recording's ``own_cost``; "" when they could not be measured.
+    """Members of the recording's ``own_cost``; "" if they could not be measured.
 
-    ``source_of(module_call)``: the source of calls, ``module_call`` being the function that modules are called by.
+    ``source_of(module_call)`` makes the source of calls; ``module_call`` is the function that calls modules.
     """
     with _lock:
         if all_calls not in _known and _process.get(all_calls) != os.getpid():
-            _process[all_calls] = os.getpid()  # once: at a later time another recording may see the calls
+            _process[all_calls] = os.getpid()  # only at the first time: later another recording may see the calls
             try:
                 _known[all_calls] = "" if _others_watch() else _measure(source_of, all_calls)
-            except (RuntimeError, MemoryError, _core.Error):  # no window, or no tool id, is free
+            except (RuntimeError, MemoryError, _core.Error):  # no window or no tool id of sys.monitoring is free
                 pass
     return _known.get(all_calls, "")
 
@@ -120,7 +121,7 @@ def _measure(source_of, all_calls: bool) -> str:
 
 
 def _runs(all_calls: bool) -> dict[str, list[float]]:
-    """Nanoseconds per call of each kind, and of the begins and ends of calls that lie in each other."""
+    """Nanoseconds per call of each kind, and of the entries and exits of nested calls."""
     clock = time.perf_counter_ns
     times: dict[str, list[float]] = {kind: [] for kind in (*_RUN_OF, "begin", "end")}
     for run_number in range(_RUNS + 1):
@@ -133,14 +134,14 @@ def _runs(all_calls: bool) -> dict[str, list[float]]:
         ended = clock()
         times["begin"].append((deepest - began) / _DEPTH)
         times["end"].append((ended - deepest) / _DEPTH)
-        if run_number == 0:  # names were made, code was warmed up
+        if run_number == 0:  # warm-up: names are interned, code is specialised
             for values in times.values():
                 values.clear()
     return times
 
 
 def _lengths(trace: Trace, kinds) -> dict[str, float]:
-    """How long the calls of each kind look in the recording, nanoseconds."""
+    """Recorded duration of the calls of each kind, nanoseconds."""
     rows = trace.summary()
     return {kind: next(row["p50_ns"] for row in rows if _NAME_OF[kind](row["name"])) for kind in kinds}
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA beside a framework: what a recording asks of the CUDA source, and what it tells where CUDA is not recorded."""
+"""CUDA activity in the recordings of a front end: which features to request of the CUDA source, and the warnings if it
+cannot record.
+"""
 
 from __future__ import annotations
 
@@ -13,29 +15,34 @@ _NOT_BUILT = "CUDA is not recorded: this opscope was built without its CUDA sour
 
 
 def sources(flags: list[str] | None) -> list[tuple[_core.Source, list[str]]]:
-    """What ``_core.Session.prepare`` is given of it; ``flags``: None where CUDA is not asked for, else some of
-    "synchronization", "memory", "graphs"."""
+    """The entry for the CUDA source in the list for ``_core.Session.prepare``.
+
+    ``flags``: None without CUDA, otherwise some of "synchronization", "memory", "graphs".
+    """
     source = cuda_source() if flags is not None else None
     return [] if source is None else [(source, flags)]
 
 
 def why_not() -> str:
-    """Why no recording of this process could have CUDA, in one line; "". A library that OPSCOPE_CUPTI_LIB names is not
-    asked: what is wrong with it each recording tells."""
+    """Why no recording of this process can have CUDA, in one line; "" if one can.
+
+    A library that OPSCOPE_CUPTI_LIB names is not checked here: each recording reports its problems.
+    """
     if (source := cuda_source()) is None:
         return _NOT_BUILT
     return "" if source.is_named else source.why_not()
 
 
 def tell_torch_profiled(is_over: bool) -> None:
-    """Before a recording begins: whether torch's own profiler was used in this process and is over. Who still holds
-    CUPTI is then taken for it where CUPTI cannot be asked."""
+    """Before a recording: says whether torch's own profiler was used in this process and has stopped. Where CUPTI has
+    no query for its user, a conflict is then attributed to torch's profiler.
+    """
     if (source := cuda_source()) is not None:
         source.tell_torch_profiled(is_over)
 
 
 def warn_where_not_recorded(recording: _core.Recording) -> None:
-    """One warning for a recording that has begun and has nothing of CUDA."""
+    """Warns once per recording that could not record CUDA."""
     source = cuda_source()
     why = _NOT_BUILT if source is None else source.why_not_recorded(recording)
     if why:
@@ -43,9 +50,10 @@ def warn_where_not_recorded(recording: _core.Recording) -> None:
 
 
 def wait_for_device(synchronize: Callable[[], object]) -> None:
-    """Until the device has done all that was launched, so that it is in the recording. The source waits for the
-    context of this thread by itself; ``synchronize`` is the framework's way."""
+    """Waits until the device has finished all launched work, so that it is in the recording. ``synchronize``: the
+    framework's function; the source itself waits only for the context of this thread.
+    """
     try:
         synchronize()
-    except Exception as error:  # an error of the program's kernels, which the program will see by itself
+    except Exception as error:  # an error of the program's kernels, which the program's next call reports
         warn_user(f"CUDA: what the device still does is not recorded: {error}")

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA's graphs beside a framework: what they are made of is watched, since records of their work do not say it."""
+"""Records the structure of CUDA graphs when they are captured, because the records of a launched graph do not contain
+it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from ..adapters.cuda import cuda_source
 
 
 def watch(owner: object) -> str:
-    """CUPTI tells what graphs are made of, for as long as ``owner`` lives. "" or one line that says why it cannot."""
+    """Watches the creation of graphs as long as ``owner`` lives. Returns "", or one line that says why it cannot."""
     source = cuda_source()
     if source is None:
         return "this opscope was built without its CUDA source"

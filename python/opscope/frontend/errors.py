@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The error of a documented feature of an original that opscope does not have yet."""
+"""The error for a documented feature of an original profiler that opscope lacks."""
 
 from __future__ import annotations
 
 
 class UnsupportedFeature(NotImplementedError):
-    """Asked for something that the original has and the front end does not have yet.
+    """A feature of the original profiler that the front end does not have.
 
-    Raised instead of silence: a program never believes that it recorded what it did not. A front end has a subclass.
+    Raised instead of ignoring the argument, so that no program believes that it recorded something that it did not.
+    Each front end has a subclass.
     """
 
     front_end = "opscope"  # "opscope.torch"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The framework that a front end stands beside."""
+"""Imports the framework of a front end."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import importlib
 
 
 def require(name: str, otherwise: str) -> None:
-    """Imports it; ModuleNotFoundError with this sentence where it is not installed."""
+    """Imports a module; ModuleNotFoundError with the text `otherwise` if it is not installed."""
     try:
         importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name != name:
-            raise  # it is there and misses something
+            raise  # it is installed, and one of its own imports failed
         raise ModuleNotFoundError(otherwise, name=name) from None

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lists whose elements do not exist until they are looked at.
+"""Lists that create their elements at the first access.
 
-They are ``list`` instances, because that is what programs ask for. Until the first use of an element the object is of
-a class whose methods fill it; then it becomes one of the plain class, and everything after runs at the speed of a list.
+They are ``list`` instances, because programs check for that. Until the first access of an element the object has a
+class whose methods fill it; then its class is changed to the plain one, and every later operation has the speed of a
+list.
 """
 
 from __future__ import annotations
 
-# Everything that reads or writes elements. Comparisons are here too: `[] == events` asks the subclass first.
+# All methods that read or write elements. Comparisons are among them: `[] == events` asks the subclass first.
 _READS_ELEMENTS = (
     "__add__ __iadd__ __mul__ __imul__ __rmul__ __contains__ __iter__ __reversed__ __getitem__ __setitem__"
     " __delitem__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __repr__ __sizeof__ __reduce__ __reduce_ex__"
@@ -16,13 +17,16 @@ _READS_ELEMENTS = (
 
 
 def unfilled_kind(filled: type[list]) -> type[list]:
-    """The class of lists of this class before they are filled. ``_columns`` of an object has ``len`` and ``fill``."""
+    """The class for unfilled lists of the class `filled`. The attribute ``_columns`` of an object has ``len`` and
+    ``fill``.
+    """
 
     class Unfilled(filled):
-        """The class changes, the object stays."""
+        """An unfilled list; filling changes its class, not its identity."""
 
         def _fill(self):
-            # The class first: filling twice is impossible even if an element's creation runs Python code.
+            # The class is changed first, so that it cannot be filled twice even if the creation of an element runs
+            # Python code.
             self.__class__ = filled
             self._columns.fill(self)
             return self

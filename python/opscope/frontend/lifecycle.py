@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Start and stop of a profile object, and what each has beside the names of its original."""
+"""start() and stop() of a profile object, and the methods that every front end adds to those of its original."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from .recording import Recording
 
 
 class Lifecycle(OwnOptions):
-    """A front end's class derives from it and sets ``profiler``: the recording, None before the first; or overrides
-    ``_last_recording``, where its original has something else there."""
+    """Base of a front end's profile class, which sets ``profiler`` to its recording (None before the first).
+
+    A class whose original uses that name differently overrides ``_last_recording``.
+    """
 
     _unsupported: type[UnsupportedFeature] = UnsupportedFeature
-    _writes_chrome = "export({!r}, to='chrome')"  # the call that save() names where the path says Chrome's JSON
+    _writes_chrome = "export({!r}, to='chrome')"  # the call that save() suggests for a path with Chrome's extension
 
     @property
     def _last_recording(self) -> Recording | None:
-        return getattr(self, "profiler", None)  # its construction may have been refused
+        return getattr(self, "profiler", None)  # missing if the constructor raised
 
     def _begin(self, act: Callable[[], Any]) -> None:
         if self._session.is_started:
@@ -35,7 +37,7 @@ class Lifecycle(OwnOptions):
             raise
 
     def _finish(self, act: Callable[[], Any]) -> None:
-        # What a front end has begun by itself, or another thread's step just now, runs without having been started.
+        # A recording may run without start(): a front end, or step() on another thread just now, has begun it.
         recording = self._last_recording
         if not self._session.is_started and recording is not None and not recording.is_running:
             return
@@ -43,34 +45,34 @@ class Lifecycle(OwnOptions):
         act()
 
     def _recording_of(self, what: str) -> Recording:
-        """The last recording, for a result; raises where there is none, in the original's words if it has some."""
+        """The last recording; raises, with the original's message if it has one, if there is none."""
         recording = self._last_recording
         if recording is None:
             raise RuntimeError(f"nothing has been recorded yet: start() comes before {what}")
         return recording
 
     def dump(self, path: str | os.PathLike | None = None) -> str:
-        """Writes what is recorded now as ``.opscope``, with the ranges that are open; the recording goes on.
+        """Writes what is recorded so far, open ranges included, as ``.opscope``; the recording goes on.
 
-        Returns the name of the file; without a path it is that of ``dump_to``. Any thread.
+        ``path``: file to write; by default ``dump_to``. Returns the name of the file. May be called on any thread.
         """
         return self._session.dump(path)
 
     @property
     def dumps(self) -> list[str]:
-        """The files of all dumps so far."""
+        """Names of the files of all dumps so far."""
         return self._session.files
 
     @property
     def trace(self) -> Trace:
-        """The last recording as tables (``opscope.Trace``); of all cycles where they add up."""
+        """The last recording as tables (``opscope.Trace``); that of all cycles if they accumulate."""
         return self._recording_of("accessing the trace").trace
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes the last recording as ``.opscope``: small, and whole for every later question."""
+        """Writes the last recording as ``.opscope``: a small file without loss of information."""
         refuse_other_formats(path, chrome=self._writes_chrome, other="trace.export({!r}, to={!r})")
         self.trace.save(path)
 
     def report(self, path: str | os.PathLike) -> None:
-        """The offline HTML report comes later."""
+        """The offline HTML report; not implemented yet."""
         raise self._unsupported("report()", "HTML reports are not written", "trace.export() and a viewer")

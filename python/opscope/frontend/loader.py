@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The adapter of this process for one framework: carried by the package, cached, or compiled at first use."""
+"""Loads the adapter for one framework into this process: from the package, from the cache, or compiled at the first
+use.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,11 @@ Source = TypeVar("Source", bound=_core.Source)
 
 
 class Loader(Generic[Source]):
-    """Loads it once. Any thread.
+    """Loads an adapter once per process. May be used on any thread.
 
-    ``find``: the Adapter for the framework in this process; AdapterMissing. ``load``: from the path of a library to
-    the Source; _core.Error when it does not load. ``take``: makes a loaded one that of this process, told what its
-    self-test has found of its parts, or None where it was not tried.
+    ``find``: returns the Adapter, or raises AdapterMissing. ``load``: path of a library -> Source, or raises
+    _core.Error. ``take``: makes a loaded Source the one of this process, given the results of its self-test (None:
+    untested).
     """
 
     def __init__(
@@ -44,12 +46,12 @@ class Loader(Generic[Source]):
 
     @property
     def left_out(self) -> dict[str, str]:
-        """The parts of the loaded adapter that do not fit here, and why."""
+        """The parts of the loaded adapter that do not work here, and why."""
         return self._left_out
 
     def source(self) -> Source:
-        """The loaded adapter. Where the package has none for this build it is compiled at the first use, which takes
-        seconds; AdapterMissing says what to do where that is not possible.
+        """The loaded adapter. At the first use it may be compiled, which takes seconds; AdapterMissing says what to do
+        if that is not possible.
         """
         with self._lock:
             if self._loaded is not None:
@@ -60,11 +62,11 @@ class Loader(Generic[Source]):
                 adapter = self._find()
                 return self._take_carried(adapter) or self._take_compiled(adapter, rebuild=False)
             except AdapterMissing as error:
-                self._failure = error  # a program may ask at every step
+                self._failure = error  # remembered, because a program may ask in every step
                 raise
 
     def load_ready(self) -> bool:
-        """Takes an adapter that is there already; compiles nothing and raises nothing."""
+        """Loads an adapter if one exists already; compiles nothing and raises nothing."""
         with self._lock:
             if self._loaded is not None:
                 return True
@@ -81,8 +83,8 @@ class Loader(Generic[Source]):
                 return False
 
     def build(self, *, rebuild: bool = False) -> Path:
-        """The one that the package carries where that fits, else the one in the cache, compiled where it is not there;
-        with ``rebuild`` it is compiled into the cache in any case. This process takes it when it has none.
+        """Path of the adapter: the package's if it matches, otherwise the one in the cache, which is compiled if
+        necessary, and with ``rebuild`` in any case. This process loads it if it has none.
         """
         with self._lock:
             adapter = self._find()
@@ -118,7 +120,9 @@ class Loader(Generic[Source]):
             return None
 
     def _take_compiled(self, adapter: Adapter, rebuild: bool) -> Source:
-        """One that does not load although it is whole (made for another system, say) is made anew, once."""
+        """Loads a compiled one. If a valid library does not load (compiled on another system, say), it is compiled
+        again, once.
+        """
         path = adapter.compiled(rebuild=rebuild)
         try:
             return self._use(adapter, path)
@@ -131,4 +135,4 @@ class Loader(Generic[Source]):
 
 def _renew_lock(loader: Loader | None) -> None:
     if loader is not None:
-        loader._lock = threading.RLock()  # another thread of the parent may have held it
+        loader._lock = threading.RLock()  # a new lock: another thread of the parent may have held the old one

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Metadata at the top of a trace: what the user adds, and what is known of the process."""
+"""Metadata of a trace: entries of the user, and facts about the process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _is_forked = False
 
 def _note_fork() -> None:
     global _is_forked
-    _is_forked = True  # the recorder names the parent itself
+    _is_forked = True  # the recorder itself stores the parent's id
 
 
 os.register_at_fork(after_in_child=_note_fork)
@@ -25,7 +25,7 @@ def json_text(value: str) -> str:
 
 
 def checked_json(key: str, value: str) -> str:
-    """The value itself, when it is JSON; one bad value would spoil the whole file."""
+    """Returns `value` if it is valid JSON; otherwise raises, because one bad value makes the whole file unreadable."""
     try:
         json.loads(value)
     except ValueError as error:
@@ -34,7 +34,7 @@ def checked_json(key: str, value: str) -> str:
 
 
 def process_metadata() -> dict[str, str]:
-    """Members that every trace has, as JSON texts."""
+    """Entries of every trace: name -> JSON text."""
     members = {"host_name": json_text(socket.gethostname())}
     parent = _spawning_process()
     if parent is not None:
@@ -43,7 +43,9 @@ def process_metadata() -> dict[str, str]:
 
 
 def _spawning_process() -> int | None:
-    """Of a worker that multiprocessing has spawned: the process that asked for it, whatever server was between."""
+    """For a worker that multiprocessing has spawned: the process that asked for it, even if a fork server is in
+    between.
+    """
     multiprocessing = sys.modules.get("multiprocessing.process")
     parent = None if _is_forked or multiprocessing is None else multiprocessing.parent_process()
     return None if parent is None else parent.pid

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arguments that every front end takes beside its original's, checked."""
+"""The arguments that every front end adds to those of its original, with their checks."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ DEFAULT_MAX_BYTES = 1 << 30
 
 
 class OwnOptions:
-    """Of a profile object: ``max_bytes``, ``at_cap``, ``record_to``, and its session with its dumps.
+    """Arguments of a profile object that opscope adds.
 
-    ``max_bytes``: memory that the recording may hold, argument values included: a number, or "64M".
-    ``at_cap``: what happens there: "stop" (nothing more is kept) or "keep_newest" (the oldest goes).
-    ``record_to``: path of a file that the recording lies in while it is made, so that it is there however
-    the process ends. Each further recording of this object goes to NAME.2.EXTENSION and so on.
-    ``dump_to``: file of the dumps below; ``{pid}`` and ``{number}`` are filled in, or put before its extension.
-    ``dump_on_signal``: writes one when the process gets this signal, whatever hangs.
-    ``dump_on_exception``: writes one when an exception leaves the ``with`` block, or is caught by nobody.
-    ``dump_if_no_step_for``: seconds without ``step()`` after which one is written, once until the next step.
+    ``max_bytes``: limit of the memory for the recording, including values of arguments: bytes, or "64M".
+    ``at_cap``: what happens at that limit: "stop" keeps nothing more, "keep_newest" discards the oldest data.
+    ``record_to``: path of a file that the recording is made in, so that it survives any end of the process. Further
+    recordings of the object use NAME.2.EXTENSION and so on.
+    ``dump_to``: file of the automatic dumps below. ``{pid}`` and ``{number}`` are replaced; without them they are put
+    before the extension.
+    ``dump_on_signal``: number of a signal that writes a dump, even while Python code hangs.
+    ``dump_on_exception``: write a dump when an exception leaves the ``with`` block, or is uncaught.
+    ``dump_if_no_step_for``: write a dump after this many seconds without ``step()``, once until the next step.
+
+    ValueError or TypeError for values that are not allowed.
     """
 
     def _take_own_options(

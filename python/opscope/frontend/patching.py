@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts names of ours where a framework has its own, so that programs use opscope unedited; and takes them back."""
+"""Replaces names in a framework's modules by opscope's, so that programs use opscope unedited, and restores them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Patch:
         return list(dict.fromkeys(module.__name__ for module, _, _, _ in self._replaced))
 
     def undo(self) -> None:
-        """Puts back what is still as the patch left it. A second call does nothing."""
+        """Restores the names that are still as the patch left them. A second call does nothing."""
         with self._patching._lock:
             while self._replaced:
                 module, name, original, ours = self._replaced.pop()
@@ -67,9 +67,10 @@ class Patch:
 
 
 class Patching:
-    """Of one front end: one patch at a time. Any thread; other threads see the change name by name.
+    """The patches of one front end, at most one at a time. May be used on any thread; other threads see the change name
+    by name.
 
-    ``left_alone``: packages that keep what they hold of the originals, the framework's own first of all.
+    ``left_alone``: packages whose modules keep the originals, the framework itself first of all.
     """
 
     def __init__(self, what: str, *, left_alone: Iterable[str]) -> None:
@@ -84,8 +85,8 @@ class Patching:
         replacements: Iterable[tuple[ModuleType, Mapping[str, Any]]],
         additions: Iterable[tuple[dict[str, Any], Mapping[str, Any]]] = (),
     ) -> Patch:
-        """Replaces these names in these modules, those that are there, and whatever other modules hold of the
-        originals; adds what is not there. RuntimeError while an earlier patch stands.
+        """Replaces these names in these modules if they exist, and every reference of other modules to the originals;
+        adds missing names. RuntimeError while an earlier patch is active.
         """
         with self._lock:
             if self._active is not None:
@@ -104,7 +105,7 @@ class Patching:
             return made
 
     def _replace_copies(self, made: Patch, originals: dict[int, Any]) -> None:
-        # `from torch.profiler import profile` was executed already: the importing module holds the original.
+        # After `from torch.profiler import profile`, the importing module has its own reference to the original.
         for module in list(sys.modules.values()):
             if not isinstance(module, ModuleType) or module.__name__.partition(".")[0] in self._left_alone:
                 continue

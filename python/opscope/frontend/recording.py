@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One recording of a profile: from its start to its stop, then its Trace."""
+"""One recording of a profile, from its start to its stop, and its Trace."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .session import Session
 
 
 class Recording:
-    """Over ``_core.Recording``, which has the states. A front end derives from it and adds its results."""
+    """A ``_core.Recording``, which has the states. A front end derives a class that adds its results."""
 
     def __init__(
         self,
@@ -21,8 +21,9 @@ class Recording:
         cuda_flags: list[str] | None = None,
         **options,
     ) -> None:
-        """``sources``, ``options``: those of ``_core.Session.prepare``. ``cuda_flags``: of the CUDA source, which then
-        records beside them; None: it does not."""
+        """``sources``, ``options``: of ``_core.Session.prepare``. ``cuda_flags``: those for the CUDA source, which then
+        records, too; None: no CUDA.
+        """
         self._session = session
         self._records_cuda = cuda_flags is not None
         self._core = session.prepare(sources=[*cuda_activity.sources(cuda_flags), *sources], **options)
@@ -30,7 +31,7 @@ class Recording:
 
     @property
     def is_inherited(self) -> bool:
-        """It was started before this process was forked; it goes on in the parent, and here it is over."""
+        """Whether it was started before this process was forked: it goes on in the parent, and has ended here."""
         return self._core.is_inherited
 
     @property
@@ -40,11 +41,11 @@ class Recording:
 
     @property
     def is_finished(self) -> bool:
-        """It was stopped: a recording records once."""
+        """Whether it was stopped. A recording cannot be started again."""
         return self._core.is_over
 
     def start(self) -> None:
-        """Records from here on."""
+        """Starts to record."""
         self._session.begin(self._core)
         self._warn_of_start()
 
@@ -59,10 +60,12 @@ class Recording:
         self._session.end(self._core)
 
     def _synchronize_device(self) -> None:
-        """Waits for all devices as the framework does, where it has used any; what it raises is told as a warning."""
+        """Waits for all devices with the framework's function, if the framework has used any; its exceptions become
+        warnings.
+        """
 
     def pause(self, paused: bool, source: str = "") -> None:
-        """Lets what begins from here on pass unrecorded, or no longer; by the source of this name alone."""
+        """Stops recording events that begin from now on, or resumes; of one source, if it is named."""
         self._core.pause(paused, source)
 
     def _warn_of_start(self) -> None:
@@ -77,18 +80,18 @@ class Recording:
             warn_user(warning, RuntimeWarning)
 
     def add_metadata(self, key: str, json: str) -> bool:
-        """False when the recording was already read."""
+        """Adds an entry. Returns False if the recording was already read."""
         return self._core.add_metadata(key, json)
 
     def counts(self) -> dict[str, int]:
-        """recorded, dropped, bytes, threads, chunks."""
+        """Numbers of events recorded and dropped, bytes of memory, threads and chunks, by these names."""
         return self._core.counts()
 
     def last_cycle_trace(self) -> _core.Trace:
-        """This recording alone; read at the first use."""
+        """The Trace of this recording alone; read at the first use."""
         return self._core.trace()
 
     @property
     def trace(self) -> Trace:
-        """The recording as tables, with those before it where they add up; read at the first use."""
+        """The recording as tables, together with the previous ones if cycles accumulate; read at the first use."""
         return Trace(self._core.whole_trace())

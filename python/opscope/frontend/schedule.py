@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which steps are recorded, and what happens between two steps: the engine's rules, for the names of a front end.
+"""Which steps are recorded, and what happens between two steps: the engine's rules with a front end's names.
 
-The actions of a step are numbers here: 0 nothing, 1 warm-up, 2 record, 3 record and hand over. A front end has an
+Actions are numbers here: 0 nothing, 1 warm-up, 2 record, 3 record and deliver the result. A front end has an
 enumeration with these values.
 """
 
@@ -23,10 +23,10 @@ Plans = dict[tuple[Action, Action | None], tuple[tuple[str, str | None], ...]]
 def transition_plans(
     actions: type[Action], methods: Mapping[str, str], warnings: Mapping[tuple[int, int | None], str] | None = None
 ) -> Plans:
-    """For each pair of actions what a profile does between such steps.
+    """For each pair of actions, what a profile does between two such steps.
 
-    ``methods``: the profile's names of "prepare", "start", "stop" and "ready". ``warnings``: those of an original, by
-    the numbers of both actions, in the place of torch's.
+    ``methods``: the profile's names of "prepare", "start", "stop" and "ready". ``warnings``: the original's warnings by
+    both actions, instead of torch's.
     """
     named = {action.value: action for action in actions}
     plans: Plans = {}
@@ -42,7 +42,7 @@ def transition_plans(
 
 
 def run_plan(profile: object, plan: tuple[tuple[str, str | None], ...]) -> None:
-    """Does it."""
+    """Calls the methods and emits the warnings of a plan."""
     for method, warning in plan:
         if warning:
             warn_user(warning)
@@ -51,7 +51,7 @@ def run_plan(profile: object, plan: tuple[tuple[str, str | None], ...]) -> None:
 
 
 def bound_plans(profile: object, plans: Plans) -> dict[tuple[Action, Action | None], list[Callable[[], object]]]:
-    """The plans as callables of one profile, for programs that change them."""
+    """The plans as bound methods of one profile, for programs that modify them."""
     return {
         pair: [partial(warn_user, text) if text else getattr(profile, method) for method, text in plan]
         for pair, plan in plans.items()

@@ -14,12 +14,12 @@ from ..user_warning import warn_user
 
 
 class Session:
-    """``_core.Session`` with Python's hooks for exceptions; the front ends have one per profile.
+    """``_core.Session`` with Python's exception hooks; each profile has one.
 
-    ``dump_to``: file of the dumps that happen by themselves; ``{pid}`` and ``{number}`` are filled in. ``signal``:
-    dumps when the process gets it, also while no Python code runs. ``on_exception``: dumps when an exception is caught
-    by nobody, in Python or in C++. ``no_step_for``: seconds without ``step()`` after which it dumps, once until the
-    next one.
+    ``dump_to``: file of the automatic dumps; ``{pid}`` and ``{number}`` are replaced. ``signal``: number of a signal
+    that writes a dump, also while no Python code runs. ``on_exception``: dump when an exception is uncaught, in Python
+    or in C++. ``no_step_for``: dump after this many seconds without ``step()``, once until the next one. ValueError for
+    values that are not allowed.
     """
 
     def __init__(
@@ -35,36 +35,36 @@ class Session:
         if no_step_for is not None and not no_step_for > 0:
             raise ValueError(f"the time without a step must be a positive number of seconds, not {no_step_for!r}")
         self._core = _core.Session(dump_to, int(signal or 0), bool(on_exception), float(no_step_for or 0))
-        self.dumps_by_itself = dump_to is not None  # else steps need not be told
+        self.dumps_by_itself = dump_to is not None  # otherwise steps need not be reported
         self._on_exception = bool(on_exception)
-        self._process: int | None = None  # in which the hooks were set
-        self._hooks: list[tuple] = []  # (module, name, ours, the one before)
+        self._process: int | None = None  # process that has set the hooks
+        self._hooks: list[tuple] = []  # (module, name, our hook, the previous hook)
 
-    # Between start() and stop(), in the process that has called them: False in the child of a fork. Every step asks.
+    # True between start() and stop(), in the process that called start(): False in a forked child. Read in every step.
     is_started = property(operator.attrgetter("_core.is_started"))
 
     def start(self) -> None:
-        """Dumps happen from here on; RuntimeError when it was started already."""
+        """Enables the automatic dumps; RuntimeError if it was started already."""
         self._core.start()
         self._set_hooks()
 
     def stop(self) -> None:
-        """Takes handlers and hooks back; a second call does nothing. The recording goes on."""
+        """Removes signal handlers and hooks; a second call does nothing. The recording goes on."""
         self._restore_hooks()
         self._core.stop()
         self._warn()
 
     def prepare(self, **options) -> _core.Recording:
-        """Makes the next recording; the options are those of ``_core.Session.prepare``."""
+        """Creates the next recording; options of ``_core.Session.prepare``."""
         return self._core.prepare(**options)
 
     def begin(self, recording: _core.Recording) -> None:
-        """Starts what was prepared."""
+        """Starts a prepared recording."""
         recording.start()
         self._set_hooks()
 
     def end(self, recording: _core.Recording) -> None:
-        """Stops it."""
+        """Stops a recording."""
         if not self.is_started:
             self._restore_hooks()
         recording.stop()
@@ -81,26 +81,27 @@ class Session:
 
     def _restore_hooks(self) -> None:
         for module, name, ours, before in reversed(self._hooks):
-            if getattr(module, name, None) is ours:  # else somebody has put one over it, which goes on calling it
+            # otherwise another hook was installed over it, which still calls it
+            if getattr(module, name, None) is ours:
                 setattr(module, name, before)
         self._hooks = []
 
     @property
     def files(self) -> list[str]:
-        """The dumps so far."""
+        """Names of the files of all dumps so far."""
         return self._core.files
 
     def step(self) -> None:
-        """The job is alive."""
+        """Reports a step, so that the watchdog of ``no_step_for`` starts again."""
         self._core.step()
         self._warn()
 
     def dump(self, path: str | os.PathLike | None = None) -> str:
-        """Dumps now; returns the name of the file."""
+        """Writes a dump now; returns the name of the file."""
         return self._core.dump(path)
 
     def exception_leaves(self, kind: type[BaseException] | None) -> None:
-        """An exception of this class ends what is recorded, or the program."""
+        """Reports that an exception of this class ends the recorded block, or the program."""
         if not self._on_exception or self._process != os.getpid():
             return
         if kind is None or issubclass(kind, (SystemExit, GeneratorExit)):
@@ -119,7 +120,7 @@ class Session:
     def __del__(self) -> None:
         try:
             self.stop()
-        except Exception:  # half made, or the interpreter ends
+        except Exception:  # the constructor raised, or the interpreter ends
             pass
 
 

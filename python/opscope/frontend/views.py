@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Views of a recording that the originals have not, and what a prompt shows of a profile."""
+"""Results of a recording that the original profilers lack, and the display of a profile at a prompt."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Mapping
 
 
 class Views:
-    """Of a Lifecycle."""
+    """Mixin of a Lifecycle class."""
 
     _front_end = "opscope"  # "opscope.torch"
-    # Names of metrics as the original spells them, and what opscope.Trace calls them.
+    # The original's names of metrics -> those of opscope.Trace.
     _flame_metrics: Mapping[str, str] = {"time": "time"}
 
     def __repr__(self) -> str:
@@ -30,5 +30,5 @@ class Views:
         self.trace.export_flamegraph(path, metric=self._flame_metrics[metric], **options)
 
     def module_table(self) -> str:
-        """What each module (layer) took, forward and backward, as an indented table; "" where none were recorded."""
+        """Time and memory of each module (layer), forward and backward, as an indented table; "" without modules."""
         return self.trace.module_table()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that appear under their name when they are whole."""
+"""Files that appear under their name only when they are complete."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .. import _core
 
 @contextmanager
 def whole_file(path, *, binary: bool = False) -> Iterator[IO]:
-    """A file to write text to (bytes if ``binary``), which is there when the block ends without an exception.
+    """Opens a file for text (bytes if ``binary``) that replaces `path` when the block ends without an exception.
 
-    A symbolic link stays, and the file that it leads to is replaced, with its mode. What exists and is no plain file (a
-    pipe, ``/dev/stdout``) is written to directly.
+    A symbolic link stays, and its target is replaced, with the same mode. A path that is not a regular file (a pipe,
+    ``/dev/stdout``) is written directly.
     """
     file = io.BytesIO() if binary else io.StringIO()
     yield file

@@ -2,10 +2,8 @@
 """The names of ``megengine.utils.profiler`` and ``megengine.jit.trace``, recorded by opscope.
 
 Change ``from megengine.utils.profiler import ...`` to ``from opscope.megengine import ...``.
-What is there and what differs on purpose: docs/reference/megengine.md.
-
-Importing this package imports no MegEngine, which takes a second: the analysis of dumps needs none. The first use of
-one of its names does.
+docs/reference/megengine.md lists what exists and what differs on purpose. Importing this package does not import
+MegEngine, which takes a second and which the analysis of dumps does not need; the first use of one of its names does.
 """
 
 from importlib import import_module
@@ -26,7 +24,7 @@ __all__ = list(_HOME)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:  # a module of this package, say, which is imported by whoever asks
+    if name not in _HOME:  # e.g. a module of this package, which the caller imports itself
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return globals().setdefault(name, getattr(import_module(_HOME[name], __name__), name))
 

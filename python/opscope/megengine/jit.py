@@ -11,11 +11,11 @@ __all__ = ["trace"]
 
 
 class trace(_original):
-    """MegEngine's own: with ``profiling=True`` it notes what each operator of the compiled graph took."""
+    """MegEngine's class: with ``profiling=True`` it measures each operator of the compiled graph."""
 
     def get_profile(self):
-        """What the last call took, as ``opscope analyze-megengine`` and ``opscope.read`` take it (as JSON).
-        TypeError where there is nothing yet.
+        """The profile of the last call, in the JSON form that ``opscope analyze-megengine`` and ``opscope.read``
+        accept. TypeError before the first call.
         """
         text = self._trace.get_profile()
         if text is None:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The profilers of this process: which one records, which ones have a file to write, what each file is called.
+"""The profilers of this process: which one is recording, which ones still have a file to write, and their file names.
 
-MegEngine has one recorder. Whose turn it is stands where MegEngine's own profiler keeps it, so that each refuses to
-start beside the other, and MegEngine's own functions see ours. Only the thread that runs MegEngine comes here.
+MegEngine has one recorder. The recording profiler is stored where MegEngine's own profiler stores it, so that each
+refuses to start beside the other, and MegEngine's functions see ours. Only the thread that runs MegEngine calls this
+module.
 """
 
 from __future__ import annotations
@@ -15,16 +16,17 @@ from megengine.utils import profiler as _original
 
 from ..log import tell
 
-_started: weakref.WeakSet = weakref.WeakSet()  # that were started at least once, in this process or before a fork
+# profilers that were started at least once, in this process or before a fork
+_started: weakref.WeakSet = weakref.WeakSet()
 
 
 def running():
-    """The profiler that records now, ours or MegEngine's; None."""
+    """The profiler that is recording now, ours or MegEngine's; None if there is none."""
     return _original._running_profiler
 
 
 def take_turn(profiler) -> None:
-    """From here on it records; AssertionError while another one, or it itself, does."""
+    """Marks `profiler` as recording; AssertionError if any profiler is recording already."""
     holder = running()
     if holder is profiler:
         raise AssertionError("this Profiler is recording already: stop() it before the next start()")
@@ -34,15 +36,15 @@ def take_turn(profiler) -> None:
 
 
 def leave_turn(profiler) -> None:
-    """Records no more; AssertionError when it did not."""
+    """Marks it as stopped; AssertionError if it was not recording."""
     if running() is not profiler:
         raise AssertionError("this Profiler is not recording: start() comes before stop()")
     _original._running_profiler = None
 
 
 def name_files(profiler, directory: str, formats: list[str]) -> str:
-    """What stands before the format in the names of its files: the process, and a number from 2 on where another
-    living profiler writes the same ones.
+    """The part of its file names before the format: the process id, and a number from 2 on if another living profiler
+    has the same files.
     """
     process = os.getpid()
     place = (process, os.path.realpath(directory))
@@ -55,7 +57,7 @@ def name_files(profiler, directory: str, formats: list[str]) -> str:
 
 
 def write_last(profiler) -> None:
-    """Writes its window where nobody is left who could be told of an exception: what goes wrong is a line."""
+    """Writes its last window where no caller can handle an exception: errors are printed as one line."""
     try:
         profiler.dump()
     except Exception as error:
@@ -64,7 +66,7 @@ def write_last(profiler) -> None:
 
 
 def _write_all() -> None:
-    """At the end of a process, which is not changed by what goes wrong here."""
+    """Writes all pending files at the end of the process; errors do not change how it ends."""
     last = running()
     if last in _started:
         try:
@@ -76,16 +78,16 @@ def _write_all() -> None:
 
 
 def _tell(profiler, error: Exception) -> None:
-    # A process that was forked from one that used MegEngine can not use it: it has nothing to write.
+    # MegEngine does not work in a process that was forked after its first use, so there is nothing to write.
     level = "info" if profiler._place[0] != os.getpid() else "error"
     tell(level, f"{profiler.path}: {str(error).partition('backtrace:')[0].strip()}")
 
 
 def _leave_to_parent() -> None:
-    """The child of a fork: what was recorded before is written by the parent. What records goes on in both."""
+    """In a forked child: earlier recordings are written by the parent; running ones go on in both processes."""
     for profiler in _started:
         profiler._leave_to_parent()
 
 
-_atexit(_write_all)  # before that of MegEngine's own profiler, which came first, and before its recorder is closed
+_atexit(_write_all)  # registered last, so it runs before the exit handlers of MegEngine's profiler and recorder
 os.register_at_fork(after_in_child=_leave_to_parent)

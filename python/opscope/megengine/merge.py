@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The timelines of several processes, and of several profilers of one, as one file."""
+"""Merges the timelines of several processes, and of several profilers of one process, into one file."""
 
 import json
 import os
@@ -15,8 +15,10 @@ _MERGED = "merge.chrome_timeline.json"
 
 
 def merge_trace_events(directory: str):
-    """Writes ``merge.chrome_timeline.json`` of all ``PID.chrome_timeline.json`` in a directory, on one time axis that
-    begins with the first of them. ValueError: there is none, or one is no timeline; the message names it.
+    """Writes ``merge.chrome_timeline.json`` from all ``PID.chrome_timeline.json`` in a directory.
+
+    All files are on one time axis, which begins with the first of them. ValueError, with the file's name, if there is
+    none or one is not a timeline.
     """
     paths = [os.path.join(directory, name) for name in sorted(os.listdir(directory)) if _TIMELINE.fullmatch(name)]
     if not paths:
@@ -34,7 +36,7 @@ def merge_trace_events(directory: str):
 
 
 def _load(path: str) -> tuple[list[dict[str, Any]], int]:
-    """The events, and when the recording began, nanoseconds since the epoch."""
+    """The events, and the start of the recording in nanoseconds since the Unix epoch."""
     try:
         with open(path, "rb") as file:
             content = json.load(file)
@@ -59,16 +61,18 @@ def _shifted(events: list[dict[str, Any]], by_us: float) -> list[dict[str, Any]]
 
 
 class _Tracks:
-    """Numbers of tracks: windows of one process number their threads anew, the interpreter is 0 in one and 1 in the
-    other; in the merged file a name of a process is one track.
+    """Numbers of tracks in the merged file.
+
+    Each window numbers its threads anew: the interpreter is 0 in one and 1 in the other. In the merged file a thread's
+    name in a process has one number.
     """
 
     def __init__(self) -> None:
         self._known: dict[tuple[Any, str], int] = {}  # (process, name) -> number
-        self._used: dict[Any, int] = {}  # process -> how many numbers
+        self._used: dict[Any, int] = {}  # process -> how many numbers it has
 
     def numbered(self, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The events of one file with their new numbers, without names of tracks that were told before."""
+        """The events of one file with their new numbers; names of tracks are left out if they were written before."""
         new: dict[tuple[Any, Any], int] = {}
         names = {(event["pid"], event["tid"]): event for event in events if event.get("name") == "thread_name"}
         told = set()

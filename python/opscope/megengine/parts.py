@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When a long window is taken in parts: MegEngine's stop holds the GIL for as long as what it stops was, and its
-records hold their memory.
+"""Reads a long window in parts.
 
-A clock says when a part is due; the thread that runs MegEngine takes it right after the next operator that Python
-code has applied. Nothing of MegEngine's is half done there, and what its worker failed at is raised there anyway.
+MegEngine's stop holds the GIL for a time in proportion to the length of the window, and its records need memory. A
+timer thread decides when a part is due; the thread that runs MegEngine then takes it right after the next operator that
+Python code applies. At that place nothing inside MegEngine is half done, and errors of its worker would be raised there
+anyway.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ from megengine.jit import tracing
 
 from .. import _core
 
-_RECORDS = 80_000  # of a part
-_FIRST, _SHORTEST, _LONGEST = 0.04, 0.02, 0.2  # seconds; how long a part takes to record is found by the one before
-_MOST_CALLS = 2000  # of Python's that are looked at for a place; a program that does something else is left alone
+_RECORDS = 80_000  # target number of records per part
+_FIRST, _SHORTEST, _LONGEST = 0.04, 0.02, 0.2  # period of the parts in seconds; adapted after each part
+_MOST_CALLS = 2000  # Python calls to watch for a safe place; after more of them the program is left alone
 
 _APPLY = frozenset(call for name, call in vars(core2).items() if name == "apply" or name.endswith("_cpp"))
 _running: Parts | None = None
 
 
 class Parts:
-    """Calls `take`, which returns how many records the window has by then, again and again until `end`. All methods
-    are for the thread that runs MegEngine.
+    """Calls `take`, which returns the number of records in the window, repeatedly until `end`. All methods are for the
+    thread that runs MegEngine.
     """
 
     def __init__(self, take: Callable[[], int]) -> None:
@@ -49,7 +50,7 @@ class Parts:
         self._thread.start()
 
     def take_if_due(self) -> None:
-        """At a place of the program's that is as good as any."""
+        """Takes a part if one is due; for a place in the program at which that is safe."""
         if self._is_due and self._to_see:
             self._is_due = False
             taken, now = self._take(), time.perf_counter()
@@ -59,9 +60,9 @@ class Parts:
             self._taken, self._began = taken, now
 
     def end(self) -> None:
-        """Nothing is taken from here on."""
+        """Stops taking parts."""
         self._forget()
-        if self._process == os.getpid():  # a child of a fork has no such thread, and it may have held the event's lock
+        if self._process == os.getpid():  # a forked child has no such thread, and the event's lock may have been held
             self._ended.set()
             self._thread.join()
 
@@ -92,7 +93,7 @@ class Parts:
 
 
 def _leave_to_parent() -> None:
-    """The child of a fork, in whose midst the parent may have looked for a place."""
+    """In a forked child: forgets the timer and the profile function of the parent."""
     if _running is not None:
         _running._forget()
 

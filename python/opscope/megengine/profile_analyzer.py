@@ -23,7 +23,7 @@ _COLUMNS = ("time", "info", "computation", "memory", "in_shapes", "in_layouts", 
 
 
 class NonExistNum:
-    """In the place of a number that is not known: printed as N/A, left out of sums, greater than every number.
+    """Placeholder for an unknown number: printed as N/A, left out of sums, greater than every number.
 
     Two of them are neither greater nor less than each other (the original raises TypeError there).
     """
@@ -64,10 +64,10 @@ class NonExistNum:
 
 
 class OprProfRst:
-    """An operator and what was measured of it.
+    """An operator and its measurements.
 
-    ``opr_info``: name, type, id. ``time_dict``: by "host" and "device", a list of {"start", "kern", "end", ...}.
-    ``footprint``: memory, computation, in_shapes, ... (NonExistNum where the profile does not say).
+    ``opr_info``: name, type, id. ``time_dict``: by "host" and "device", a list of {"start", "kern", "end", ...} in
+    seconds. ``footprint``: memory, computation, in_shapes, ... (NonExistNum if not in the profile).
     """
 
     def __init__(self, entry: dict):
@@ -95,14 +95,14 @@ class OprProfRst:
 
 
 def _ratio(number, time):
-    """As IEEE 754 divides: inf and nan for a time of 0, which whole microseconds of a CPU often are."""
+    """Division as in IEEE 754: inf or nan for a time of 0, which is common with a CPU clock in whole microseconds."""
     if isinstance(number, NonExistNum) or time != 0:
         return number / time
     return float("nan") if number == 0 else float("inf") if number > 0 else float("-inf")
 
 
 class Record:
-    """A row of an answer: an operator, or several that were aggregated.
+    """A row of a result: an operator, or several that were aggregated.
 
     ``time`` in seconds, ``computation`` in operations, ``memory`` in bytes; ``flops`` and ``bandwidth`` per second.
     """
@@ -131,9 +131,10 @@ class Record:
 
 
 class ProfileAnalyzer:
-    """The operators of a profile for which a filter holds.
+    """The operators of a profile that pass a filter.
 
-    ``obj``: as ``json.load`` reads it. ``opr_filter``: of an operator, its inputs and its outputs, as they stand there.
+    ``obj``: the profile as ``json.load`` returns it. ``opr_filter``: called with an operator, its inputs and its
+    outputs, as in the profile.
     """
 
     def __init__(self, obj: dict, opr_filter: Callable[..., bool] = lambda opr, inp, out: True):
@@ -165,10 +166,10 @@ class ProfileAnalyzer:
         sort_by: str | None = None,
         top_k: int = 0,
     ) -> list[Record]:
-        """Rows of the operators that have a time, aggregated, sorted, the first ``top_k`` of them (0: all).
+        """Rows of the operators that have a time, aggregated, sorted, and cut to ``top_k`` (0: all).
 
-        ``aggregate``: a function of a list, or the name of one of numpy's; ``aggregate_by``: "type", None: one row.
-        ``sort_by``: a column, the largest first; with "+" before it the smallest first. What is not known is last.
+        ``aggregate``: a function of a list, or the name of a NumPy function; ``aggregate_by``: "type", or None for one
+        row. ``sort_by``: a column, in descending order, or ascending with "+" before it. Unknown values come last.
         """
         timed = ((opr, time_func(opr)) for opr in self._opr_set.values() if opr_filter(opr))
         records = [Record(time, opr.opr_info, opr.footprint) for opr, time in timed if time is not None]
@@ -210,24 +211,24 @@ def _aggregated(records: list[Record], function: str | Callable | None, by: str 
 
 
 class TimeFuncHelper:
-    """Functions for ``ProfileAnalyzer.select``: from an operator to one time of it, None where it has none.
+    """Functions for ``ProfileAnalyzer.select``, from an operator to one of its times in seconds; None if it has none.
 
     ``prof_type``: "host" or "device". ``end_key``: "kern" or "end".
     """
 
     @staticmethod
     def eval_time_func(prof_type: str, end_key: str, func: Callable[[list[float]], float]):
-        """``func`` of how long it took on each device or thread."""
+        """``func`` of the durations on all devices or threads."""
         return partial(_evaluated, prof_type, lambda each: each[end_key] - each["start"], func)
 
     @staticmethod
     def min_start_func(prof_type: str, end_key: str, func: Callable):
-        """When it first began; the other two arguments have no effect, as in the original."""
+        """Its first start; the other two arguments have no effect, as in the original."""
         return partial(_evaluated, prof_type, lambda each: each["start"], min)
 
     @staticmethod
     def max_end_func(prof_type: str, end_key: str, func: Callable):
-        """When it last ended; the other two arguments have no effect, as in the original."""
+        """Its last end; the other two arguments have no effect, as in the original."""
         return partial(_evaluated, prof_type, lambda each: each["end"], max)
 
 

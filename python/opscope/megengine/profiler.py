@@ -76,7 +76,7 @@ class Profiler(Lifecycle, ContextDecorator):
         self.with_backtrace = with_backtrace
         self._with_scopes = with_scopes
         self._open_scopes = None
-        self._pid = "<PID>"  # from the first start on: what stands before the format in the names of its files
+        self._pid = "<PID>"  # from the first start on: the part of the file names before the format
         self._place: tuple[int, str] | None = None
         self._number = 1
         self._window: Window | None = None  # that is being recorded
@@ -87,7 +87,9 @@ class Profiler(Lifecycle, ContextDecorator):
             self._begin_cupti()
 
     def _begin_cupti(self) -> None:
-        """MegEngine's own, whose records are among its others, where its wheel has it; else opscope's."""
+        """Records CUDA by MegEngine's own CUPTI support, whose records are among its others, if its wheel has it;
+        otherwise by opscope's.
+        """
         if core2.cupti_available():
             core2.enable_cupti()
             self._has_cupti = True
@@ -101,13 +103,13 @@ class Profiler(Lifecycle, ContextDecorator):
 
     @property
     def path(self):
-        """Of the file; of several, with their formats in braces."""
+        """Path of the file; for several formats, these are in braces."""
         format = self._formats[0] if len(self._formats) == 1 else "{" + ",".join(self._formats) + "}"
         return self.format_path(self._path, self._pid, format)
 
     @property
     def directory(self):
-        """Where the files are written; made then."""
+        """The output directory; created at the first access."""
         return self._path
 
     @property
@@ -116,13 +118,13 @@ class Profiler(Lifecycle, ContextDecorator):
         return list(self._formats)
 
     def format_path(self, path, pid, format):
-        """The name of a file."""
+        """Path of a file."""
         return os.path.join(path, f"{pid}.{format}")
 
     # ---- recording --------------------------------------------------------------------------
 
     def start(self):
-        """Begins a window; AssertionError while a Profiler records. Waits for what MegEngine has to do."""
+        """Begins a window; AssertionError while a Profiler records. Waits for pending work of MegEngine."""
         for name, value in self._options.items():
             if not 0 <= value <= _MOST:
                 raise TypeError(f"{name}={value}: the options of Profiler are whole numbers from 0 to {_MOST}")
@@ -150,8 +152,8 @@ class Profiler(Lifecycle, ContextDecorator):
         )
 
     def stop(self):
-        """Ends the window; AssertionError when this one does not record. Waits for all of MegEngine's work, and raises
-        what went wrong in it.
+        """Ends the window; AssertionError if it is not recording. Waits for all work of MegEngine, and raises its
+        errors.
         """
         living.leave_turn(self)
         window, self._window = self._window, None
@@ -164,7 +166,7 @@ class Profiler(Lifecycle, ContextDecorator):
             self._pid = living.name_files(self, self._path, self._formats)
 
     def step(self):
-        """A training step ends here; AssertionError while no Profiler records."""
+        """Marks the end of a training step; AssertionError while no Profiler records."""
         if not is_profiling():
             raise AssertionError("no Profiler is recording: start() comes before step()")
         core2.stop_step()
@@ -198,7 +200,9 @@ class Profiler(Lifecycle, ContextDecorator):
     # ---- results ----------------------------------------------------------------------------
 
     def dump(self):
-        """Writes the last window where that was not done yet; OSError with the path, and then it is not done."""
+        """Writes the last window, unless that was done already. OSError, with the path, if it cannot be written; then a
+        later call tries again.
+        """
         if self._is_written:
             return
         if not os.path.exists(self._path):
@@ -226,14 +230,14 @@ class Profiler(Lifecycle, ContextDecorator):
         self._last_window, self._is_written = None, True
 
     def _leave_to_parent(self) -> None:
-        """In the child of a fork: what this has recorded, and the file that it records to, are its parent's."""
+        """In a forked child: the parent keeps the recording and its file."""
         self._forget_results()
         self.record_to = None
 
     def __del__(self):
         if getattr(self, "_has_cupti", False):
             core2.disable_cupti()
-        if not getattr(self, "_is_written", True):  # where its construction was refused there is nothing
+        if not getattr(self, "_is_written", True):  # the constructor raised: there is nothing to write
             living.write_last(self)
 
 
@@ -247,14 +251,16 @@ def _checked_formats(formats) -> list[str]:
 
 
 def profile(*args, **kwargs):
-    """``@profile`` records each call of a function, with the defaults; with any argument it is ``Profiler``."""
+    """Decorator ``@profile`` that records each call of a function with the defaults; with arguments it returns a
+    ``Profiler``.
+    """
     if len(args) == 1 and len(kwargs) == 0 and callable(args[0]):
         return Profiler()(args[0])
     return Profiler(*args, **kwargs)
 
 
 def is_profiling():
-    """Whether a Profiler records now, ours or MegEngine's."""
+    """Whether a Profiler, ours or MegEngine's, is recording."""
     return living.running() is not None
 
 

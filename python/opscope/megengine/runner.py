@@ -12,7 +12,7 @@ from .profiler import Profiler, merge_trace_events
 
 
 def main() -> None:
-    """Exits as the script does; 1 where there is none."""
+    """Runs the script and exits with its status; 1 if there is no such script."""
     parser = _parser()
     options = parser.parse_args()
     if options.script is None and not options.merge_trace_events:
@@ -29,7 +29,7 @@ def main() -> None:
                 runpy.run_module(sys.argv[0], None, "__main__", True)
             else:
                 runpy.run_path(sys.argv[0], None, "__main__")
-    finally:  # also where the script says how it exits
+    finally:  # also if the script calls sys.exit
         profiler.dump()
         if options.merge_trace_events:
             merge_trace_events(directory)
@@ -58,14 +58,14 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _prepare(options: argparse.Namespace, directory: str) -> Profiler:
-    """With ``sys.argv`` and ``sys.path`` as the script expects them."""
+    """Sets ``sys.argv`` and ``sys.path`` as the script expects them."""
     script = options.script
     if not options.module:
         if not os.path.exists(script):
             get_logger().fatal(f"cannot find file {script}")
             sys.exit(1)
         script = os.path.realpath(script)
-        sys.path[0] = os.path.dirname(script)  # as if the interpreter had been given it
+        sys.path[0] = os.path.dirname(script)  # as the interpreter does for its own arguments
     sys.argv[:] = [script, *options.arguments]
     asked = {name: getattr(options, name) for name in Profiler.valid_options}
     profiler = Profiler(
@@ -82,7 +82,7 @@ def _prepare(options: argparse.Namespace, directory: str) -> Profiler:
 
 
 def _remove_files(directory: str) -> None:
-    """Those in the folder, which may not be there; its folders stay."""
+    """Deletes the files in a folder that may not exist; keeps its subfolders."""
     for entry in os.scandir(directory) if os.path.isdir(directory) else ():
         if not entry.is_dir(follow_symlinks=False):
             os.remove(entry.path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scopes: a block of the program with a name, and, on request, every module, function and method of tensors."""
+"""Scopes: a named block of the program and, on request, every module, function and method of tensors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from megengine.traced_module.module_tracer import Patcher, module_tracer
 
 @contextmanager
 def scope(name):
-    """What runs in the block stands under this name, on the interpreter's track and on the worker's."""
+    """A range with this name around the block, on the track of the interpreter and on that of the worker."""
     core2.push_scope(name)
     try:
         yield
@@ -22,7 +22,7 @@ def scope(name):
 
 
 def open_all_scopes() -> Patcher:
-    """Functionals, methods of tensors and MegEngine's modules are scopes from here to the result's ``__exit__``."""
+    """Makes scopes of all functions, methods of tensors and modules of MegEngine, until the result's ``__exit__``."""
     patcher = Patcher(_wrapped_function)
     patcher.patch_method(Module, "__call__", _wrapped_call)
     return patcher
@@ -48,7 +48,7 @@ def _wrapped_function(original):
 
 
 def _method_name(owner, function) -> str | None:
-    """Under which name a tensor, or a class of tensors, has this function."""
+    """The name of this function as an attribute of a tensor or of a class of tensors."""
     kind = owner if isinstance(owner, type) else type(owner)
     if not issubclass(kind, core2.Tensor):
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The MegEngine source of this process: it takes what MegEngine's recorder holds out of memory."""
+"""The MegEngine source of this process, which reads the records of MegEngine's recorder from memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ _loader: Loader[_core.megengine.MegEngineSource] = Loader(_find, lambda path: _c
 
 
 def source() -> _core.megengine.MegEngineSource:
-    """The loaded source; at the first use with a MegEngine it is tested, which takes the time of importing MegEngine
-    once more. AdapterMissing says why there is none: then what MegEngine writes itself is read.
+    """The loaded source.
+
+    The first use with a MegEngine tests it, which takes as long as importing MegEngine once more. AdapterMissing says
+    why there is none; the timeline that MegEngine writes is read instead.
     """
     return _loader.source()

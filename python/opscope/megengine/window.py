@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What MegEngine's recorder records from one start to its stop, and how it comes to be a Trace.
+"""One window of MegEngine, from start to stop, and its conversion to a Trace.
 
-The records are taken out of memory, where the build of MegEngine is known. Elsewhere, and where anything about
-them is not as expected, MegEngine writes its JSON into a file in memory, and that is imported.
+The records are read from memory if the build of MegEngine is known. Otherwise, and if anything about them is not as
+expected, MegEngine writes its JSON into a file in memory, which is imported.
 """
 
 from __future__ import annotations
@@ -25,14 +25,16 @@ from .source import source
 
 _EXPORTS = {"chrome_timeline.json": "megengine-chrome", "memory_flow.svg": "megengine-svg"}
 
-Dump = Callable[[str, str], None]  # what stop_profile returns: it writes one file; a second call ends the process
+Dump = Callable[[str, str], None]  # result of stop_profile: it writes one file; a second call crashes the process
 
 
 class Window(Recording):
-    """One start to stop. `begin` and `end` are for the thread that runs MegEngine; results for any."""
+    """One window. `begin` and `end` are for the thread that runs MegEngine, the results for any thread."""
 
     def __init__(self, session: Session, *, with_backtrace: bool, **options) -> None:
-        """``options``: those of ``Recording``; CUDA is one window, however many parts MegEngine's records come in."""
+        """``options``: those of ``Recording``. CUDA is recorded in one window, even if MegEngine's records are read in
+        parts.
+        """
         try:
             self._source = source()
             self._why_dumped = ""
@@ -50,7 +52,7 @@ class Window(Recording):
             self.add_metadata(key, value)
 
     def begin(self, options: dict[str, int]) -> None:
-        """MegEngine records from here on."""
+        """Starts MegEngine's recorder."""
         self._options = options
         self.start()
         try:
@@ -62,7 +64,7 @@ class Window(Recording):
             self._parts = Parts(self._take_part)
 
     def step(self) -> None:
-        """A step has ended, where a part of the window may be taken. MegEngine's work is waited for then."""
+        """Reports the end of a step, at which a part of the window may be taken; that waits for MegEngine's work."""
         if self._parts is not None:
             self._parts.take_if_due()
 
@@ -78,7 +80,7 @@ class Window(Recording):
         return self._source.taken
 
     def end(self) -> None:
-        """Takes what was recorded; MegEngine's memory of it is free afterwards."""
+        """Reads the records; MegEngine frees them afterwards."""
         try:
             if self._parts is not None:
                 self._parts.end()
@@ -103,5 +105,5 @@ class Window(Recording):
         return super().trace if self._dumped is None else self._dumped
 
     def write(self, path: str, format: str) -> None:
-        """A file of this name in one of MegEngine's formats; OSError."""
+        """Writes a file with this name in one of MegEngine's formats; OSError if that fails."""
         self.trace.export(path, to=_EXPORTS[format])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names of ``paddle.profiler``, recorded by opscope.
 
-Change ``import paddle.profiler as profiler`` to ``import opscope.paddle as profiler``. What is there and what differs
-on purpose: docs/reference/paddle.md.
+Change ``import paddle.profiler as profiler`` to ``import opscope.paddle as profiler``.
+docs/reference/paddle.md lists what exists and what differs on purpose.
 """
 
 from . import import_paddle  # isort: skip  # noqa: F401  first: says what to do without Paddle
@@ -43,7 +43,7 @@ __all__ = [
     "get_profiler",
     "load_profiler_result",
     "make_scheduler",
-]  # without the submodules: a program's `profiler` is this module
+]  # without the submodules: programs use this module under the name `profiler`
 
 
 def __getattr__(name: str):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The nodes of ``ProfilerResult.get_data()``: Paddle's attributes, read from the trace when they are asked for."""
+"""The nodes of ``ProfilerResult.get_data()`` with Paddle's attributes, which are read from the trace on access."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .. import _core
 _TYPES = {int(kind): kind for kind in TracerEventType.__members__.values()}
 _MEMORY_TYPES = {int(kind): kind for kind in TracerMemEventType.__members__.values()}
 _END_OF_ROOT = 2**64 - 1
-# Attributes of a device's event, and what Paddle's files call them.
+# Attributes of a device event -> their names in Paddle's files.
 _OF_DEVICE = {
     "device_id": "device", "context_id": "context", "stream_id": "stream", "num_bytes": "bytes", "value": "value",
     "registers_per_thread": "registers per thread", "shared_memory": "shared memory",
@@ -50,7 +50,7 @@ class _Node:
 
 
 class HostPythonNode(_Node):
-    """A call on the host; the root of a thread is one, too."""
+    """A call on the host. The root of a thread's tree is one, too."""
 
     def __init__(self, trees: _core.paddle.NodeTrees, number: int, process: int, thread: int) -> None:
         event = trees.host(number)
@@ -62,20 +62,20 @@ class HostPythonNode(_Node):
 
     @functools.cached_property
     def children_node(self) -> list[HostPythonNode]:
-        """Calls directly inside."""
+        """Calls directly inside this one."""
         return [HostPythonNode(self._trees, child, *self._of) for child in self._trees.children(self._number)]
 
     @functools.cached_property
     def runtime_node(self) -> list[RuntimePythonNode]:
-        """Calls of a device's runtime."""
+        """Calls of the device runtime directly inside this one."""
         return [RuntimePythonNode(self._trees, call, *self._of) for call in range(*self._trees.calls(self._number))]
 
     @functools.cached_property
     def mem_node(self) -> list[MemPythonNode]:
-        """What was allocated and freed."""
+        """Allocations and frees directly inside this one."""
         return [MemPythonNode(event, *self._of) for event in self._trees.memory(self._number)]
 
-    device_node: list = []  # of runtime calls alone
+    device_node: list = []  # only of runtime calls
 
     input_shapes = property(lambda self: self._members.get("input_shapes", {}), doc="Slot -> shapes of its tensors.")
     dtypes = property(lambda self: self._members.get("input_dtypes", {}), doc="Slot -> names of their types.")
@@ -85,7 +85,7 @@ class HostPythonNode(_Node):
 
 
 class RuntimePythonNode(HostPythonNode):
-    """A call of a device's runtime; Paddle has no class of its own for it."""
+    """A call of the device runtime. Paddle has no class of its own for it."""
 
     def __init__(self, trees: _core.paddle.NodeTrees, number: int, process: int, thread: int) -> None:
         self._trees, self._number, self._of = trees, number, (process, thread)
@@ -97,12 +97,12 @@ class RuntimePythonNode(HostPythonNode):
 
     @functools.cached_property
     def device_node(self) -> list[DevicePythonNode]:
-        """What it has launched."""
+        """The device events that it launched."""
         return [DevicePythonNode(event, 0, 0) for event in self._trees.devices(self._number)]
 
 
 class DevicePythonNode(_Node):
-    """A kernel, a copy or a set."""
+    """A kernel, a copy or a memset."""
 
     def __getattr__(self, name: str):
         if name in _OF_DEVICE:

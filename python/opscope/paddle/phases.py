@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Paddle's Python says of itself while a profiler is used: layers, backward, optimizer steps, data loading.
+"""Ranges of Paddle's own Python code while a profiler is in use: layers, backward, optimizer steps, data loading.
 
-It asks ``paddle.profiler.utils._is_profiler_used`` and then makes a ``paddle.profiler.RecordEvent``, whose price is
-five microseconds a range; while a profiler of ours is used it finds ours there.
+Paddle checks ``paddle.profiler.utils._is_profiler_used`` and then creates a ``paddle.profiler.RecordEvent``, which
+costs five microseconds a range. While a profiler of ours is in use it finds our class there.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from paddle.profiler import utils as _original
 from .. import _core
 from .record_event import RecordEvent
 
-_HOLDERS = (paddle.profiler, _original)  # where Paddle's own code looks for it
-# The method that calls a layer while a profiler is used, and ours in its place where it is known what it does.
+_HOLDERS = (paddle.profiler, _original)  # modules in which Paddle's code looks up RecordEvent
+# The method that calls a layer while a profiler is in use, and our replacement for known versions of it.
 _layer_call = Layer._dygraph_call_func
 _own_layer_call = (
     _core.paddle.layer_call(Layer, _layer_call, int(TracerEventType.Forward))
     if paddle.__version__ == "3.3.1"
     else _layer_call
 )
-_users = 0  # profilers of ours between start and stop
-_was_used = False  # what Paddle's own profiler had set before
+_users = 0  # number of our profilers between start and stop
+_was_used = False  # value of the flag that Paddle's own profiler had set before
 _originals: tuple = ()
 _lock = threading.RLock()
 
 
 def begin_use() -> None:
-    """A profiler of ours is used from here on."""
+    """Marks a profiler of ours as in use."""
     global _users, _was_used, _originals
     with _lock:
         if _users == 0:
@@ -49,10 +49,10 @@ def begin_use() -> None:
 
 
 def end_use() -> None:
-    """No longer. REQUIRES: a begin_use() in this process."""
+    """Ends that. REQUIRES: a begin_use() in this process."""
     global _users
     with _lock:
-        if _users == 0:  # it was begun by the parent of a fork
+        if _users == 0:  # begun by the parent before a fork
             return
         _users -= 1
         if _users == 0:
@@ -60,7 +60,7 @@ def end_use() -> None:
 
 
 def go_on() -> None:
-    """At each step: Paddle's own profiler clears the flag when it stops."""
+    """Called at each step: sets the flag again, because Paddle's own profiler clears it when it stops."""
     if _users:
         _original._is_profiler_used = True
 
@@ -75,7 +75,7 @@ def _step_back() -> None:
 
 
 def _forget_the_parent() -> None:
-    """In the child of a fork nothing is recorded, and a thread that is not here may have held the lock."""
+    """In a forked child: nothing is recorded, and the lock may have been held by a thread of the parent."""
     global _users, _lock
     _lock = threading.RLock()
     if _users:

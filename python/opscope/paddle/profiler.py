@@ -115,7 +115,7 @@ class Profiler(Lifecycle, Views):
         self.current_state = self.scheduler(self.step_num)
         self.record_event: RecordEvent | None = None
         self.profiler_result: ProfilerResult | None = None
-        self._stopped: ProfilerResult | None = None  # not handed over yet
+        self._stopped: ProfilerResult | None = None  # not delivered yet
         self.timer_only = timer_only
         self.record_shapes = record_shapes
         self.profile_memory = profile_memory
@@ -139,7 +139,7 @@ class Profiler(Lifecycle, Views):
         self.stop()
 
     def start(self) -> None:
-        """Begins with step 0, or with the step where ``stop()`` was."""
+        """Begins with step 0, or after a ``stop()`` with the step at which it stopped."""
         self._begin(self._start_step)
 
     def _start_step(self) -> None:
@@ -157,7 +157,7 @@ class Profiler(Lifecycle, Views):
         self._open_step()
 
     def stop(self) -> None:
-        """Ends the period, hands its result to ``on_trace_ready``."""
+        """Ends the period and passes its result to ``on_trace_ready``."""
         self._session.stop()
         timer.benchmark().end()
         try:
@@ -168,7 +168,7 @@ class Profiler(Lifecycle, Views):
             self._leave_use()
 
     def step(self, num_samples: int | None = None) -> None:
-        """Ends the current step and begins the next one. ``num_samples``: how many samples it has worked on."""
+        """Ends the current step and begins the next one. ``num_samples``: number of samples in the ended step."""
         timer.benchmark().step(num_samples)
         if self.timer_only:
             return
@@ -182,7 +182,7 @@ class Profiler(Lifecycle, Views):
         self._open_step()
 
     def step_info(self, unit: str | None = None) -> str:
-        """Cost of readers and batches and the throughput since the last call, as text; ``unit`` of the samples."""
+        """Costs of reader and batch, and the throughput, since the last call, as text; ``unit`` of the samples."""
         return timer.benchmark().step_info("samples" if unit is None else unit)
 
     def _follow(self, previous: ProfilerState, following: ProfilerState | None) -> None:
@@ -208,10 +208,10 @@ class Profiler(Lifecycle, Views):
     def __del__(self) -> None:
         try:
             self._leave_use()
-        except Exception:  # half made, or the interpreter ends
+        except Exception:  # the constructor raised, or the interpreter ends
             pass
 
-    # What the plan of a transition names.
+    # Methods that the plan of a transition names.
 
     def _prepare(self) -> None:
         self._required_engine().prepare()
@@ -253,7 +253,7 @@ class Profiler(Lifecycle, Views):
     # ---- results ----------------------------------------------------------------------------
 
     def export(self, path: str = "", format: str = "json") -> None:
-        """Writes the last result: Chrome JSON ("json") or protobuf ("pb"). OSError: it cannot be written."""
+        """Writes the last result as Chrome JSON ("json") or protobuf ("pb"). OSError if it cannot be written."""
         if self.profiler_result:
             self.profiler_result.save(path, format)
 
@@ -265,7 +265,7 @@ class Profiler(Lifecycle, Views):
         time_unit: Literal["s", "ms", "us", "ns"] = "ms",
         views: SummaryView | list[SummaryView] | None = None,
     ) -> None:
-        """Prints the tables of the last result; ``views``: some of them alone."""
+        """Prints the tables of the last result; ``views``: only these tables."""
         if isinstance(views, SummaryView):
             views = [views]
         if views is not None:
@@ -298,7 +298,7 @@ _TARGETS = {"cpu": ProfilerTarget.CPU, "gpu": ProfilerTarget.GPU}
 
 
 def get_profiler(config_path: str) -> Profiler:
-    """A Profiler as a JSON file describes it; what is wrong in it is printed, and its default taken."""
+    """A Profiler configured by a JSON file. Invalid values are printed, and their defaults used."""
     try:
         with open(config_path) as file:
             config = json.load(file)
@@ -340,7 +340,7 @@ def _read_callback(described: Any, arguments: dict[str, Any]) -> None:
 
 
 def _read_functions(argument: str, described: dict[str, dict], arguments: dict[str, Any]) -> None:
-    """{name: {module, use_direct, args, kwargs}}: a function, or what it returns."""
+    """Reads {name: {module, use_direct, args, kwargs}}: a function, or the result of calling it."""
     for name, how in described.items():
         function = getattr(importlib.import_module(how["module"]), name)
         arguments[argument] = function if how["use_direct"] else function(*how["args"], **how["kwargs"])

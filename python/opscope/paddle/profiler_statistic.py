@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``paddle.profiler.profiler_statistic``: Paddle's own, which takes the results of ours as it takes its own."""
+"""``paddle.profiler.profiler_statistic``: Paddle's own module, which accepts our results like its own."""
 
 from paddle.profiler import profiler_statistic as _original
 from paddle.profiler.profiler_statistic import SortedKeys

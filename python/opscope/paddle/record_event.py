@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``RecordEvent``: a range of the program, or of a phase of Paddle's, at a tenth of the cost of Paddle's own."""
+"""``RecordEvent``: a range of the program, or of a phase of Paddle, at a tenth of the cost of Paddle's own class."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paddle.profiler import utils as _original
 from .. import _core
 from ..user_warning import warn_user
 
-# What Python may record, by Paddle's rule: the numbers of the types.
+# The event types that Python code may record, by Paddle's rule -> their numbers.
 _NUMBERS: dict[TracerEventType, int] = {kind: int(kind) for kind in _original._AllowedEventTypeList}
 _begin, _end = _core.paddle.RecordEventBase.begin, _core.paddle.RecordEventBase.end
 
@@ -23,7 +23,7 @@ class RecordEvent(_core.paddle.RecordEventBase, ContextDecorator, metaclass=_cor
     ``event_type`` is for Paddle's own phases.
     """
 
-    # Its class makes objects of RecordEvent itself without calling this.
+    # Objects of the class itself are created without calling this.
     def __init__(
         self,
         name: str,
@@ -33,14 +33,14 @@ class RecordEvent(_core.paddle.RecordEventBase, ContextDecorator, metaclass=_cor
         self.event_type = event_type
 
     def _recreate_cm(self) -> RecordEvent:
-        return type(self)(self.name, self.event_type)  # one for each call of a decorated function
+        return type(self)(self.name, self.event_type)  # a new one for each call of the decorated function
 
     def begin(self) -> None:
-        """The range begins; a second call ends the first range."""
+        """Begins the range; a second call ends the first range."""
         _begin(self)
 
     def end(self) -> None:
-        """It ends; without a beginning, or again: nothing."""
+        """Ends the range; does nothing if it is not open."""
         _end(self)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A period of recording: Paddle's events, and beside them what CUPTI tells of GPUs, in Paddle's words."""
+"""A period of recording: Paddle's events and, through CUPTI, GPU activity, with Paddle's names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..frontend.session import Session
 
 
 class Recording(recording.Recording):
-    """Of what the targets of a Profiler are."""
+    """Records the targets of a Profiler."""
 
     def __init__(
         self,
@@ -24,7 +24,7 @@ class Recording(recording.Recording):
         flags: list[str],
         **options,
     ) -> None:
-        """``flags``: of the Paddle source. ``options``: those of ``_core.Session.prepare``."""
+        """``flags``: for the Paddle source. ``options``: those of ``_core.Session.prepare``."""
         super().__init__(
             session,
             native_threads="attached",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a period of recording, or a file, gives: ``Profiler.profiler_result`` and ``load_profiler_result``."""
+"""Results of a period of recording, or of a file: ``Profiler.profiler_result`` and ``load_profiler_result``."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ..trace import Trace
 from ..user_warning import warn_user
 from .nodes import HostPythonNode
 
-_VERSION = "1.0.2"  # of the files that Paddle has written since 2.4
+_VERSION = "1.0.2"  # version of the files that Paddle writes since 2.4
 _FORMATS = {"json": "paddle-chrome", "pb": "paddle-protobuf"}
 
 
 class ProfilerResult:
-    """Paddle's ``_ProfilerResult``, over a Trace."""
+    """Paddle's ``_ProfilerResult``, backed by a Trace."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
@@ -39,7 +39,7 @@ class ProfilerResult:
         return self._trace
 
     def get_data(self) -> dict[int, HostPythonNode]:
-        """The root of each thread's tree, by the system's number of the thread."""
+        """Root node of each thread's tree, by system thread id."""
         if self._trees is None:
             self._trees = _core.paddle.NodeTrees(self._trace._core)
         return {
@@ -48,15 +48,15 @@ class ProfilerResult:
         }
 
     def get_extra_info(self) -> dict[str, str]:
-        """Names of threads by their numbers, and how much of the processors was used."""
+        """Names of threads by their ids, and the CPU utilisation."""
         return {key: str(value) for key, value in self._metadata.get("ExtraInfo", {}).items()}
 
     def get_version(self) -> str:
-        """Of Paddle's formats."""
+        """Version of Paddle's file formats."""
         return str(self._metadata.get("schemaVersion", _VERSION))
 
     def get_span_index(self) -> int:
-        """Which period of its process it was, from 0."""
+        """Number of this period among the periods of its process, from 0."""
         return int(self._metadata.get("span_index", 0))
 
     @functools.cached_property
@@ -64,7 +64,7 @@ class ProfilerResult:
         return {row["key"]: json.loads(row["json"]) for row in self._trace.metadata}
 
     def summary(self, sorted_by, op_detail: bool, thread_sep: bool, time_unit: object, views) -> str:
-        """What ``Profiler.summary`` prints."""
+        """The text that ``Profiler.summary`` prints."""
         return _core.paddle.summary(
             self._trace._core,
             sorted_by=_sort_number(sorted_by),
@@ -75,13 +75,14 @@ class ProfilerResult:
         )
 
     def flops(self, repeat: int = 1) -> str:
-        """What ``with_flops=True`` prints below it."""
+        """The text that ``with_flops=True`` adds below it."""
         return _core.paddle.flops(self._trace._core, repeat)
 
     def save(self, path: str | os.PathLike = "", format: str = "json") -> None:
-        """Writes Paddle's Chrome JSON ("json") or protobuf ("pb"); nothing for any other format, as Paddle does.
+        """Writes Paddle's Chrome JSON ("json") or protobuf ("pb"); does nothing for other formats, as Paddle.
 
-        Without a path the file is named as Paddle means to (its own process dies there). OSError: it cannot be written.
+        Without a path it uses the name that Paddle intends (where Paddle itself crashes). OSError if it cannot be
+        written.
         """
         if format not in _FORMATS:
             return
@@ -92,7 +93,7 @@ class ProfilerResult:
 
 
 def _sort_number(key: object) -> int:
-    if not isinstance(key, SortedKeys):  # Paddle's own fails late, at the first operator
+    if not isinstance(key, SortedKeys):  # Paddle's own fails later, at the first operator
         raise AttributeError(f"'{type(key).__name__}' object is none of SortedKeys: {key!r}")
     return key.value
 
@@ -111,12 +112,12 @@ def _under_both_names(load):
 
 @_under_both_names
 def load_profiler_result(filename: str) -> ProfilerResult | None:
-    """Reads a file that ``export(format="pb")`` has written, here or there; None where there is none, as in Paddle.
+    """Reads a file that ``export(format="pb")`` has written, by opscope or Paddle; None if there is none, as in Paddle.
 
-    A damaged file gives what is whole in it, and a warning; opscope.Error when nothing is.
+    A damaged file gives its readable part and a warning; opscope.Error if nothing is readable.
     """
     if not isinstance(filename, (str, bytes, os.PathLike)):
-        return paddle.base.core.load_profiler_result(filename)  # its own TypeError
+        return paddle.base.core.load_profiler_result(filename)  # raises Python's TypeError for a wrong type
     try:
         trace = opscope.open(filename)
     except FileNotFoundError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Paddle source of this process, with what its self-test has shown beside the Paddle in it."""
+"""The Paddle source of this process, with the results of its self-test for the installed Paddle."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ _loader: Loader[_core.paddle.PaddleSource] = Loader(_find, lambda path: _core.pa
 
 
 def source() -> _core.paddle.PaddleSource:
-    """The loaded source; ranges of `_core.paddle.Range` go to it. At the first use with a Paddle it is tested, which
-    takes the time of importing Paddle once more; AdapterMissing says why there is none.
+    """The loaded source, which also records the ranges of `_core.paddle.Range`.
+
+    The first use with a Paddle tests it, which takes as long as importing Paddle once more. AdapterMissing says why
+    there is none.
     """
     return _loader.source()

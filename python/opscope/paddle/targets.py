@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``ProfilerTarget``: what a Profiler can record of."""
+"""``ProfilerTarget``: the devices that a Profiler can record."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..user_warning import warn_user
 
 
 def supported_targets() -> list[ProfilerTarget]:
-    """Those of this build of Paddle; the GPU also where OPSCOPE_CUPTI_LIB names a library for it."""
+    """The targets of this build of Paddle; the GPU also if OPSCOPE_CUPTI_LIB names a library."""
     supported = list(_original._get_supported_targets())
     if cupti_is_named() and ProfilerTarget.GPU not in supported:
         supported.insert(1, ProfilerTarget.GPU)  # behind the CPU, as in builds for GPUs
@@ -22,7 +22,7 @@ def supported_targets() -> list[ProfilerTarget]:
 
 
 def usable_targets(targets: Iterable[ProfilerTarget] | None) -> list[ProfilerTarget] | set[ProfilerTarget]:
-    """Of those that were asked for; all where none were. Each of the others is told in a warning."""
+    """The requested targets that can be recorded, or all if none were requested. Warns about each of the others."""
     supported = supported_targets()
     if not targets:
         return supported
@@ -34,7 +34,7 @@ def usable_targets(targets: Iterable[ProfilerTarget] | None) -> list[ProfilerTar
 
 
 def refuse_absent(custom_device_types: list[str], targets: Iterable[ProfilerTarget]) -> None:
-    """As Paddle's native profiler, which it would be passed to."""
+    """Raises for targets that do not exist, with the errors of Paddle's native profiler."""
     if not custom_device_types or ProfilerTarget.CUSTOM_DEVICE not in targets:
         return
     there = paddle.device.get_all_custom_device_type() or ()

@@ -15,10 +15,10 @@ __all__ = ["Benchmark", "Event", "begin", "benchmark"]
 
 
 class Event(_original.Event):
-    """What one profiler has counted."""
+    """Statistics of one profiler."""
 
     def record_batch(self, usetime, num_samples=None):
-        """One more step took ``usetime`` seconds; the first ten are left out of the summary."""
+        """Adds a step that took ``usetime`` seconds; the first ten are left out of the summary."""
         if self.total_iters == self.skip_iter - 1:
             self._forget_while(lambda: super(Event, self).record_batch(usetime, num_samples))
         else:
@@ -37,7 +37,7 @@ class Event(_original.Event):
 
 
 def begin() -> None:
-    """As ``benchmark().begin()``, with an Event of ours."""
+    """``benchmark().begin()``, with our Event."""
     timer = benchmark()
     timer.begin()
     ours = Event()

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``paddle.profiler.utils``: its names, with our RecordEvent and loader; the flags are Paddle's own, live."""
+"""``paddle.profiler.utils``: its names, with our RecordEvent and loader. Flags are read from Paddle's module on
+access.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ def in_profiler_mode() -> bool:
 
 
 def wrap_optimizers() -> None:
-    """Lets ``step`` of Paddle's optimizers record "Optimization Step"; once per process."""
+    """Makes ``step`` of Paddle's optimizers record "Optimization Step"; once per process."""
     _original.wrap_optimizers()
 
 

@@ -30,7 +30,8 @@ from .trace_handler import tensorboard_trace_handler
 from torch._C._profiler import RecordScope  # isort: skip
 from torch.profiler import KinetoStepTracker, itt  # isort: skip
 
-_torch_profiler = sys.modules["torch.profiler"]  # `torch.profiler = opscope.torch` takes the name away
+# assigning `torch.profiler = opscope.torch` removes the submodule's name
+_torch_profiler = sys.modules["torch.profiler"]
 
 __all__ = [
     "AdapterMissing",
@@ -65,7 +66,7 @@ __all__ = [
 ]
 
 
-# Names that newer releases of torch have beside these: plain values, and submodules.
+# Names that newer releases of torch also have here: plain values and submodules.
 __all__ += [name for name in _torch_profiler.__all__ if name not in __all__]
 
 
@@ -74,6 +75,6 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str):
-    if name == "Profiler":  # what documents call it; torch.profiler has never had that name
+    if name == "Profiler":  # the name in torch's documents; torch.profiler itself never had it
         return profile
-    return getattr(_torch_profiler, name)  # private parts and submodules, which programs reach for now and then
+    return getattr(_torch_profiler, name)  # private names and submodules that some programs use

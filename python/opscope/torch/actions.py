@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a profiler does at a step, and what it can collect.
+"""Actions of a profiler at a step, and the activities that it can record.
 
-Activities and device types are torch's own enums, so that values travel freely between the two profilers.
+Activities and device types are torch's own enums, so that values can be passed between the two profilers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ class ProfilerAction(Enum):
 
 
 def as_action(returned: object, step: int) -> ProfilerAction:
-    """What a schedule returned for ``step``; torch.profiler's own enumeration is understood, too."""
+    """The ProfilerAction that a schedule returned for ``step``; members of torch.profiler's enumeration are accepted,
+    too.
+    """
     if isinstance(returned, ProfilerAction):
         return returned
     if isinstance(returned, _TorchAction) and returned.value in ProfilerAction._value2member_map_:
@@ -44,14 +46,15 @@ _ActivityConfig = getattr(torch.profiler, "ProfilerActivityConfig", None)
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """The activities that this build of torch can collect; CUDA where OPSCOPE_CUPTI_LIB names a library for it."""
+    """The activities that this build of torch can record; CUDA also if OPSCOPE_CUPTI_LIB names a library."""
     named = {ProfilerActivity.CUDA} if cupti_is_named() else set()
     return torch.autograd._supported_activities() | named
 
 
 def parse_activities(activities) -> tuple[set[ProfilerActivity], dict]:
-    """Splits ``activities=`` into the groups and what was chosen of each: a set of names of activity types, or, of a
-    torch that has it, a ProfilerActivityConfig."""
+    """Splits ``activities=`` into groups and the selection within each: a set of names of activity types or, if torch
+    has it, a ProfilerActivityConfig.
+    """
     groups: set[ProfilerActivity] = set()
     chosen: dict = {}
 
@@ -84,18 +87,18 @@ def _choice(group: ProfilerActivity, asked):
 
 
 def selections_of(chosen: dict) -> dict[ProfilerActivity, set[str]]:
-    """The names of activity types of each group for which not all were chosen."""
+    """Names of the selected activity types, for each group of which not all were selected."""
     if _ActivityConfig is None:
         return chosen
     return {group: set(config.activity_types) for group, config in chosen.items() if config.activity_types is not None}
 
 
-# The sources that record a group from the start on and can be paused.
+# Group -> the sources that record it and can be paused.
 _SOURCES = {ProfilerActivity.CPU: "torch", ProfilerActivity.CUDA: "cuda"}
 
 
 def sources_to_toggle(enable: object, activities) -> list[str]:
-    """The sources that ``toggle_collection_dynamic`` is about; other devices are named in a warning."""
+    """The sources that ``toggle_collection_dynamic`` affects; a warning names other devices."""
     groups = set(activities)
     if not hasattr(type(enable), "__bool__") or not all(isinstance(group, ProfilerActivity) for group in groups):
         raise TypeError(
@@ -107,7 +110,7 @@ def sources_to_toggle(enable: object, activities) -> list[str]:
     return [source for group, source in _SOURCES.items() if group in groups]
 
 
-# Order in which the first collected group names the device of the tables. Older torch has fewer.
+# The first group in this order that is recorded names the device in tables. Older versions of torch have fewer.
 _DEVICE_NAMES = tuple(
     (getattr(ProfilerActivity, group), group.lower())
     for group in ("CUDA", "XPU", "MTIA", "HPU")
@@ -116,7 +119,7 @@ _DEVICE_NAMES = tuple(
 
 
 def device_of(groups: set[ProfilerActivity]) -> str | None:
-    """The device name that stands for the collected groups, None for CPU only."""
+    """Name of the device of the recorded groups; None for CPU only."""
     for group, name in _DEVICE_NAMES:
         if group in groups:
             return name
@@ -126,7 +129,9 @@ def device_of(groups: set[ProfilerActivity]) -> str | None:
 
 
 def device_is_available(device: str) -> bool:
-    """Whether torch can run on the device here, or CUPTI was named, whose word then counts; unknown ones are not."""
+    """Whether torch can use the device here. If OPSCOPE_CUPTI_LIB is set, that library decides. False for unknown
+    devices.
+    """
     if device == "cuda" and cupti_is_named():
         return True
     module = getattr(torch, device, None)

@@ -33,12 +33,12 @@ __all__ = [
 
 
 def load_nvprof(path):
-    """nvprof ended with CUDA 12, and its databases are not read: raises UnsupportedFeature."""
+    """Raises UnsupportedFeature: nvprof ended with CUDA 12, and its databases are not read."""
     raise _no_nvprof("load_nvprof()")
 
 
 def parse_nvprof_trace(path):
-    """nvprof ended with CUDA 12, and its databases are not read: raises UnsupportedFeature."""
+    """Raises UnsupportedFeature: nvprof ended with CUDA 12, and its databases are not read."""
     raise _no_nvprof("parse_nvprof_trace()")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums over events of one key: the rows of ``key_averages()``."""
+"""Sums over the events with one key: the rows of ``key_averages()``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .function_event import FormattedTimesMixin, FunctionEvent, _require
 
 _ABSENT, _ = absent("FunctionEventAvg")
 
-# Taken from the first event that is added.
+# Attributes that are copied from the first event.
 _TAKEN_OVER = (
     "key",
     "node_id",
@@ -115,7 +115,7 @@ class FunctionEventAvg(FormattedTimesMixin):
 
 
 def average_of(columns, row: dict, *, key: str | None = None) -> FunctionEventAvg:
-    """A FunctionEventAvg from sums that C++ has made; ``row["first"]`` is the event it inherits from."""
+    """A FunctionEventAvg from sums that C++ has computed; other attributes are those of the event ``row["first"]``."""
     average = FunctionEventAvg()
     first = row.pop("first")
     if first >= 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The warning that a cycle takes the place of the one before it, once in a process, in torch's words."""
+"""The warning that a cycle replaces the events of the previous one: once per process, with torch's text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _has_told = False
 
 
 def warn_of_cleared_events() -> None:
-    """Warns at the first time."""
+    """Emits the warning at the first call."""
     global _has_told
     if not _has_told:
         _has_told = True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results exactly as torch.profiler gives them, also where it is wrong or knows less."""
+"""Results exactly as in torch.profiler, even where those are wrong or incomplete."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ _asked = contextvars.ContextVar("opscope.torch.compat", default=False)
 
 
 def compat_is_asked() -> bool:
-    """Whether the calling code runs under ``compat()``."""
+    """Whether the calling code runs within ``compat()``."""
     return _asked.get()
 
 
 @contextlib.contextmanager
 def compat() -> Iterator[None]:
-    """Within it, tables and events are those of torch.profiler 2.13 to the letter.
+    """In this context tables and events are identical to those of torch.profiler 2.13.
 
-    FLOPs are counted only for the operators that torch.profiler has a formula for, and a table with both prints
-    the FLOPs under "Source Location" and the source under "Total FLOPs". Events are computed at their first use,
-    with or without it, and stay as they were then.
+    FLOPs are counted only for the operators that torch.profiler has a formula for, and a table with both columns prints
+    the FLOPs under "Source Location" and the source under "Total FLOPs". Events are computed at their first use, within
+    the context or not, and do not change later.
     """
     token = _asked.set(True)
     try:

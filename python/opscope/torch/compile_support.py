@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranges and profiles inside of compiled functions: torch.compile takes them for torch's own.
+"""Makes torch.compile treat ranges and profiles of opscope like torch's own.
 
-torch's compiler knows torch's `record_function` and `profile` by their identity: it leaves them out, or, with
-``torch._dynamo.config.capture_profiler_record_function``, makes them operators of the graph. A class that it does not
-know breaks the graph. So it is told which classes of ours stand for which of torch's. Importing it takes seconds,
-hence that is done when a program imports it; a version whose compiler is made otherwise is left as it is.
+torch's compiler recognises the classes `record_function` and `profile` by identity: it removes them or, with
+``torch._dynamo.config.capture_profiler_record_function``, makes them operators of the graph. Any other class would
+break the graph, so our classes are registered as equivalents of torch's. The registration happens when a program
+imports the compiler, because importing it takes seconds; compilers of unknown versions are not changed.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ import torch.autograd.profiler
 
 from ..log import tell
 
-_BUILDER = "torch._dynamo.variables.builder"  # what turns Python objects into the compiler's; imports the rest
+# module that converts Python objects for the compiler; imports the rest of it
+_BUILDER = "torch._dynamo.variables.builder"
 _CONTEXTS = "torch._dynamo.variables.torch"
 _RANGE = torch.autograd.profiler.record_function
 _stands_for: dict[type, type] = {}
 
 
 def compile_as(ours: type, torchs: type) -> None:
-    """Lets torch.compile treat the one class as the other."""
+    """Makes torch.compile treat the class `ours` like torch's class `torchs`."""
     _stands_for[ours] = torchs
     if _BUILDER in sys.modules:
         _teach(sys.modules[_BUILDER])
@@ -44,7 +45,7 @@ def _teach(builder: ModuleType) -> None:
 
 
 def _let_calls_stand(kind: type) -> None:
-    """``record_function("x")`` in a compiled function."""
+    """Supports ``record_function("x")`` in a compiled function."""
     call = kind.call_function
     if getattr(call, "_is_opscopes", False):
         return
@@ -58,7 +59,7 @@ def _let_calls_stand(kind: type) -> None:
 
 
 def _let_objects_stand(builder: ModuleType, kind: type, as_range: type) -> None:
-    """A range that was made outside and is entered in a compiled function."""
+    """Supports a range that was created outside and is entered in a compiled function."""
     wrap = kind._wrap
     if getattr(wrap, "_is_opscopes", False):
         return
@@ -74,7 +75,7 @@ def _let_objects_stand(builder: ModuleType, kind: type, as_range: type) -> None:
 
 
 class _OnImport(importlib.abc.MetaPathFinder):
-    """Sees the import of the compiler's module, once, and adds what is above to the end of it."""
+    """An import hook: changes the compiler's module, once, right after its import."""
 
     def find_spec(self, name, path=None, target=None):
         if name != _BUILDER:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.autograd.profiler._is_profiler_enabled: by it libraries decide whether labels are worth their cost.
+"""Maintains torch.autograd.profiler._is_profiler_enabled, by which libraries decide whether labels are worth their
+cost.
 
-It is one flag for all profilers of a process, on whatever threads, and torch's own clears it when it stops. So it is
-kept here: set while a recording of ours runs or torch's profiler does. Data pipes and RPC ask
-``torch.autograd._profiler_enabled()`` instead, which then has a stand-in, too.
+It is one flag for all profilers of a process, on all threads, and torch's own profiler clears it when it stops.
+Therefore torch's setter is replaced here while a recording runs, so that the flag is set while a recording of ours or
+torch's profiler runs. Data pipes and RPC call ``torch.autograd._profiler_enabled()``, which is then replaced, too.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ import threading
 import torch
 
 _flags = torch.autograd.profiler
-_running = 0  # recordings of ours
-_theirs = False  # what torch's own profiler has set last
-_before = None  # torch's function, while ours is in its place
-_asked_before = None  # likewise torch.autograd._profiler_enabled
-_lock = threading.RLock()  # a signal handler, or a destructor, may start and stop within
+_running = 0  # number of running recordings of ours
+_theirs = False  # the value that torch's own profiler set last
+_before = None  # torch's function while ours replaces it
+_asked_before = None  # the same for torch.autograd._profiler_enabled
+_lock = threading.RLock()  # reentrant, because a signal handler or a destructor may start and stop recordings
 
 
 def _set_is_profiler_enabled(enable: bool) -> None:
-    """Stands in for torch's function of this name while a recording runs."""
+    """Replaces torch's function of this name while a recording runs."""
     global _theirs
     with _lock:
         _theirs = enable
@@ -30,12 +31,12 @@ def _set_is_profiler_enabled(enable: bool) -> None:
 
 
 def _profiler_enabled() -> bool:
-    """Stands in for torch's function of this name while a recording runs."""
+    """Replaces torch's function of this name while a recording runs."""
     return _running > 0 or torch._C._autograd._profiler_enabled()
 
 
 def tell_torch(change: int) -> None:
-    """A recording begins (+1) or ends (-1)."""
+    """Reports that a recording begins (+1) or ends (-1)."""
     global _running, _theirs
     with _lock:
         if _running == 0:
@@ -63,12 +64,13 @@ def _step_back() -> None:
         torch.autograd._profiler_enabled = _asked_before
         _asked_before = None
     if _before is not None and _flags._set_is_profiler_enabled is _set_is_profiler_enabled:
-        _flags._set_is_profiler_enabled = _before  # else somebody has put one over ours, which goes on calling it
+        # otherwise another function was installed over ours, which still calls it
+        _flags._set_is_profiler_enabled = _before
         _before = None
 
 
 def _forget_the_parent() -> None:
-    """In the child of a fork no recording runs, and a thread that is not here may have held the lock."""
+    """In a forked child: no recording runs, and the lock may have been held by a thread of the parent."""
     global _running, _lock
     _lock = threading.RLock()
     if _running > 0:

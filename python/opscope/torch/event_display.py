@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first events of an EventList, or its first averages, as a prompt and a notebook show them."""
+"""Display of the first events or averages of an EventList at a prompt and in a notebook."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .function_event import FunctionEvent
 
 
 def shown_events(events) -> Shown | None:
-    """None for an empty list, and where a program has put something else into it."""
+    """The display; None for an empty list, and if a program has put other objects into it."""
     first = list(itertools.islice(events, SHOWN_ROWS))
     if not first or not all(isinstance(event, (FunctionEvent, FunctionEventAvg)) for event in first):
         return None
@@ -49,7 +49,7 @@ def _event_row(events, event) -> dict[str, Any]:
 
 
 def _asked_for(events, event) -> dict[str, Any]:
-    """What not every recording has."""
+    """Columns for data that only some recordings have."""
     row = {}
     if events._use_device:
         row["Self device"] = event.self_device_time_total_str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""EventList as a data frame: recorded events as their columns lie in memory, other lists by their attributes.
+"""EventList as a table: recorded events by their columns in memory, without a copy; other lists by their attributes.
 
 Column names are torch's attribute names with their unit: ``cpu_time_total_us``, ``cpu_memory_usage_bytes``.
 """
@@ -43,7 +43,7 @@ _OF_EVENTS = {
 def _by_attributes(events) -> dict[str, list]:
     averages = len(events) > 0 and all(isinstance(event, FunctionEventAvg) for event in events)
     attributes = _OF_BOTH | (_OF_AVERAGES if averages else _OF_EVENTS)
-    first = events[0] if len(events) > 0 else FunctionEventAvg()  # of a torch that may not have them all
+    first = events[0] if len(events) > 0 else FunctionEventAvg()  # some versions of torch lack some of them
     attributes = {column: name for column, name in attributes.items() if hasattr(first, name)}
     values = {column: [getattr(event, name) for event in events] for column, name in attributes.items()}
     values["input_shapes"] = [None if event.input_shapes is None else str(event.input_shapes) for event in events]
@@ -56,7 +56,7 @@ def _by_attributes(events) -> dict[str, list]:
 
 
 def _packed(column: str, values: list) -> tuple[str, str, bytes | list]:
-    """Numbers as what they fit into, None among them as NaN; anything else as its text."""
+    """Numbers in the smallest type that fits, None among them as NaN; any other values as text."""
     if not all(value is None or isinstance(value, Real) for value in values) or column in _TEXTS:
         return column, "text", [None if value is None else str(value) for value in values]
     if column in _FLAGS and None not in values:
@@ -71,7 +71,7 @@ def _packed(column: str, values: list) -> tuple[str, str, bytes | list]:
 
 
 def to_table(events) -> Table:
-    """An ``opscope.Table``, one row per element: the columns, while the list holds exactly what was recorded."""
+    """An ``opscope.Table``, one row per element. Without a copy if the list still holds exactly the recorded events."""
     columns = events._valid_columns()
     if columns is not None:
         return Table(columns.table(), "events")
@@ -84,5 +84,5 @@ def to_pandas(events):
     frame = to_table(events).to_pandas()
     for name in _FLAGS & set(frame.columns):
         if frame[name].dtype == "uint8":
-            frame[name] = frame[name].to_numpy().view(bool)  # bytes that are 0 or 1: no copy
+            frame[name] = frame[name].to_numpy().view(bool)  # bytes that are 0 or 1 as bool, without a copy
     return frame

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``FunctionEvent.event_metadata``: what a trace says about a kernel, a copy or a collective, with types."""
+"""``FunctionEvent.event_metadata``: typed metadata of a kernel, a copy or a collective."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _truth(value) -> bool:
     return value in ("1", "true", 1, True)
 
 
-# Name in Kineto's JSON -> field, conversion. A name that is the field's with spaces is not repeated.
+# Name in Kineto's JSON -> field, conversion. Names that equal the field's with spaces are not listed.
 _NAMES: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "grid": ("grid", _list_or_dict),
     "block": ("block", _list_or_dict),
@@ -102,6 +102,6 @@ for _field in EventMetadata._fields[: EventMetadata._fields.index("bytes") + 1]:
 
 
 def read_event_metadata(members: Mapping[str, Any]) -> EventMetadata | None:
-    """The members that it knows; None when there are none."""
+    """The known members; None if there are none."""
     known = {_NAMES[name][0]: _NAMES[name][1](value) for name, value in members.items() if name in _NAMES}
     return EventMetadata(**(dict.fromkeys(EventMetadata._fields) | known)) if known else None

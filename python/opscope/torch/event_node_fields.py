@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The typed fields of nodes of the event tree: torch's classes, with values of our own.
+"""Typed fields of the nodes of the event tree: subclasses of torch's classes with our values.
 
-torch's objects can only be made by its C++ code, but its readers ask ``isinstance``. So these are subclasses whose
-objects have no C++ part, and properties for everything that torch would read from it.
+Only torch's C++ code can create torch's objects, but its readers check ``isinstance``. So these are subclasses whose
+objects have no C++ part, with a property for every field that torch would read from it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import torch
 from torch._C import _profiler
 from torch.autograd import DeviceType
 
-# What c10 calls the types of elements.
+# c10's names of element types.
 _DTYPES = {
     "float": torch.float32,
     "double": torch.float64,
@@ -48,7 +48,7 @@ _DTYPES = {
 
 
 class FrameState(NamedTuple):
-    """A function of Python. Its line is the first one; where a caller stood is not recorded."""
+    """A Python function. The line is its first one; the line of the call is not recorded."""
 
     file_name: str
     line_number: int
@@ -56,7 +56,7 @@ class FrameState(NamedTuple):
 
 
 def _subclass(name: str, kind: type, fields: tuple[str, ...]) -> type:
-    """A subclass with read-only fields and ``made(...)``, which does not run the constructor that torch has not."""
+    """A subclass with read-only fields and a function ``made(...)``, which skips torch's constructor."""
 
     def made(cls, *values):
         self = cls.__new__(cls)
@@ -82,7 +82,7 @@ _TensorFields = _subclass(
 
 
 class Tensor(_TensorFields):
-    """An argument of an operator, or what a module or an optimizer holds. ``impl_ptr`` is a number of the object."""
+    """An argument of an operator, or a tensor of a module or an optimizer. ``impl_ptr`` is the number of the object."""
 
     sizes = property(lambda self: self._shape[0])
     strides = property(lambda self: self._shape[1] or [])
@@ -91,7 +91,7 @@ class Tensor(_TensorFields):
 
     @property
     def layout(self) -> torch.layout:
-        """Without strides and with none told, as in recordings of before: sparse."""
+        """The layout. A tensor without strides in old recordings, which lack the layout, is sparse."""
         name = self._shape[3]
         return torch.sparse_coo if name == "strided" and self._shape[1] is None else getattr(torch, name)
 
@@ -106,7 +106,7 @@ _AllocationFields = _subclass(
 
 
 class Allocation(_AllocationFields):
-    """Bytes that were allocated, negative: freed."""
+    """Allocated bytes; negative if freed."""
 
     device = property(lambda self: _device(self._device_type, self._device))
 
@@ -123,7 +123,7 @@ class Operator(_OperatorFields):
 
     @property
     def allow_tf32_cublas(self) -> bool:
-        """As it is now; what it was is not recorded."""
+        """The current value of the setting; its value during the recording is not recorded."""
         return bool(torch.backends.cuda.matmul.allow_tf32)
 
 
@@ -133,7 +133,7 @@ _ModuleFields = _subclass("_ModuleFields", _class_named("_NNModuleInfo"), ("cls_
 
 
 class Module(_ModuleFields):
-    """The module of a call; the address of its class is not recorded."""
+    """The module of a call. The address of its class is not recorded."""
 
     cls_ptr = property(lambda self: 0)
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ``torch.autograd.profiler.profile`` answers from its events, for every class that has ``function_events``."""
+"""Results that ``torch.autograd.profiler.profile`` computes from its events, for every class with
+``function_events``.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ class EventResults:
     """Totals, averages and the table of ``self.function_events``, with torch's names and signatures."""
 
     def _check_finish(self) -> None:
-        """Up to torch 2.4; later ones have no events until the end, and say nothing."""
+        """Raises before the end, as torch does up to 2.4; later versions have no events until then and raise
+        nothing.
+        """
         if self.kineto_results is None and not self.function_events:
             raise RuntimeError("Profiler didn't finish running")
 
@@ -41,7 +45,9 @@ class EventResults:
         group_by_overload_name=False,
         include_python_functions=PYTHON_FUNCTIONS,
     ):
-        """The events summed by name, and by shapes, stack and overload where asked; calls of Python where asked."""
+        """The events summed by name and, if requested, by shapes, stack and overload; with calls of Python if
+        requested.
+        """
         return self._events_to_show()._averages(
             bool(group_by_input_shape),
             group_by_stack_n,

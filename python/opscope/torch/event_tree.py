@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``kineto_results.experimental_event_tree()``: who called whom, with the typed fields of torch's own nodes.
+"""``kineto_results.experimental_event_tree()``: the call tree, with the typed fields of torch's own nodes.
 
-A node is a row of the recording's columns; its object is made when somebody comes to it. The fields are instances of
-torch's classes, because torch's own readers of the tree (pattern matchers, the memory profiler) ask for that.
+A node is a row of the recording's columns; its object is created on access. The fields are instances of torch's
+classes, because torch's own readers of the tree (pattern matchers, the memory profiler) require that.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .kineto_event import METHODS
 from .torch_shape import as_in_torch
 
 _Kind = _profiler._EventType
-_OUT_OF_MEMORY = _Kind(4)  # torch has given it no name
+_OUT_OF_MEMORY = _Kind(4)  # no public name in torch
 _PYTHON_NAME = re.compile(r"(?s)(.*)\((\d+)\): (.*)")
 _MODULE_NAME = re.compile(r"nn\.Module: (.*)_\d+")
 _PARAMETER, _GRADIENT, _STATE = range(3)  # HeldAs of include/opscope/trace.h
@@ -28,7 +28,7 @@ _PARAMETER, _GRADIENT, _STATE = range(3)  # HeldAs of include/opscope/trace.h
 
 @as_in_torch("ProfilerEvent")
 class ProfilerEvent:
-    """A node; of one tree there is one object per node."""
+    """A node; a tree has one object per node."""
 
     __slots__ = ("_fields", "_row", "_tree")
 
@@ -42,63 +42,63 @@ class ProfilerEvent:
 
     @property
     def name(self) -> str:
-        """As in the trace."""
+        """The name in the trace."""
         return self._raw("name")
 
     @property
     def overload_name(self) -> str:
-        """Of an operator, where it was asked for."""
+        """Overload name of an operator, if it was recorded."""
         return self._raw("overload_name")
 
     @property
     def id(self) -> int:
-        """Unique in the tree."""
+        """Id, unique in the tree."""
         return self._row
 
     @property
     def start_tid(self) -> int:
-        """Torch's number of the thread."""
+        """torch's number of the thread."""
         return self._raw("start_thread_id")
 
     @property
     def start_time_ns(self) -> int:
-        """Unix time."""
+        """Start in nanoseconds of Unix time."""
         return self._raw("start_ns")
 
     @property
     def end_time_ns(self) -> int:
-        """Unix time; that of the start for an allocation."""
+        """End in nanoseconds of Unix time; the start for an allocation."""
         return self._raw("end_ns")
 
     @property
     def duration_time_ns(self) -> int:
-        """Nanoseconds between them."""
+        """Duration in nanoseconds."""
         return self._raw("duration_ns")
 
     @property
     def correlation_id(self) -> int:
-        """Of an operator; 0 for calls and allocations."""
+        """Correlation id of an operator; 0 for calls and allocations."""
         return self._raw("correlation_id")
 
     @property
     def parent(self) -> ProfilerEvent | None:
-        """What was open around its beginning."""
+        """The innermost node that was open at its start; None for a root."""
         row = self._tree.core.parent(self._row)
         return None if row is None else self._tree.node(row)
 
     @property
     def children(self) -> list[ProfilerEvent]:
-        """By start."""
+        """Child nodes in order of their start."""
         return ProfilerEvents(self._tree.node(row) for row in self._tree.core.children(self._row))
 
     @property
     def tag(self) -> _profiler._EventType:
-        """Which of torch's kinds of nodes it is."""
+        """torch's kind of the node."""
         return self.typed[0]
 
     @property
     def extra_fields(self):
-        """What only this kind has."""
+        """The fields that only this kind has."""
         return self.typed[1]
 
     @property
@@ -113,7 +113,7 @@ class ProfilerEvent:
 
 
 class ProfilerEvents(ShownList):
-    """Nodes that have one parent, or none."""
+    """The child nodes of one parent, or the roots."""
 
     def _shown(self) -> Shown | None:
         first = self[:SHOWN_ROWS]
@@ -127,7 +127,7 @@ class ProfilerEvents(ShownList):
 
 
 class EventTree:
-    """The nodes of one recording."""
+    """All nodes of one recording."""
 
     def __init__(self, columns: _core.torch.FunctionEvents) -> None:
         self.columns = columns
@@ -136,18 +136,18 @@ class EventTree:
         self._holders: dict | None = None
 
     def roots(self) -> list[ProfilerEvent]:
-        """By start."""
+        """The roots in order of their start."""
         return ProfilerEvents(self.node(row) for row in self.core.roots())
 
     def node(self, row: int) -> ProfilerEvent:
-        """The one of this row."""
+        """The node of this row."""
         found = self._nodes.get(row)
         if found is None:
             found = self._nodes[row] = ProfilerEvent(self, row)
         return found
 
     def ask(self, row: int, what: str):
-        """What the raw event answers, though the events of this torch may lack the method."""
+        """Calls this method of the raw event, even if the installed torch lacks it."""
         return METHODS[what](self.columns.event(row))
 
     def fields_of(self, row: int) -> tuple:
@@ -197,7 +197,9 @@ class EventTree:
     # ---- what objects hold ------------------------------------------------------------------
 
     def _held(self) -> dict[str, list]:
-        """[(address, row of the first call, [(role, tensor, name)])] by the name of the calls."""
+        """Tensors that modules and optimizers hold: [(address, row of the first call, [(role, tensor, name)])] by the
+        call's name.
+        """
         if self._holders is None:
             self._holders = {}
             for address, (row, tensors) in self.core.holders().items():
@@ -214,7 +216,9 @@ class EventTree:
         return Module.made(class_name, address, [row[:3] for row in _by_parameter(held)])
 
     def _optimizer(self, row: int, name: str) -> Optimizer | None:
-        """Torch's is that of the object; here calls of several optimizers have one name, so later ones are not told."""
+        """Fields of an optimizer's step. Here the calls of several optimizers have one name, so only the first one has
+        them.
+        """
         found = self._held().get(name)
         if not found:
             return None
@@ -226,7 +230,7 @@ class EventTree:
 
 
 def _by_parameter(held: list) -> list[tuple]:
-    """[(name, parameter, gradient or None, [(name, state)])]; gradient and states stand behind their parameter."""
+    """[(name, parameter, gradient or None, [(name, state)])]; in `held`, gradient and states follow their parameter."""
     rows: list[list] = []
     for role, tensor, name in held:
         if role == _PARAMETER:
@@ -239,7 +243,7 @@ def _by_parameter(held: list) -> list[tuple]:
 
 
 def _frame_named(name: str) -> FrameState | None:
-    """Of "file(12): function"; None for what a C function prints itself as."""
+    """The frame of "file(12): function"; None for the name of a C function."""
     match = _PYTHON_NAME.fullmatch(name)
     if match is None or (name.startswith("<") and not match[1].endswith(">")):
         return None
@@ -261,6 +265,6 @@ def _as_input(value):
 
 def _held_tensor(value: tuple) -> Tensor:
     shape, *place, size = value
-    if shape is None:  # no operator took it: only how much it is
+    if shape is None:  # no operator used it: only its size is known
         shape = ([max(size, 0)], [1], "unsigned char", "strided") if size >= 0 else ([], None, "", "strided")
     return Tensor.made(shape, *place)

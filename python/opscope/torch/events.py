@@ -22,11 +22,11 @@ from .function_event import _require
 from .made_event import build_tree
 from .torch_shape import as_in_torch
 
-# Spellings of devices that sort keys and metrics may use.
+# Spellings of devices that are allowed in sort keys and metrics.
 _DEVICE_SPELLINGS = ("cuda", "xpu", "privateuse1")
 
 
-# What would end a frame or a line of export_stacks.
+# Characters that would end a frame or a line of export_stacks.
 _FRAME_TEXT = str.maketrans(" ;\t\n", "____")
 
 
@@ -36,10 +36,10 @@ def _device_neutral(name: str) -> str:
     return name
 
 
-# Releases that cannot be told to have no row for each call of Python.
+# Releases of torch that always have a row for each Python call.
 PYTHON_FUNCTIONS = not has("EventList.key_averages(include_python_functions)")
 _HAS_OVERLOADS = has("FunctionEventAvg.overload_name")
-_DEEPEST = 2**31 - 1  # of stacks
+_DEEPEST = 2**31 - 1  # values of stack depth
 
 
 @as_in_torch("EventList")
@@ -51,10 +51,10 @@ class EventList(ShownList):
         self._profile_memory = kwargs.pop("profile_memory", False)
         self._with_flops = kwargs.pop("with_flops", False)
         self._tree_built = False
-        self._columns = None  # of the recording whose events these are, as long as they are
-        self._made_of = None  # averages: (the events, how they were grouped, the averages as made)
-        self._note = ""  # a line below the table
-        self._loss = ""  # another, about what the recording lacks
+        self._columns = None  # the recording of these events, as long as the list is unchanged
+        self._made_of = None  # for averages: (the events, the grouping, the averages as computed)
+        self._note = ""  # a line that is printed below the table
+        self._loss = ""  # another one, about data that the recording lacks
         super().__init__(*args, **kwargs)
 
     def __str__(self) -> str:
@@ -64,7 +64,7 @@ class EventList(ShownList):
         return shown_events(self)
 
     def _build_tree(self) -> None:
-        """Gives events that a program has put together parents and children; those of a recording have theirs."""
+        """Sets parents and children of events that a program has created; those of a recording have theirs already."""
         if self._columns is None:
             build_tree(self)
         self._tree_built = True
@@ -93,12 +93,11 @@ class EventList(ShownList):
     ):
         """The events as a table, in torch's layout.
 
-        ``sort_by``: any attribute, largest first (``cuda_``, ``xpu_`` and ``privateuse1_`` stand for
-        ``device_``); list order without it. ``row_limit=-1`` prints all rows; totals always cover all.
-        ``time_unit``: "s", "ms" or "us" for every time; as large as fits without it.
-        ``corrected``: of averages, the table of ``key_averages(corrected=True)``.
-        ``style="plain"``: whole names at the end of the line, shares that add up to 100, and what ``row_limit`` leaves
-        out as a row of its own; the widths have no effect.
+        ``sort_by``: an attribute, in descending order (``cuda_``, ``xpu_`` and ``privateuse1_`` stand for ``device_``);
+        by default the order of the list. ``row_limit=-1`` prints all rows; totals always include all rows.
+        ``time_unit``: "s", "ms" or "us" for every time; by default each time has its own unit. ``corrected``: for
+        averages, the table of ``key_averages(corrected=True)``. ``style="plain"``: complete names at the end of the
+        line, percentages that add up to 100, and a row for what ``row_limit`` leaves out; the widths have no effect.
         """
         if style not in ("torch", "plain"):
             raise ValueError(f"style must be 'torch' or 'plain', not {style!r}")
@@ -134,7 +133,7 @@ class EventList(ShownList):
         )
 
     def _corrected(self):
-        """These averages without what recording took, or ValueError."""
+        """These averages without the overhead of recording; ValueError if it cannot be subtracted."""
         events, grouping, as_made = self._made_of or (None, None, [])
         if self._note:
             return self
@@ -153,12 +152,12 @@ class EventList(ShownList):
         *,
         corrected=False,
     ):
-        """The events summed by name, and by shapes, top of the stack and overload where asked.
+        """The events summed by name and, if requested, by shapes, top of the stack and overload.
 
-        ``include_python_functions``: calls of Python and modules, which ``with_stack=True`` records, have rows, too.
-        ``corrected``: CPU times without what recording them took, as the recorder measured it on this machine
-        (docs/reference/overhead.md). Raises ``opscope.Error`` when the recording does not say how much that was,
-        ``ValueError`` when the events were changed.
+        ``include_python_functions``: also rows for calls of Python functions and modules, which ``with_stack=True``
+        records. ``corrected``: CPU times without the overhead of recording, as measured on this machine
+        (docs/reference/overhead.md). Raises ``opscope.Error`` if the recording does not contain that overhead,
+        ``ValueError`` if the events were changed.
         """
         return self._averages(
             bool(group_by_input_shapes),
@@ -214,19 +213,19 @@ class EventList(ShownList):
         return total
 
     def export_chrome_trace(self, path) -> None:
-        """Writes the events as a plain array of Chrome trace events; ``profile.export_chrome_trace`` says more."""
+        """Writes the events as a plain array of Chrome trace events; ``profile.export_chrome_trace`` writes more."""
         from .legacy_chrome import write_event_array
 
         write_event_array(self, path, self._use_device or "cuda")
 
     def supported_export_stacks_metrics(self) -> list[str]:
-        """The metrics that ``export_stacks`` takes."""
+        """The metrics that ``export_stacks`` accepts."""
         return ["self_cpu_time_total", *(f"self_{device}_time_total" for device in _DEVICE_SPELLINGS)]
 
     def export_stacks(self, path: str, metric: str):
-        """Writes a line for each event with a stack and at least a microsecond: ``outermost;...;innermost 12``.
+        """Writes a line for each event with a stack and at least 1 us: ``outermost;...;innermost 12``.
 
-        Blanks, semicolons and line ends in a frame become ``_``. The file appears under its name when it is whole.
+        Blanks, semicolons and line ends in a frame become ``_``. The file appears under its name when it is complete.
         """
         if metric not in self.supported_export_stacks_metrics():
             raise ValueError("metric should be one of: " + str(self.supported_export_stacks_metrics()))
@@ -243,9 +242,9 @@ class EventList(ShownList):
                     file.write(f"{frames} {value}\n")
 
     def to_table(self):
-        """The list as an ``opscope.Table``, which Polars, DuckDB and pyarrow take where they refuse a list.
+        """The list as an ``opscope.Table``, for Polars, DuckDB and pyarrow, which do not accept a list.
 
-        Numbers of recorded events are not copied. Times in microseconds.
+        Times are in microseconds. Numbers of recorded events are not copied.
         """
         return event_frame.to_table(self)
 
@@ -258,25 +257,25 @@ class EventList(ShownList):
         return event_frame.to_table(self).to_arrow()
 
     def __arrow_c_stream__(self, requested_schema=None):
-        """The Arrow PyCapsule protocol, for readers that do not ask first whether this is a list."""
+        """The Arrow PyCapsule interface, for readers that do not check first whether this is a list."""
         return event_frame.to_table(self).__arrow_c_stream__(requested_schema)
 
     def _valid_columns(self):
-        """The columns, while this list still holds exactly their events, unchanged; else None."""
+        """The columns if this list still holds exactly their events, unchanged; otherwise None."""
         if self._columns is not None and self._columns.mirrors(self):
             return self._columns
         return None
 
 
 def _whole_limit(limit) -> int:
-    """torch shows rows until their number is the limit: all of them, -1, where it never is."""
+    """The number of rows of torch's loop for a limit; -1, all rows, if the row count never equals it."""
     if isinstance(limit, float) and limit.is_integer():
         limit = int(limit)
     return min(operator.index(limit), 2**63 - 1) if hasattr(limit, "__index__") else -1
 
 
 def _checked_depth(depth):
-    """How much of a stack is compared; TypeError, in Python's words, of what cannot be compared, or cut at."""
+    """The stack depth for grouping. TypeError, with Python's text, if it cannot be compared or used as a slice."""
     depth > 0  # noqa: B015
     ()[:depth]  # noqa: B018
     return max(-_DEEPEST, min(operator.index(depth), _DEEPEST))
@@ -303,7 +302,7 @@ def _sum_by_key(events, by_shapes, stack_n, by_overload, python_functions) -> li
 
 
 class _UnfilledEventList(unfilled_kind(EventList)):
-    """What the columns answer without an element."""
+    """Operations that need only the columns, not the elements."""
 
     def _valid_columns(self):
         return self._columns

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Execution traces: the graph of operators with the identities of their tensors.
 
-torch writes them, by an observer of its own beside the profiler's; here it is started and stopped with each
-recording. While it runs torch gives every range an id: "rf_id" of the execution trace and "Record function id" of the
-recording are the same number.
+An observer of torch writes them; here it is started and stopped with each recording. While it runs, torch gives every
+range an id: "rf_id" in the execution trace and "Record function id" in the recording are the same number.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch's _ExperimentalConfig: each field has its effect here or is refused by name (docs/reference/torch.md)."""
+"""torch's _ExperimentalConfig: each field is either implemented or refused by name (docs/reference/torch.md)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .errors import UnsupportedFeature
 from .features import behaves, has
 from .monitor_config import MonitorConfig, read_monitor_config
 
-# The fields that a recording is asked by, with a value that is not the default. The others choose what is done with
-# the events of devices, which are not recorded; and trace_only may change at any time, so it is read where it counts.
+# Fields that affect a recording if they do not have their default value. The others concern device events, which are
+# not recorded. trace_only may change at any time, so it is read when it is used.
 _FIELDS = {
     "profiler_metrics": ["a metric"],
     "performance_events": ["an event"],
@@ -42,14 +42,14 @@ _IGNORED = {
 
 
 def with_monitor_field(kind: type) -> type:
-    """A class of configs with ``custom_profiler_config``, which torch has from 2.10 on."""
+    """A class of configs with ``custom_profiler_config``, which torch has since 2.10."""
 
     class _ExperimentalConfig(kind):
         def __init__(self, *args, custom_profiler_config: str = "", **fields) -> None:
             super().__init__(*args, **fields)
             self.custom_profiler_config = custom_profiler_config
 
-        # As torch says its arguments, which have no signature.
+        # Argument names in torch's docstring, because the function has no signature.
         __init__.__doc__ = (kind.__init__.__doc__ or "").replace(
             ") -> None", ", custom_profiler_config: str = '') -> None", 1
         )
@@ -72,7 +72,7 @@ _ExperimentalConfig = _TorchsConfig if _HAS_FIELD else with_monitor_field(_Torch
 
 
 def read_experimental_config(config) -> dict:
-    """The fields of an _ExperimentalConfig that a recording is asked by; refuses what it cannot do."""
+    """The fields of an _ExperimentalConfig that affect a recording. Raises for unsupported values."""
     if config is None:
         return {}
     state = config.__getstate__()
@@ -88,7 +88,7 @@ def read_experimental_config(config) -> dict:
 
 
 def monitor_of(config, *, records_cpu: bool) -> MonitorConfig | None:
-    """What ``custom_profiler_config`` asks of the cupti_monitor backend; any other collector is refused."""
+    """The settings of ``custom_profiler_config`` for the backend cupti_monitor; any other backend is refused."""
     raw = _custom_profiler_config(config)
     monitor = read_monitor_config(raw, records_cpu=records_cpu)
     if raw and monitor is None:
@@ -97,7 +97,7 @@ def monitor_of(config, *, records_cpu: bool) -> MonitorConfig | None:
 
 
 def _custom_profiler_config(config) -> str:
-    """Torch 2.10 to 2.12 take the argument without an attribute that reads it: its value is in the state alone."""
+    """The value of the argument. In torch 2.10 to 2.12 no attribute returns it, so it is read from the pickle state."""
     if config is None:
         return ""
     text = getattr(config, "custom_profiler_config", None)
@@ -108,7 +108,9 @@ def _custom_profiler_config(config) -> str:
 
 
 def without_trace_only(config, with_stack: bool):
-    """The config, or a copy where it asks for ``trace_only`` beside stacks, which need the events, as torch warns."""
+    """The config, or a copy without ``trace_only`` if stacks are recorded, which need the events; warns as torch
+    does.
+    """
     if config is not None and not isinstance(config, _TorchsConfig):
         config.trace_only  # noqa: B018  (torch's AttributeError for what is no config)
     if config is None or not with_stack or not getattr(config, "trace_only", False):
@@ -128,14 +130,14 @@ def _unsupported(what: str, reason: str) -> UnsupportedFeature:
 
 @functools.cache
 def _positions(kind: type) -> dict[str, int]:
-    """Where a field stands in the state of a config, which alone can be read: versions of torch differ in that."""
+    """Positions of the fields in the pickle state of a config, which differ between versions of torch."""
     plain, positions = kind().__getstate__(), {}
     for name, value in _FIELDS.items():
         try:
             state = kind(**{name: value}).__getstate__()
-        except TypeError:  # a version that has no such field
+        except TypeError:  # this version lacks the field
             continue
         differs = [one != other for one, other in zip(plain, state, strict=True)]
-        if True in differs:  # with_monitor_field keeps its field beside the state
+        if True in differs:  # with_monitor_field stores the field outside of the state
             positions[name] = differs.index(True)
     return positions

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the imported torch has of all that torch.profiler has had since 2.4: the one place that tells versions apart.
+"""Features of the installed torch, of all that torch.profiler has had since 2.4: the only place with version checks.
 
-opscope.torch has the names, arguments and attributes of the torch that is installed. What differs between releases is
-in the tables here, and is asked of torch's own modules, so that a release newer than any that was tried answers for
-itself; a test compares what it answers with the tables. What no name tells goes by the number of the release.
-
-``OWNER.name`` is an attribute, ``OWNER.method(argument)`` what a method takes, ``OWNER(argument)`` what itself takes.
+opscope.torch has the names, arguments and attributes of the installed torch. Differences between releases are in the
+tables here and are looked up in torch's modules, so that a future release is handled without a change; a test compares
+the result with the tables. Differences that no name shows depend on the release number. ``OWNER.name`` is an attribute,
+``OWNER.method(argument)`` an argument of a method, ``OWNER(argument)`` an argument of the constructor or function
+itself.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from torch.autograd import ProfilerActivity, ProfilerState, _KinetoEvent
 
 Release = tuple[int, int]
 
-# Those that the tables were filled in with.
+# The releases from which the tables were made.
 TRIED: tuple[Release, ...] = ((2, 4), (2, 6), (2, 8), (2, 10), (2, 11), (2, 12), (2, 13), (2, 14), (2, 15))
 
-# The first of the tried releases (docs/reference/torch_versions.md) that has it; what is not here is in all of them.
+# The first of those releases (docs/reference/torch_versions.md) with the feature; features that are not
+# listed are in all of them.
 ADDED: MappingProxyType[Release, str] = MappingProxyType(
     {
         (2, 6): """
@@ -92,7 +93,7 @@ ADDED: MappingProxyType[Release, str] = MappingProxyType(
         """,
     }
 )
-# The first of them that has it no more.
+# The first of them without the feature.
 REMOVED: MappingProxyType[Release, str] = MappingProxyType(
     {
         (2, 6): """
@@ -108,7 +109,7 @@ REMOVED: MappingProxyType[Release, str] = MappingProxyType(
         """,
     }
 )
-# What no name tells: the first release that behaves so, of those that were tried.
+# Behaviour that no name shows -> the first of those releases with it.
 BEHAVIOUR: MappingProxyType[str, Release] = MappingProxyType(
     {
         "calls instants unfinished": (2, 8),
@@ -156,7 +157,7 @@ def release_of(version: str) -> Release:
 
 
 def was_in(feature: str, release: Release) -> bool:
-    """What the tables say of a release."""
+    """Whether, by the tables, a release has the feature."""
     since = next((first for first, names in ADDED.items() if feature in names.split()), (2, 4))
     until = next((first for first, names in REMOVED.items() if feature in names.split()), None)
     return since <= release and (until is None or release < until)
@@ -164,7 +165,7 @@ def was_in(feature: str, release: Release) -> bool:
 
 @functools.cache
 def has(feature: str) -> bool:
-    """What the imported torch says."""
+    """Whether the installed torch has the feature."""
     path, _, argument = feature.rstrip(")").partition("(")
     owner, _, name = path.partition(".")
     if argument:
@@ -176,25 +177,25 @@ def has(feature: str) -> bool:
 def _arguments_of(function) -> set[str]:
     try:
         return set(inspect.signature(function).parameters)
-    except ValueError:  # of C++: its first line of help says it
+    except ValueError:  # a C++ function: the first line of its docstring has the arguments
         return set(re.findall(r"(\w+): ", (function.__init__.__doc__ or "").partition("\n")[0]))
 
 
 def qualified_name(owner: str, name: str) -> str | None:
-    """How the imported torch calls a method in its TypeErrors; None: it has none."""
+    """The name of a method in TypeErrors of the installed torch; None if it has no such method."""
     function = inspect.getattr_static(_CLASSES[owner], name, None)
     return function.__qualname__ if inspect.isfunction(function) else None
 
 
 def behaves(what: str) -> bool:
-    """Whether the imported torch does so."""
+    """Whether the installed torch has this behaviour."""
     return release_of(torch.__version__) >= BEHAVIOUR[what]
 
 
 def left_out_of_lists() -> dict[str, bool]:
-    """What the imported torch collects without listing it, as arguments of FunctionEvents; empty: nothing.
+    """Events that the installed torch records without listing them, as arguments of FunctionEvents; empty if none.
 
-    Its lists hold calls of Python since their events can be told from operators (``is_python_function``, 2.12).
+    Its lists contain Python calls since these can be told from operators (``is_python_function``, 2.12).
     """
     left_out = {}
     if not behaves("lists what nobody ended"):
@@ -211,7 +212,9 @@ def known() -> list[str]:
 
 @functools.cache
 def _attributes_of(owner: str) -> frozenset[str]:
-    """Of objects where they come with the making: events get most of theirs then, averages with the first event."""
+    """Attributes of the objects of a class. Events get most of them in their constructor, averages with the first
+    event.
+    """
     asked = _CLASSES[owner]
     event = _util.FunctionEvent(0, "", 0, 0, 0)
     if owner == "FunctionEvent":
@@ -225,7 +228,9 @@ def _attributes_of(owner: str) -> frozenset[str]:
 
 @functools.cache
 def absent(owner: str) -> tuple[frozenset[str], MappingProxyType[str, frozenset[str]]]:
-    """What the imported torch lacks of a class or function: attributes, and arguments by method ("" for making it)."""
+    """What the installed torch lacks of a class or function: attributes, and arguments by method ("": of the
+    constructor).
+    """
     attributes, arguments = set(), {}
     for feature in dict.fromkeys(known()):
         path, _, argument = feature.rstrip(")").partition("(")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One event of a recording, with the attributes of torch's FunctionEvent.
+"""FunctionEvent: one event of a recording, with the attributes of torch's class.
 
-The fast attributes live in C (32 bytes per object, values read from columns);
-here is what is rarely used, and the rules by which values follow from values that a program has set.
+The common attributes are in C (32 bytes per object, values are read from columns). Here are the rare ones, and the
+rules that compute attributes from others that a program has set.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Kernel = namedtuple("Kernel", ["name", "device", "duration"])
 _DEVICE_TYPES = (DeviceType.CUDA, DeviceType.PrivateUse1, DeviceType.MTIA, DeviceType.HPU, DeviceType.XPU)
 
 
-# Members that Kineto itself writes beside the keyword arguments of a call.
+# Members that Kineto writes beside the keyword arguments of a call.
 KINETO_ARGS = {
     "Call stack",
     "Ev Idx",
@@ -67,7 +67,7 @@ class FormattedTimesMixin:
 
 
 FunctionEvent = _core.torch.FunctionEvent
-FunctionEvent.__name__ = "FunctionEvent"  # what AttributeErrors say: without the module
+FunctionEvent.__name__ = "FunctionEvent"  # AttributeErrors show the name without the module
 
 
 _WARNS_OF_EVENT_METADATA = behaves("warns of event_metadata")
@@ -80,10 +80,10 @@ def _event_metadata_of(event):
 
 
 class _Rest(FormattedTimesMixin):
-    """What Python adds to the C type.
+    """Methods in Python of the C type.
 
-    Not a subclass of it: objects of every class that Python makes carry 16 bytes more for the garbage
-    collector, and a million of them at once would make it run for longer than all the rest takes.
+    Not a subclass of it: objects of Python classes carry 16 more bytes for the garbage collector, and with a million of
+    them its runs would take longer than everything else.
     """
 
     cuda_time_total = _renamed("cuda_time_total", "device_time_total", note=_USE_INSTEAD)
@@ -98,7 +98,7 @@ class _Rest(FormattedTimesMixin):
 
     @property
     def event_metadata(self):
-        """What is known of a kernel or a collective (EventMetadata); None where nothing is."""
+        """Metadata of a kernel or a collective (EventMetadata); None without any."""
         if not _WARNS_OF_EVENT_METADATA:
             return _event_metadata_of(self)
         warn_user("`event_metadata` is deprecated. Use `metadata` instead.", FutureWarning)
@@ -106,7 +106,7 @@ class _Rest(FormattedTimesMixin):
 
     @property
     def metadata(self) -> dict | None:
-        """What Kineto knows of the activity of a device; None of a CPU's."""
+        """Kineto's metadata of a device activity; None for a CPU event."""
         return None
 
     @property
@@ -118,18 +118,18 @@ class _Rest(FormattedTimesMixin):
         return {name: value for name, value in json.loads("{" + members + "}").items() if name not in KINETO_ARGS}
 
     def append_kernel(self, name, device, duration) -> None:
-        """Adds a kernel to those that this event has launched."""
+        """Adds a kernel to those that this event has launched; ``duration`` in microseconds."""
         require_cpu("device_type", self)
         self.kernels = [*self.kernels, Kernel(name, device, duration)]
 
     def append_cpu_child(self, child) -> None:
-        """Adds a direct child; self times follow."""
+        """Adds a direct child; self times change accordingly."""
         require_cpu("device_type", self)
         require_cpu_event("child", child)
         self.cpu_children = [*self.cpu_children, child]
 
     def set_cpu_parent(self, parent) -> None:
-        """Says under which event this one ran."""
+        """Sets the event that contains this one."""
         require_cpu("device_type", self)
         require_cpu_event("parent", parent)
         self.cpu_parent = parent
@@ -182,18 +182,18 @@ def _require(condition: bool, message: str) -> None:
 
 
 def require_cpu(what: str, event) -> None:
-    """AssertionError in torch's words when the event is not one of the CPU."""
+    """AssertionError with torch's text if the event is not a CPU event."""
     _require(event.device_type == DeviceType.CPU, f"Expected {what} to be CPU")
 
 
 def require_cpu_event(what: str, event) -> None:
-    """The same for a child or a parent."""
+    """The same check for a child or a parent."""
     _require(isinstance(event, FunctionEvent), f"Expected {what} to be a FunctionEvent")
     require_cpu(f"{what} device_type", event)
 
 
 def _element(columns, row: int) -> FunctionEvent:
-    """Unpickles an element: its recording is unpickled once for all of them."""
+    """Unpickles an element; its recording is unpickled once for all of its elements."""
     return columns.event(row)
 
 

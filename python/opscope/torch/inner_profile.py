@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs reach through ``profile.profiler``: the names of ``torch.autograd.profiler.profile``."""
+"""``profile.profiler``: an object with the names of ``torch.autograd.profiler.profile``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UNFINISHED = "<unfinished torch.autograd.profile>"
 
 @dataclass
 class ProfilerStats:
-    """How long the profiler's own calls took; ``parse`` and ``build_tree`` stay 0 until ``events()`` is used."""
+    """Times of the profiler's own calls; ``parse`` and ``build_tree`` stay 0 until ``events()`` is used."""
 
     profiling_window_duration_sec: float = 0
     number_of_events: int = 0
@@ -35,7 +35,7 @@ class ProfilerStats:
 
 @as_in_torch("LegacyProfile")
 class InnerProfile(DescribedConfig, EventResults):
-    """The results of a recording under torch's names. ``Recording`` records; this only asks it."""
+    """The results of a ``Recording`` under torch's names."""
 
     enabled = True
     use_cuda = False
@@ -46,7 +46,7 @@ class InnerProfile(DescribedConfig, EventResults):
         self._stats = ProfilerStats()
         self._results: KinetoResults | None = None
 
-    # Of settings; what was asked of the profile.
+    # Attributes of the settings: the arguments of the profile.
     use_device = property(lambda self: self._settings.use_device, doc="The device whose events can appear, or None.")
     record_shapes = property(lambda self: self._settings.record_shapes or self._settings.with_flops)
     with_flops = property(lambda self: self._settings.with_flops)
@@ -63,7 +63,7 @@ class InnerProfile(DescribedConfig, EventResults):
 
     @property
     def kineto_activities(self) -> set[ProfilerActivity]:
-        """What is recorded."""
+        """The recorded activities."""
         of_cpu = {ProfilerActivity.CPU} if self.use_cpu else set()
         return of_cpu | ({ProfilerActivity.CUDA} if self.use_device == "cuda" else set())
 
@@ -74,13 +74,13 @@ class InnerProfile(DescribedConfig, EventResults):
         return self._started_ns + lasted if self.is_finished else 0
 
     def create_trace_id(self) -> str:
-        """What ``custom_trace_id_callback`` says, or a random id."""
+        """The id from ``custom_trace_id_callback``, or a random one."""
         return self.custom_trace_id_callback() if self.custom_trace_id_callback else self.default_trace_id()
 
     def toggle_collection_dynamic(self, enabled: bool, activities) -> None:
         """As ``profile.toggle_collection_dynamic``."""
         for source in sources_to_toggle(enabled, activities):
-            if source != "torch" or self.use_cpu:  # what is not recorded stays so
+            if source != "torch" or self.use_cpu:  # activities that are not recorded cannot be enabled
                 self.pause(not enabled, source)
 
     @property
@@ -91,7 +91,7 @@ class InnerProfile(DescribedConfig, EventResults):
         return self._results
 
     def _parse_kineto_results(self, result: KinetoResults, timeout_s: float | None = None):
-        """What torch's method of this name answers: events of a ``kineto_results``, in a list of their own."""
+        """The result of torch's method of this name: the events of a ``kineto_results`` in a new list."""
         return result.parsed(timeout_s)
 
     def export_chrome_trace(
@@ -103,7 +103,7 @@ class InnerProfile(DescribedConfig, EventResults):
         graph_lanes="none",
         default_stream=7,
     ):
-        """Writes the last cycle as Chrome trace JSON. ``metadata`` is in the recording already."""
+        """Writes the last cycle as Chrome trace JSON. ``metadata`` is ignored: it is in the recording already."""
         self.last_cycle_trace().export_chrome(
             path,
             trace_name=os.fsdecode(path),

@@ -30,7 +30,7 @@ def _repr(self) -> str:
 
 
 def _typed_metadata(self) -> dict:
-    """What Kineto knows of the activity of a device; nothing of a CPU's."""
+    """Kineto's metadata of a device activity; empty for a CPU event."""
     return {}
 
 
@@ -38,6 +38,6 @@ KinetoEvent.kwinputs = _kwinputs
 KinetoEvent.typed_metadata = _typed_metadata
 KinetoEvent.__reduce__ = _reduce
 KinetoEvent.__repr__ = _repr
-# For callers of our own: the events of older releases lack some.
+# For our own code, because the events of older releases lack some of these methods.
 METHODS = {name: method for name, method in vars(KinetoEvent).items() if callable(method)}
 as_in_torch("KinetoEvent")(KinetoEvent)

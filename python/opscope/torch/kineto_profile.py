@@ -48,7 +48,7 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
 
     _unsupported = UnsupportedFeature
     _writes_chrome = "export_chrome_trace({!r})"
-    # What was chosen of each group; torch has it under the second name since it is an object.
+    # Selected activity types of each group; the second name is torch's since it became an object.
     activity_filters = activity_configs = property(
         lambda self: self._chosen, lambda self, chosen: setattr(self, "_chosen", chosen)
     )
@@ -113,7 +113,7 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
     # ---- recording --------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Prepares and records from here on."""
+        """Prepares and starts a recording."""
         self._begin(lambda: (self.prepare_trace(), self.start_trace()))
 
     def stop(self) -> None:
@@ -121,7 +121,7 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
         self._finish(self.stop_trace)
 
     def prepare_trace(self) -> None:
-        """Makes ready for a new recording; the results of the previous one go."""
+        """Creates a new recording; the results of the previous one are discarded."""
         if self.profiler is not None and not self.profiler.is_inherited and not self.acc_events:
             warn_of_cleared_events()
         self.profiler = self._new_recording()
@@ -129,7 +129,7 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
     def _new_recording(self) -> Recording:
         if self._monitor is not None:
             self._monitor.prepare()
-        # The monitor records a device also where its events are not asked for, and says by itself where it cannot.
+        # The monitor records a device even if its events are not requested, and reports itself where it cannot.
         device = usable_device(self.use_device) if self._monitor is None else cuda_if_there(self.use_device)
         if ProfilerActivity.CPU not in self.activities and device is None:
             raise AssertionError("No activities specified for the profiler")
@@ -167,7 +167,7 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
         return Recording(settings, trace_id, self._session)
 
     def _checked_trace_id(self) -> str:
-        """A new id. Before anything is recorded torch says what of the flags is none, and of an id."""
+        """A new trace id. Raises torch's TypeErrors for invalid flags and ids, before anything is recorded."""
         shapes = shapes_of(self.record_shapes, self.with_flops)
         flags = (shapes, self.profile_memory, self.with_stack, self.with_flops, self.with_modules)
         config, trace_id = self.experimental_config, self._create_trace_id()
@@ -179,12 +179,12 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
         return make() if make else new_trace_id()
 
     def start_trace(self) -> None:
-        """Records from here on."""
+        """Starts a prepared recording."""
         recording = self._recording_of("starting trace")
         if recording.is_running:
             raise RuntimeError("the profiler is already recording")
         if recording.is_finished:
-            self.prepare_trace()  # a handler that raised kept the cycle from preparing
+            self.prepare_trace()  # an exception in a handler has kept the cycle from preparing
         for key, value in metadata.job_metadata(self.profiler.trace_id).items():
             self.profiler.add_metadata(key, value)
         for key, value in (self._metadata_for_next | self._own_metadata() | self.preset_metadata).items():
@@ -218,25 +218,25 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
         self._recording_of("stopping trace").stop()
 
     def toggle_collection_dynamic(self, enable: bool, activities: Iterable[ProfilerActivity]) -> None:
-        """Pauses what is recorded of these groups, or lets it go on; any thread, without effect unless it runs.
+        """Pauses or resumes the recording of these groups; on any thread, without effect unless a recording runs.
 
-        ``ProfilerActivity.CPU``: operators and ranges; what is open goes on and ends as ever, and so do allocations and
-        Python frames. ``ProfilerActivity.CUDA``: what is launched; waits for the device.
+        ``ProfilerActivity.CPU``: operators and ranges; open ones end as usual, and allocations and Python frames are
+        still recorded. ``ProfilerActivity.CUDA``: launched work; waits for the device.
         """
         if self.profiler is not None:
             self.profiler.toggle_collection_dynamic(enable, activities)
 
     def wait_for_exports(self) -> None:
-        """Until the files that ``cupti_monitor_async_export`` lets be written beside the program are there."""
+        """Waits until the files of ``cupti_monitor_async_export`` are written."""
         self._exports.join()
 
     def take_pending_cupti_export(self) -> Exports | None:
-        """Those files, to be waited for with ``join()`` on any thread; None where none is being written."""
+        """The files that are being written: call ``join()`` on any thread to wait for them. None if there are none."""
         taken, self._exports = self._exports, Exports()
         return taken or None
 
     def take_pending_cuspy_export(self) -> Exports | None:
-        """The same, as later versions of torch call it."""
+        """The same under the name of later versions of torch."""
         return self.take_pending_cupti_export()
 
     def _recording_of(self, what: str) -> Recording:
@@ -247,7 +247,7 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
     # ---- results ----------------------------------------------------------------------------
 
     def _is_trace_only(self) -> bool:
-        # The one field of the config that may change after construction.
+        # The only field of the config that may change after construction.
         return bool(getattr(self.experimental_config, "trace_only", False))
 
     def events(self):
@@ -265,10 +265,10 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
         *,
         corrected: bool = False,
     ):
-        """The events summed by name, and by shapes, stack and overload where asked, as an EventList.
+        """The events summed by name and, if requested, by shapes, stack and overload, as an EventList.
 
-        ``include_python_functions``: calls of Python and modules, which ``with_stack=True`` records, have rows, too.
-        ``corrected``: CPU times without what recording them took (docs/reference/overhead.md).
+        ``include_python_functions``: also rows for calls of Python functions and modules, which ``with_stack=True``
+        records. ``corrected``: CPU times without the overhead of recording (docs/reference/overhead.md).
         """
         recording = self._recording_of("getting key averages")
         self._refuse_if_trace_only()
@@ -295,11 +295,12 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
         graph_lanes: str = "none",
         default_stream: int = 7,
     ):
-        """Writes the last recording as Chrome trace JSON, compressed when the path ends in ``.gz``.
+        """Writes the last recording as Chrome trace JSON, compressed if the path ends in ``.gz``. May be called
+        repeatedly.
 
-        May be called again. ``use_python_export`` chooses between two writers of torch; here is one. With the
-        cupti_monitor backend the file is always compressed (``.gz`` is added), and Perfetto's where its name has
-        ``.pftrace`` in it. ``cuda_graph_annotations``, ``graph_lanes`` and ``default_stream`` have no effect.
+        ``use_python_export`` selects one of torch's two writers; opscope has one. With the cupti_monitor backend the
+        file is always compressed (``.gz`` is added), and has Perfetto's format if its name contains ``.pftrace``.
+        ``cuda_graph_annotations``, ``graph_lanes`` and ``default_stream`` have no effect.
         """
         recording = self._recording_of("exporting chrome trace")
         _refuse_what_is_no_path(path)
@@ -312,14 +313,17 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
         self._exports.write(name, write, later=monitor.exports_later)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total"):
-        """Writes a line per event, its stack and its metric, for flamegraph.pl: needs with_stack=True and verbose."""
+        """Writes a line per event with its stack and its metric, for flamegraph.pl. Needs with_stack=True and
+        verbose.
+        """
         return self._recording_of("exporting stacks").export_stacks(path, metric)
 
     def export_memory_timeline(self, path: str, device: str | None = None) -> None:
-        """Writes what memory held, by category, in the form that the name ends in.
+        """Writes the allocated bytes over time, by category, in the format of the path's extension. Deprecated in
+        torch.
 
         ``.html``: a picture; ``raw.json.gz``: every event; ``.json`` and ``.json.gz``: times and bytes by category.
-        ``device``: "cpu", "cuda:0", ...; by default the one that was profiled. Deprecated in torch.
+        ``device``: "cpu", "cuda:0", ...; by default the profiled one.
         """
         warn_user(
             "`export_memory_timeline` is deprecated and will be removed in a future version. "
@@ -336,7 +340,7 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
         return memory_timeline.torchs_memory_profile(self)
 
     def _stats(self):
-        """How long the calls of the profiler took, and how many events there are; None before the start."""
+        """Times of the profiler's calls, and the number of events; None before the start."""
         return None if self.profiler is None else self.profiler._stats
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``profile.profiler.kineto_results``: the raw events of the last recording, with the methods of torch's own.
+"""``profile.profiler.kineto_results``: the raw events of the last recording, with the methods of torch's own class.
 
-Programs that read them go past ``prof.events()``: absolute nanoseconds, and every allocation as an event.
+Unlike ``prof.events()`` they have absolute nanoseconds, and every allocation as an event.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .settings import checked_timeout
 
 
 class KinetoEvents(ShownList):
-    """The events of a recording by start; filled at first use."""
+    """The events of a recording in order of their start; filled at first use."""
 
     def _shown(self) -> Shown | None:
         first = self[:SHOWN_ROWS]
@@ -35,7 +35,7 @@ _UnfilledKinetoEvents = unfilled_kind(KinetoEvents)
 
 
 class KinetoResults:
-    """What torch's ``_ProfilerResult`` answers."""
+    """torch's ``_ProfilerResult``, backed by a Recording."""
 
     def __init__(self, recording) -> None:
         self._recording = recording
@@ -49,22 +49,24 @@ class KinetoResults:
         return self._columns
 
     def _listed(self) -> _core.torch.FunctionEvents:
-        """What the list has; the tree has all, in every release."""
+        """The events of the list; the tree has all events, in every release of torch."""
         return self._recording.collected(as_listed=True) if left_out_of_lists() else self._collected()
 
     def trace_start_ns(self) -> int:
-        """Unix time from which ``FunctionEvent.time_range`` counts; with acc_events that of the last cycle's own."""
+        """Origin of ``FunctionEvent.time_range`` in Unix time, ns; with acc_events that of the last cycle alone."""
         return self._recording.last_cycle_trace().info()["epoch_ns"] + self._collected().trace_start_ns
 
     def events(self) -> list[KinetoEvent]:
-        """All events and allocations of the last recording, also those that ``prof.events()`` leaves out or folds."""
+        """All events and allocations of the last recording, including those that ``prof.events()`` leaves out or
+        folds.
+        """
         if self._events is None:
             self._events = _UnfilledKinetoEvents()
             self._events._columns = self._listed()
         return self._events
 
     def parsed(self, timeout_s: float | None) -> EventList:
-        """Function events of this recording, made anew; none of them, and a warning, when the time is over."""
+        """A new list of the function events; empty, with a warning, after the timeout."""
         return self._recording.events_anew(checked_timeout(timeout_s, "timeout_s"))
 
     def save(self, path: str) -> None:
@@ -72,13 +74,13 @@ class KinetoResults:
         self._recording.export_chrome_trace(path)
 
     def experimental_event_tree(self) -> list[ProfilerEvent]:
-        """The nodes that have no parent, by start: operators, ranges, calls of Python and allocations."""
+        """The root nodes in order of their start: operators, ranges, calls of Python and allocations."""
         if self._tree is None:
             self._tree = EventTree(self._collected())
         return self._tree.roots()
 
     def trace_activities(self) -> list:
-        """Kineto's own activities, with the JSON that it writes of each: raises UnsupportedFeature."""
+        """Raises UnsupportedFeature: Kineto's own activities, with the JSON that it writes for each."""
         raise UnsupportedFeature(
             "kineto_results.trace_activities()",
             "opscope makes no activities of Kineto",

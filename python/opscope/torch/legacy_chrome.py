@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The old array format of ``EventList.export_chrome_trace``: names, times, threads, and arrows to kernels."""
+"""The array format of ``EventList.export_chrome_trace``: names, times, threads, and arrows to kernels."""
 
 from __future__ import annotations
 

@@ -91,7 +91,8 @@ class profile(DescribedConfig, EventResults):
         if not use_cpu and not use_kineto:
             raise AssertionError("Device-only events supported only with Kineto (use_kineto=True)")
         self.use_device = _device_to_record(use_device)
-        if self.use_device is not None and self.use_device not in _DEVICES:  # one that a program registered
+        # a device type that a program has registered
+        if self.use_device is not None and self.use_device not in _DEVICES:
             self.profiler_kind = _KINDS_OF_PRIVATE[bool(use_kineto)]
         if has("LegacyProfile.use_cuda"):
             self.use_cuda = use_cuda if self.use_device is not None else False
@@ -119,7 +120,7 @@ class profile(DescribedConfig, EventResults):
         )
 
     def __getattr__(self, name: str):
-        # Reached for what __init__ has not set: with enabled=False that is everything.
+        # Called for attributes that __init__ has not set: with enabled=False that is all of them.
         if not self.__dict__.get("enabled", True):
             raise AttributeError(
                 f"'profile' object has no attribute '{name}': it was made with enabled=False", name=name, obj=self
@@ -154,18 +155,18 @@ class profile(DescribedConfig, EventResults):
         self._profile.start_trace()
 
     def toggle_collection_dynamic(self, enabled: bool, activities) -> None:
-        """Pauses the recording of operators and ranges, or lets it go on."""
+        """Pauses or resumes the recording of operators and ranges."""
         self._profile.toggle_collection_dynamic(enabled, activities)
 
     # ---- identity ---------------------------------------------------------------------------
 
     def create_trace_id(self) -> str:
-        """The id for a new recording: what ``custom_trace_id_callback`` says, or a random one."""
+        """The id for a new recording: from ``custom_trace_id_callback``, or random."""
         return self._profile._create_trace_id()
 
     @property
     def trace_id(self) -> str:
-        """The id of the recording; "" before it was prepared."""
+        """The id of the recording; "" before it is prepared."""
         recording = self._profile.profiler
         return "" if recording is None else recording.trace_id
 
@@ -178,7 +179,7 @@ class profile(DescribedConfig, EventResults):
         return self._finished_or_new().function_events
 
     def _finished_or_new(self):
-        # Asked before the block began torch has an empty list, and so does a recording that was not started.
+        # Before the block, and for a recording that was not started, torch has an empty list.
         return self._profile.profiler or self._profile._new_recording()
 
     _parse_kineto_results = InnerProfile._parse_kineto_results
@@ -212,13 +213,13 @@ class profile(DescribedConfig, EventResults):
 
     @property
     def profiling_start_time_ns(self) -> int:
-        """Of ``time.perf_counter_ns()``; 0 before the block."""
+        """Start on the clock ``time.perf_counter_ns()``; 0 before the block."""
         recording = self._profile.profiler
         return 0 if recording is None else recording._started_ns
 
     @property
     def profiling_end_time_ns(self) -> int:
-        """The same of its end."""
+        """End on the same clock."""
         return self.profiling_start_time_ns + round(self._stats.profiling_window_duration_sec * 1e9)
 
     @property
@@ -251,7 +252,7 @@ _OF_THE_SETTINGS = frozenset(
 
 
 def _device_to_record(device: str | None) -> str | None:
-    """The device, when it is one and is there; torch's warnings where it is not."""
+    """The device if it exists and is available; otherwise warns as torch does."""
     if device is None:
         return None
     private = _torchs_module._get_privateuse1_backend_name()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events that a program makes itself, ``FunctionEvent(id=..., name=...)``, and the tree over lists of them.
+"""Events that a program constructs itself, ``FunctionEvent(id=..., name=...)``, and the call tree of lists of them.
 
-They are plain objects: nothing was recorded, there are no columns. Lists of recorded events have their tree already.
+They are plain Python objects without columns. Lists of recorded events have their tree already.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _METADATA = "_event_metadata" if behaves("warns of event_metadata") else "event_
 
 
 class MadeEvent(FunctionEvent):
-    """What ``FunctionEvent(...)`` gives."""
+    """The class of the object that ``FunctionEvent(...)`` returns."""
 
     def append_kernel(self, name, device, duration) -> None:
         require_cpu("device_type", self)
@@ -43,7 +43,7 @@ class MadeEvent(FunctionEvent):
         return _blank, (None if type(self) is MadeEvent else type(self),), self.__dict__
 
 
-MadeEvent.__name__ = MadeEvent.__qualname__ = FunctionEvent.__name__  # messages name it
+MadeEvent.__name__ = MadeEvent.__qualname__ = FunctionEvent.__name__  # the name in messages
 
 
 def _blank(kind: type | None) -> FunctionEvent:
@@ -111,7 +111,7 @@ def _set_values(
     self.__dict__.update(values)
 
 
-FunctionEvent.__init__ = _set_values  # of the made class and of classes that programs derive
+FunctionEvent.__init__ = _set_values  # for this class and for classes derived from it
 as_in_torch("FunctionEvent")(FunctionEvent)
 _core.torch.set_made_event_class(MadeEvent)
 
@@ -120,7 +120,7 @@ _core.torch.set_made_event_class(MadeEvent)
 
 
 def build_tree(events: list) -> None:
-    """Gives the events parents, children and, beneath backward nodes, the stacks of their forward operators."""
+    """Sets the events' parents and children and, below backward nodes, the stacks of their forward operators."""
     _nest(events)
     while _drop_lone_twins(events):
         pass

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory timeline: how many bytes parameters, activations, gradients, ... hold, moment by moment, as files."""
+"""The memory timeline as files: how many bytes parameters, activations, gradients, ... occupy over time."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ from ..frontend.whole_file import whole_file
 
 
 def missing_flags(prof) -> str:
-    """The arguments that the timeline needs and the profile was not given, as torch lists them."""
+    """Arguments of the profile that the timeline needs and that were not set, as torch lists them."""
     wanted = ("record_shapes", "profile_memory", "with_stack")
     return ", ".join(f"{name}=True" for name in wanted if not getattr(prof, name))
 
 
 def refuse_missing_flags(prof) -> None:
-    """Raises torch's ValueError when the profile cannot have a timeline."""
+    """Raises torch's ValueError if the profile was made without those arguments."""
     if missing := missing_flags(prof):
         raise ValueError(f"{missing} required for memory profiling.")
 
 
 def torchs_memory_profile(prof) -> MemoryProfile:
-    """Of the last recording; ``export_memory_timeline`` has the same without an object per event."""
+    """torch's object for the last recording; ``export_memory_timeline`` gives the same result without an object per
+    event.
+    """
     refuse_missing_flags(prof)
     if prof.profiler is None or prof.profiler.kineto_results is None:
         raise AssertionError("Profiler and kineto_results must be initialized for memory profiling")
@@ -35,7 +37,7 @@ def torchs_memory_profile(prof) -> MemoryProfile:
 
 
 def default_device(profiled: str | None) -> str:
-    """The device that torch's timeline is of when none is named."""
+    """The device of torch's timeline if none is named."""
     if profiled and profiled != "cuda":
         return f"{profiled}:0"
     return "cuda:0" if torch.cuda.is_available() else "cpu"
@@ -46,7 +48,7 @@ class MemoryTimeline:
 
     @classmethod
     def of_profile(cls, prof) -> MemoryTimeline:
-        """Of its last recording."""
+        """The timeline of the profile's last recording."""
         refuse_missing_flags(prof)
         if prof.profiler is None:
             raise AssertionError("Profiler and kineto_results must be initialized for memory profiling")
@@ -56,7 +58,7 @@ class MemoryTimeline:
         self._core = _core.torch.MemoryTimeline(trace)
 
     def export(self, path, device: str) -> None:
-        """Writes the form that the name ends in: ``.html``, ``raw.json.gz``, ``.gz``, anything else is JSON."""
+        """Writes the format of the path's extension: ``.html``, ``raw.json.gz``, ``.gz``; JSON for any other."""
         name = os.fsdecode(path)
         if name.endswith(".html"):
             self.export_memory_timeline_html(path, device)
@@ -82,7 +84,7 @@ class MemoryTimeline:
 
 
 def _numbers_of(device_str: str) -> tuple[int, int]:
-    """Torch's number of the device's type, and its index or -1."""
+    """torch's number of the device type, and the device's index or -1."""
     device = torch.device(device_str)
     types = {name.lower(): int(number) for name, number in DeviceType.__members__.items()}
     name = {"privateuseone": "privateuse1", torch._C._get_privateuse1_backend_name(): "privateuse1"}.get(

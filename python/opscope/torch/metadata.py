@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Metadata at the top of a trace: what torch's profiler says of the job."""
+"""Metadata that torch's profiler writes about a job."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import torch
 from ..frontend.metadata import json_text, process_metadata
 from .features import behaves, has
 
-# What torch names in its trace of what was asked for.
+# Options that torch writes into its trace.
 FLAGS = ("with_stack", "profile_memory", "record_shapes", "with_modules", "with_flops")
 
-# What so old a torch does not say in its files; the recording has it, and so has what save() writes.
+# Options that an old torch does not write into its trace; the recording, and files of save(), have them.
 UNSAID = ["host_name"] * (not behaves("names the host")) + ["trace_id"] * (not has("profile.get_trace_id"))
 
 
 def job_metadata(trace_id: str) -> dict[str, str]:
-    """Members that every trace has, as Kineto writes them."""
+    """Entries of every trace, as Kineto writes them."""
     members = {"trace_id": json_text(trace_id)} | process_metadata()
     for name in ("PT_PROFILER_JOB_NAME", "PT_PROFILER_JOB_VERSION", "PT_PROFILER_JOB_ATTEMPT_INDEX"):
         if name in os.environ:
@@ -28,7 +28,7 @@ def job_metadata(trace_id: str) -> dict[str, str]:
 
 
 def distributed_info() -> dict | None:
-    """Facts about torch.distributed, when the job uses it."""
+    """Facts about torch.distributed if the job uses it."""
     distributed = torch.distributed
     if not distributed.is_available() or not distributed.is_initialized():
         return None
@@ -46,7 +46,7 @@ def distributed_info() -> dict | None:
 
 
 def distributed_info_json() -> str | None:
-    """The same as JSON; numbers of NumPy and other types become plain ones."""
+    """The same as JSON; NumPy numbers and the like become plain numbers."""
     info = distributed_info()
     return None if info is None else json.dumps(info, default=_plain)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``custom_profiler_config`` with ``"backend": "cupti_monitor"`` (torch 2.14): what each key asks of a recording.
+"""``custom_profiler_config`` with ``"backend": "cupti_monitor"`` (torch 2.14): the effect of each key on a recording.
 
-Table in docs/reference/cuda.md. Classes and words of errors are torch's, and each is raised where torch raises it.
+Table in docs/reference/cuda.md. Types and texts of errors, and the places where they are raised, are torch's.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .graph_annotations import names_of_graph_nodes
 BACKEND = "cupti_monitor"
 _ASYNC_EXPORT = "cupti_monitor_async_export"
 
-# What a key asks of the CUDA source (cuda_source_flags of include/opscope/cuda_source.h).
+# Key -> flag of the CUDA source (cuda_source_flags of include/opscope/cuda_source.h).
 _FLAGS = {
     "enable_cuda_sync_events": "synchronization",
     "enable_environment_counters": "environment",
@@ -40,7 +40,7 @@ _NO_PM_SAMPLING = (
 
 
 class MonitorConfig:
-    """The keys of one profile. ``prepare`` reads the values, for every recording anew, as torch does."""
+    """The keys of one profile. ``prepare`` reads the values again for every recording, as torch does."""
 
     def __init__(self, keys: dict[str, Any]) -> None:
         self._keys = keys
@@ -51,10 +51,10 @@ class MonitorConfig:
 
     @property
     def cuda_flags(self) -> list[str]:
-        """For the CUDA source. No key asks for host nodes of graphs: torch always records them."""
+        """Flags for the CUDA source. No key requests host nodes of graphs: torch always records them."""
         return ["host_nodes", *(flag for key, flag in _FLAGS.items() if self._keys.get(key))]
 
-    # From the making of the profile on: graphs are captured before what is profiled, once.
+    # Watched from the creation of the profile on, because graphs are captured once, before the profiled part.
     def _watch_graphs(self) -> None:
         asked = [key for key in _OF_GRAPHS if self._keys.get(key)]
         why = cuda_graphs.watch(self) if asked else ""
@@ -62,12 +62,12 @@ class MonitorConfig:
             warn_user(f"custom_profiler_config: {' and '.join(asked)} cannot be done here: {why}")
 
     def describe(self, recording) -> None:
-        """Adds to a recording, before it stops, what the program knows of it."""
+        """Adds facts that only the program knows to a recording, before it stops."""
         if names := names_of_graph_nodes():
             recording.add_metadata("opscope.graph_nodes", names)  # kGraphNodesKey of window_facts.h
 
     def prepare(self) -> None:
-        """Reads what may be refused only now; says once which keys have no effect."""
+        """Checks values that may be refused only now; warns once about keys without effect."""
         list(self._keys.get("pm_metrics") or [])
         self.pftrace_level = min(9, max(0, int(self._keys.get("pftrace_compression_level", 1))))
         if self._has_told:
@@ -80,7 +80,7 @@ class MonitorConfig:
 
 
 def read_monitor_config(raw: str, *, records_cpu: bool) -> MonitorConfig | None:
-    """None: the monitor is not asked for."""
+    """The config; None if the monitor is not requested."""
     keys = _parsed(raw)
     if keys.get("backend") == BACKEND or keys.get(BACKEND):
         if not records_cpu:

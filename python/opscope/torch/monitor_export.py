@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of a profile with the cupti_monitor backend: compressed always, Perfetto's form by the name, and off the
-calling thread where that was asked for."""
+"""Files of a profile with the cupti_monitor backend: always compressed, in Perfetto's format if the name says so, and
+written on another thread if requested.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +14,13 @@ from ..user_warning import warn_user
 
 
 def name_of_file(path: str | bytes | os.PathLike) -> str:
-    """Where torch's monitor writes what it is asked to write to ``path``."""
+    """The path that torch's monitor writes when it is given ``path``."""
     name = os.fsdecode(path)
     return name if name.endswith(".gz") else name + ".gz"
 
 
 def write_file(recording, name: str, pftrace_level: int) -> str:
-    """Writes the last cycle; returns what the format has no place for, in words."""
+    """Writes the last cycle; returns a description of the data that the format cannot hold."""
     if ".pftrace" in os.path.basename(name):
         return recording.last_cycle_trace().export_as(name, "perfetto", gzip_level=pftrace_level)
     recording.export_chrome_trace(name)
@@ -27,9 +28,9 @@ def write_file(recording, name: str, pftrace_level: int) -> str:
 
 
 class Exports:
-    """Files that are being written, each by a thread of its own. One thread at a time."""
+    """Files that are being written, each on its own thread. Methods are for one thread at a time."""
 
-    available = True  # programs ask torch's object of this role
+    available = True  # a public attribute of torch's object, which programs read
 
     def __init__(self) -> None:
         self._running: list[_Export] = []
@@ -38,7 +39,7 @@ class Exports:
         return bool(self._running)
 
     def write(self, name: str, write: Callable[[], str], *, later: bool) -> None:
-        """Calls ``write``: now, or on another thread, and then ``join`` raises what it raises."""
+        """Calls ``write``, now or on another thread; in the latter case ``join`` raises its exceptions."""
         export = _Export(name, write)
         if not later:
             export.run()
@@ -48,7 +49,7 @@ class Exports:
         export.start()
 
     def join(self, *, force: bool = True, timeout_s: float = 30.0) -> None:
-        """Returns when all files are there. The arguments are torch's; the records are at hand already."""
+        """Waits until all files are written. The arguments are torch's and have no effect."""
         running, self._running = self._running, []
         for export in running:
             export.join()
@@ -57,7 +58,7 @@ class Exports:
 
 
 class _Export(threading.Thread):
-    # No daemon: a program that ends without waiting has its file all the same.
+    # Not a daemon thread: the file is completed even if the program ends without waiting.
     def __init__(self, name: str, write: Callable[[], str]) -> None:
         super().__init__(name="opscope export", daemon=False)
         self._file, self._write = name, write

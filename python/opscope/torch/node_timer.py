@@ -17,7 +17,7 @@ from .. import _core
 from ..adapters.cuda import cuda_source
 from ..user_warning import warn_user
 
-_KERNEL, _MEMCPY, _MEMSET, _MEMCPY2 = 10, 1, 2, 22  # CUPTI's kinds
+_KERNEL, _MEMCPY, _MEMSET, _MEMCPY2 = 10, 1, 2, 22  # activity kinds of CUPTI
 _KERNELS, _COPIES, _PEER_COPIES, _SETS, _REGIONS = _core.cuda.TIMER_FLAGS
 _FLAGS = {_KERNEL: _KERNELS, _MEMCPY: _COPIES, _MEMSET: _SETS, _MEMCPY2: _PEER_COPIES | _COPIES}
 
@@ -25,27 +25,28 @@ _FLAGS = {_KERNEL: _KERNELS, _MEMCPY: _COPIES, _MEMSET: _SETS, _MEMCPY2: _PEER_C
 _WORK = [("node", "<u8"), ("start", "<i8"), ("end", "<i8"), ("stream", "<u4"), ("correlation", "<u4")]
 _REGION = [("region", "<u8"), ("correlation", "<u4"), ("reserved", "<u4")]
 
-_numbers = itertools.count(1)  # of regions, in the process
+_numbers = itertools.count(1)  # ids of regions, unique in the process
 
 
 def default_graph_annotation_resolver(graph_node_id: int) -> Any | None:
-    """What the program calls a node (``torch.cuda._graph_annotations``), or None."""
+    """The program's name of a node (``torch.cuda._graph_annotations``), or None."""
     registry = sys.modules.get("torch.cuda._graph_annotations")
     return registry.get_kernel_annotations().get(graph_node_id) if registry is not None else None
 
 
 @dataclass(frozen=True)
 class ObserverAnnotationSettings:
-    """By what works have names: a function of the node's number, and regions that the program brackets."""
+    """Where names come from: a function of the node's number, and regions that the program opens."""
 
     graph_annotation_resolver: Callable[[int], Any | None] | None = None
     support_eager_annotations: bool = False
 
 
 class NodeTimerObserver:
-    """Times kernels (and copies and sets where ``kinds`` has their numbers in CUPTI) from its making to ``close()``.
+    """Times kernels from its creation to ``close()``; copies and memsets, too, if ``kinds`` contains their CUPTI
+    numbers.
 
-    Where CUDA cannot be recorded, ``available`` is false, one warning says why and nothing is ever drained.
+    If CUDA cannot be recorded, ``available`` is false, one warning says why, and results are empty.
     """
 
     def __init__(
@@ -74,19 +75,22 @@ class NodeTimerObserver:
 
     @property
     def available(self) -> bool:
-        """Whether it times."""
+        """Whether it can record."""
         return self._timer is not None
 
     def drain(self, flush: bool = False):
-        """``(graph_node_id, start_ns, end_ns, stream_id)`` of what has come since the last time, as columns of NumPy.
+        """``(graph_node_id, start_ns, end_ns, stream_id)``: NumPy arrays, one element per piece of work since the
+        previous call.
 
-        Works outside of graphs have node 0. ``flush``: what CUPTI has at hand, too; does not wait for the device.
+        Work outside of graphs has node 0. ``flush``: also fetch what CUPTI has buffered. Does not wait for the device.
         """
         works, _ = self._take(flush)
         return works["node"].copy(), works["start"].copy(), works["end"].copy(), works["stream"].astype("<u8")
 
     def drain_annotated(self, flush: bool = False) -> dict[str, list[tuple[int, int]]]:
-        """The same as ``{name: [(start_ns, end_ns), ...]}``: by the node's name, else by the region's, else ""."""
+        """The same as ``{name: [(start_ns, end_ns), ...]}``: by the node's name, otherwise the region's, otherwise
+        "".
+        """
         import numpy
 
         works, regions = self._take(flush)
@@ -115,7 +119,7 @@ class NodeTimerObserver:
         return numpy.frombuffer(works, _WORK), numpy.frombuffer(regions, _REGION)
 
     def push_annotation(self, name: str) -> int | None:
-        """A region of this thread begins; its number. None: nothing is timed."""
+        """Opens a region on this thread and returns its number; None if nothing is recorded."""
         if self._timer is None:
             return None
         number = next(_numbers)
@@ -126,12 +130,12 @@ class NodeTimerObserver:
         return number
 
     def pop_annotation(self) -> int | None:
-        """The innermost one is over."""
+        """Closes the innermost region of this thread."""
         return self._source.pop_region() if self._timer is not None else None
 
     @contextlib.contextmanager
     def annotate(self, name: str) -> Iterator[int | None]:
-        """A region as a block."""
+        """A region as a context manager."""
         number = self.push_annotation(name)
         try:
             yield number
@@ -140,7 +144,7 @@ class NodeTimerObserver:
                 self.pop_annotation()
 
     def annotation_names(self, *, reset: bool = False) -> dict[int, str]:
-        """Regions that have begun, by their numbers; ``reset`` forgets them."""
+        """Number -> name of the regions so far; ``reset`` forgets them."""
         with self._lock:
             names = dict(self._names)
             if reset:
@@ -148,18 +152,18 @@ class NodeTimerObserver:
         return names
 
     def now_record_ns(self) -> int:
-        """Now, by the clock of ``start_ns`` and ``end_ns``; 0 where nothing is timed."""
+        """The current time on the clock of ``start_ns`` and ``end_ns``; 0 if nothing is recorded."""
         return time.clock_gettime_ns(time.CLOCK_REALTIME) if self._timer is not None else 0
 
     def close(self) -> None:
-        """Ends it; waits for the device. A second call does nothing."""
+        """Stops recording; waits for the device. A second call does nothing."""
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
 
 
 def _give_names(of_works, keys, name_of: Callable[[int], Any]) -> None:
-    """Those works get a name for whose key there is one; each key is asked for once."""
+    """Names the works whose key has a name; ``name_of`` is called once per key."""
     import numpy
 
     distinct, place = numpy.unique(keys, return_inverse=True)

@@ -36,7 +36,7 @@ _LEGACY_REPLACEMENTS: dict[str, Any] = {"profile": legacy_profile.profile}
 _ADDITIONS: dict[str, Any] = {"Profiler": profile, "tensorboard": tensorboard}
 _ADDED_MODULE = "torch.profiler.tensorboard"
 
-# Packages that keep what they have: torch makes ranges of its own with its own record_function, which opscope sees.
+# Packages that keep the originals: torch makes ranges with its own record_function, and opscope records those.
 _patching = Patching("opscope.torch.patch()", left_alone=("torch", "opscope"))
 
 

@@ -25,7 +25,7 @@ from .schedule import TRANSITION_PLANS, record_always
 from .torch_shape import as_in_torch, as_written
 
 PROFILER_STEP_NAME = "ProfilerStep"
-# Older releases tell Kineto's daemon of each step whether there is one or not.
+# Older releases report each step to Kineto's daemon, whether one runs or not.
 _TELLS_EVERYBODY = "KINETO_USE_DAEMON" not in _TorchsProfile.step.__code__.co_consts
 _SAVE, _STOPPED = ProfilerAction.RECORD_AND_SAVE, getattr(ProfilerAction, "DEVICE_STOPPED", None)
 
@@ -104,9 +104,9 @@ class profile(_KinetoProfile):
 
     @functools.cached_property
     def action_map(self) -> dict[tuple[ProfilerAction, ProfilerAction | None], list[Callable[[], Any]]]:
-        """What is done between a step of one action and a step of the next (None: the end)."""
-        # Made when a program asks for it: its bound methods keep the profile alive, and a profile that
-        # is dropped while running should end at once.
+        """Methods to call between a step of one action and a step of the next one (None: the end)."""
+        # Created on access: its bound methods keep the profile alive, and a profile that is dropped while running
+        # should end at once.
         return bound_plans(self, TRANSITION_PLANS)
 
     def __enter__(self):
@@ -123,24 +123,24 @@ class profile(_KinetoProfile):
                 self.execution_trace_observer.cleanup()
 
     def start(self) -> None:
-        """Begins with the current step's action."""
+        """Begins with the action of the current step."""
         self._begin(lambda: self._transit_action(ProfilerAction.NONE, self.current_action))
         self._open_step()
 
     def stop(self) -> None:
-        """Ends the cycle, hands a recording to ``on_trace_ready``; a second call changes nothing."""
+        """Ends the cycle and passes a recording to ``on_trace_ready``; a second call does nothing."""
         self._close_step()
         self._finish(lambda: self._transit_action(self.current_action, None))
 
     def step(self) -> None:
         """Ends the current step and begins the next one.
 
-        Outside of start and stop it only counts: the next start begins with the step's action.
+        Without a running profile it only counts: the next start begins with that step's action.
         """
         following = self.step_num + 1
         if self.step_rec_fn is not None:
             self._close_step()
-        action = self.schedule(following)  # before any change: a schedule may raise
+        action = self.schedule(following)  # before any change, because a schedule may raise
         if type(action) is not ProfilerAction or action is _STOPPED:
             action = _checked(action, following)
         previous, self.current_action = self.current_action, action
@@ -148,7 +148,7 @@ class profile(_KinetoProfile):
         if self._session.is_started:
             if self._session.dumps_by_itself:
                 self._session.step()
-            # Equal actions with nothing between them are left out here: most steps of a long job are idle ones.
+            # Shortcut for equal actions with nothing to do: most steps of a long job are idle.
             if previous is not action or action is _SAVE or "action_map" in self.__dict__:
                 self._transit_action(previous, action)
             if self._tells_steps:
@@ -162,7 +162,7 @@ class profile(_KinetoProfile):
 
     def _close_step(self) -> None:
         if self.step_rec_fn is not None:
-            # Forgotten first: when what follows raises, stop() must not close it again.
+            # Cleared first: if the following raises, stop() must not close it again.
             step, self.step_rec_fn = self.step_rec_fn, None
             step.__exit__(None, None, None)
 
@@ -183,7 +183,7 @@ compile_as(profile, _TorchsProfile)
 
 
 def _checked(returned: object, step: int) -> ProfilerAction:
-    """The action that a schedule has returned for a step."""
+    """The action that a schedule has returned for a step, checked."""
     action = as_action(returned, step)
     if action is _STOPPED:
         raise ValueError(

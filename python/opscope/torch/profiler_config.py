@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a recording was asked for, in torch's own words: shared by whatever has the shape of its autograd profile."""
+"""torch's description of the arguments of a recording, for all classes with the shape of its autograd profile."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ def new_trace_id() -> str:
 
 
 def shapes_of(record_shapes, with_flops):
-    """``record_shapes`` of what is recorded: FLOPs need shapes. TypeError, in Python's words, of what is no flag."""
+    """``record_shapes`` of the recording, which FLOPs need, too. TypeError, with Python's text, for values that are not
+    flags.
+    """
     record_shapes |= with_flops
     return record_shapes
 
@@ -26,15 +28,16 @@ def shapes_of(record_shapes, with_flops):
 def torchs_config(
     kind: ProfilerState, *flags, experimental_config: _ExperimentalConfig | None, trace_id: str
 ) -> ProfilerConfig:
-    """torch's own description of what is recorded, by its flags in its order; TypeError, in its words, of one that is
-    no flag, and of an id that is no text."""
+    """torch's ProfilerConfig; arguments are its flags in its order. TypeError, with torch's text, for wrong types."""
     identity = (trace_id,) if has("LegacyProfile.config(create_trace_id)") else ()
     return ProfilerConfig(kind, *flags, experimental_config or _ExperimentalConfig(), *identity)
 
 
 @as_in_torch("LegacyProfile")
 class DescribedConfig:
-    """Of a class with torch's attributes: the flags, ``experimental_config``, ``trace_id``, ``create_trace_id``."""
+    """Mixin for a class with torch's attributes: the flags, ``experimental_config``, ``trace_id``,
+    ``create_trace_id``.
+    """
 
     profiler_kind = ProfilerState.KINETO
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of Python, C functions and modules beside torch's operators: ``with_stack`` and ``with_modules``."""
+"""Recording of Python calls, C calls and modules beside torch's operators: ``with_stack`` and ``with_modules``."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from ..frontend.call_costs import measured_call_costs
 
 
 def calls_source(*, all_calls: bool, hold: int = 0) -> _core.Source:
-    """The source of Python's calls, which knows torch's modules and optimizers, and what its events cost here.
+    """The source of Python calls, which knows torch's modules and optimizers, and the cost of its events on this
+    machine.
 
-    ``all_calls``: it is going to record all, not modules alone. ``hold``: TorchSource.hold, where somebody wants to
-    know which tensors modules and optimizers hold. The first time costs are measured, with a recording of their own.
+    ``all_calls``: record all calls, not modules alone. ``hold``: TorchSource.hold, to record the tensors of modules and
+    optimizers. The first call measures the costs with a recording of its own.
     """
     library = calls_library()
     library.tell_own_cost(measured_call_costs(_source_of_modules, all_calls=all_calls), all_calls)
@@ -45,7 +46,9 @@ def _source_of_modules(module_call) -> _core.Source:
 
 
 def _module_functions() -> tuple:
-    """What calls a module, and what that calls by ``*args, **kwargs``; None where torch's have another shape."""
+    """The function that calls modules, and the one that it calls with ``*args, **kwargs``; None if torch's code
+    differs.
+    """
     call, inner = torch.nn.Module.__call__, getattr(torch.nn.Module, "_call_impl", None)
     if not (isinstance(call, types.FunctionType) and isinstance(inner, types.FunctionType)):
         return None, None
@@ -55,7 +58,7 @@ def _module_functions() -> tuple:
 
 
 def _path_prefixes() -> tuple[str, ...]:
-    """Folders that are left out of the names of files, longer ones before those that contain them."""
+    """Folders that are removed from file names, longer ones before those that contain them."""
     folders = [*site.getsitepackages(), *sys.path, site.getuserbase(), site.getusersitepackages()]
     folders.append(os.path.dirname(os.path.dirname(torch.__file__)))
     return tuple(folder + os.sep for folder in sorted({os.path.abspath(folder) for folder in folders}, reverse=True))

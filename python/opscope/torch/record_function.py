@@ -81,9 +81,9 @@ class record_function(_core.torch.RangeBase):
         return labelled
 
     def _call_end_callbacks_on_future(self, fut):
-        """Lets the range last until the future is done, instead of until the end of the block.
+        """Ends the range when the future is done, instead of at the end of the block.
 
-        Returns a future with the same outcome that is done after the range has ended.
+        Returns a future with the same outcome, which is done after the range has ended.
         """
         if not self.run_callbacks_on_exit:
             raise RuntimeError("_call_end_callbacks_on_future can only be called once.")
@@ -94,12 +94,12 @@ class record_function(_core.torch.RangeBase):
             )
         handle = self._detach()
         if not isinstance(handle, int):
-            return handle._call_end_callbacks_on_future(fut)  # torch's own range
+            return handle._call_end_callbacks_on_future(fut)  # range of torch's own class
         end = type(self)._end_detached
 
         def pass_on(done: torch.futures.Future):
             end(handle)
-            return done.value()  # raises what the future holds, and so hands it on
+            return done.value()  # raises the future's exception, which becomes the result's
 
         return fut.then(pass_on)
 
@@ -125,7 +125,7 @@ def _stepped(iterator, new_range):
 
 @types.coroutine
 def _awaited(kind, label, args, awaitable):
-    """Awaits within an asynchronous range, and each time until the next suspension within one that nests."""
+    """Awaits inside an asynchronous range; each part between two suspensions is a nested range."""
     whole = kind(label, args)
     whole._enter_async()
     try:

@@ -33,7 +33,8 @@ _NOTHING_HERE = (
     "nothing was recorded: no operator ran on the thread that started the profile, while other threads ran; "
     "experimental_config=_ExperimentalConfig(profile_all_threads=True) records the operators of all threads"
 )
-_SOME_WORK_NS = 200_000  # of other threads; more than reading two clocks, or the end of a thread, can take
+# processor time of other threads; more than reading two clocks, or the end of a thread, can take
+_SOME_WORK_NS = 200_000
 
 
 def _no_events(device: str | None) -> EventList:
@@ -43,8 +44,10 @@ def _no_events(device: str | None) -> EventList:
 
 
 class Recording(InnerProfile, recording.Recording):
-    """A recording and what is computed from it; made by ``prepare_trace``. With acc_events the events of the cycles
-    before it are listed with its own."""
+    """A recording and the results computed from it; created by ``prepare_trace``.
+
+    With acc_events its events include those of the previous cycles.
+    """
 
     def __init__(self, settings, trace_id: str, session: Session) -> None:
         began = time.perf_counter_ns()
@@ -64,22 +67,22 @@ class Recording(InnerProfile, recording.Recording):
             record_to=settings.record_to,
             adds_up=settings.acc_events,
         )
-        self._is_told = False  # to torch
+        self._is_told = False  # reported to torch
         self._started_ns = 0
         self._others_at_start: tuple[int, int] | None = None
-        links_forward_to_backward()  # looked for now: the search would be among the calls of Python that are recorded
+        links_forward_to_backward()  # looked up now: later the lookup itself would be among the recorded Python calls
         self._events: EventList | None = None
-        self._earlier_events: EventList | None = None  # while this one is not over
+        self._earlier_events: EventList | None = None  # until this one has ended
         self._stats.profiler_prepare_call_duration_us = _microseconds_since(began)
 
     def start(self) -> None:
-        """Records from here on, on this thread and wherever torch carries its observers."""
+        """Starts to record, on this thread and on all to which torch propagates its observers."""
         began = time.perf_counter_ns()
         if self._settings.cuda_flags is not None:
             cuda_activity.tell_torch_profiled(source.adapter().kineto_is_idle())
         self._session.begin(self._core)
         if not self._settings.records_cpu:
-            self.pause(True, "torch")  # allocations go on
+            self.pause(True, "torch")  # allocations are still recorded
         if self._lacks:
             self._core.add_metadata("opscope.parts_left_out", str(len(self._lacks)))
         # kCallStacksKey and kAdjustStepsKey of include/opscope/window_facts.h.
@@ -102,7 +105,8 @@ class Recording(InnerProfile, recording.Recording):
         if is_first and not links_forward_to_backward():
             self._core.add_metadata("opscope.forward_backward", "false")  # kForwardBackwardKey of window_facts.h
         thread = threading.get_native_id()
-        if is_first and self._settings.cuda_flags is not None and thread != os.getpid():  # not the main thread
+        # a thread other than the main one
+        if is_first and self._settings.cuda_flags is not None and thread != os.getpid():
             self._core.add_metadata("opscope_stopping_thread", str(thread))  # kStoppingThreadKey of function_events.h
         others_ran = is_first and self._others_ran()
         if others_ran:
@@ -119,7 +123,9 @@ class Recording(InnerProfile, recording.Recording):
             warn_user(_NOTHING_HERE)
 
     def _others_ran(self) -> bool:
-        """Whether other threads of the process worked meanwhile; unknown, so no, where another thread ends it."""
+        """Whether other threads of the process worked meanwhile; False if that is unknown, because another thread ends
+        it.
+        """
         if self._others_at_start is None:
             return False
         thread, cpu_ns = _cpu_of_other_threads()
@@ -136,17 +142,17 @@ class Recording(InnerProfile, recording.Recording):
                 tell_torch(-1)
 
     def __del__(self) -> None:
-        # Dropped while running: the session stops by itself, the flag needs us.
+        # Dropped while running: the session stops by itself, but the flag must be cleared here.
         try:
             self._tell_torch_of_end()
-        except Exception:  # at the end of the interpreter torch's modules may be gone
+        except Exception:  # at the interpreter's end, torch's modules may be gone
             pass
 
     # ---- results ----------------------------------------------------------------------------
 
     @property
     def function_events(self) -> EventList:
-        """The events as torch lists them; those of earlier cycles, or none, while the recording runs."""
+        """The events in torch's list; while the recording runs, those of earlier cycles."""
         if self._events is not None:
             return self._events
         if not self.is_finished:
@@ -164,7 +170,7 @@ class Recording(InnerProfile, recording.Recording):
         return self._events
 
     def events_anew(self, limit: float | None) -> EventList:
-        """The events of this cycle alone, made for this call; none when reading took `limit` seconds."""
+        """A new list of the events of this cycle alone; empty if reading took longer than `limit` seconds."""
         began = time.perf_counter_ns()
         trace = self.last_cycle_trace()
         return _no_events(self.use_device) if _is_out_of_time(began, limit) else self._events_of(trace)
@@ -192,7 +198,9 @@ class Recording(InnerProfile, recording.Recording):
         )
 
     def collected(self, *, as_listed: bool) -> _core.torch.FunctionEvents:
-        """What this cycle alone has collected, for KinetoResults; ``as_listed``: without what torch does not list."""
+        """The raw events of this cycle alone, for KinetoResults; ``as_listed``: without those that torch does not
+        list.
+        """
         left_out = left_out_of_lists() if as_listed else {}
         columns = _core.torch.FunctionEvents(
             self.last_cycle_trace(), use_device=self.use_device or "", as_collected=True, **left_out
@@ -207,7 +215,7 @@ def _sources_of_torch(settings, adapter, lacks: list[str]) -> list[tuple[_core.S
 
 
 def _cpu_of_other_threads() -> tuple[int, int]:
-    """The calling thread, and the processor time of all other threads of the process in nanoseconds."""
+    """The calling thread's id, and the processor time of all other threads of the process in nanoseconds."""
     return threading.get_ident(), time.process_time_ns() - time.thread_time_ns()
 
 
@@ -220,7 +228,8 @@ def _sources_of_calls(settings, adapter) -> list[tuple[_core.Source, list[str]]]
 
 
 def _is_out_of_time(began: int, limit: float | None) -> bool:
-    if limit is None or time.perf_counter_ns() - began < int(limit * 1e9):  # and so refuses what is no time
+    # TypeError for values that are not a time, as in torch
+    if limit is None or time.perf_counter_ns() - began < int(limit * 1e9):
         return False
     _log.warning("%s", _OUT_OF_TIME.format(limit))
     return True

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``schedule``: steps to skip, to warm up and to record; and what happens between two steps.
+"""``schedule``: steps to skip, to warm up and to record; and the methods called between two steps.
 
-Both are opscope's own, in C++ and shared by every front end; here they get torch's names. A schedule
-can be any callable from a step number to a ProfilerAction.
+Both are implemented in C++ and shared by all front ends; here they get torch's names. A schedule can be any callable
+from a step number to a ProfilerAction.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ def schedule(
     if warmup == 0:
         warn_user("Profiler won't be using warmup, this can skew profiler results")
 
-    tells = features.behaves("tells misuse in words")  # and so compares, which a step that is no number sees
+    # compared like in torch, which raises for a step that is not a number
+    tells = features.behaves("tells misuse in words")
 
     def action_at(step: int) -> ProfilerAction:
         if step < 0 if tells else not step >= 0:
@@ -65,7 +66,7 @@ _FOR_EVER = 2**63 - 1
 
 
 def _steps(number: int) -> int:
-    """A whole number, as far as a recording can count."""
+    """An integer number of steps, limited to the range of a recording's counter."""
     return max(-1, min(index(number), _FOR_EVER))
 
 

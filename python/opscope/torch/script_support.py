@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranges in TorchScript: the compiler of torch.jit.script takes a class of ours for torch's own.
+"""Makes torch.jit.script treat our range class like torch's own.
 
-It compiles the source of a class, and ours has none that it could: it asks each class under which name it knows it,
-and is told the name of torch's, which is compiled by then.
+The compiler compiles the source of a class, and ours has none that it accepts. It asks each class for its qualified
+name first; ours returns the name of torch's class, which is compiled already.
 """
 
 from __future__ import annotations
@@ -22,5 +22,5 @@ class _ScriptName:
 
 
 def script_as(ours: type, torchs: type) -> None:
-    """Lets TorchScript treat the one class as the other."""
+    """Makes TorchScript treat the class `ours` like torch's class `torchs`."""
     ours._jit_override_qualname = _ScriptName(ours, torchs)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a profile was asked to record, and the answers to what it cannot record yet."""
+"""The arguments of a profile, and the errors for those that cannot be recorded yet."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .monitor_config import MonitorConfig
 
 @dataclass
 class RecordingSettings:
-    """What one recording needs to know."""
+    """Settings of one recording."""
 
-    records_cpu: bool = True  # operators, ranges and calls of Python
+    records_cpu: bool = True  # whether operators, ranges and calls of Python are recorded
     record_shapes: bool = False
     profile_memory: bool = False
     with_flops: bool = False
@@ -43,14 +43,14 @@ class RecordingSettings:
     record_to: str = ""
     post_processing_timeout_s: float | None = None
     acc_events: bool = False
-    only_categories: list[str] | None = None  # of an exported trace; None: all
-    # As they were given, for programs that ask.
+    only_categories: list[str] | None = None  # categories in an exported trace; None: all
+    # The arguments as given, for programs that read them.
     activity_filters: dict = field(default_factory=dict)
     experimental_config: Any = None
     custom_trace_id_callback: Callable[[], str] | None = None
 
     def needs(self, part: str) -> bool:
-        """Whether what was asked for is done by this part of the adapter (adapters/parts.py)."""
+        """Whether the settings need this part of the adapter (adapters/parts.py)."""
         if part == "memory":
             return bool(self.profile_memory)
         if not self.records_cpu:
@@ -60,8 +60,10 @@ class RecordingSettings:
         return part != "drop_ins"  # how operators are recorded is said among the options
 
     def source_flags(self, lacks: list[str]) -> list[str] | None:
-        """For the PyTorch source, without what needs a part that it lacks; None: it is not asked. Without CPU activity
-        torch has no callbacks, but reports allocations all the same."""
+        """Flags for the PyTorch source, without those that need a part it lacks; None: not used.
+
+        Without CPU activity torch calls no callbacks, but it still reports allocations.
+        """
         if not self.records_cpu:
             if not self.profile_memory or "memory" in lacks:
                 return None
@@ -79,7 +81,7 @@ class RecordingSettings:
 
     @property
     def cuda_flags(self) -> list[str] | None:
-        """For the CUDA source; None: it is not asked."""
+        """Flags for the CUDA source; None: not used."""
         if self.use_device != "cuda" and self.monitor is None:
             return None
         asked = {"synchronization": self.cuda_sync_events, "memory": self.profile_memory}
@@ -88,7 +90,7 @@ class RecordingSettings:
 
     @property
     def call_flags(self) -> list[str] | None:
-        """For the source of Python's calls; None: it is not asked."""
+        """Flags for the source of Python calls; None: not used."""
         if not self.records_cpu or not (self.with_stack or self.with_modules):
             return None
         asked = {
@@ -100,14 +102,14 @@ class RecordingSettings:
 
 
 def checked_timeout(seconds: float | None, name: str = "post_processing_timeout_s") -> float | None:
-    """The time that making the events may take; asked when a recording is prepared, as torch does."""
+    """The limit in seconds for creating the events; checked when a recording is prepared, as in torch."""
     if seconds is not None and seconds < 0:
         raise ValueError(f"{name} must be non-negative")
     return seconds
 
 
 def refuse_activities(groups, *, by_default: bool) -> None:
-    """Activities that exist here but are not recorded yet; with ``by_default`` the user has asked for none by name."""
+    """Raises for activities that exist here but cannot be recorded yet; ``by_default``: the user has named none."""
     device = device_of(groups)
     if device is None or device == "cuda" or not device_is_available(device):
         return
@@ -120,12 +122,12 @@ def refuse_activities(groups, *, by_default: bool) -> None:
     raise UnsupportedFeature(f"activities=[ProfilerActivity.{device.upper()}]", f"{device} kernels are not recorded")
 
 
-# Kineto's activity types of the CPU group.
+# Kineto's activity types in the CPU group.
 _CPU_TYPES = frozenset(
     "CPU_OP USER_ANNOTATION EXTERNAL_CORRELATION CUDA_RUNTIME CUDA_DRIVER CPU_INSTANT_EVENT PYTHON_FUNCTION XPU_RUNTIME"
     " XPU_DRIVER PRIVATEUSE1_RUNTIME PRIVATEUSE1_DRIVER".split()
 )
-# What the CUDA group adds to a file, as categories.
+# Categories that the CUDA group adds to a file.
 _CUDA_CATEGORIES = frozenset(
     "kernel gpu_memcpy gpu_memset gpu_user_annotation cuda_runtime cuda_driver overhead cuda_sync cuda_event"
     " cuda_memory graph_event_node graph_host_node".split()
@@ -133,8 +135,10 @@ _CUDA_CATEGORIES = frozenset(
 
 
 def selected_categories(groups, selections) -> list[str] | None:
-    """The categories of a trace file that ``activities=`` leaves; None: all. Allocations are of the CPU group, also
-    those that are recorded without it."""
+    """The categories of a trace file that ``activities=`` selects; None: all.
+
+    Allocations belong to the CPU group, also those that are recorded without it.
+    """
     names = selections.get(ProfilerActivity.CPU)
     if names is None and ProfilerActivity.CPU in groups:
         return None
@@ -148,12 +152,12 @@ def selected_categories(groups, selections) -> list[str] | None:
 
 
 def cuda_if_there(device: str | None) -> str | None:
-    """ "cuda" where it was asked for and is there; the others are not recorded yet."""
+    """ "cuda" if it was requested and is available; other devices are not recorded yet."""
     return device if device == "cuda" and device_is_available(device) else None
 
 
 def usable_device(device: str | None) -> str | None:
-    """The device whose events can appear; warns in torch's words when it is not there."""
+    """The device whose events can be recorded; warns with torch's text if it is not available."""
     if cuda_if_there(device):
         return device
     if device in ("cuda", "xpu", "hpu") and not device_is_available(device):
@@ -163,4 +167,4 @@ def usable_device(device: str | None) -> str | None:
         warn_user(f"The {device} is not a valid device option.")
     elif device == "mtia":
         raise AssertionError("Legacy MTIA profiling is not supported. Requires use_kineto=True on MTIA devices.")
-    return None  # kernels of other devices are not recorded yet
+    return None  # kernels of other devices cannot be recorded yet

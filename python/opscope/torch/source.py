@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The adapter of this process for the torch in it."""
+"""The adapter of this process for the installed torch."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _loader: Loader[_core.torch.TorchSource] = Loader(_find, lambda path: _core.torc
 
 
 def load_ready_adapter() -> bool:
-    """Takes an adapter that is there already; compiles nothing and raises nothing."""
+    """Loads an adapter if one exists already; compiles nothing and raises nothing."""
     return _loader.load_ready()
 
 
@@ -49,7 +49,7 @@ def adapter() -> _core.torch.TorchSource:
 
 
 def left_out() -> dict[str, str]:
-    """The parts of the loaded adapter that do not fit this torch, and why."""
+    """The parts of the loaded adapter that do not work with this torch, and why."""
     return _loader.left_out
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gives classes and functions of ours the shape of the imported torch's: without what that one lacks (features.py).
-
-They are written with everything that any release has.
+"""Removes from our classes and functions what the installed torch lacks (features.py). They are written with all names
+and arguments that any release has.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from .features import absent, qualified_name
 
 
 def as_in_torch(owner: str, absent: Callable = absent) -> Callable:
-    """Decorates the class, or the function, that stands for this one of torch's."""
+    """Decorator for the class or function that replaces this one of torch's."""
 
     def shape(ours):
         attributes, arguments = absent(owner)
@@ -34,18 +33,21 @@ def as_in_torch(owner: str, absent: Callable = absent) -> Callable:
 
 
 def _name_as_torch(ours: type, owner: str) -> None:
-    """Python's own TypeErrors begin with the name of the class that has the method, here one of several parts."""
+    """Renames methods, because Python's TypeErrors begin with the class of the method, and one class is several parts
+    here.
+    """
     named = set()
     for kind in ours.__mro__[:-1]:
         for name, method in vars(kind).items():
             is_ours = inspect.isfunction(method) and method.__module__.startswith(f"{__package__}.")
-            if is_ours and name not in named:  # what a derived class has anew is another method of torch's, too
+            # a method that a derived class redefines is a different method in torch, too
+            if is_ours and name not in named:
                 method.__qualname__ = qualified_name(owner, name) or method.__qualname__
         named.update(vars(kind))
 
 
 def as_written(function: Callable) -> Callable:
-    """The function with all its arguments, for callers of our own."""
+    """The function with all arguments, for our own code."""
     return getattr(function, "_as_written", function)
 
 
@@ -72,7 +74,7 @@ def _without(function: Callable, names: frozenset[str]) -> Callable:
 
 
 def _taking_nothing_else(function: Callable, parameters: list[inspect.Parameter]) -> Callable:
-    """A function that takes just these and does nothing: wrong arguments are Python's own TypeErrors, in its words."""
+    """A function with exactly these parameters that does nothing: wrong arguments raise Python's own TypeErrors."""
     bare = [p.replace(annotation=p.empty, default=p.empty if p.default is p.empty else None) for p in parameters]
     names: dict = {}
     exec(f"def refuse{inspect.Signature(bare)}: pass", names)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Switches of torch that hold for the whole process, have no getter in Python, and that its profiler obeys."""
+"""Process-wide switches of torch that its profiler obeys and that have no getter in Python."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FORWARD_BACKWARD = "_ZN5torch8profiler4impl19get_fwd_bwd_enabledEv"
 
 @functools.cache
 def _switch(symbol: str) -> Callable[[], bool]:
-    """The getter of a switch; a version of torch that has none has it on."""
+    """The getter of a switch; in a version of torch without it the switch is on."""
     try:
         library = ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"))
         getter = getattr(library, symbol)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A ready ``on_trace_ready`` callback: one Chrome trace per cycle in a folder."""
+"""A ready-made ``on_trace_ready`` callback, which writes one Chrome trace per cycle into a folder."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a profile writes about its recordings: their ids, and the metadata at the top of a trace."""
+"""Ids of a profile's recordings, and the metadata of its traces."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from ..user_warning import warn_user
 
 
 class TraceIdentity:
-    """Of a profile with ``profiler``: its recording, or None."""
+    """Mixin for a profile whose ``profiler`` is its recording, or None."""
 
     def set_custom_trace_id_callback(self, callback) -> None:
-        """``callback()`` gives the id of each following cycle."""
+        """Sets the function that returns the id of each following cycle."""
         self.custom_trace_id_callback = callback
 
     def get_trace_id(self):
@@ -19,9 +19,9 @@ class TraceIdentity:
         return None if self.profiler is None else self.profiler.trace_id
 
     def add_metadata(self, key: str, value: str) -> None:
-        """Adds a text to the top of the current recording; before the first one, to that."""
+        """Adds a text to the metadata of the current recording or, before the first one, of that."""
         if not isinstance(value, str):
-            value.replace('"', "'")  # Python's own words, as torch has them
+            value.replace('"', "'")  # Python's error text, as in torch
             raise TypeError(f"metadata {key!r} is no text: {value!r}")
         self._add_metadata(key, metadata.json_text(value))
 
@@ -37,5 +37,5 @@ class TraceIdentity:
             warn_user(f"metadata {key!r} came after the recording was read and is not part of it")
 
     def preset_metadata_json(self, key: str, value: str) -> None:
-        """Metadata (JSON text) for every recording that starts from here on."""
+        """Adds an entry (JSON text) to the metadata of every recording that starts from now on."""
         self.preset_metadata[key] = metadata.checked_json(key, value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Views of a recording that torch.profiler has not, and what a prompt and a notebook show of a profile."""
+"""Results of a recording that torch.profiler lacks, and the display of a profile at a prompt and in a notebook."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .event_display import shown_events
 
 
 class Views(views.Views):
-    """With the names of torch's attributes of events."""
+    """Mixin with torch's names of event attributes."""
 
     _front_end = "opscope.torch"
     _flame_metrics = {
@@ -33,17 +33,17 @@ class Views(views.Views):
         return None if shown is None else replace(shown, caption=f"{self!r}, by self CPU time").html()
 
     def export_flamegraph(self, path: str | os.PathLike, metric: str = "self_cpu_time_total", **options) -> None:
-        """Writes a flame graph of the last recording as SVG, or folded stacks when the name does not end in ``.svg``.
+        """Writes a flame graph of the last recording as SVG, or folded stacks if the path does not end in ``.svg``.
 
-        Python frames are in it with ``with_stack=True``; without, it shows which operators called which.
-        ``metric``: "self_cpu_time_total", "self_device_time_total", "self_cpu_memory_usage", "flops" or "count".
-        ``options``: those of ``opscope.Trace.export_flamegraph``.
+        It contains Python frames if ``with_stack=True``; otherwise it shows which operators called which. ``metric``:
+        "self_cpu_time_total", "self_device_time_total", "self_cpu_memory_usage", "flops" or "count". ``options``: those
+        of ``opscope.Trace.export_flamegraph``.
         """
         self._write_flamegraph(path, metric, options)
 
     def module_table(self) -> str:
-        """What each ``torch.nn.Module`` took, forward and backward, as an indented table.
+        """Time of each ``torch.nn.Module``, forward and backward, as an indented table.
 
-        Modules are recorded by ``with_modules=True`` and by ``with_stack=True``; "" without.
+        Modules are recorded with ``with_modules=True`` and with ``with_stack=True``; otherwise the text is empty.
         """
         return super().module_table()

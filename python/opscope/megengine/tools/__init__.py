@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of ``megengine.tools`` that are about profiles: ``python -m opscope.megengine.tools.NAME``."""
+"""The profiling programs of ``megengine.tools``: ``python -m opscope.megengine.tools.NAME``."""

@@ -9,4 +9,4 @@ if __name__ == "__main__":
 else:
     from opscope.megengine import profile_analyze
 
-    sys.modules[__name__] = profile_analyze  # one module, two names
+    sys.modules[__name__] = profile_analyze  # one module under two names

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m opscope.megengine.tools.svg_viewer``: says how a ``memory_flow.svg`` is looked at."""
+"""``python -m opscope.megengine.tools.svg_viewer``: prints how to view a ``memory_flow.svg``."""
 
 import argparse
 
 
 def main() -> None:
-    """Takes what ``megengine.tools.svg_viewer`` takes; no server is needed."""
+    """Accepts the arguments of ``megengine.tools.svg_viewer``; no server is needed."""
     parser = argparse.ArgumentParser(
         prog="opscope.megengine.tools.svg_viewer",
         description="memory_flow.svg is its own viewer: open the file in a browser.",
