@@ -3,8 +3,8 @@
 
     python torch_flight_recorder.py [FOLDER]
 
-The loop hangs once, in a queue that nobody fills, and is woken by a dump that the watchdog wrote. Then it is asked for
-another dump by a signal, as a person would do from a shell (kill -USR1 PID).
+The loop hangs once, in a queue that stays empty, and is woken by a dump that the watchdog wrote. Then a signal
+requests another dump, as `kill -USR1 PID` from a shell would.
 """
 
 import os

@@ -56,7 +56,7 @@ with profile(activities=activities) as prof:
 prof.export_chrome_trace(path("trace.json"))
 print(f"{len(prof.events())} events in trace.json")
 
-# 6. From where in the source operators are called: events have stacks when they are asked to be verbose.
+# 6. From where in the source operators are called: events have stacks with verbose=True.
 heading("6. stacks")
 with profile(activities=activities, with_stack=True, experimental_config=_ExperimentalConfig(verbose=True)) as prof:
     model(inputs)

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 // The formats that are imported; other folders of golden/ belong to other tests.
 struct Format {
   const char* folder;
-  // The first so many bytes tell the format: of a shorter input nobody can say whether it is damaged or foreign.
+  // The number of bytes that identify the format: a shorter input could be damaged or foreign.
   size_t (*known_from)(const std::string& text);
   // The input may end here without harm: nothing but blanks is missing, or what writers leave out too.
   bool (*may_end_at)(const std::string& text, size_t size);

@@ -1,4 +1,5 @@
-// The results of analyses: the operator summary, modules, devices. Rows cross as tables (OwnedTable), numbers and all.
+// The results of analyses: the operator summary, modules, devices. Rows are passed to Python as tables (OwnedTable), so
+// that numbers stay numbers, and pandas or Arrow can read them without a copy.
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

@@ -1,4 +1,5 @@
-// `_core.Trace`: opening, saving, strings and facts.
+// `_core.Trace`: opening, merging, cutting, saving and exporting, its strings and its facts. Long work runs without the
+// GIL; arguments of Python are converted before it is released.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/trace.h"
 

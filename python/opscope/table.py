@@ -88,7 +88,7 @@ class TextColumn(Sequence):
 
 
 class ListColumn(Sequence):
-    """A column each of whose values is a list of integers; each row is read when it is asked for."""
+    """A column each of whose values is a list of integers; a row is read when it is accessed."""
 
     __slots__ = ("_core", "_rows", "_where")
 

@@ -316,7 +316,7 @@ _ENDINGS = {
 def refuse_other_formats(
     path, *, chrome: str = 'export({!r}, to="chrome")', other: str = "export({!r}, to={!r})"
 ) -> None:
-    """ValueError for a name under which nobody looks for ``.opscope``; it says which call writes that format."""
+    """ValueError if the name has another format's extension; the message has the call that writes that format."""
     name = os.fsdecode(path)
     plain = name.lower().removesuffix(".gz").removesuffix(".zst")
     to = next((format for ending, format in _ENDINGS.items() if plain.endswith(ending)), None)

@@ -200,7 +200,7 @@ class Summarizer {
   SpanGrouper grouper_;
   FlopNames flop_names_;
   Column<uint32_t> group_of_;  // by span: its group in its part
-  Column<int64_t> times_;      // by span its clipped end, where that is asked for; then durations by group
+  Column<int64_t> times_;      // by span its clipped end, if options request it; then durations by group
   GroupRows groups_;           // of the whole
   SummarySums whole_;
   SpansAcrossChunks across_;

@@ -21,8 +21,8 @@
 
 namespace opscope {
 
-// Those of hostile files add up to any number. Times stop at 2^63 - 1; what may be below 0 too is wide, so that the
-// order does not matter, and stops when it is told (Told).
+// A damaged file may have times with any sum. Sums of times saturate at 2^63 - 1. Sums with negative terms use 128
+// bits, so that the result does not depend on the order, and saturate when they are reported (Told).
 using WideSum = __int128;
 inline int64_t Told(WideSum sum) {
   return static_cast<int64_t>(std::clamp<WideSum>(sum, INT64_MIN, INT64_MAX));

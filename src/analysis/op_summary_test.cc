@@ -352,7 +352,7 @@ TEST(OpSummary, KnowsTheDeviceTimeThatSharesAreTakenOf) {
   };
   add("aten::mm", op, thread, 0, 10, 1);
   add("gemm", kernel, stream, 20, 30, 1);
-  add("memset", kernel, stream, 60, 10, 0);  // nobody launched it
+  add("memset", kernel, stream, 60, 10, 0);  // without a launch
   const Trace trace = builder.Build();
   EXPECT_EQ(SummarizeOps(trace).device_self_ns, 40) << "not what host spans launched once more";
   const std::vector<uint8_t> host_only = SpanFilter::Parse("category = cpu_op").value().Select(trace);

@@ -264,7 +264,7 @@ TEST_F(Cli, ReportsAFullStandardOutput) {
   EXPECT_TRUE(ReadText(Path("error")).starts_with("opscope: standard output: ")) << ReadText(Path("error"));
 }
 
-// Runs the program with standard output on a pipe that nobody reads; the wait status.
+// Runs the program with standard output on a pipe without a reader; returns the wait status.
 int RunIntoClosedPipe(const std::string& file, const std::string& error_file, void (*on_sigpipe)(int)) {
   int ends[2];
   if (pipe(ends) != 0) return -1;

@@ -29,7 +29,7 @@ struct DevicesOptions {
   }
 };
 
-// Each list is measured and printed only where it is asked for; JSON has all.
+// Each list is computed and printed only if an option requests it; JSON has all.
 VerbResult ComputeDevices(std::span<const Trace> traces, const ResultVerb& verb, const DevicesOptions& options) {
   const Trace& trace = traces[0];
   const SelectedSpans selected(verb.filter, trace);

@@ -1,4 +1,6 @@
-// `opscope flame`: a flame graph as SVG, or folded stacks, by the ending of the output's name.
+// `opscope flame`: a flame graph as SVG, or folded stacks, by the extension of the output file.
+//
+// An empty graph is not written: the message says why it is empty, for example because the filter selects no span.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/flame.h"
 

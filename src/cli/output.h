@@ -23,7 +23,7 @@ struct OutputOptions {
 
 // -o
 void AddOutputOptions(Verb* verb, OutputOptions* options);
-// --to, and what single formats can be told.
+// --to, and the options of single formats.
 void AddFormatOptions(Verb* verb, OutputOptions* options, bool is_required);
 
 // Wrong usage, with its message, if `output` is one of the inputs: writing would destroy it. A symbolic or hard link is

@@ -22,9 +22,8 @@ struct ResultVerbOptions {
 // Also the keys of the verb's results, below its help. `sort_help`: what may be sorted by, and what happens without.
 void AddResultOptions(Verb* verb, CommonOptions* common, ResultVerbOptions* options, const std::string& sort_help);
 
-// Sorts the first table as --sort asks and prints the form that was asked for: text no wider than the terminal, its
-// first line bold where there is colour. A failure is wrong usage of --sort. `trace`: whose problems JSON lists. Gives
-// the exit code.
+// Sorts the first table by --sort and prints the requested form: text no wider than the terminal, with a bold first
+// line if colour is on. Fails on wrong usage of --sort. `trace`: JSON lists its problems. Returns the exit code.
 int PrintResult(const std::string& verb, const std::string& file, const Trace& trace, const CommonOptions& common,
                 const ResultVerbOptions& options, VerbResult result, Answers* answers);
 

@@ -1,4 +1,7 @@
 // `opscope summary`: the operator table in opscope's layout, or in torch's or Paddle's.
+//
+// The options select spans, group keys, the sort key and the layout; the analysis runs once and every layout prints the
+// same summary. If the result has no rows, the message says why.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <memory>

@@ -185,7 +185,7 @@ TEST(ChromeExport, KeepsEveryNameThroughAnImport) {
   }
 }
 
-// As a file of somebody else may hold it.
+// Bytes that a foreign file may contain.
 TEST(ChromeExport, IsJsonWhateverBytesStandForMembers) {
   const std::string_view hostile[] = {R"("a": 1}}, {"ph": "X", "name": "forged)", "no json", "\"a\": \"\x01\"",
                                       "\"a\": 1,", "}"};
@@ -272,7 +272,7 @@ TEST_F(ChromeExportFile, InAFolderWithoutPermissionLeavesTheOldFile) {
   std::ofstream(path) << "old";
   fs::permissions(folder_,
                   fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
-  // Root may write everywhere: for this call be somebody else.
+  // Root may write everywhere: run this call as another user.
   const bool is_root = geteuid() == 0;
   ASSERT_EQ(is_root ? seteuid(65534) : 0, 0);
   const Status status = ExportChromeTrace(MakeRecording(1), path);

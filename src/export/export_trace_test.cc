@@ -125,7 +125,7 @@ TEST_P(ExportFile, ThatFailsLeavesTheOldOne) {
   std::ofstream(path) << "old";
   fs::permissions(folder_,
                   fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
-  // Root may write everywhere: for this call be somebody else.
+  // Root may write everywhere: run this call as another user.
   const bool is_root = geteuid() == 0;
   ASSERT_EQ(is_root ? seteuid(65534) : 0, 0);
   const Result<Exported> exported = ExportTrace(MakeEverything(), format(), path);

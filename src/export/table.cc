@@ -1,4 +1,7 @@
 // The tables and columns of trace_tables.def by name, with type and meaning by the C++ type of a value.
+//
+// The .def file lists each column once; templates derive the rest. For example a column of StringId is a uint32 column
+// with the meaning "text", whose unknown value is StringId::kNone, and one of SpanId refers to the table "spans".
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/table.h"
 

@@ -157,7 +157,7 @@ TEST(Alignment, AFewCollectivesProveNothingAgainstAWallClock) {
 }
 
 TEST(Alignment, NoiseIsNoDrift) {
-  // Half a second of Gloo, and nothing is told of machines.
+  // Half a second of Gloo, without facts about machines.
   for (uint64_t seed = 20; seed < 30; ++seed) {
     SyntheticJob job(seed, {.ranks = 2, .steps = 25, .noise_ns = 0.8e6, .max_offset_ns = 0, .max_drift = 0});
     for (const MergedInput& input : MergeAll(job.AllRanks()).inputs)

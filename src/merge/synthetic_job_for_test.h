@@ -31,7 +31,7 @@ struct JobShape {
   double max_drift = 50e-6;
   bool has_wall_clock = true;
   bool says_rank = true;
-  uint32_t ranks_per_machine = 0;  // their clocks are one; 0: nothing is told of machines
+  uint32_t ranks_per_machine = 0;  // ranks that share one clock; 0: no facts about machines
   bool says_boot = true;           // of the machine; otherwise the host's name
   double bias_ns = 0;              // how much later each rank sees the ends than the one before it
   double late_at_first_ns = 0;  // how much later the last rank sees the end of the first; half of it of the next, ...

@@ -1,4 +1,5 @@
-// The result of `opscope doctor` as "opscope.doctor/1" and as text.
+// The result of `opscope doctor` as "opscope.doctor/1" and as text: the machine (clock, limits, CUPTI) and, if the
+// command runs inside Python, the interpreter, its frameworks and their adapters.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/doctor.h"
 

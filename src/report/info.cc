@@ -1,4 +1,7 @@
 // Describes a file: format, counts, options, problems; as "opscope.info/1", CSV and text.
+//
+// The fields are described once as columns of a result with a single row; the text form groups them and leaves out what
+// is zero or unknown.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/report/info.h"
 

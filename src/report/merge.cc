@@ -1,4 +1,5 @@
-// What became of each input: the columns of `opscope merge`, and "opscope.merge/1".
+// What became of each input of a merge: the columns of `opscope merge`, and "opscope.merge/1". A clock is described in
+// words, for example as aligned by collectives with an offset and a drift, or as left alone with the reason.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/merge.h"
 

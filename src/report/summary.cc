@@ -1,4 +1,5 @@
-// The operator summary and the asynchronous spans: the columns of `opscope summary`.
+// The operator summary and the asynchronous spans: the columns of `opscope summary`. Each column is described once
+// (key, title, unit, getter); text, CSV and JSON are made from the description.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/report/summary.h"
 

@@ -1,4 +1,4 @@
-/* A library of somebody's that wants thread-local memory: 64 KiB of the usual kind, or some of the static block.
+/* A third-party library that needs thread-local memory: 64 KiB of the usual kind, or some of the static block.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifdef TLS_STATIC
 static __thread char memory[32] __attribute__((tls_model("initial-exec"), aligned(8)));

@@ -38,7 +38,7 @@ TEST_F(CudaHolder, NextWindowTriesAgain) {
   });
 }
 
-// CUPTI can be asked from 13.2 on.
+// CUPTI has a query for its user from 13.2 on.
 TEST_F(CudaHolder, WhoDoesNotRecordIsNoObstacleWhereCuptiCanBeAsked) {
   for (const char* version : {"13.5", "99"}) {
     InProcessOfItsOwn(std::string("holder=idle;version=") + version, [] {

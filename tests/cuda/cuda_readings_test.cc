@@ -143,7 +143,7 @@ TEST_F(CudaReadings, ThatFailCostOnlyThemselves) {
     InProcessOfItsOwn(std::string("fail=") + each.fails, [&] {
       const auto recording = StartWindow();
       const std::string function(each.fails, std::string(each.fails).find(':'));
-      const bool ends = function == "nvmlInit_v2";  // whoever has none needs no thread
+      const bool ends = function == "nvmlInit_v2";  // without NVML there is no thread
       EXPECT_TRUE(Await([&] {
         const char* asked = function == "nvmlShutdown" ? "nvmlDeviceGetClockInfo" : function.c_str();
         return fake_cupti_calls(asked) >= (ends ? 1 : 2) && (!ends || ThreadsOfNvml() == 0);
@@ -247,7 +247,8 @@ TEST_F(CudaReadings, OfAForkedChildAreNobodys) {
       StartWindow()->Stop();
       recording->Stop();
       const uint64_t after = fake_cupti_calls("nvmlDeviceGetPowerUsage") + fake_cupti_calls("nvmlInit_v2");
-      // Not std::exit: what the parent's threads hold on their stacks nobody holds here, and would be taken for a leak.
+      // Not std::exit: memory on the stacks of the parent's threads has no owner in the child, and the leak checker
+      // would report it.
       _exit(after == calls && ThreadsOfNvml() == 0 && fake_cupti_violations() == 0 ? 0 : 1);
     }
     int status = -1;

@@ -1,6 +1,6 @@
-// A libcuda.so.1 beside the stand-in for libcupti: what a profiler asks of the driver, and no more. That it makes a
-// context is a violation (`made_a_context`). Without a context cuCtxSynchronize answers 201, without a driver (scenario
-// driver=none) cuInit answers 100.
+// A simulated libcuda.so.1 for the simulated libcupti, with only the functions that a profiler calls. Creating a
+// context is a violation (`made_a_context`). Without a context cuCtxSynchronize returns 201; without a driver (scenario
+// driver=none) cuInit returns 100.
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <cstddef>

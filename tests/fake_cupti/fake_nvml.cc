@@ -1,4 +1,4 @@
-// A libnvidia-ml.so.1 beside the stand-in for libcupti (OPSCOPE_NVML_LIB names it): power and clocks of the simulated
+// A libnvidia-ml.so.1 beside the simulated libcupti (OPSCOPE_NVML_LIB names it): power and clocks of the simulated
 // devices. Device d draws 300 + 100 d W, and 1 W more at each question up to 99; its SM clock is 1980 MHz, and 15 less
 // at every second question. Answers are NVML's codes, others by the scenario's `fail` and `hang`; a question before
 // nvmlInit_v2 is a violation (`nvml_before_init`), as is one more nvmlShutdown than there were nvmlInit_v2.

@@ -15,7 +15,7 @@
 
 namespace fake {
 
-// A record of something that the device has not finished, or whose record nobody has collected.
+// A piece of work that the device has not finished, or whose record was not collected yet.
 struct Pending {
   std::uint64_t start;
   std::uint64_t end;
@@ -62,7 +62,7 @@ void DumpContexts();
 void DumpStreams();
 bool HasContext();
 
-// N kernels that nobody waits for, in a buffer of their own that comes later.
+// Writes records of `kernels` kernels into a separate buffer, which is returned later.
 void RunAfterTheEnd(std::uint64_t kernels);
 
 void ResetGpu();

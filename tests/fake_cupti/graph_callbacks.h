@@ -1,4 +1,4 @@
-// What a subscriber is told of graphs while they are made. Their handles are their numbers.
+// Callbacks to the subscriber while CUDA graphs are created. Handles are the graphs' and nodes' numbers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,5 +1,5 @@
 // The real library, as the wheels of NVIDIA bring it, on a machine without a driver: it has what cupti_abi.h declares,
-// and answers what the stand-in answers with driver=none. OPSCOPE_REAL_CUPTI names the file.
+// and returns what the simulated one returns with driver=none. OPSCOPE_REAL_CUPTI names the file.
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// How long a record is in the library that the stand-in plays, and its walker.
+// Sizes of records in the simulated version of CUPTI, and the function that walks over a buffer.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// What the stand-in is to do (fake_cupti.h has the language).
+// The behaviour that the simulated CUPTI is configured with (fake_cupti.h documents the text form).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

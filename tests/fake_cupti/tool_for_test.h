@@ -1,4 +1,4 @@
-// A small tool of CUPTI, as a profiler would be one: for the tests of the stand-in itself.
+// A small profiler on CUPTI, for the tests of the simulated CUPTI itself.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -48,7 +48,7 @@ class Tool {
     the_tool = this;
   }
   ~Tool() {
-    fake_cupti_scenario("");  // nobody calls us any more
+    fake_cupti_scenario("");  // no callback runs after this
     the_tool = nullptr;
   }
   Tool(const Tool&) = delete;

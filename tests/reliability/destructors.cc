@@ -1,5 +1,5 @@
-// Scopes, and a Profiler, in static initialisers and in destructors of every kind, registered in the order
-// of the permutation that is asked for: destructors ORDER (0 to 23) STATE.
+// Scopes, and a Profiler, in static initialisers and in destructors of every kind, registered in the order of the given
+// permutation: destructors ORDER (0 to 23) STATE.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>

@@ -1,4 +1,7 @@
 // Loads the CUDA source at run time and asks which features it can record on this machine.
+//
+// The source is a library of its own, because it needs libcupti, which not every machine has: `import opscope` must
+// work without it. Also binds the node timer, which times the kernels of CUDA graphs without a recording.
 // SPDX-License-Identifier: Apache-2.0
 #include <optional>
 #include <string>

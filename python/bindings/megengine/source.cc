@@ -1,4 +1,8 @@
 // Loads the MegEngine source at run time and passes MegEngine's records to it.
+//
+// MegEngine's stop_profile() returns a C++ function bound by pybind11, whose captured data are the records. They are
+// found through pybind11's capsule and read in memory, which avoids the JSON file that MegEngine would write. Signal
+// handlers of Python must not run while records are in transit, so the steps call C functions only.
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <memory>

@@ -1,4 +1,8 @@
 // Computes each attribute of a FunctionEvent by torch's rules: the getter table of the C type.
+//
+// torch computes all attributes of all events after a recording; here each is computed from the columns when it is
+// read. For example `cpu_children` makes a list of the objects of the rows directly below, and `device_time` sums the
+// kernels that the row launched.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 

@@ -1,4 +1,8 @@
 // The C type `FunctionEvent`: 32 bytes, attributes read from columns or from what a program has set.
+//
+// A Python class would need a dictionary per event and a pass that fills every attribute. The columns hold the values
+// that programs have set (`overrides`); only if there are any, the rules for derived attributes (for example self time
+// from children) run in Python.
 // SPDX-License-Identifier: Apache-2.0
 #include "python/bindings/torch/function_events.h"
 

@@ -1,4 +1,8 @@
 // `_core.FunctionEvents`: the columns behind an EventList, its elements, averages, and pickling.
+//
+// The object of a row is created at its first use and found again as long as it is referenced, so that `events()[3] is
+// events()[3]`. Averages, totals and tables read the columns directly as long as the list holds exactly the recorded
+// events, unchanged.
 // SPDX-License-Identifier: Apache-2.0
 #include "python/bindings/torch/function_events.h"
 

@@ -1,4 +1,7 @@
 // The C type `KinetoEvent`, an element of `kineto_results.events()`. Every value is a method, as in torch.
+//
+// Most methods return the FunctionEvent attribute of the same row; a table lists the exceptions and the values for rows
+// of memory events, which have no span.
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cstring>

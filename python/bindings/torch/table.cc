@@ -1,4 +1,7 @@
 // `_core.torch_table`: the text of EventList.table() for any sequence of event-like objects.
+//
+// Rows are read through Python attributes, as torch does, because programs pass their own subclasses and averages; the
+// layout itself is that of the C++ report (opscope/report/torch).
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

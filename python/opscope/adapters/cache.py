@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The private folder of compiled adapters, its lock, and what makes an entry valid.
 
-Code from this folder is loaded into the user's process, so nobody else may write there: a folder of
+Code from this folder is loaded into the user's process, so no other user may write there: a folder of
 another user, or one that group or others may write, is refused. A job starts as many processes at once:
 one of them works under a file lock, the others wait and find what it made.
 

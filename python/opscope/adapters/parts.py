@@ -24,7 +24,7 @@ class Part:
     lacks: str  # what a recording lacks without it, for messages
     # Its sources, among which the compiler's first complaint is looked for; OPSCOPE_WITHOUT_<PART> leaves them out.
     sources: frozenset[str] = frozenset()
-    # Whether the adapter is compiled anew without it when its trial fails; else it is used by its verdict alone.
+    # True: a failed test leads to a new compilation without the part. False: the code stays, but is not used.
     is_compiled_out: bool = True
 
 

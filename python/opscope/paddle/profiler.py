@@ -223,7 +223,7 @@ class Profiler(Lifecycle, Views):
         self._stopped = self._required_engine().stop()
 
     def _required_engine(self) -> engine.Engine:
-        if self.profiler is None:  # the original calls methods of None here
+        if self.profiler is None:  # the original raises AttributeError here
             raise RuntimeError(_MADE_BESIDE_ANOTHER)
         return self.profiler
 

@@ -195,7 +195,7 @@ def behaves(what: str) -> bool:
 def left_out_of_lists() -> dict[str, bool]:
     """Events that the installed torch records without listing them, as arguments of FunctionEvents; empty if none.
 
-    Its lists contain Python calls since these can be told from operators (``is_python_function``, 2.12).
+    Its lists contain Python calls since these are distinguishable from operators (``is_python_function``, 2.12).
     """
     left_out = {}
     if not behaves("lists what nobody ended"):

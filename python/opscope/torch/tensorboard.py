@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``SummaryWriter`` under the name ``torch.profiler.tensorboard``, which older documents use.
 
-torch has it in ``torch.utils.tensorboard``; it needs the package tensorboard, so it is imported when it is asked for.
+torch has it in ``torch.utils.tensorboard``; it needs the package tensorboard, so it is imported at the first access.
 Recordings come to TensorBoard by ``tensorboard_trace_handler``.
 """
 

@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using simdjson::dom::element;
 
-// What the original reckons wrong: of these ours have other values, and some have no event.
+// Counters that the original computes wrongly: ours have other values, and some have no event.
 const std::set<std::string> kMended = {"nr_op_pending",   "nr_redunant_tensor", "nr_redundant_tensor",
                                        "gpu_usgae_ratio", "gpu_usage_ratio",    "train_time_ratio"};
 

@@ -1,4 +1,5 @@
-// The views of Paddle's summary with a row per name: operators, kernels, ranges, memory.
+// The views of Paddle's summary with a row per name: operators, kernels, ranges, memory. Titles, widths, the order of
+// rows and how names are cut follow Paddle, so that the text can be compared line by line.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <string>

@@ -32,7 +32,7 @@ const Refusals kWriting[] = {
     {Call::kRename, "rename", {EXDEV, EACCES, EIO}},
     {Call::kClose, "close", {EIO, ENOSPC, EDQUOT}},
 };
-// 0: fewer bytes than were asked for. None of these is a refusal.
+// 0: a partial write. None of these is an error for the caller.
 const Refusals kInterruptions[] = {{Call::kOpen, "open", {EINTR}}, {Call::kWrite, "write", {EINTR, 0}}};
 
 void ExpectToBear(const std::string& what, const Refusals& refusals, const Job& job) {
