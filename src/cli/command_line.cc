@@ -11,6 +11,14 @@ const char* Option::value_name() const {
   return kNames[target.index()];
 }
 
+std::string Option::ValueText() const {
+  if (choices.empty()) return value_name();
+  std::string text;
+  for (const std::string& choice : choices)
+    text += (text.empty() ? "" : "|") + choice;
+  return text;
+}
+
 const std::vector<Option>& OptionsOfEveryVerb() {
   static const std::vector<Option> options = {
       {.names = {"-h", "--help"}, .description = "Print this help message and exit"},
@@ -32,6 +40,13 @@ const Option* Verb::operand() const {
     if (option.is_operand()) return &option;
   }
   return nullptr;
+}
+
+std::string Verb::OperandText() const {
+  const Option* const found = operand();
+  if (found == nullptr) return "";
+  const bool is_repeatable = std::holds_alternative<std::vector<std::string>*>(found->target) && !found->is_single;
+  return " " + found->names.front() + (is_repeatable ? "..." : "");
 }
 
 }  // namespace opscope

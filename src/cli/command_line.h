@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -40,6 +41,8 @@ struct Option {
   bool is_flag() const { return std::holds_alternative<bool*>(target) || target.index() == 0; }
   // "TEXT", "INT", ...; "" for a flag.
   const char* value_name() const;
+  // The choices, "plain|torch|paddle"; else value_name().
+  std::string ValueText() const;
 };
 
 struct Verb {
@@ -55,12 +58,16 @@ struct Verb {
   // All options except the operand, including --help and --version.
   std::vector<Option> OptionsWithDashes() const;
   const Option* operand() const;  // null if the verb takes none
+  // The operand as a usage line has it, " FILE..."; "" if the verb takes none.
+  std::string OperandText() const;
 };
 
 struct CommandLine {
   std::string description;
   std::string footer;
-  std::vector<Verb> verbs;
+  std::vector<Verb> verbs = {};
+  std::vector<std::pair<std::string, std::string>> environment = {};  // variable, meaning
+  std::vector<std::pair<std::string, std::string>> examples = {};     // command, what it gives
 };
 
 // --help and --version.

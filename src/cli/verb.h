@@ -45,6 +45,9 @@ Verb DoctorVerb(const AskHost& ask_host);
 Verb CompletionVerb(const CommandLine* command_line);
 Verb ManVerb(const CommandLine* command_line);
 
+// The whole command line. REQUIRES: `line` stays where it is, since two of its verbs describe it.
+void DescribeCommandLine(const AskHost& ask_host, CommandLine* line);
+
 enum class InputFiles { kOne, kSeveral };
 
 // FILE, -q, -v, --no-color, --max-memory.
