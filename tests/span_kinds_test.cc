@@ -1,5 +1,5 @@
-// What docs/span_kinds.md says of formats is what their importers do: of every file of golden/, and of every sample
-// beside the checkout, each span's kind against the table.
+// What docs/reference/span_kinds.md says of formats is what their importers do: of every file of golden/, and of every
+// sample beside the checkout, each span's kind against the table.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 MAX_LINES = 400
+# Documents that name files and what is in them.
+CODE_PAGES = ("ARCHITECTURE.md", "docs/explanation/how_recording_works.md", "docs/how-to/extend_opscope.md")
 SOURCE_SUFFIXES = {".h", ".def", ".cc", ".c", ".py", ".pyi", ".ts", ".tsx"}
 CXX_SUFFIXES = {".h", ".def", ".cc", ".c"}
 
@@ -95,18 +97,29 @@ def layer_of(name, layers):
     return max(folders, key=len) if folders else None
 
 
-def check_paths(root, text):
+def check_paths(root, page, text):
     for token in sorted(set(re.findall(r"`([\w.\-/]+)`", text))):
         is_path = "/" in token or re.search(r"\.(md|h|cc|py|txt|json|toml)$", token)
         if is_path and not any((root / base / token).exists() for base in ("", "include", "src")):
-            yield f"ARCHITECTURE.md: names `{token}`, which does not exist"
+            yield f"{page}: names `{token}`, which does not exist"
 
 
-def check_names(root, text):
+def check_names(root, page, text):
     """`Name` (`path`): the file must still have that name."""
     for name, path in re.findall(r"`(?:\w+::)*(\w+)(?:\(\))?`\s\(`([\w.\-/]+)`\)", text):
         if (root / path).is_file() and not re.search(rf"\b{name}\b", (root / path).read_text(errors="replace")):
-            yield f"ARCHITECTURE.md: says that `{name}` is in {path}, which does not have it"
+            yield f"{page}: says that `{name}` is in {path}, which does not have it"
+
+
+def check_mentions(root, files):
+    """A page of docs/ that a file names must be there."""
+    for name in files:
+        if name.endswith("_test.py"):
+            continue
+        if Path(name).suffix in SOURCE_SUFFIXES | {".md", ""} and (root / name).stat().st_size < 1 << 20:
+            for page in sorted(set(re.findall(r"\bdocs/[\w/-]+\.md\b", (root / name).read_text(errors="replace")))):
+                if not (root / page).exists() and f"/{page}" not in (root / name).read_text(errors="replace"):
+                    yield f"{name}: names {page}, which does not exist"
 
 
 def check_rows(files, layers):
@@ -283,8 +296,12 @@ def check(root):
     files = project_files(root)
     text = (root / "ARCHITECTURE.md").read_text()
     layers = read_layers(text)
-    yield from check_paths(root, text)
-    yield from check_names(root, text)
+    for page in CODE_PAGES:
+        if (root / page).exists():
+            said = (root / page).read_text()
+            yield from check_paths(root, page, said)
+            yield from check_names(root, page, said)
+    yield from check_mentions(root, files)
     yield from check_rows(files, layers)
     yield from check_includes(root, files, layers)
     yield from check_python(root, files, layers)

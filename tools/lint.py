@@ -3,8 +3,8 @@
 """Finds words and names that the project has replaced, long sources without an opening, and lost licence lines.
 
 A stranger must understand a comment on first reading, so it names the actor and uses the field's terms
-(docs/glossary.md). The lists hold only what is wrong wherever it stands. `make lint` runs this; it prints one line per
-violation, `file:line: what`, and exits 1 if any.
+(docs/reference/glossary.md). The lists hold only what is wrong wherever it stands. `make lint` runs this; it prints one
+line per violation, `file:line: what`, and exits 1 if any.
 
     tools/lint.py [ROOT]            the whole tree
     tools/lint.py --count [ROOT]    how many violations of each rule there are, by folder

@@ -211,7 +211,7 @@ typedef struct opscope_import_options {
 } opscope_import_options;
 #define OPSCOPE_IMPORT_OPTIONS_INIT {sizeof(opscope_import_options), 0}
 
-// Reads `.opscope`, Kineto's and Chrome's JSON, and the other formats of docs/formats.md, also in gzip or
+// Reads `.opscope`, Kineto's and Chrome's JSON, and the other formats of docs/reference/formats.md, also in gzip or
 // zstd; the content decides. Damage after the first whole event is no error but a problem of the trace.
 // options: may be NULL.
 opscope_code opscope_trace_open(const char* path, const opscope_import_options* options, opscope_trace** trace,
@@ -297,7 +297,7 @@ typedef struct opscope_summary_options {
   const char* group_by;  // "name", "name,shape", ...: what `opscope summary --group-by` takes
   const char* sort_by;   // descending by "total_ns", "self_ns", "count", ...; NULL: as they first appear
   int corrected;         // 1: times without what recording them took; UNSUPPORTED where the input does not say
-  const char* where;     // which spans, "name ~ conv and duration > 10us" (docs/analyses.md); NULL: all
+  const char* where;     // which spans, "name ~ conv and duration > 10us" (docs/how-to/choose_spans.md); NULL: all
 } opscope_summary_options;
 #define OPSCOPE_SUMMARY_OPTIONS_INIT {sizeof(opscope_summary_options), "name", "total_ns", 0, NULL}
 
@@ -306,7 +306,7 @@ opscope_code opscope_summarize(const opscope_trace* trace, const opscope_summary
                                opscope_summary** summary, opscope_error* error);
 void opscope_summary_free(opscope_summary* summary);
 
-// docs/analyses.md defines the numbers. Texts live as long as the summary and end at a 0 byte, also within
+// docs/reference/analyses.md defines the numbers. Texts live as long as the summary and end at a 0 byte, also within
 // a name.
 typedef struct opscope_summary_row {
   size_t size;
@@ -379,9 +379,9 @@ typedef struct opscope_export_options {
 #define OPSCOPE_EXPORT_OPTIONS_INIT {sizeof(opscope_export_options), OPSCOPE_COMPRESSION_FROM_NAME, 0, NULL, 0}
 
 // format: "chrome", "perfetto", "speedscope", "collapsed", "pprof", "csv", "opscope", "paddle-protobuf",
-// "paddle-chrome", "megengine-chrome" or "megengine-svg" (docs/exports.md). options: may be NULL. *told,
-// unless told is NULL: a sentence about what the format could not hold, "" for nothing; the caller passes
-// it to opscope_text_free.
+// "paddle-chrome", "megengine-chrome" or "megengine-svg" (docs/reference/export_formats.md). options: may be NULL.
+// *told, unless told is NULL: a sentence about what the format could not hold, "" for nothing; the caller passes it to
+// opscope_text_free.
 opscope_code opscope_export(const opscope_trace* trace, const char* format, const char* path,
                             const opscope_export_options* options, char** told, opscope_error* error);
 

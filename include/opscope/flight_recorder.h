@@ -9,7 +9,7 @@
 // Each dump is an `.opscope` file with every thread's newest records, every
 // thread's open scopes as unfinished spans, and its reason in the options. It is
 // written beside the final name and renamed, with mode 0600 less the umask. See
-// docs/flight_recorder.md.
+// docs/how-to/keep_the_newest_events.md.
 //
 // Start installs only what the options ask for, and Stop removes it: a signal
 // handler and a terminate handler that call their predecessors, and a thread (for

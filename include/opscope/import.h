@@ -1,5 +1,5 @@
 // Reads traces: `.opscope` files, recordings still in memory, Kineto and Chrome
-// JSON, and the other formats of docs/formats.md. The content decides the format,
+// JSON, and the other formats of docs/reference/formats.md. The content decides the format,
 // never the file's name. Gzip and zstd are transparent.
 //
 //   opscope::Result<opscope::Trace> trace = opscope::ImportFile("trace.json.gz", {.max_memory = 4ull << 30});

@@ -62,7 +62,7 @@ struct Options {
   // survives a killed process. The second recording of a schedule goes to
   // NAME.2.EXTENSION, and so on. What the file cannot take (a full disk) stays in
   // memory, with a warning; the recording is complete either way. Empty: the
-  // environment variable OPSCOPE_RECORD_TO decides (docs/record_to.md), without it
+  // environment variable OPSCOPE_RECORD_TO decides (docs/how-to/record_into_a_file.md), without it
   // the recording lies in memory.
   std::string record_to = {};
   // Members of a JSON object that the recording carries: "\"model\":\"resnet18\"".

@@ -1,5 +1,5 @@
 // The kind of a span: what it is, whichever framework recorded it and whatever its
-// file calls it. docs/span_kinds.md lists which categories of which format become
+// file calls it. docs/reference/span_kinds.md lists which categories of which format become
 // which kind.
 //
 //   if (trace.spans().kind[row] == opscope::SpanKind::kKernel) ...

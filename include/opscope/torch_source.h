@@ -81,7 +81,7 @@ struct TorchSource {
   void (*hold)(uint64_t owner, const HeldTensorImpl* tensors, size_t count) = nullptr;
 
   // Tests whether this library can replace torch's own range functions, which
-  // halves the cost of a recorded operator (docs/torch.md). Null: it can, and this
+  // halves the cost of a recorded operator (docs/explanation/torch_recording.md). Null: it can, and this
   // process will; else a static sentence. May crash if the layouts of torch differ:
   // call it in a process of its own.
   const char* (*try_route)() = nullptr;

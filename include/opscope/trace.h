@@ -72,7 +72,7 @@ struct EventCost {
   double outside_ns() const { return begin_ns + end_ns - inside_ns; }
 };
 
-// Measured cost of one event of a source and kind. docs/analyses.md defines each
+// Measured cost of one event of a source and kind. docs/reference/overhead.md defines each
 // number.
 struct OwnCostRow {
   // OwnCosts::kProgram, OwnCosts::kPython, or a framework's name.

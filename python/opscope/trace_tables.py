@@ -85,7 +85,7 @@ class Spans(Table):
     scope: memoryview
     """How the framework classified it: torch's `at::RecordScope` number. (uint8; 255: unknown)"""
     kind: memoryview
-    """What the category means, in words that all frameworks share (docs/span_kinds.md). (uint8)"""
+    """What the category means, in words that all frameworks share (docs/reference/span_kinds.md). (uint8)"""
     sequence: memoryview
     """Autograd sequence number. (int64; -1: unknown)"""
     forward_thread: memoryview
@@ -129,7 +129,7 @@ class AsyncSpans(Table):
     track: memoryview
     """Track of the begin. (row of `tracks`; 4294967295: unknown)"""
     id: TextColumn
-    """The id as the input spells it, with its scope if it has one (docs/chrome_json.md)."""
+    """The id as the input spells it, with its scope if it has one (docs/reference/chrome_json.md)."""
     extra: TextColumn
     """Further members of the event, as in `spans`."""
 
@@ -267,7 +267,7 @@ class Problems(Table):
     """What was repaired, dropped or guessed, with counts."""
 
     kind: TextColumn
-    """Kind of problem (docs/reliability.md)."""
+    """Kind of problem (docs/explanation/reliability.md)."""
     severity: memoryview
     """0 information, 1 data loss, 2 error. (uint8)"""
     count: memoryview

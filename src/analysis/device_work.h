@@ -1,5 +1,5 @@
 // Device work: kernels, copies and sets on stream tracks, with the class of each and the host call that launched it.
-// docs/analyses.md, "Devices", has the rules.
+// docs/reference/devices.md, has the rules.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
 // Measures how each device and stream spent its window: interval algebra over the spans of its streams
-// (docs/analyses.md, "Devices"). Times of a device are unions, not sums, because streams overlap; "exposed"
+// (docs/reference/devices.md). Times of a device are unions, not sums, because streams overlap; "exposed"
 // communication is union(kernels) - union(compute). A gap is explained by its end: if the call that launched the next
 // work began after the gap did, the host was late; a short gap is launch latency; the rest is other waiting.
 // SPDX-License-Identifier: Apache-2.0

@@ -69,7 +69,7 @@ Trace RandomJob(uint64_t seed) {
   return builder.Build();
 }
 
-// The definitions of docs/analyses.md, one span at a time.
+// The definitions of docs/reference/analyses.md, one span at a time.
 class BruteForce {
  public:
   BruteForce(const Trace& trace, const std::vector<GroupKey>& keys)

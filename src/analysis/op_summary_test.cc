@@ -15,7 +15,7 @@
 namespace opscope {
 namespace {
 
-// The definitions of docs/analyses.md, one span at a time, as slowly as they read.
+// The definitions of docs/reference/analyses.md, one span at a time, as slowly as they read.
 class SlowSummary {
  public:
   explicit SlowSummary(const Trace& trace) : trace_(trace), spans_(trace.spans()) {}

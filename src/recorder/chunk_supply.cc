@@ -8,7 +8,7 @@
 //
 // 1 and 2 need locks that come earlier in the lock order, so they only try them; after a failed try
 // comes
-// 3. A recording at full speed stays within 0.4 MiB of a cap of 256 MiB (docs/performance.md, "Flight
+// 3. A recording at full speed stays within 0.4 MiB of a cap of 256 MiB (docs/explanation/performance.md, "Flight
 // recorder").
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/chunk_supply.h"

@@ -1,4 +1,4 @@
-// Kinds of spans by their formats' names for them: the table that docs/span_kinds.md shows.
+// Kinds of spans by their formats' names for them: the table that docs/reference/span_kinds.md shows.
 //
 // Thread rule: pure functions, but SpanKindFinder (one thread at a time).
 // SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,4 @@
-// The rules, each row of docs/span_kinds.md, and that they have the same rows.
+// The rules, each row of docs/reference/span_kinds.md, and that they have the same rows.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/span_kinds.h"
 

@@ -1,6 +1,6 @@
 // Measures the copies of devices by kind and by source and target memory: how fast
 // they were, how many are small, for which ones the program waited, and how long
-// nothing else ran. docs/analyses.md, "Copies", has the rules.
+// nothing else ran. docs/reference/devices.md, has the rules.
 //
 // Thread rule: pure functions of an immutable Trace; results are plain values.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,6 +1,6 @@
 // Measures the kernels of devices by name: their time, their launch configuration,
 // the operators that launched them, and whether they use tensor cores.
-// docs/analyses.md, "Kernels", has the rules.
+// docs/reference/devices.md, has the rules.
 //
 // Thread rule: pure functions of an immutable Trace; results are plain values.
 // SPDX-License-Identifier: Apache-2.0

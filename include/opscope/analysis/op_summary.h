@@ -1,5 +1,5 @@
 // The operator summary: spans grouped by name (and more), with counts and times.
-// docs/analyses.md defines every number.
+// docs/reference/analyses.md defines every number.
 //
 //   const OpSummary summary = SummarizeOps(trace, {.group_by = {GroupKey::kName, GroupKey::kShape}});
 //   for (const OpSummaryRow& row : summary.rows) Print(summary.NameOf(trace, row), row.keys[0], row.self_ns);

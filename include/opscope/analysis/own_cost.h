@@ -1,7 +1,7 @@
 // Subtracts the cost of recording from recorded times. Every event costs a little.
 // A recording carries the measured cost of one event of each kind on its machine
 // (TraceInfo::own_costs), so the times of the unrecorded program can be estimated.
-// docs/analyses.md, "Own cost", has the formulas and their limits.
+// docs/reference/overhead.md, has the formulas and their limits.
 //
 //   corrected duration = duration - subtree_ns
 //   corrected self     = self time - own_ns

@@ -1,4 +1,4 @@
-// Writes a Trace in any format, selected by name. docs/exports.md says what each
+// Writes a Trace in any format, selected by name. docs/reference/export_formats.md says what each
 // format keeps.
 //
 //   const auto format = opscope::ExportFormatFromName("perfetto");

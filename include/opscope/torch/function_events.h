@@ -1,7 +1,7 @@
 // torch's view of a Trace: the list behind `prof.events()` and the averages behind
 // `prof.key_averages()`, in columns. Every time is the double that torch would
 // hold, computed in torch's order of floating-point operations, so that printed
-// digits agree. docs/analyses.md, "Function events", has the rules.
+// digits agree. docs/reference/function_events.md, "Function events", has the rules.
 //
 //   const FunctionEvents events = BuildFunctionEvents(trace);
 //   for (size_t i = 0; i < events.size(); ++i)
@@ -53,7 +53,7 @@ inline constexpr uint8_t kOutOfMemory = 32;
 // What the list contains.
 struct FunctionEventOptions {
   // torch's trace_start_ns, the origin of start_us and end_us, as a Timestamp of
-  // the Trace. Default: what the Trace says (docs/analyses.md), else the first
+  // the Trace. Default: what the Trace says (docs/reference/function_events.md), else the first
   // start.
   std::optional<Timestamp> trace_start;
   // "cuda", "xpu", ...; "" for None. Default: "cuda" if the Trace has device

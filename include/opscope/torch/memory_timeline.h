@@ -1,6 +1,6 @@
 // What a program's memory holds over time: every tensor's storage from its
 // allocation to its free, in a category that follows from its use
-// (docs/analyses.md, "Memory timeline"). Categories, their precedence and the rows
+// (docs/reference/memory_timeline.md). Categories, their precedence and the rows
 // are those of torch.profiler's memory timeline.
 //
 //   const MemoryTimeline timeline = BuildMemoryTimeline(trace);

@@ -2,7 +2,7 @@
 // outermost operators as nodes; allocations and frees go to the operator that contains them in time, or become nodes of
 // their own. Per node the effects on one storage are sorted and merged into one edge. Example: y.add_(x) reads x, reads
 // and writes y, so it has an input edge for x and an edge for y that makes the next version of y. With the categories
-// this replaces torch's analysis on Python objects in 1/275 of the time (docs/performance.md, export_memory_timeline).
+// this replaces torch's analysis on Python objects in 1/275 of the time (docs/reference/benchmarks_files.md).
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/torch/data_flow.h"
 

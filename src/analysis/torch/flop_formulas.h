@@ -1,5 +1,5 @@
 // Floating-point operations of one call, from its recorded arguments. A multiplication and an addition
-// count as two. docs/analyses.md has every formula with its source.
+// count as two. docs/reference/flops.md has every formula with its source.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0

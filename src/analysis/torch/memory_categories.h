@@ -1,6 +1,6 @@
 // The category of each version of each storage (parameter, gradient, activation, ...), derived from the data flow and
 // from the tensors that modules and optimizers hold. Rules and precedence are those of torch's memory profiler;
-// docs/analyses.md lists them. Look-ups are O(1).
+// docs/reference/memory_timeline.md lists them. Look-ups are O(1).
 //
 // Thread rule: pure function; the result is immutable.
 // SPDX-License-Identifier: Apache-2.0

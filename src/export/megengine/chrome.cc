@@ -1,5 +1,6 @@
 // Writes MegEngine's chrome_timeline.json: the same events with the same members in the same order. Values that the
-// original computes wrong are correct here; docs/megengine.md lists both. Blocks of events are formatted in parallel.
+// original computes wrong are correct here; docs/reference/megengine.md lists both. Blocks of events are formatted in
+// parallel.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <charconv>

@@ -4,7 +4,7 @@
 // WriteTrack then walks the spans in pre-order and merges them in: Flush writes those that are due before each begin
 // and end. At equal times the order matters, because viewers bind a flow to the event before it.
 // MegEngine writes wrong values for pending operators, redundant tensors and ratios; these are always computed here
-// (docs/megengine.md).
+// (docs/reference/megengine.md).
 // SPDX-License-Identifier: Apache-2.0
 #include "export/megengine/events.h"
 

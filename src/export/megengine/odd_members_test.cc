@@ -166,7 +166,7 @@ class Generator {
   int time_ = 0;
 };
 
-// The original writes them wrong, and says nothing by them (docs/exports.md).
+// The original writes them wrong, and says nothing by them (docs/reference/export_formats.md).
 bool SaysNothing(const std::string& key, const std::string& value) {
   return key == "__device__" && value == R"("invalid")";
 }

@@ -64,7 +64,7 @@ ChromePythonCall ReadPythonCall(const std::vector<JsonMember>& members) {
   return call.present && is_known && (has_caller || has_place) ? call : ChromePythonCall{};
 }
 
-// What an export of ours says of a span outside of the nesting (docs/chrome_json.md).
+// What an export of ours says of a span outside of the nesting (docs/reference/chrome_json.md).
 bool ReadAsyncReason(std::string_view reason, SpanRow* row) {
   if (reason != "crossing" && reason != "thread" && reason != "range") return false;
   row->flags |= span_flags::kAsync;

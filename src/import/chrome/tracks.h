@@ -86,10 +86,12 @@ class ChromeTracks {
   // string_of[id of the part] is the id of the Trace. Appends the Trace's track for each of the part's to `track_of`.
   void Join(const ChromePartTracks& part, const std::vector<StringId>& string_of, std::vector<TrackId>* track_of);
   int64_t last_ns(TrackId track) const { return last_ns_[Row(track)]; }
-  // What an export of ours says of rows that hold spans of another thread (docs/chrome_json.md), before the first Join.
+  // What an export of ours says of rows that hold spans of another thread (docs/reference/chrome_json.md), before the
+  // first Join.
   void ReadRows(std::string_view own_members);
   // Gives names and kinds to the rows of the Trace. Call once, after the last event.
-  // `own_members`: what an export of ours says of tracks (docs/chrome_json.md), or "". False: it says something else.
+  // `own_members`: what an export of ours says of tracks (docs/reference/chrome_json.md), or "". False: it says
+  // something else.
   bool Finish(std::string_view own_members);
 
  private:

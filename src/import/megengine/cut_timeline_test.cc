@@ -47,7 +47,7 @@ std::string Bytes(const fs::path& path) {
   return text.str();
 }
 
-// What docs/formats.md says makes a timeline one of MegEngine's.
+// What docs/reference/chrome_dialects.md says makes a timeline one of MegEngine's.
 TimelineEvent Judge(element event, size_t end) {
   static const std::set<std::string> counters = {"train_time_ratio",    "gpu_usgae_ratio", "gpu_usage_ratio",
                                                  "nr_op_pending",       "nr_alive_tensor", "nr_redunant_tensor",

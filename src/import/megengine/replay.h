@@ -1,5 +1,5 @@
 // Plays the records of a MegEngine window again: ranges, counters, arrows and lives of tensors from what MegEngine's
-// own writer makes its timeline of (docs/formats.md).
+// own writer makes its timeline of (docs/reference/chrome_dialects.md).
 //
 //   Look for each record, in their order: who is there, how many rows
 //   Play for each record, in the same order

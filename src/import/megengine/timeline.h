@@ -1,4 +1,4 @@
-// What MegEngine's timeline says in several events (docs/formats.md has what it says in one):
+// What MegEngine's timeline says in several events (docs/reference/chrome_dialects.md has what it says in one):
 //
 //   interpreter  ...       i StopStep   ...   i StopStep
 //   steps        [ step 0 )[ step 1          )

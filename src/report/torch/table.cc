@@ -1,4 +1,4 @@
-// torch's table: its columns, cells and order, with all its quirks, which docs/analyses.md ("torch's table") defines.
+// torch's table: its columns, cells and order, with all its quirks, which docs/reference/function_events.md defines.
 // Rows are measured first (TableShape), because columns appear only if some row has a value for them, and widths depend
 // on the longest text of all rows, printed or not.
 //

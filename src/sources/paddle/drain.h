@@ -2,8 +2,9 @@
 // recording, emptied at its end into tracks of the window. It costs what Paddle's profiler costs while it runs, and
 // nothing of that at the end. One recording at a time, and not beside Paddle's profiler.
 //
-// Thread rule: calls take turns. Emptying Paddle's recorder frees its blocks of events without a lock (docs/paddle.md):
-// a thread that is still ending an event 10 ms after the recorder was switched off writes into freed memory.
+// Thread rule: calls take turns. Emptying Paddle's recorder frees its blocks of events without a lock
+// (docs/explanation/paddle_recording.md): a thread that is still ending an event 10 ms after the recorder was switched
+// off writes into freed memory.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

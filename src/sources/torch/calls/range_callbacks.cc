@@ -2,7 +2,7 @@
 // the calling thread's chunk and opens a scope; the context that torch keeps lies in the scope's own
 // slot, so the end finds it without a search and without heap memory.
 //
-// What it costs (docs/performance.md): two clock reads, a name look-up by pointer, one store of 32
+// What it costs (docs/explanation/performance.md): two clock reads, a name look-up by pointer, one store of 32
 // bytes. What is written of arguments is a template's argument: nothing of it is tested per event.
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/record_function.h>

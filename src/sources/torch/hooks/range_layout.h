@@ -1,6 +1,7 @@
 // What the drop-in functions know of torch's insides: the other private members of its RecordFunction, and the names
-// that its libraries have for the functions that make, run and end one. Equal in all releases that docs/torch.md lists,
-// but for before(); the trial (hook_probe.h) compares what is here with what torch itself writes.
+// that its libraries have for the functions that make, run and end one. Equal in all releases that
+// docs/reference/torch_versions.md lists, but for before(); the trial (hook_probe.h) compares what is here with what
+// torch itself writes.
 //
 // Thread rule: as the objects.
 // SPDX-License-Identifier: Apache-2.0
