@@ -23,7 +23,7 @@ uint8_t* BufferPool::NewTouched() {
 void BufferPool::Prepare(size_t buffers, size_t cap) {
   size_t missing = 0;
   {
-    const std::lock_guard guard(mutex_);
+    const MutexLock lock(mutex_);
     cap_ = cap;
     ready_.reserve(cap);
     lent_.reserve(cap);
@@ -32,7 +32,7 @@ void BufferPool::Prepare(size_t buffers, size_t cap) {
   for (; missing > 0; --missing) {
     uint8_t* bytes = NewTouched();
     if (bytes == nullptr) return;
-    const std::lock_guard guard(mutex_);
+    const MutexLock lock(mutex_);
     ready_.push_back(bytes);
   }
 }
@@ -40,7 +40,7 @@ void BufferPool::Prepare(size_t buffers, size_t cap) {
 uint8_t* BufferPool::Take(bool may_decline) {
   bool is_thrown_away = false;
   {
-    const std::lock_guard guard(mutex_);
+    const MutexLock lock(mutex_);
     is_thrown_away = in_use_ >= cap_;
     if (is_thrown_away && may_decline) return nullptr;
     if (!is_thrown_away) ++in_use_;
@@ -52,7 +52,7 @@ uint8_t* BufferPool::Take(bool may_decline) {
     }
   }
   uint8_t* bytes = NewTouched();
-  const std::lock_guard guard(mutex_);
+  const MutexLock lock(mutex_);
   if (bytes != nullptr) {
     lent_.push_back({bytes, is_thrown_away});
   } else if (!is_thrown_away) {
@@ -62,7 +62,7 @@ uint8_t* BufferPool::Take(bool may_decline) {
 }
 
 bool BufferPool::Fill(uint8_t* bytes, size_t valid) {
-  const std::lock_guard guard(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = std::find_if(lent_.begin(), lent_.end(), [&](const Lent& lent) { return lent.bytes == bytes; });
   if (found == lent_.end()) return false;
   filled_.push_back({bytes, std::min(valid, kBufferBytes), found->is_thrown_away});
@@ -71,7 +71,7 @@ bool BufferPool::Fill(uint8_t* bytes, size_t valid) {
 }
 
 bool BufferPool::TakeFilled(FilledBuffer* filled) {
-  const std::lock_guard guard(mutex_);
+  const MutexLock lock(mutex_);
   if (filled_.empty()) return false;
   *filled = filled_.front();
   filled_.pop_front();
@@ -80,7 +80,7 @@ bool BufferPool::TakeFilled(FilledBuffer* filled) {
 
 void BufferPool::GiveBack(const FilledBuffer& filled) {
   {
-    const std::lock_guard guard(mutex_);
+    const MutexLock lock(mutex_);
     if (!filled.is_thrown_away) {
       --in_use_;
       if (ready_.size() < cap_) return ready_.push_back(filled.bytes);
@@ -92,25 +92,25 @@ void BufferPool::GiveBack(const FilledBuffer& filled) {
 void BufferPool::KeepReady() {
   for (;;) {
     {
-      const std::lock_guard guard(mutex_);
+      const MutexLock lock(mutex_);
       if (ready_.size() >= kReady || in_use_ + ready_.size() >= cap_) return;
     }
     uint8_t* bytes = NewTouched();
     if (bytes == nullptr) return;
-    const std::lock_guard guard(mutex_);
+    const MutexLock lock(mutex_);
     ready_.push_back(bytes);
   }
 }
 
 size_t BufferPool::with_cupti() const {
-  const std::lock_guard guard(mutex_);
+  const MutexLock lock(mutex_);
   return lent_.size();
 }
 
 void BufferPool::Release() {
   std::vector<uint8_t*> freed;
   {
-    const std::lock_guard guard(mutex_);
+    const MutexLock lock(mutex_);
     freed.swap(ready_);
   }
   for (uint8_t* bytes : freed)

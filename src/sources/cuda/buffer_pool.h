@@ -12,8 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace opscope::cuda {
 
@@ -51,12 +52,13 @@ class BufferPool {
   };
   static uint8_t* NewTouched();
 
-  mutable std::mutex mutex_;
-  size_t cap_ = kDefaultCap;
-  std::vector<uint8_t*> ready_;
-  std::vector<Lent> lent_;
-  std::deque<FilledBuffer> filled_;
-  size_t in_use_ = 0;  // lent or filled, or taken from there, but for those that are thrown away
+  mutable Mutex mutex_;
+  size_t cap_ OPSCOPE_GUARDED_BY(mutex_) = kDefaultCap;
+  std::vector<uint8_t*> ready_ OPSCOPE_GUARDED_BY(mutex_);
+  std::vector<Lent> lent_ OPSCOPE_GUARDED_BY(mutex_);
+  std::deque<FilledBuffer> filled_ OPSCOPE_GUARDED_BY(mutex_);
+  size_t in_use_ OPSCOPE_GUARDED_BY(mutex_) =
+      0;  // lent or filled, or taken from there, but for those that are thrown away
 };
 
 }  // namespace opscope::cuda

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "base/mutex.h"
 #include "base/text.h"
 #include "opscope/window_facts.h"
 #include "sources/cuda/collector.h"
@@ -40,9 +40,9 @@ struct Session {
 };
 
 // Of the recording that began last; its window, and why nothing of CUDA is in it.
-std::mutex last_mutex;
-const void* last_window = nullptr;
-std::string& LastWhyNot() {
+Mutex last_mutex;
+const void* last_window OPSCOPE_GUARDED_BY(last_mutex) = nullptr;
+std::string& LastWhyNot() OPSCOPE_REQUIRES(last_mutex) {
   static std::string& text = *new std::string;
   return text;
 }
@@ -58,7 +58,7 @@ void* Begin(Window* window, uint32_t flags) {
   session->is_recorded = why_not.empty();
   session->window->problems().not_recorded = why_not;
   {
-    const std::lock_guard lock(last_mutex);
+    const MutexLock lock(last_mutex);
     last_window = window;
     LastWhyNot() = why_not;
   }
@@ -133,7 +133,7 @@ void WhyNot(char* why, size_t size) {
   CopyText(Holder::Get().WhyNot(), why, size);
 }
 void WhyNotRecorded(const void* window, char* why, size_t size) {
-  const std::lock_guard lock(last_mutex);
+  const MutexLock lock(last_mutex);
   CopyText(window == last_window ? LastWhyNot() : std::string(), why, size);
 }
 void TellTorchProfiled(bool is_over) {

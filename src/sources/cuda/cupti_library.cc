@@ -7,10 +7,10 @@
 #include <stdlib.h>
 
 #include <cstring>
-#include <mutex>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "sources/cuda/cupti_verdict.h"
 
 namespace opscope::cuda {
@@ -63,14 +63,15 @@ std::vector<std::string> FoldersOfPip() {
       &sites);
   std::vector<std::string> folders;
   for (const std::string& site : sites) {
-    for (const std::string& package : NamesIn(site + "/nvidia"))
-      folders.push_back(site + "/nvidia/" + package + "/lib");
+    const std::string nvidia = site + "/nvidia/";
+    for (const std::string& package : NamesIn(nvidia))
+      folders.push_back((nvidia + package).append("/lib"));
   }
   return folders;
 }
 
-std::mutex suggested_mutex;
-std::vector<std::string>& SuggestedFiles() {
+Mutex suggested_mutex;
+std::vector<std::string>& SuggestedFiles() OPSCOPE_REQUIRES(suggested_mutex) {
   static std::vector<std::string>& files = *new std::vector<std::string>;
   return files;
 }
@@ -80,7 +81,7 @@ void* OpenFound(std::string* path) {
     if (void* handle = dlopen(path->c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
   }
   {
-    const std::lock_guard lock(suggested_mutex);
+    const MutexLock lock(suggested_mutex);
     for (const std::string& file : SuggestedFiles()) {
       if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return *path = file, handle;
     }
@@ -91,9 +92,10 @@ void* OpenFound(std::string* path) {
   std::vector<std::string> folders = FoldersOfPip();
   folders.insert(folders.end(), {"/usr/local/cuda/extras/CUPTI/lib64", "/usr/local/cuda/lib64"});
   for (const std::string& folder : folders) {
+    const std::string prefix = folder + "/";
     for (const std::string& name : NamesIn(folder)) {
       if (!IsCupti(name)) continue;
-      *path = folder + "/" + name;
+      *path = prefix + name;
       if (void* handle = dlopen(path->c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
     }
   }
@@ -159,7 +161,7 @@ CuptiLibrary LoadCupti(const std::string& file) {
 }
 
 void SuggestCupti(const std::string& file) {
-  const std::lock_guard lock(suggested_mutex);
+  const MutexLock lock(suggested_mutex);
   SuggestedFiles().push_back(file);
 }
 

@@ -56,19 +56,19 @@ void GraphRecorder::Notice(ResourceCallback callback, const cupti::GraphData& da
   switch (callback) {
     case ResourceCallback::kGraphNodeCreated: {
       const uint64_t node = NumberOf(data.node);
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (node != kNone) nodes_[node].type = data.node_type;
       return;
     }
     case ResourceCallback::kGraphNodeDependencyCreated: {
       const uint64_t from = NumberOf(data.node), to = NumberOf(data.dependency);
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (from != kNone && to != kNone) Connect(from, to);
       return;
     }
     case ResourceCallback::kGraphNodeCloned: {
       const uint64_t original = NumberOf(data.original_node), clone = NumberOf(data.node);
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (original != kNone && clone != kNone) AddClone(original, clone, data.node_type);
       return;
     }
@@ -94,22 +94,21 @@ void GraphRecorder::AddClone(uint64_t original, uint64_t clone, GraphNodeType ty
   Node& from = nodes_[original];
   from.clones.push_back(clone);
   nodes_[clone].type = type;
-  const auto in_graph = [&](uint64_t neighbour) {
-    const std::vector<uint64_t>& clones = nodes_[neighbour].clones;
-    const auto found = std::ranges::find(clones, GraphOf(clone), &GraphOf);
-    return found == clones.end() ? kNone : *found;
+  const auto in_graph = [clone](const Node& neighbour) {
+    const auto found = std::ranges::find(neighbour.clones, GraphOf(clone), &GraphOf);
+    return found == neighbour.clones.end() ? kNone : *found;
   };
   // Those that are cloned later find this one.
   for (const uint64_t before : from.before) {
-    if (const uint64_t neighbour = in_graph(before); neighbour != kNone) Connect(neighbour, clone);
+    if (const uint64_t neighbour = in_graph(nodes_[before]); neighbour != kNone) Connect(neighbour, clone);
   }
   for (const uint64_t after : from.after) {
-    if (const uint64_t neighbour = in_graph(after); neighbour != kNone) Connect(clone, neighbour);
+    if (const uint64_t neighbour = in_graph(nodes_[after]); neighbour != kNone) Connect(clone, neighbour);
   }
 }
 
 void GraphRecorder::Destroy(uint32_t graph) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (keeps_destroyed_) {
     destroyed_.insert(graph);
   } else {
@@ -123,12 +122,12 @@ void GraphRecorder::Purge(uint32_t graph) {
 }
 
 void GraphRecorder::KeepDestroyed() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   keeps_destroyed_ = true;
 }
 
 KnownGraphs GraphRecorder::TakeKnown(bool is_last) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   KnownGraphs known;
   std::set<uint32_t> nested;
   for (const auto& [number, node] : nodes_) {
@@ -148,7 +147,7 @@ KnownGraphs GraphRecorder::TakeKnown(bool is_last) {
 }
 
 void GraphRecorder::Clear() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   nodes_.clear();
   destroyed_.clear();
 }

@@ -11,11 +11,11 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "sources/cuda/cupti_library.h"
 
 namespace opscope::cuda {
@@ -53,15 +53,15 @@ class GraphRecorder {
   };
 
   void Notice(cupti::ResourceCallback callback, const cupti::GraphData& data);
-  void Connect(uint64_t from, uint64_t to);
-  void AddClone(uint64_t original, uint64_t clone, cupti::GraphNodeType type);
+  void Connect(uint64_t from, uint64_t to) OPSCOPE_REQUIRES(mutex_);
+  void AddClone(uint64_t original, uint64_t clone, cupti::GraphNodeType type) OPSCOPE_REQUIRES(mutex_);
   void Destroy(uint32_t graph);
-  void Purge(uint32_t graph);
+  void Purge(uint32_t graph) OPSCOPE_REQUIRES(mutex_);
 
-  std::mutex mutex_;
-  std::map<uint64_t, Node> nodes_;  // in order of graphs
-  bool keeps_destroyed_ = false;
-  std::set<uint32_t> destroyed_;
+  Mutex mutex_;
+  std::map<uint64_t, Node> nodes_ OPSCOPE_GUARDED_BY(mutex_);  // in order of graphs
+  bool keeps_destroyed_ OPSCOPE_GUARDED_BY(mutex_) = false;
+  std::set<uint32_t> destroyed_ OPSCOPE_GUARDED_BY(mutex_);
 };
 
 }  // namespace opscope::cuda
