@@ -2,6 +2,7 @@
 """Columns: no copy, kept alive, and what pandas and Arrow readers see."""
 
 import gc
+import os
 import subprocess
 import sys
 
@@ -224,9 +225,17 @@ class TestArrow:
         table.validate(full=True)
         assert table.column("name").to_pylist() == ["a\\udcff"]
 
-    def test_a_stream_that_nobody_reads_is_given_back(self, trace):
+    def test_streams_without_a_reader_leave_nothing_behind(self, trace):
+        def resident():
+            with open("/proc/self/statm") as statm:
+                return int(statm.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
         for _ in range(1000):
             trace.spans.__arrow_c_stream__()
+        before = resident()
+        for _ in range(20_000):
+            trace.spans.__arrow_c_stream__()
+        assert resident() - before < 1 << 20  # 20,000 schemas of one column alone would be more
 
     def test_polars_and_duckdb_read_it(self, trace):
         polars = pytest.importorskip("polars")

@@ -120,8 +120,10 @@ TEST(FakeCuptiRules, LockHeldAcrossACallIsFoundOut) {
     flushes = std::thread([] { CUPTI(ActivityFlushAll)(1); });
     while (fake_cupti_calls("cuptiActivityFlushAll") == 0)
       std::this_thread::yield();
-    while (!Broken("deadlock"))
+    // The other thread waits for the lock inside its call within a few of these calls.
+    for (int call = 0; call < 10'000'000 && !Broken("deadlock"); ++call)
       CUPTI(ActivityEnable)(ActivityKind::kMemset);
+    EXPECT_TRUE(Broken("deadlock"));
   }
   flushes.join();
 }
