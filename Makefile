@@ -1,7 +1,7 @@
 # Thin names for the commands of this project; `make help` lists them.
 # SPDX-License-Identifier: Apache-2.0
 .DEFAULT_GOAL := build
-.PHONY: help build demo docs test test-pythons test-torches test-aarch64 soak bench viewers asan tsan release fuzz wheel format lint golden clean
+.PHONY: help build demo docs test test-pythons test-torches test-aarch64 soak bench viewers asan tsan release fuzz wheel format lint tidy golden clean
 T ?= all
 S ?= 60
 
@@ -58,6 +58,9 @@ format: ## rewrite C++ and Python sources in the project's format
 
 lint: ## formats, ruff, the map, words and openings; changes nothing
 	@tools/format --check && tools/check_map.py && .venv/bin/ruff check && tools/lint.py
+
+tidy: ## clang's thread-safety analysis and clang-tidy over the whole tree (needs clang-tidy-16)
+	@tools/setup packages && tools/setup wheel && tools/tidy
 
 golden: ## rewrite the expected files of the golden tests; review the diff
 	@cmake --preset dev && cmake --build --preset dev && OPSCOPE_UPDATE_GOLDEN=1 ctest --preset dev -L golden

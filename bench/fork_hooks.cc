@@ -61,9 +61,9 @@ int main(int argc, char** argv) {
   options.max_bytes = uint64_t{64} << 20;
   opscope::Window* window = opscope_window_open(&options, nullptr);
   std::atomic<bool> done{false};
-  std::vector<std::thread> writers;
-  for (int t = 0; t < 8; ++t) {
-    writers.emplace_back([&done] {
+  std::vector<std::thread> writers(8);
+  for (std::thread& writer : writers) {
+    writer = std::thread([&done] {
       while (!done.load(std::memory_order_relaxed)) {
         OPSCOPE_SCOPE("outer");
         OPSCOPE_SCOPE("inner");

@@ -79,7 +79,7 @@ opscope::Trace Import(const std::string& path, uint32_t threads) {
   opscope::Result<opscope::Trace> trace = opscope::ImportFile(path, options);
   if (!trace.ok()) {
     std::fprintf(stderr, "import_speed: %s\n", trace.error().message.c_str());
-    std::exit(1);
+    std::_Exit(1);
   }
   return std::move(trace).value();
 }

@@ -32,7 +32,7 @@ template <typename T>
 T Need(opscope::Result<T> result) {
   if (result.ok()) return std::move(result).value();
   std::fprintf(stderr, "merge_speed: %s\n", result.error().message.c_str());
-  std::exit(1);
+  std::_Exit(1);
 }
 
 std::string PathOf(const std::string& folder, size_t rank) {
@@ -106,7 +106,7 @@ int Make(const std::string& folder, size_t ranks, size_t spans) {
 }
 
 size_t Write(const opscope::Trace& trace, const std::string& path) {
-  if (!opscope::ExportOpscope(trace, path).ok()) std::exit(1);
+  if (!opscope::ExportOpscope(trace, path).ok()) std::_Exit(1);
   return trace.spans().size();
 }
 

@@ -67,6 +67,7 @@ void ExplainGaps(const std::vector<Work>& works, int64_t kernel_gap_ns, DeviceRo
 
 void AddTimes(const std::vector<Work>& works, const Interval& window, DeviceRow* row) {
   std::vector<Interval> all;
+  all.reserve(works.size() + 2);
   for (const Work& work : works)
     all.push_back(work.interval());
   // The edges of the window, so that the time before the first span and after the last is a gap too.

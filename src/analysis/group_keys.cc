@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analysis/track_labels.h"
+#include "opscope/result.h"
 #include "opscope/torch/function_events.h"
 
 namespace opscope {
@@ -101,6 +102,7 @@ void SpanGrouper::NumberSteps() {
 
 // Index in step_numbers_; step_numbers_.size() outside of steps.
 uint32_t SpanGrouper::StepOf(size_t span) const {
+  OPSCOPE_CHECK(steps_.has_value());
   const int64_t number = steps_->NumberAt(RankOfTrack(trace_, spans_.track[span]), spans_.start[span].ns);
   const auto found = std::lower_bound(step_numbers_.begin(), step_numbers_.end(), number);
   const bool is_step = found != step_numbers_.end() && *found == number;

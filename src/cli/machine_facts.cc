@@ -200,8 +200,9 @@ std::vector<std::string> FoldersOfCupti() {
 // Searches by file name, because loading CUPTI would initialize CUDA.
 std::string FindCupti() {
   for (const std::string& folder : FoldersOfCupti()) {
+    const std::string prefix = folder + "/";
     for (const std::string& name : NamesIn(folder)) {
-      if (name.starts_with("libcupti.so")) return folder + "/" + name;
+      if (name.starts_with("libcupti.so")) return prefix + name;
     }
   }
   return {};

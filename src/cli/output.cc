@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -40,13 +41,13 @@ void AddFormatOptions(Verb* verb, OutputOptions* options, bool is_required) {
 
 int RefuseInputAsOutput(const std::string& verb, const std::string& output, const std::vector<std::string>& inputs) {
   if (output == "-") return kExitDone;
-  for (const std::string& input : inputs) {
+  const bool is_input = std::any_of(inputs.begin(), inputs.end(), [&output](const std::string& input) {
     std::error_code is_missing;  // then they are different files
-    const bool is_same = std::filesystem::equivalent(input == "-" ? "/dev/stdin" : input, output, is_missing);
-    if (is_same && std::filesystem::is_regular_file(output, is_missing))
-      return UsageError(verb + ": " + output + " is " + (inputs.size() > 1 ? "one of the inputs" : "the input"));
-  }
-  return kExitDone;
+    return std::filesystem::equivalent(input == "-" ? "/dev/stdin" : input, output, is_missing) &&
+           std::filesystem::is_regular_file(output, is_missing);
+  });
+  if (!is_input) return kExitDone;
+  return UsageError(verb + ": " + output + " is " + (inputs.size() > 1 ? "one of the inputs" : "the input"));
 }
 
 int WriteTrace(const Trace& trace, const OutputOptions& options) {

@@ -96,7 +96,7 @@ std::string WhyNothing(const Trace& trace, const std::optional<SpanFilter>& filt
   const std::vector<uint8_t> selected = filter->Select(trace);
   const bool is_any = std::find(selected.begin(), selected.end(), 1) != selected.end();
   if (is_any) return "";
-  const std::string nothing = "none of its spans is chosen by --where, --steps and --time";
+  std::string nothing = "none of its spans is chosen by --where, --steps and --time";
   if (!filter->Uses(FilterField::kStep)) return nothing;
   const std::string steps = StepRanges(trace);
   return nothing + "; " + (steps.empty() ? kNoSteps : "its steps are " + steps);

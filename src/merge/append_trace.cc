@@ -54,11 +54,12 @@ std::map<StringId, std::string> TraceAppender::FreeAsyncIds(const Trace& trace, 
   std::map<StringId, std::string> renamed;
   for (auto& [id, scoped] : ids) {
     if (scoped.kind == ScopedId::Kind::kLocal || !async_ids_.contains(key_of(scoped))) continue;
-    std::string scope(Unquoted(scoped.json_scope));
-    if (!scope.empty()) scope += rank >= 0 ? " of " : " ";
+    std::string scope = '"' + std::string(Unquoted(scoped.json_scope));
+    if (scope.size() > 1) scope += rank >= 0 ? " of " : " ";
     std::string input = rank >= 0 ? "rank " + std::to_string(rank) : "2";
     for (int number = 2; async_ids_.contains(key_of(scoped)) || keys.contains(key_of(scoped)); ++number) {
-      scoped.json_scope = '"' + scope + input + '"';
+      scoped.json_scope = scope + input;
+      scoped.json_scope += '"';
       input = std::to_string(number + 1);
     }
     keys.insert(key_of(scoped));

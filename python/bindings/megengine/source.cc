@@ -58,7 +58,7 @@ nb::object Take(const LoadedMegEngineSource& loaded, nb::object callable, bool w
 // that MegEngine uses without a lock.
 nb::object TakePart(const LoadedMegEngineSource& loaded, nb::object stop, nb::object start, bool with_gil) {
   const nb::object stopped = stop();
-  const nb::object why = Take(loaded, stopped, with_gil, true);
+  nb::object why = Take(loaded, stopped, with_gil, true);
   start();
   return why;
 }

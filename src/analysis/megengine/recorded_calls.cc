@@ -64,19 +64,28 @@ class CallReader {
     opr.name = ScopesOf(spans_.parent[span]) + opr.type;
     opr.id = std::to_string(spans_.external_id[span]);
     Timestamp launch = spans_.start[span];
-    opr.in_shapes.emplace(), opr.in_layouts.emplace(), opr.out_shapes.emplace();
+    IntegerLists& in_shapes = opr.in_shapes.emplace();
+    IntegerLists& in_layouts = opr.in_layouts.emplace();
+    IntegerLists& out_shapes = opr.out_shapes.emplace();
     opr.memory = 0;
     if (spans_.args[span] != ArgsId::kNone) {
-      for (const Argument& input : trace_.arguments(spans_.args[span]))
-        AddTensor(input, &*opr.in_shapes, &opr);
+      for (const Argument& input : trace_.arguments(spans_.args[span])) {
+        in_shapes.Add(input.sizes);
+        // A contiguous input has an empty list.
+        in_layouts.Add(input.has_strides && !IsContiguous(input) ? input.strides : std::span<const int64_t>());
+        opr.input_dtypes.emplace_back(trace_.text(input.dtype));
+        AddMemory(input, &opr);
+      }
     }
     // Rows are in pre-order: the spans inside a range follow it.
     for (uint32_t row = span + 1; row < spans_.size() && IsInside(row, span); ++row) {
       if (Row(spans_.parent[row]) != span) continue;
       if (spans_.name[row] == input_) launch = spans_.start[row] + spans_.duration[row];
       if (spans_.name[row] != output_ || spans_.args[row] == ArgsId::kNone) continue;
-      for (const Argument& output : trace_.arguments(spans_.args[row]))
-        AddTensor(output, &*opr.out_shapes, &opr);
+      for (const Argument& output : trace_.arguments(spans_.args[row])) {
+        out_shapes.Add(output.sizes);
+        AddMemory(output, &opr);
+      }
     }
     if (spans_.duration[span].ns >= 0) {
       opr.host.push_back(
@@ -104,15 +113,9 @@ class CallReader {
     return scopes;
   }
 
-  // Adds sizes and bytes of a tensor. Inputs also get strides, empty if contiguous; outputs have none.
-  void AddTensor(const Argument& tensor, IntegerLists* shapes, MegEngineOperator* opr) {
-    shapes->Add(tensor.sizes);
-    const std::string_view dtype = trace_.text(tensor.dtype);
-    if (shapes == &*opr->in_shapes) {
-      opr->in_layouts->Add(tensor.has_strides && !IsContiguous(tensor) ? tensor.strides : std::span<const int64_t>());
-      opr->input_dtypes.emplace_back(dtype);
-    }
-    const double bits = MegEngineElementBits(dtype);
+  // Without the size of one tensor the memory of the operator is unknown.
+  void AddMemory(const Argument& tensor, MegEngineOperator* opr) const {
+    const double bits = MegEngineElementBits(trace_.text(tensor.dtype));
     if (bits == 0 || tensor.kind != ArgumentKind::kTensor) opr->memory.reset();
     if (!opr->memory) return;
     double elements = tensor.sizes.empty() ? 0 : 1;

@@ -117,7 +117,7 @@ bool IsLaunch(std::string_view name) {
 }
 
 std::string DemangledName(std::string_view mangled) {
-  const std::string text(mangled);
+  std::string text(mangled);
   if (!mangled.starts_with("_Z")) return text;
   int failed = 0;
   const std::unique_ptr<char, decltype(&std::free)> readable(

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
-#include <utility>
 
 namespace opscope {
 namespace {
@@ -23,21 +22,21 @@ constexpr Sensor kSensors[] = {{1, 0, 1, "SM Clock (MHz)"},
                                {4, 0, 1, "Fan Speed (%)"}};
 
 // What is in the middle, of an even number of them the mean of both.
-double MedianOf(std::vector<uint32_t>* values) {
-  const size_t half = values->size() / 2;
-  std::ranges::sort(*values);
-  const double upper = (*values)[half];
-  return values->size() % 2 == 1 ? upper : ((*values)[half - 1] + upper) / 2;
+double MedianOf(std::vector<uint32_t> values) {
+  const size_t half = values.size() / 2;
+  std::ranges::sort(values);
+  const double upper = values[half];
+  return values.size() % 2 == 1 ? upper : (values[half - 1] + upper) / 2;
 }
 
 }  // namespace
 
 // clocks: in MHz, by device.
-void CudaSensors::AddCycles(std::map<uint32_t, std::vector<uint32_t>> clocks, CudaDevices* devices,
+void CudaSensors::AddCycles(const std::map<uint32_t, std::vector<uint32_t>>& clocks, CudaDevices* devices,
                             TraceBuilder* builder) const {
   std::map<uint32_t, double> hertz;
-  for (auto& [device, values] : clocks)
-    hertz[device] = MedianOf(&values) * 1e6;
+  for (const auto& [device, values] : clocks)
+    hertz[device] = MedianOf(values) * 1e6;
   for (const Kernel& kernel : kernels_) {
     const auto clock = hertz.find(kernel.device);
     if (clock == hertz.end() || clock->second <= 0) continue;
@@ -64,7 +63,7 @@ void CudaSensors::Finish(const std::set<uint32_t>& working, CudaDevices* devices
                            .value = static_cast<double>(static_cast<uint32_t>(value >> sensor.shift)) * sensor.unit});
     }
   }
-  AddCycles(std::move(clocks), devices, builder);
+  AddCycles(clocks, devices, builder);
   samples_.clear();
   kernels_.clear();
   has_clocks_ = false;

@@ -39,7 +39,8 @@ class CudaSensors {
     Duration duration;
     uint32_t device;
   };
-  void AddCycles(std::map<uint32_t, std::vector<uint32_t>> clocks, CudaDevices* devices, TraceBuilder* builder) const;
+  void AddCycles(const std::map<uint32_t, std::vector<uint32_t>>& clocks, CudaDevices* devices,
+                 TraceBuilder* builder) const;
 
   std::vector<Sample> samples_;
   std::vector<Kernel> kernels_;

@@ -179,15 +179,16 @@ struct Functions {
         return CallStart(self);
       }
     }
-    self->before(std::move(described), sequence);
+    self->before(described, sequence);
   }
 
   // What torch takes for a range without callbacks has begun. Should its own destructor meet it, because the slots were
   // put back meanwhile, the context ends it. REQUIRES: `ours` is the thread's only callback.
   static void BeginUnseen(at::RecordFunction* self, const at::RecordFunctionCallbacksEntry& ours,
                           torch_layout::Schema schema) {
-    auto from = OurCallback(this_thread.number, ours, at::RecordScope::FUNCTION);
-    Construct(self, &*from);
+    at::StepCallbacks from(this_thread.number, at::RecordScope::FUNCTION);
+    AddOurs(ours, &from);
+    Construct(self, &from);
     new (&(self->*Reach(torch_layout::Name()))) torch_layout::NameOrSchema(std::in_place_index<1>, schema);
     CallStart(self);
     if (at::ObserverContext* context = (self->*Reach(torch_layout::Contexts())).begin()->get()) {
@@ -268,9 +269,13 @@ struct Functions {
   static std::optional<at::StepCallbacks> OurCallback(uint64_t thread, const at::RecordFunctionCallbacksEntry& entry,
                                                       at::RecordScope scope) {
     std::optional<at::StepCallbacks> out(std::in_place, thread, scope);
-    out->callbacks_.push_back({entry.callback_.start(), Sink::kEnd});
-    SetNeeds(&*out, static_cast<uint32_t>(scope) | static_cast<uint32_t>(entry.callback_.needsInputs()) << 8);
+    AddOurs(entry, &*out);
     return out;
+  }
+
+  static void AddOurs(const at::RecordFunctionCallbacksEntry& entry, at::StepCallbacks* out) {
+    out->callbacks_.push_back({entry.callback_.start(), Sink::kEnd});
+    SetNeeds(out, static_cast<uint32_t>(out->scope_) | static_cast<uint32_t>(entry.callback_.needsInputs()) << 8);
   }
 
   static std::optional<at::StepCallbacks> NoCallback(at::RecordScope scope) {
