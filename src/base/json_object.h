@@ -1,9 +1,20 @@
-// Writes one JSON object, member by member.
+// Writes members of a JSON object, one after the other, at the end of a string:
 //
-// Thread rule: one thread at a time.
+//   JsonMemberWriter(&out).Int("pid", 7).Text("name", "a\nb");        "pid":7,"name":"a\nb"
+//   JsonMemberWriter(&out, JsonMemberWriter::kSpaced).Int("a", 1);    "a": 1, as importers and Kineto space members
+//   JsonObject object(&out);  object.Int("pid", 7);  object.Close();  {"pid":7}
+//
+// The writers keep nothing but the string: whether a comma is due is seen by its last byte. So members of one object
+// may be written by several writers and by hand, and objects may be nested. Nothing is allocated beyond the growth of
+// the string.
+//
+// Thread rule: one thread at a time per string.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <charconv>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,34 +23,89 @@
 
 namespace opscope {
 
-class JsonObject {
+class JsonMemberWriter {
  public:
-  explicit JsonObject(std::string* out) : out_(out) { *out_ += '{'; }
+  enum Spacing : uint8_t { kCompact, kSpaced };
 
-  void Text(std::string_view key, std::string_view text) {
-    Key(key);
-    AppendJsonString(out_, text);
-  }
-  void Int(std::string_view key, int64_t value) {
-    Key(key);
-    AppendInt(out_, value);
-  }
-  void Uint(std::string_view key, uint64_t value) {
-    Key(key);
-    AppendUint(out_, value);
-  }
-  // The caller writes the value.
-  void Key(std::string_view key) {
-    if (!is_first_) *out_ += ',';
-    is_first_ = false;
-    AppendJsonString(out_, key);
-    *out_ += ':';
-  }
-  void Close() { *out_ += '}'; }
+  // Appends to `out`, which is empty or ends with a '{' or a member.
+  explicit JsonMemberWriter(std::string* out, Spacing spacing = kCompact) : out_(out), spacing_(spacing) {}
 
- private:
+  // Keys are those of the program: REQUIRES that they need no escape, but of EscapedKey.
+  JsonMemberWriter& Int(std::string_view key, int64_t value) {
+    AppendInt(&Key(key), value);
+    return *this;
+  }
+  JsonMemberWriter& Uint(std::string_view key, uint64_t value) {
+    AppendUint(&Key(key), value);
+    return *this;
+  }
+  // As short as it can be. REQUIRES: finite
+  JsonMemberWriter& Double(std::string_view key, double value) {
+    AppendDouble(&Key(key), value);
+    return *this;
+  }
+  // With so many decimals; null of NaN and infinities.
+  JsonMemberWriter& Fixed(std::string_view key, double value, int decimals) {
+    std::string& out = Key(key);
+    char text[400];
+    if (std::isfinite(value)) {
+      out.append(text, std::to_chars(text, text + sizeof(text), value, std::chars_format::fixed, decimals).ptr);
+    } else {
+      out.append("null");
+    }
+    return *this;
+  }
+  template <typename Unsigned>
+  JsonMemberWriter& Uints(std::string_view key, const Unsigned* values, size_t count) {
+    std::string& out = Key(key);
+    out += '[';
+    for (size_t i = 0; i < count; ++i) {
+      if (i != 0) out.append(spacing_ == kSpaced ? ", " : ",");
+      AppendUint(&out, values[i]);
+    }
+    out += ']';
+    return *this;
+  }
+  JsonMemberWriter& Text(std::string_view key, std::string_view text) {
+    AppendJsonString(&Key(key), text);
+    return *this;
+  }
+  // A value that is JSON already.
+  JsonMemberWriter& Json(std::string_view key, std::string_view json) {
+    Key(key).append(json);
+    return *this;
+  }
+  // Members that are JSON already; "": none.
+  JsonMemberWriter& Members(std::string_view members) {
+    if (!members.empty()) Separate().append(members);
+    return *this;
+  }
+
+  // The caller appends the value to the string.
+  std::string& Key(std::string_view key) {
+    return Separate().append("\"").append(key).append(spacing_ == kSpaced ? "\": " : "\":");
+  }
+  // Likewise of any text.
+  std::string& EscapedKey(std::string_view key) {
+    AppendJsonString(&Separate(), key);
+    return out_->append(spacing_ == kSpaced ? ": " : ":");
+  }
+
+ protected:
+  std::string& Separate() {
+    if (!out_->empty() && out_->back() != '{') out_->append(spacing_ == kSpaced ? ", " : ",");
+    return *out_;
+  }
+
   std::string* out_;
-  bool is_first_ = true;
+  Spacing spacing_;
+};
+
+// An object of its own, from its brace to Close.
+class JsonObject : public JsonMemberWriter {
+ public:
+  explicit JsonObject(std::string* out, Spacing spacing = kCompact) : JsonMemberWriter(out, spacing) { *out += '{'; }
+  void Close() { *out_ += '}'; }
 };
 
 }  // namespace opscope

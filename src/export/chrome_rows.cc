@@ -21,14 +21,14 @@ constexpr Duration kBehindLastEnd{1'000};
 
 // Writes the members of "args" with their separators, spaced as the importer spaces the members that it keeps as one
 // text.
-class MemberWriter {
+class ChromeArgsWriter {
  public:
-  explicit MemberWriter(ChromeBuffer* out) : out_(out) {}
-  ~MemberWriter() {
+  explicit ChromeArgsWriter(ChromeBuffer* out) : out_(out) {}
+  ~ChromeArgsWriter() {
     if (any_) out_->Put("}");
   }
-  MemberWriter(const MemberWriter&) = delete;
-  MemberWriter& operator=(const MemberWriter&) = delete;
+  ChromeArgsWriter(const ChromeArgsWriter&) = delete;
+  ChromeArgsWriter& operator=(const ChromeArgsWriter&) = delete;
 
   // Writes the separator before the next member.
   void Next() {
@@ -180,7 +180,7 @@ void ChromeRowWriter::WriteAllocation(size_t row, SpanFrame* frame, ChromeBuffer
   out->Put("{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\",\"name\":\"[memory]\",");
   out->Put(track);
   {
-    MemberWriter members(out);
+    ChromeArgsWriter members(out);
     members.Signed("\"Device Id\": ", allocations.device[row]);
     members.Signed("\"Device Type\": ", allocations.device_type[row]);
     if (allocations.total_reserved[row] >= 0) members.Signed("\"Total Reserved\": ", allocations.total_reserved[row]);
@@ -221,7 +221,7 @@ void ChromeRowWriter::WriteInstant(uint32_t row, ChromeBuffer* out) const {
   out->Put(",\"ts\":");
   out->PutMicros(instants.time[row].ns);
   {
-    MemberWriter members(out);
+    ChromeArgsWriter members(out);
     std::string scratch;
     const std::string_view extra = Extra(instants.extra[row], &scratch);
     if (!extra.empty()) members.Text(extra);
@@ -297,7 +297,7 @@ void ChromeRowWriter::WriteAsyncSpan(size_t row, ChromeBuffer* out) const {
     out->Put(",\"ts\":");
     out->PutMicros((begins ? spans.start[row] : spans.start[row] + spans.duration[row]).ns);
     {
-      MemberWriter members(out);
+      ChromeArgsWriter members(out);
       if (begins && !extra.empty()) members.Text(extra);
     }
     out->Put("}");

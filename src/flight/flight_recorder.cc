@@ -9,9 +9,9 @@
 
 #include <utility>
 
+#include "base/json_object.h"
 #include "base/mutex.h"
 #include "base/short_memory.h"
-#include "base/text.h"
 #include "flight/dump_path.h"
 #include "flight/dumper_thread.h"
 #include "flight/save.h"
@@ -27,20 +27,14 @@ Error Misuse(const char* sentence) {
   return {ErrorCode::kInvalidArgument, std::string("flight recorder: ") + sentence};
 }
 
-void AppendMember(std::string* out, const char* key, std::string_view text) {
-  out->append(",\"").append(key).append("\":");
-  AppendJsonString(out, text);
-}
-
 std::string About(uint64_t number, std::string_view reason, std::string_view detail) {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
-  std::string about = "\"number\":";
-  AppendUint(&about, number);
-  AppendMember(&about, "reason", reason);
-  if (!detail.empty()) AppendMember(&about, "detail", detail);
-  about.append(",\"unix_ns\":");
-  AppendInt(&about, static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec);
+  std::string about;
+  JsonMemberWriter members(&about);
+  members.Uint("number", number).Text("reason", reason);
+  if (!detail.empty()) members.Text("detail", detail);
+  members.Int("unix_ns", static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec);
   return about;
 }
 

@@ -132,7 +132,7 @@ void AddMergeMetadata(const std::vector<InputMetadata>& inputs, const Merged& me
         builder->AddMetadata(entry.first, entry.second);
         continue;
       }
-      own.Key(entry.first);
+      own.EscapedKey(entry.first);
       json += entry.second;
     }
     own.Close();

@@ -12,8 +12,8 @@
 #include <memory>
 #include <new>
 
+#include "base/json_object.h"
 #include "base/short_runs.h"
-#include "base/text.h"
 #include "opscope/scope.h"
 #include "recorder/chunk_pool.h"
 #include "recorder/registry.h"
@@ -174,9 +174,7 @@ Figures Measure(ScratchStream* scratch) {
 }
 
 void AppendNs(std::string* out, const char* key, double ns) {
-  if (out->back() != '{') out->push_back(',');
-  out->append("\"").append(key).append("\":");
-  AppendDouble(out, std::round(ns * 100) / 100);
+  JsonMemberWriter(out).Double(key, std::round(ns * 100) / 100);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include <string>
 
 #include "base/descriptor.h"
+#include "base/json_object.h"
 #include "base/text.h"
 #include "recorder/clock.h"
 #include "recorder/own_cost.h"
@@ -28,40 +29,30 @@
 namespace opscope {
 namespace {
 
-void AppendMember(std::string* out, std::string_view key, uint64_t value) {
-  out->append(",\"").append(key).append("\":");
-  AppendUint(out, value);
-}
-
-void AppendMember(std::string* out, std::string_view key, std::string_view text) {
-  out->append(",\"").append(key).append("\":");
-  AppendJsonString(out, text);
-}
-
 std::string_view TextOf(const char* text, size_t capacity) {
   return {text, strnlen(text, capacity)};
 }
 
 void AppendThread(std::string* out, const ThreadFigures& thread) {
-  out->append("{\"index\":");
-  AppendUint(out, thread.index);
-  AppendMember(out, "os_thread", thread.os_thread);
-  AppendMember(out, "logical_thread", thread.logical_thread);
-  AppendMember(out, "name", TextOf(thread.name, sizeof(thread.name)));
-  AppendMember(out, "recorded", thread.recorded);
-  AppendMember(out, "dropped", thread.dropped);
-  AppendMember(out, "chunks", thread.chunks);
-  out->push_back('}');
+  JsonObject object(out);
+  object.Uint("index", thread.index)
+      .Uint("os_thread", thread.os_thread)
+      .Uint("logical_thread", thread.logical_thread)
+      .Text("name", TextOf(thread.name, sizeof(thread.name)))
+      .Uint("recorded", thread.recorded)
+      .Uint("dropped", thread.dropped)
+      .Uint("chunks", thread.chunks);
+  object.Close();
 }
 
 // Members for readers that put several recordings side by side: machine and clock.
 void AppendMachine(std::string* out, const Window& window) {
+  JsonMemberWriter members(out);
   if (window.boot != 0) {
-    out->append(",\"boot\":\"");
-    AppendHex(out, window.boot);
+    AppendHex(&members.Key("boot").append("\""), window.boot);
     out->push_back('"');
   }
-  out->append(",\"wall_clock\":[");
+  members.Key("wall_clock").append("[");
   AppendInt(out, window.wall_clock.monotonic_ns);
   out->push_back(',');
   AppendInt(out, window.wall_clock.unix_ns);
@@ -71,7 +62,7 @@ void AppendMachine(std::string* out, const Window& window) {
 }
 
 void AppendCalibrations(std::string* out, const GrowingArray<Calibration>& calibrations) {
-  out->append(",\"calibrations\":[");
+  JsonMemberWriter(out).Key("calibrations").append("[");
   for (size_t i = 0; i < calibrations.size(); ++i) {
     if (i != 0) out->push_back(',');
     out->push_back('[');
@@ -103,29 +94,27 @@ void AppendFinalThreads(std::string* out, const Window& window) {
 
 // The recorder's own measurements first, then those of the sources.
 void AppendOwnCosts(std::string* out, const Window& window) OPSCOPE_REQUIRES(window.mutex) {
-  out->append(",\"own_cost\":{");
-  const size_t begin = out->size();
+  JsonMemberWriter(out).Key("own_cost");
+  JsonObject object(out);
   AppendOwnCost(out);
-  if (!window.own_cost.empty() && out->size() != begin) out->push_back(',');
-  out->append(window.own_cost.begin(), window.own_cost.size()).append("}");
+  object.Members({window.own_cost.begin(), window.own_cost.size()});
+  object.Close();
 }
 
 // Up to the threads.
 std::string BeginInfo(const Window& window) OPSCOPE_REQUIRES(window.mutex) {
-  std::string out = "{\"abi\":";
-  AppendUint(&out, kRecorderAbi);
-  AppendMember(&out, "pid", registry.process);
-  if (registry.parent.process != 0) {
-    AppendMember(&out, "parent_pid", registry.parent.process);
-    AppendMember(&out, "parent_generation", registry.parent.generation);
-  }
-  AppendMember(&out, "process_name", TextOf(window.process_name, sizeof(window.process_name)));
-  AppendMember(&out, "generation", window.generation);
-  out.append(opscope_clock_is_slow == 0 ? ",\"tsc\":true" : ",\"tsc\":false");
-  AppendMember(&out, "max_bytes", window.max_bytes);
-  AppendMember(&out, "at_cap", window.at_cap == AtCap::kStop ? "stop" : "keep_newest");
-  AppendMember(&out, "broken_invariants", registry.broken_invariants.load(std::memory_order_relaxed));
-  if (window.detached) out.append(",\"detached\":true");
+  std::string out;
+  JsonObject object(&out);  // EndInfo closes it
+  object.Uint("abi", kRecorderAbi).Uint("pid", registry.process);
+  if (registry.parent.process != 0)
+    object.Uint("parent_pid", registry.parent.process).Uint("parent_generation", registry.parent.generation);
+  object.Text("process_name", TextOf(window.process_name, sizeof(window.process_name)))
+      .Uint("generation", window.generation)
+      .Json("tsc", opscope_clock_is_slow == 0 ? "true" : "false")
+      .Uint("max_bytes", window.max_bytes)
+      .Text("at_cap", window.at_cap == AtCap::kStop ? "stop" : "keep_newest")
+      .Uint("broken_invariants", registry.broken_invariants.load(std::memory_order_relaxed));
+  if (window.detached) object.Json("detached", "true");
   AppendMachine(&out, window);
   AppendOwnCosts(&out, window);
   AppendCalibrations(&out, window.calibrations);
@@ -141,12 +130,13 @@ void AppendFileFailure(const Window& window, std::string* out) {
   const FileFailure failure = window.file == nullptr ? window.refused : window.file->failure();
   if (failure.error == 0) return;
   char text[128] = "";
-  out->append(",\"record_to\":{\"errno\":");
-  AppendUint(out, static_cast<uint64_t>(failure.error));
-  AppendMember(out, "error", TextOf(strerror_r(failure.error, text, sizeof(text)), sizeof(text)));
-  AppendMember(out, "step", std::string_view(failure.step));
-  AppendMember(out, "chunks_left_out", window.left_out.load(std::memory_order_relaxed));
-  out->push_back('}');
+  JsonMemberWriter(out).Key("record_to");
+  JsonObject object(out);
+  object.Uint("errno", static_cast<uint64_t>(failure.error))
+      .Text("error", TextOf(strerror_r(failure.error, text, sizeof(text)), sizeof(text)))
+      .Text("step", failure.step)
+      .Uint("chunks_left_out", window.left_out.load(std::memory_order_relaxed));
+  object.Close();
 }
 
 std::string FinalInfoText(const Window& window) OPSCOPE_REQUIRES(window.mutex) {
@@ -235,10 +225,11 @@ std::string LiveInfoText(Window* window) {
 
 std::string AddedMetadataText(const Window& window, std::string_view members) {
   try {
-    std::string text = "{\"pid\":";
-    AppendUint(&text, registry.process);
-    AppendMember(&text, "generation", window.generation);
-    text.append(",\"live\":true,\"metadata\":{").append(members).append("}}");
+    std::string text;
+    JsonObject object(&text);
+    object.Uint("pid", registry.process).Uint("generation", window.generation).Json("live", "true");
+    object.Key("metadata").append("{").append(members).append("}");
+    object.Close();
     return text;
   } catch (const std::bad_alloc&) {
     return {};

@@ -60,7 +60,7 @@ std::string OwnCostJson(const Trace& trace, const Correction& correction) {
   object.Key("kinds");
   JsonObject kinds(&out);
   for (const auto& [name, cost] : KindsOf(trace.info())) {
-    kinds.Key(name.c_str());
+    kinds.EscapedKey(name);
     JsonObject kind(&out);
     AppendNumber(&kind, "inside_ns", cost.inside_ns, &out);
     AppendNumber(&kind, "begin_ns", cost.begin_ns, &out);

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
+#include "base/json_object.h"
 #include "flight/save.h"
 #include "opscope/record_to.h"
 #include "opscope/session.h"
@@ -23,18 +23,6 @@
 
 namespace opscope {
 namespace {
-
-void AppendMember(std::string_view members, std::string* out) {
-  if (members.empty()) return;
-  if (!out->empty()) out->push_back(',');
-  out->append(members);
-}
-
-std::string FindJsonMember(std::string_view key, std::string_view json) {
-  std::string member;
-  AppendJsonString(&member, key);
-  return member.append(":").append(json);
-}
 
 Error NoRoom(const char* sentence, const char* otherwise) {
   return {ErrorCode::kUnsupported, sentence != nullptr ? sentence : otherwise};
@@ -70,7 +58,7 @@ Status Recording::Life::Start() {
   if (state != State::kNew) return Error{ErrorCode::kInvalidArgument, "the recording was already started"};
   if (shared != nullptr) OPSCOPE_TRY(shared->StartFlight());
   std::string members = options.metadata_json;
-  AppendMember(metadata, &members);
+  JsonMemberWriter(&members).Members(metadata);
   WindowOptions window_options;
   window_options.at_cap = options.at_cap;
   window_options.native_threads = options.native_threads;
@@ -207,11 +195,12 @@ WindowCounts Recording::counts() const {
 
 bool Recording::AddMetadata(std::string_view key, std::string_view json) {
   if (life_->is_in_child()) return false;
-  const std::string member = FindJsonMember(key, json);
+  std::string member;
+  JsonMemberWriter(&member).EscapedKey(key).append(json);
   const MutexLock lock(life_->mutex);
   if (life_->state == Life::State::kRead) return false;
   if (life_->state == Life::State::kNew) {
-    AppendMember(member, &life_->metadata);
+    JsonMemberWriter(&life_->metadata).Members(member);
   } else if (life_->window == nullptr) {
     return false;
   } else {

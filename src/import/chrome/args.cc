@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/json_object.h"
 #include "import/text/json_number.h"
 
 namespace opscope {
@@ -81,16 +82,6 @@ JsonMember ListMember(int list, const JsonValue& value) {
   return member;
 }
 
-// False: the member says nothing that JSON can say.
-bool AppendMember(std::string* extra, const JsonMember& member) {
-  if (member.value.kind == JsonValue::Kind::kNotFinite) return false;
-  if (!extra->empty()) *extra += ", ";
-  AppendCleanJson(extra, member.key);
-  *extra += ": ";
-  AppendCleanJson(extra, member.value);
-  return true;
-}
-
 // "inner;outer;": innermost first, every frame closed by ';'. Other spellings cannot be printed again.
 bool IsPrintableStack(std::string_view text) {
   return text.size() >= 2 && text.back() == ';' && text.front() != ';' && text.find(";;") == std::string_view::npos;
@@ -106,7 +97,7 @@ StringId ChromeArgs::Text(const JsonValue& value) {
 }
 
 void ChromeArgs::Keep(const JsonMember& member) {
-  if (!AppendMember(&extra_, member)) ++dropped_values_;
+  if (!AppendCleanMember(&extra_, member)) ++dropped_values_;
 }
 
 StringId ChromeArgs::TakeExtra() {
@@ -304,7 +295,8 @@ ChromeAllocation ChromeArgs::ReadDialectAllocation(const std::vector<JsonMember>
   others_.clear();
   allocation.whole = conventions_.declared->read_allocation(category, members, &allocation.row, &others_);
   if (!allocation.whole) return allocation;
-  extra_.assign("\"type\": \"").append(category).append("\"");
+  extra_.clear();
+  JsonMemberWriter(&extra_, JsonMemberWriter::kSpaced).Text("type", category);
   for (const JsonMember& member : others_)
     Keep(member);
   *extra = TakeExtra();
@@ -339,7 +331,7 @@ StringId ExtraWithLists(StringId extra, std::string_view key, TraceBuilder* buil
     JsonValue value;
     JsonScanner scanner(texts[i]);
     scanner.ReadValue(&value);  // it was read before: this is for `plain`
-    AppendMember(&members, ListMember(i, value));
+    AppendCleanMember(&members, ListMember(i, value));
   }
   return builder->Intern(members);
 }
@@ -378,7 +370,7 @@ StringId MergeExtra(StringId earlier, StringId later, TraceBuilder* builder, uin
   }
   std::string extra;
   for (const JsonMember& member : members)
-    AppendMember(&extra, member);
+    AppendCleanMember(&extra, member);
   return builder->Intern(extra);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/json_object.h"
 #include "import/chrome/ids.h"
 #include "import/text/json_number.h"
 #include "trace/span_kinds.h"
@@ -221,13 +222,12 @@ void ChromeRows::AddIdInstant(const ChromeEvent& event) {
   row.category = ReadCategory(event).today;
   row.track = part_->tracks.TrackOf(event, Role::kHost);
   part_->tracks.NoteTime(row.track, row.time.ns);
-  std::string first = "\"ph\": \"";
-  first.append(event.phase.text).append("\"");
-  const auto keep = [&first](std::string_view key, const JsonValue& value) {
-    if (!value.present()) return;
-    first.append(", \"").append(key).append("\": ");
-    AppendCleanJson(&first, value);
+  std::string first;
+  JsonMemberWriter members(&first, JsonMemberWriter::kSpaced);
+  const auto keep = [&members](std::string_view key, const JsonValue& value) {
+    if (value.present()) AppendCleanJson(&members.Key(key), value);
   };
+  keep("ph", event.phase);
   keep("id", event.id), keep("id2", event.Other("id2")), keep("scope", event.Other("scope"));
   row.extra = args_.ReadExtra(event.args, first);
   part_->instants.push_back(row);

@@ -4,32 +4,32 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/member_writer.h"
+#include "base/json_object.h"
 
 namespace opscope {
 namespace {
 
 std::string HostNodeMembers(const CudaHostNodeDetails& node) {
   std::string text;
-  MemberWriter members(&text);
-  members.Unsigned("device", node.device)
-      .Unsigned("context", node.context)
-      .Number("stream", static_cast<int32_t>(node.stream))
-      .Unsigned("host process", node.process)
-      .Unsigned("host thread", node.thread)
-      .Unsigned("graph id", node.graph)
-      .Unsigned("graph node id", node.graph_node);
+  JsonMemberWriter members(&text, JsonMemberWriter::kSpaced);
+  members.Uint("device", node.device)
+      .Uint("context", node.context)
+      .Int("stream", static_cast<int32_t>(node.stream))
+      .Uint("host process", node.process)
+      .Uint("host thread", node.thread)
+      .Uint("graph id", node.graph)
+      .Uint("graph node id", node.graph_node);
   return text;
 }
 
 std::string EventNodeMembers(const CudaEventRecordDetails& event, uint32_t device, uint64_t node) {
   std::string text;
-  MemberWriter members(&text);
-  members.Unsigned("device", device)
-      .Unsigned("context", event.context)
-      .Number("stream", static_cast<int32_t>(event.stream))
-      .Unsigned("graph id", node >> 32)
-      .Unsigned("graph node id", node);
+  JsonMemberWriter members(&text, JsonMemberWriter::kSpaced);
+  members.Uint("device", device)
+      .Uint("context", event.context)
+      .Int("stream", static_cast<int32_t>(event.stream))
+      .Uint("graph id", node >> 32)
+      .Uint("graph node id", node);
   return text;
 }
 

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/json_object.h"
 #include "import/megengine/graph_reader.h"
 #include "import/megengine/importer.h"
 #include "import/text/json_head.h"
@@ -106,8 +107,7 @@ class GraphProfile {
 
   void Keep(std::string_view key, const JsonValue& value) {
     if (!value.present() || value.kind == JsonValue::Kind::kNull) return;
-    extra_.append(extra_.empty() ? "\"" : ", \"").append(key).append("\": ");
-    AppendCleanJson(&extra_, value);
+    AppendCleanJson(&JsonMemberWriter(&extra_, JsonMemberWriter::kSpaced).Key(key), value);
   }
 
   GraphReader reader_;

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
+#include "base/json_object.h"
 #include "import/megengine/evidence.h"
 #include "import/text/json_number.h"
 #include "import/text/json_scan.h"
@@ -40,8 +40,8 @@ class Numbering {
     }
     std::string devices;
     for (const auto& [place, text] : devices_)
-      devices.append(devices.empty() ? "{\"" : ", \"").append(place).append("\": ").append(text);
-    if (!devices.empty()) builder_->AddMetadata(kMegEngineDevices, devices + "}");
+      JsonMemberWriter(&devices, JsonMemberWriter::kSpaced).Json(place, text);
+    if (!devices.empty()) builder_->AddMetadata(kMegEngineDevices, "{" + devices + "}");
   }
 
  private:

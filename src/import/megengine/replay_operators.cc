@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/json_object.h"
 #include "base/text.h"
 #include "import/megengine/replay.h"
 
@@ -160,11 +161,12 @@ void MegEngineReplay::CopyToDevice(const MegEngineRecord& record, const Thread& 
       elements *= static_cast<uint64_t>(size);
     }
   }
-  std::string extra = "\"device\": ";
-  AppendJsonString(&extra, tracks_.NodeText(device));
-  extra += ", \"dtype\": ";
-  AppendJsonString(&extra, builder_->text(record.name));
-  extra += ", \"nr_elements\": " + std::to_string(elements) + ", \"shape\": \"" + shape + "}\"";
+  std::string extra;
+  JsonMemberWriter(&extra, JsonMemberWriter::kSpaced)
+      .Text("device", tracks_.NodeText(device))
+      .Text("dtype", builder_->text(record.name))
+      .Uint("nr_elements", elements)
+      .Text("shape", shape + "}");
   row.extra = builder_->Intern(extra);
   copies_.push_back({device, row});
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/member_writer.h"
+#include "base/json_object.h"
 #include "import/cuda/occupancy.h"
 #include "import/paddle/device_members.h"
 #include "opscope/cuda_event.h"
@@ -19,13 +19,13 @@ std::string PaddleCopyName(const CudaCopyDetails& copy) {
 }
 
 template <typename Details>
-void WritePlace(const Details& details, MemberWriter* members) {
-  members->Unsigned("device", details.device).Unsigned("context", details.context).Unsigned("stream", details.stream);
+void WritePlace(const Details& details, JsonMemberWriter* members) {
+  members->Uint("device", details.device).Uint("context", details.context).Uint("stream", details.stream);
 }
 
 std::string PaddleKernelMembers(const CudaKernelDetails& kernel, const CudaDeviceDetails& device) {
   std::string text;
-  MemberWriter members(&text);
+  JsonMemberWriter members(&text, JsonMemberWriter::kSpaced);
   WritePlace(kernel, &members);
   WritePaddleKernel({.numbers = {0, kernel.block[0], kernel.block[1], kernel.block[2], kernel.grid[0], kernel.grid[1],
                                  kernel.grid[2], kernel.dynamic_shared, kernel.static_shared, kernel.registers},
@@ -36,9 +36,9 @@ std::string PaddleKernelMembers(const CudaKernelDetails& kernel, const CudaDevic
 
 std::string PaddleCopyMembers(const CudaCopyDetails& copy, bool /*is_between_devices*/) {
   std::string text;
-  MemberWriter members(&text);
+  JsonMemberWriter members(&text, JsonMemberWriter::kSpaced);
   WritePlace(copy, &members);
-  members.Unsigned("bytes", copy.bytes)
+  members.Uint("bytes", copy.bytes)
       .Text("copy kind", PaddleCopyName(copy))
       .Text("source kind", MemoryKindName(copy.source_kind))
       .Text("destination kind", MemoryKindName(copy.target_kind));
@@ -47,17 +47,15 @@ std::string PaddleCopyMembers(const CudaCopyDetails& copy, bool /*is_between_dev
 
 std::string PaddleSetMembers(const CudaSetDetails& set) {
   std::string text;
-  MemberWriter members(&text);
+  JsonMemberWriter members(&text, JsonMemberWriter::kSpaced);
   WritePlace(set, &members);
-  members.Unsigned("bytes", set.bytes)
-      .Unsigned("value", set.value)
-      .Text("memory kind", MemoryKindName(set.memory_kind));
+  members.Uint("bytes", set.bytes).Uint("value", set.value).Text("memory kind", MemoryKindName(set.memory_kind));
   return text;
 }
 
 std::string PaddleCallMembers(const CudaCallDetails& call) {
   std::string text;
-  MemberWriter members(&text);
+  JsonMemberWriter members(&text, JsonMemberWriter::kSpaced);
   WritePaddleNumberIfAny("callback id", call.callback, &members);
   return text;
 }

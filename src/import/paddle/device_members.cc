@@ -10,23 +10,23 @@
 
 namespace opscope {
 
-void WritePaddleNumberIfAny(std::string_view key, uint64_t value, MemberWriter* members) {
-  if (value != 0) members->Unsigned(key, value);
+void WritePaddleNumberIfAny(std::string_view key, uint64_t value, JsonMemberWriter* members) {
+  if (value != 0) members->Uint(key, value);
 }
 
-void WritePaddleTextIfAny(std::string_view key, std::string_view text, MemberWriter* members) {
+void WritePaddleTextIfAny(std::string_view key, std::string_view text, JsonMemberWriter* members) {
   const bool is_text = IsUtf8(text) && std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < ' '; });
   if (!text.empty() && is_text) members->Text(key, text);
 }
 
-void WritePaddleKernel(const PaddleKernelFields& kernel, MemberWriter* members) {
+void WritePaddleKernel(const PaddleKernelFields& kernel, JsonMemberWriter* members) {
   const auto& [numbers, fractions] = kernel;
-  members->Unsigned("registers per thread", numbers[9])
-      .Unsigned("shared memory", numbers[7] + numbers[8])
+  members->Uint("registers per thread", numbers[9])
+      .Uint("shared memory", numbers[7] + numbers[8])
       .Fixed("blocks per SM", static_cast<double>(fractions[0]), 6)
       .Fixed("warps per SM", static_cast<double>(fractions[1]), 6)
-      .Three("grid", numbers + 4)
-      .Three("block", numbers + 1)
+      .Uints("grid", numbers + 4, 3)
+      .Uints("block", numbers + 1, 3)
       .Fixed("theoretical achieved occupancy %", static_cast<double>(fractions[2]) * 100, 3);
   WritePaddleNumberIfAny("dynamic shared memory", numbers[7], members);
   WritePaddleNumberIfAny("local memory per thread", numbers[10], members);
@@ -38,9 +38,9 @@ void WritePaddleKernel(const PaddleKernelFields& kernel, MemberWriter* members) 
   for (int i = 0; i < 3; ++i) {
     const double exact = static_cast<double>(fractions[i]);
     std::string shown;
-    MemberWriter(&shown).Fixed("", i < 2 ? exact : exact * 100, i < 2 ? 6 : 3);
+    JsonMemberWriter(&shown, JsonMemberWriter::kSpaced).Fixed("", i < 2 ? exact : exact * 100, i < 2 ? 6 : 3);
     const float read = std::strtof(shown.c_str() + std::string_view("\"\": ").size(), nullptr);
-    if ((i < 2 ? read : read / 100) != fractions[i] && std::isfinite(fractions[i])) members->Fraction(kExact[i], exact);
+    if ((i < 2 ? read : read / 100) != fractions[i] && std::isfinite(fractions[i])) members->Double(kExact[i], exact);
   }
 }
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/member_writer.h"
+#include "base/json_object.h"
 
 namespace opscope {
 
@@ -20,9 +20,9 @@ struct PaddleKernelFields {
 };
 
 // Each appends.
-void WritePaddleKernel(const PaddleKernelFields& kernel, MemberWriter* members);
+void WritePaddleKernel(const PaddleKernelFields& kernel, JsonMemberWriter* members);
 // A text that is "" or none, as Paddle leaves some of them as it finds the memory, is left out.
-void WritePaddleTextIfAny(std::string_view key, std::string_view text, MemberWriter* members);
-void WritePaddleNumberIfAny(std::string_view key, uint64_t value, MemberWriter* members);
+void WritePaddleTextIfAny(std::string_view key, std::string_view text, JsonMemberWriter* members);
+void WritePaddleNumberIfAny(std::string_view key, uint64_t value, JsonMemberWriter* members);
 
 }  // namespace opscope

@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "base/json_object.h"
 #include "base/text.h"
 #include "import/paddle/importer.h"
 #include "import/paddle/memory_members.h"
@@ -238,20 +239,15 @@ class PaddleDump {
   }
 
   std::string MemoryMembers(const PaddleMemoryMessage& event) {
-    std::string members = "\"place\": ";
-    AppendJsonString(&members, event.place);
-    members += ", \"addr\": \"";
-    AppendUint(&members, event.address);
-    members += "\", \"increase_bytes\": ";
-    AppendInt(&members, event.increase_bytes);
-    const std::pair<const char*, uint64_t> totals[] = {{"current_allocated", event.current_allocated},
-                                                       {"current_reserved", event.current_reserved},
-                                                       {"peak_allocated", event.peak_allocated},
-                                                       {"peak_reserved", event.peak_reserved}};
-    for (const auto& [key, value] : totals) {
-      members.append(", \"").append(key).append("\": ");
-      AppendUint(&members, value);
-    }
+    std::string members;
+    JsonMemberWriter(&members, JsonMemberWriter::kSpaced)
+        .Text("place", event.place)
+        .Text("addr", std::to_string(event.address))
+        .Int("increase_bytes", event.increase_bytes)
+        .Uint("current_allocated", event.current_allocated)
+        .Uint("current_reserved", event.current_reserved)
+        .Uint("peak_allocated", event.peak_allocated)
+        .Uint("peak_reserved", event.peak_reserved);
     return members;
   }
 

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <vector>
 
-#include "base/member_writer.h"
+#include "base/json_object.h"
 #include "base/text.h"
 #include "import/paddle/device_members.h"
 #include "opscope/paddle/device_properties.h"
@@ -17,7 +17,7 @@ void Note(const ProtoReader& message, uint32_t* seen) {
   if (message.field() < 32) *seen |= 1u << message.field();
 }
 
-bool ReadKernel(ProtoReader message, MemberWriter* detail) {
+bool ReadKernel(ProtoReader message, JsonMemberWriter* detail) {
   PaddleKernelFields kernel;
   while (message.NextWhole()) {
     if (!message.is_number()) continue;
@@ -29,7 +29,7 @@ bool ReadKernel(ProtoReader message, MemberWriter* detail) {
   return true;
 }
 
-bool ReadCopyOrSet(ProtoReader message, bool is_set, const PaddleDeviceEvent& event, MemberWriter* detail) {
+bool ReadCopyOrSet(ProtoReader message, bool is_set, const PaddleDeviceEvent& event, JsonMemberWriter* detail) {
   uint64_t bytes = 0, value = 0;
   std::string_view kinds[3];
   while (message.NextWhole()) {
@@ -40,12 +40,12 @@ bool ReadCopyOrSet(ProtoReader message, bool is_set, const PaddleDeviceEvent& ev
     if (message.field() == 3) value = message.number();
   }
   if (message.failed()) return false;
-  detail->Unsigned("bytes", bytes);
+  detail->Uint("bytes", bytes);
   if (is_set) {
-    detail->Unsigned("value", value);
+    detail->Uint("value", value);
   } else {
     const double duration = event.end_ns > event.start_ns ? static_cast<double>(event.end_ns - event.start_ns) : 0;
-    detail->Fraction("memory bandwidth (GB/s)", duration == 0 ? 0 : static_cast<double>(bytes) / duration);
+    detail->Double("memory bandwidth (GB/s)", duration == 0 ? 0 : static_cast<double>(bytes) / duration);
   }
   WritePaddleTextIfAny(is_set ? "memory kind" : "copy kind", kinds[0], detail);
   WritePaddleTextIfAny("source kind", kinds[1], detail);
@@ -169,8 +169,8 @@ bool ReadPaddleDeviceEvent(ProtoReader* message, PaddleDeviceEvent* event) {
   }
   if (message->failed()) return false;
   event->correlation = static_cast<uint32_t>(correlation);
-  MemberWriter members(&event->detail);
-  members.Unsigned("device", event->device).Unsigned("context", event->context).Unsigned("stream", event->stream);
+  JsonMemberWriter members(&event->detail, JsonMemberWriter::kSpaced);
+  members.Uint("device", event->device).Uint("context", event->context).Uint("stream", event->stream);
   if (detail_field == 9) return ReadKernel(detail, &members);
   return detail_field == 0 || ReadCopyOrSet(detail, detail_field == 11, *event, &members);
 }
@@ -223,7 +223,7 @@ bool ReadPaddleOperator(ProtoReader* message, PaddleOperator* op) {
     }
   }
   op->dims += "]", op->types += "]";
-  MemberWriter members(&op->members);
+  JsonMemberWriter members(&op->members, JsonMemberWriter::kSpaced);
   members.Key("input_shapes").append(shapes);
   members.Key("input_dtypes").append(types);
   members.Key("callstack").append(stack);
@@ -240,9 +240,9 @@ bool ReadPaddleDeviceProperties(ProtoReader* message, std::string* json) {
     if (message->is_bytes() && message->field() == kPaddleDeviceNameField) name = message->bytes();
   }
   std::string members;
-  MemberWriter writer(&members);
+  JsonMemberWriter writer(&members, JsonMemberWriter::kSpaced);
   for (const auto& [field, key] : kPaddleDeviceProperties) {
-    writer.Unsigned(key, numbers[field]);
+    writer.Uint(key, numbers[field]);
     if (field == 1) writer.Text("name", name);
   }
   *json = "{" + members + "}";

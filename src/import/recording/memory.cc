@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/json_object.h"
 #include "base/natural_sort.h"
 #include "base/saturating.h"
 #include "import/paddle/memory_members.h"
@@ -75,11 +76,12 @@ void RecordingMemory::AddOutOfMemory(Timestamp time, int64_t bytes, int64_t pid,
 
 void RecordingMemory::AddRefusal(const AllocationRow& row) {
   std::string members;
-  const auto add = [&members](std::string_view key, int64_t value) {
-    members.append(members.empty() ? "\"" : ",\"").append(key).append("\":").append(std::to_string(value));
-  };
-  add("Total Reserved", row.total_reserved), add("Total Allocated", row.total_allocated), add("Bytes", row.bytes);
-  add("Device Id", row.device), add("Device Type", row.device_type);
+  JsonMemberWriter(&members)
+      .Int("Total Reserved", row.total_reserved)
+      .Int("Total Allocated", row.total_allocated)
+      .Int("Bytes", row.bytes)
+      .Int("Device Id", row.device)
+      .Int("Device Type", row.device_type);
   builder_->AddInstant({.time = row.time,
                         .name = builder_->Intern("[OutOfMemory]"),
                         .category = builder_->Intern("cpu_instant_event"),

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "base/json_object.h"
 #include "base/text.h"
 #include "base/varint.h"
 #include "opscope/record.h"
@@ -16,12 +17,6 @@ std::string_view TakeUntil(char end, std::string_view* text) {
   const std::string_view taken = text->substr(0, text->find(end));
   text->remove_prefix(std::min(taken.size() + 1, text->size()));
   return taken;
-}
-
-void AppendKey(std::string_view key, std::string* out) {
-  if (out->back() != '{') *out += ", ";
-  AppendJsonString(out, key);
-  *out += ": ";
 }
 
 // "[2, 3]" of an encoded tensor; of one that is undefined "[]".
@@ -78,12 +73,13 @@ std::string Members(std::string_view names, std::span<const std::byte> arguments
   ByteReader reader(arguments);
   std::string_view slots = TakeUntil(';', &names);
   std::string out = "\"input_shapes\": {";
+  JsonMemberWriter members(&out, JsonMemberWriter::kSpaced);  // of whichever object is open
   while (!slots.empty() && reader.ok()) {
     std::string_view count_text = TakeUntil(',', &slots);
     const std::string_view name = TakeUntil('*', &count_text);
     uint32_t count = 1;
     std::from_chars(count_text.data(), count_text.data() + count_text.size(), count);
-    AppendKey(name, &out);
+    members.EscapedKey(name);
     out += '[';
     for (uint32_t i = 0; i < count && reader.ok(); ++i) {
       if (i > 0) out += ", ";
@@ -96,7 +92,7 @@ std::string Members(std::string_view names, std::span<const std::byte> arguments
   out += ", \"attributes\": {";
   while (!names.empty() && reader.ok()) {
     std::string_view text = TakeUntil(',', &names);
-    AppendKey(TakeUntil('=', &text), &out);
+    members.EscapedKey(TakeUntil('=', &text));
     AppendValue(text, &reader, &out);
   }
   return out + '}';

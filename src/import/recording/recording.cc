@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "base/text.h"
+#include "base/json_object.h"
 #include "import/recording/clock.h"
 #include "import/recording/device_problems.h"
 #include "import/recording/moment.h"
@@ -203,7 +203,8 @@ bool Ask(const std::vector<WindowInfo>& windows, std::string_view key) {
 // Adds a member to an object.
 void AddOption(std::string_view key, std::string_view json, std::string* object) {
   object->pop_back();
-  object->append(object->size() > 1 ? ",\"" : "\"").append(key).append("\":").append(json).append("}");
+  JsonMemberWriter(object).Json(key, json);
+  *object += '}';
 }
 
 // Metadata of sources that count what they could not record.

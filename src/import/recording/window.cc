@@ -5,6 +5,7 @@
 
 #include <new>
 
+#include "base/json_object.h"
 #include "base/metadata_keys.h"
 #include "base/text.h"
 
@@ -166,9 +167,7 @@ void ReadMember(std::string_view key, json::value value, WindowInfo* info, std::
   } else {
     const std::string raw = RawOf(value);
     if (key == "at_cap") info->keeps_newest = raw == "\"keep_newest\"";
-    options->append(options->empty() ? "\"" : ",\"");
-    AppendJsonEscaped(options, key);
-    options->append("\":").append(raw);
+    JsonMemberWriter(options).EscapedKey(key).append(raw);
   }
 }
 

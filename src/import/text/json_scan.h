@@ -146,5 +146,8 @@ void AppendDecoded(std::string* out, std::string_view text);
 
 // `value` as JSON that every reader accepts: strings escaped again, NaN and infinities as null.
 void AppendCleanJson(std::string* out, const JsonValue& value);
+// Likewise `key: value` behind the members that are there, spaced as JsonMemberWriter::kSpaced. False, and nothing is
+// appended: the value is NaN or infinite.
+bool AppendCleanMember(std::string* members, const JsonMember& member);
 
 }  // namespace opscope

@@ -143,4 +143,13 @@ void AppendCleanJson(std::string* out, const JsonValue& value) {
   }
 }
 
+bool AppendCleanMember(std::string* members, const JsonMember& member) {
+  if (member.value.kind == JsonValue::Kind::kNotFinite) return false;
+  if (!members->empty()) *members += ", ";
+  AppendCleanJson(members, member.key);
+  *members += ": ";
+  AppendCleanJson(members, member.value);
+  return true;
+}
+
 }  // namespace opscope

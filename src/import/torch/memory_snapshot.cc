@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/json_object.h"
 #include "base/saturating.h"
 #include "base/text.h"
 #include "import/text/json_number.h"
@@ -17,12 +18,6 @@ constexpr int64_t kLatestUs = kLatestNs / 1000;
 
 int64_t WrappingSubtract(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
-}
-
-void AppendMember(std::string* out, std::string_view key, std::string_view json) {
-  if (!out->empty()) *out += ", ";
-  AppendJsonString(out, key);
-  out->append(": ").append(json);
 }
 
 }  // namespace
@@ -64,11 +59,10 @@ void MemorySnapshotTables::AddBlock(const SnapshotBlock& row) {
   piece.stack = row.stack;
   if (piece.lives) device.allocated = WrappingAdd(device.allocated, piece.requested);
   std::string extra;
-  std::string state;
-  AppendJsonString(&state, row.state);
-  AppendMember(&extra, "state", state);
-  AppendMember(&extra, "requested_size", std::to_string(piece.requested));
-  if (!row.extra.empty()) extra.append(", ").append(row.extra);
+  JsonMemberWriter(&extra, JsonMemberWriter::kSpaced)
+      .Text("state", row.state)
+      .Int("requested_size", piece.requested)
+      .Members(row.extra);
   piece.extra = builder_->Intern(extra);
   device.pieces.push_back(piece);
   ++rows_;
@@ -173,14 +167,10 @@ void MemorySnapshotTables::AddOlderBlocks(int64_t number, const Device& device, 
 void MemorySnapshotTables::AddInstant(const Device& device, Timestamp time, StringId name, StringId category,
                                       const Action& action) {
   std::string extra;
-  AppendMember(&extra, "addr", std::to_string(action.address));
-  AppendMember(&extra, "size", std::to_string(action.size));
-  if (action.extra != StringId::kNone) extra.append(", ").append(builder_->text(action.extra));
-  if (action.stack != StackId::kNone) {
-    std::string json;
-    AppendJsonString(&json, builder_->CallStackText(action.stack));
-    AppendMember(&extra, "Call stack", json);
-  }
+  JsonMemberWriter members(&extra, JsonMemberWriter::kSpaced);
+  members.Uint("addr", action.address).Int("size", action.size);
+  if (action.extra != StringId::kNone) members.Members(builder_->text(action.extra));
+  if (action.stack != StackId::kNone) members.Text("Call stack", builder_->CallStackText(action.stack));
   builder_->AddInstant(
       {.time = time, .name = name, .category = category, .track = device.track, .extra = builder_->Intern(extra)});
 }
