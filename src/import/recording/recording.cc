@@ -1,21 +1,26 @@
+// The steps of recording.h in order. Chunks come in any order and some twice, from files and from memory; sorted by
+// (process, thread, window, sequence) the chunks of one thread and window stand together, and a gap between sequence
+// numbers is a chunk that was lost:
+//
+//   thread 7: 0 1 3   thread 9: 0   ->   one missing_chunk of thread 7
+//
+// Chunks are decoded by several threads, so each becomes a part of its own that knows nothing of its neighbours; what
+// joins parts (ids, tracks, subtrees across chunks) is done afterwards by one thread in this order.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/recording.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <utility>
 
-#include "base/json_object.h"
 #include "import/recording/clock.h"
-#include "import/recording/device_problems.h"
 #include "import/recording/moment.h"
 #include "import/recording/native.h"
 #include "import/recording/open.h"
 #include "import/recording/operators_elsewhere.h"
-#include "import/recording/own_costs.h"
 #include "import/recording/thread.h"
 #include "import/recording/unix_times.h"
+#include "import/recording/window_metadata.h"
 #include "import/torch/links.h"
 #include "opscope/recorder.h"
 #include "opscope/window_facts.h"
@@ -133,121 +138,6 @@ void AddInfo(WindowInfo info, std::vector<WindowInfo>* windows) {
   windows->push_back(std::move(info));
 }
 
-// A count that a source has left among the metadata; 0 for what is no number.
-uint64_t CountOf(std::string_view json) {
-  uint64_t count = 0;
-  std::from_chars(json.data(), json.data() + json.size(), count);
-  return count;
-}
-
-// "NAME SIGNATURE...;NAME ..." between quotes; names and signatures have none of these characters.
-void AddOperators(std::string_view json, TraceBuilder* builder) {
-  if (json.size() < 2 || json.front() != '"') return;
-  std::string_view left = json.substr(1, json.size() - 2);
-  const auto take = [](std::string_view* text, char end) {
-    const std::string_view taken = text->substr(0, text->find(end));
-    text->remove_prefix(std::min(taken.size() + 1, text->size()));
-    return taken;
-  };
-  while (!left.empty()) {
-    std::string_view one = take(&left, ';');
-    const StringId name = builder->Intern(take(&one, ' '));
-    while (!one.empty())
-      builder->AddOperator(name, builder->Intern(take(&one, ' ')));
-  }
-}
-
-// What the windows say about torch's numbers and arrows; the first window's number.
-void ReadTorchFacts(const std::vector<WindowInfo>& windows, TorchLinks* links) {
-  uint64_t first_id = 0;
-  for (const WindowInfo& window : windows) {
-    for (const auto& [key, json] : window.metadata) {
-      if (key == kFirstEventIdKey && first_id == 0) first_id = CountOf(json);
-      if (key == kForwardBackwardKey && json == "false") links->LeaveUnlinked();
-    }
-  }
-  if (first_id > 0 && first_id <= UINT32_MAX) links->set_first_id(static_cast<uint32_t>(first_id));
-}
-
-// What is known before any thread is read. Of memory: "[ticks,allocated,reserved,peak,peak]".
-void ReadPlainFacts(const WindowInfo& window, const TickClock& clock, RecordingTables* tables) {
-  for (const auto& [key, json] : window.metadata) {
-    if (key == kGraphNodesKey) tables->NameGraphNodes(json);
-    if (key != kHostMemoryKey) continue;
-    int64_t numbers[5] = {};
-    const char* at = json.data();
-    const char* end = at + json.size();
-    for (int64_t& number : numbers) {
-      if (at == end) return;
-      const auto [next, error] = std::from_chars(at + 1, end, number);
-      if (error != std::errc()) return;
-      at = next;
-    }
-    tables->TellHostMemory({.time = clock.At(static_cast<uint64_t>(numbers[0])),
-                            .pid = window.process,
-                            .allocated = numbers[1],
-                            .reserved = numbers[2],
-                            .peak_allocated = numbers[3],
-                            .peak_reserved = numbers[4]});
-  }
-}
-
-// Whether one of them says 1 of it.
-bool Ask(const std::vector<WindowInfo>& windows, std::string_view key) {
-  return std::any_of(windows.begin(), windows.end(), [&](const WindowInfo& window) {
-    return std::any_of(window.metadata.begin(), window.metadata.end(),
-                       [&](const auto& row) { return row.first == key && CountOf(row.second) == 1; });
-  });
-}
-
-// Adds a member to an object.
-void AddOption(std::string_view key, std::string_view json, std::string* object) {
-  object->pop_back();
-  JsonMemberWriter(object).Json(key, json);
-  *object += '}';
-}
-
-// Metadata of sources that count what they could not record.
-std::string_view ProblemOfSource(std::string_view key) {
-  if (key == kSourceFailuresKey) return "source_failure";
-  if (key == kCallsUnseenKey) return "calls_unseen";
-  if (key == kIdleThreadsKey) return "idle_threads";
-  if (key == kPartsLeftOutKey) return "part_left_out";
-  return {};
-}
-
-void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builder) {
-  for (const WindowInfo& window : windows) {
-    if (window.is_live) {
-      builder->AddProblem("recording_not_ended", -1, 1,
-                          "process " + std::to_string(window.process) + " (" + window.process_name + ")");
-    }
-    if (!window.record_to_failure.empty()) builder->AddProblem("record_to_failed", -1, 1, window.record_to_failure);
-    if (window.options_json != "{}") builder->info().options_json = window.options_json;
-    for (const auto& [key, json] : window.metadata) {
-      if (key == kFirstEventIdKey || key == kForwardBackwardKey || key == kAdjustStepsKey) continue;  // read elsewhere
-      if (key == kOthersRanKey || key == kHostMemoryKey || key == kPaddleDevicesKey || key == kGraphNodesKey) continue;
-      if (const std::string_view kind = ProblemOfSource(key); !kind.empty()) {
-        if (const uint64_t count = CountOf(json); count > 0) builder->AddProblem(kind, -1, count);
-      } else if (key == kDeviceProblemsKey) {
-        AddDeviceProblems(json, builder);
-      } else if (key == kCallStacksKey) {
-        if (CountOf(json) == 1) builder->FillStacksFromCalls();
-      } else if (key == kOperatorsKey) {
-        AddOperators(json, builder);
-      } else if (key == kTorchRouteKey) {
-        AddOption("torch_route", json, &builder->info().options_json);
-      } else if (key == kPaddleRouteKey) {
-        AddOption("paddle_route", json, &builder->info().options_json);
-      } else {
-        builder->AddMetadata(key, json);
-      }
-    }
-  }
-  AddMachine(windows, builder);
-  builder->info().own_costs = ParseOwnCosts(builder->info().options_json);
-}
-
 // In ticks; 0: it has not ended, or does not say.
 uint64_t EndOfWindow(const WindowInfo* window) {
   uint64_t last = 0;
@@ -362,11 +252,11 @@ void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes)
 
   RecordingTables tables(builder_, &clock);
   ReadTorchFacts(windows_, tables.links());
-  if (Ask(windows_, kAdjustStepsKey)) tables.AdjustSteps();
-  if (Ask(windows_, kPaddleDevicesKey)) tables.TellDevicesAsPaddle();
+  if (AnyWindowSays(windows_, kAdjustStepsKey)) tables.AdjustSteps();
+  if (AnyWindowSays(windows_, kPaddleDevicesKey)) tables.TellDevicesAsPaddle();
   for (const WindowInfo& window : windows_) {
     tables.NameProcess(window.process, window.process_name);
-    ReadPlainFacts(window, clock, &tables);
+    ReadProcessFacts(window, clock, &tables);
   }
   auto part = parts.begin();
   for (size_t begin = 0, end = 0; begin < chunks_.size(); begin = end) {
@@ -392,7 +282,7 @@ void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes)
   }
   tables.Fill(&team);
   tables.Finish();
-  if (Ask(windows_, kOthersRanKey)) AddOperatorsElsewhere(builder_);
+  if (AnyWindowSays(windows_, kOthersRanKey)) AddOperatorsElsewhere(builder_);
   const uint64_t dropped = CountDropped(chunks_, windows_);
   builder_->info().dropped += dropped;
   if (dropped > 0) builder_->AddProblem("dropped_at_cap", -1, dropped);
