@@ -1,3 +1,10 @@
+// Members of "args" are read once each, in the order of the file: a switch on the size of the name finds the few that
+// are columns, everything else goes to `extra` as it is spelt. Argument lists are not parsed here. Their four texts,
+// with the sizes before them, are a key that is numbered per part:
+//
+//   "[[2, 4]]", "", "[\"float\"]", ""   ->   list 17 of this part
+//
+// A file repeats few lists very often, so each distinct key is parsed once for the whole file (join.cc).
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/args.h"
 

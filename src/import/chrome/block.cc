@@ -1,3 +1,12 @@
+// A block ends anywhere, so the reader keeps two positions: where the scanner is, and `consumed`, the begin of the
+// element that it is in. When the text ends within an element, everything from `consumed` on goes back to the caller.
+// The place to divide a text is a guess: a '{' before a name and behind "},", which inside a string looks the same:
+//
+//   ..."dur": 1}, {"name": "a", ...      here
+//   ..."args": {"text": "}, {\"name"      not here: no quote follows the brace
+//
+// A wrong guess is harmless, because the block before it does not end there (pipeline.h). An element that is no JSON
+// costs itself alone: reading goes on at the next '{' that begins an event with a phase (text/resync.h).
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/block.h"
 

@@ -1,3 +1,10 @@
+// The members of the document are few and read one at a time through a window that doubles until one fits. The events
+// are many: the first window of them is read by the caller, which proves that the text is what it seems, then the
+// pipeline reads blocks with several threads. What ends a block other than at a guessed border brings reading back to
+// the caller, one window at a time, until the text is as expected again. So a damaged file is read as exactly as a
+// whole one, only slower where it is damaged.
+//
+// The writer of the file is known last: some put their metadata behind the events, and a file may be cut before it.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/document.h"
 

@@ -1,3 +1,6 @@
+// Nearly every event has the same seven members, spelt the same way, so the name is not read as a string: its first
+// four bytes are compared as one number with those of `ph":`, `ts":`, `pid"`, ... and the scanner skips to the value.
+// Other spellings (blanks before the colon, other names) take the general way.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/event.h"
 

@@ -1,3 +1,7 @@
+// Ids come as numbers (7, 7.0), as text ("7", "0x2a", "abc") and within objects ({"local": 7}). What joins events must
+// be equal exactly when a viewer joins them: whole numbers are compared by value however they are spelt, a local id
+// within its process, an id of a scope within that scope. Flows need a number in the Trace; a text that is none becomes
+// a hash of 53 bits, which every reader of JSON keeps.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/ids.h"
 

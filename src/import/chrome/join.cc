@@ -1,3 +1,10 @@
+// The ids of a part count from 0, so joining one is a translation: string_of_[id of the part] is the id of the Trace,
+// and likewise for tracks, lists and stacks. New texts get their ids in the order in which the part met them, and parts
+// are joined in the order of the file; so the ids are those that one thread reading the whole file would have given,
+// however the text was divided.
+//
+// What needs the whole file waits until Finish: argument lists and call stacks, of which each distinct text is parsed
+// once, and everything that comes in pairs (pairs.h).
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/join.h"
 

@@ -1,3 +1,13 @@
+// Each kind of pair is sorted by what joins it and by time, stably, so that equal times keep the order of the file;
+// then every run of equal keys is joined by itself with a stack or a cursor:
+//
+//   B, E       by track: a stack of open begins; an E ends the newest
+//   b, e       by category and id: an e ends the newest open b of its name
+//   s, t, f    by id: a cursor on the latest start
+//
+// Sorting at the end instead of a map of open begins while reading makes the result independent of the order of the
+// file, which tools that merge streams do not sort. Flows mostly lie in order already, so their sort looks for runs
+// first (base/natural_sort.h).
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/pairs.h"
 

@@ -1,3 +1,4 @@
+// A part is cleared and used again for the next block, so its vectors and text tables grow to the size of a block once.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/part.h"
 

@@ -1,3 +1,6 @@
+// One event becomes one row by its phase. What neighbours share is remembered: the category of the last event (with its
+// role, its name today and whether its ranges are steps) is compared by text before it is looked up, and a flow mostly
+// belongs to the complete event right before it.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/rows.h"
 

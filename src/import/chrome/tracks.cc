@@ -1,3 +1,7 @@
+// Tracks are found twice. Within a part a hash table from the spelling of "pid" and "tid" gives the number without
+// parsing either, because every event asks. Across parts a map from the numbers makes 1, "1" and 1.0 the same process;
+// it is asked once for each track of a part. Names come as events of their own, before or behind, so kinds and names
+// are set at the end.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/tracks.h"
 
