@@ -1,3 +1,5 @@
+// An interval for each pair of range and stream grows with each kernel that was launched in the range. Kernels of one
+// range follow each other on one stream, so the pair of the last kernel is compared before the hash table is asked.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/cuda/cuda_annotations.h"
 

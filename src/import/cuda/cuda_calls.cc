@@ -1,3 +1,12 @@
+// Two lookups per record of a device must be cheap: call by correlation number, and operator around the call.
+// Correlation numbers of a window are nearly consecutive, so an array from the first to the last number is the index; a
+// sorted list replaces it where they are sparse. Operators are found before any device record is read: per thread,
+// calls and operators are walked together in order of time with a stack of those that are open:
+//
+//   operators   [ aten::linear   [ aten::addmm ]        ]
+//   calls                           ^ cudaLaunchKernel -> External id of aten::addmm
+//
+// A search per call instead would cost a logarithm of all operators for each.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/cuda/cuda_calls.h"
 

@@ -1,3 +1,6 @@
+// Processes and tracks of devices are made when the first record asks for them, so a device that did nothing has no
+// row. Names, labels and sort places are those that Kineto writes, because viewers and comparisons of files depend on
+// them.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/cuda/cuda_devices.h"
 

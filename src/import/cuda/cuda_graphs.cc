@@ -1,3 +1,10 @@
+// CUPTI gives an edge per pair of nodes of a graph and a record per node that ran, of which only those that made work
+// have a span. For each launch the arrows of a node come from a search backwards through the edges, over nodes without
+// work, to the nearest ones with work:
+//
+//   kernel A -> empty -> kernel B      one arrow, A to B
+//
+// The search is done per launch, since which nodes ran is known per launch.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/cuda/cuda_graphs.h"
 

@@ -1,3 +1,9 @@
+// Records of a device name their call by number, and a call may come later in the buffers than what it launched. So a
+// window is read twice: Look gathers calls, contexts and the number of rows per stream; Add makes the rows. Records
+// with the same facts (stream, name, members) share a CudaShared, so names and members are made once for all of them.
+// What needs all calls and all work (waits, events, graphs, annotations) waits until End.
+//
+// A decoded record costs about 78 ns of import on one thread (docs/performance.md).
 // SPDX-License-Identifier: Apache-2.0
 #include "import/cuda/cuda_import.h"
 

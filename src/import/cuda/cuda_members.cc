@@ -1,3 +1,5 @@
+// Members are spelt, ordered and spaced as Kineto writes them, also where Kineto's spelling is odd: readers of its
+// files look for these names.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/cuda/cuda_members.h"
 

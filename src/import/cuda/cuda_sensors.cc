@@ -1,3 +1,6 @@
+// Readings are counters as they come. Cycles of a kernel are its duration times the median of all clocks of its device
+// in the window: clocks are sampled far less often than kernels end, and the median is not moved by the few samples of
+// a device that was waking up.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/cuda/cuda_sensors.h"
 

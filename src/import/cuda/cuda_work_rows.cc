@@ -1,3 +1,6 @@
+// Build must sort rows that do not stand in the order of their tracks and times, which costs more than writing them.
+// Records come mixed from all streams, but in order within one. So the rows of each stream are counted first, each
+// stream gets a block of rows, and every record goes to the next row of its block: a counting sort.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/cuda/cuda_work_rows.h"
 
