@@ -1,3 +1,7 @@
+// Kineto prints an argument list as four texts side by side, and the kind of each argument only shows in what they
+// hold: "TensorList" in the types or a nested list in the sizes is a list of tensors, "Scalar" has no sizes, everything
+// with sizes is a tensor. A list is taken only where the exporter would print exactly these texts from it; every check
+// here refuses a form that would come out otherwise.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/text/argument_lists.h"
 

@@ -1,3 +1,7 @@
+// The trick is to read a value twice instead of suspending in it: when the text in memory ends within a value, the
+// cursor goes back to its begin, the window grows (at least to twice what is left), and the value is read again. The
+// window doubles, so what is read again is at most as long as what is read. A number that ends with the window may go
+// on behind it, so it counts as cut, too.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/text/document_scanner.h"
 

@@ -1,3 +1,6 @@
+// A table of 256 entries without chains: the slot is a hash of the first 16 bytes, the entry is compared whole, a newer
+// array replaces an older one. Lists of sizes and types of operators repeat so often that one comparison mostly takes
+// the place of a scan item by item.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 

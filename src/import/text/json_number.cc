@@ -1,3 +1,8 @@
+// Nearly every time is digits, a point and three decimals. One loop makes nanoseconds of it in 64-bit integers, since
+// 16 digits times 1000 cannot overflow; longer numbers, exponents and signs take the general decimal parser
+// (base/decimal.h), which is exact as well.
+//
+//   "1661938466265032.417" -> 1661938466265032417 ns; as a double it would be off by up to 125 ns
 // SPDX-License-Identifier: Apache-2.0
 #include "import/text/json_number.h"
 

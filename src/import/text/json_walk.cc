@@ -1,3 +1,5 @@
+// The end of a document decides what damage means: before anything whole was read the file is refused, after it the
+// damage is a problem of the Trace.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/text/json_walk.h"
 

@@ -1,3 +1,7 @@
+// One buffer grows at its end while the window moves forward in it. Blocks that were taken share the buffer, so bytes
+// that were handed out must not move: before the first Take the buffer is reallocated, afterwards a larger one is made
+// and only the rest of the window is copied. Pieces are produced by one thread at a time, the reader or a helper
+// (WorkAhead), at most 4 MB ahead.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/text/pieced_text.h"
 

@@ -1,3 +1,5 @@
+// Every length is compared with the bytes that are left before a pointer moves, and a failure keeps the byte where it
+// happened. Whether the end that was hit is that of the file or of the message decides between "cut" and "damaged".
 // SPDX-License-Identifier: Apache-2.0
 #include "import/text/proto_reader.h"
 

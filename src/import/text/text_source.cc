@@ -1,3 +1,4 @@
+// A text that lies in memory as a whole: Extend moves the end of the window, Take its begin, and nothing is copied.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/text/text_source.h"
 

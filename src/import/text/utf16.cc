@@ -1,3 +1,7 @@
+// Two bytes at a time become UTF-8; a high surrogate waits for the low one, and one that gets none is kept as three
+// bytes of its own. Errors and problems name offsets of the file, which is UTF-16, while importers count in UTF-8. So
+// the offsets are kept as stretches: a stretch of ASCII is two numbers, any other has two bits for each character (the
+// length of its UTF-8, which also gives that of its UTF-16).
 // SPDX-License-Identifier: Apache-2.0
 #include "import/text/utf16.h"
 
