@@ -1,3 +1,6 @@
+// A stack per thread, searched from the innermost call. Nearly always the innermost one is what ends; a generator that
+// is closed early, or a greenlet that is switched, ends one further out, which is taken out of the stack and leaves
+// those above it open.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/calls.h"
 

@@ -1,3 +1,6 @@
+// A record has its details in a payload that equal launches share within a chunk. Two tables avoid work per record: by
+// place in the chunk, which answers without hashing, and by the bytes of the details across chunks. Both tables by
+// place are arrays that are cleared by the list of places that were used, so a chunk with few records costs little.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/cuda.h"
 

@@ -1,3 +1,5 @@
+// The list comes through a file, so only rows of the agreed form and of known kinds "device_..." become problems; a row
+// of another form is left out, and the rest is read.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/device_problems.h"
 

@@ -1,3 +1,9 @@
+// Sorted by id and time, the ends of a flow follow its begin:
+//
+//   id 3: begin 10, end 12, end 15    two arrows from 10
+//   id 4: end 20                      unpaired
+//
+// At one time a begin comes before an end.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/flows.h"
 

@@ -1,3 +1,8 @@
+// Allocators report a free by address alone, or not at all when another block has the address already. All events of a
+// process are sorted by time and played once through a table of live blocks: an allocation enters its size, a free
+// takes it out. What a process held before the window is the sum of frees whose allocation was not seen; running totals
+// begin there, so a second pass gives each event its total. Threads record in order of time, so the sort looks for runs
+// first (base/natural_sort.h).
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/memory.h"
 

@@ -1,3 +1,10 @@
+// Chunk k of a thread tells how many records came before it. Where that is more than what was read up to chunk k-1, the
+// thread went on writing into k-1 after it was read: the records in between are missing, and everything from k on is
+// newer than the moment.
+//
+//   chunk 4: read with 50 records     chunk 5: "300 before me", read up to 4: 250     -> cut before 5
+//
+// Where old chunks are recycled a gap may also lie at the front, so there the longest run without a gap is kept.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/moment.h"
 

@@ -1,3 +1,5 @@
+// Records of MegEngine's recorder came into the chunks as they were; their meaning is known to MegEngineReplay alone.
+// Each window is read twice, as the replay demands, the first time without payloads, which that pass does not need.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/native.h"
 

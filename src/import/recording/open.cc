@@ -1,3 +1,7 @@
+// A scope that was open has no record yet, but an entry in the table behind its chunk: start, name, depth. An entry may
+// be stale: those whose start and depth have a record are left out. What is left becomes records with kUnfinished in a
+// copy of the thread's last chunk, numbered behind it, so that everything after this reads them like all others. They
+// end at the last tick that the window has.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/open.h"
 

@@ -1,3 +1,5 @@
+// An empty table surprises most where the program ran its operators on threads that were not recorded. Said once, by a
+// look at the scopes of all spans.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/operators_elsewhere.h"
 

@@ -1,3 +1,6 @@
+// Keys of the JSON are names of sources with an ending that tells the kind ("torch_op", "torch_argument"); the
+// recorder's own and Python's are fixed names. They become rows (source, kind), which is what corrections ask for.
+// Values are bounded to a second, so that a damaged file cannot move times by more.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/own_costs.h"
 

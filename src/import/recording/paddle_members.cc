@@ -1,3 +1,6 @@
+// The names of an operator's arguments are one text per operator, its shapes and attributes are encoded arguments;
+// members are made of both in one walk, name by name. Operators repeat, so the members are kept by names and bytes and
+// made once for each.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/paddle_members.h"
 

@@ -1,3 +1,9 @@
+// Decoding is the step that several threads do, so it must not touch the builder. Names lie in the chunk once and are
+// referred to by offset: an array by offset / 8 gives the number of a name without hashing, and the list of offsets
+// that were used clears it for the next chunk. Argument lists are numbered by hash. Depths link scopes to their parents
+// at once (tree.h); a record that is damaged is counted and leaves no row.
+//
+//   records   name@64 name@96 name@64   ->   numbers 1 2 1, names {"", "aten::mm", "aten::add"}
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/part.h"
 

@@ -1,3 +1,5 @@
+// A tensor is 64 bits: 48 of number, 8 of the type of its device, 8 of its index. Rows of a part are gathered while the
+// part is filled, which goes backwards through its spans, and are added in the order of the spans afterwards.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/tensors.h"
 

@@ -1,3 +1,6 @@
+// Numbers of threads in a recording are those of the recorder, per process; the thread's own number, logical number and
+// name stand in each chunk, and the last chunk that has them wins, as a thread may be named late. What the window says
+// fills what the chunks lack.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/tracks.h"
 

@@ -1,3 +1,5 @@
+// Everything behind this knows ticks alone. A chunk in unix times is copied and its records are converted, begin and
+// end each for itself, so that rounding cannot make a record overlap the next; the copy takes the place of the chunk.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/unix_times.h"
 

@@ -1,3 +1,6 @@
+// The JSON is read member by member with simdjson's on-demand parser: a member of a wrong type keeps its default, since
+// the rest of the block (above all the calibrations, without which no time is right) is still worth reading. Members
+// that are not known are kept as they are spelt and become options of the Trace.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/window.h"
 
