@@ -1,3 +1,6 @@
+// Values, shapes, types and strides are parallel arrays, but each nests in its own way. Each argument is read by its
+// type: "Tensor(float)" has a row of numbers, "GenericList[...]" lists of them, everything else is a scalar whose text
+// is printed as Kineto would print it. Tensors also give rows of the table of tensors, which say where they lie.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/torch/execution_trace_arguments.h"
 

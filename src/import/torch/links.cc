@@ -1,3 +1,7 @@
+// Numbers, sequences and arrows follow from the order of spans over all threads. Threads record in order, so numbering
+// first tries the order in which the spans stand, and sorts by start only where they do not stand by it; that sort
+// looks for runs (base/natural_sort.h). Names are compared with "autograd::engine::evaluate_function: " once for each
+// distinct name.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/torch/links.h"
 

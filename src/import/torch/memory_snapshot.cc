@@ -1,3 +1,10 @@
+// The history is a ring whose begin is gone, but the state at its end is exact. So totals are computed from the end
+// backwards:
+//
+//   state at the end: 300 bytes     actions: alloc 100, free 50, alloc 200     totals: 150, 100, 300
+//
+// Blocks that the history only frees, or that live at the end without having been allocated in it, are added at the
+// begin; then the rows sum up to the state.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/torch/memory_snapshot.h"
 

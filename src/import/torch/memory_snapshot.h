@@ -4,9 +4,9 @@
 //   torch                                       Trace
 //   device_traces: alloc, free_completed        allocations, each with its "[memory]" instant
 //   device_traces: everything else              instants named after the action, category "memory_action"
-//   segments, blocks (the state at the end)     instants "segment" and "block", category "memory_state", at the last
-//   time external_annotations                        spans of category "user_annotation" frames stacks, of allocations;
-//   of other rows as text in `extra`
+//   segments, blocks (the state at the end)     instants "segment" and "block", category "memory_state", at the end
+//   external_annotations                        spans of category "user_annotation"
+//   frames                                      stacks, of allocations; of other rows text in `extra`
 //
 // The history is a ring, so its beginning is mostly gone. Blocks that live at the end or are freed without having been
 // allocated in it become allocations at the first time of their device, so that the rows sum up to what lives at the

@@ -1,3 +1,6 @@
+// A pickle is a program for a stack machine. This machine knows the opcodes that build plain values and refuses, by a
+// table of names, those that could import or call something. Containers are vectors by number in one list, a value that
+// is a container holds the number; so shared and cyclic values cost nothing and nothing recurses.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/torch/pickle_reader.h"
 

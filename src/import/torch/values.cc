@@ -1,3 +1,5 @@
+// Texts as torch prints them, digit for digit, because readers compare them. Numbers are printed by snprintf with 17
+// digits as torch's streams do, not by the shortest form; a comma of the program's locale is put back to a point.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/torch/values.h"
 

@@ -1,3 +1,6 @@
+// Ends are gathered while planes are read, since a plane of a device may stand before or after the host's. Calls are
+// found by correlation number, producers by type and number; an end that finds none is a problem for consumers, whose
+// producer must be there, and nothing for device events, whose call may be left out.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/xla/xplane_links.h"
 

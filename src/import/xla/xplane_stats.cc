@@ -1,3 +1,6 @@
+// XLA says most facts once per name of an event, in the metadata of the plane, and events refer to them by number. So
+// the members that all events of a name share are made once, as text, and appended to those of each event. Long texts
+// (an HLO module is megabytes) are cut to what one would look at, and at most 64 members are kept for an event.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/xla/xplane_stats.h"
 

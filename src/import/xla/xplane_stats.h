@@ -1,9 +1,10 @@
 // The names of one XPlane and the facts of its events. XLA keeps both once per plane and refers to them by number:
 //
-//   XPlane         { id=1 name=2 lines=3* event_metadata=4 {id: XEventMetadata}* stat_metadata=5 {id: XStatMetadata}*
-//   stats=6* } XEventMetadata { id=1 name=2 metadata=3 display_name=4 stats=5* child_id=6* }      XStatMetadata { id=1
-//   name=2 } XStat          { metadata_id=1, one of: double=2 uint64=3 int64=4 str=5 bytes=6 ref=7 (name of a
-//   stat_metadata) }
+//   XPlane         { id=1 name=2 lines=3* event_metadata=4 {id: XEventMetadata}*
+//                    stat_metadata=5 {id: XStatMetadata}* stats=6* }
+//   XEventMetadata { id=1 name=2 metadata=3 display_name=4 stats=5* child_id=6* }
+//   XStatMetadata  { id=1 name=2 }
+//   XStat          { metadata_id=1, one of: double=2 uint64=3 int64=4 str=5 bytes=6 ref=7 (name of a stat_metadata) }
 //
 // Thread rule: one thread at a time; texts live as long as the file's bytes.
 // SPDX-License-Identifier: Apache-2.0
