@@ -1,3 +1,12 @@
+// Parts refer to each other and come in any order, so everything is kept as slices of the text until the end, by keys
+// that are slices, too (slice_table.h): nothing is copied but what becomes a row. A fault costs the row in which it
+// lies. Reading goes on at the next key that can begin a row or a part:
+//
+//   "6": {"name": "conv", "ty     the row of key 6 was cut
+//   "7": {"name": ...             goes on here, as a row of the same part
+//
+// A row that was cut before its closing brackets would take in the rows behind it as members; a member that looks like
+// a row therefore fails ("a row within a row").
 // SPDX-License-Identifier: Apache-2.0
 #include "import/megengine/graph_reader.h"
 

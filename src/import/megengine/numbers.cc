@@ -1,3 +1,8 @@
+// The timeline says what belongs together by numbers in names ("Input 155") and members ("__id__"); columns say it so
+// that exporters and analyses need not parse text. One pass over the arrows finds when each tensor is produced and
+// released, a second over the spans moves numbers to columns, leaves out the members that follow from them and gathers
+// what events say about each tensor. Exporting must give the same text again, so a number is moved only where an
+// exporter gives it back.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/megengine/numbers.h"
 

@@ -1,3 +1,6 @@
+// Each track has a stack of open ranges. A row is taken when its range begins and written when it ends, so rows stand
+// in pre-order with their depth and parent known, and Build has nothing to sort or to nest. An end closes the newest
+// range with its key; ranges that began within it and have not ended are closed there, unfinished.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/megengine/open_spans.h"
 

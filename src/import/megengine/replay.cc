@@ -1,3 +1,7 @@
+// A window's records are read twice. Look counts the rows and finds, per piece of the window, how far each device's
+// clock is behind its launches; Play keeps the state that MegEngine's own writer keeps (open ranges, tensors, kernels
+// in flight) and writes the rows. One pass would not do: the correction of a device's clock follows from all its
+// launches, and is needed for its first event.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/megengine/replay.h"
 

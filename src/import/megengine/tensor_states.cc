@@ -1,3 +1,8 @@
+// A tensor is known by its number from its declaration to its erasure and becomes one row then; what is left at the end
+// becomes rows in the order of the numbers. Of strided layouts the bytes are those between the first and the last
+// element that is reached, in wrapping arithmetic, because a damaged recording may name any sizes:
+//
+//   sizes {2,3}, strides {8,1}, Float32   ->   1*8 + 2*1 + 1 = 11 elements, 44 bytes
 // SPDX-License-Identifier: Apache-2.0
 #include "import/megengine/tensor_states.h"
 

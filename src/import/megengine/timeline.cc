@@ -1,3 +1,7 @@
+// Steps are told by instants named StopStep on two tracks, the interpreter's and the worker's. Per process the track
+// whose first stop is earlier is the program's own; its stops are the ends of the steps. The distance of a device's
+// clock is estimated from below: of all launches the one that violates "launch before kernel" most says how far the
+// device is at least behind.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/megengine/timeline.h"
 

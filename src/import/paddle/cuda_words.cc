@@ -1,3 +1,6 @@
+// The work of devices comes from CUPTI's records, the same for all frameworks; here it gets the names and members that
+// Paddle's own tracer writes, so that Paddle's statistics and exporters read a recording of ours like one of theirs.
+// Where Paddle is wrong, the right name is given (cuda_words.h).
 // SPDX-License-Identifier: Apache-2.0
 #include "import/paddle/cuda_words.h"
 

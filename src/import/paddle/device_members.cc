@@ -1,3 +1,5 @@
+// Paddle's JSON rounds three fractions to six or three decimals. A fraction that does not survive the rounding is
+// written a second time, exactly ("exact occupancy"), so that the protobuf can be written again with the same bits.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/paddle/device_members.h"
 

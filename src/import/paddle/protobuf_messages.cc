@@ -1,3 +1,6 @@
+// One function per message. Fields that are read are noted as bits in `seen`, because a message that lacks one is
+// damaged, though protobuf allows it. Kinds of numbers that a field may be sent with are not checked beyond number or
+// bytes; unknown fields are skipped, so newer versions of the format are read.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/paddle/protobuf_messages.h"
 

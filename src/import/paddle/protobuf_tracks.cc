@@ -1,3 +1,5 @@
+// Paddle's viewer shows the Python of a thread on a row of its own, above the calls below it. A track is made when its
+// first event comes; names of threads stand in the last message of the file, so names are given at the end.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/paddle/protobuf_tracks.h"
 
