@@ -1,3 +1,5 @@
+// Which metadata holds ranks depends on who wrote the file: Kineto writes one object for the one process of its file, a
+// merge writes a list by pid. Only these short values are parsed, by simdjson's DOM.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/ranks.h"
 

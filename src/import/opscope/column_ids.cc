@@ -1,3 +1,6 @@
+// Spans of a file are placed in runs: consecutive rows of the file that are consecutive rows here. A row number is
+// found by binary search over the runs, of which one is left where the file's order is the Trace's, so a table of ids
+// per span (4 bytes each) is not needed.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/opscope/column_ids.h"
 

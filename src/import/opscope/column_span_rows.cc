@@ -1,3 +1,7 @@
+// A block has its rows by track (segments), and each segment has its rows in the Trace already. Columns are decoded one
+// after the other into one buffer, then written to the rows of the segments. Times are stored as gaps between edges
+// (starts and ends in order, see wire/FORMAT.md), with depths that say which edge comes next; they are undone per
+// segment.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/opscope/column_span_rows.h"
 

@@ -1,3 +1,7 @@
+// Two steps make a parallel read without a sort. First all segments are ordered by track and kind, nested before async,
+// stably in the order in which they came; a running sum gives each its first row. Then blocks are decoded by several
+// threads, each straight to its rows. A block that turns out to be damaged leaves a hole, so everything is placed and
+// decoded again without it; that is rare, and costs a second pass only then.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/opscope/column_spans.h"
 
