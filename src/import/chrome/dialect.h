@@ -33,7 +33,7 @@
 
 namespace opscope {
 
-// What one event tells about the writer of the file.
+// How surely one event shows the writer of the file.
 enum class ChromeEvidence : uint8_t {
   kNone,
   kPossible,  // other programs may write such events, too

@@ -72,7 +72,7 @@ bool ChromePipeline::CutBlock() {
   return true;
 }
 
-// Reads the oldest block that nobody reads yet. False: there is none.
+// Reads the oldest block that no thread has taken. False: there is none.
 bool ChromePipeline::TakeBlock(size_t member) {
   for (size_t i = 0; i < count_; ++i) {
     Slot& slot = At(i);

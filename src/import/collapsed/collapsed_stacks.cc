@@ -216,7 +216,7 @@ bool IsDigit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// "; " is how people write; who separates frames by it has no other blanks.
+// Where frames are separated by "; ", every blank stands behind a semicolon.
 bool AreFrames(std::string_view frames) {
   if (frames.find("; ") == std::string_view::npos) return true;
   for (size_t i = frames.find(' '); i != std::string_view::npos; i = frames.find(' ', i + 1)) {

@@ -24,7 +24,7 @@
 
 namespace opscope {
 
-// What is asked of a call once it has its row.
+// A call that has its row.
 struct CudaCall {
   Timestamp start;
   uint32_t correlation = 0;

@@ -1,5 +1,5 @@
-// CUPTI's clock told in the trace's time: piecewise linear between the moments at which both were read, at their rate
-// of the last pair beyond. Both count nanoseconds, and differ by what the system's clock was corrected.
+// Converts times of CUPTI's clock to the trace's: piecewise linear between the readings of both clocks, beyond the last
+// reading at the rate of the last pair. Both count nanoseconds, and differ by what the system's clock was corrected.
 //
 // Thread rule: Add by one thread, then immutable.
 // SPDX-License-Identifier: Apache-2.0

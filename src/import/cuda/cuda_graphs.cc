@@ -48,7 +48,7 @@ std::string CudaGraphs::MembersOf(uint64_t node) const {
 }
 
 // On the stream that waits for it, as torch shows it. CUPTI does not say the launch where the graph was queued behind
-// an earlier launch that still ran: then nobody knows which of the other nodes it ran with, and it has no arrow.
+// an earlier launch that still ran: then its launch is not known, and it has no arrow.
 void CudaGraphs::AddHostNode(const CudaRecord& record, const CudaCall* launch, CudaDevices* devices) {
   const auto node = record.As<CudaHostNodeDetails>();
   const TrackId track = devices->OfStream(node.device, node.stream);
@@ -69,7 +69,7 @@ void CudaGraphs::AddHostNode(const CudaRecord& record, const CudaCall* launch, C
 }
 
 // The records of a launch have no number of a node. They are as many as its nodes that record events, and follow each
-// other as the nodes do: the k-th by number is the k-th node's. Where they are not as many, nobody knows.
+// other as the nodes do: the k-th by number is the k-th node's. Where the numbers differ, the records are left out.
 void CudaGraphs::AddEventSpans(CudaDevices* devices) {
   if (event_nodes_.empty()) return;
   std::map<uint32_t, uint64_t> graph_of_launch;
@@ -90,7 +90,7 @@ void CudaGraphs::AddEventSpans(CudaDevices* devices) {
     for (size_t i = 0; i < records.size(); ++i) {
       const CudaRecord& record = *records[i].second;
       const auto event = record.As<CudaEventRecordDetails>();
-      if (event.device_ns == 0 || record.is_outside) continue;  // nobody knows when
+      if (event.device_ns == 0 || record.is_outside) continue;  // its time is not known
       const uint32_t device = event.device == kCudaNoDevice ? devices->DeviceOf(event.context) : event.device;
       const uint64_t node = nodes->second[i];
       const TrackId track = devices->OfStream(device, event.stream);

@@ -215,7 +215,7 @@ void CudaImport::AddEventRecord(const CudaRecord& record) {
   const auto event = record.As<CudaEventRecordDetails>();
   const uint32_t device = event.device == kCudaNoDevice ? devices_.DeviceOf(event.context) : event.device;
   const CudaCall* call = calls_.Find(record.correlation);
-  if (call == nullptr && event.device_ns == 0) return;  // nobody knows when
+  if (call == nullptr && event.device_ns == 0) return;  // its time is not known
   builder_->AddSpan({.start = event.device_ns != 0 ? record.start : call->start,
                      .duration = {1},
                      .name = builder_->Intern("cudaEventRecord"),

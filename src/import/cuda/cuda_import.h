@@ -43,7 +43,7 @@ struct CudaShared {
   StringId name = StringId::kNone;     // of copies and sets
   StringId members = StringId::kNone;  // args
   uint64_t bytes = 0;                  // of copies and sets
-  uint64_t graph_node = 0;             // 0: of none
+  uint64_t graph_node = 0;             // 0: not launched by a graph
   std::span<const std::byte> details;
 };
 

@@ -12,7 +12,7 @@
 
 namespace opscope {
 
-std::string_view CopyKindName(uint32_t kind);    // as CUPTI numbers them: "HtoD"; "" of none
+std::string_view CopyKindName(uint32_t kind);    // by CUPTI's numbers: "HtoD"; "" of an unknown one
 std::string_view MemoryKindName(uint32_t kind);  // "Pageable"
 
 std::string CopyName(const CudaCopyDetails& copy);  // "Memcpy HtoD (Pageable -> Device)"

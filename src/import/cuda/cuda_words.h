@@ -1,4 +1,4 @@
-// In whose words the rows of devices are told: what they are called, which calls are shown, and what their "args" say.
+// A vocabulary for rows of devices: their names, which calls are shown, and the members of their "args".
 // Kineto's, unless a recording says otherwise.
 //
 // Thread rule: constants and pure functions.

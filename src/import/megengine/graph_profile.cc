@@ -1,4 +1,4 @@
-// A static graph's profile (graph_reader.h) as the operators that profile_analyze is asked about.
+// A static graph's profile (graph_reader.h) as the operators that profile_analyze lists.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0

@@ -37,7 +37,7 @@ bool IsRowId(std::string_view name) {
 
 GraphReader::GraphReader(TextSource* text, const ImportOptions& options, TraceBuilder* builder, Rest rest)
     : json_(text, options, builder), scanner_(json_.scanner()), builder_(builder), rest_(rest) {
-  scanner_.KeepSlices();  // any part may tell of what stands in any other
+  scanner_.KeepSlices();  // each part may refer to any other
 }
 
 Status GraphReader::Read(std::string_view name) {

@@ -5,7 +5,7 @@
 //    "graph_exec": {"operator": {"6": {"name", "type", "input", "output", ...}}, "var": {...}, "comp_seq": [...], ...}}
 //
 // in any order, times in seconds: read once, as slices of the text. Two make something of it: graph.cc a Trace,
-// graph_profile.cc the operators that profile_analyze is asked about.
+// graph_profile.cc the operators that profile_analyze lists.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0

@@ -24,7 +24,7 @@ class OpenSpans {
  public:
   explicit OpenSpans(TraceBuilder* builder) : builder_(builder) {}
 
-  // Room for so many more rows. Until Finish nobody else adds spans.
+  // Reserves so many rows. REQUIRES: nothing else adds spans until Finish.
   void Expect(size_t rows);
   void Begin(const RangeKey& key, const SpanRow& row);
   // The newest open range of the track with this key; what began in it and has not ended, ends with it, unfinished.

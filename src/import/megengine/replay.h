@@ -1,7 +1,7 @@
 // Plays the records of a MegEngine window again: ranges, counters, arrows and lives of tensors from what MegEngine's
 // own writer makes its timeline of (docs/reference/chrome_dialects.md).
 //
-//   Look for each record, in their order: who is there, how many rows
+//   Look for each record, in their order: threads, devices, number of rows
 //   Play for each record, in the same order
 //
 // A window may have been recorded in pieces. MegEngine ends a piece by releasing all tensors and begins the next by
@@ -38,7 +38,7 @@ class MegEngineReplay {
   void BeginPlaying();
   void Play(const MegEngineRecord& record);
   void End();
-  // After all windows: steps, and what is told of the devices.
+  // After all windows: adds steps and the metadata of devices.
   void Finish();
 
  private:

@@ -46,10 +46,10 @@ class ReplayTracks {
   Timestamp Tick(uint16_t device, Timestamp time, Duration elapsed);
   // Another piece of the window: first events of devices are to come.
   void BeginPiece(uint64_t piece);
-  // When the device does what is asked for at `time`.
+  // When the device runs what a thread submitted at `time`.
   Timestamp OnDevice(uint16_t device, Timestamp time);
 
-  // The metadata: which computing node each device's track is, and that devices told their times.
+  // Adds metadata: the computing node of each device's track, and whether devices gave times.
   void Finish();
 
  private:

@@ -1,4 +1,4 @@
-// Rows of devices as Paddle's files tell them: every call of the runtime and the driver, under CUPTI's name of it.
+// Rows of devices as Paddle's files have them: every call of the runtime and the driver, under CUPTI's name of it.
 //
 // Where Paddle's own are wrong, these are right: the kinds of memory of a copy (there named as kinds of copies), calls
 // of the driver (there named as calls of the runtime with the same number).

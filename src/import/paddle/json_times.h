@@ -13,8 +13,8 @@
 namespace opscope {
 
 // Spans begin where "start_time" says, within the microsecond that "ts" says; events of memory, which have "ts" alone,
-// lie in the middle of theirs. Nothing changes where the two disagree by more than what was cut: then somebody else has
-// put the file together. REQUIRES: all is added, and the spans have what is left of "args" as `extra`.
+// lie in the middle of theirs. Nothing changes where the two disagree by more than what was cut: then another
+// program has put the file together. REQUIRES: all is added, and the spans have what is left of "args" as `extra`.
 void GivePaddleTimes(TraceBuilder* builder);
 
 }  // namespace opscope

@@ -36,7 +36,7 @@ struct PaddleDeviceEvent {
   uint64_t type = 0, start_ns = 0, end_ns = 0, device = 0, context = 0, stream = 0;
   uint32_t correlation = 0;
   uint32_t seen = 0;
-  std::string detail;  // members of a JSON object, in the words of Paddle's own JSON
+  std::string detail;  // members of a JSON object, spelt as in Paddle's own JSON
 };
 
 struct PaddleMemoryMessage {

@@ -1,6 +1,6 @@
 // A cursor over JSON bytes that validates as it goes and hands out slices of the input. It is written
 // for damaged files: it needs no padding after the end, builds no index, knows at every moment the byte
-// at which it stands, tells a cut from a syntax error, and does not stop at what writers of traces get
+// at which it stands, distinguishes a cut from a syntax error, and does not stop at what writers of traces get
 // wrong (NaN, raw control characters, bytes that are not UTF-8, a comma before a closing bracket or at the begin of an
 // array).
 //

@@ -14,7 +14,7 @@ namespace opscope {
 namespace {
 
 constexpr uint64_t kMostAhead = uint64_t{4} << 20;
-constexpr size_t kMostWanted = size_t{64} << 20;  // who asks for more means all there is: no room for that at once
+constexpr size_t kMostWanted = size_t{64} << 20;  // a larger request means the whole text: not reserved at once
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // A text that comes in pieces, decompressed or from a file, as a TextSource: pieces are made ahead of the reader by
-// whoever has time (WorkAhead), a few of them and no more, unless they can be read to where they belong.
+// idle helpers (WorkAhead), at most 4 MB of them. A file is read without this step, straight into the window.
 //
 // Thread rule: as TextSource.
 // SPDX-License-Identifier: Apache-2.0
@@ -41,12 +41,12 @@ class PiecedText : public TextSource {
   void MakeRoom(size_t capacity);
 
   const uint64_t total_bytes_;
-  const std::unique_ptr<PieceReader> pieces_;  // used by whoever has set is_busy_
+  const std::unique_ptr<PieceReader> pieces_;  // used by the thread that has set is_busy_
   mutable Mutex mutex_;
   ConditionVariable changed_;
   std::deque<TextPiece> ahead_ OPSCOPE_GUARDED_BY(mutex_);
   uint64_t ahead_bytes_ OPSCOPE_GUARDED_BY(mutex_) = 0;
-  bool is_busy_ OPSCOPE_GUARDED_BY(mutex_) = false;     // somebody makes a piece
+  bool is_busy_ OPSCOPE_GUARDED_BY(mutex_) = false;     // a thread makes a piece
   bool is_drained_ OPSCOPE_GUARDED_BY(mutex_) = false;  // there are no more pieces
   bool has_given_ = false;                              // blocks may look at buffer_
   std::shared_ptr<Buffer> buffer_;                      // text_ lies at its end

@@ -5,7 +5,7 @@
 //
 // A field whose length goes past the end of the file is cut: a message that holds events may still be entered and gives
 // its whole ones, anything else is not a value. One whose length goes past its message is damage of that message alone;
-// whoever reads the message around it knows where that goes on.
+// the reader of the message around it goes on behind it.
 //
 // Thread rule: one thread at a time; views live as long as the file's bytes.
 // SPDX-License-Identifier: Apache-2.0

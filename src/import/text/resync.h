@@ -33,7 +33,7 @@ struct ResyncPoint {
     kKey,       // at `at` stands the name of a member where another list of rows begins (RowTest::IsKey)
     kArrayEnd,  // at `at` stands the ']' behind the last row
     kNone,      // the text ends, or the limit is reached, without any of them
-    kNeedsMore  // the text must be longer to tell
+    kNeedsMore  // the answer depends on text that is not there yet
   };
   Kind kind = Kind::kNone;
   size_t at = 0;

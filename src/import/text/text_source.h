@@ -49,7 +49,7 @@ class TextSource {
   // Memory beside what blocks keep.
   virtual uint64_t memory_bytes() const { return 0; }
 
-  // For the progress: of the file, so of compressed bytes where it is compressed. Total 0: nobody knows.
+  // For the progress: of the file, so of compressed bytes where it is compressed. Total 0: not known.
   virtual uint64_t bytes_read() const { return offset_; }
   virtual uint64_t total_bytes() const = 0;
   virtual TextEnd end() const { return {}; }

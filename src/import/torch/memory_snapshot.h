@@ -10,7 +10,7 @@
 //
 // The history is a ring, so its beginning is mostly gone. Blocks that live at the end or are freed without having been
 // allocated in it become allocations at the first time of their device, so that the rows sum up to what lives at the
-// end; totals are reckoned backwards from the end, so they are right however much is gone. A free_requested that the
+// end; totals are computed backwards from the end, so they are right however much is gone. A free_requested that the
 // free_completed of the same block follows at once says nothing more and has no row of its own.
 //
 // Thread rule: one thread at a time.
@@ -46,7 +46,7 @@ struct SnapshotBlock {
   int64_t device = 0;  // of its segment
   uint64_t address = 0;
   int64_t size = 0;
-  int64_t requested_size = -1;  // -1: the file does not tell; the size then
+  int64_t requested_size = -1;  // -1: not known, and `size` is used
   std::string_view state = {};  // "active_allocated", "active_awaiting_free" (or "active_pending_free"), "inactive"
   StackId stack = StackId::kNone;
   std::string_view extra = {};

@@ -133,7 +133,7 @@ bool PickleReader::StepLine(uint8_t opcode) {
   }
 }
 
-// Protocol 0 builds lists and dicts element by element, so marks tell nothing of what belongs where: everything on the
+// Protocol 0 builds lists and dicts element by element, so marks do not show what belongs where: everything on the
 // stack waits for the container below it.
 //
 //   dict "segments" list dict "address"      ->      dict {"segments": [dict {}]}, all of them open
