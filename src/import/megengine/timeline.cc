@@ -1,7 +1,7 @@
-// The end of a step is an instant named StopStep on two tracks, the interpreter's and the worker's. Per process the track
-// whose first stop is earlier is the program's own; its stops are the ends of the steps. The distance of a device's
-// clock is estimated from below: of all launches the one that violates "launch before kernel" most says how far the
-// device is at least behind.
+// The end of a step is an instant named StopStep on two tracks, the interpreter's and the worker's. Per process the
+// track whose first stop is earlier is the program's own; its stops are the ends of the steps. The distance of a
+// device's clock is estimated from below: of all launches the one that violates "launch before kernel" most says how
+// far the device is at least behind.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/megengine/timeline.h"
 
@@ -29,7 +29,8 @@ std::map<TrackId, std::vector<Timestamp>> FindStops(const TraceBuilder& builder)
   return stops;
 }
 
-// The interpreter stops a step at the call of step(), the worker later: the track with the earlier stop is the program's.
+// The interpreter stops a step at the call of step(), the worker later: the track with the earlier stop is the
+// program's.
 std::map<ProcessId, std::vector<Timestamp>> StepEnds(TraceBuilder* builder) {
   std::map<ProcessId, std::vector<Timestamp>> ends;
   for (auto& [track, times] : FindStops(*builder)) {

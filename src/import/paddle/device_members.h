@@ -1,5 +1,5 @@
-// What Paddle's files say of the work of a device, as members of a JSON object: first those of its JSON, then those that
-// only its protobuf has, which its exporter needs.
+// What Paddle's files say of the work of a device, as members of a JSON object: first those of its JSON, then those
+// that only its protobuf has, which its exporter needs.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0

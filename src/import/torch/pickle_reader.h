@@ -3,7 +3,8 @@
 // is ever executed. What was read before a cut or a damage is kept, lists and dicts that were not closed are marked.
 //
 // Values are flat: nesting is by number, so no depth needs a stack of calls. Pickles share values and may even hold
-// themselves; the one that walks them sets a limit (memory is bounded by the size of the file, about 60 bytes for each).
+// themselves; the one that walks them sets a limit (memory is bounded by the size of the file, about 60 bytes for
+// each).
 //
 // Thread rule: one thread at a time; texts live as long as the reader and the file's bytes.
 // SPDX-License-Identifier: Apache-2.0
