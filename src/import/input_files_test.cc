@@ -65,7 +65,7 @@ std::string Events(size_t count) {
   return text + "]}";
 }
 
-std::string SevenStacks(size_t count) {
+std::string CollapsedStacks(size_t count) {
   std::string text;
   for (size_t i = 0; i < count; ++i)
     text += "main;work;step" + std::to_string(i % 7) + " 10\n";
@@ -74,7 +74,7 @@ std::string SevenStacks(size_t count) {
 
 TEST_F(InputFiles, KeepWhatWasReadWhenTheyAreCutMeanwhile) {
   constexpr size_t kRows = 300'000;
-  for (const std::string& text : {Events(kRows), SevenStacks(kRows)}) {
+  for (const std::string& text : {Events(kRows), CollapsedStacks(kRows)}) {
     const std::string path = Write(text);
     const Result<Trace> trace = ImportWhileItIsCut(path, text.size() / 2);
     ASSERT_TRUE(trace.ok()) << trace.error().message;

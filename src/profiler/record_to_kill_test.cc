@@ -49,29 +49,29 @@ uint64_t Seed() {
   return chosen == nullptr ? std::random_device()() : std::strtoull(chosen, nullptr, 10);
 }
 
-constexpr std::array<StaticName, 16> kTurns = {{{"n0"},
-                                                {"n1"},
-                                                {"n2"},
-                                                {"n3"},
-                                                {"n4"},
-                                                {"n5"},
-                                                {"n6"},
-                                                {"n7"},
-                                                {"n8"},
-                                                {"n9"},
-                                                {"n10"},
-                                                {"n11"},
-                                                {"n12"},
-                                                {"n13"},
-                                                {"n14"},
-                                                {"n15"}}};
+constexpr std::array<StaticName, 16> kTurnNames = {{{"n0"},
+                                                    {"n1"},
+                                                    {"n2"},
+                                                    {"n3"},
+                                                    {"n4"},
+                                                    {"n5"},
+                                                    {"n6"},
+                                                    {"n7"},
+                                                    {"n8"},
+                                                    {"n9"},
+                                                    {"n10"},
+                                                    {"n11"},
+                                                    {"n12"},
+                                                    {"n13"},
+                                                    {"n14"},
+                                                    {"n15"}}};
 
 void RecordOneMiddle(Notes* notes, uint64_t* serial) {
   Scope middle("middle");
   notes->middle_open.store(1, std::memory_order_release);
   for (uint64_t i = 0; i < kInner; ++i) {
     {
-      const Scope scope(kTurns[*serial % kTurns.size()]);
+      const Scope scope(kTurnNames[*serial % kTurnNames.size()]);
     }
     notes->serial.store(++*serial, std::memory_order_release);
     notes->ended.fetch_add(1, std::memory_order_release);
@@ -112,7 +112,7 @@ struct Figures {
 
 struct ThreadSeen {
   uint64_t ended = 0, serial = 0, outer = 0, middle = 0;
-  size_t next = kTurns.size();  // number of the name that should come; kTurns.size(): any
+  size_t next = kTurnNames.size();  // number of the name that should come; kTurnNames.size(): any
 };
 
 // The rows of one track, in the order of their beginning.
@@ -126,8 +126,8 @@ ThreadSeen LookAt(const Trace& trace, size_t track) {
     if (!open) ++seen.ended;
     if (name[0] == 'n' && !open) {
       const auto number = static_cast<size_t>(std::atoi(std::string(name.substr(1)).c_str()));
-      EXPECT_TRUE(seen.next == kTurns.size() || number == seen.next) << "a gap before " << name;
-      seen.next = (number + 1) % kTurns.size();
+      EXPECT_TRUE(seen.next == kTurnNames.size() || number == seen.next) << "a gap before " << name;
+      seen.next = (number + 1) % kTurnNames.size();
       ++seen.serial;
     }
     if (open && name == "outer") ++seen.outer;
@@ -147,7 +147,7 @@ void CompareThread(const ThreadSeen& seen, AtCap at_cap, const Notes& notes) {
   // that one may have begun just now.
   const bool may_be_empty = at_cap == AtCap::kKeepNewest && seen.serial == 0;
   if (serial > 0 && !may_be_empty) {
-    EXPECT_TRUE(seen.next == serial % kTurns.size() || seen.next == (serial + 1) % kTurns.size()) << seen.next;
+    EXPECT_TRUE(seen.next == serial % kTurnNames.size() || seen.next == (serial + 1) % kTurnNames.size()) << seen.next;
   }
   EXPECT_GE(seen.outer, notes.outer_began.load());
   EXPECT_GE(seen.middle, notes.middle_open.load());

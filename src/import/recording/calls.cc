@@ -8,7 +8,7 @@
 
 namespace opscope {
 
-// What the record says, whatever the name looks like. The first recordings had no CallKind, so that everything is
+// The record's kind counts and not its name. The first recordings had no CallKind, so that everything is
 // kPython there: only names of functions of Python have "): " in them.
 SpanKind RecordingCalls::KindOf(const Record& record, StringId name) {
   if (record.source != RecordSource::kPython) return kKindOfCategory;

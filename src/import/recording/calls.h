@@ -19,8 +19,8 @@ class RecordingCalls {
  public:
   explicit RecordingCalls(TraceBuilder* builder) : builder_(builder) {}
 
-  // From here on every call of Python is told to `starts`.
-  void TellCalls(StepStarts* starts) { starts_ = starts; }
+  // From here on every call of Python goes to `starts`, too.
+  void CollectStarts(StepStarts* starts) { starts_ = starts; }
   void BeginThread(TrackId track);
   // extra: members of a JSON object, kNone: none.
   void Enter(const Record& record, Timestamp time, StringId name, StringId category, StringId extra = StringId::kNone);

@@ -137,4 +137,14 @@ class RecordingChunk {
   bool has_unix_times_ = false;
 };
 
+// Chunks of one thread in one window: the recorder's stream. Their sequence numbers order them.
+[[nodiscard]] inline bool AreOfOneStream(const RecordingChunk& a, const RecordingChunk& b) {
+  return a.process() == b.process() && a.thread_index() == b.thread_index() && a.window() == b.window();
+}
+
+// A record with a length on its thread: `value` is its duration.
+[[nodiscard]] inline bool IsScope(const Record& record) {
+  return record.kind == RecordKind::kScope || record.kind == RecordKind::kAsync;
+}
+
 }  // namespace opscope

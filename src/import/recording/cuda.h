@@ -1,5 +1,5 @@
-// Records of the CUDA source (kNative of kCuda), which become rows when all threads are known: calls stand among the
-// operators of their threads.
+// Records of the CUDA source (kNative of kCuda). They become rows when the operators of all threads have theirs,
+// because a call of the runtime gets the number of the operator that made it.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -29,8 +29,8 @@ class RecordingCuda {
   // The parts of one window, in order; they stay until Finish. process: theirs. Returns how many of their records say
   // nothing of the program: what the source itself notes down, readings of sensors among it.
   uint64_t Add(ProcessId process, int64_t pid, std::span<RecordingPart> parts);
-  // Whose words the rows are told in, unless they are Kineto's; they stay longer.
-  void TellIn(const CudaWords& words) { words_ = &words; }
+  // Names and members as in `words`; without this call, Kineto's. `words` outlives this object.
+  void UseWords(const CudaWords& words) { words_ = &words; }
   // What the program calls nodes of graphs (kGraphNodesKey of window_facts.h); what is not of this form is left out.
   void NameNodes(std::string_view json);
   // REQUIRES: threads have their rows, and torch's operators their numbers. Returns tracks of threads that have got

@@ -62,9 +62,9 @@ void RecordingMemory::AddHostBlock(const Record& record, Timestamp time, int64_t
   events_.push_back({time, BlockAddress(record), is_freed ? -bytes : bytes, pid, track, whole});
 }
 
-void RecordingMemory::AddWhole(const AllocationRow& row, bool is_refused) {
+void RecordingMemory::AddWhole(const AllocationRow& row, bool is_failed) {
   events_.push_back({row.time, row.address, row.bytes, 0, row.track, static_cast<uint32_t>(whole_.size())});
-  whole_.push_back({row, is_refused});
+  whole_.push_back({row, is_failed});
 }
 
 void RecordingMemory::AddAllocation(const AllocationRow& row) {
@@ -76,10 +76,10 @@ void RecordingMemory::AddOutOfMemory(const AllocationRow& row) {
 }
 
 void RecordingMemory::AddOutOfMemory(Timestamp time, int64_t bytes, int64_t pid, TrackId track) {
-  events_.push_back({time, 0, bytes, pid, track, kRefused});
+  events_.push_back({time, 0, bytes, pid, track, kFailed});
 }
 
-void RecordingMemory::AddRefusal(const AllocationRow& row) {
+void RecordingMemory::AddFailedAllocation(const AllocationRow& row) {
   std::string members;
   JsonMemberWriter(&members)
       .Int("Total Reserved", row.total_reserved)
@@ -96,8 +96,8 @@ void RecordingMemory::AddRefusal(const AllocationRow& row) {
 
 // A row of the CPU's allocator, as Paddle's own files have it.
 AllocationRow RecordingMemory::PaddleRow(const Event& event, StringId* extra) {
-  for (; !told_.empty() && told_.front().time <= event.time; told_.erase(told_.begin()))
-    paddle_[told_.front().pid] = told_.front();
+  for (; !host_memory_.empty() && host_memory_.front().time <= event.time; host_memory_.erase(host_memory_.begin()))
+    paddle_[host_memory_.front().pid] = host_memory_.front();
   HostMemory& memory = paddle_[event.pid];
   memory.allocated = WrappingAdd(memory.allocated, event.bytes);
   memory.reserved = WrappingAdd(memory.reserved, event.bytes);
@@ -136,7 +136,7 @@ void RecordingMemory::Finish() {
   NaturalSort(&events_, [](const Event& a, const Event& b) { return a.time < b.time; });
   const StringId name = builder_->Intern("[memory]");
   const StringId category = builder_->Intern("cpu_instant_event");
-  std::stable_sort(told_.begin(), told_.end(),
+  std::stable_sort(host_memory_.begin(), host_memory_.end(),
                    [](const HostMemory& a, const HostMemory& b) { return a.time < b.time; });
   std::vector<Lost> lost;
   std::map<int64_t, int64_t> totals = FindSizes(&lost);
@@ -146,10 +146,10 @@ void RecordingMemory::Finish() {
     const Event& event = events_[i];
     AllocationRow row;
     StringId extra = StringId::kNone;
-    const bool is_refused = event.whole < kFirstWord ? whole_[event.whole].is_refused : event.whole == kRefused;
+    const bool is_failed = event.whole < kFirstWord ? whole_[event.whole].is_failed : event.whole == kFailed;
     if (event.whole < kFirstWord) {
       row = whole_[event.whole].row;
-    } else if (is_refused) {
+    } else if (is_failed) {
       row = {.time = event.time, .track = event.track, .bytes = event.bytes, .total_reserved = 0};
       row.total_allocated = totals[event.pid];
     } else if (event.whole < kUnsure) {
@@ -166,8 +166,8 @@ void RecordingMemory::Finish() {
       row.total_reserved = 0;
       if (event.whole == kUnsure) extra = builder_->Intern("\"upper bound\":true"), ++unsure;
     }
-    if (is_refused) {
-      AddRefusal(row);
+    if (is_failed) {
+      AddFailedAllocation(row);
       continue;
     }
     // Both tables, as the Chrome importer does: the n-th of both belong to each other.

@@ -1,6 +1,6 @@
-// Allocations of a recording. What the size of a freed block was is known to whoever allocated it, maybe on
-// another thread, and of blocks from before the recording to the recorder, maybe; so sizes and running totals are
-// found here, when the records of all threads stand in order of time.
+// Allocations of a recording. The record of a free has an address and, unless the recorder knew the block, no size; the
+// block may have been allocated by another thread. So sizes and running totals are computed here, when the records of
+// all threads are there.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -16,7 +16,7 @@
 
 namespace opscope {
 
-// What a window was told of the CPU's allocator of Paddle at a moment (kHostMemoryKey).
+// What Paddle's allocator of the CPU held at one time (kHostMemoryKey), in bytes.
 struct HostMemory {
   Timestamp time;
   int64_t pid = 0;
@@ -29,12 +29,12 @@ class RecordingMemory {
 
   void AddHostBlock(const Record& record, Timestamp time, int64_t pid, TrackId track);
   void AddAllocation(const AllocationRow& row);
-  // Requests that an allocator had no memory for: of the CPU's, which says no totals, and of a device's.
+  // Allocations that failed: of the CPU's allocator, which gives no totals, and of a device's.
   void AddOutOfMemory(Timestamp time, int64_t bytes, int64_t pid, TrackId track);
   void AddOutOfMemory(const AllocationRow& row);
-  void TellHostMemory(const HostMemory& told) { told_.push_back(told); }
+  void AddHostMemory(const HostMemory& memory) { host_memory_.push_back(memory); }
   // Adds the rows to the builder, by time. Frees of unknown size are left out and counted. Totals count the blocks of a
-  // process that the recording saw allocated or freed; Paddle's count on from what was told.
+  // process that were allocated or freed during the recording; Paddle's continue from its HostMemory.
   void Finish();
 
  private:
@@ -46,14 +46,14 @@ class RecordingMemory {
     TrackId track;
     uint32_t whole;  // row of whole_, or one of the following for a block of the host
   };
-  // kAllocated, kFreed: of Paddle's, which says the bytes of a free itself. kRefused: a request that the CPU's
-  // allocator had no memory for.
+  // kAllocated, kFreed: of Paddle, whose records of frees have their bytes. kFailed: an allocation of the CPU's
+  // allocator that failed.
   static constexpr uint32_t kNoRow = 0xffffffff, kUnsure = 0xfffffffe, kAllocated = 0xfffffffd, kFreed = 0xfffffffc;
-  static constexpr uint32_t kRefused = 0xfffffffb, kFirstWord = kRefused;
-  // Of a device, whose allocator says all there is.
+  static constexpr uint32_t kFailed = 0xfffffffb, kFirstWord = kFailed;
+  // Of a device, whose allocator gives bytes and totals with each event.
   struct Whole {
     AllocationRow row;
-    bool is_refused;
+    bool is_failed;
   };
   struct Lost {
     size_t event;
@@ -62,13 +62,13 @@ class RecordingMemory {
 
   std::map<int64_t, int64_t> FindSizes(std::vector<Lost>* lost);
   AllocationRow PaddleRow(const Event& event, StringId* extra);
-  void AddWhole(const AllocationRow& row, bool is_refused);
-  void AddRefusal(const AllocationRow& row);
+  void AddWhole(const AllocationRow& row, bool is_failed);
+  void AddFailedAllocation(const AllocationRow& row);
 
   TraceBuilder* builder_;
   Column<Event> events_;
   std::vector<Whole> whole_;
-  std::vector<HostMemory> told_;  // while Finish runs those that are still to come, the newest last
+  std::vector<HostMemory> host_memory_;  // during Finish those later than the event, oldest first
   std::map<int64_t, HostMemory> paddle_;
 };
 

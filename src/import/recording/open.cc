@@ -14,14 +14,7 @@ namespace opscope {
 namespace {
 
 bool IsLastOfThread(std::span<const RecordingChunk> chunks, size_t i) {
-  if (i + 1 == chunks.size()) return true;
-  const RecordingChunk& next = chunks[i + 1];
-  return next.process() != chunks[i].process() || next.thread_index() != chunks[i].thread_index() ||
-         next.window() != chunks[i].window();
-}
-
-bool IsOfScope(const Record& record) {
-  return record.kind == RecordKind::kScope || record.kind == RecordKind::kAsync;
+  return i + 1 == chunks.size() || !AreOfOneStream(chunks[i], chunks[i + 1]);
 }
 
 template <typename T>
@@ -48,7 +41,7 @@ bool OpenScopesOfWindow::IsOfWindow(const RecordingChunk& chunk) const {
 void OpenScopesOfWindow::LookThrough(const RecordingChunk& chunk, bool is_last) {
   for (uint32_t row = 0; row < chunk.record_count(); ++row) {
     const Record record = chunk.record(row);
-    if (is_last) last_tick_ = std::max(last_tick_, record.start + (IsOfScope(record) ? record.value : 0));
+    if (is_last) last_tick_ = std::max(last_tick_, record.start + (IsScope(record) ? record.value : 0));
     if ((record.flags & record_flags::kOtherThread) == 0 || record.side == 0) continue;
     const std::optional<Payload> payload = chunk.payload(record.side);
     if (payload && payload->has_start_thread) ended_.insert({payload->start_thread, record.start, record.depth});
@@ -66,7 +59,7 @@ void OpenScopesOfWindow::AddOpenOf(const RecordingChunk& last) {
   std::set<std::pair<uint64_t, uint16_t>> finished;
   for (uint32_t row = 0; row < last.record_count() && !last.open_entries().empty(); ++row) {
     const Record record = last.record(row);
-    if (IsOfScope(record)) finished.insert({record.start, record.depth});
+    if (IsScope(record)) finished.insert({record.start, record.depth});
   }
   std::vector<Record> open;
   for (size_t depth = last.open_entries().size(); depth-- > 0;) {  // innermost first, as they would have ended

@@ -15,10 +15,6 @@
 namespace opscope {
 namespace {
 
-bool IsScope(const Record& record) {
-  return record.kind == RecordKind::kScope || record.kind == RecordKind::kAsync;
-}
-
 bool Nests(const Record& record) {
   return record.kind == RecordKind::kScope && (record.flags & record_flags::kOtherThread) == 0;
 }

@@ -14,11 +14,11 @@
 #include <utility>
 
 #include "import/recording/clock.h"
-#include "import/recording/moment.h"
 #include "import/recording/native.h"
 #include "import/recording/open.h"
 #include "import/recording/operators_elsewhere.h"
 #include "import/recording/thread.h"
+#include "import/recording/trim_to_snapshot.h"
 #include "import/recording/unix_times.h"
 #include "import/recording/window_metadata.h"
 #include "import/torch/links.h"
@@ -31,14 +31,6 @@ namespace {
 
 // Starting a thread takes as long as some thousands of records.
 constexpr size_t kRecordsPerThread = 16384;
-
-bool SameThread(const RecordingChunk& a, const RecordingChunk& b) {
-  return a.process() == b.process() && a.thread_index() == b.thread_index();
-}
-
-bool SameWindow(const RecordingChunk& a, const RecordingChunk& b) {
-  return SameThread(a, b) && a.window() == b.window();
-}
 
 bool Before(const RecordingChunk& a, const RecordingChunk& b) {
   if (a.process() != b.process()) return a.process() < b.process();
@@ -68,7 +60,7 @@ uint64_t CountMissing(std::span<const RecordingChunk> chunks, const WindowInfo* 
     expected = chunk.sequence() + 1;
     records += chunk.record_count();
   }
-  // The last chunks leave no gap behind them; the counts tell.
+  // The last chunks leave no gap behind them, but fewer records than were counted.
   if (gaps == 0 && thread != nullptr && thread->recorded > records) gaps = 1;
   return gaps;
 }
@@ -86,7 +78,7 @@ uint64_t CountThreadsWithoutChunks(std::span<const RecordingChunk> chunks, const
   return missing;
 }
 
-// What the recorder could not keep, as far as the blocks tell.
+// Records that the recorder dropped, as far as the blocks count them.
 uint64_t CountDropped(std::span<const RecordingChunk> chunks, const std::vector<WindowInfo>& windows) {
   uint64_t dropped = 0;
   for (const WindowInfo& window : windows) {
@@ -94,7 +86,7 @@ uint64_t CountDropped(std::span<const RecordingChunk> chunks, const std::vector<
       dropped += thread.dropped;
   }
   for (size_t i = 0; i < chunks.size(); ++i) {
-    const bool last = i + 1 == chunks.size() || !SameWindow(chunks[i], chunks[i + 1]);
+    const bool last = i + 1 == chunks.size() || !AreOfOneStream(chunks[i], chunks[i + 1]);
     if (last && FindThread(FindWindow(windows, chunks[i].window()), chunks[i].thread_index()) == nullptr) {
       dropped += chunks[i].dropped();
     }
@@ -190,7 +182,7 @@ std::vector<RecordingPart> RecordingReader::Decode(ThreadTeam* team) {
   std::vector<RecordingPart> parts;
   size_t records = 0;
   for (size_t i = 0; i < chunks_.size(); ++i) {
-    if (i > 0 && SameWindow(chunks_[i], chunks_[i - 1]) && chunks_[i].sequence() == chunks_[i - 1].sequence()) {
+    if (i > 0 && AreOfOneStream(chunks_[i], chunks_[i - 1]) && chunks_[i].sequence() == chunks_[i - 1].sequence()) {
       continue;  // the same chunk twice
     }
     parts.emplace_back().chunk = &chunks_[i];
@@ -229,14 +221,14 @@ void RecordingReader::AddOpenScopes() {
 
 void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes) {
   std::stable_sort(chunks_.begin(), chunks_.end(), Before);
-  written_while_read_ += KeepOneMoment(windows_, damaged_, &chunks_);
+  written_while_read_ += TrimToSnapshot(windows_, damaged_, &chunks_);
   if (written_while_read_ > 0) builder_->AddProblem("written_while_read", -1, written_while_read_);
   AddOpenScopes();
   // Column blocks of the same file have set the epoch already; the files of another recorder begin where that did.
   if (builder_->info().epoch_ns == 0) builder_->info().epoch_ns = FirstNativeStart(chunks_);
   const TickClock clock = MakeClock(windows_, chunks_, builder_->info().epoch_ns);
   builder_->info().epoch_ns = clock.epoch_ns();
-  TellInTicks(clock, &chunks_, &tick_chunks_);
+  ConvertToTicks(clock, &chunks_, &tick_chunks_);
   AddWindowFacts(windows_, builder_);
 
   size_t records = 0;
@@ -253,7 +245,7 @@ void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes)
   RecordingTables tables(builder_, &clock);
   ReadTorchFacts(windows_, tables.links());
   if (AnyWindowSays(windows_, kAdjustStepsKey)) tables.AdjustSteps();
-  if (AnyWindowSays(windows_, kPaddleDevicesKey)) tables.TellDevicesAsPaddle();
+  if (AnyWindowSays(windows_, kPaddleDevicesKey)) tables.UsePaddlesWords();
   for (const WindowInfo& window : windows_) {
     tables.NameProcess(window.process, window.process_name);
     ReadProcessFacts(window, clock, &tables);
@@ -261,7 +253,7 @@ void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes)
   auto part = parts.begin();
   for (size_t begin = 0, end = 0; begin < chunks_.size(); begin = end) {
     end = begin + 1;
-    while (end < chunks_.size() && SameWindow(chunks_[begin], chunks_[end]))
+    while (end < chunks_.size() && AreOfOneStream(chunks_[begin], chunks_[end]))
       ++end;
     if (options.max_memory != 0 && builder_->memory_bytes() + input_bytes > options.max_memory) {
       builder_->AddProblem("over_memory_limit", chunks_[begin].file_offset());

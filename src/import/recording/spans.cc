@@ -171,7 +171,7 @@ void RecordingTables::FillPart(const Thread& thread, const TickClock& clock, Fil
   });
 }
 
-// In pre-order, whatever parts the spans come from.
+// In pre-order, over all parts of the thread.
 void RecordingTables::CompleteThread(const Thread& thread) {
   struct Late {
     LateSpan span;

@@ -1,4 +1,4 @@
-// Where steps begin when `adjust_profiler_step` is asked: a `with` block or `prof.step()` opens the range of a step in
+// Where steps begin with `adjust_profiler_step`: a `with` block or `prof.step()` opens the range of a step in
 // one call of Python and closes it in another, so that the range crosses the call that closes it. It is cut to begin in
 // that call, a nanosecond after it, and then lies in it:
 //

@@ -195,7 +195,7 @@ bool RecordingTables::AddPayloadEvent(const RecordingChunk& chunk, const Record&
   return true;
 }
 
-// When the window ended, or at the last that its thread recorded: whatever is later.
+// The later of the window's end and the thread's last record.
 void RecordingTables::CloseOpenCalls(std::span<const RecordingPart> parts, uint64_t window_end) {
   if (calls_.empty()) return;
   Timestamp last = window_end != 0 ? clock_->At(window_end) : Timestamp{INT64_MIN};

@@ -48,16 +48,16 @@ class RecordingTables {
   uint64_t AddThread(std::span<const RecordingChunk> chunks, std::span<RecordingPart> parts, const WindowThread* facts,
                      uint64_t window_end);
   void Fill(ThreadTeam* team);
-  void TellHostMemory(const HostMemory& told) { memory_.TellHostMemory(told); }
+  void AddHostMemory(const HostMemory& memory) { memory_.AddHostMemory(memory); }
   TorchLinks* links() { return &links_; }
   void NameGraphNodes(std::string_view json) { cuda_.NameNodes(json); }
-  void TellDevicesAsPaddle() { cuda_.TellIn(kPaddlesWords); }
+  void UsePaddlesWords() { cuda_.UseWords(kPaddlesWords); }
   // Before AddThread: steps shall begin where step_starts.h says.
-  void AdjustSteps() { calls_.TellCalls(&step_starts_.emplace()); }
+  void AdjustSteps() { calls_.CollectStarts(&step_starts_.emplace()); }
   void Finish();
 
  private:
-  // A span of which more is to be said than one thread may.
+  // A span whose row needs the builder, which one thread at a time may use.
   struct LateSpan {
     uint32_t place = 0;
     bool is_negative = false;  // its duration was

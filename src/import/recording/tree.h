@@ -34,7 +34,7 @@ struct TreePart {
   // For each row where its subtree begins, counted from the part's first row; before it, it wraps below zero.
   std::span<uint32_t> begin;
   uint32_t first = 0;              // position of row 0 in the whole sequence
-  std::vector<uint32_t> roots;     // rows that nobody in this part adopts, in order
+  std::vector<uint32_t> roots;     // rows without a parent in this part, in order
   std::vector<uint32_t> reaching;  // rows that adopt all that pends before them in this part
   // Of what surrounds the part's last row: the position where each begins, outermost first.
   std::vector<uint32_t> ancestors;

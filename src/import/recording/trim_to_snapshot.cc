@@ -6,7 +6,7 @@
 //
 // Where old chunks are recycled a gap may also lie at the front, so there the longest run without a gap is kept.
 // SPDX-License-Identifier: Apache-2.0
-#include "import/recording/moment.h"
+#include "import/recording/trim_to_snapshot.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -15,10 +15,6 @@
 
 namespace opscope {
 namespace {
-
-bool SameStream(const RecordingChunk& a, const RecordingChunk& b) {
-  return a.process() == b.process() && a.thread_index() == b.thread_index() && a.window() == b.window();
-}
 
 // Its thread wrote more into `chunk` before it went on to `next` than was read of it.
 bool WasReadEarlier(const RecordingChunk& chunk, const RecordingChunk& next) {
@@ -64,13 +60,13 @@ const WindowInfo* FindLive(const std::vector<WindowInfo>& windows, const Recordi
 
 }  // namespace
 
-uint64_t KeepOneMoment(const std::vector<WindowInfo>& windows, bool damaged, std::vector<RecordingChunk>* chunks) {
+uint64_t TrimToSnapshot(const std::vector<WindowInfo>& windows, bool damaged, std::vector<RecordingChunk>* chunks) {
   if (std::none_of(windows.begin(), windows.end(), [](const WindowInfo& window) { return window.is_live; })) return 0;
   std::vector<RecordingChunk> kept;
   kept.reserve(chunks->size());
   for (size_t begin = 0, end = 0; begin < chunks->size(); begin = end) {
     end = begin + 1;
-    while (end < chunks->size() && SameStream((*chunks)[begin], (*chunks)[end]))
+    while (end < chunks->size() && AreOfOneStream((*chunks)[begin], (*chunks)[end]))
       ++end;
     const auto all = std::span<const RecordingChunk>(*chunks).subspan(begin, end - begin);
     const WindowInfo* live = FindLive(windows, all.front());

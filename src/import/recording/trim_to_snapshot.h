@@ -1,6 +1,6 @@
-// A file that was read while its program recorded: the reader passes a chunk, its thread goes on to the next
-// one, and the reader finds that too, so between them records are missing that were written in the meantime.
-// Here every thread is cut down to what was there at one moment, without a gap.
+// A file that was read while its program still recorded is no snapshot: the reader copies a chunk, the thread fills it
+// up and goes on to the next one, and the reader finds that one, too. Records between the two are missing. This cuts
+// each thread down to a run of chunks without such a gap.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -14,9 +14,9 @@
 
 namespace opscope {
 
-// Returns the number of chunks that were left out. Of the windows that did not end only; what a process left
-// that was killed is of one moment and stays whole. `damaged`: chunks may be missing for that reason too, so a
-// missing one says nothing. `chunks`: by process, thread, window and sequence.
-uint64_t KeepOneMoment(const std::vector<WindowInfo>& windows, bool damaged, std::vector<RecordingChunk>* chunks);
+// Changes the chunks of windows that did not end, and returns how many were left out. What a killed process left is
+// a snapshot already and stays whole. `damaged`: blocks of the file could not be read, so a missing chunk is no sign
+// of a gap. REQUIRES: `chunks` are ordered by process, thread, window and sequence.
+uint64_t TrimToSnapshot(const std::vector<WindowInfo>& windows, bool damaged, std::vector<RecordingChunk>* chunks);
 
 }  // namespace opscope

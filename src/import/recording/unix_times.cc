@@ -21,7 +21,7 @@ Timestamp TimeOf(uint64_t unix_ns, const TickClock& clock) {
 
 }  // namespace
 
-void TellInTicks(const TickClock& clock, std::vector<RecordingChunk>* chunks, std::deque<std::string>* copies) {
+void ConvertToTicks(const TickClock& clock, std::vector<RecordingChunk>* chunks, std::deque<std::string>* copies) {
   for (RecordingChunk& chunk : *chunks) {
     if (!chunk.has_unix_times()) continue;
     std::string& copy = copies->emplace_back(reinterpret_cast<const char*>(chunk.bytes().data()), chunk.byte_size());

@@ -1,4 +1,4 @@
-// Tracks whose records carry unix times (kUnixTimes of record.h), told in the recorder's ticks as all others are.
+// Converts records with unix times (kUnixTimes of record.h) to the recorder's ticks, in which all others are.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -14,6 +14,6 @@
 namespace opscope {
 
 // Chunks with unix times are replaced by copies in ticks, whose bytes `copies` holds.
-void TellInTicks(const TickClock& clock, std::vector<RecordingChunk>* chunks, std::deque<std::string>* copies);
+void ConvertToTicks(const TickClock& clock, std::vector<RecordingChunk>* chunks, std::deque<std::string>* copies);
 
 }  // namespace opscope

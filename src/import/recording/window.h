@@ -31,7 +31,7 @@ struct WindowInfo {
   int64_t process = 0;
   std::string process_name;
   std::string boot;                 // of the machine, as a hash
-  std::vector<int64_t> wall_clock;  // monotonic, unix, within; empty: not told
+  std::vector<int64_t> wall_clock;  // monotonic, unix, within, in ns; empty: not known
   bool keeps_newest = false;        // leading chunks are missing by policy
   bool is_live = false;             // written while recording: no threads, and more is to come
   Calibration rate;                 // of a live one: ticks and the nanoseconds that they took

@@ -85,12 +85,12 @@ void ReadProcessFacts(const WindowInfo& window, const TickClock& clock, Recordin
       if (error != std::errc()) return;
       at = next;
     }
-    tables->TellHostMemory({.time = clock.At(static_cast<uint64_t>(numbers[0])),
-                            .pid = window.process,
-                            .allocated = numbers[1],
-                            .reserved = numbers[2],
-                            .peak_allocated = numbers[3],
-                            .peak_reserved = numbers[4]});
+    tables->AddHostMemory({.time = clock.At(static_cast<uint64_t>(numbers[0])),
+                           .pid = window.process,
+                           .allocated = numbers[1],
+                           .reserved = numbers[2],
+                           .peak_allocated = numbers[3],
+                           .peak_reserved = numbers[4]});
   }
 }
 
