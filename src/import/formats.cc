@@ -1,5 +1,5 @@
 // The list of formats. Content decides, not the name of a file: each format looks at the first 64 KiB and says whether
-// that is its own. They are asked in the order of the list, so those that a mark or a first member gives away come
+// that is its own. They are tried in the order of the list, so those that a mark or a first member gives away come
 // before those that accept much: any JSON may be a Chrome trace, any text may begin like a collapsed stack.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/formats.h"

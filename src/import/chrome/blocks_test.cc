@@ -208,7 +208,7 @@ TEST(ChromeJsonBlocks, EndWhenEveryGuessIsWrong) {
   }
 }
 
-TEST(ChromeJsonBlocks, TellHowFarTheyAre) {
+TEST(ChromeJsonBlocks, ReportProgress) {
   std::string text = "[";
   for (int i = 0; i < 40'000; ++i)
     text += "{\"ph\": \"X\", \"name\": \"n\", \"pid\": 1, \"tid\": 1, \"ts\": 1, \"dur\": 1},";

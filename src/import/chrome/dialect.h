@@ -70,7 +70,7 @@ struct ChromeTrackFacts {
 // A file that was read, for those that look for its writer.
 struct ChromeFile {
   TraceBuilder* builder = nullptr;
-  bool shown_by_events = false;  // by the evidence of the dialect that is asked
+  bool shown_by_events = false;  // by the evidence of the dialect whose is_writer is called
 
   bool MetadataHas(std::string_view key, std::string_view member) const;  // "key": {"member": ...}
   bool FirstCategoryIs(std::string_view category) const;                  // that of the first span
@@ -80,7 +80,7 @@ struct ChromeFile {
 struct ChromeDialect {
   std::string_view format;  // TraceInfo::format
 
-  // Whether this is the writer, at the end. Dialects are asked in the order of their list.
+  // Whether this is the writer, at the end. The first dialect of the list that returns true is the writer.
   bool (*is_writer)(const ChromeFile& file) = nullptr;
   // Called for each range without a category, counter and end of an arrow. Null: events show nothing.
   ChromeEvidence (*evidence_in)(const ChromeEvent& event) = nullptr;

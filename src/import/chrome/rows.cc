@@ -159,7 +159,7 @@ void ChromeRows::AddComplete(const ChromeEvent& event) {
   row.duration = ReadDuration(event);
   const int64_t step = StepNumber(row);
   if (step >= 0) row.flags |= span_flags::kStep;
-  part_->tracks.NoteTime(row.track, (row.start + row.duration).ns);
+  part_->tracks.ExtendTo(row.track, (row.start + row.duration).ns);
   if (part_->last_complete == AddedSpan::kNone) part_->flows_before_complete = part_->flow_points.size();
   const auto span = static_cast<AddedSpan>(part_->spans.size());
   part_->spans.push_back(row);
@@ -175,7 +175,7 @@ void ChromeRows::AddComplete(const ChromeEvent& event) {
 
 void ChromeRows::AddHalf(const ChromeEvent& event, bool begin) {
   const SpanRow row = ReadSpan(event);
-  part_->tracks.NoteTime(row.track, row.start.ns);
+  part_->tracks.ExtendTo(row.track, row.start.ns);
   ChromePairs::Half half{.row = row, .offset = static_cast<int64_t>(event.offset), .begin = begin};
   if (begin) {
     half.span = static_cast<AddedSpan>(part_->spans.size());
@@ -192,7 +192,7 @@ void ChromeRows::AddInstant(const ChromeEvent& event) {
   const bool process_wide = event.scope.text == "p" || event.scope.text == "g";
   if (process_wide) row.scope = static_cast<uint8_t>(event.scope.text[0]);
   row.track = part_->tracks.TrackOf(event, process_wide ? Role::kNothing : Role::kHost);
-  part_->tracks.NoteTime(row.track, row.time.ns);
+  part_->tracks.ExtendTo(row.track, row.time.ns);
   const bool is_memory = event.name.text == "[memory]";
   const std::string_view category = is_memory ? part_->text(row.category) : std::string_view();
   ChromeAllocation allocation;
@@ -224,7 +224,7 @@ void ChromeRows::AddIdInstant(const ChromeEvent& event) {
   row.name = ReadName(event);
   row.category = ReadCategory(event).today;
   row.track = part_->tracks.TrackOf(event, Role::kHost);
-  part_->tracks.NoteTime(row.track, row.time.ns);
+  part_->tracks.ExtendTo(row.track, row.time.ns);
   std::string first;
   JsonMemberWriter members(&first, JsonMemberWriter::kSpaced);
   const auto keep = [&members](std::string_view key, const JsonValue& value) {

@@ -1,6 +1,6 @@
 // Tracks are found twice. Within a part a hash table from the spelling of "pid" and "tid" gives the number without
 // parsing either, because every event asks. Across parts a map from the numbers makes 1, "1" and 1.0 the same process;
-// it is asked once for each track of a part. Names come as events of their own, before or behind, so kinds and names
+// one lookup for each track of a part. Names come as events of their own, before or behind, so kinds and names
 // are set at the end.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/tracks.h"
@@ -92,7 +92,7 @@ TrackId ChromePartTracks::TrackOf(const ChromeEvent& event, Role role) {
   return static_cast<TrackId>(use);
 }
 
-void ChromePartTracks::NoteTime(TrackId track, int64_t ns) {
+void ChromePartTracks::ExtendTo(TrackId track, int64_t ns) {
   int64_t& last = uses_[Row(track)].last_ns;
   last = std::max(last, ns);
 }

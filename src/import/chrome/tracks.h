@@ -39,7 +39,7 @@ class ChromePartTracks {
   enum class Role : uint8_t { kNothing, kHost, kDevice, kAnnotation };
   // Numbers in the order of first use. gpu_user_annotation has one of its own.
   TrackId TrackOf(const ChromeEvent& event, Role role);
-  void NoteTime(TrackId track, int64_t ns);  // the last one of the track, for ranges that nothing closes
+  void ExtendTo(TrackId track, int64_t ns);  // the track's last time, at which ranges without an end are closed
   // False: not a kind of metadata that is known.
   bool AddMetadata(const ChromeEvent& event);
   void Clear();

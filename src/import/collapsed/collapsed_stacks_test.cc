@@ -81,7 +81,7 @@ TEST(CollapsedStacks, AreNotSeenInProseLogsAndTables) {
     EXPECT_FALSE(LooksLike(text)) << text;
 }
 
-// Total and self of every name, reckoned from the lines alone, against those of the spans.
+// Total and self of every name, computed from the lines alone, against those of the spans.
 TEST(CollapsedStacks, GiveEveryNameItsCounts) {
   const uint64_t seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));

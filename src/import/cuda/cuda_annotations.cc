@@ -1,5 +1,6 @@
 // An interval for each pair of range and stream grows with each kernel that was launched in the range. Kernels of one
-// range follow each other on one stream, so the pair of the last kernel is compared before the hash table is asked.
+// range follow each other on one stream, so the pair of the last kernel is compared before the lookup in the hash
+// table.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/cuda/cuda_annotations.h"
 

@@ -1,6 +1,6 @@
 // Tables of Kineto, taken from its sources: names by CUPTI's numbers, the calls of the runtime that it hides and those
 // of the driver that it shows. CUPTI's names of calls carry suffixes that mean nothing to a reader, a version
-// ("cudaMemcpy_v3020") and a default stream per thread ("_ptsz"); both are taken off before the tables are asked.
+// ("cudaMemcpy_v3020") and a default stream per thread ("_ptsz"); both are taken off before the lookup.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/cuda/cuda_names.h"
 

@@ -1,6 +1,6 @@
 // What sensors of devices have said, as counters beside the streams of those devices that have worked; and how many
 // cycles of the device's clock each kernel took, by the clock that was between the others in the window (as torch
-// reckons them: nobody samples clocks as often as kernels end).
+// computes them: clocks are sampled less often than kernels end).
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0

@@ -32,7 +32,7 @@ class CudaWorkRows {
   explicit CudaWorkRows(TraceBuilder* builder) : builder_(builder) {}
 
   void Begin();
-  // Streams are grouped in the order in which they are asked for.
+  // Streams are grouped in the order of their first record.
   uint32_t GroupOf(uint32_t device, uint32_t stream);
   // may_stay_out: even where its number is not before that of all calls.
   void Count(uint32_t group, uint32_t correlation, bool may_stay_out) {

@@ -1,4 +1,4 @@
-// How many blocks of a kernel a multiprocessor can hold at once, as NVIDIA's occupancy calculator reckons it with its
+// How many blocks of a kernel a multiprocessor can hold at once, as NVIDIA's occupancy calculator computes it with its
 // defaults: the least of what warps, blocks, registers and shared memory allow.
 //
 // Thread rule: pure functions.

@@ -18,7 +18,7 @@ namespace opscope {
 
 extern const ChromeDialect kOnnxRuntimeChromeDialect, kVizTracerChromeDialect;
 
-// In the order in which they are asked whose file it is.
+// In the order of detection.
 [[nodiscard]] const ChromeDialects& AllChromeDialects();
 
 [[nodiscard]] Status ImportChromeOfAnyWriter(TextSource* text, std::string_view name, const ImportOptions& options,

@@ -1,4 +1,4 @@
-// Members and names by which MegEngine's events are told from those of other programs; each was taken from the writer
+// Members and names that distinguish MegEngine's events from those of other programs; each was taken from the writer
 // of MegEngine 1.13, misspelt counters included ("gpu_usgae_ratio"). A begin or end named "Input 7" is only possible
 // evidence, since any program may name its ranges so.
 // SPDX-License-Identifier: Apache-2.0

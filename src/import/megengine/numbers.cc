@@ -39,7 +39,7 @@ class Numbering {
     const size_t rows = builder_->added_spans().size();
     for (uint32_t row = 0; row < rows; ++row)
       Visit(row);
-    NoteOperators();
+    AssignOperators();
     for (auto& [key, life] : lives_) {
       if (life.is_produced || life.is_described) AddLife(&life);
     }
@@ -235,7 +235,7 @@ class Numbering {
   }
 
   // An output is made by the operator around it: the last one of its track that began before.
-  void NoteOperators() {
+  void AssignOperators() {
     const SpanColumns spans = builder_->added_spans();
     uint32_t op = 0;
     TrackId track = TrackId::kNone;

@@ -1,4 +1,11 @@
 // Operators, their kernels, and what waits for tensors: the parts of a replay that make one row of several records.
+// OpDispatch on the interpreter's thread has the name and the members of an operator, OpExecute on the worker's thread
+// its times; they share a number. A kernel is known by its launch and two ticks of its device:
+//
+//   worker   KernelLaunch   RecordDevice   RecordDevice   KernelLaunch finished
+//   kernel                  start          end
+//
+// Where the device gave no ticks, the times of the thread take their place, shifted by the device's last known delay.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <string>

@@ -41,8 +41,8 @@ class ReplayTracks {
   // timeline.h): an event of a device, the beginning of what was launched at `launched`.
   void LookAtTick(uint16_t device, Timestamp time, Duration elapsed, std::optional<Timestamp> launched);
 
-  // An event of a device was at `elapsed` after the first one of the piece of the window, and was asked for at `time`.
-  // When it was, in the time of the threads.
+  // An event of a device was at `elapsed` after the first one of the piece of the window, and a thread submitted it at
+  // `time`. When it was, in the time of the threads.
   Timestamp Tick(uint16_t device, Timestamp time, Duration elapsed);
   // Another piece of the window: first events of devices are to come.
   void BeginPiece(uint64_t piece);

@@ -38,7 +38,7 @@ class OpscopeFile {
     BlockScanner scanner(bytes_);
     ReadBlocks(&scanner);
     AddWaitingSpans();
-    if (scanner.damaged_count() > 0 || scanner.truncated()) recording_.NoteDamage();
+    if (scanner.damaged_count() > 0 || scanner.truncated()) recording_.RecordDamage();
     if (recording_.has_blocks()) recording_.Finish(options_, bytes_.size());
     if (scanner.damaged_count() > 0) CountDamage(scanner.first_damage(), scanner.damaged_count());
     const bool cut = !scanner.ended() && !over_limit_ && (scanner.truncated() || !recording_.not_ended());
@@ -117,16 +117,16 @@ class OpscopeFile {
         AddWaitingSpans();
       }
       scanner->NoteRead(block.unread, block.is_whole);
-      if (!block.is_whole) NoteLost(block.unread);
+      if (!block.is_whole) CountLost(block.unread);
       if (!block.is_whole || OverLimit(block.unread.end())) continue;
       if (AddBlock(block)) continue;
-      NoteLost(block.unread);
+      CountLost(block.unread);
       CountDamage(static_cast<int64_t>(block.unread.offset));
     }
     return blocks.size();
   }
 
-  void NoteLost(const UnreadBlock& block) {
+  void CountLost(const UnreadBlock& block) {
     if (block.type == block_types::kStrings && names_lost_at_ < 0) names_lost_at_ = static_cast<int64_t>(block.offset);
   }
 

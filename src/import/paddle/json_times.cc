@@ -2,7 +2,7 @@
 // event bounds it: the first event was at its own "ts" less its "start_time", or up to a microsecond later. The
 // intersection of these bounds is nearly a point. Example: 769843 us cut and 639.125 us after the first say that the
 // first was at 769203.875 or later, another event says at 769204.1 or later: so 769204.1. Where the bounds of a file
-// leave nothing, somebody has changed its times and they stay as they are.
+// leave nothing, another program has changed its times, and they stay as they are.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/paddle/json_times.h"
 

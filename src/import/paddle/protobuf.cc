@@ -38,7 +38,7 @@ class PaddleDump {
     ProtoReader reader(file_);
     while (!stopped_ && reader.Next())
       ReadTopLevel(reader);
-    NoteDamage(reader);
+    RecordDamage(reader);
     if (builder_->empty() && damage_.found()) return damage_.FirstIn(name);
     if (builder_->HasProblem("missing_time")) builder_->PlaceRowsWithoutTime();
     tracks_.Name(extra_info_);
@@ -48,7 +48,7 @@ class PaddleDump {
   }
 
  private:
-  void NoteDamage(const ProtoReader& reader) {
+  void RecordDamage(const ProtoReader& reader) {
     if (!stopped_) damage_.Note(reader);
   }
 
@@ -73,13 +73,13 @@ class PaddleDump {
       if (message.field() == 1) key = message.bytes();
       if (message.field() == 2) value = message.bytes();
     }
-    NoteDamage(message);
+    RecordDamage(message);
     extra_info_.emplace_back(key, value);
   }
 
   void ReadDeviceProperties(ProtoReader message) {
     std::string device;
-    if (!ReadPaddleDeviceProperties(&message, &device)) NoteDamage(message);
+    if (!ReadPaddleDeviceProperties(&message, &device)) RecordDamage(message);
     if (!devices_.empty()) devices_ += ", ";
     devices_ += device;
   }
@@ -88,7 +88,7 @@ class PaddleDump {
     while (!stopped_ && message.Next()) {
       if (message.field() == 2 && message.is_bytes()) ReadHostNode(message.message());
     }
-    NoteDamage(message);
+    RecordDamage(message);
   }
 
   void ReadHostNode(ProtoReader node) {
@@ -108,13 +108,13 @@ class PaddleDump {
         ReadMemoryNode(node.message());
       }
     }
-    NoteDamage(node);
+    RecordDamage(node);
   }
 
   void AddHostCall(ProtoReader message, const SpanRow& known) {
     const size_t offset = message.offset();
     PaddleCall call;
-    if (!ReadPaddleHostCall(&message, &call)) return NoteDamage(message);
+    if (!ReadPaddleHostCall(&message, &call)) return RecordDamage(message);
     if (!HasFields(call.seen, 1, 6)) BadValue(offset);
     SpanRow row = RowOf(call, offset);
     row.extra = known.extra, row.args = known.args;
@@ -136,7 +136,7 @@ class PaddleDump {
         ProtoReader message = node.message();
         const size_t offset = message.offset();
         if (!ReadPaddleRuntimeCall(&message, &call)) {
-          NoteDamage(message);
+          RecordDamage(message);
           continue;
         }
         if (!HasFields(call.seen, 1, 6)) BadValue(offset);
@@ -150,7 +150,7 @@ class PaddleDump {
         ReadDeviceNode(node.message(), row, span);
       }
     }
-    NoteDamage(node);
+    RecordDamage(node);
   }
 
   void ReadDeviceNode(ProtoReader node, const SpanRow& call, AddedSpan call_span) {
@@ -161,14 +161,14 @@ class PaddleDump {
       PaddleDeviceEvent event;
       if (!ReadPaddleDeviceEvent(&message, &event)) {
         // What is damaged may be the details alone, whose reader is gone.
-        if (message.failed()) NoteDamage(message);
+        if (message.failed()) RecordDamage(message);
         if (!message.failed()) builder_->AddProblem("damaged_record", static_cast<int64_t>(offset));
         continue;
       }
       if (!HasFields(event.seen, 1, 8)) BadValue(offset);
       AddDeviceEvent(event, offset, call, call_span);
     }
-    NoteDamage(node);
+    RecordDamage(node);
   }
 
   void AddDeviceEvent(const PaddleDeviceEvent& event, size_t offset, const SpanRow& call, AddedSpan call_span) {
@@ -200,13 +200,13 @@ class PaddleDump {
       const size_t offset = message.offset();
       PaddleMemoryMessage event;
       if (!ReadPaddleMemoryMessage(&message, &event)) {
-        NoteDamage(message);
+        RecordDamage(message);
         continue;
       }
       if (!HasFields(event.seen, 1, 11)) BadValue(offset);
       AddMemoryEvent(event, offset);
     }
-    NoteDamage(node);
+    RecordDamage(node);
   }
 
   void AddMemoryEvent(const PaddleMemoryMessage& event, size_t offset) {
@@ -262,12 +262,12 @@ class PaddleDump {
         row->args = ArgsId::kNone;
         if (op.dims.size() > 2) row->args = AddChromeArguments({op.dims, {}, op.types, {}}, builder_);
       } else if (message.failed()) {
-        NoteDamage(message);
+        RecordDamage(message);
       } else {
         builder_->AddProblem("damaged_record", static_cast<int64_t>(offset));
       }
     }
-    NoteDamage(node);
+    RecordDamage(node);
   }
 
   SpanRow RowOf(const PaddleCall& call, size_t offset) {

@@ -118,7 +118,7 @@ TEST(RecordingCalls, LeaveARangeThatCrossesThemBesideThem) {
       "python_call span=5 id=4 caller=1 thread=0\n");
 }
 
-TEST(RecordingCalls, StandInOneAnotherWhenTheyWereOpenAllTheTime) {
+TEST(RecordingCalls, NestWhenTheyWereOpenAllTheTime) {
   Calls calls;
   calls.Enter("main", 0, 1).Enter("train", 0, 2).Enter("len", 12, 3).Exit(14, 3);
   EXPECT_EQ(calls.Read(),

@@ -1,4 +1,4 @@
-// A file may be cut, overwritten or made by somebody else. Each field is read by a ByteReader that refuses to pass the
+// A file may be cut, overwritten or forged. Each field is read by a ByteReader that refuses to pass the
 // end, and each offset is checked for its alignment and its range before it is followed; what fails costs the record
 // that refers to it. A live chunk (of a process that was killed, or records still) has its numbers twice, before and
 // behind: where they differ it was replaced while it was read.

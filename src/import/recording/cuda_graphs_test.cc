@@ -199,7 +199,7 @@ TEST(SensorsOfCuda, AreCountersOfDevicesThatWork) {
 }
 
 // 100 ns at the median of 1500 and 1805 MHz, whichever clock was nearest.
-TEST(SensorsOfCuda, TellCyclesOfKernelsByTheClockInTheMiddle) {
+TEST(SensorsOfCuda, GiveCyclesOfKernelsByTheMedianClock) {
   GraphWindow window;
   window.Kernel("a", 1200, 1300, 1);
   window.Kernel("of no length", 1300, 1300, 1);
@@ -213,7 +213,7 @@ TEST(SensorsOfCuda, TellCyclesOfKernelsByTheClockInTheMiddle) {
   EXPECT_THAT(cycles, ElementsAre("Cycles (Current Kernel) 165.000000", "Cycles (Current Kernel) 0.000000"));
 }
 
-TEST(SensorsOfCuda, TellNoCyclesWhereNoClockIsKnown) {
+TEST(SensorsOfCuda, GiveNoCyclesWithoutAClock) {
   GraphWindow window;
   window.Kernel("a", 1200, 1300, 1);
   window.Add(CudaEvent::kKernel, 1300, 1400, 1, CudaKernelDetails{.device = 1, .context = 2, .stream = 7}, "b");

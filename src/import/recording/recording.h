@@ -38,7 +38,7 @@ class RecordingReader {
   // The bytes must stay valid until Finish. file_offset: of the first byte, -1 in memory.
   void AddBlock(uint16_t type, std::span<const std::byte> bytes, int64_t file_offset);
   // Blocks could not be read, of whatever type they were.
-  void NoteDamage() { damaged_ = true; }
+  void RecordDamage() { damaged_ = true; }
   // A process that was recording was killed, or records still. REQUIRES: all blocks were added.
   bool not_ended() const;
   bool has_blocks() const { return !chunks_.empty() || !windows_.empty(); }

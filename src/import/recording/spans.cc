@@ -1,4 +1,7 @@
-// Rows of spans: filled part by part, by several threads at once, then completed in order.
+// Rows of spans: filled part by part, by several threads at once, then completed in order. The place of each row is
+// known before any is written (tree.h), so threads fill parts of one table without locks. What needs the builder, which
+// one thread at a time may use (interned members, problems), is noted as a late span and completed afterwards in the
+// order of the rows; so ids do not depend on the number of threads.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <optional>
@@ -144,7 +147,7 @@ void RecordingTables::Complete(const RecordingPart& part, const PartScope& scope
 }
 
 void RecordingTables::Fill(ThreadTeam* team) {
-  // A clock remembers where it was asked last, so each member has its own.
+  // A clock caches its last piece, so each member has its own.
   const std::vector<TickClock> clocks(team->size(), *clock_);
   team->ForEach(parts_.size(), [&](size_t part, size_t member) {
     FillPart(threads_[parts_[part].thread], clocks[member], &parts_[part]);

@@ -1,4 +1,7 @@
-// The parts of one thread, one after the other: what has to be done in their order.
+// The parts of one thread, one after the other: what has to be done in their order. Names and arguments of a part get
+// their ids in the order of first appearance; records that are no scopes become rows, or wait for those of other
+// threads (flows, allocations); the scopes of all parts become one tree with reserved rows, which spans.cc fills. So
+// ids follow from the recording alone, however many threads decoded it.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/thread.h"
 

@@ -1,6 +1,6 @@
-// Formats are told apart by the names of the outermost members, which need no more than the first 64 KiB. Each member
-// is read as far as it is there; the walk ends at "traceEvents", which is long, or where the head is cut within a
-// value. The member that is cut still counts, with the first key inside of it.
+// Formats are distinguished by the names of the outermost members, which need no more than the first 64 KiB. Each
+// member is read as far as it is there; the walk ends at "traceEvents", which is long, or where the head is cut within
+// a value. The member that is cut still counts, with the first key inside of it.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/text/json_head.h"
 

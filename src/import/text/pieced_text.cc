@@ -98,7 +98,7 @@ std::byte* PiecedText::RoomFor(size_t size, size_t wanted) {
   return buffer_->data.get() + buffer_->used;
 }
 
-void PiecedText::NoteAppended(size_t size) {
+void PiecedText::ExtendWindow(size_t size) {
   buffer_->used += size;
   const size_t all = text_.size() + size;
   text_ = {reinterpret_cast<const char*>(buffer_->data.get()) + buffer_->used - all, all};
@@ -106,13 +106,13 @@ void PiecedText::NoteAppended(size_t size) {
 
 void PiecedText::Append(const TextPiece& piece, size_t wanted) {
   std::memcpy(RoomFor(piece.size, wanted), piece.data.get(), piece.size);
-  NoteAppended(piece.size);
+  ExtendWindow(piece.size);
 }
 
 void PiecedText::AppendRead(size_t wanted) {
   const size_t size = std::max(kPieceBytes, wanted - std::min(wanted, text_.size()));
   const size_t read = pieces_->ReadInto({RoomFor(size, wanted), size});
-  NoteAppended(read);
+  ExtendWindow(read);
   ended_ = read < size;
 }
 

@@ -37,7 +37,7 @@ class PiecedText : public TextSource {
   void Append(const TextPiece& piece, size_t wanted);
   void AppendRead(size_t wanted);
   std::byte* RoomFor(size_t size, size_t wanted);
-  void NoteAppended(size_t size);
+  void ExtendWindow(size_t size);
   void MakeRoom(size_t capacity);
 
   const uint64_t total_bytes_;

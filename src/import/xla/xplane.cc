@@ -74,7 +74,7 @@ class XSpaceFile {
         AppendJsonString(&list, reader.bytes());
       }
     }
-    NoteDamage(reader);
+    RecordDamage(reader);
     if (builder_->empty() && damage_.found()) return damage_.FirstIn(name);
     for (const auto& [field, key] : {std::pair(2, "errors"), std::pair(3, "warnings"), std::pair(4, "hostnames")}) {
       if (!texts[field].empty()) builder_->AddMetadata(key, "[" + texts[field] + "]");
@@ -86,7 +86,7 @@ class XSpaceFile {
   }
 
  private:
-  void NoteDamage(const ProtoReader& reader) {
+  void RecordDamage(const ProtoReader& reader) {
     if (!stopped_) damage_.Note(reader);
   }
 
@@ -117,7 +117,7 @@ class XSpaceFile {
       if (!plane.is_bytes() || (plane.field() != 4 && plane.field() != 5)) continue;
       ProtoReader entry = plane.message();
       const bool whole = plane.field() == 4 ? names.AddEventName(&entry) : names.AddStatName(&entry);
-      if (!whole && note_damage) NoteDamaged(entry, plane);
+      if (!whole && note_damage) CountDamaged(entry, plane);
       if (names.memory_bytes() % (100 * 1024) == 0 && StopOverLimit(names.memory_bytes(), plane.offset())) break;
     }
     names_bytes_ = names.memory_bytes();
@@ -125,8 +125,8 @@ class XSpaceFile {
   }
 
   // What is damaged may lie deeper than `message`.
-  void NoteDamaged(const ProtoReader& message, const ProtoReader& around) {
-    if (message.failed()) return NoteDamage(message);
+  void CountDamaged(const ProtoReader& message, const ProtoReader& around) {
+    if (message.failed()) return RecordDamage(message);
     builder_->AddProblem("damaged_record", static_cast<int64_t>(around.offset()) - 1, 1, "stats of an event");
   }
 
@@ -151,7 +151,7 @@ class XSpaceFile {
     while (!stopped_ && message.Next()) {
       if (message.field() == 3 && message.is_bytes()) ReadLine(message.message(), plane, &names, &process);
     }
-    NoteDamage(message);
+    RecordDamage(message);
   }
 
   XPlane ReadPlaneHead(ProtoReader message) {
@@ -188,7 +188,7 @@ class XSpaceFile {
       if (message.field() != 4 || !message.is_bytes() || message.is_cut()) continue;
       AddEvent(message.message(), line, plane, names, process);
     }
-    NoteDamage(message);
+    RecordDamage(message);
   }
 
   void AddTrack(const XLine& line, const XPlane& plane, ProcessId* process) {
@@ -222,7 +222,7 @@ class XSpaceFile {
     while (message.NextWhole()) {
       if (message.field() == 4 && message.is_bytes()) {
         ProtoReader stat = message.message();
-        if (!names->ReadStat(&stat, &facts)) return NoteDamage(stat);
+        if (!names->ReadStat(&stat, &facts)) return RecordDamage(stat);
       } else if (message.is_number()) {
         if (message.field() == 1) metadata_id = message.signed_number();
         if (message.field() == 2) offset_ps = message.signed_number();
@@ -230,7 +230,7 @@ class XSpaceFile {
         is_sum = is_sum || message.field() == 5;
       }
     }
-    if (message.failed()) return NoteDamage(message);
+    if (message.failed()) return RecordDamage(message);
     if (is_sum) return builder_->AddProblem("unknown_event", static_cast<int64_t>(offset));  // of many, at no time
     if (track_ == TrackId::kNone) AddTrack(line, plane, process);
     SpanRow row;

@@ -114,7 +114,7 @@ bool TakeKnown(std::string_view name, const XStatValue& value, XEventFacts* fact
   return true;
 }
 
-void NoteKind(std::string_view name, XEventFacts* facts) {
+void RecordKind(std::string_view name, XEventFacts* facts) {
   if (name == "hlo_op") facts->is_op = true;
   if (name == "memcpy_details") facts->is_copy = true;
   if (name == "memset_details") facts->is_set = true;
@@ -191,7 +191,7 @@ bool XPlaneNames::ReadFact(ProtoReader* stat, bool is_shared, XEventFacts* facts
   if (value.kind == XStatValue::Kind::kReference) value.text = StatName(static_cast<int64_t>(value.bits));
   const std::string_view name = StatName(value.id);
   if (TakeKnown(name, value, facts)) return true;
-  NoteKind(name, facts);
+  RecordKind(name, facts);
   AppendJsonString(&member->key, name.empty() ? "stat " + std::to_string(value.id) : std::string(name));
   member->key += ": ";
   member->text = member->key;
