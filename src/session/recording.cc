@@ -127,8 +127,9 @@ void Recording::Life::DeliverSources() {
     if (each.use.source->failures != nullptr) failures += each.use.source->failures() - each.failures;
   }
   if (failures != 0) {
-    const std::string number = std::to_string(std::exchange(failures, 0));
-    opscope_window_add_metadata(window, FindJsonMember(kSourceFailuresKey, number).c_str());
+    std::string member;
+    JsonMemberWriter(&member).Uint(kSourceFailuresKey, std::exchange(failures, 0));
+    opscope_window_add_metadata(window, member.c_str());
   }
 }
 

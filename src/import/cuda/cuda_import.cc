@@ -3,7 +3,7 @@
 // with the same facts (stream, name, members) share a CudaShared, so names and members are made once for all of them.
 // What needs all calls and all work (waits, events, graphs, annotations) waits until End.
 //
-// A decoded record costs about 78 ns of import on one thread (docs/performance.md).
+// A decoded record costs about 78 ns of import on one thread (docs/reference/benchmarks_files.md).
 // SPDX-License-Identifier: Apache-2.0
 #include "import/cuda/cuda_import.h"
 
