@@ -1,5 +1,4 @@
 // Streams: a thread joins and leaves windows, and goes on from one chunk to the next.
-//
 // The next chunk takes the entries of the scopes that are open with it (invariant 1), so every chunk
 // can be read alone. With deep stacks and long names it is larger: half of the usual size at least is free in it.
 // SPDX-License-Identifier: Apache-2.0
