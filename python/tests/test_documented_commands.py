@@ -16,15 +16,24 @@ DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *PAGES]
 KINETO = ROOT / "tests" / "golden" / "torch_table" / "mlp_steps" / "trace.json.gz"
 GRAPH = ROOT / "tests" / "golden" / "megengine_graph" / "matmul_and_relu"
 PLACEHOLDERS = {"FILE": "run.opscope", "DUMP": "dump.json", "FORMAT": "chrome", "OUT": "out.json", "X.pb": "x.pb"}
-INPUTS = ("run.opscope", "rank0.opscope", "rank1.opscope", "rank0.json.gz", "rank1.json.gz", "dump.json")
+INPUTS = (
+    "run.opscope",
+    "rank0.opscope",
+    "rank1.opscope",
+    "all.opscope",
+    "rank0.json.gz",
+    "rank1.json.gz",
+    "trace.json.gz",
+    "dump.json",
+)
 
 
 def documented(text):
-    """In code between backticks, also over a line break, and in blocks of code."""
+    """In code between backticks, also over a line break, and in blocks of code; lines of usage are none."""
     inline = [" ".join(code.split()) for code in re.findall(r"(?<!`)`(opscope [a-z][a-z-]*\s[^`]+)`", text)]
     blocks = re.findall(r"```\w*\n(.*?)```", text, re.DOTALL) + re.findall(r"(?:^    .*\n)+", text, re.MULTILINE)
     lines = [line.strip() for block in blocks for line in block.splitlines()]
-    return inline + [line for line in lines if re.match(r"opscope [a-z]", line)]
+    return inline + [line for line in lines if re.match(r"opscope [a-z]", line) and "[OPTION...]" not in line]
 
 
 def runnable(command):
@@ -47,7 +56,7 @@ def folder(tmp_path_factory):
     for name in INPUTS:
         if name.endswith(".opscope"):
             subprocess.run([opscope, "convert", str(KINETO), "-o", str(folder / name)], check=True)
-    for name in ("rank0.json.gz", "rank1.json.gz"):
+    for name in ("rank0.json.gz", "rank1.json.gz", "trace.json.gz"):
         shutil.copy(KINETO, folder / name)
     shutil.copy(next(path for path in GRAPH.iterdir() if path.name.startswith("input")), folder / "dump.json")
     return folder
