@@ -1,3 +1,6 @@
+// Names are made once per window and looked up by the address of what is called. An address identifies a code object, a
+// C method or a module only while that object lives, so the window owns a reference; for a module a weak reference,
+// whose callback removes the key.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/python/call_names.h"
 
@@ -79,7 +82,7 @@ std::string CallNames::FileOf(PyCodeObject* code) const {
   return text;
 }
 
-const CallName* CallNames::OfPlace(const void* key, PyCodeObject* code, int line) {
+const CallName* CallNames::OfSite(const void* key, PyCodeObject* code, int line) {
   if (const CallName* known = Find(key)) return known;
   std::string text = "\"CallFrom\":\"";
   AppendEscaped(&text, FileOf(code));

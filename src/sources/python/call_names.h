@@ -7,8 +7,8 @@
 //   an nn.Module        nn.Module: Class_k      k counts the objects of a class by first appearance
 //   where it was called "CallFrom":"path:line"  a member of a JSON object; the line where the caller stood
 //
-// A name is made once per window and key. A key is an address, so what it belongs to is kept alive while the
-// window is open; a module is not (it may hold much memory), its death takes the key away.
+// A name is made once per window and key. The key is the address of an object, which the window keeps alive. A module
+// is not kept alive, because it may own much memory; its key is removed when it is freed.
 //
 // Thread rule: the GIL is held. Names are made by running Python code, so another thread may run meanwhile.
 // SPDX-License-Identifier: Apache-2.0
@@ -40,7 +40,7 @@ class CallNames {
   // line: where it stands when it is called, or goes on.
   const CallName* OfCode(const void* key, PyCodeObject* code, int line);
   // Where a frame of this code calls.
-  const CallName* OfPlace(const void* key, PyCodeObject* code, int line);
+  const CallName* OfSite(const void* key, PyCodeObject* code, int line);
   // A C function, or the descriptor of a C method; self: what that is called on, may be null.
   const CallName* OfFunction(PyObject* function, PyObject* self);
   // forget: is called with the weak reference when the object dies.
@@ -75,7 +75,7 @@ inline const void* FunctionKey(PyObject* function) {
   return nullptr;
 }
 
-// Any text as bytes of UTF-8; what is not Unicode is escaped. "" when there is none.
+// A str as UTF-8; lone surrogates are escaped. "": null, or not a str.
 std::string TextOf(PyObject* text);
 
 }  // namespace opscope

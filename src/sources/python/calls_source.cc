@@ -1,3 +1,5 @@
+// Start binds every thread of Python, arms the events and keeps the window; Stop undoes it and reports threads whose
+// calls were missed. Both take the GIL, as the session may call them without it.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/python/calls_source.h"
 
@@ -23,24 +25,24 @@ namespace opscope {
 namespace {
 
 // Of the thread that starts or stops a recording, which may have given it away before.
-class GilHeld {
+class GilGuard {
  public:
-  GilHeld() : state_(PyGILState_Ensure()) {}
-  ~GilHeld() { PyGILState_Release(state_); }
-  GilHeld(const GilHeld&) = delete;
-  GilHeld& operator=(const GilHeld&) = delete;
+  GilGuard() : state_(PyGILState_Ensure()) {}
+  ~GilGuard() { PyGILState_Release(state_); }
+  GilGuard(const GilGuard&) = delete;
+  GilGuard& operator=(const GilGuard&) = delete;
 
  private:
   PyGILState_STATE state_;
 };
 
 // The exception that is under way where a recording is stopped, as where an object dies.
-class KeptException {
+class SavedException {
  public:
-  KeptException() { PyErr_Fetch(&type_, &value_, &traceback_); }
-  ~KeptException() { PyErr_Restore(type_, value_, traceback_); }
-  KeptException(const KeptException&) = delete;
-  KeptException& operator=(const KeptException&) = delete;
+  SavedException() { PyErr_Fetch(&type_, &value_, &traceback_); }
+  ~SavedException() { PyErr_Restore(type_, value_, traceback_); }
+  SavedException(const SavedException&) = delete;
+  SavedException& operator=(const SavedException&) = delete;
 
  private:
   PyObject *type_ = nullptr, *value_ = nullptr, *traceback_ = nullptr;
@@ -144,7 +146,7 @@ bool StartCalls(std::unique_ptr<CallWindow> owned) {
   const bool is_bound = PyErr_Occurred() == nullptr;
   if (is_bound && (window->flags & call_flags::kGarbage) != 0) window->watches_collector = WatchCollector();
   if (is_bound && PyErr_Occurred() == nullptr && ArmEvents(window)) return true;
-  const KeptException kept;
+  const SavedException kept;
   StopCalls(window);
   return false;
 }
@@ -182,7 +184,7 @@ void* Start(const Source* self, Window* window, uint32_t flags, const char** err
     *error = "the recorder library in this process is of another version than the source of Python's calls";
     return nullptr;
   }
-  const GilHeld gil;
+  const GilGuard gil;
   try {
     auto session = std::make_unique<CallsSession>();
     auto calls = NewWindow(*reinterpret_cast<const CallsSource*>(self), window, flags);
@@ -204,34 +206,34 @@ void AddCount(Window* window, std::string_view key, uint64_t threads) {
 void Stop(void* of_start) {
   const std::unique_ptr<CallsSession> session(static_cast<CallsSession*>(of_start));
   if (Py_IsInitialized() == 0 || session->fork != forks) return;
-  const GilHeld gil;
-  const KeptException kept;
+  const GilGuard gil;
+  const SavedException kept;
   const Unseen unseen = StopCalls(session->calls);
   try {
     AddCount(session->window, kCallsUnseenKey, unseen.replaced);
     AddCount(session->window, kIdleThreadsKey, unseen.idle);
-  } catch (const std::bad_alloc&) {  // calls are missing, and it is not told
+  } catch (const std::bad_alloc&) {  // the recording lacks the two counts
   }
 }
 
 // Without and with the flag "calls".
-constinit std::atomic<const char*> own_costs[] = {"", ""};
+constinit std::atomic<const char*> overheads[] = {"", ""};
 
-const char* OwnCost(uint32_t flags) {
-  return own_costs[(flags & call_flags::kAllCalls) != 0 ? 1 : 0].load(std::memory_order_acquire);
+const char* OverheadJson(uint32_t flags) {
+  return overheads[(flags & call_flags::kAllCalls) != 0 ? 1 : 0].load(std::memory_order_acquire);
 }
 
 constexpr SourceFlag kFlags[] = {{"calls", call_flags::kAllCalls},
                                  {"garbage", call_flags::kGarbage},
                                  {"one_thread", call_flags::kOneThread},
-                                 {"places", call_flags::kPlaces}};
+                                 {"places", call_flags::kCallSites}};
 
 constexpr Source kSource = {.flag_count = std::size(kFlags),
                             .name = "python",
                             .flags = kFlags,
                             .start = &Start,
                             .stop = &Stop,
-                            .own_cost = &OwnCost};
+                            .own_cost = &OverheadJson};
 
 PyObject* CodeOrNull(PyObject* object) {
   return object != nullptr && PyCode_Check(object) ? object : nullptr;
@@ -288,9 +290,9 @@ const Source* CallsSourceOf(const PythonObjects& objects, HoldTensorsFunction ho
   }
 }
 
-void TellOwnCost(const char* members_json, bool all_calls) {
+void SetOverhead(const char* members_json, bool all_calls) {
   static auto& kept = *new std::set<std::string>;
-  own_costs[all_calls ? 1 : 0].store(kept.insert(members_json).first->c_str(), std::memory_order_release);
+  overheads[all_calls ? 1 : 0].store(kept.insert(members_json).first->c_str(), std::memory_order_release);
 }
 
 }  // namespace opscope

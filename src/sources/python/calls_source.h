@@ -1,6 +1,6 @@
-// Calls of Python as a Source (opscope/source.h). What a recording of them must know of Python's objects is part of the
-// table: there is one for each set of objects that somebody named, for ever, as there is one of the library alone,
-// which knows none.
+// Calls of Python as a Source (opscope/source.h). A recording needs some of Python's objects (paths, classes, code
+// objects), and a Source has no arguments for them. So there is one Source per set of such objects, never destroyed,
+// and one of the library alone, which knows none.
 //
 // Thread rule: the GIL is held.
 // SPDX-License-Identifier: Apache-2.0
@@ -25,8 +25,8 @@ struct PythonObjects {
 // The table that knows of these. Null with a Python exception.
 const Source* CallsSourceOf(const PythonObjects& objects, HoldTensorsFunction hold);
 
-// What a call costs from here on (Source::own_cost), which somebody has measured, with or without the flag "calls":
+// Sets the measured overhead of a call (Source::own_cost), with or without the flag "calls":
 // members of a JSON object. std::bad_alloc.
-void TellOwnCost(const char* members_json, bool all_calls);
+void SetOverhead(const char* members_json, bool all_calls);
 
 }  // namespace opscope

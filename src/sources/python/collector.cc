@@ -1,3 +1,4 @@
+// Python calls each function in gc.callbacks at the start and the stop of a collection; ours records the two as a call.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/python/collector.h"
 

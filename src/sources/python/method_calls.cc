@@ -1,3 +1,6 @@
+// The derived type of methods has one vectorcall per way in which Python calls C methods (no argument, one, many, with
+// keywords). Each checks that Python's own call instruction is the caller, records the begin, calls Python's function,
+// and records the end.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/python/method_calls.h"
 
@@ -33,7 +36,7 @@ bool IsCalledBy(const _PyInterpreterFrame* frame, PyObject* method, PyObject* co
 }
 
 // As Python tells a profile function. False: it has raised an exception.
-bool Tell(PyThreadState* thread, int what, PyObject* argument) {
+bool Report(PyThreadState* thread, int what, PyObject* argument) {
   if (thread->tracing != 0 || thread->c_profilefunc == nullptr) return true;
   PyFrameObject* frame = PyEval_GetFrame();
   if (frame == nullptr) return true;
@@ -46,15 +49,15 @@ bool Tell(PyThreadState* thread, int what, PyObject* argument) {
 }
 
 // The end of a call of `bound`; takes the result over.
-PyObject* TellEnd(PyThreadState* thread, PyObject* bound, PyObject* result) {
+PyObject* ReportEnd(PyThreadState* thread, PyObject* bound, PyObject* result) {
   if (result != nullptr) {
-    if (Tell(thread, PyTrace_C_RETURN, bound)) return result;
+    if (Report(thread, PyTrace_C_RETURN, bound)) return result;
     Py_DECREF(result);
     return nullptr;
   }
   PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
   PyErr_Fetch(&type, &value, &traceback);
-  if (Tell(thread, PyTrace_C_EXCEPTION, bound)) {
+  if (Report(thread, PyTrace_C_EXCEPTION, bound)) {
     PyErr_Restore(type, value, traceback);
     return nullptr;
   }
@@ -68,64 +71,65 @@ PyObject* Bind(PyObject* method, PyObject* self) {
   return PyMethodDescr_Type.tp_descr_get(method, self, reinterpret_cast<PyObject*>(Py_TYPE(self)));
 }
 
-// What Python itself does with a method and a profile function.
-__attribute__((noinline)) PyObject* CallAndTell(PyThreadState* thread, PyObject* method, PyObject* const* arguments,
-                                                size_t count, PyObject* names) {
+// As Python itself calls a method while a profile function is set.
+__attribute__((noinline)) PyObject* CallAndReport(PyThreadState* thread, PyObject* method, PyObject* const* arguments,
+                                                  size_t count, PyObject* names) {
   PyObject* bound = Bind(method, arguments[0]);
   if (bound == nullptr) return nullptr;
   PyObject* result = nullptr;
-  if (Tell(thread, PyTrace_C_CALL, bound)) {
+  if (Report(thread, PyTrace_C_CALL, bound)) {
     const auto others = static_cast<size_t>(PyVectorcall_NARGS(count) - 1);
-    result = TellEnd(thread, bound, PyObject_Vectorcall(bound, arguments + 1, others, names));
+    result = ReportEnd(thread, bound, PyObject_Vectorcall(bound, arguments + 1, others, names));
   }
   Py_DECREF(bound);
   return result;
 }
 
-__attribute__((noinline)) PyObject* TellEndUnusually(PyThreadState* thread, PyObject* method, PyObject* self,
-                                                     PyObject* result) {
+__attribute__((noinline)) PyObject* ReportEndSlow(PyThreadState* thread, PyObject* method, PyObject* self,
+                                                  PyObject* result) {
   PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
   PyErr_Fetch(&type, &value, &traceback);
   PyObject* bound = Bind(method, self);
   if (bound == nullptr) PyErr_Clear();
   PyErr_Restore(type, value, traceback);
   if (bound == nullptr) return result;
-  result = TellEnd(thread, bound, result);
+  result = ReportEnd(thread, bound, result);
   Py_DECREF(bound);
   return result;
 }
 
-// Our profile function is the one, and has no more to do than to record into one window: then these do it. kAtPlaces:
-// as UsualOfThisThread. Null: nothing was done.
-template <bool kAtPlaces>
+// The fast path: our profile function is set and would only record into one window, so these two do it. kAtSites: as
+// FastBindingOfThisThread. Null: nothing was done.
+template <bool kAtSites>
 inline const Binding* TryBegin(const PyThreadState* thread, const _PyInterpreterFrame* frame, PyObject* method,
                                uint64_t identity) {
-  if (OPSCOPE_UNLIKELY(thread->c_profilefunc != &OnEvent<kAtPlaces>)) return nullptr;
-  const Binding* usual = UsualOfThisThread<kAtPlaces>();
+  if (OPSCOPE_UNLIKELY(thread->c_profilefunc != &OnEvent<kAtSites>)) return nullptr;
+  const Binding* fast = FastBindingOfThisThread<kAtSites>();
   const bool has_begun =
-      usual != nullptr && frame->frame_obj != nullptr &&
-      TryUsualEnter<kAtPlaces>(usual, MethodOf(method)->d_method, identity, CallKind::kFunction, [=] { return frame; });
-  return has_begun ? usual : nullptr;
+      fast != nullptr && frame->frame_obj != nullptr &&
+      TryFastEnter<kAtSites>(fast, MethodOf(method)->d_method, identity, CallKind::kFunction, [=] { return frame; });
+  return has_begun ? fast : nullptr;
 }
-// usual, epoch: what TryBegin gave, and calls_epoch at that time. In the same epoch it is still this thread's.
-template <bool kAtPlaces>
-inline bool TryEnd(const PyThreadState* thread, const Binding* usual, uint64_t epoch, uint64_t identity) {
-  return __builtin_expect(thread->c_profilefunc == &OnEvent<kAtPlaces>, 1) &&
-         __builtin_expect(epoch == calls_epoch, 1) && IsRecording(usual) &&
-         TryUsualExit(usual, identity, CallKind::kFunction);
+// fast, epoch: the result of TryBegin, and calls_epoch at that time. In the same epoch the binding is still this
+// thread's.
+template <bool kAtSites>
+inline bool TryEnd(const PyThreadState* thread, const Binding* fast, uint64_t epoch, uint64_t identity) {
+  return __builtin_expect(thread->c_profilefunc == &OnEvent<kAtSites>, 1) &&
+         __builtin_expect(epoch == calls_epoch, 1) && IsRecording(fast) &&
+         TryFastExit(fast, identity, CallKind::kFunction);
 }
 
-__attribute__((noinline)) PyObject* CallUnusually(PyThreadState* thread, const _PyInterpreterFrame* frame,
-                                                  vectorcallfunc of_python, PyObject* method,
-                                                  PyObject* const* arguments, size_t count, PyObject* names) {
+__attribute__((noinline)) PyObject* CallSlow(PyThreadState* thread, const _PyInterpreterFrame* frame,
+                                             vectorcallfunc of_python, PyObject* method, PyObject* const* arguments,
+                                             size_t count, PyObject* names) {
   if (thread->c_profilefunc == nullptr) return of_python(method, arguments, count, names);
   const uint64_t identity = FrameIdentity(frame->frame_obj) | kCallOfFunction;
   const uint64_t epoch = calls_epoch;
-  const Binding* usual = TryBegin<true>(thread, frame, method, identity);
-  if (usual == nullptr) return CallAndTell(thread, method, arguments, count, names);
+  const Binding* fast = TryBegin<true>(thread, frame, method, identity);
+  if (fast == nullptr) return CallAndReport(thread, method, arguments, count, names);
   PyObject* result = of_python(method, arguments, count, names);
-  if (TryEnd<true>(thread, usual, epoch, identity)) return result;
-  return TellEndUnusually(thread, method, arguments[0], result);
+  if (TryEnd<true>(thread, fast, epoch, identity)) return result;
+  return ReportEndSlow(thread, method, arguments[0], result);
 }
 
 // Whether `object` is of the type or of one below it: mostly, as torch.Tensor is, of one right below it.
@@ -133,25 +137,25 @@ bool IsOf(PyObject* object, PyTypeObject* type) {
   return __builtin_expect(Py_TYPE(object)->tp_base == type, 1) || PyObject_TypeCheck(object, type);
 }
 
-// One for each of Python's ways to call a C method, which depend on how that takes its arguments.
+// Python's vectorcalls of C methods, one for each signature that a C method may have.
 constexpr size_t kWays = 8;
 constinit vectorcallfunc ways[kWays] = {};
 template <size_t Way>
 PyObject* Call(PyObject* method, PyObject* const* arguments, size_t count, PyObject* names) {
   PyThreadState* thread = _PyThreadState_UncheckedGet();
   const _PyInterpreterFrame* frame = thread->cframe->current_frame;
-  const bool is_told = thread->cframe->use_tracing != 0 && PyVectorcall_NARGS(count) > 0 && frame != nullptr &&
-                       IsCalledBy(frame, method, arguments) && IsOf(arguments[0], PyDescr_TYPE(method));
-  if (!is_told) return ways[Way](method, arguments, count, names);
+  const bool is_reported = thread->cframe->use_tracing != 0 && PyVectorcall_NARGS(count) > 0 && frame != nullptr &&
+                           IsCalledBy(frame, method, arguments) && IsOf(arguments[0], PyDescr_TYPE(method));
+  if (!is_reported) return ways[Way](method, arguments, count, names);
   const uint64_t identity = FrameIdentity(frame->frame_obj) | kCallOfFunction;
   const uint64_t epoch = calls_epoch;
-  const Binding* usual = TryBegin<false>(thread, frame, method, identity);
-  if (OPSCOPE_UNLIKELY(usual == nullptr)) {
-    return CallUnusually(thread, frame, ways[Way], method, arguments, count, names);
+  const Binding* fast = TryBegin<false>(thread, frame, method, identity);
+  if (OPSCOPE_UNLIKELY(fast == nullptr)) {
+    return CallSlow(thread, frame, ways[Way], method, arguments, count, names);
   }
   PyObject* result = ways[Way](method, arguments, count, names);
-  if (__builtin_expect(TryEnd<false>(thread, usual, epoch, identity), 1)) return result;
-  return TellEndUnusually(thread, method, arguments[0], result);
+  if (__builtin_expect(TryEnd<false>(thread, fast, epoch, identity), 1)) return result;
+  return ReportEndSlow(thread, method, arguments[0], result);
 }
 
 template <size_t... Way>
@@ -160,7 +164,7 @@ constexpr std::array<vectorcallfunc, kWays> AllCalls(std::index_sequence<Way...>
 }
 constexpr std::array<vectorcallfunc, kWays> kCalls = AllCalls(std::make_index_sequence<kWays>());
 
-// Null: there are more ways than was thought.
+// Null: Python has more of them than kWays.
 vectorcallfunc CallFor(vectorcallfunc of_python) {
   for (size_t way = 0; way < kWays; ++way) {
     if (ways[way] == nullptr) ways[way] = of_python;

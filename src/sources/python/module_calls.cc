@@ -1,3 +1,6 @@
+// The vectorcall of a Python function is a field of the function object. Two functions are watched, nn.Module.__call__
+// and the _call_impl that it calls, because Python reaches the first without its vectorcall in one case
+// (module_calls.h).
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/python/module_calls.h"
 

@@ -1,14 +1,15 @@
-// Calls of modules where nothing else of Python is wanted, up to 3.11: the vectorcall of nn.Module.__call__ is ours for
-// the time of the recording, so that the rest of the program costs nothing. (A profile function would be told of
-// every call of Python and of C.) The function itself stays what it is: who looks at it, or at its code, sees no
-// difference. From 3.12 on sys.monitoring watches that one code.
+// Records calls of nn.Module where a window wants nothing else of Python, up to 3.11: the vectorcall of
+// nn.Module.__call__ is ours during the recording, so the rest of the program costs nothing. (A profile function would
+// be called for every call of Python and of C.) The function object and its code are unchanged. From 3.12 on
+// sys.monitoring watches its code.
 //
-//   model(x)             type(model)'s slot calls the vectorcall of __call__: recorded there
-//   model.__call__(x)    3.11 begins the frame without that vectorcall. It hands on to _call_impl by *args and
-//                        **kwargs, for which Python always asks the vectorcall: recorded there, when the frame that
-//                        calls is one that Python began by itself
+//   model(x)             the slot of type(model) uses the vectorcall of __call__: recorded there
+//   model.__call__(x)    3.11 starts the frame without that vectorcall. __call__ passes its arguments on to _call_impl
+//   as
+//                        *args and **kwargs, for which Python always uses the vectorcall: recorded there, if Python
+//                        itself started the calling frame
 //
-// A thread that is within a module when the window begins is told of by its profile function, which sees that end.
+// For a thread that is inside a module when the window begins, its profile function reports the end of that call.
 //
 // Thread rule: the GIL is held.
 // SPDX-License-Identifier: Apache-2.0

@@ -27,38 +27,38 @@ inline PyCodeObject* CodeIn(PyObject* const* arguments) {
   return reinterpret_cast<PyCodeObject*>(arguments[0]);
 }
 
-// What is usual, by whether places are wanted. False: nothing was done.
-template <bool kAtPlaces>
-inline bool TryEnterUsual(const PyCodeObject* code, const FrameObject* frame) {
-  const Binding* usual = UsualOfThisThread<kAtPlaces>();
-  if (usual == nullptr) return false;
-  const bool is_module = code == usual->window->module_code;
+// The fast paths, by whether call sites are recorded. False: nothing was done.
+template <bool kAtSites>
+inline bool TryEnterFast(const PyCodeObject* code, const FrameObject* frame) {
+  const Binding* fast = FastBindingOfThisThread<kAtSites>();
+  if (fast == nullptr) return false;
+  const bool is_module = code == fast->window->module_code;
   const void* key = OPSCOPE_UNLIKELY(is_module) ? FirstArgument(frame) : CallKey(code, frame);
-  return TryUsualEnter<kAtPlaces>(usual, key, FrameIdentity(frame), is_module ? CallKind::kModule : CallKind::kPython,
-                                  [=] { return CallerOf(frame); });
+  return TryFastEnter<kAtSites>(fast, key, FrameIdentity(frame), is_module ? CallKind::kModule : CallKind::kPython,
+                                [=] { return CallerOf(frame); });
 }
-template <bool kAtPlaces>
-inline bool TryCallUsual(const void* key, const FrameObject* caller) {
-  const Binding* usual = UsualOfThisThread<kAtPlaces>();
-  return usual != nullptr && TryUsualEnter<kAtPlaces>(usual, key, FrameIdentity(caller) | kCallOfFunction,
-                                                      CallKind::kFunction, [=] { return AsCalling(caller); });
+template <bool kAtSites>
+inline bool TryCallFast(const void* key, const FrameObject* caller) {
+  const Binding* fast = FastBindingOfThisThread<kAtSites>();
+  return fast != nullptr && TryFastEnter<kAtSites>(fast, key, FrameIdentity(caller) | kCallOfFunction,
+                                                   CallKind::kFunction, [=] { return AsCalling(caller); });
 }
-inline bool TryExitUsual(uint64_t own_bits, CallKind kind) {
-  const Binding* usual = UsualOfThisThread<false>();
-  if (usual == nullptr) usual = UsualOfThisThread<true>();
-  return usual != nullptr && TryUsualExit(usual, FrameIdentity(CurrentFrame()) | own_bits, kind);
+inline bool TryExitFast(uint64_t own_bits, CallKind kind) {
+  const Binding* fast = FastBindingOfThisThread<false>();
+  if (fast == nullptr) fast = FastBindingOfThisThread<true>();
+  return fast != nullptr && TryFastExit(fast, FrameIdentity(CurrentFrame()) | own_bits, kind);
 }
 
 // (code, offset, ...)
 PyObject* OnEnter(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   const FrameObject* current = CurrentFrame();
-  if (TryEnterUsual<false>(CodeIn(arguments), current) || TryEnterUsual<true>(CodeIn(arguments), current)) {
+  if (TryEnterFast<false>(CodeIn(arguments), current) || TryEnterFast<true>(CodeIn(arguments), current)) {
     Py_RETURN_NONE;
   }
   return ForBindings([=](Binding* binding, FrameObject* frame) { EnterFrame(binding, CodeIn(arguments), frame); });
 }
 PyObject* OnExit(PyObject*, PyObject* const* arguments, Py_ssize_t) {
-  if (TryExitUsual(0, CallKind::kPython)) Py_RETURN_NONE;
+  if (TryExitFast(0, CallKind::kPython)) Py_RETURN_NONE;
   return ForBindings([=](Binding* binding, FrameObject* frame) { ExitFrame(binding, CodeIn(arguments), frame); });
 }
 // (code, offset, callable, its first argument)
@@ -66,13 +66,13 @@ PyObject* OnCall(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   const void* key = FunctionKey(arguments[2]);
   if (key == nullptr) Py_RETURN_NONE;
   const FrameObject* current = CurrentFrame();
-  if (TryCallUsual<false>(key, current) || TryCallUsual<true>(key, current)) Py_RETURN_NONE;
+  if (TryCallFast<false>(key, current) || TryCallFast<true>(key, current)) Py_RETURN_NONE;
   return ForBindings(
       [=](Binding* binding, FrameObject* frame) { EnterFunction(binding, arguments[2], arguments[3], frame); });
 }
 PyObject* OnCallEnd(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   if (FunctionKey(arguments[2]) == nullptr) Py_RETURN_NONE;
-  if (TryExitUsual(kCallOfFunction, CallKind::kFunction)) Py_RETURN_NONE;
+  if (TryExitFast(kCallOfFunction, CallKind::kFunction)) Py_RETURN_NONE;
   return ForBindings([](Binding* binding, FrameObject* frame) { ExitFunction(binding, frame); });
 }
 
@@ -96,7 +96,7 @@ constexpr Event kEvents[] = {{"PY_START", &enter_method, true, true},    {"PY_RE
                              {"CALL", &call_method, false, false},       {"C_RETURN", &call_end_method, false, false},
                              {"C_RAISE", &call_end_method, false, false}};
 
-// What is armed. tool: -1: nothing.
+// The events that are armed. tool -1: none.
 int tool = -1;
 uint32_t windows_of_all = 0, windows_of_modules = 0;
 PyCodeObject* watched_code = nullptr;  // strong

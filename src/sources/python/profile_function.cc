@@ -41,8 +41,8 @@ inline void Dispatch(Binding* binding, PyFrameObject* frame, int what, PyObject*
   }
 }
 
-__attribute__((noinline)) int TellAll(ThreadCalls* calls, PyObject* object, PyFrameObject* frame, int what,
-                                      PyObject* argument) {
+__attribute__((noinline)) int ReportAll(ThreadCalls* calls, PyObject* object, PyFrameObject* frame, int what,
+                                        PyObject* argument) {
   const uint64_t epoch = calls_epoch;
   for (Binding* binding = calls->bindings; binding != nullptr && epoch == calls_epoch; binding = binding->next) {
     if (binding->hears_events) Dispatch(binding, frame, what, argument);
@@ -51,46 +51,46 @@ __attribute__((noinline)) int TellAll(ThreadCalls* calls, PyObject* object, PyFr
   return calls->previous(object, frame, what, argument);
 }
 
-// One window, no other profile function, a name that is known: then this is all.
-template <bool kAtPlaces>
-__attribute__((always_inline)) inline bool TryUsual(PyFrameObject* frame, int what, PyObject* argument) {
-  const Binding* binding = UsualOfThisThread<kAtPlaces>();
+// The fast path: one window, no other profile function, and a name that the chunk has already.
+template <bool kAtSites>
+__attribute__((always_inline)) inline bool TryFast(PyFrameObject* frame, int what, PyObject* argument) {
+  const Binding* binding = FastBindingOfThisThread<kAtSites>();
   if (OPSCOPE_UNLIKELY(binding == nullptr)) return false;
   const uint64_t identity = FrameIdentity(frame);
   if (what == PyTrace_CALL) {
     const PyCodeObject* code = CodeOf(frame);
     const bool is_module = code == binding->window->module_code;
     const void* key = OPSCOPE_UNLIKELY(is_module) ? FirstArgument(frame) : CallKey(code, frame);
-    return TryUsualEnter<kAtPlaces>(binding, key, identity, is_module ? CallKind::kModule : CallKind::kPython,
-                                    [=] { return CallerOf(frame); });
+    return TryFastEnter<kAtSites>(binding, key, identity, is_module ? CallKind::kModule : CallKind::kPython,
+                                  [=] { return CallerOf(frame); });
   }
   if (what == PyTrace_C_CALL) {
     if (OPSCOPE_UNLIKELY(!PyCFunction_CheckExact(argument))) return false;
     const void* key = reinterpret_cast<PyCFunctionObject*>(argument)->m_ml;
-    return TryUsualEnter<kAtPlaces>(binding, key, identity | kCallOfFunction, CallKind::kFunction,
-                                    [=] { return AsCalling(frame); });
+    return TryFastEnter<kAtSites>(binding, key, identity | kCallOfFunction, CallKind::kFunction,
+                                  [=] { return AsCalling(frame); });
   }
-  if (what == PyTrace_RETURN) return TryUsualExit(binding, identity, CallKind::kPython);
-  return TryUsualExit(binding, identity | kCallOfFunction, CallKind::kFunction);  // nothing else is told
+  if (what == PyTrace_RETURN) return TryFastExit(binding, identity, CallKind::kPython);
+  return TryFastExit(binding, identity | kCallOfFunction, CallKind::kFunction);  // C functions have no other event
 }
 
-template <bool kAtPlaces>
-__attribute__((noinline)) int OnUnusualEvent(PyObject* object, PyFrameObject* frame, int what, PyObject* argument) {
-  if (TryUsual<!kAtPlaces>(frame, what, argument)) return 0;
+template <bool kAtSites>
+__attribute__((noinline)) int OnSlowEvent(PyObject* object, PyFrameObject* frame, int what, PyObject* argument) {
+  if (TryFast<!kAtSites>(frame, what, argument)) return 0;
   ThreadCalls* calls = CallsOfThisThread();
-  if (calls->only_code != nullptr) {  // with modules alone nearly every event is of something else
+  if (calls->only_code != nullptr) {  // where only modules are recorded nearly every event can be ignored
     const bool is_of_frame = what == PyTrace_CALL || what == PyTrace_RETURN;
     if (!is_of_frame || CodeOf(frame) != calls->only_code) return 0;
   }
-  return TellAll(calls, object, frame, what, argument);
+  return ReportAll(calls, object, frame, what, argument);
 }
 
 }  // namespace
 
-template <bool kAtPlaces>
+template <bool kAtSites>
 int OnEvent(PyObject* object, PyFrameObject* frame, int what, PyObject* argument) {
-  if (__builtin_expect(TryUsual<kAtPlaces>(frame, what, argument), 1)) return 0;
-  return OnUnusualEvent<kAtPlaces>(object, frame, what, argument);
+  if (__builtin_expect(TryFast<kAtSites>(frame, what, argument), 1)) return 0;
+  return OnSlowEvent<kAtSites>(object, frame, what, argument);
 }
 template int OnEvent<false>(PyObject* object, PyFrameObject* frame, int what, PyObject* argument);
 template int OnEvent<true>(PyObject* object, PyFrameObject* frame, int what, PyObject* argument);
@@ -108,8 +108,8 @@ bool ArmEvents(CallWindow* window) {
     ThreadCalls* calls = FindCalls(thread->id);
     if (calls == nullptr || !HearsEvents(calls) || IsOurs(thread->c_profilefunc)) return;
     calls->previous = thread->c_profilefunc;
-    FindUsual(calls);
-    SetFunction(thread, calls->usual_at_places != nullptr ? &OnEvent<true> : &OnEvent<false>);
+    FindFastBindings(calls);
+    SetFunction(thread, calls->fast_at_sites != nullptr ? &OnEvent<true> : &OnEvent<false>);
   });
   return true;
 }

@@ -1,5 +1,5 @@
-// The extension module of this library, which is a Source (calls_source.h) that must be told of Python's objects:
-// source(...) gives its table for these.
+// The extension module of this library: source(...) takes Python's objects that a recording needs and returns the
+// address of the Source for them (calls_source.h).
 // SPDX-License-Identifier: Apache-2.0
 #include <new>
 
@@ -23,12 +23,12 @@ PyObject* SourceOf(PyObject*, PyObject* arguments, PyObject* keywords) {
   return source != nullptr ? PyCapsule_New(const_cast<Source*>(source), kSourceCapsule, nullptr) : nullptr;
 }
 
-PyObject* TakeOwnCost(PyObject*, PyObject* arguments) {
+PyObject* TakeOverhead(PyObject*, PyObject* arguments) {
   const char* members = nullptr;
   int all_calls = 0;
   if (!PyArg_ParseTuple(arguments, "sp", &members, &all_calls)) return nullptr;
   try {
-    TellOwnCost(members, all_calls != 0);
+    SetOverhead(members, all_calls != 0);
   } catch (const std::bad_alloc&) {
     return PyErr_NoMemory();
   }
@@ -38,7 +38,7 @@ PyObject* TakeOwnCost(PyObject*, PyObject* arguments) {
 PyMethodDef module_methods[] = {
     {"source", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&SourceOf)), METH_VARARGS | METH_KEYWORDS,
      "A capsule with the Source that knows of these objects; the same one for equal ones."},
-    {"tell_own_cost", &TakeOwnCost, METH_VARARGS,
+    {"tell_own_cost", &TakeOverhead, METH_VARARGS,
      "What calls cost, where all of them are recorded or modules alone: members of a JSON object, for all recordings "
      "to come."},
     {nullptr, nullptr, 0, nullptr}};

@@ -1,3 +1,9 @@
+// The slow paths, and binding threads to windows.
+//
+// A thread that is inside calls when a window begins will report only their ends. So the window reads the frames of
+// every thread at its start (BindThreads), and the first event of a thread writes them as open calls from the start of
+// the window. Names are made by Python code, which may release the GIL; a window that another thread stops meanwhile is
+// kept alive by CallWindow::uses.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/python/thread_calls.h"
 
@@ -5,13 +11,13 @@
 #include <new>
 #include <utility>
 
-#include "sources/python/held_objects.h"
+#include "sources/python/referenced_objects.h"
 #include "sources/streams/stream_of.h"
 
 namespace opscope {
 
 constinit uint64_t calls_epoch = 1;
-__thread RememberedCalls remembered_calls = {};
+__thread CachedCalls cached_calls = {};
 
 namespace {
 
@@ -55,7 +61,7 @@ void FreeBinding(Binding* binding) {
   FreeBindings().push_back(binding);
 }
 
-// Takes the bindings of a window, or of all, out of a thread.
+// Removes the bindings of a window from a thread; null: of all windows.
 void Unbind(ThreadCalls* calls, const CallWindow* window) {
   for (Binding** place = &calls->bindings; *place != nullptr;) {
     Binding* binding = *place;
@@ -67,7 +73,7 @@ void Unbind(ThreadCalls* calls, const CallWindow* window) {
     if (binding->hears_events) calls->last_unbound = binding->window->generation;
     std::vector<OpenFrame> open = std::exchange(binding->open, {});
     FreeBinding(binding);
-    FindUsual(calls);
+    FindFastBindings(calls);
     ReleaseFrames(&open);  // last: it may run Python code
   }
 }
@@ -84,7 +90,7 @@ ThreadCalls* CallsOf(uint64_t python_thread) {
   return calls;
 }
 
-// Gives back what belongs to threads that have ended.
+// Frees what belongs to threads that have ended.
 void DropEndedThreads() {
   std::vector<uint64_t> alive;
   VisitThreads([&](PyThreadState* thread) { alive.push_back(thread->id); });
@@ -96,7 +102,7 @@ void DropEndedThreads() {
   }
 }
 
-// Outermost first. One more than are shown, if there are more: it called the others.
+// The thread's frames, outermost first, at most kMaxOpenFrames and one more, which is only the caller of the others.
 std::vector<OpenFrame> FramesOf(PyThreadState* thread, const CallWindow* window) {
   std::vector<OpenFrame> frames;
   VisitFrames(thread, [&](FrameObject* frame) {
@@ -114,17 +120,17 @@ std::vector<OpenFrame> FramesOf(PyThreadState* thread, const CallWindow* window)
   return frames;
 }
 
-CallPlace* PlaceOf(const Binding* binding, const CallingFrame* caller) {
-  return binding->places == nullptr ? nullptr : binding->places->Of(caller, &binding->window->names);
+CallSite* SiteOf(const Binding* binding, const CallingFrame* caller) {
+  return binding->sites == nullptr ? nullptr : binding->sites->Of(caller, &binding->window->names);
 }
-CallPlace* PlaceOf(const Binding* binding, const OpenFrame& caller) {
-  if (binding->places == nullptr) return nullptr;
-  return binding->places->Remember(caller.key, caller.code, caller.line, &binding->window->names);
+CallSite* SiteOf(const Binding* binding, const OpenFrame& caller) {
+  if (binding->sites == nullptr) return nullptr;
+  return binding->sites->Remember(caller.key, caller.code, caller.line, &binding->window->names);
 }
 
-// place: null: it is not told.
+// site: null: the window wants no call sites.
 void WriteEntered(const Binding* binding, const void* key, const CallName& name, uint64_t identity, CallKind kind,
-                  uint64_t start, CallPlace* place) {
+                  uint64_t start, CallSite* site) {
   Stream* stream = binding->stream;
   const Writing writing(stream);
   if (!writing.allowed()) return;
@@ -133,7 +139,7 @@ void WriteEntered(const Binding* binding, const void* key, const CallName& name,
   for (uint32_t sequence = ~stream->chunk_sequence; sequence != stream->chunk_sequence;) {  // both in one chunk
     sequence = stream->chunk_sequence;
     record.name = InternText(stream, name.text.data(), name.text.size());
-    record.side = place != nullptr ? PayloadOf(stream, place) : 0;
+    record.side = site != nullptr ? PayloadOf(stream, site) : 0;
   }
   record.start = start != 0 ? start : ReadTicks();
   record.value = identity;
@@ -144,18 +150,18 @@ void WriteEntered(const Binding* binding, const void* key, const CallName& name,
   AppendRecord(stream, record);
 }
 
-// start: ticks, 0: now. place(): from where it was called.
-template <typename Place>
-void EnterObject(Binding* binding, PyObject* module, uint64_t identity, uint64_t start, const Place& place) {
+// start: ticks, 0: now. site(): where it was called.
+template <typename Site>
+void EnterObject(Binding* binding, PyObject* module, uint64_t identity, uint64_t start, const Site& site) {
   const uint64_t epoch = calls_epoch;
   bool is_new = false;
   const CallName* name = binding->window->names.OfModule(module, binding->window->forget_object, &is_new);
   if (epoch != calls_epoch) return;
-  WriteEntered(binding, module, *name, identity, CallKind::kModule, start, place());
-  if (is_new) HoldModule(*binding->window, module);
+  WriteEntered(binding, module, *name, identity, CallKind::kModule, start, site());
+  if (is_new) ReportModuleTensors(*binding->window, module);
 }
 
-// The frames that were open when the window began, at the thread's first event.
+// Writes the frames that were open when the window began. Called at the thread's first event.
 void WriteOpenFrames(Binding* binding) {
   std::vector<OpenFrame> frames = std::exchange(binding->open, {});
   const uint64_t epoch = calls_epoch;
@@ -163,19 +169,19 @@ void WriteOpenFrames(Binding* binding) {
   for (size_t i = frames.size() > kMaxOpenFrames ? 1 : 0; i < frames.size(); ++i) {
     const OpenFrame& frame = frames[i];
     const OpenFrame& caller = frames[i == 0 ? 0 : i - 1];
-    const auto place = [&] { return PlaceOf(binding, caller); };
+    const auto site = [&] { return SiteOf(binding, caller); };
     if (frame.module != nullptr) {
-      EnterObject(binding, frame.module, frame.identity, start, place);
+      EnterObject(binding, frame.module, frame.identity, start, site);
     } else {
       const CallName* name = binding->window->names.OfCode(frame.key, frame.code, frame.line);
-      WriteEntered(binding, frame.key, *name, frame.identity, CallKind::kPython, start, place());
+      WriteEntered(binding, frame.key, *name, frame.identity, CallKind::kPython, start, site());
     }
     if (epoch != calls_epoch) break;
   }
   ReleaseFrames(&frames);
 }
 
-// The first one that hears events, from here on.
+// The first binding from here on that hears events.
 Binding* NextHearing(Binding* binding) {
   while (binding != nullptr && !binding->hears_events)
     binding = binding->next;
@@ -194,15 +200,15 @@ bool Attach(Binding* binding) {
   }
   if (binding->names == nullptr) binding->names = std::make_unique<Binding::Names>();
   std::ranges::fill(*binding->names, CachedName{});
-  binding->places.reset();
-  if (window->wants_places()) binding->places = std::make_unique<CallPlaces>();
+  binding->sites.reset();
+  if (window->wants_sites()) binding->sites = std::make_unique<CallSites>();
   binding->generation = window->generation;
   binding->stream = stream;
   WriteOpenFrames(binding);
   return binding->window == window && IsRecording(binding);
 }
 
-// While it lives the window stays, though another thread may stop it.
+// Keeps the window allocated while it exists, even if another thread stops the window.
 class WindowUse {
  public:
   explicit WindowUse(CallWindow* window) : window_(window) { ++window->uses; }
@@ -216,7 +222,7 @@ class WindowUse {
   CallWindow* window_;
 };
 
-// write() when the thread can record; what it allocates may not be there.
+// Calls write() if the thread can record. A std::bad_alloc from it is counted as a dropped event.
 template <typename Write>
 void OnStream(Binding* binding, const Write& write) {
   const uint64_t epoch = calls_epoch;
@@ -233,8 +239,8 @@ void OnStream(Binding* binding, const Write& write) {
 void FreeWindow(CallWindow* window) {
   window->is_stopped = true;
   if (window->uses != 0) return;
-  window->uses = 1;                        // what is run here may come back
-  if (window->forget_object != nullptr) {  // a program may hold the weak references that call it
+  window->uses = 1;                        // Python code below may use the window
+  if (window->forget_object != nullptr) {  // the program may still have weak references that call it
     PyCapsule_SetName(PyCFunction_GET_SELF(window->forget_object), "of a window that is gone");
   }
   window->names.Clear();
@@ -259,16 +265,16 @@ bool HearsEvents(const ThreadCalls* calls) {
   return NextHearing(calls->bindings) != nullptr;
 }
 
-void FindUsual(ThreadCalls* calls) {
+void FindFastBindings(ThreadCalls* calls) {
   Binding* only = NextHearing(calls->bindings);
   if (only != nullptr && NextHearing(only->next) != nullptr) only = nullptr;
 #if !OPSCOPE_HAS_MONITORING
   if (calls->previous != nullptr) only = nullptr;
 #endif
   const bool wants_all = only != nullptr && only->window->all_calls();
-  const bool wants_places = wants_all && only->window->wants_places();
-  calls->usual = wants_all && !wants_places ? only : nullptr;
-  calls->usual_at_places = wants_places ? only : nullptr;
+  const bool wants_sites = wants_all && only->window->wants_sites();
+  calls->fast = wants_all && !wants_sites ? only : nullptr;
+  calls->fast_at_sites = wants_sites ? only : nullptr;
 #if !OPSCOPE_HAS_MONITORING
   calls->only_code = only != nullptr && !wants_all ? only->window->module_code : nullptr;
 #endif
@@ -277,12 +283,12 @@ void FindUsual(ThreadCalls* calls) {
 ThreadCalls* LookUpCalls() {
   ThreadCalls* calls = FindCalls(PyThreadState_Get()->id);
   if (calls == nullptr) calls = &nobody;
-  remembered_calls = {calls, calls_epoch};
+  cached_calls = {calls, calls_epoch};
   return calls;
 }
 
-void EnterInNewChunk(const Binding* binding, CachedName* cached, uint64_t identity, CallKind kind, CallPlace* place) {
-  WriteEntered(binding, cached->key, *cached->call, identity, kind, 0, place);
+void EnterInNewChunk(const Binding* binding, CachedName* cached, uint64_t identity, CallKind kind, CallSite* site) {
+  WriteEntered(binding, cached->key, *cached->call, identity, kind, 0, site);
 }
 
 void EnterCodeSlow(Binding* binding, PyCodeObject* code, FrameObject* frame) {
@@ -290,13 +296,13 @@ void EnterCodeSlow(Binding* binding, PyCodeObject* code, FrameObject* frame) {
     const uint64_t epoch = calls_epoch;
     const void* key = CallKey(code, frame);
     const CallName* name = binding->window->names.OfCode(key, code, LineOf(frame));
-    WriteEntered(binding, key, *name, FrameIdentity(frame), CallKind::kPython, 0, PlaceOf(binding, CallerOf(frame)));
+    WriteEntered(binding, key, *name, FrameIdentity(frame), CallKind::kPython, 0, SiteOf(binding, CallerOf(frame)));
     if (code != binding->window->optimizer_code) return;
-    *binding->CachedFor(code) = {};  // so that each comes here
+    *binding->CachedFor(code) = {};  // so that each call takes the slow path
     PyObject* optimizer = FirstArgument(frame);
     bool is_new = false;
     if (optimizer != nullptr) binding->window->names.OfOptimizer(optimizer, binding->window->forget_object, &is_new);
-    if (is_new && epoch == calls_epoch) HoldOptimizer(*binding->window, optimizer);
+    if (is_new && epoch == calls_epoch) ReportOptimizerTensors(*binding->window, optimizer);
   });
 }
 
@@ -306,12 +312,12 @@ void EnterFunctionSlow(Binding* binding, PyObject* function, PyObject* self, con
     const CallName* name = binding->window->names.OfFunction(function, self);
     if (epoch != calls_epoch) return;
     WriteEntered(binding, FunctionKey(function), *name, FrameIdentity(caller) | kCallOfFunction, CallKind::kFunction, 0,
-                 PlaceOf(binding, AsCalling(caller)));
+                 SiteOf(binding, AsCalling(caller)));
   });
 }
 
 void EnterModuleSlow(Binding* binding, PyObject* module, uint64_t identity, const CallingFrame* caller) {
-  OnStream(binding, [&] { EnterObject(binding, module, identity, 0, [&] { return PlaceOf(binding, caller); }); });
+  OnStream(binding, [&] { EnterObject(binding, module, identity, 0, [&] { return SiteOf(binding, caller); }); });
 }
 
 void EnterCollector(Binding* binding) {
@@ -342,7 +348,7 @@ void BindThreads(CallWindow* window) {
     calls->bindings = binding;
     binding->open = FramesOf(thread, window);
     binding->hears_events = !window->watches_module_calls || !binding->open.empty();
-    FindUsual(calls);
+    FindFastBindings(calls);
   });
   if (collected != 0) PyGC_Enable();
   ++calls_epoch;
@@ -374,7 +380,7 @@ void ForgetWindows() {
   ++calls_epoch;
   for (ThreadCalls* calls : AllCalls()) {
     calls->bindings = nullptr;
-    FindUsual(calls);
+    FindFastBindings(calls);
   }
 }
 

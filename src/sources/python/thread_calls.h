@@ -1,12 +1,17 @@
-// The hot path of the Python source: the calls of one thread into its streams, one record when a call begins and one
-// when it ends (kEnter, kExit). Calls and ranges of operators may cross, as where a `with` block enters and leaves a
-// range, so calls are not scopes of the recorder and its nesting knows nothing of them.
+// The hot path of the Python source: writes the calls of one thread into its streams, one record at the begin of a call
+// (kEnter) and one at its end (kExit). Calls are not scopes of the recorder, because calls and ranges of operators may
+// overlap without nesting: a `with` block enters its range inside one call and leaves it inside another.
 //
 //   CallWindow    what one window of the recorder wants of Python, and the names that it has seen
-//   Binding       one thread in one CallWindow: its stream, and where names lie in the stream's chunk
-//   ThreadCalls   one thread of Python: its bindings. Reached by a thread-local; recycled, never unmapped
+//   Binding       one thread in one CallWindow: its stream, and a cache of name offsets in the stream's chunk
+//   ThreadCalls   one thread of Python: its bindings. Found by a thread-local variable; reused, never unmapped
 //
-// Thread rule: the GIL is held; a ThreadCalls is read by its own thread, and changed by whoever starts and stops.
+//   def f(x): return len(x)
+//     f called      TryFastEnter: cached name, one record of 32 bytes      else EnterCodeSlow: makes the name
+//     len called    TryFastEnter with the key of the C function            else EnterFunctionSlow
+//     returns       TryFastExit, twice                                     else ExitSlow
+//
+// Thread rule: the GIL is held; a ThreadCalls is read by its own thread and changed by starts and stops on any thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,7 +24,7 @@
 #include "opscope/recorder.h"
 #include "opscope/torch_source.h"
 #include "sources/python/call_names.h"
-#include "sources/python/call_places.h"
+#include "sources/python/call_sites.h"
 #include "sources/python/frames.h"
 #include "sources/streams/address_cache.h"
 
@@ -29,7 +34,7 @@ namespace call_flags {
 inline constexpr uint32_t kAllCalls = 1;   // with_stack; else nn.Module calls alone
 inline constexpr uint32_t kGarbage = 2;    // runs of the garbage collector
 inline constexpr uint32_t kOneThread = 4;  // of the calling thread alone
-inline constexpr uint32_t kPlaces = 8;     // with kAllCalls: from where each was called
+inline constexpr uint32_t kCallSites = 8;  // with kAllCalls: from where each was called
 }  // namespace call_flags
 
 using HoldTensorsFunction = decltype(TorchSource::hold);
@@ -46,22 +51,23 @@ struct CallWindow {
   PyTypeObject* method_owner = nullptr;    // whose C methods are called often; null: not known
   PyObject* forget_object = nullptr;       // called when a module or an optimizer dies
   PyObject* tensor_types = nullptr;        // tuple: those whose attributes run no code of others
-  HoldTensorsFunction hold = nullptr;      // null: nobody wants to know what objects hold
+  HoldTensorsFunction hold = nullptr;      // null: tensors of objects are not recorded
   CallNames names;
   uint64_t replaced = 0;  // threads whose profile function was another at the end
   uint64_t idle = 0;      // threads that ran, and called nothing
-  uint32_t uses = 0;      // slow ways that are under way
+  uint32_t uses = 0;      // slow paths that are running
   bool is_armed = false;
-  bool watches_module_calls = false;  // module_calls.h records in place of events, where that is possible
+  bool watches_module_calls = false;  // module_calls.h records in site of events, where that is possible
   bool has_watch = false;             // and it has been set up
-  bool watches_methods = false;       // method_calls.h does so, in place of events
+  bool watches_methods = false;       // method_calls.h does so, in site of events
   bool watches_collector = false;
   bool is_stopped = false;
   bool all_calls() const { return (flags & call_flags::kAllCalls) != 0; }
-  bool wants_places() const { return all_calls() && (flags & call_flags::kPlaces) != 0; }
+  bool wants_sites() const { return all_calls() && (flags & call_flags::kCallSites) != 0; }
 };
 
-// REQUIRES: no thread knows the window. Frees it now, or when the last of its slow ways ends. May run Python code.
+// Frees the window now, or when its last slow path ends. May run Python code. REQUIRES: no thread is bound to the
+// window.
 void FreeWindow(CallWindow* window);
 
 // A call that began before the window.
@@ -73,11 +79,11 @@ struct OpenFrame {
   uint64_t identity = 0;
 };
 
-struct alignas(32) CachedName {  // none lies in two lines of the processor's cache
+struct alignas(32) CachedName {  // half a cache line
   const void* key = nullptr;
   uint32_t name = 0;               // offset in the chunk
-  uint32_t chunk_sequence = ~0u;   // of that chunk; no chunk has this one
-  const CallName* call = nullptr;  // lives as long as the key is here
+  uint32_t chunk_sequence = ~0u;   // of that chunk; the initial value is of no chunk
+  const CallName* call = nullptr;  // valid while `key` is set
 };
 
 struct Binding {
@@ -87,21 +93,22 @@ struct Binding {
   uint64_t generation = 0;
   CallWindow* window = nullptr;
   Binding* next = nullptr;
-  std::unique_ptr<Names> names;        // from the first event on
-  std::unique_ptr<CallPlaces> places;  // likewise; null: the window does not want them
-  std::vector<OpenFrame> open;         // outermost first; until the first event
-  bool is_lost = false;                // the thread cannot record
-  bool hears_events = true;            // of call_events.h; false: module_calls.h records
+  std::unique_ptr<Names> names;      // from the first event on
+  std::unique_ptr<CallSites> sites;  // likewise; null: the window does not want them
+  std::vector<OpenFrame> open;       // outermost first; until the first event
+  bool is_lost = false;              // the thread cannot record
+  bool hears_events = true;          // gets events (call_events.h); false: module_calls.h records
 
   CachedName* CachedFor(const void* key) const { return &names->EntryOf(key); }
 };
 
 struct ThreadCalls {
-  // The only one that hears events, when it wants all calls and no other function does; by whether it wants places.
-  Binding* usual = nullptr;
-  Binding* usual_at_places = nullptr;
+  // The only one that hears events, when it wants all calls and no other profile function is set. Two members, by
+  // whether it records call sites.
+  Binding* fast = nullptr;
+  Binding* fast_at_sites = nullptr;
 #if !OPSCOPE_HAS_MONITORING
-  PyCodeObject* only_code = nullptr;  // of all calls Python tells, those that somebody wants; null: of more than one
+  PyCodeObject* only_code = nullptr;  // the only code whose calls are wanted; null: there is more than one
 #endif
   uint64_t python_thread = ~uint64_t{0};  // PyThreadState::id; all ones: free
   Binding* bindings = nullptr;
@@ -111,21 +118,21 @@ struct ThreadCalls {
   uint64_t last_unbound = 0;  // generation of the window that has just let go of this thread
 };
 
-// Bits of a record's value that tell which of a frame's own calls it is: the frame is an address.
+// A record's value is the address of the frame; these low bits distinguish calls that have no frame of their own.
 inline constexpr uint64_t kCallOfFunction = 1;
 inline constexpr uint64_t kCallOfCollector = 2;
 
-// Changes with every start and stop; what a thread remembers of an earlier epoch is looked up again.
+// Changes with every start and stop; a thread's cached pointer is valid in the epoch in which it was looked up.
 extern uint64_t calls_epoch __attribute__((visibility("hidden")));
-struct RememberedCalls {
+struct CachedCalls {
   ThreadCalls* calls;
   uint64_t epoch;
 };
-extern __thread RememberedCalls remembered_calls __attribute__((tls_model("initial-exec")));
+extern __thread CachedCalls cached_calls __attribute__((tls_model("initial-exec")));
 ThreadCalls* LookUpCalls();
 
 inline ThreadCalls* CallsOfThisThread() {
-  if (__builtin_expect(remembered_calls.epoch == calls_epoch, 1)) return remembered_calls.calls;
+  if (__builtin_expect(cached_calls.epoch == calls_epoch, 1)) return cached_calls.calls;
   return LookUpCalls();
 }
 
@@ -136,13 +143,13 @@ inline bool IsRecording(const Binding* binding) {
       stream != nullptr && stream->generation.load(std::memory_order_relaxed) == binding->generation, 1);
 }
 
-// ThreadCalls::usual of this thread, or usual_at_places. Null: events may not go the usual way.
-template <bool kAtPlaces>
-inline const Binding* UsualOfThisThread() {
-  if (OPSCOPE_UNLIKELY(remembered_calls.epoch != calls_epoch)) return nullptr;
-  const ThreadCalls* calls = remembered_calls.calls;
-  const Binding* usual = kAtPlaces ? calls->usual_at_places : calls->usual;
-  return __builtin_expect(usual != nullptr, 1) && IsRecording(usual) ? usual : nullptr;
+// ThreadCalls::fast of this thread, or fast_at_sites. Null: its events take the slow path.
+template <bool kAtSites>
+inline const Binding* FastBindingOfThisThread() {
+  if (OPSCOPE_UNLIKELY(cached_calls.epoch != calls_epoch)) return nullptr;
+  const ThreadCalls* calls = cached_calls.calls;
+  const Binding* fast = kAtSites ? calls->fast_at_sites : calls->fast;
+  return __builtin_expect(fast != nullptr, 1) && IsRecording(fast) ? fast : nullptr;
 }
 
 // REQUIRES: room.
@@ -180,21 +187,21 @@ inline void WriteCall(Stream* stream, RecordKind record_kind, uint32_t name, uin
   AppendRecord(stream, record);
 }
 
-// The usual begin or end of a call, without a function call: nothing needs more than the caller's registers. False:
-// nothing was done. kAtPlace: the binding has places, and caller() is the frame that calls.
-template <bool kAtPlace, typename Caller>
-__attribute__((always_inline)) inline bool TryUsualEnter(const Binding* binding, const void* key, uint64_t identity,
-                                                         CallKind kind, const Caller& caller) {
+// The fast path of the begin and the end of a call. It calls no function, so the compiler saves no registers. False:
+// nothing was done. kAtSite: the binding records call sites, and caller() returns the calling frame.
+template <bool kAtSite, typename Caller>
+__attribute__((always_inline)) inline bool TryFastEnter(const Binding* binding, const void* key, uint64_t identity,
+                                                        CallKind kind, const Caller& caller) {
   Stream* stream = binding->stream;
   const CachedName* cached = binding->CachedFor(key);
   if (OPSCOPE_UNLIKELY(cached->key != key || cached->chunk_sequence != stream->chunk_sequence || !HasRoom(stream, 0))) {
     return false;
   }
   uint32_t payload = 0;
-  if constexpr (kAtPlace) {
-    const CallPlace* place = binding->places->Find(caller());
-    if (OPSCOPE_UNLIKELY(place == nullptr || place->chunk_sequence != stream->chunk_sequence)) return false;
-    payload = place->payload;
+  if constexpr (kAtSite) {
+    const CallSite* site = binding->sites->Find(caller());
+    if (OPSCOPE_UNLIKELY(site == nullptr || site->chunk_sequence != stream->chunk_sequence)) return false;
+    payload = site->payload;
   }
   Thread* thread = opscope_tls;
   OpenScope* slots = thread->free_slots;
@@ -204,7 +211,7 @@ __attribute__((always_inline)) inline bool TryUsualEnter(const Binding* binding,
   SetFreeSlots(thread, slots);
   return true;
 }
-__attribute__((always_inline)) inline bool TryUsualExit(const Binding* binding, uint64_t identity, CallKind kind) {
+__attribute__((always_inline)) inline bool TryFastExit(const Binding* binding, uint64_t identity, CallKind kind) {
   Stream* stream = binding->stream;
   if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0))) return false;
   Thread* thread = opscope_tls;
@@ -216,36 +223,36 @@ __attribute__((always_inline)) inline bool TryUsualExit(const Binding* binding, 
   return true;
 }
 
-// Name and place are known, but not both in this chunk. place: null: it is not wanted. REQUIRES: IsRecording.
-void EnterInNewChunk(const Binding* binding, CachedName* cached, uint64_t identity, CallKind kind, CallPlace* place);
+// Name and call site are known, but not both in the current chunk. site: null: not wanted. REQUIRES: IsRecording.
+void EnterInNewChunk(const Binding* binding, CachedName* cached, uint64_t identity, CallKind kind, CallSite* site);
 
-// The ways that make names, take chunks and attach threads. They may run Python code, so other threads may start and
-// stop windows meanwhile: compare calls_epoch before a binding is used again.
+// The slow paths, which make names, take chunks and attach threads. They may run Python code, during which other
+// threads may start and stop windows: compare calls_epoch before using a binding again.
 void EnterCodeSlow(Binding* binding, PyCodeObject* code, FrameObject* frame);
 void EnterFunctionSlow(Binding* binding, PyObject* function, PyObject* self, const FrameObject* caller);
 void EnterModuleSlow(Binding* binding, PyObject* module, uint64_t identity, const CallingFrame* caller);
 void EnterCollector(Binding* binding);
 void ExitSlow(Binding* binding, uint64_t identity, CallKind kind);
 
-// False: the slow way must go. caller: may be null where modules alone are recorded.
+// False: take the slow path. caller: may be null where modules alone are recorded.
 inline bool TryEnter(Binding* binding, const void* key, uint64_t identity, CallKind kind, const CallingFrame* caller) {
   if (!IsRecording(binding)) return false;
   Stream* stream = binding->stream;
   CachedName* cached = binding->CachedFor(key);
   if (OPSCOPE_UNLIKELY(cached->key != key)) return false;
-  CallPlace* place = binding->places != nullptr ? binding->places->Find(caller) : nullptr;
-  if (OPSCOPE_UNLIKELY(place == nullptr && binding->places != nullptr)) return false;
+  CallSite* site = binding->sites != nullptr ? binding->sites->Find(caller) : nullptr;
+  if (OPSCOPE_UNLIKELY(site == nullptr && binding->sites != nullptr)) return false;
   const bool is_here = cached->chunk_sequence == stream->chunk_sequence &&
-                       (place == nullptr || place->chunk_sequence == stream->chunk_sequence);
+                       (site == nullptr || site->chunk_sequence == stream->chunk_sequence);
   if (OPSCOPE_UNLIKELY(!is_here || !HasRoom(stream, 0))) {
-    EnterInNewChunk(binding, cached, identity, kind, place);
+    EnterInNewChunk(binding, cached, identity, kind, site);
   } else {
-    WriteCall(stream, RecordKind::kEnter, cached->name, place != nullptr ? place->payload : 0, identity, kind);
+    WriteCall(stream, RecordKind::kEnter, cached->name, site != nullptr ? site->payload : 0, identity, kind);
   }
   return true;
 }
 
-// Apart: what is rare stays out of the way of Python functions.
+// Never inlined, to keep the rare case out of the hot code.
 __attribute__((noinline)) inline void EnterModule(Binding* binding, PyObject* module, uint64_t identity,
                                                   const CallingFrame* caller) {
   if (!TryEnter(binding, module, identity, CallKind::kModule, caller)) {
@@ -297,15 +304,15 @@ inline void ExitFunction(Binding* binding, const FrameObject* caller) {
   ExitCall(binding, FrameIdentity(caller) | kCallOfFunction, CallKind::kFunction);
 }
 
-// Whether some window wants what Python tells of this thread's calls.
+// Whether some window wants this thread's call events.
 bool HearsEvents(const ThreadCalls* calls);
 // After a change of bindings or of the profile function that was there.
-void FindUsual(ThreadCalls* calls);
+void FindFastBindings(ThreadCalls* calls);
 // Every thread of Python that there is, and the frames that it runs, into the window. std::bad_alloc.
 void BindThreads(CallWindow* window);
-// No thread knows the window any more.
+// Unbinds all threads from the window.
 void UnbindThreads(CallWindow* window);
-// No thread remembers the name of this key any more, which is about to be another object's.
+// Removes the key from the caches of all threads: its address is about to be reused for another object.
 void ForgetName(const CallWindow* window, const void* key);
 // Null: no window ever wanted this thread.
 ThreadCalls* FindCalls(uint64_t python_thread);

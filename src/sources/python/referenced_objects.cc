@@ -1,5 +1,7 @@
+// Tensors are read from the parameters of a module, their gradients, and the state of an optimizer. Only objects of
+// exactly the known tensor classes are read, because a subclass may run code of its own when an attribute is read.
 // SPDX-License-Identifier: Apache-2.0
-#include "sources/python/held_objects.h"
+#include "sources/python/referenced_objects.h"
 
 #include <cstddef>
 #include <unordered_map>
@@ -24,21 +26,21 @@ class Owned {
   PyObject* object_;
 };
 
-// Tensors of one object, alive until it has been told of them. Those whose class may run code of its own when it is
-// asked are left out, as are things that are no tensors.
-class HeldTensors {
+// The tensors of one object, kept alive until they are reported. Tensors of other classes than the known ones are left
+// out: reading their attributes may run code of the program.
+class ReferencedTensors {
  public:
-  explicit HeldTensors(const CallWindow& window) : types_(window.tensor_types), hold_(window.hold) {}
-  ~HeldTensors() {
+  explicit ReferencedTensors(const CallWindow& window) : types_(window.tensor_types), hold_(window.hold) {}
+  ~ReferencedTensors() {
     for (PyObject* object : objects_)
       Py_DECREF(object);
   }
-  HeldTensors(const HeldTensors&) = delete;
-  HeldTensors& operator=(const HeldTensors&) = delete;
+  ReferencedTensors(const ReferencedTensors&) = delete;
+  ReferencedTensors& operator=(const ReferencedTensors&) = delete;
 
   bool wanted() const { return hold_ != nullptr && types_ != nullptr; }
 
-  // False: it is none that is told of. `name`: a str, kept alive too.
+  // False: the object is not reported. `name`: a str, kept alive too.
   bool Add(PyObject* tensor, TensorRole role, PyObject* name = nullptr) {
     if (!IsPlainTensor(tensor)) return false;
     const Owned address(PyObject_GetAttrString(tensor, "_cdata"));
@@ -60,7 +62,7 @@ class HeldTensors {
     return true;
   }
 
-  void Tell(PyObject* owner) const {
+  void Report(PyObject* owner) const {
     if (!tensors_.empty()) hold_(reinterpret_cast<uint64_t>(owner), tensors_.data(), tensors_.size());
   }
 
@@ -125,16 +127,16 @@ std::unordered_map<PyObject*, PyObject*> StatesByParameter(PyObject* items) {
 
 }  // namespace
 
-void HoldModule(const CallWindow& window, PyObject* module) {
-  HeldTensors tensors(window);
+void ReportModuleTensors(const CallWindow& window, PyObject* module) {
+  ReferencedTensors tensors(window);
   if (!tensors.wanted()) return;
   const Owned parameters(PyObject_GetAttrString(module, "_parameters"));
   VisitItems(parameters.get(), [&](PyObject* name, PyObject* parameter) { tensors.AddParameter(parameter, name); });
-  tensors.Tell(module);
+  tensors.Report(module);
 }
 
-void HoldOptimizer(const CallWindow& window, PyObject* optimizer) {
-  HeldTensors tensors(window);
+void ReportOptimizerTensors(const CallWindow& window, PyObject* optimizer) {
+  ReferencedTensors tensors(window);
   if (!tensors.wanted()) return;
   const Owned state(PyObject_GetAttrString(optimizer, "state"));
   const Owned items(state && PyDict_Check(state.get()) ? PyDict_Items(state.get()) : nullptr);
@@ -153,7 +155,7 @@ void HoldOptimizer(const CallWindow& window, PyObject* optimizer) {
       states.erase(found);
     });
   });
-  tensors.Tell(optimizer);
+  tensors.Report(optimizer);
 }
 
 }  // namespace opscope

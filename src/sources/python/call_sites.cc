@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sources/python/call_places.h"
+#include "sources/python/call_sites.h"
 
 #include <cstddef>
 #include <cstring>
@@ -7,25 +7,25 @@
 
 namespace opscope {
 
-CallPlace* CallPlaces::Remember(const void* instruction, PyCodeObject* code, int line, CallNames* names) {
+CallSite* CallSites::Remember(const void* instruction, PyCodeObject* code, int line, CallNames* names) {
   const void* key = KeyOf(instruction);
-  const CallName* text = names->OfPlace(key, code, line);
-  CallPlace* place = FirstOf(key);
-  place[1] = place[0];
-  place[0] = {.key = key, .text = text};
-  return place;
+  const CallName* text = names->OfSite(key, code, line);
+  CallSite* site = FirstOf(key);
+  site[1] = site[0];
+  site[0] = {.key = key, .text = text};
+  return site;
 }
 
-// No table of names is asked: the places are one.
-uint32_t PayloadOf(Stream* stream, CallPlace* place) {
-  if (place->chunk_sequence == stream->chunk_sequence) return place->payload;
+// Writes the text directly, without the stream's name cache: the call sites are a cache already.
+uint32_t PayloadOf(Stream* stream, CallSite* site) {
+  if (site->chunk_sequence == stream->chunk_sequence) return site->payload;
   struct {
     PayloadHeader header;
     uint32_t text = 0, none = 0;
     NameEntry name;
   } entries;
   constexpr auto kPayloadBytes = static_cast<uint32_t>(offsetof(decltype(entries), name));
-  const std::string& text = place->text->text;
+  const std::string& text = site->text->text;
   char* side = ReserveSide(stream, static_cast<uint32_t>(kPayloadBytes + NameEntryBytes(text.size())));
   if (side == nullptr) return 0;
   const uint32_t payload = OffsetInChunk(stream, side);
@@ -34,8 +34,8 @@ uint32_t PayloadOf(Stream* stream, CallPlace* place) {
   entries.name.size = static_cast<uint32_t>(text.size());
   std::memcpy(side, &entries, sizeof(entries));
   std::memcpy(side + sizeof(entries), text.c_str(), text.size() + 1);
-  place->payload = payload;
-  place->chunk_sequence = stream->chunk_sequence;
+  site->payload = payload;
+  site->chunk_sequence = stream->chunk_sequence;
   return payload;
 }
 

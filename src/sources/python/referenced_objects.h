@@ -1,0 +1,16 @@
+// Reports to the torch source which tensors a module or an optimizer references, when the object is first seen. The
+// memory timeline derives the category of a tensor from it (parameter, gradient, optimizer state).
+//
+// Thread rule: as thread_calls.h.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sources/python/thread_calls.h"
+
+namespace opscope {
+
+// A gradient and the states stand behind their parameter. Both may run Python code. std::bad_alloc.
+void ReportModuleTensors(const CallWindow& window, PyObject* module);
+void ReportOptimizerTensors(const CallWindow& window, PyObject* optimizer);
+
+}  // namespace opscope
