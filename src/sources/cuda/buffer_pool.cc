@@ -1,3 +1,5 @@
+// A buffer moves between two lists: free -> CUPTI fills it -> filled -> the collector decodes it -> free. Pages are
+// touched when a buffer is made, so that no page fault happens inside CUPTI's callback.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/cuda/buffer_pool.h"
 

@@ -1,9 +1,7 @@
-// Buffers for CUPTI's activity records: touched before they are asked for, given back and used again, under a cap. And
-// the ones that CUPTI has filled, until somebody takes them.
+// Buffers for CUPTI's activity records, reused and limited in number. Also the queue of those that CUPTI has filled.
 //
-// CUPTI asks for a buffer, and gives it back, on threads of the program and of its own, in the midst of its calls:
-// these two take no longer than a push and a pop, allocate nothing unless the pool is empty, and call nothing of
-// CUPTI's.
+// CUPTI requests and returns buffers inside its own calls, on threads of the program and of its own. So both take no
+// longer than a push or a pop, allocate only when the pool is empty, and call nothing of CUPTI's.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -21,7 +19,7 @@ namespace opscope::cuda {
 struct FilledBuffer {
   uint8_t* bytes = nullptr;
   size_t valid = 0;
-  bool is_thrown_away = false;  // it was given beyond the cap: its records are counted and no more
+  bool is_thrown_away = false;  // beyond the cap: its records are only counted
 };
 
 class BufferPool {
@@ -29,19 +27,19 @@ class BufferPool {
   static constexpr size_t kBufferBytes = size_t{4} << 20;
   static constexpr size_t kDefaultCap = 64;  // buffers
 
-  // Room for the first requests. No more than `cap` buffers will be out.
+  // Makes buffers for the first requests. At most `cap` buffers will be in use.
   void Prepare(size_t buffers, size_t cap);
-  // Null: the cap is reached, and may_decline. Without that a buffer beyond the cap comes.
+  // Null: the cap is reached and may_decline. Without may_decline it returns a buffer beyond the cap.
   uint8_t* Take(bool may_decline);
-  // From CUPTI. False: it is none of ours.
+  // CUPTI returns a buffer. False: it is not of this pool.
   bool Fill(uint8_t* bytes, size_t valid);
   // The oldest one that was filled. False: there is none.
   bool TakeFilled(FilledBuffer* filled);
   void GiveBack(const FilledBuffer& filled);
-  // Touches buffers until some are ready again. For a thread that nobody waits for.
+  // Makes buffers until some are ready again. Slow: for the collector's thread.
   void KeepReady();
 
-  size_t with_cupti() const;  // that it has not given back
+  size_t with_cupti() const;  // buffers that CUPTI has not returned
   // Frees what is not with CUPTI.
   void Release();
 

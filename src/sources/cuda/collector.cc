@@ -1,3 +1,6 @@
+// One thread decodes what CUPTI fills. CUPTI's callback only puts the buffer on a list and wakes the thread, because
+// CUPTI calls it inside the program's own CUDA calls. Drain waits until the thread has written every buffer that has
+// come so far.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/cuda/collector.h"
 
@@ -7,7 +10,7 @@
 #include <algorithm>
 #include <array>
 
-#include "sources/cuda/cupti_verdict.h"
+#include "sources/cuda/cupti_errors.h"
 #include "sources/cuda/timed_calls.h"
 #include "sources/streams/failures.h"
 
@@ -115,7 +118,7 @@ const char* Collector::NameOfCall(const DecodedRecord& record) {
   return names[number];
 }
 
-void Collector::NoteFailedCall(const char* function, cupti::Result answer) {
+void Collector::RecordFailedCall(const char* function, cupti::Result answer) {
   const char* name = nullptr;
   library_->call.GetResultString(answer, &name);
   const std::string text = std::string(function) + ": " + NameOfCode(answer, name);
@@ -150,7 +153,7 @@ void Collector::Collect(const FilledBuffer& filled) {
   for (;;) {
     const cupti::Result answer = library_->call.ActivityGetNextRecord(filled.bytes, filled.valid, &record);
     if (answer != cupti::Result::kSuccess) {
-      if (answer != cupti::Result::kMaxLimitReached) NoteFailedCall("cuptiActivityGetNextRecord", answer);
+      if (answer != cupti::Result::kMaxLimitReached) RecordFailedCall("cuptiActivityGetNextRecord", answer);
       break;
     }
     if (filled.is_thrown_away) {

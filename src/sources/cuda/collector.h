@@ -1,11 +1,9 @@
-// Takes CUPTI's filled buffers, on a thread of its own, and gives their records to the windows that they are of.
+// Decodes CUPTI's filled buffers on a thread of its own and gives the records to the windows that they belong to.
 //
-// CUPTI's callbacks do no more than to note a buffer and wake that thread. The records are decoded outside of all
-// locks, a few hundred at once, then written while the windows are held. While CUPTI is called no lock is held that a
-// callback takes.
+// CUPTI's callbacks only store a buffer and wake that thread. Records are decoded without locks, a few hundred at a
+// time, and then written with the windows locked. No lock that a callback takes is held while CUPTI is called.
 //
-// Thread rule: any thread. One collector at a time is the process's; one whose thread does not come back from CUPTI is
-// left to itself.
+// Thread rule: any thread. The process uses one collector at a time; one whose thread is stuck in CUPTI is abandoned.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -33,23 +31,23 @@ class Collector {
  public:
   explicit Collector(const CuptiLibrary* library) : library_(library) { sem_init(&wake_, 0, 0); }
 
-  // The process's own from here on: CUPTI's callbacks reach it. REQUIRES: it lives for ever.
+  // From now on CUPTI's callbacks use this collector. REQUIRES: it is never destroyed.
   void Install();
   static void RequestBuffer(uint8_t** buffer, size_t* size, size_t* max_records);
   static void CompleteBuffer(cupti::CudaContext context, uint32_t stream, uint8_t* buffer, size_t size, size_t valid);
 
-  // False: no thread could be had.
+  // False: no thread could be started.
   bool Start();
   BufferPool* pool() { return &pool_; }
 
-  // The window takes records from now on. Kept until Forget. False: the collector does not come to itself in time.
+  // The window takes records from now on. Kept until Forget. False: the windows were locked until the deadline.
   bool Add(std::shared_ptr<DeviceWindow> window, const ClockPair& clock, Deadline deadline);
-  // Waits for the records of all buffers that have come. False: they are not done in time.
+  // Waits until the records of all buffers so far are written. False: not before the deadline.
   bool Drain(Deadline deadline);
-  // False: likewise; the window must not be used any more.
+  // False: as Add; the window must not be used any more.
   bool End(DeviceWindow* window, const ClockPair& clock, Deadline deadline);
   bool Forget(DeviceWindow* window, Deadline deadline);
-  // Calls visit() while no window takes records. False: likewise, and it was not called.
+  // Calls visit() while no window takes records. False: as Add, and it was not called.
   template <typename Visiting>
   bool Visit(Deadline deadline, const Visiting& visit) {
     const std::unique_lock lock(windows_mutex_, deadline);
@@ -73,7 +71,7 @@ class Collector {
   void Collect(const FilledBuffer& filled);
   void Deliver(const Batch& batch);
   const char* NameOfCall(const DecodedRecord& record);
-  void NoteFailedCall(const char* function, cupti::Result answer);
+  void RecordFailedCall(const char* function, cupti::Result answer);
 
   const CuptiLibrary* library_;
   BufferPool pool_;
@@ -93,7 +91,7 @@ class Collector {
 };
 
 uint64_t CuptiNow();
-// Reads CUPTI's clock and the recorder's together, several times, and keeps the pair that is surest.
+// Reads CUPTI's clock and the recorder's together, several times, and keeps the pair with the smallest error.
 ClockPair ReadClockPair();
 
 }  // namespace opscope::cuda

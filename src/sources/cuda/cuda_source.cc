@@ -1,3 +1,5 @@
+// A recording is a window of the CUPTI session (cupti_session.h) with a track of its own. Records may come after the
+// stop, as CUPTI delivers them late; the track is closed when the session of opscope reads the recording (Deliver).
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/cuda_source.h"
 
@@ -13,8 +15,8 @@
 #include "sources/cuda/collector.h"
 #include "sources/cuda/cuda_timer.h"
 #include "sources/cuda/cupti_library.h"
+#include "sources/cuda/cupti_session.h"
 #include "sources/cuda/device_window.h"
-#include "sources/cuda/holder.h"
 #include "sources/streams/failures.h"
 #include "sources/streams/window_fact.h"
 
@@ -22,8 +24,8 @@ namespace opscope {
 namespace {
 
 using cuda::CopyText;
+using cuda::CuptiSession;
 using cuda::DeviceWindow;
-using cuda::Holder;
 
 constexpr SourceFlag kFlags[] = {{"synchronization", cuda_source_flags::kSynchronization},
                                  {"memory", cuda_source_flags::kMemory},
@@ -54,7 +56,7 @@ void* Begin(Window* window, uint32_t flags) {
   if (track == nullptr) return nullptr;
   session->process = getpid();
   session->window = std::make_shared<DeviceWindow>(window, track, flags, &cuda::ReadClockPair);
-  const std::string why_not = Holder::Get().Begin(session->window);
+  const std::string why_not = CuptiSession::Get().Begin(session->window);
   session->is_recorded = why_not.empty();
   session->window->problems().not_recorded = why_not;
   {
@@ -87,7 +89,7 @@ void Stop(void* opaque) {
   auto* session = static_cast<Session*>(opaque);
   if (session->process != getpid() || !session->is_recorded) return;
   try {
-    Holder::Get().End(session->window);
+    CuptiSession::Get().End(session->window);
   } catch (...) {
     CountFailure();
   }
@@ -97,7 +99,7 @@ void Pause(void* opaque, bool paused) {
   const auto* session = static_cast<const Session*>(opaque);
   if (session->process != getpid() || !session->is_recorded) return;
   try {
-    Holder::Get().Pause(session->window, paused);
+    CuptiSession::Get().Pause(session->window, paused);
   } catch (...) {
     CountFailure();
   }
@@ -107,7 +109,7 @@ void Deliver(void* opaque) {
   const std::unique_ptr<Session> session(static_cast<Session*>(opaque));
   if (session->process != getpid()) return;
   try {
-    if (session->is_recorded) Holder::Get().Forget(session->window);
+    if (session->is_recorded) CuptiSession::Get().Forget(session->window);
     if (const std::string problems = session->window->problems().Json(); !problems.empty()) {
       AddWindowFact(session->window->window(), kDeviceProblemsKey, problems);
     }
@@ -130,23 +132,23 @@ bool IsNamed() {
   return cuda::LoadedCupti().was_named;
 }
 void WhyNot(char* why, size_t size) {
-  CopyText(Holder::Get().WhyNot(), why, size);
+  CopyText(CuptiSession::Get().WhyNot(), why, size);
 }
 void WhyNotRecorded(const void* window, char* why, size_t size) {
   const MutexLock lock(last_mutex);
   CopyText(window == last_window ? LastWhyNot() : std::string(), why, size);
 }
-void TellTorchProfiled(bool is_over) {
-  Holder::Get().TellTorchProfiled(is_over);
+void SetTorchProfiled(bool is_over) {
+  CuptiSession::Get().SetTorchProfiled(is_over);
 }
 
 void WatchGraphs(bool is_on, char* why, size_t size) {
   std::string text;
   try {
     if (is_on) {
-      text = Holder::Get().WatchGraphs();
+      text = CuptiSession::Get().WatchGraphs();
     } else {
-      Holder::Get().LeaveGraphs();
+      CuptiSession::Get().LeaveGraphs();
     }
   } catch (...) {
     CountFailure();
@@ -158,7 +160,7 @@ void WatchGraphs(bool is_on, char* why, size_t size) {
 // The child has CUPTI's memory and none of its threads: it is never called there.
 __attribute__((constructor)) void WatchForksOfCuda() {
   pthread_atfork(nullptr, nullptr, [] {
-    if (Holder* holder = Holder::GetIfUsed()) holder->ForgetAfterFork();
+    if (CuptiSession* session = CuptiSession::GetIfUsed()) session->ForgetAfterFork();
   });
 }
 
@@ -176,7 +178,7 @@ constexpr CudaSource kSource = {.source = {.flag_count = std::size(kFlags),
                                 .is_named = &IsNamed,
                                 .why_not = &WhyNot,
                                 .why_not_recorded = &WhyNotRecorded,
-                                .tell_torch_profiled = &TellTorchProfiled,
+                                .tell_torch_profiled = &SetTorchProfiled,
                                 .watch_graphs = &WatchGraphs,
                                 .start_timer = &cuda::StartTimer,
                                 .drain_timer = &cuda::DrainTimer,

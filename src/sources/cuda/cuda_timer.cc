@@ -1,4 +1,4 @@
-// A timer is a window of which only times are kept, in memory, until somebody takes them.
+// A timer is a window that keeps only times, in memory, until the caller takes them.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/cuda/cuda_timer.h"
 
@@ -10,8 +10,8 @@
 #include <string>
 
 #include "sources/cuda/collector.h"
+#include "sources/cuda/cupti_session.h"
 #include "sources/cuda/device_window.h"
-#include "sources/cuda/holder.h"
 #include "sources/cuda/node_times.h"
 #include "sources/streams/failures.h"
 
@@ -40,7 +40,7 @@ void* StartTimer(uint32_t flags, char* why, size_t size) {
     timer->process = getpid();
     timer->flags = flags | cuda_timer_flags::kTimes;
     timer->window = std::make_shared<DeviceWindow>(timer->flags);
-    const std::string why_not = Holder::Get().Begin(timer->window);
+    const std::string why_not = CuptiSession::Get().Begin(timer->window);
     CopyText(why_not, why, size);
     return why_not.empty() ? timer.release() : nullptr;
   } catch (...) {
@@ -55,8 +55,8 @@ void DrainTimer(void* opaque, bool flush, CudaTimes* times) {
   *times = {};
   if (timer->process != getpid()) return;
   try {
-    if (flush) Holder::Get().Flush();
-    timer->taken = Holder::Get().TakeTimes(timer->window.get());
+    if (flush) CuptiSession::Get().Flush();
+    timer->taken = CuptiSession::Get().TakeTimes(timer->window.get());
     *times = {timer->taken.works.data(), timer->taken.works.size(), timer->taken.regions.data(),
               timer->taken.regions.size(), timer->taken.dropped};
   } catch (...) {
@@ -68,8 +68,8 @@ void StopTimer(void* opaque) {
   const std::unique_ptr<Timer> timer(static_cast<Timer*>(opaque));
   if (timer->process != getpid()) return;
   try {
-    Holder::Get().End(timer->window);
-    Holder::Get().Forget(timer->window);
+    CuptiSession::Get().End(timer->window);
+    CuptiSession::Get().Forget(timer->window);
   } catch (...) {
     CountFailure();
   }
@@ -77,13 +77,13 @@ void StopTimer(void* opaque) {
 
 bool PushRegion(uint64_t id) {
   const auto push = LoadedCupti().call.ActivityPushExternalCorrelationId;
-  if (push == nullptr || Holder::Get().is_forked()) return false;
+  if (push == nullptr || CuptiSession::Get().is_forked()) return false;
   return push(kKindOfRegions, id) == cupti::Result::kSuccess;
 }
 
 bool PopRegion(uint64_t* id) {
   const auto pop = LoadedCupti().call.ActivityPopExternalCorrelationId;
-  if (pop == nullptr || Holder::Get().is_forked()) return false;
+  if (pop == nullptr || CuptiSession::Get().is_forked()) return false;
   return pop(kKindOfRegions, id) == cupti::Result::kSuccess;
 }
 

@@ -34,7 +34,7 @@ using Subscriber = struct CUpti_Subscriber_st*;
 inline constexpr std::uint32_t kOldestApi = 18;
 inline constexpr std::uint32_t kDeclinesBuffersSince = 27;  // before, a null buffer crashes the library
 
-// What a subscriber is told at the begin and the end of a call of the runtime or driver API.
+// The data of a callback at the begin and the end of a call of the runtime or driver API.
 struct CallbackData {
   std::uint32_t site;  // 0 at the begin, 1 at the end
   const char* function_name;
@@ -47,7 +47,7 @@ struct CallbackData {
   std::uint32_t correlation;
 };
 
-// What a subscriber is told of a resource; `descriptor` is a GraphData where it is a graph or a node.
+// The data of a callback about a resource; `descriptor` is a GraphData for a graph or a node.
 struct ResourceData {
   CudaContext context;
   void* handle;
@@ -67,7 +67,7 @@ struct GraphData {
 struct SubscriberParams {
   std::size_t struct_size;
   const char* subscriber_name;  // at most 52 characters
-  char* old_subscriber_name;    // filled when somebody else holds CUPTI; at least 64 bytes, or null
+  char* old_subscriber_name;    // filled when another subscriber has CUPTI; at least 64 bytes, or null
   std::size_t old_subscriber_size;
   std::uint8_t allow_multiple_subscribers;
   std::uint8_t padding[7];
@@ -113,7 +113,7 @@ using ActivityFlushPeriod = Result (*)(std::uint32_t milliseconds);
 // Of one subscriber, or with null of all. From 130202 on.
 using ActivityGetEnabledKinds = Result (*)(Subscriber, ActivityKind* kinds, std::uint32_t* size, std::uint32_t* count);
 
-// Used where what graphs are made of was asked for.
+// Used where a window or a timer wants the nodes of graphs.
 using EnableCallback = Result (*)(std::uint32_t enable, Subscriber, CallbackDomain, std::uint32_t cbid);
 using GetGraphNodeId = Result (*)(GraphNode, std::uint64_t* id);
 using GetGraphId = Result (*)(Graph, std::uint32_t* id);

@@ -1,3 +1,5 @@
+// One function per kind of activity record fills a small event of our own (DecodedRecord). Fields that later versions
+// of CUPTI append are read only if the library's version has them (kSince, cupti_abi.h).
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/cuda/cupti_decode.h"
 

@@ -126,7 +126,7 @@ enum class CallbackDomain : std::uint32_t {
   kState = 6,
 };
 
-// Of the domain kResource, what is told of graphs.
+// Callbacks of the domain kResource that are about graphs.
 enum class ResourceCallback : std::uint32_t {
   kGraphDestroyStarting = 10,
   kGraphNodeCreated = 13,

@@ -1,3 +1,5 @@
+// The search order is in cupti_library.h. A libcupti that the process has loaded already comes first, so that all users
+// of CUPTI in the process share one copy.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/cuda/cupti_library.h"
 
@@ -11,7 +13,7 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "sources/cuda/cupti_verdict.h"
+#include "sources/cuda/cupti_errors.h"
 
 namespace opscope::cuda {
 namespace {
@@ -152,7 +154,7 @@ CuptiLibrary LoadCupti(const std::string& file) {
     const char* name = nullptr;
     library.call.GetResultString(answer, &name);
     const std::string code = NameOfCode(answer, name);
-    library.why_not = WhyNot(WordsOf(answer, code), "cuptiGetVersion", code);
+    library.why_not = WhyNot(ReasonOf(answer, code), "cuptiGetVersion", code);
   } else if (library.version < kLeastApi) {
     library.why_not = "CUDA is not recorded: CUPTI is too old (its API is " + std::to_string(library.version) +
                       ", needed is " + std::to_string(kLeastApi) + ")";

@@ -34,7 +34,7 @@ namespace opscope::cuda {
   USE(ActivitySetAttribute)     \
   USE(ActivityEnableAndDump)    \
   USE(ActivityEnableCudaEventDeviceTimestamps) USE(ActivityGetEnabledKinds)
-// Called only where what graphs are made of, or a timer of regions, was asked for.
+// Called only for a window with nodes of graphs or a timer of regions.
 #define OPSCOPE_CUPTI_ON_REQUEST(USE) \
   USE(EnableCallback)                 \
   USE(GetGraphNodeId)                 \
@@ -57,7 +57,7 @@ struct CuptiLibrary {
   std::string path;
   uint32_t version = 0;
   CuptiFunctions call;
-  std::string why_not;     // cuda_detail in the words of cupti_verdict.h; "": it can be called
+  std::string why_not;     // cuda_detail in the words of cupti_errors.h; "": it can be called
   bool was_named = false;  // by OPSCOPE_CUPTI_LIB
 
   bool is_usable() const { return why_not.empty(); }
@@ -69,7 +69,7 @@ void SuggestCupti(const std::string& file);
 // Loaded at the first call; lives for ever.
 const CuptiLibrary& LoadedCupti();
 
-// The same of a file, for tests and for a look at one that nobody uses: "" looks for it as above.
+// As above for one file, for tests and to inspect a library that is not in use. "": search as above.
 CuptiLibrary LoadCupti(const std::string& file);
 
 }  // namespace opscope::cuda

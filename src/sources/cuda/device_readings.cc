@@ -1,3 +1,6 @@
+// The thread looks at its orders again after each round of NVML calls, because any of them may take long; a reading
+// goes to the windows that are open by then. NVML's exit handlers must not run while the thread is inside NVML:
+// EndWithProcess runs before them and waits up to 100 ms.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/cuda/device_readings.h"
 
@@ -55,7 +58,7 @@ void DeviceReadings::Begin(Collector* collector) {
   has_thread_ = BeginThread([this] { Run(); });
 }
 
-void DeviceReadings::Rest() {
+void DeviceReadings::Suspend() {
   const std::lock_guard lock(mutex_);
   is_wanted_ = false;
   changed_.notify_all();

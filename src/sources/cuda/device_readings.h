@@ -1,10 +1,10 @@
-// Reads power and clock of the devices, ten times a second at most, while a window is open, on a thread of its own:
-// NVML may be slow, fail or hang, and nobody waits for it. It is loaded, begun and ended on that thread; where it does
-// not load the thread ends, and there is none any more.
+// Reads power and clock of the devices with NVML while a window is open, at most ten times a second. NVML may be slow,
+// fail or hang, so it is loaded, initialised, called and shut down on a thread of its own, and no other thread waits
+// for it. Where NVML cannot be loaded the thread ends, and is not started again.
 //
-//   no thread --Begin--> reads: NVML is begun --Rest--> no thread
+//   no thread --Begin--> reads: NVML is initialised --Suspend--> no thread
 //
-// A thread that hangs in NVML is left to itself; when it comes back it does what is asked by then. There is never more
+// A thread that hangs in NVML is abandoned; if it returns, it acts on the orders of that moment. There is never more
 // than one.
 //
 // Thread rule: any thread. No lock of this is held while NVML, CUDA's driver or the windows are called.
@@ -30,15 +30,15 @@ class DeviceReadings {
 
   // The open windows of this collector have readings from now on.
   void Begin(Collector* collector);
-  void Rest();
+  void Suspend();
 
  private:
   void Run();
   void ReadWhileWanted(const NvmlFunctions& nvml);
   // True: it is still wanted, and its time has come.
   bool AwaitNext();
-  // NVML's code must not run while the process takes the library down. So whoever calls it says so, and the end of the
-  // process waits a moment for him. False: it ends, and nothing was called.
+  // NVML's code must not run while the process unloads it. So each call sets is_inside_, and the exit handler waits for
+  // it a moment. False: the process is exiting, and nothing was called.
   template <typename Calls>
   bool Call(const Calls& calls);
   static void EndWithProcess();

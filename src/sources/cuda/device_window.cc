@@ -1,3 +1,5 @@
+// Which records belong to a window, by their times: CUPTI delivers the records of all windows together, and late ones
+// after a window has ended.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/cuda/device_window.h"
 

@@ -53,7 +53,7 @@ class DeviceWindow {
   void Resume(const ClockPair& clock);
   bool is_paused() const { return paused_since_ns_ != 0; }
 
-  // What is known of graphs, as far as it was asked for. REQUIRES: it is open.
+  // Writes what is known of graphs, as far as the window wants it. REQUIRES: the window is open.
   void WriteGraphs(const KnownGraphs& known);
 
   bool is_timer() const { return times_ != nullptr; }

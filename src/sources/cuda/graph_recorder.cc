@@ -1,3 +1,5 @@
+// Instantiating a graph clones its nodes. CUPTI reports each clone with the node that it was cloned from, but no edges
+// of clones. Edges are recorded for the original nodes and mapped to the clones.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/cuda/graph_recorder.h"
 
@@ -24,7 +26,7 @@ uint64_t NumberOf(cupti::GraphNode node) {
   return number;
 }
 
-// What a node of these types does has numbers behind those of all others, and may run any number of times.
+// The work of such a node has numbers after those of all other nodes, and may run any number of times.
 bool IsNested(GraphNodeType type) {
   return type == GraphNodeType::kChildGraph || type == GraphNodeType::kConditional;
 }
@@ -49,7 +51,7 @@ void GraphRecorder::OnCallback(void*, cupti::CallbackDomain domain, uint32_t cal
   }
 }
 
-// CUPTI is asked before the lock is taken.
+// Calls CUPTI before it takes the lock.
 void GraphRecorder::Notice(ResourceCallback callback, const cupti::GraphData& data) {
   const CuptiFunctions& call = LoadedCupti().call;
   uint32_t graph = 0;
@@ -98,7 +100,7 @@ void GraphRecorder::AddClone(uint64_t original, uint64_t clone, GraphNodeType ty
     const auto found = std::ranges::find(neighbour.clones, GraphOf(clone), &GraphOf);
     return found == neighbour.clones.end() ? kNone : *found;
   };
-  // Those that are cloned later find this one.
+  // Neighbours that are cloned later find this clone.
   for (const uint64_t before : from.before) {
     if (const uint64_t neighbour = in_graph(nodes_[before]); neighbour != kNone) Connect(neighbour, clone);
   }

@@ -1,9 +1,8 @@
-// The nodes of CUDA's graphs and what each waits for, as CUPTI tells of them while graphs are made: its records of what
-// a node does have the node's number and nothing of the others. A graph that was made before the recorder was asked to
-// watch is not known.
+// The nodes and edges of CUDA graphs, from CUPTI's callbacks while graphs are built. CUPTI's activity records have only
+// the number of a node. Graphs that were built before WatchGraphs are unknown.
 //
-// A graph is instantiated by cloning its nodes, and a clone is what runs: its edges are those of the nodes that it and
-// its neighbours were cloned from. The upper half of a node's number is the number of its graph.
+// Instantiating a graph clones its nodes, and the clones are what runs. The edges of a clone are those between the
+// nodes that it and its neighbours were cloned from. The upper half of a node's number is the number of its graph.
 //
 // Thread rule: any thread; CUPTI calls back on the program's threads while they make graphs.
 // SPDX-License-Identifier: Apache-2.0

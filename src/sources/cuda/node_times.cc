@@ -39,7 +39,7 @@ void NodeTimes::Add(const DecodedRecord& record) {
     case CudaEvent::kExternalId: {
       if ((flags_ & cuda_timer_flags::kRegions) == 0) return;
       const auto details = record.DetailsAs<CudaExternalIdDetails>();
-      if (details.kind != static_cast<uint32_t>(kKindOfRegions)) return;  // somebody else's
+      if (details.kind != static_cast<uint32_t>(kKindOfRegions)) return;  // of another tool
       if (regions.size() < kMost) {
         regions.push_back({details.id, record.correlation, 0});
       } else {

@@ -1,5 +1,4 @@
-// What an always-on timer is told of the work of devices: when it ran, on which stream, of which node of a graph.
-// Nothing else of the records is kept.
+// What an always-on timer keeps of the records of devices: when work ran, on which stream, for which node of a graph.
 //
 // Thread rule: guarded by the collector's mutex.
 // SPDX-License-Identifier: Apache-2.0
@@ -25,7 +24,7 @@ class NodeTimes {
 
   std::vector<CudaTimedWork> works;
   std::vector<CudaRegionOfCall> regions;
-  uint64_t dropped = 0;  // of these, for want of room: nobody has taken them
+  uint64_t dropped = 0;  // times that were dropped because nothing took the earlier ones
 
  private:
   template <typename Details>

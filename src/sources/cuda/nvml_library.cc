@@ -69,7 +69,7 @@ DriverFunctions FindDriver() {
   Resolve(handle, {"cuDeviceGetCount"}, &driver.DeviceGetCount);
   Resolve(handle, {"cuDeviceGet"}, &driver.DeviceGet);
   Resolve(handle, {"cuDeviceGetUuid_v2", "cuDeviceGetUuid"}, &driver.DeviceGetUuid);
-  dlclose(handle);  // whoever has loaded it keeps it: a driver is not unloaded
+  dlclose(handle);  // the driver stays loaded: its first user never unloads it
   return driver;
 }
 

@@ -3,7 +3,7 @@
 //   OPSCOPE_NVML_LIB=FILE    that one and no other
 //   else                     libnvidia-ml.so.1
 //
-// Any of its functions may hang: they are called on a thread that nobody waits for.
+// Any of its functions may hang: call them on a thread that no other thread waits for.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -31,7 +31,7 @@ struct NvmlFunctions {
   bool is_usable() const;
 };
 
-// All null where it does not load.
+// All members are null where the library cannot be loaded.
 NvmlFunctions LoadNvml();
 
 // Of libcuda: only asked, and only one that is in the process already.
@@ -50,9 +50,9 @@ struct ReadDevice {
   NvmlDevice handle = nullptr;
 };
 
-// The devices that CUDA shows this process. NVML counts all of the machine, in the order of their slots; CUDA those of
-// CUDA_VISIBLE_DEVICES, the fastest first. So they are found by their UUIDs, and by their numbers only where there is
-// but one, or nobody to be asked for a UUID. None: CUDA has not begun, or NVML does not tell.
+// The devices that CUDA shows to this process. NVML counts all devices of the machine in the order of their bus; CUDA
+// counts those in CUDA_VISIBLE_DEVICES, the fastest first. So they are matched by UUID, or by number if there is only
+// one device or no UUID can be read. Empty: CUDA is not initialised, or NVML does not answer.
 std::vector<ReadDevice> FindDevices(const NvmlFunctions& nvml, const DriverFunctions& driver);
 
 }  // namespace opscope::cuda

@@ -1,5 +1,5 @@
-// Writes what was decoded of CUPTI's records into a track of one window: 32 bytes a record. What records have alike
-// (the grid and block of a kernel that is launched again and again) is written once per chunk and shared.
+// Writes decoded records of CUPTI into the track of one window, 32 bytes per record. Details that records have in
+// common (the grid and block of a kernel that is launched again and again) are written once per chunk and shared.
 //
 // Thread rule: one thread at a time, as the track.
 // SPDX-License-Identifier: Apache-2.0

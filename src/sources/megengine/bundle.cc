@@ -1,3 +1,7 @@
+// The way from a Python callable to MegEngine's list of records leads through several objects whose layout is known
+// only by inspection (native_layout.h). Each pointer is checked as an address and read by OwnMemory, which returns an
+// error for memory that is not mapped; each object must look as expected (type, sizes) before the next pointer is
+// followed.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/megengine/bundle.h"
 

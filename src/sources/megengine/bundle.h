@@ -40,7 +40,7 @@ struct FoundBundle {
 
 // Frees the records, which takes as long as it took to walk over them, so that the callable, with which they would go,
 // is dropped at once: Python lets nothing else run meanwhile. Nothing where the function is not one of MegEngine's.
-// REQUIRES: FindBundle has found it, and nobody calls the callable any more.
+// REQUIRES: FindBundle has found it, and the callable is not called any more.
 void FreeBundle(const void* function_record, OwnMemory* memory);
 
 }  // namespace opscope::megengine

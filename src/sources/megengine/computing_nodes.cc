@@ -1,3 +1,6 @@
+// A computing node has two locators, the logical one of the program and the physical one. Their position in the object
+// differs by the kind of node, so both are searched for: two adjacent triples of type, device and stream that are
+// plausible and agree with each other.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/megengine/computing_nodes.h"
 

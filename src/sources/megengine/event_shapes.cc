@@ -1,4 +1,6 @@
-// The table of events: what is written of each, and what is looked at before the first one is trusted.
+// The table of events: for each type of event what is written of it, and which of its fields are checked before the
+// first event of that type is trusted. A field of an event is an offset in a struct of MegEngine's, so a wrong table
+// would write nonsense; the check reads the fields of one event as memory that may not be there (own_memory.h).
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 

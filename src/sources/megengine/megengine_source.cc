@@ -1,3 +1,5 @@
+// MegEngine records by itself. When its window stops, TakeFrom finds its records in memory (bundle.h) and writes them
+// into the recording's track (walk.h).
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/megengine_source.h"
 

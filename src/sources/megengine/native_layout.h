@@ -1,6 +1,6 @@
 // What MegEngine 1.13 keeps of a window, as it lies in memory: own declarations, so that nothing of MegEngine is needed
 // to compile this. Its wheels are built with libstdc++'s older strings (one pointer; size and capacity lie before the
-// characters), which are declared here as what they are.
+// characters), which are declared here by their layout.
 //
 //   callable -> __self__: capsule -> FunctionRecord (pybind11) -> std::function -> closure -> Bundle
 //   Bundle.records[i].payload -> Payload.object -> type_info*, then the struct of the event's type

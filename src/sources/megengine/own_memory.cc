@@ -1,3 +1,6 @@
+// The kernel copies the memory and returns EFAULT for an address that is not mapped: by process_vm_readv, or, where a
+// sandbox forbids that, by a write into a pipe. A load would raise SIGSEGV, and a handler for it would have to coexist
+// with the program's.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/megengine/own_memory.h"
 
@@ -27,8 +30,7 @@ bool OwnMemory::Read(const void* from, void* to, size_t bytes) {
   return ReadByPipe(from, to, bytes);
 }
 
-// The kernel copies into the pipe, and says EFAULT where there is nothing. It is asked itself: a sanitizer's write()
-// would read before it.
+// Calls the kernel directly: a sanitizer's write() would read the memory first.
 bool OwnMemory::ReadByPipe(const void* from, void* to, size_t bytes) {
   if (pipe_[0] < 0 && pipe2(pipe_, O_CLOEXEC | O_NONBLOCK) != 0) return false;
   const ssize_t written = syscall(SYS_write, pipe_[1], from, bytes);

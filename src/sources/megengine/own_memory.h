@@ -1,4 +1,4 @@
-// Reads memory of this process of which it is not sure that it is there: what is not gives an error and no signal.
+// Reads memory of this process that may not be mapped: unmapped memory gives an error, not a signal.
 //
 // Thread rule: one thread at a time per object.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,5 @@
+// A record of kind kNative is an event's type, its time, its thread and up to a few words; names and lists are payloads
+// in the chunk. Records refer to threads and devices by number; each new chunk defines these numbers again (Define).
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/megengine/record_writer.h"
 

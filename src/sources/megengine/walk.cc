@@ -1,3 +1,5 @@
+// A record points to its payload, and the payload to its event, anywhere in memory: the walk waits for memory more than
+// it computes. So both are prefetched some records ahead, the payload first.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/megengine/walk.h"
 
@@ -13,8 +15,6 @@ namespace {
 
 constexpr size_t kLargestEvent = 512;
 
-// A record leads to its payload, and that to its event, anywhere in memory: the walk waits for memory more than it
-// computes. So both are asked for some records ahead, the payload first.
 constexpr ptrdiff_t kPayloadAhead = 24, kObjectAhead = 12;
 
 void FetchAhead(const NativeRecord* record, const NativeRecord* end) {

@@ -45,7 +45,7 @@ class Walk {
   uint16_t DeviceNumber(const void* node);
   // The parameters as JSON members in the order of their names; valid until the next call.
   std::string_view Members(const NativeFunction& parameters);
-  // Since the first event of that device in this piece. False: it cannot be told.
+  // Since the first event of that device in this piece. False: it is unknown.
   bool DeviceTime(void* event, uint16_t* device, int64_t* nanoseconds);
 
   uint64_t unknown() const { return unknown_; }  // records of types that this version does not read

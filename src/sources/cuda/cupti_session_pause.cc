@@ -1,4 +1,4 @@
-// A window pauses: what CUPTI has of the program's work rests while no window records.
+// Pauses: CUPTI's kinds are disabled while every open window is paused.
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
 #include <memory>
@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "sources/cuda/cupti_verdict.h"
-#include "sources/cuda/holder.h"
+#include "sources/cuda/cupti_errors.h"
+#include "sources/cuda/cupti_session.h"
 #include "sources/cuda/timed_calls.h"
 
 namespace opscope::cuda {
@@ -18,18 +18,19 @@ using cupti::Result;
 
 constexpr std::chrono::milliseconds kForPause{2000};
 
-// What tells of devices, contexts and streams goes on: a stream that is made meanwhile is used later.
-bool Rests(ActivityKind kind) {
+// Kinds that describe devices, contexts and streams stay enabled: a stream that is created in a pause may be used
+// later.
+bool IsSuspended(ActivityKind kind) {
   return kind != ActivityKind::kDevice && kind != ActivityKind::kContext && kind != ActivityKind::kStream;
 }
 
 }  // namespace
 
-std::string Holder::Rest(Deadline deadline) {
+std::string CuptiSession::Suspend(Deadline deadline) {
   using Answers = std::vector<std::pair<ActivityKind, Result>>;
   std::vector<ActivityKind> kinds;
   for (const ActivityKind kind : enabled_) {
-    if (Rests(kind)) kinds.push_back(kind);
+    if (IsSuspended(kind)) kinds.push_back(kind);
   }
   const auto answers = std::make_shared<Answers>();
   const bool is_over = RunBefore(deadline, [library = library_, kinds, answers] {
@@ -50,14 +51,14 @@ std::string Holder::Rest(Deadline deadline) {
   return failed;
 }
 
-std::string Holder::Wake(uint32_t flags, Deadline deadline) {
+std::string CuptiSession::Resume(uint32_t flags, Deadline deadline) {
   const auto why = std::make_shared<std::string>();
   const bool is_over = RunBefore(deadline, [this, why, flags] { *why = EnableKinds(flags); });
   return is_over ? *why : "cuptiActivityEnable: no answer";
 }
 
-// The time of a pause is around that in which CUPTI rests, and around the waits, which are nobody's work.
-void Holder::Pause(const std::shared_ptr<DeviceWindow>& window, bool paused) {
+// A pause lasts from before the kinds are disabled until after they are enabled, including the waits for the device.
+void CuptiSession::Pause(const std::shared_ptr<DeviceWindow>& window, bool paused) {
   if (is_forked_.load()) return;
   const Deadline deadline = std::chrono::steady_clock::now() + kForPause;
   const std::unique_lock lock(mutex_, deadline);
@@ -67,9 +68,9 @@ void Holder::Pause(const std::shared_ptr<DeviceWindow>& window, bool paused) {
   std::string failed;
   if (paused) {
     if (!collector_->Visit(deadline, [&] { window->Pause(before); })) return;
-    if (++paused_ == open_) failed = Rest(deadline);
+    if (++paused_ == open_) failed = Suspend(deadline);
   } else {
-    failed = Wake(window->flags(), deadline);
+    failed = Resume(window->flags(), deadline);
     const ClockPair after = ReadClockPair();
     if (collector_->Visit(deadline, [&] { window->Resume(after); })) --paused_;
   }

@@ -20,7 +20,7 @@ inline constexpr std::string_view kInUse = "in use";
 inline constexpr std::string_view kForked = "forked";
 
 // "no driver"; "CUPTI_ERROR_..." of a code that has no word of its own.
-std::string WordsOf(cupti::Result code, std::string_view name_of_code);
+std::string ReasonOf(cupti::Result code, std::string_view name_of_code);
 
 // One line: "CUDA is not recorded: no driver (cuptiActivityEnable: CUPTI_ERROR_NOT_INITIALIZED)".
 std::string WhyNot(std::string_view words, std::string_view function, std::string_view name_of_code);

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "opscope/cuda_source.h"
-#include "sources/cuda/cupti_verdict.h"
+#include "sources/cuda/cupti_errors.h"
+#include "sources/cuda/cupti_session.h"
 #include "sources/cuda/graph_recorder.h"
-#include "sources/cuda/holder.h"
 #include "sources/cuda/timed_calls.h"
 
 namespace opscope::cuda {
@@ -28,7 +28,7 @@ Result SwitchCallbacks(const CuptiFunctions& call, cupti::Subscriber subscriber,
 
 }  // namespace
 
-std::string Holder::WatchGraphs() {
+std::string CuptiSession::WatchGraphs() {
   if (is_forked_.load()) return opscope::cuda::WhyNot(kForked, "", "");
   if (!library_->is_usable()) return library_->why_not;
   const CuptiFunctions& call = library_->call;
@@ -45,7 +45,7 @@ std::string Holder::WatchGraphs() {
   const bool has_answered = RunBefore(deadline, [this, why] {
     *why = Subscribe();
     if (!why->empty()) return;
-    // Somebody else is subscribed and records nothing: kernels can be recorded beside that, callbacks cannot be had.
+    // Another tool is subscribed and records nothing: kernels can be recorded beside it, but callbacks cannot.
     if (subscriber_ == nullptr) {
       *why = Why(Result::kMultipleSubscribersNotSupported, "cuptiSubscribe");
       return;
@@ -61,7 +61,7 @@ std::string Holder::WatchGraphs() {
   return *why;
 }
 
-void Holder::LeaveGraphs() {
+void CuptiSession::LeaveGraphs() {
   if (is_forked_.load()) return;
   const Deadline deadline = std::chrono::steady_clock::now() + kForWatching;
   const std::unique_lock lock(mutex_, deadline);
@@ -76,7 +76,7 @@ void Holder::LeaveGraphs() {
   GraphRecorder::Get().Clear();
 }
 
-void Holder::TellOfGraphs(DeviceWindow* window, Deadline deadline) {
+void CuptiSession::ReportGraphs(DeviceWindow* window, Deadline deadline) {
   if (watchers_ == 0) return;
   const KnownGraphs known = GraphRecorder::Get().TakeKnown(open_ == 1);
   collector_->Visit(deadline, [&] { window->WriteGraphs(known); });

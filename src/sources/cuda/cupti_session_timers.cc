@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "opscope/cuda_source.h"
-#include "sources/cuda/holder.h"
+#include "sources/cuda/cupti_session.h"
 #include "sources/cuda/timed_calls.h"
 
 namespace opscope::cuda {
@@ -33,7 +33,7 @@ std::set<ActivityKind> KindsOf(uint32_t flags) {
 
 }  // namespace
 
-std::string Holder::EnableTimed(uint32_t flags) {
+std::string CuptiSession::EnableTimed(uint32_t flags) {
   for (const ActivityKind kind : KindsOf(flags)) {
     const Result answer = Enable(kind);
     if (answer != Result::kSuccess) return Why(answer, "cuptiActivityEnable");
@@ -41,7 +41,7 @@ std::string Holder::EnableTimed(uint32_t flags) {
   return {};
 }
 
-std::vector<ActivityKind> Holder::KindsOfNoTimer() const {
+std::vector<ActivityKind> CuptiSession::KindsOfNoTimer() const {
   std::set<ActivityKind> timed;
   for (const uint32_t flags : timers_)
     timed.merge(KindsOf(flags));
@@ -52,7 +52,7 @@ std::vector<ActivityKind> Holder::KindsOfNoTimer() const {
   return others;
 }
 
-void Holder::Flush() {
+void CuptiSession::Flush() {
   if (is_forked_.load()) return;
   const Deadline deadline = std::chrono::steady_clock::now() + kForTimes;
   const std::unique_lock lock(mutex_, deadline);
@@ -69,7 +69,7 @@ void Holder::Flush() {
   collector_->ForEachOpen(deadline, [&](DeviceWindow* open) { open->problems().dropped += *dropped; });
 }
 
-NodeTimes Holder::TakeTimes(DeviceWindow* window) {
+NodeTimes CuptiSession::TakeTimes(DeviceWindow* window) {
   NodeTimes taken(0);
   if (is_forked_.load()) return taken;
   const Deadline deadline = std::chrono::steady_clock::now() + kForTimes;

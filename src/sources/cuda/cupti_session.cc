@@ -1,5 +1,8 @@
+// Opening and closing CUPTI. The calls that close it may hang when the driver does, and a stop must return all the
+// same: they run on a thread of their own (timed_calls.h), in CUPTI's order, and the session waits for them for at most
+// five seconds. A close that has not finished by then is kept (unsettled_) and is checked again at the next begin.
 // SPDX-License-Identifier: Apache-2.0
-#include "sources/cuda/holder.h"
+#include "sources/cuda/cupti_session.h"
 
 #include <dlfcn.h>
 
@@ -11,7 +14,7 @@
 #include <vector>
 
 #include "opscope/cuda_source.h"
-#include "sources/cuda/cupti_verdict.h"
+#include "sources/cuda/cupti_errors.h"
 #include "sources/cuda/device_readings.h"
 #include "sources/cuda/graph_recorder.h"
 #include "sources/cuda/timed_calls.h"
@@ -37,12 +40,12 @@ Deadline After(milliseconds time) {
 
 constexpr std::string_view kNoAnswer = "CUDA is not recorded: CUPTI does not answer";
 
-std::atomic<Holder*> the_one{nullptr};
+std::atomic<CuptiSession*> the_one{nullptr};
 
 }  // namespace
 
-// The calls that end a window, in CUPTI's order. They run on a thread of their own, which may hang in any of them.
-struct Holder::Closing {
+// The calls that close a window, in CUPTI's order, for a thread of their own: any of them may hang.
+struct CuptiSession::Closing {
   std::vector<ActivityKind> kinds;  // to disable, then the records are torn out: all, or what no timer needs
   cupti::Subscriber subscriber = nullptr;
   bool is_last = false;
@@ -69,28 +72,28 @@ struct Holder::Closing {
   bool is_told_to_end() const { return turn.load() == Turn::kToldToEnd; }
 };
 
-Holder& Holder::Get() {
-  static Holder& holder = *[] {
-    auto* made = new Holder(&LoadedCupti());
+CuptiSession& CuptiSession::Get() {
+  static CuptiSession& session = *[] {
+    auto* made = new CuptiSession(&LoadedCupti());
     the_one.store(made);
     return made;
   }();
-  return holder;
+  return session;
 }
 
-Holder* Holder::GetIfUsed() {
+CuptiSession* CuptiSession::GetIfUsed() {
   return the_one.load();
 }
 
-std::string Holder::Why(Result answer, const char* function) const {
+std::string CuptiSession::Why(Result answer, const char* function) const {
   const char* name = nullptr;
   library_->call.GetResultString(answer, &name);
   const std::string code = NameOfCode(answer, name);
-  return opscope::cuda::WhyNot(WordsOf(answer, code), function, code);
+  return opscope::cuda::WhyNot(ReasonOf(answer, code), function, code);
 }
 
-// Somebody else has subscribed. Whether that one records is asked where CUPTI can be asked.
-std::string Holder::InUse() {
+// Another tool has subscribed. Newer versions of CUPTI can say whether it records.
+std::string CuptiSession::InUse() {
   const std::string in_use = Why(Result::kMultipleSubscribersNotSupported, "cuptiSubscribe");
   if (library_->call.ActivityGetEnabledKinds != nullptr) {
     uint32_t kinds = 0;
@@ -100,7 +103,7 @@ std::string Holder::InUse() {
   return torch_profiled_.load() ? "" : in_use;
 }
 
-std::string Holder::Subscribe() {
+std::string CuptiSession::Subscribe() {
   if (subscriber_ != nullptr) return {};  // it could not be given back
   const CuptiFunctions& call = library_->call;
   Result answer = Result::kSuccess;
@@ -119,14 +122,14 @@ std::string Holder::Subscribe() {
   return answer == Result::kMultipleSubscribersNotSupported ? InUse() : Why(answer, "cuptiSubscribe");
 }
 
-Result Holder::Enable(ActivityKind kind) {
+Result CuptiSession::Enable(ActivityKind kind) {
   if (enabled_.contains(kind)) return Result::kSuccess;
   const Result answer = library_->call.ActivityEnable(kind);
   if (answer == Result::kSuccess) enabled_.insert(kind);
   return answer;
 }
 
-std::string Holder::EnableKinds(uint32_t flags) {
+std::string CuptiSession::EnableKinds(uint32_t flags) {
   if ((flags & cuda_timer_flags::kTimes) != 0) return EnableTimed(flags);
   const Result answer = Enable(ActivityKind::kConcurrentKernel);
   if (answer != Result::kSuccess) return Why(answer, "cuptiActivityEnable");
@@ -141,7 +144,7 @@ std::string Holder::EnableKinds(uint32_t flags) {
   return {};
 }
 
-void Holder::EnableAsked(uint32_t flags) {
+void CuptiSession::EnableAsked(uint32_t flags) {
   using namespace cuda_source_flags;
   if ((flags & kSynchronization) != 0) Enable(ActivityKind::kSynchronization);
   if ((flags & (kSynchronization | kEventNodes)) != 0 && Enable(ActivityKind::kCudaEvent) == Result::kSuccess &&
@@ -151,12 +154,12 @@ void Holder::EnableAsked(uint32_t flags) {
   if ((flags & kMemory) != 0) Enable(ActivityKind::kMemory2);
   if ((flags & kGraphs) != 0) Enable(ActivityKind::kGraphTrace);
   refused_.clear();
-  if ((flags & kEnvironment) != 0) EnableOrTell(ActivityKind::kEnvironment, "environment");
-  if ((flags & kHostNodes) != 0) EnableOrTell(ActivityKind::kGraphHostNode, "host nodes of graphs");
+  if ((flags & kEnvironment) != 0) EnableOrReport(ActivityKind::kEnvironment, "environment");
+  if ((flags & kHostNodes) != 0) EnableOrReport(ActivityKind::kGraphHostNode, "host nodes of graphs");
 }
 
 // An older library is not asked for a number that it does not know.
-void Holder::EnableOrTell(ActivityKind kind, std::string_view what) {
+void CuptiSession::EnableOrReport(ActivityKind kind, std::string_view what) {
   const bool has_kind = kind != ActivityKind::kGraphHostNode || library_->version >= cupti::GraphHostNode::kSince;
   const Result answer = has_kind ? Enable(kind) : Result::kInvalidKind;
   if (answer == Result::kSuccess) return;
@@ -166,11 +169,11 @@ void Holder::EnableOrTell(ActivityKind kind, std::string_view what) {
   text.append(what).append("): ").append(has_kind ? NameOfCode(answer, name) : "this CUPTI is older than 13.1");
 }
 
-cupti::Subscriber Holder::TakeSubscriber() {
+cupti::Subscriber CuptiSession::TakeSubscriber() {
   return watchers_ > 0 ? nullptr : std::exchange(subscriber_, nullptr);
 }
 
-std::string Holder::Open(uint32_t flags) {
+std::string CuptiSession::Open(uint32_t flags) {
   if (open_ == 0) {
     has_used_.store(true);
     if (std::string why = Subscribe(); !why.empty()) return why;
@@ -182,7 +185,7 @@ std::string Holder::Open(uint32_t flags) {
   return EnableKinds(flags);
 }
 
-std::string Holder::Begin(const std::shared_ptr<DeviceWindow>& window) {
+std::string CuptiSession::Begin(const std::shared_ptr<DeviceWindow>& window) {
   if (is_forked_.load()) return opscope::cuda::WhyNot(kForked, "", "");
   if (!library_->is_usable()) return library_->why_not;
   const Deadline deadline = After(kForStart);
@@ -220,7 +223,7 @@ std::string Holder::Begin(const std::shared_ptr<DeviceWindow>& window) {
 }
 
 // After a start that was refused.
-void Holder::GiveBack(Deadline deadline) {
+void CuptiSession::GiveBack(Deadline deadline) {
   const auto closing = std::make_shared<Closing>();
   closing->has_records = false;
   closing->kinds.assign(enabled_.begin(), enabled_.end());
@@ -232,8 +235,8 @@ void Holder::GiveBack(Deadline deadline) {
   collector_->pool()->Release();
 }
 
-// Of the context that the calling thread has, if any: a driver that nobody has loaded has none.
-void Holder::WaitForDevice() const {
+// Waits for the calling thread's context, if it has one. A driver that is not loaded has none.
+void CuptiSession::WaitForDevice() const {
   void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
   if (driver == nullptr) return;
   const auto current = reinterpret_cast<int (*)(cupti::CudaContext*)>(dlsym(driver, "cuCtxGetCurrent"));
@@ -243,14 +246,14 @@ void Holder::WaitForDevice() const {
   dlclose(driver);
 }
 
-void Holder::RunClosing(const CuptiLibrary* library, const std::shared_ptr<Closing>& closing) {
+void CuptiSession::RunClosing(const CuptiLibrary* library, const std::shared_ptr<Closing>& closing) {
   const CuptiFunctions& call = library->call;
   for (const ActivityKind kind : closing->kinds) {
     if (closing->is_told_to_end()) return;
     closing->Note(*library, "cuptiActivityDisable", call.ActivityDisable(kind));
     closing->disabled.fetch_add(1);
   }
-  // Forced it would tear what is not finished out of other windows.
+  // Only the last window flushes by force, which would cut off unfinished records of other windows.
   for (const uint32_t how : {uint32_t{0}, cupti::kFlushForced}) {
     const bool is_asked = closing->has_records && (how == 0 || closing->is_last);
     if (closing->is_told_to_end() || !is_asked) break;
@@ -276,7 +279,7 @@ void Holder::RunClosing(const CuptiLibrary* library, const std::shared_ptr<Closi
   closing->is_over.store(true);
 }
 
-bool Holder::Settle(Deadline deadline) {
+bool CuptiSession::Settle(Deadline deadline) {
   if (unsettled_ == nullptr) return true;
   const Deadline patience = std::min(deadline, After(kForUnsettled));
   auto runs = Closing::Turn::kRuns;
@@ -294,7 +297,7 @@ bool Holder::Settle(Deadline deadline) {
   return true;
 }
 
-void Holder::TellOf(const Closing& closing, DeviceWindow* window, Deadline deadline) {
+void CuptiSession::ReportClosing(const Closing& closing, DeviceWindow* window, Deadline deadline) {
   for (const auto& [text, count] : closing.failed_calls)
     window->problems().failed_calls[text] += count;
   window->problems().lost_by_failed_calls = window->problems().lost_by_failed_calls || closing.has_lost;
@@ -302,8 +305,8 @@ void Holder::TellOf(const Closing& closing, DeviceWindow* window, Deadline deadl
   collector_->ForEachOpen(deadline, [&](DeviceWindow* open) { open->problems().dropped += closing.dropped; });
 }
 
-// What a flush has promised may come from a thread of CUPTI's a little later.
-void Holder::CollectLate(DeviceWindow* window, bool is_last, Deadline deadline) {
+// CUPTI may return flushed buffers a little later, on a thread of its own.
+void CuptiSession::CollectLate(DeviceWindow* window, bool is_last, Deadline deadline) {
   collector_->Drain(deadline);
   const Deadline for_late = std::min(deadline, After(kForLate));
   while (is_last && collector_->pool()->with_cupti() > lost_buffers_ && std::chrono::steady_clock::now() < for_late)
@@ -311,7 +314,7 @@ void Holder::CollectLate(DeviceWindow* window, bool is_last, Deadline deadline) 
   if (!collector_->Drain(deadline)) window->problems().timeouts = 1;
 }
 
-void Holder::End(const std::shared_ptr<DeviceWindow>& window) {
+void CuptiSession::End(const std::shared_ptr<DeviceWindow>& window) {
   if (is_forked_.load()) return;
   WaitForDevice();
   const Deadline deadline = After(kForAll);
@@ -332,7 +335,7 @@ void Holder::End(const std::shared_ptr<DeviceWindow>& window) {
     closing->subscriber = TakeSubscriber();
     enabled_.clear();
     unsettled_ = closing;
-    DeviceReadings::Get().Rest();
+    DeviceReadings::Get().Suspend();
   }
   const bool is_over = RunBefore(deadline, [library = library_, closing] { RunClosing(library, closing); });
   if (!is_over) window->problems().timeouts = 1;
@@ -340,9 +343,9 @@ void Holder::End(const std::shared_ptr<DeviceWindow>& window) {
   CollectLate(window.get(), closing->is_last, deadline);
   {
     const std::lock_guard results(closing->mutex);
-    TellOf(*closing, window.get(), std::max(deadline, After(milliseconds(50))));
+    ReportClosing(*closing, window.get(), std::max(deadline, After(milliseconds(50))));
   }
-  TellOfGraphs(window.get(), std::max(deadline, After(milliseconds(50))));
+  ReportGraphs(window.get(), std::max(deadline, After(milliseconds(50))));
   const bool was_paused = window->is_paused();
   const bool is_ended = collector_->End(window.get(), end, std::max(deadline, After(milliseconds(50))));
   --open_;
@@ -351,7 +354,7 @@ void Holder::End(const std::shared_ptr<DeviceWindow>& window) {
   if (!is_ended) collector_ = nullptr;  // its thread does not come back: the next window has another one
 }
 
-void Holder::Forget(const std::shared_ptr<DeviceWindow>& window) {
+void CuptiSession::Forget(const std::shared_ptr<DeviceWindow>& window) {
   if (is_forked_.load()) return;
   const Deadline deadline = After(kForAll);
   const std::unique_lock lock(mutex_, deadline);
@@ -362,7 +365,7 @@ void Holder::Forget(const std::shared_ptr<DeviceWindow>& window) {
   collector_->Forget(window.get(), deadline);
 }
 
-std::string Holder::WhyNot() {
+std::string CuptiSession::WhyNot() {
   if (is_forked_.load()) return opscope::cuda::WhyNot(kForked, "", "");
   if (!library_->is_usable()) return library_->why_not;
   const Deadline deadline = After(kForStart);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sources/cuda/cupti_verdict.h"
+#include "sources/cuda/cupti_errors.h"
 
 namespace opscope::cuda {
 
@@ -11,7 +11,7 @@ std::string NameOfCode(cupti::Result code, const char* name) {
   return "CUPTI_ERROR_" + std::to_string(static_cast<uint32_t>(code));
 }
 
-std::string WordsOf(cupti::Result code, std::string_view name_of_code) {
+std::string ReasonOf(cupti::Result code, std::string_view name_of_code) {
   using cupti::Result;
   switch (code) {
     case Result::kNotInitialized:

@@ -1,0 +1,103 @@
+// The CUPTI session of this process. CUPTI allows one subscriber; this class subscribes and enables activity kinds
+// while any window is open, and unsubscribes after the last one.
+//
+//   closed --Begin--> open: subscribed, callbacks registered, kinds enabled --last End--> closed
+//
+// If another tool has subscribed already it keeps CUPTI, and nothing of its recording is lost.
+//
+// Thread rule: any thread; one caller at a time of Begin and End. CUPTI is called with a lock held that none of CUPTI's
+// callbacks takes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/timed_mutex.h"
+#include "sources/cuda/collector.h"
+#include "sources/cuda/cupti_library.h"
+#include "sources/cuda/device_window.h"
+#include "sources/cuda/node_times.h"
+
+namespace opscope::cuda {
+
+class CuptiSession {
+ public:
+  static CuptiSession& Get();  // of this process; never destroyed
+  static CuptiSession* GetIfUsed();
+
+  // "": the window takes records from now on; else why not, a line with a reason of cupti_errors.h.
+  std::string Begin(const std::shared_ptr<DeviceWindow>& window);
+  // Waits for the device, collects its records, and closes CUPTI after the last window. Takes at most five seconds
+  // beyond the wait for the device. REQUIRES: Begin took the window.
+  void End(const std::shared_ptr<DeviceWindow>& window);
+  // Pauses or resumes: what is launched in a pause is not recorded. CUPTI's kinds are disabled while every window is
+  // paused. Waits for the device. REQUIRES: between Begin and End of the window.
+  void Pause(const std::shared_ptr<DeviceWindow>& window, bool paused);
+  // Counts records that came late or never, and forgets the window.
+  void Forget(const std::shared_ptr<DeviceWindow>& window);
+
+  // "": CUDA could be recorded now; else why not. Leaves nothing enabled or subscribed.
+  std::string WhyNot();
+  // Subscribes to CUPTI's callbacks for graphs (graph_recorder.h), until as many calls of LeaveGraphs. "" or why not.
+  std::string WatchGraphs();
+  void LeaveGraphs();
+  // Fetches CUPTI's partly filled buffers, for timers.
+  void Flush();
+  NodeTimes TakeTimes(DeviceWindow* window);
+  void SetTorchProfiled(bool is_over) { torch_profiled_.store(is_over); }
+  // In the child of a fork: if the parent has used CUPTI, the child never calls it.
+  void ForgetAfterFork() { is_forked_.store(has_used_.load()); }
+  bool is_forked() const { return is_forked_.load(); }
+
+ private:
+  explicit CuptiSession(const CuptiLibrary* library) : library_(library) {}
+
+  std::string Open(uint32_t flags);
+  std::string Subscribe();
+  std::string InUse();
+  std::string EnableKinds(uint32_t flags);
+  void EnableAsked(uint32_t flags);
+  void EnableOrReport(cupti::ActivityKind kind, std::string_view what);
+  std::string EnableTimed(uint32_t flags);
+  std::vector<cupti::ActivityKind> KindsOfNoTimer() const;
+  void ReportGraphs(DeviceWindow* window, Deadline deadline);
+  cupti::Subscriber TakeSubscriber();  // to unsubscribe it; null while graphs are watched
+  // "" or the call that failed.
+  std::string Suspend(Deadline deadline);
+  std::string Resume(uint32_t flags, Deadline deadline);
+  cupti::Result Enable(cupti::ActivityKind kind);
+  std::string Why(cupti::Result answer, const char* function) const;
+  struct Closing;
+  void GiveBack(Deadline deadline);
+  // Settles a close that has not returned from CUPTI: waits for it, or makes it stop before its next call. False:
+  // neither was possible in time.
+  bool Settle(Deadline deadline);
+  static void RunClosing(const CuptiLibrary* library, const std::shared_ptr<Closing>& closing);
+  void CollectLate(DeviceWindow* window, bool is_last, Deadline deadline);
+  void ReportClosing(const Closing& closing, DeviceWindow* window, Deadline deadline);
+  void WaitForDevice() const;
+
+  const CuptiLibrary* library_;
+  TimedMutex mutex_;
+  size_t open_ = 0;                   // windows
+  size_t watchers_ = 0;               // callers of WatchGraphs
+  std::multiset<uint32_t> timers_;    // flags of the windows that are timers
+  std::vector<std::string> refused_;  // kinds that the last Open could not enable
+  size_t paused_ = 0;                 // windows that are paused
+  size_t lost_buffers_ = 0;           // buffers that CUPTI never returned
+  std::set<cupti::ActivityKind> enabled_;
+  cupti::Subscriber subscriber_ = nullptr;
+  Collector* collector_ = nullptr;      // replaced if its thread is stuck in CUPTI
+  std::shared_ptr<Closing> unsettled_;  // a close that has not finished; it owns the kinds and the subscription
+  std::atomic<bool> has_used_{false}, is_forked_{false}, torch_profiled_{false};
+};
+
+}  // namespace opscope::cuda
