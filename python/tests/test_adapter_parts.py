@@ -62,7 +62,7 @@ with profile(with_stack=True, profile_memory=True) as prof:
 print("aten::ones" in [event.name for event in prof.events()], len(prof.trace.allocations) > 0)
 print({problem["kind"]: problem["count"] for problem in prof.trace.problems})
 """
-IN_THE_PART = "void AddScriptPlace(uint32_t flags, uint64_t window, std::string* members) {"
+IN_THE_PART = "void AddScriptStack(uint32_t flags, uint64_t window, std::string* members) {"
 
 
 def test_a_part_that_crashes_its_self_test_is_left_out_and_told(tmp_path):

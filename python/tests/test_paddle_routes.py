@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ways of Paddle's events into a recording where the slots of its libraries cannot be used.
 
-OPSCOPE_PADDLE_ROUTE stands for a Paddle that the ways before it do not fit (src/sources/paddle/route.h).
+OPSCOPE_PADDLE_ROUTE stands for a Paddle that the ways before it do not fit (src/sources/paddle/capture_mode.h).
 """
 
 import collections

@@ -1,3 +1,7 @@
+// How entries are found: dl_iterate_phdr lists the loaded libraries; the dynamic section of each leads to its
+// relocations (JUMP_SLOT for calls through the PLT, GLOB_DAT for addresses), and a relocation names a symbol by number
+// and an address in the GOT. The number of each wanted symbol is looked up first, in the GNU hash table, so that
+// relocations are compared by number; comparing names would be a million comparisons for libtorch_cpu.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/got/got_entries.h"
 
@@ -24,13 +28,13 @@ constexpr uint32_t kAddressSlot = R_AARCH64_GLOB_DAT;
 #error "opscope knows the linker's tables of x86-64 and of aarch64"
 #endif
 
-// What the dynamic section of a library says. Its addresses count from the library's base where the loader could not
-// write them: the kernel's own library.
+// The tables that a dynamic section points to. The loader has relocated its addresses, except in the read-only section
+// of the kernel's vDSO, where they are relative to the base.
 struct Tables {
   const ElfW(Rela) * calls = nullptr;
   const ElfW(Rela) * others = nullptr;
   size_t calls_bytes = 0, others_bytes = 0;
-  size_t relative = 0;  // of the others, the first ones, which name no symbol: in libtorch_cpu nearly all of them
+  size_t relative = 0;  // how many of `others` come first and name no symbol; in libtorch_cpu nearly all
   const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;
   const uint32_t* hashes = nullptr;
@@ -78,7 +82,7 @@ struct Library {
   Segment read_only_later;  // PT_GNU_RELRO
 };
 
-bool IsCalled(const dl_phdr_info* info, std::string_view begin) {
+bool HasFileName(const dl_phdr_info* info, std::string_view begin) {
   std::string_view file = info->dlpi_name;
   file.remove_prefix(file.rfind('/') + 1);
   return file.starts_with(begin);
@@ -97,8 +101,8 @@ Library ReadLibrary(const dl_phdr_info* info) {
   return library;
 }
 
-// The symbol's number in the library's own table, 0: it has none. What a library defines is in its hash table and what
-// it imports stands before that, so few names are compared; by the names of all slots it would be a million.
+// The symbol's number in the library's symbol table; 0: it has none. Symbols that the library defines are in its hash
+// table, and those that it imports come before them.
 uint32_t NumberOf(const char* symbol, const Tables& tables) {
   const uint32_t buckets = tables.hashes[0], first = tables.hashes[1], bloom_words = tables.hashes[2];
   const uint32_t* bucket = tables.hashes + 4 + bloom_words * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
@@ -123,12 +127,12 @@ uint32_t NumberOf(const char* symbol, const Tables& tables) {
 struct Search {
   std::string_view library;
   std::span<const char* const> symbols;
-  std::vector<CallSlot>* found;
+  std::vector<GotEntry>* found;
 };
 
 int SearchLibrary(dl_phdr_info* info, size_t /*size*/, void* context) {
   const auto* search = static_cast<const Search*>(context);
-  if (!IsCalled(info, search->library)) return 0;
+  if (!HasFileName(info, search->library)) return 0;
   const Library library = ReadLibrary(info);
   const Tables& tables = library.tables;
   if (tables.symbols == nullptr || tables.names == nullptr || tables.hashes == nullptr) return 0;
@@ -158,9 +162,9 @@ struct SegmentSearch {
   std::vector<Segment>* found;
 };
 
-int NoteSegments(dl_phdr_info* info, size_t /*size*/, void* context) {
+int CollectSegments(dl_phdr_info* info, size_t /*size*/, void* context) {
   const auto* search = static_cast<const SegmentSearch*>(context);
-  if (!IsCalled(info, search->library)) return 0;
+  if (!HasFileName(info, search->library)) return 0;
   const uintptr_t read_only_end = ReadLibrary(info).read_only_later.end;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr) & header = info->dlpi_phdr[i];
@@ -182,27 +186,27 @@ size_t watchers OPSCOPE_GUARDED_BY(writing) = 0;
 
 }  // namespace
 
-std::vector<CallSlot> FindCallSlots(const char* library, std::span<const char* const> symbols) {
-  std::vector<CallSlot> found;
+std::vector<GotEntry> FindGotEntries(const char* library, std::span<const char* const> symbols) {
+  std::vector<GotEntry> found;
   Search search{library, symbols, &found};
   dl_iterate_phdr(&SearchLibrary, &search);
   return found;
 }
 
-bool PointCallSlot(const CallSlot& slot, void* target, ProtectPages protect) {
+bool WriteGotEntry(const GotEntry& entry, void* target, ProtectPages protect) {
   const auto page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  void* page = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(slot.place) & ~(page_bytes - 1));
-  if (slot.is_protected && protect(page, page_bytes, PROT_READ | PROT_WRITE) != 0) return false;
-  __atomic_store_n(slot.place, target, __ATOMIC_RELEASE);
-  if (slot.is_protected) protect(page, page_bytes, PROT_READ);
+  void* page = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(entry.address) & ~(page_bytes - 1));
+  if (entry.is_protected && protect(page, page_bytes, PROT_READ | PROT_WRITE) != 0) return false;
+  __atomic_store_n(entry.address, target, __ATOMIC_RELEASE);
+  if (entry.is_protected) protect(page, page_bytes, PROT_READ);
   return true;
 }
 
-Mutex& SlotLock() {
+Mutex& GotLock() {
   return writing;
 }
 
-void WatchForksOfSlots(void (*in_child)()) {
+void CallInForkedChild(void (*in_child)()) {
   const MutexLock lock(writing);
   if (watchers == 0) {
     pthread_atfork([]() OPSCOPE_UNCHECKED_LOCKS { writing.lock(); }, []() OPSCOPE_UNCHECKED_LOCKS { writing.unlock(); },
@@ -218,11 +222,11 @@ void WatchForksOfSlots(void (*in_child)()) {
 std::vector<Segment> SegmentsOf(const char* library) {
   std::vector<Segment> found;
   SegmentSearch search{library, &found};
-  dl_iterate_phdr(&NoteSegments, &search);
+  dl_iterate_phdr(&CollectSegments, &search);
   return found;
 }
 
-const Segment* SegmentAround(const void* address, const std::vector<Segment>& segments) {
+const Segment* FindSegment(const void* address, const std::vector<Segment>& segments) {
   const auto place = reinterpret_cast<uintptr_t>(address);
   const auto found =
       std::ranges::find_if(segments, [place](const Segment& each) { return place >= each.begin && place < each.end; });

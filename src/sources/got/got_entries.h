@@ -1,9 +1,11 @@
-// The slots through which a loaded library calls the functions of others (or its own, where they may be
-// replaced): the linker's table of addresses. To re-point one is to stand in front of that function for
-// the calls of that one library, without LD_PRELOAD and without a change of its code.
+// GOT entries: the addresses through which a loaded library calls functions of other libraries (or its own, where they
+// may be interposed). The dynamic linker fills this global offset table. Writing an entry puts a hook in front of one
+// function for the calls of one library, without LD_PRELOAD and without changing its code.
 //
-// Thread rule: any thread; a call that is under way meanwhile reaches either the old or the new target. Writers hold
-// SlotLock(): two that change the rights of one page in turns would leave the second without the right to write.
+//   for (const GotEntry& entry : FindGotEntries("libc10.so", "malloc")) WriteGotEntry(entry, &OnMalloc);
+//
+// Thread rule: any thread; a concurrent call reaches either the old or the new target. Writers hold GotLock(): one of
+// two writers that change the protection of the same page could make it read-only before the other has written.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,36 +20,36 @@
 
 namespace opscope {
 
-struct CallSlot {
-  void** place = nullptr;
-  bool is_protected = false;  // lies in pages that the linker has made read-only
-  size_t symbol = 0;          // which of those that were asked for
+struct GotEntry {
+  void** address = nullptr;
+  bool is_protected = false;  // in pages that the linker made read-only after relocation (RELRO)
+  size_t symbol = 0;          // index into the symbols of FindGotEntries
 };
 
-// Slots of the symbols in the libraries whose file name begins with `library` ("libc10.so"; "": in all that are
-// loaded). Empty when it is not loaded, or calls them otherwise. May throw std::bad_alloc.
-std::vector<CallSlot> FindCallSlots(const char* library, std::span<const char* const> symbols);
-inline std::vector<CallSlot> FindCallSlots(const char* library, const char* symbol) {
-  return FindCallSlots(library, {&symbol, 1});
+// The entries for these symbols in the libraries whose file name begins with `library` ("libc10.so"; "": all that are
+// loaded). Empty when no such library is loaded, or when it calls the functions otherwise. May throw std::bad_alloc.
+std::vector<GotEntry> FindGotEntries(const char* library, std::span<const char* const> symbols);
+inline std::vector<GotEntry> FindGotEntries(const char* library, const char* symbol) {
+  return FindGotEntries(library, {&symbol, 1});
 }
 
 using ProtectPages = int (*)(void* pages, size_t bytes, int rights);
 
-// False: the page cannot be written. The page has the rights of before afterwards. REQUIRES: SlotLock() is held.
-bool PointCallSlot(const CallSlot& slot, void* target, ProtectPages protect = &mprotect);
+// False: the page cannot be made writable. Its protection is restored afterwards. REQUIRES: GotLock() is held.
+bool WriteGotEntry(const GotEntry& entry, void* target, ProtectPages protect = &mprotect);
 
-// One for all slots of the process that this library writes, and for what decides about them.
-Mutex& SlotLock();
-// Calls `in_child` in the child of each fork, with the lock held. For constructors of libraries.
-void WatchForksOfSlots(void (*in_child)());
+// One lock for all entries that this library writes, and for the state that decides about them.
+Mutex& GotLock();
+// Calls `in_child` in the child of every fork, with the lock held. For static initialisers; at most eight callers.
+void CallInForkedChild(void (*in_child)());
 
 struct Segment {
   uintptr_t begin = 0, end = 0;
-  bool is_writable = false;  // without what the linker has made read-only
+  bool is_writable = false;  // false for RELRO pages, too
 };
-// What the libraries whose file name begins with `library` take up. May throw std::bad_alloc.
+// The mapped segments of the libraries whose file name begins with `library`. May throw std::bad_alloc.
 std::vector<Segment> SegmentsOf(const char* library);
-// The one that the address lies in, null: none.
-const Segment* SegmentAround(const void* address, const std::vector<Segment>& segments);
+// The segment that contains the address; null: none.
+const Segment* FindSegment(const void* address, const std::vector<Segment>& segments);
 
 }  // namespace opscope

@@ -18,7 +18,7 @@
 namespace opscope {
 namespace {
 
-constexpr const char* kAnswer = "OpscopeSlotAnswer";
+constexpr const char* kAnswer = "OpscopeGotAnswer";
 
 int Two() {
   return 2;
@@ -44,84 +44,84 @@ std::string RightsAt(const void* place) {
   return "none";
 }
 
-class CallSlots : public testing::TestWithParam<Caller> {
+class GotEntries : public testing::TestWithParam<Caller> {
  protected:
   void SetUp() override {
     library_ = dlopen(GetParam().file, RTLD_NOW);
     ASSERT_NE(library_, nullptr) << dlerror();
-    ask_ = reinterpret_cast<int (*)()>(dlsym(library_, "OpscopeAskThroughSlot"));
-    const std::vector<CallSlot> found = FindCallSlots(GetParam().library, kAnswer);
+    ask_ = reinterpret_cast<int (*)()>(dlsym(library_, "OpscopeAskThroughGot"));
+    const std::vector<GotEntry> found = FindGotEntries(GetParam().library, kAnswer);
     ASSERT_EQ(found.size(), 1u);
-    slot_ = found[0];
+    entry_ = found[0];
   }
   void TearDown() override { dlclose(library_); }
 
   void* library_ = nullptr;
   int (*ask_)() = nullptr;
-  CallSlot slot_;
+  GotEntry entry_;
 };
 
-TEST_P(CallSlots, LeadToOursAndBack) {
-  const std::lock_guard lock(SlotLock());
-  PointedSlots pointed;
+TEST_P(GotEntries, LeadToOursAndBack) {
+  const std::lock_guard lock(GotLock());
+  PatchedEntries patched;
   EXPECT_EQ(ask_(), 1);
-  ASSERT_TRUE(pointed.Point(slot_, kTwo));
+  ASSERT_TRUE(patched.Patch(entry_, kTwo));
   EXPECT_EQ(ask_(), 2);
-  pointed.PutBack();
+  patched.Restore();
   EXPECT_EQ(ask_(), 1);
 }
 
-TEST_P(CallSlots, LieInPagesWithTheRightsOfBefore) {
-  const std::lock_guard lock(SlotLock());
-  const std::string before = RightsAt(slot_.place);
-  EXPECT_EQ(before, slot_.is_protected ? "r--p" : "rw-p");
-  PointedSlots pointed;
-  ASSERT_TRUE(pointed.Point(slot_, kTwo));
-  EXPECT_EQ(RightsAt(slot_.place), before);
-  pointed.PutBack();
-  EXPECT_EQ(RightsAt(slot_.place), before);
+TEST_P(GotEntries, LieInPagesWithTheRightsOfBefore) {
+  const std::lock_guard lock(GotLock());
+  const std::string before = RightsAt(entry_.address);
+  EXPECT_EQ(before, entry_.is_protected ? "r--p" : "rw-p");
+  PatchedEntries patched;
+  ASSERT_TRUE(patched.Patch(entry_, kTwo));
+  EXPECT_EQ(RightsAt(entry_.address), before);
+  patched.Restore();
+  EXPECT_EQ(RightsAt(entry_.address), before);
 }
 
-TEST_P(CallSlots, StayWithSomebodyWhoCameLater) {
-  const std::lock_guard lock(SlotLock());
-  PointedSlots ours, theirs;
-  ASSERT_TRUE(ours.Point(slot_, kTwo));
+TEST_P(GotEntries, StayWithSomebodyWhoCameLater) {
+  const std::lock_guard lock(GotLock());
+  PatchedEntries ours, theirs;
+  ASSERT_TRUE(ours.Patch(entry_, kTwo));
   int (*three)() = [] { return 3; };
-  ASSERT_TRUE(theirs.Point(slot_, reinterpret_cast<void*>(three)));
-  ours.PutBack();
+  ASSERT_TRUE(theirs.Patch(entry_, reinterpret_cast<void*>(three)));
+  ours.Restore();
   EXPECT_EQ(ask_(), 3);
-  theirs.PutBack();
-  ASSERT_TRUE(PointCallSlot(slot_, dlsym(library_, kAnswer)));
+  theirs.Restore();
+  ASSERT_TRUE(WriteGotEntry(entry_, dlsym(library_, kAnswer)));
   EXPECT_EQ(ask_(), 1);
 }
 
-TEST_P(CallSlots, OfAChildAreItsOwnAffair) {
-  static PointedSlots* pointed = nullptr;
-  PointedSlots here;
+TEST_P(GotEntries, OfAChildAreItsOwnAffair) {
+  static PatchedEntries* patched = nullptr;
+  PatchedEntries here;
   {
-    const std::lock_guard lock(SlotLock());
-    ASSERT_TRUE(here.Point(slot_, kTwo));
-    pointed = &here;
+    const std::lock_guard lock(GotLock());
+    ASSERT_TRUE(here.Patch(entry_, kTwo));
+    patched = &here;
   }
-  WatchForksOfSlots([] {
-    if (pointed != nullptr) pointed->PutBack();
+  CallInForkedChild([] {
+    if (patched != nullptr) patched->Restore();
   });
   const pid_t child = fork();
   if (child == 0) {
-    const bool is_free = SlotLock().try_lock();
+    const bool is_free = GotLock().try_lock();
     _exit(ask_() == 1 && is_free ? 0 : 1);
   }
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(ask_(), 2);
-  const std::lock_guard lock(SlotLock());
-  here.PutBack();
-  pointed = nullptr;
+  const std::lock_guard lock(GotLock());
+  here.Restore();
+  patched = nullptr;
 }
 
 // Without one lock the second writer of a protected page finds it read-only again.
-TEST_P(CallSlots, CanBeWrittenByManyThreadsWhileOthersCall) {
+TEST_P(GotEntries, CanBeWrittenByManyThreadsWhileOthersCall) {
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> wrong{0};
   std::thread caller([&] {
@@ -132,10 +132,10 @@ TEST_P(CallSlots, CanBeWrittenByManyThreadsWhileOthersCall) {
   });
   const auto write = [&] {
     for (int i = 0; i < 500; ++i) {
-      const std::lock_guard lock(SlotLock());
-      PointedSlots pointed;
-      if (!pointed.Point(slot_, kTwo)) wrong.fetch_add(1);
-      pointed.PutBack();
+      const std::lock_guard lock(GotLock());
+      PatchedEntries patched;
+      if (!patched.Patch(entry_, kTwo)) wrong.fetch_add(1);
+      patched.Restore();
     }
   };
   std::thread first(write), second(write);
@@ -147,7 +147,7 @@ TEST_P(CallSlots, CanBeWrittenByManyThreadsWhileOthersCall) {
   EXPECT_EQ(ask_(), 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Bindings, CallSlots,
+INSTANTIATE_TEST_SUITE_P(Bindings, GotEntries,
                          testing::Values(Caller{OPSCOPE_GOT_LAZY, "libopscope_got_lazy"},
                                          Caller{OPSCOPE_GOT_NOW, "libopscope_got_now"}),
                          [](const auto& suite) { return suite.index == 0 ? "lazy" : "now"; });
@@ -155,23 +155,23 @@ INSTANTIATE_TEST_SUITE_P(Bindings, CallSlots,
 TEST(ProtectedCallSlots, AreLeftAloneWhereTheSystemRefusesTheRight) {
   void* library = dlopen(OPSCOPE_GOT_NOW, RTLD_NOW);
   ASSERT_NE(library, nullptr) << dlerror();
-  auto* ask = reinterpret_cast<int (*)()>(dlsym(library, "OpscopeAskThroughSlot"));
-  const std::vector<CallSlot> found = FindCallSlots("libopscope_got_now", kAnswer);
+  auto* ask = reinterpret_cast<int (*)()>(dlsym(library, "OpscopeAskThroughGot"));
+  const std::vector<GotEntry> found = FindGotEntries("libopscope_got_now", kAnswer);
   ASSERT_EQ(found.size(), 1u);
   ASSERT_TRUE(found[0].is_protected);
-  const std::lock_guard lock(SlotLock());
-  PointedSlots pointed([](void*, size_t, int) { return -1; });
-  EXPECT_FALSE(pointed.Point(found[0], kTwo));
-  EXPECT_TRUE(pointed.empty());
+  const std::lock_guard lock(GotLock());
+  PatchedEntries patched([](void*, size_t, int) { return -1; });
+  EXPECT_FALSE(patched.Patch(found[0], kTwo));
+  EXPECT_TRUE(patched.empty());
   EXPECT_EQ(ask(), 1);
-  pointed.PutBack();
+  patched.Restore();
   EXPECT_EQ(ask(), 1);
   dlclose(library);
 }
 
-TEST(FindCallSlots, FindsNothingWhereThereIsNone) {
-  EXPECT_TRUE(FindCallSlots("libno_such_library.so", kAnswer).empty());
-  EXPECT_TRUE(FindCallSlots("libc.so", "OpscopeNoSuchFunction").empty());
+TEST(FindGotEntries, FindsNothingWhereThereIsNone) {
+  EXPECT_TRUE(FindGotEntries("libno_such_library.so", kAnswer).empty());
+  EXPECT_TRUE(FindGotEntries("libc.so", "OpscopeNoSuchFunction").empty());
 }
 
 TEST(SegmentsOf, TellsWhatMayBeWritten) {

@@ -3,19 +3,19 @@
 
 namespace opscope {
 
-bool PointedSlots::Point(const CallSlot& slot, void* ours) {
-  pointed_.push_back({slot, __atomic_load_n(slot.place, __ATOMIC_ACQUIRE), ours});
-  if (PointCallSlot(slot, ours, protect_)) return true;
-  pointed_.pop_back();
+bool PatchedEntries::Patch(const GotEntry& entry, void* ours) {
+  patched_.push_back({entry, __atomic_load_n(entry.address, __ATOMIC_ACQUIRE), ours});
+  if (WriteGotEntry(entry, ours, protect_)) return true;
+  patched_.pop_back();
   return false;
 }
 
-void PointedSlots::PutBack() {
-  for (const PointedSlot& each : pointed_) {
-    if (__atomic_load_n(each.slot.place, __ATOMIC_ACQUIRE) == each.ours)
-      PointCallSlot(each.slot, each.before, protect_);
+void PatchedEntries::Restore() {
+  for (const PatchedEntry& each : patched_) {
+    if (__atomic_load_n(each.entry.address, __ATOMIC_ACQUIRE) == each.ours)
+      WriteGotEntry(each.entry, each.before, protect_);
   }
-  pointed_.clear();
+  patched_.clear();
 }
 
 }  // namespace opscope

@@ -1,6 +1,6 @@
-// Slots that point to functions of ours, and what they held before.
+// GOT entries that point to hooks, with their former targets.
 //
-// Thread rule: SlotLock() is held.
+// Thread rule: GotLock() is held.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,26 +10,26 @@
 
 namespace opscope {
 
-class PointedSlots {
+class PatchedEntries {
  public:
-  explicit PointedSlots(ProtectPages protect = &mprotect) : protect_(protect) {}
-  PointedSlots(const PointedSlots&) = delete;
-  PointedSlots& operator=(const PointedSlots&) = delete;
+  explicit PatchedEntries(ProtectPages protect = &mprotect) : protect_(protect) {}
+  PatchedEntries(const PatchedEntries&) = delete;
+  PatchedEntries& operator=(const PatchedEntries&) = delete;
 
-  // False: the slot cannot be written, and nothing has changed. May throw std::bad_alloc, before anything has changed.
-  bool Point(const CallSlot& slot, void* ours);
-  // A slot that somebody else has re-pointed meanwhile is left to them.
-  void PutBack();
-  bool empty() const { return pointed_.empty(); }
+  // False: the entry cannot be written. Nothing has changed then, nor when it throws std::bad_alloc.
+  bool Patch(const GotEntry& entry, void* ours);
+  // Restores all entries, except those that another library has patched meanwhile.
+  void Restore();
+  bool empty() const { return patched_.empty(); }
 
  private:
-  struct PointedSlot {
-    CallSlot slot;
+  struct PatchedEntry {
+    GotEntry entry;
     void* before;
     void* ours;
   };
   ProtectPages protect_;
-  std::vector<PointedSlot> pointed_;
+  std::vector<PatchedEntry> patched_;
 };
 
 }  // namespace opscope

@@ -1,7 +1,7 @@
-// Operators of a loop mostly say what they said before. So a payload is looked for before it is made: payloads stand
-// among the names of the chunk, by a key of the operator's name and the sizes of its tensors, which is no address that
-// a name has; what stands there is compared, letter by letter and word by word (KnownPayload), and serves again. Two
-// operators whose keys are alike cost time and nothing else.
+// Operators in a loop mostly repeat their arguments, so a payload is looked up before it is built. The key is a hash of
+// the operator's name and the sizes of its tensors; the top bit, which no address has, keeps it apart from the names in
+// the stream's name cache, where it is stored. A found payload is compared with the arguments, letter by letter and
+// word by word (KnownPayload), and used again if equal. Two operators with equal keys cost time and nothing else.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/paddle/arguments.h"
 
@@ -13,7 +13,7 @@
 #include "opscope/paddle_source.h"
 #include "sources/paddle/attributes.h"
 #include "sources/paddle/known_payload.h"
-#include "sources/paddle/tell_arguments.h"
+#include "sources/paddle/visit_arguments.h"
 #include "sources/streams/failures.h"
 
 namespace opscope {
@@ -111,7 +111,7 @@ class Drafting {
   bool AddTensor(const Dims& dims) {
     if (OPSCOPE_UNLIKELY(static_cast<size_t>(end_ - at_) < kMostWordsOfTensor)) return false;
     ++count_;
-    return TellTensor(dims, [this](uint32_t word) {
+    return VisitTensor(dims, [this](uint32_t word) {
       *at_++ = word;
       return true;
     });
@@ -148,16 +148,16 @@ class Drafting {
 
 bool IsRepeated(const Stream* stream, uint32_t payload, const Shapes& shapes, const AttributeMap* attributes) {
   KnownPayload known(stream, payload);
-  return TellArguments(shapes, attributes, &known) && known.IsAtEnd();
+  return VisitArguments(shapes, attributes, &known) && known.IsAtEnd();
 }
 
-// Offset of the payload in the chunk. 0: it does not fit, which is counted, or there is no room, which will be counted
-// of the scope itself. Apart: its room on the stack is larger than what the usual way needs.
-__attribute__((noinline)) uint32_t WriteAnew(Stream* stream, const char* key, const Shapes& shapes,
-                                             const AttributeMap* attributes) {
+// The offset of the new payload in the chunk. 0: too many arguments, which counts as a failure, or no room, which
+// counts when the scope ends. Never inlined: its stack frame is larger than that of the fast path.
+__attribute__((noinline)) uint32_t WriteNew(Stream* stream, const char* key, const Shapes& shapes,
+                                            const AttributeMap* attributes) {
   Draft draft;
   Drafting drafting(&draft);
-  if (OPSCOPE_UNLIKELY(!TellArguments(shapes, attributes, &drafting) || !drafting.End())) {
+  if (OPSCOPE_UNLIKELY(!VisitArguments(shapes, attributes, &drafting) || !drafting.End())) {
     CountFailure();
     return 0;
   }
@@ -188,7 +188,7 @@ const char* KeyOf(const OpenScope* scope, const Shapes& shapes) {
 
 }  // namespace
 
-void NoteArguments(Stream* stream, const Shapes& shapes, const AttributeMap* attributes) {
+void RecordArguments(Stream* stream, const Shapes& shapes, const AttributeMap* attributes) {
   const Writing writing(stream);
   if (!writing.allowed()) return;
   OpenScope* scope = InnermostOperator(stream);
@@ -198,13 +198,13 @@ void NoteArguments(Stream* stream, const Shapes& shapes, const AttributeMap* att
   const bool is_known = entry->text == key && entry->payload != 0;
   const uint32_t side = is_known && IsRepeated(stream, entry->payload, shapes, attributes)
                             ? entry->payload
-                            : WriteAnew(stream, key, shapes, attributes);
+                            : WriteNew(stream, key, shapes, attributes);
   if (side == 0) return;
   scope->side.store(side, std::memory_order_release);
   NoteNewEntries(stream, scope);
 }
 
-void NoteTensorShapes(Stream* stream, std::span<const PaddleTensorShape> tensors) {
+void RecordTensorShapes(Stream* stream, std::span<const PaddleTensorShape> tensors) {
   Shapes shapes;
   const char* last = nullptr;
   for (const PaddleTensorShape& tensor : tensors) {
@@ -213,7 +213,7 @@ void NoteTensorShapes(Stream* stream, std::span<const PaddleTensorShape> tensors
     dims.rank = static_cast<int32_t>(std::min<size_t>(tensor.sizes.size(), paddle_layout::kMostDims + 1));
     std::copy_n(tensor.sizes.begin(), std::min<size_t>(tensor.sizes.size(), paddle_layout::kMostDims), dims.sizes);
   }
-  NoteArguments(stream, shapes, nullptr);
+  RecordArguments(stream, shapes, nullptr);
 }
 
 }  // namespace opscope

@@ -20,9 +20,10 @@ namespace opscope {
 
 // Becomes the payload of the innermost operator that is open; of several the last one stays. attributes: null, they
 // are not recorded.
-void NoteArguments(Stream* stream, const paddle_layout::Shapes& shapes, const paddle_layout::AttributeMap* attributes);
+void RecordArguments(Stream* stream, const paddle_layout::Shapes& shapes,
+                     const paddle_layout::AttributeMap* attributes);
 
 // The same of shapes that Python tells.
-void NoteTensorShapes(Stream* stream, std::span<const PaddleTensorShape> tensors);
+void RecordTensorShapes(Stream* stream, std::span<const PaddleTensorShape> tensors);
 
 }  // namespace opscope

@@ -1,3 +1,5 @@
+// Attributes of operators as words: an int, a float or a bool is a value, a string becomes part of the names, and lists
+// are encoded as lists of these.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/paddle/attributes.h"
 

@@ -1,3 +1,5 @@
+// Paddle's recorder is enabled without its profiler, so that Paddle collects events in its own memory, and is emptied
+// when the recording stops. A thread that is inside an event at that moment still writes it: hence the grace period.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/paddle/drain.h"
 
@@ -7,7 +9,7 @@
 #include <vector>
 
 #include "opscope/paddle_source.h"
-#include "sources/paddle/append.h"
+#include "sources/paddle/append_thread.h"
 #include "sources/paddle/paddle_library.h"
 #include "sources/streams/failures.h"
 
@@ -40,7 +42,7 @@ const char* StartDrain() {
   if (PaddleProfilerRuns() && !runs.load()) return "Paddle's own profiler runs, and its recorder serves one at a time";
   if (runs.exchange(true)) return "another recording empties Paddle's recorder already";
   try {
-    paddle.gather(paddle.recorder);  // what nobody has fetched
+    paddle.gather(paddle.recorder);  // discards earlier events
   } catch (...) {
     runs.store(false);
     return "Paddle's recorder raised an error";

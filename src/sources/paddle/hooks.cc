@@ -1,3 +1,5 @@
+// A range that a hook has begun carries the address of its scope in bits of RecordEvent that Paddle does not use (Mark,
+// range_mark.h). So End finds the scope without a search, and tells a range of ours from one that Paddle began.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/paddle/hooks.h"
 
@@ -20,8 +22,7 @@ using paddle_layout::RecordEvent;
 constinit std::atomic<int32_t> trace_level{1};
 constinit std::atomic<bool> with_attributes{false};
 
-// What Paddle's constructors do while its profiler does not run, and the scope's mark. Addresses of programs have 47
-// bits.
+// As Paddle's constructors while its profiler does not run, and adds the scope's mark. Addresses have 47 bits.
 inline void Construct(RecordEvent* self, uint32_t type, uint32_t role, const OpenScope* scope) {
   self->head = reinterpret_cast<uint64_t>(scope) << 16;
   self->name = nullptr;
@@ -36,7 +37,7 @@ inline bool IsWanted(uint32_t level) {
   return static_cast<int64_t>(level) <= trace_level.load(std::memory_order_relaxed);
 }
 
-// make(): Paddle's own constructor, called where its profiler runs.
+// Where Paddle's profiler runs. make(): Paddle's own constructor.
 template <typename Intern, typename Make>
 __attribute__((noinline, cold)) void BeginBoth(RecordEvent* self, uint32_t type, uint32_t level, const Intern& intern,
                                                const Make& make) {
@@ -45,8 +46,8 @@ __attribute__((noinline, cold)) void BeginBoth(RecordEvent* self, uint32_t type,
   if (scope != nullptr && !Mark(self, scope)) EndRange(scope, ReadTicks());
 }
 
-__attribute__((noinline)) void BeginUnusually(RecordEvent* self, const char* name, uint32_t type, uint32_t level,
-                                              uint32_t role) {
+__attribute__((noinline)) void BeginSlow(RecordEvent* self, const char* name, uint32_t type, uint32_t level,
+                                         uint32_t role) {
   const auto intern = [name](Stream* stream) {
     return IsLiteral(name) ? InternStable(stream, name) : InternText(stream, name);
   };
@@ -58,10 +59,10 @@ __attribute__((noinline)) void BeginUnusually(RecordEvent* self, const char* nam
 
 OPSCOPE_HOT void OnBeginStatic(RecordEvent* self, const char* name, uint32_t type, uint32_t level, uint32_t role) {
   if (__builtin_expect(IsWanted(level) && IsLiteral(name) && !PaddleProfilerRuns(), 1)) {
-    const OpenScope* scope = BeginUsually(type, name);
+    const OpenScope* scope = TryBeginFast(type, name);
     if (__builtin_expect(scope != nullptr, 1)) return Construct(self, type, role, scope);
   }
-  BeginUnusually(self, name, type, level, role);
+  BeginSlow(self, name, type, level, role);
 }
 
 OPSCOPE_HOT void OnBeginCopied(RecordEvent* self, const std::string& name, uint32_t type, uint32_t level,
@@ -78,7 +79,7 @@ __attribute__((noinline, cold)) void EndMarked(RecordEvent* self, uint64_t now) 
   if ((self->head & kFlagBits) != 0) paddle.end(self);
 }
 
-// Stays behind when nobody records any more: what has begun has still to end.
+// Stays installed after the last recording: a range that began in a hook may end later.
 OPSCOPE_HOT void OnEnd(RecordEvent* self) {
   if (OPSCOPE_UNLIKELY(!IsMarked(*self))) return paddle.end(self);
   const uint64_t now = ReadTicks();
@@ -100,13 +101,13 @@ void OnOpInfo(void* self, const std::string& name, const paddle_layout::Shapes& 
   const auto* wanted = with_attributes.load(std::memory_order_relaxed) ? attributes : nullptr;
   for (uint64_t left = recorded.shapes.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
     Stream* stream = StreamOf(recorded.bindings[static_cast<size_t>(std::countr_zero(left))], &NoThreadNumber);
-    if (stream != nullptr) NoteArguments(stream, shapes, wanted);
+    if (stream != nullptr) RecordArguments(stream, shapes, wanted);
   }
   if (OPSCOPE_UNLIKELY(paddle.op_info_is_enabled())) paddle.op_info(self, name, shapes, attributes);
 }
 
 void OnMemory(void* self, const void* block, const paddle_layout::Place& place, size_t bytes, uint32_t event) {
-  NoteMemory(block, place, bytes, event);
+  RecordMemory(block, place, bytes, event);
   paddle.memory(self, block, place, bytes, event);
 }
 

@@ -1,7 +1,7 @@
-// What the slots of Paddle's libraries point to while somebody records.
+// The hooks that Paddle's GOT entries point to during a recording.
 //
 // Paddle makes a phi::RecordEvent around everything that it may want to show, whether its profiler runs or not. While
-// it does not run ours stand in for its constructors; while it runs ours call them, too, and both see everything.
+// its profiler does not run the hooks replace the constructors; while it runs they call them, too, and both record.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
-// A payload of arguments that is in the chunk, as a sink of TellArguments: it takes what it has itself, letter by
-// letter and word by word, so that what an operator says again is not made again.
+// Compares an operator's arguments with a payload that the chunk has already, as a sink of VisitArguments: it accepts
+// each name and value that equals its own. So a payload is shared by equal calls without being built first.
 //
 // Thread rule: the stream is the calling thread's own.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,11 +12,11 @@
 #include <string_view>
 
 #include "opscope/recorder.h"
-#include "sources/paddle/tell_arguments.h"
+#include "sources/paddle/visit_arguments.h"
 
 namespace opscope {
 
-// A payload of the chunk: it takes what it has itself.
+// Accepts the arguments that are equal to those in the payload.
 class KnownPayload {
  public:
   KnownPayload(const Stream* stream, uint32_t payload) {
@@ -41,7 +41,7 @@ class KnownPayload {
   }
   bool AddTensor(const paddle_layout::Dims& dims) {
     ++count_;
-    return TellTensor(dims, [this](uint32_t word) { return word_ != end_of_words_ && *word_++ == word; });
+    return VisitTensor(dims, [this](uint32_t word) { return word_ != end_of_words_ && *word_++ == word; });
   }
   void BeginAttributes() { is_first_of_attributes_ = true; }
   bool AddAttribute(std::string_view name, std::string_view text) {
@@ -57,13 +57,13 @@ class KnownPayload {
     word_ += size;
     return is_alike;
   }
-  // Whether it has no more than it has taken.
+  // True: the payload has no further arguments.
   bool IsAtEnd() const {
     return letter_ == end_of_letters_ && count_ == header_.arg_count && end_of_words_ - word_ < 2;  // padding
   }
 
  private:
-  static constexpr size_t kMostWordsOfValue = 32;  // longer lists are always made anew
+  static constexpr size_t kMostWordsOfValue = 32;  // longer lists are always written again
 
   bool Has(char letter) { return letter_ != end_of_letters_ && *letter_++ == letter; }
   bool Has(std::string_view text) {

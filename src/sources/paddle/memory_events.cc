@@ -1,3 +1,5 @@
+// Paddle reports every allocation to its own recorder; the hook records it first. A free has its size, so nothing has
+// to be remembered. Records of the host are filled in place, those of devices have a payload with the place.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/paddle/memory_events.h"
 
@@ -15,7 +17,7 @@ using paddle_layout::MemoryEvent;
 using paddle_layout::Place;
 using paddle_layout::PlaceType;
 
-// Written where it will be, not moved there.
+// Filled in place: a copy costs more than the fields.
 void AppendHostBlock(Stream* stream, const void* block, size_t bytes, uint8_t flags) {
   if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0)) && !opscope_make_room(stream, 0)) return CountDrop(stream);
   const auto address = reinterpret_cast<uint64_t>(block);
@@ -30,7 +32,7 @@ void AppendHostBlock(Stream* stream, const void* block, size_t bytes, uint8_t fl
   PublishNext(stream, record);
 }
 
-// In torch's numbers, which record.h has.
+// As torch's device types, which record.h uses.
 uint32_t DeviceTypeOf(int8_t place) {
   constexpr uint32_t kCuda = 1, kXpu = 12, kPrivate = 20;
   switch (static_cast<PlaceType>(place)) {
@@ -74,7 +76,7 @@ bool IsOfHost(int8_t place) {
 
 }  // namespace
 
-void NoteMemory(const void* block, const Place& place, size_t bytes, uint32_t event) {
+void RecordMemory(const void* block, const Place& place, size_t bytes, uint32_t event) {
   const bool is_freed = event == static_cast<uint32_t>(MemoryEvent::kFree);
   if (!is_freed && event != static_cast<uint32_t>(MemoryEvent::kAllocate)) return;
   for (uint64_t left = recorded.memory.load(std::memory_order_relaxed); left != 0; left &= left - 1) {

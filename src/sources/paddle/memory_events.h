@@ -12,10 +12,10 @@
 
 namespace opscope {
 
-// Into every window that wants memory. What an allocator keeps for itself is passed over.
-void NoteMemory(const void* block, const paddle_layout::Place& place, size_t bytes, uint32_t event);
+// Records into every window that wants memory. Ignores memory that an allocator reserves for itself.
+void RecordMemory(const void* block, const paddle_layout::Place& place, size_t bytes, uint32_t event);
 
-// kHostMemoryKey's value: what the CPU's allocator holds now. Empty: this Paddle does not tell. May throw.
+// The value of kHostMemoryKey: bytes of the CPU's allocator now. Empty: this Paddle has no such function. May throw.
 std::string HostMemoryJson();
 
 }  // namespace opscope

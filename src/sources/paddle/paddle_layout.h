@@ -1,5 +1,5 @@
 // What this library assumes of Paddle 3: declarations of our own, because Paddle's headers are of one release and this
-// library is for all of them. Nothing here is trusted before trial.h has seen it hold in the Paddle at hand.
+// library is for all of them. Nothing here is trusted before probe.h has seen it hold in the Paddle at hand.
 //
 // Thread rule: types and constants.
 // SPDX-License-Identifier: Apache-2.0

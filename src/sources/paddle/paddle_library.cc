@@ -1,3 +1,5 @@
+// Functions and variables are found by their mangled names with dlsym, in the two libraries that Paddle has loaded.
+// What was found stays; a part that misses something is searched for again at the next call.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/paddle/paddle_library.h"
 

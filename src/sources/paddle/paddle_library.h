@@ -1,6 +1,6 @@
 // The Paddle in the process: its functions and variables, found by name in the libraries that are loaded.
 //
-// Thread rule: FindPaddle with SlotLock(); `paddle` is read by any thread, and what is found once stays.
+// Thread rule: FindPaddle with GotLock(); `paddle` is read by any thread, and what is found once stays.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,3 +1,5 @@
+// Start chooses the mode (capture_mode.h), patches or starts what the mode needs, and binds the window for the hooks;
+// Stop undoes it. What the mode cannot record is added to the recording's facts.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/paddle_source.h"
 
@@ -14,17 +16,17 @@
 #include "base/text.h"
 #include "opscope/window_facts.h"
 #include "sources/got/got_entries.h"
-#include "sources/paddle/append.h"
+#include "sources/paddle/append_thread.h"
 #include "sources/paddle/arguments.h"
+#include "sources/paddle/capture_mode.h"
 #include "sources/paddle/drain.h"
+#include "sources/paddle/fallback_recorders.h"
 #include "sources/paddle/hooks.h"
 #include "sources/paddle/memory_events.h"
-#include "sources/paddle/own_cost.h"
+#include "sources/paddle/overhead.h"
 #include "sources/paddle/paddle_library.h"
+#include "sources/paddle/probe.h"
 #include "sources/paddle/ranges.h"
-#include "sources/paddle/route.h"
-#include "sources/paddle/stand_ins.h"
-#include "sources/paddle/trial.h"
 #include "sources/paddle/user_range.h"
 #include "sources/streams/failures.h"
 #include "sources/streams/window_fact.h"
@@ -39,27 +41,28 @@ namespace {
 struct OpenSession {
   Window* window = nullptr;
   pid_t process = 0;
-  PaddleWay way = PaddleWay::kNone;
+  PaddleMode mode = PaddleMode::kNone;
 };
 std::array<OpenSession, kMaxWindows>& sessions = *new std::array<OpenSession, kMaxWindows>;
 
-// What the ways by somebody else's recorder lack; the parts that go into records by this library.
-uint32_t PartsBeside(uint32_t flags, PaddleWay way, std::string* route) {
+// In the modes of other recorders: appends to the text what the mode lacks, and returns the parts that hooks still
+// record.
+uint32_t PartsBeside(uint32_t flags, PaddleMode mode, std::string* route) {
   const bool shapes = (flags & paddle_source_flags::kShapes) != 0, memory = (flags & paddle_source_flags::kMemory) != 0;
-  if (way == PaddleWay::kDrain && flags != 0) route->append("; without arguments and memory");
-  if (way == PaddleWay::kNative) {
+  if (mode == PaddleMode::kDrain && flags != 0) route->append("; without arguments and memory");
+  if (mode == PaddleMode::kNative) {
     route->append("; without ranges that are open at the end");
     if (shapes) route->append("; without arguments");
   }
-  if (way != PaddleWay::kWrappers) return 0;
+  if (mode != PaddleMode::kWrappers) return 0;
   route->append("; without operators that Python does not call, and what is inside of them");
   if (memory) route->append("; without memory");
   return BitOf(PaddlePart::kSlots) | (shapes ? BitOf(PaddlePart::kShapes) : 0);
 }
 
-// The parts that fit of those that are asked for; the others are told.
-uint32_t PartsFor(uint32_t flags, PaddleWay way, std::string* route) {
-  if (way != PaddleWay::kSlots) return PartsBeside(flags, way, route);
+// The parts that the window wants and that fit; appends the others to the text.
+uint32_t PartsFor(uint32_t flags, PaddleMode mode, std::string* route) {
+  if (mode != PaddleMode::kSlots) return PartsBeside(flags, mode, route);
   uint32_t parts = BitOf(PaddlePart::kSlots);
   const auto add = [&](uint32_t flag, PaddlePart part, const char* what) {
     if ((flags & flag) == 0) return;
@@ -90,8 +93,8 @@ void SetRecorded(uint32_t slot, uint32_t parts) {
 
 // Null: it records. One lock for the slots and who needs them, or a recording that ends meanwhile would put them back.
 const char* BeginBySlots(Window* window, uint32_t slot, uint32_t parts) {
-  const MutexLock lock(SlotLock());
-  if (const char* refused = PointSlots(parts)) return refused;
+  const MutexLock lock(GotLock());
+  if (const char* refused = PatchEntries(parts)) return refused;
   SetTraceLevel(paddle.wanted_level != nullptr ? *paddle.wanted_level : 1);
   if ((parts & BitOf(PaddlePart::kAttributes)) != 0) SetAttributesWanted(true);
   recorded.bindings[slot].Bind(slot, opscope_window_id(window));
@@ -104,40 +107,41 @@ void Unbind(uint32_t slot) {
   SetRecorded(slot, 0);
 }
 
-constexpr PaddlePart PartOf(PaddleWay way) {
-  return way == PaddleWay::kNative ? PaddlePart::kNative : PaddlePart::kWrappers;
+constexpr PaddlePart PartOf(PaddleMode mode) {
+  return mode == PaddleMode::kNative ? PaddlePart::kNative : PaddlePart::kWrappers;
 }
 
 // Null: it records.
-const char* BeginByStandIn(Window* window, uint32_t slot, uint32_t flags, PaddleWay way, uint32_t parts) {
-  if (way == PaddleWay::kWrappers) {
+const char* BeginByFallback(Window* window, uint32_t slot, uint32_t flags, PaddleMode mode, uint32_t parts) {
+  if (mode == PaddleMode::kWrappers) {
     recorded.bindings[slot].Bind(slot, opscope_window_id(window));
     SetRecorded(slot, parts);
   }
-  const char* refused = StartStandIn(PartOf(way), flags);
-  if (refused != nullptr && way == PaddleWay::kWrappers) Unbind(slot);
+  const char* refused = StartFallback(PartOf(mode), flags);
+  if (refused != nullptr && mode == PaddleMode::kWrappers) Unbind(slot);
   return refused;
 }
 
-// What its allocator holds, from which totals are counted on. Empty: blocks are not recorded, or nobody knows.
-std::string HostMemory(uint32_t flags, PaddleWay way, uint32_t parts) {
-  const bool by_native = way == PaddleWay::kNative && (flags & paddle_source_flags::kMemory) != 0;
+// Bytes of the CPU's allocator at the start, to which recorded blocks are added. Empty: no memory is recorded, or
+// unknown.
+std::string HostMemory(uint32_t flags, PaddleMode mode, uint32_t parts) {
+  const bool by_native = mode == PaddleMode::kNative && (flags & paddle_source_flags::kMemory) != 0;
   if ((parts & BitOf(PaddlePart::kMemory)) == 0 && !by_native) return {};
-  const MutexLock lock(SlotLock());
+  const MutexLock lock(GotLock());
   return FindPaddle(PaddlePart::kMemory) == nullptr ? HostMemoryJson() : std::string();
 }
 
 // Null: it records.
-const char* BeginBy(PaddleWay way, Window* window, uint32_t slot, uint32_t flags, uint32_t parts) {
-  switch (way) {
-    case PaddleWay::kSlots:
+const char* BeginBy(PaddleMode mode, Window* window, uint32_t slot, uint32_t flags, uint32_t parts) {
+  switch (mode) {
+    case PaddleMode::kSlots:
       return BeginBySlots(window, slot, parts);
-    case PaddleWay::kDrain:
+    case PaddleMode::kDrain:
       return StartDrain();
-    case PaddleWay::kNative:
-    case PaddleWay::kWrappers:
-      return BeginByStandIn(window, slot, flags, way, parts);
-    case PaddleWay::kNone:
+    case PaddleMode::kNative:
+    case PaddleMode::kWrappers:
+      return BeginByFallback(window, slot, flags, mode, parts);
+    case PaddleMode::kNone:
       break;
   }
   const char* why = WhyNot(PaddlePart::kSlots);
@@ -146,17 +150,17 @@ const char* BeginBy(PaddleWay way, Window* window, uint32_t slot, uint32_t flags
 
 // Null: it records.
 const char* Begin(Window* window, uint32_t slot, uint32_t flags) {
-  PaddleWay way = ChooseWay();
-  std::string route = RouteText(way);
-  uint32_t parts = PartsFor(flags, way, &route);
-  std::string memory = HostMemory(flags, way, parts);
-  const char* refused = BeginBy(way, window, slot, flags, parts);
-  if (refused != nullptr && way == PaddleWay::kSlots) {  // from now on in this process
-    way = ChooseWay();
-    route = RouteText(way);
-    parts = PartsFor(flags, way, &route);
-    memory = HostMemory(flags, way, parts);
-    refused = BeginBy(way, window, slot, flags, parts);
+  PaddleMode mode = ChooseMode();
+  std::string route = ModeText(mode);
+  uint32_t parts = PartsFor(flags, mode, &route);
+  std::string memory = HostMemory(flags, mode, parts);
+  const char* refused = BeginBy(mode, window, slot, flags, parts);
+  if (refused != nullptr && mode == PaddleMode::kSlots) {  // from now on in this process
+    mode = ChooseMode();
+    route = ModeText(mode);
+    parts = PartsFor(flags, mode, &route);
+    memory = HostMemory(flags, mode, parts);
+    refused = BeginBy(mode, window, slot, flags, parts);
   }
   if (refused != nullptr) return refused;
   if (route.find("; without ") != std::string::npos) AddWindowFact(window, kPartsLeftOutKey, "1");
@@ -164,7 +168,7 @@ const char* Begin(Window* window, uint32_t slot, uint32_t flags) {
   AppendJsonString(&route_json, route);
   AddWindowFact(window, kPaddleRouteKey, route_json);
   if (!memory.empty()) AddWindowFact(window, kHostMemoryKey, memory);
-  sessions[slot] = {window, getpid(), way};
+  sessions[slot] = {window, getpid(), mode};
   return nullptr;
 }
 
@@ -189,40 +193,40 @@ void Stop(void* opaque) {
   auto* session = static_cast<OpenSession*>(opaque);
   if (session->process != getpid()) return;
   const auto slot = static_cast<uint32_t>(session - sessions.data());
-  if (session->way == PaddleWay::kDrain) {
+  if (session->mode == PaddleMode::kDrain) {
     StopDrain(session->window);
-  } else if (session->way == PaddleWay::kNative) {
-    StopStandIn(PaddlePart::kNative, session->window);
+  } else if (session->mode == PaddleMode::kNative) {
+    StopFallback(PaddlePart::kNative, session->window);
   } else {
-    if (session->way == PaddleWay::kWrappers) StopStandIn(PaddlePart::kWrappers, session->window);
-    const MutexLock lock(SlotLock());
+    if (session->mode == PaddleMode::kWrappers) StopFallback(PaddlePart::kWrappers, session->window);
+    const MutexLock lock(GotLock());
     Unbind(slot);
-    if (recorded.events.load() == 0) PutSlotsBack();
+    if (recorded.events.load() == 0) RestoreEntries();
   }
   *session = {};
 }
 
 void Pause(void* opaque, bool paused) {
   auto* session = static_cast<OpenSession*>(opaque);
-  if (session->process != getpid() || session->way == PaddleWay::kDrain || session->way == PaddleWay::kNative) {
+  if (session->process != getpid() || session->mode == PaddleMode::kDrain || session->mode == PaddleMode::kNative) {
     return;
   }
   recorded.bindings[static_cast<size_t>(session - sessions.data())].Pause(paused);
 }
 
-const char* TryAndTell(PaddlePart part) {
+const char* ProbeAndStore(PaddlePart part) {
   try {
-    const char* wrong = TryPart(part);
-    TakeVerdict(part, wrong != nullptr ? wrong : "");
+    const char* wrong = ProbePart(part);
+    SetProbeResult(part, wrong != nullptr ? wrong : "");
     return wrong;
   } catch (...) {
     return "it raised an error";
   }
 }
 
-void TellVerdict(PaddlePart part, const char* sentence) {
+void TakeProbeResult(PaddlePart part, const char* sentence) {
   try {
-    TakeVerdict(part, sentence);
+    SetProbeResult(part, sentence);
   } catch (...) {
     CountFailure();
   }
@@ -233,7 +237,7 @@ const char* Route() {
   static std::string& text = *new std::string;
   const MutexLock lock(making);
   try {
-    text = RouteText(ChooseWay());
+    text = ModeText(ChooseMode());
   } catch (...) {
     return "none: memory was short";
   }
@@ -248,12 +252,12 @@ void Append(Window* window, const PaddleThreadEvents& thread) {
   }
 }
 
-void NoteShapes(std::span<const PaddleTensorShape> tensors) {
+void RecordShapes(std::span<const PaddleTensorShape> tensors) {
   for (uint64_t left = recorded.shapes.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
     Stream* stream = StreamOf(recorded.bindings[static_cast<size_t>(std::countr_zero(left))], &NoThreadNumber);
     if (stream == nullptr) continue;
     try {
-      NoteTensorShapes(stream, tensors);
+      RecordTensorShapes(stream, tensors);
     } catch (...) {
       CountFailure();
     }
@@ -261,15 +265,15 @@ void NoteShapes(std::span<const PaddleTensorShape> tensors) {
 }
 
 __attribute__((constructor)) void WatchForksOfPaddle() {
-  WatchForksOfSlots([] {
+  CallInForkedChild([] {
     recorded.events.store(0);
     recorded.shapes.store(0);
     recorded.memory.store(0);
     for (WindowBinding& binding : recorded.bindings)
       binding.Unbind();
-    PutSlotsBack();
+    RestoreEntries();
     LeaveDrain();
-    LeaveStandIns();
+    LeaveFallbacks();
   });
 }
 
@@ -282,15 +286,15 @@ constexpr PaddleSource kSource = {.source = {.flag_count = std::size(kFlags),
                                              .stop = &Stop,
                                              .pause = &Pause,
                                              .failures = &FailureCount,
-                                             .own_cost = &PaddleOwnCostJson},
+                                             .own_cost = &PaddleOverheadJson},
                                   .enter = &EnterPaddleRange,
                                   .exit = &ExitPaddleRange,
-                                  .try_part = &TryAndTell,
-                                  .take_verdict = &TellVerdict,
+                                  .try_part = &ProbeAndStore,
+                                  .take_verdict = &TakeProbeResult,
                                   .route = &Route,
-                                  .set_stand_in = &SetStandIn,
+                                  .set_stand_in = &SetFallback,
                                   .append = &Append,
-                                  .note_shapes = &NoteShapes};
+                                  .note_shapes = &RecordShapes};
 
 }  // namespace
 }  // namespace opscope

@@ -1,7 +1,7 @@
-// Ranges of Paddle's in the windows that this source records into: one scope per window, linked by their contexts.
+// A range of Paddle as scopes: one per window that records it, linked through their contexts.
 //
-// What it costs: two clock reads, a name look-up that compares the text, one store of 32 bytes; no allocation, lock,
-// system call or formatting.
+// Costs: two clock reads, a name look-up that compares the text, one store of 32 bytes. No allocation, lock, system
+// call or formatting.
 //
 // Thread rule: any thread. A range may end on another thread than it began.
 // SPDX-License-Identifier: Apache-2.0
@@ -18,7 +18,7 @@
 
 namespace opscope {
 
-// By slot of the recorder; a window is in as many of the sets as it asks for.
+// Windows by their slot in the recorder. Each bit set names the windows that record that kind of event.
 struct RecordedWindows {
   std::array<WindowBinding, kMaxWindows> bindings;
   std::atomic<uint64_t> events{0};
@@ -28,12 +28,12 @@ struct RecordedWindows {
 static_assert(kMaxWindows <= 64);
 extern RecordedWindows recorded;
 
-// Paddle has no numbers of its own for threads: the system's tell them apart.
+// Paddle has no thread numbers of its own; 0: use the system's.
 inline uint64_t NoThreadNumber() {
   return 0;
 }
 
-// intern(stream): offset of the name. The newest scope first; null: nobody records.
+// intern(stream): offset of the name. Returns the newest scope of the range; null: no window records it.
 template <typename Intern>
 __attribute__((always_inline)) inline OpenScope* BeginRange(uint32_t event_type, const Intern& intern) {
   const uint8_t flags =
@@ -52,9 +52,9 @@ __attribute__((always_inline)) inline OpenScope* BeginRange(uint32_t event_type,
   return begun;
 }
 
-// The usual begin: one window records, the name is a literal that stands in the chunk, nothing is in the way. It calls
-// nothing, so few registers are saved. Null, with nothing changed: it is an unusual one.
-__attribute__((always_inline)) inline OpenScope* BeginUsually(uint32_t event_type, const char* literal) {
+// The fast path: one window records, and the name is a literal that the chunk has already. It calls no function, so the
+// compiler saves few registers. Null, with nothing changed: take the slow path, BeginRange.
+__attribute__((always_inline)) inline OpenScope* TryBeginFast(uint32_t event_type, const char* literal) {
   const uint64_t windows = recorded.events.load(std::memory_order_relaxed);
   Thread* thread = opscope_tls;
   constexpr auto kStep = static_cast<uint32_t>(PaddleEventType::kProfileStep);

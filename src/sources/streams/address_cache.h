@@ -13,7 +13,7 @@
 // A look-up is a multiplication, a shift and the caller's comparison, and touches one line of the processor's cache.
 // std::unordered_map takes three times as many instructions for a hit and allocates for a miss, which a callback must
 // not do. The price is that two addresses of one loop may share an entry and miss each time. Where that hurts, Entry is
-// a small array, and the caller searches it: the cache is set-associative then (src/sources/python/call_places.h).
+// a small array, and the caller searches it: the cache is set-associative then (src/sources/python/call_sites.h).
 //
 // Entries are never constructed or destroyed apart: they lie in the object. What an entry holds, whether it still is
 // true, and what is lost with it are the caller's business.

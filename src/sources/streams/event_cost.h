@@ -1,4 +1,4 @@
-// The figures of a source's own cost (Source::own_cost), from short runs of events that it makes itself.
+// Measures the overhead of a source (Source::own_cost) with short runs of events that the source makes itself.
 //
 // Thread rule: the stream is the calling thread's own.
 // SPDX-License-Identifier: Apache-2.0
@@ -27,8 +27,8 @@ double NsPerEvent(const Run& run) {
   return (PreciseNow() - begin) / kEventsPerRun;
 }
 
-// Share of the time that lies inside the recorded ranges, from ticks alone. Of a run that goes on into the next chunk
-// only what lies there is read: the median leaves it out.
+// The share of the time that lies inside the recorded ranges, from ticks alone. If a run crosses into the next chunk
+// only the records there are read; such an outlier does not change the median.
 template <typename Run>
 double InsideShare(const Stream* stream, const Run& run) {
   const uint64_t begin = ReadTicks();
@@ -54,7 +54,7 @@ double BeginShare(const Begin& begin_event, const End& end_event) {
   return (half - begin) / (PreciseNow() - begin);
 }
 
-// A member of a JSON object: hundredths of a nanosecond, whatever the process's locale.
+// Appends a member of a JSON object with two decimals, independent of the locale.
 inline void AppendNs(std::string* out, const char* key, double ns) {
   const auto hundredths = static_cast<uint64_t>(std::llround(std::max(ns, 0.0) * 100));
   if (out->back() != '{') out->push_back(',');

@@ -1,5 +1,6 @@
-// What a source could not record because somebody else's code threw, or memory was short. Counted, because a callback
-// has nobody to tell; the session makes it a Problem (Source::failures). Each source's library has a count of its own.
+// Counts events that a source could not record because the framework's code threw or memory was short. A callback has
+// no caller to report to; the session makes a Problem of the count (Source::failures). Each source's library has its
+// own.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
-// Marks of functions that every event passes. The guard of the stack (CMakeLists.txt) is left out of them: what they
-// keep on the stack is either no array or written below a bound that is tested.
+// Attributes of functions on the hot path, which every event passes. They have no stack protector (CMakeLists.txt turns
+// it on): their stack frames hold no array, or one whose index is checked.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,5 +8,5 @@
 #else
 #define OPSCOPE_UNGUARDED
 #endif
-// With all that it calls in one piece.
+// Inlines everything that the function calls.
 #define OPSCOPE_HOT __attribute__((flatten)) OPSCOPE_UNGUARDED

@@ -1,5 +1,6 @@
-// The calling thread's stream in the window that a callback is bound to: found by the slot, known by the generation,
-// attached where the thread has none yet.
+// The calling thread's stream in the window that a callback is bound to. The slot of the window is the index of the
+// stream, and the stream's generation proves that it belongs to this window and not to an earlier one in the same slot.
+// A thread without a stream gets one.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -39,7 +40,7 @@ inline Stream* StreamOf(uint32_t slot, uint64_t generation, const LogicalThread&
   return AttachStream(slot, generation, logical_thread());
 }
 
-// Null, too, while the binding is paused.
+// As above; null also while the binding is paused.
 template <typename LogicalThread>
 inline Stream* StreamOf(const WindowBinding& binding, const LogicalThread& logical_thread) {
   const uint64_t generation = binding.generation.load(std::memory_order_relaxed);

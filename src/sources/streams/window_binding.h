@@ -1,10 +1,10 @@
-// Which window a callback of a framework records into. A framework keeps a callback longer than its window lives
-// (copies of it lie in tasks that run later), so the callback asks its binding each time: what is bound is the
-// window's generation, which is never used again, and the slot where a thread has its stream.
+// Which window a callback of a framework records into. A framework keeps copies of a callback longer than its window
+// lives (in tasks that run later), so the callback reads its binding at each call: the window's generation, which is
+// never reused, and its slot, the index of a thread's stream.
 //
-// All is atomic and constant-initialised, for bindings lie where callbacks come until the process ends.
+// All members are atomic and constant-initialised, because callbacks come until the process ends.
 //
-// Thread rule: any thread reads; Bind, Pause and Unbind take turns.
+// Thread rule: any thread reads; one caller at a time of Bind, Pause and Unbind.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,14 +13,14 @@
 
 namespace opscope {
 
-// Generations that no window and no stream has.
+// Values that no window and no stream has as its generation.
 inline constexpr uint64_t kDisarmed = ~uint64_t{0};
 inline constexpr uint64_t kPaused = kDisarmed - 1;
 
 struct WindowBinding {
-  std::atomic<uint64_t> generation{kDisarmed};  // of what may begin to be recorded
+  std::atomic<uint64_t> generation{kDisarmed};  // of the window; kPaused or kDisarmed: record nothing
   std::atomic<uint32_t> slot{0};
-  std::atomic<uint64_t> window{kDisarmed};  // the generation, while paused too
+  std::atomic<uint64_t> window{kDisarmed};  // the window's generation, also while paused
 
   // Slot before generation: a late caller that mixes an old and a new value finds no window with both.
   void Bind(uint32_t window_slot, uint64_t window_generation) {
@@ -28,7 +28,7 @@ struct WindowBinding {
     window.store(window_generation);
     generation.store(window_generation);
   }
-  // The callback stays where it is, and what is left of it is one comparison. REQUIRES: bound.
+  // The callback stays registered and costs one comparison. REQUIRES: bound.
   void Pause(bool paused) { generation.store(paused ? kPaused : window.load()); }
   void Unbind() {
     generation.store(kDisarmed);

@@ -6,7 +6,7 @@
 namespace opscope {
 namespace {
 
-// libkineto::LibkinetoApi begins so.
+// The first members of libkineto::LibkinetoApi.
 struct KinetoApi {
   void* configuration;  // a reference
   void* profiler;       // null until it was used
@@ -24,7 +24,7 @@ bool KinetoIsIdle() {
   bool is_idle = false;
   if (api != nullptr && is_active != nullptr && table != nullptr) {
     void* profiler = api().profiler;
-    // Its first word leads behind the two that a table of virtual functions begins with.
+    // An object of the expected class points behind the first two words of its vtable.
     const bool is_known = profiler != nullptr && *static_cast<void***>(profiler) == table + 2;
     is_idle = is_known && !is_active(profiler);
   }

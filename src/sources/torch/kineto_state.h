@@ -1,7 +1,8 @@
-// What torch's own profiler does with Kineto, which goes on holding CUPTI when it is over.
+// Whether Kineto, the library behind torch.profiler, is idle. Kineto keeps CUPTI subscribed after a profile has ended,
+// and CUPTI allows one subscriber only.
 //
-// Kineto has one profiler in a process, made at the first use of torch.profiler. It is found by the symbols that
-// libtorch_cpu exports; where they, or the object behind them, are others nothing is known.
+// A process has one Kineto profiler, created at the first use of torch.profiler. It is found by symbols that
+// libtorch_cpu exports; where they are missing, or the object has another type, nothing is known.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -9,7 +10,8 @@
 
 namespace opscope {
 
-// Whether torch.profiler has been used in this process, and nothing is recorded by it now. False: not, or not known.
+// True: torch.profiler was used in this process and records nothing now. False: it was not used, records, or is
+// unknown.
 bool KinetoIsIdle();
 
 }  // namespace opscope

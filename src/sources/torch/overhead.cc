@@ -1,11 +1,10 @@
-// An event is a copy of the callbacks that torch holds, a RecordFunction, boxed arguments where the
-// callbacks ask for them, `runRecordFunction`, and the destructor: what Dispatcher::callWithDispatchKeySlowPath does
-// around a kernel, without the kernel; by drop-in functions where those will record. The same with empty callbacks is
-// the part that is torch's own.
+// What is measured as one event: a copy of the callbacks that torch holds, a RecordFunction, boxed arguments where the
+// callbacks want them, `runRecordFunction`, and the destructor. Dispatcher::callWithDispatchKeySlowPath does the same
+// around a kernel. It goes through the hooks where those will record. The same with empty callbacks is torch's share.
 //
-// What grows with the arguments is their number: boxing, reading and storing one tensor takes about 19 ns, of
-// which a dimension more is 1 ns. So one number per argument is kept, that of a tensor of two dimensions.
-// Sequence numbers make no difference.
+// The overhead grows with the number of arguments: boxing, reading and storing a tensor takes about 19 ns, of which
+// each further dimension is 1 ns. So one figure per argument is kept, that of a tensor with two dimensions. Sequence
+// numbers make no difference.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/overhead.h"
 
@@ -46,7 +45,7 @@ std::unique_ptr<at::ObserverContext> EmptyStart(const at::RecordFunction& /*rang
 void EmptyEnd(const at::RecordFunction& /*range*/, at::ObserverContext* /*context*/) {
 }
 
-// A tensor with a shape and no memory, made without an operator.
+// A tensor with a shape but without memory, so that no operator runs.
 at::Tensor ShapeOnly() {
   auto shape = c10::make_intrusive<c10::TensorImpl>(c10::DispatchKeySet(c10::DispatchKey::CPU),
                                                     caffe2::TypeMeta::Make<float>(), c10::Device(c10::kCPU));
@@ -55,7 +54,7 @@ at::Tensor ShapeOnly() {
 }
 
 using torch_layout::Schema;
-constexpr RangeFunctions kTorchs = {
+constexpr RangeFunctions kTorchFunctions = {
     [](at::RecordFunction* self, at::StepCallbacks* from) { ::new (self) at::RecordFunction(std::move(*from)); },
     [](at::RecordFunction& range, Schema schema, c10::DispatchKey, c10::DispatchKeySet) { range.before(schema); },
     [](at::RecordFunction& range, Schema schema, c10::DispatchKey, c10::DispatchKeySet, torch_layout::Inputs inputs) {
@@ -63,7 +62,7 @@ constexpr RangeFunctions kTorchs = {
     },
     [](at::RecordFunction* self) { self->at::RecordFunction::~RecordFunction(); }};
 
-// Whose callbacks run, and for which call.
+// The call to measure, and the functions that make its range.
 struct Event {
   at::StepCallbacks callbacks;
   c10::OperatorHandle op;
@@ -72,7 +71,7 @@ struct Event {
   size_t arguments = 0;
 };
 
-// Room for a range.
+// Memory for a RecordFunction.
 struct alignas(at::RecordFunction) Place {
   std::byte bytes[sizeof(at::RecordFunction)];
   at::RecordFunction* range() { return reinterpret_cast<at::RecordFunction*>(bytes); }
@@ -81,7 +80,7 @@ struct alignas(at::RecordFunction) Place {
 void Begin(const Event& event, at::RecordFunction* range) {
   constexpr auto kKey = c10::DispatchKey::CPU;
   constexpr c10::DispatchKeySet kKeys(kKey);
-  at::StepCallbacks callbacks = event.callbacks;  // by value, as the dispatcher is given them
+  at::StepCallbacks callbacks = event.callbacks;  // a copy, as the dispatcher gets one
   event.by.construct(range, &callbacks);
   const Schema name = event.op.schema();
   if (!range->needsInputs()) return event.by.run(*range, name, kKey, kKeys);
@@ -178,7 +177,7 @@ std::string MeasureAll(const Stream* stream, bool inputs, const RangeFunctions& 
   return out;
 }
 
-// A window of its own, and the one callback instance that is never registered, bound to it.
+// Opens a window and binds the calibration instance, which is never registered with torch, to it.
 std::string MeasureInScratchWindow(uint32_t flags, const RangeFunctions& by) {
   WindowOptions options;
   options.native_threads = NativeThreads::kNone;
@@ -195,36 +194,37 @@ std::string MeasureInScratchWindow(uint32_t flags, const RangeFunctions& by) {
   return text;
 }
 
-// Windows of one kind want the same of a range, which so costs the same.
+// Windows with the same kind record the same of a range, so it costs the same.
 uint32_t KindOfWindow(uint32_t flags) {
   const auto has = [flags](uint32_t some) { return (flags & some) != 0 ? 1u : 0u; };
   using namespace torch_source_flags;
   return has(kInputs) | has(kOverloadNames) << 1 | (has(kInputs) & has(kTensors)) << 2 | has(kStacks | kModules) << 3;
 }
 
-// By route and kind of window; constant from the moment that it is known. Never destroyed.
+// By capture mode and kind of window. Written once and never freed.
 struct Known {
   std::atomic<const std::string*> text{nullptr};
 };
 constinit Known known[2][16];
-constinit std::atomic<int> measured_by{0};  // process that measures; the instance serves one at a time
+constinit std::atomic<int> measured_by{
+    0};  // the process that measures now; 0: none. The calibration instance serves one at a time
 
 }  // namespace
 
-const char* OwnCostJson(uint32_t flags) {
-  const std::optional<RangeFunctions> drop_ins = DropInsFor(flags);
-  std::atomic<const std::string*>& text = known[drop_ins.has_value() ? 1 : 0][KindOfWindow(flags)].text;
-  constexpr int kPatience = 1000;  // of another thread's measurement; without its end there are no figures
+const char* OverheadJson(uint32_t flags) {
+  const std::optional<RangeFunctions> hooks = HooksFor(flags);
+  std::atomic<const std::string*>& text = known[hooks.has_value() ? 1 : 0][KindOfWindow(flags)].text;
+  constexpr int kPatience = 1000;  // waits of 20 us for the measurement of another thread
   for (int tries = 0; tries < kPatience; ++tries) {
     if (const std::string* made = text.load(std::memory_order_acquire)) return made->c_str();
     int process = measured_by.load(std::memory_order_relaxed);
-    // A process that was forked while its parent measured need not wait for it.
+    // The parent of a fork may have been measuring: then this process takes over.
     if (process == getpid() || !measured_by.compare_exchange_strong(process, getpid())) {
       std::this_thread::sleep_for(std::chrono::microseconds(20));
       continue;
     }
     try {
-      std::string made = MeasureInScratchWindow(flags, drop_ins.value_or(kTorchs));
+      std::string made = MeasureInScratchWindow(flags, hooks.value_or(kTorchFunctions));
       if (made.empty()) {
         tries = kPatience;  // memory is short: the next recording tries again
       } else {

@@ -1,7 +1,7 @@
-// What recording one torch operator, and one user range, takes on this machine: torch's own cost of being
-// observed and ours. Measured by the source itself once per process and set of flags, a fraction of a
-// millisecond, without running any operator: RecordFunction objects as torch's dispatcher makes them, with
-// our callbacks alone, into a window of their own. No other observer sees them.
+// The overhead of recording one torch operator and one user range on this machine: what torch spends on being observed
+// and ours. The source measures it once per process and kind of window, in a fraction of a millisecond and without
+// running an operator: it makes RecordFunction objects as torch's dispatcher does, with our callbacks alone, in a
+// window of its own. Other observers do not see them.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -11,8 +11,8 @@
 
 namespace opscope {
 
-// Members of a JSON object (src/wire/FORMAT.md, "own_cost"), valid for ever; "" when it could not be
-// measured. flags: torch_source_flags. Best called before the recording's own window opens.
-const char* OwnCostJson(uint32_t flags);
+// Members of a JSON object (src/wire/FORMAT.md, "own_cost"); never freed. "": it could not be measured. flags:
+// torch_source_flags. Call it before the recording's own window opens, else that window records the measurement's time.
+const char* OverheadJson(uint32_t flags);
 
 }  // namespace opscope

@@ -78,7 +78,7 @@ class RecordedWindow {
         &info);
     return info;
   }
-  // How its operators are recorded: "drop-in functions", or "callbacks: " and why.
+  // The value of kTorchRouteKey: how its operators were recorded.
   std::string Route() const {
     const std::string info = Info(), key = '"' + std::string(kTorchRouteKey) + "\":\"";
     const size_t at = info.find(key);

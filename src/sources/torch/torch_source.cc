@@ -1,3 +1,5 @@
+// The Source of PyTorch: the start and the stop of a recording, and the functions of TorchSource. kParts lists the
+// parts of a recording; everything else of this library belongs to one of them or is called by one.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/torch_source.h"
 
@@ -26,28 +28,28 @@
 namespace opscope {
 namespace {
 
-// By instance; of the one who has armed it.
+// By instance; written by the thread that claimed it.
 struct OpenSession {
-  std::atomic<uint64_t> session{0};  // 0: none, or its end was told
+  std::atomic<uint64_t> session{0};  // 0: none, or its facts are recorded already
   pid_t process = 0;
   Window* window = nullptr;
   uint32_t flags = 0;
 };
 constinit OpenSession open_sessions[kCallbackInstances];
 
-void TellRoute(Window* window, uint32_t instance) {
+void AddCaptureMode(Window* window, uint32_t instance) {
   const char* why_callbacks = WhyCallbacks(instance);
   std::string route;
   AppendJsonString(why_callbacks != nullptr ? std::string("callbacks: ") + why_callbacks : "drop-in functions", &route);
   AddWindowFact(window, kTorchRouteKey, route);
 }
 
-// The numbers of torch's events go on over the recordings of a process, as torch's do. Nothing is recorded any more.
-void TellFirstEventId(Window* window) {
+// Event numbers continue over all recordings of a process, as torch's do. REQUIRES: the recording has stopped.
+void AddFirstEventId(Window* window) {
   static constinit std::atomic<uint32_t> next_id{1};
   const auto recorded = static_cast<uint32_t>(opscope_window_counts(window).recorded);
   uint32_t first = next_id.fetch_add(recorded, std::memory_order_relaxed);
-  if (first == 0 || first + recorded < first) {  // 32 bits are used up: they begin anew
+  if (first == 0 || first + recorded < first) {  // 32 bits are used up: start again at 1
     first = 1;
     next_id.store(1 + recorded, std::memory_order_relaxed);
   }
@@ -122,8 +124,8 @@ void* Start(const Source* /*self*/, Window* window, uint32_t flags, const char**
     open.window = window;
     open.flags = flags;
     open.session.store(session);
-    TellRoute(window, instance);
-    // The recorder has attached this thread already, without torch's number of it.
+    AddCaptureMode(window, instance);
+    // The recorder attached this thread when the window opened, without torch's thread number.
     opscope_stream_attach(slot, at::RecordFunction::currentThreadId());
     return reinterpret_cast<void*>(session);
   } catch (...) {
@@ -140,16 +142,16 @@ void Stop(void* session) {
     // Read before the instance is released and can be claimed for another session.
     Window* window = open.window;
     const uint32_t flags = open.flags;
-    const bool is_told = open.process != getpid() || !open.session.compare_exchange_strong(of_open, 0);
+    const bool is_recorded = open.process != getpid() || !open.session.compare_exchange_strong(of_open, 0);
     if (BeginRelease(reinterpret_cast<uint64_t>(session))) {
       StopParts(instance);
       ReleaseCallback(instance);
     }
-    if (is_told) return;
+    if (is_recorded) return;
     if ((flags & torch_source_flags::kTensors) != 0) {
-      AddWindowFact(window, kOperatorsKey, "\"" + KindsOfNotedOperators() + "\"");
+      AddWindowFact(window, kOperatorsKey, "\"" + RecordedOperatorSignatures() + "\"");
     }
-    TellFirstEventId(window);
+    AddFirstEventId(window);
   } catch (...) {
     CountFailure();
   }
@@ -179,16 +181,16 @@ constexpr TorchSource kSource = {.source = {.flag_count = std::size(kFlags),
                                             .pause = &Pause,
                                             .thread_number = &CurrentThread,
                                             .failures = &FailureCount,
-                                            .own_cost = &OwnCostJson},
+                                            .own_cost = &OverheadJson},
                                  .torch_version = OPSCOPE_TORCH_VERSION,
                                  .is_traced = &IsTraced,
                                  .enter = &EnterUserRange,
                                  .enter_async = &EnterAsyncUserRange,
                                  .exit = &ExitUserRange,
                                  .set_async = &SetUserRangeAsync,
-                                 .hold = &HoldTensors,
-                                 .try_route = &TryRoute,
-                                 .take_route_verdict = &TakeRouteVerdict,
+                                 .hold = &RecordReferencedTensors,
+                                 .try_route = &ProbeCaptureMode,
+                                 .take_route_verdict = &SetProbeResult,
                                  .kineto_is_idle = &KinetoIsIdle};
 
 }  // namespace

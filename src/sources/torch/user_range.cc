@@ -1,3 +1,5 @@
+// A range made here is an ordinary RecordFunction on the heap, because Python begins and ends it in two calls. Torch
+// decides who observes it; IsTraced keeps ranges out of graphs that are being traced.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/user_range.h"
 
@@ -52,7 +54,7 @@ void* BeginUserRange(at::StepCallbacks callbacks, std::string_view name, const s
 }
 
 bool IsTraced() {
-  // Keys that their owners switch on with the trace or the mode, and off again inside of it.
+  // A tracer or mode includes its key while it is active, and excludes it while its own code runs.
   constexpr c10::DispatchKeySet kTracers(
       {c10::DispatchKey::Tracer, c10::DispatchKey::Python, c10::DispatchKey::PreDispatch});
   const c10::impl::LocalDispatchKeySet keys = c10::impl::tls_local_dispatch_key_set();

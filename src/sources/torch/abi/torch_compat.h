@@ -1,5 +1,5 @@
-// All that depends on which torch the adapter is compiled for. A question is put to torch's headers (`requires`);
-// a version's number stands here only where no declaration tells.
+// Differences between the releases of torch that the adapter is compiled for. Each is detected in torch's headers
+// (`requires`), not by a version number.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -9,28 +9,27 @@
 
 namespace opscope::torch_compat {
 
-// A function of torch that others ask, and one of its kind that stands in front of it.
-struct Question {
+// A function of torch by its symbol, and its hook.
+struct Query {
   const char* symbol;
   void* function;
 };
 
-// A torch whose interpreter raises and lowers an object's count of references for a tensor; earlier ones keep objects
-// alive in another way.
+// True from 2.10 on: a tensor raises and lowers the reference count of its Python object through the interpreter's
+// table.
 template <typename InterpreterTable, typename Object>
 concept CountsReferences = requires(const InterpreterTable& table, Object* object) {
   table.incref(object);
   table.decref(object);
 };
 
-// torch's state of a profiler: up to 2.13 one function finds it, told whether that of all threads is meant; from 2.14
-// on there is one for the thread's alone.
+// The state of torch's profiler is found by get(global) up to 2.13, and by getTLS() from 2.14 on.
 template <typename Base>
 concept AsksForThread = requires { Base::getTLS(); };
 
-// answer(what torch says): what a caller is told of the profiler of its thread.
+// The hook of that function: it returns answer(torch's own result) for the profiler of the calling thread.
 template <typename Base, Base* (*answer)(Base* of_torch)>
-Question QuestionForState() {
+Query QueryForState() {
   if constexpr (AsksForThread<Base>) {
     Base* (*function)() = [] { return answer(Base::getTLS()); };
     return {"_ZN5torch8profiler4impl17ProfilerStateBase6getTLSEv", reinterpret_cast<void*>(function)};

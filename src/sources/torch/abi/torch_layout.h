@@ -1,5 +1,6 @@
-// Private members of torch's RecordFunction that are read in place: an explicit instantiation may name one. A torch
-// without them does not compile. Those that only the drop-in functions need are in range_layout.h.
+// Access to private members of torch's RecordFunction. An explicit template instantiation may name a private member;
+// its friend function Reach(Tag) hands the member pointer out: `range.*Reach(Name())`. A torch without the member does
+// not compile. Members that only the hooks need are in hooks/range_layout.h.
 //
 // Thread rule: as the objects.
 // SPDX-License-Identifier: Apache-2.0

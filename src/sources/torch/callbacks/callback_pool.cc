@@ -1,3 +1,11 @@
+// The states of an instance, and which thread has to remove its callback from torch's list.
+//
+//   free -> claimed -> armed -> claimed -> free      stopped on its own thread, or a global callback
+//                                      \-> stopped -> free      stopped on another thread
+//
+// Thread A starts a window and thread B stops it: B cannot reach A's list of callbacks. The instance becomes "stopped",
+// and A frees it at its next start, or when A ends (OwnerMark). Until then torch goes on calling the start function on
+// A, which finds kDisarmed and returns.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/callbacks/callback_pool.h"
 
@@ -19,17 +27,18 @@ namespace {
 
 enum class Use : uint32_t {
   kFree = 0,
-  kClaimed,  // between two of the others, by one thread
+  kClaimed,  // one thread is moving it between two of the other states
   kArmed,
-  kStopped,    // disarmed; its own thread has still to remove the callback
-  kInherited,  // in the child of a fork: torch holds it as a global callback, so nobody may be given it
+  kStopped,    // unbound; its own thread has yet to remove the callback
+  kInherited,  // in the child of a fork: torch still has it as a global callback, so it is never reused
 };
 
-constexpr uint64_t kOwnerGone = 0;  // no thread has to remove anything: global callback, or the thread ended
+// No thread has to remove the callback: it was global, is removed already, or its thread has ended.
+constexpr uint64_t kOwnerGone = 0;
 
 struct Instance {
   std::atomic<Use> use{Use::kFree};
-  std::atomic<uint32_t> uses{0};  // times that it was armed; tells an old session from a new one
+  std::atomic<uint32_t> uses{0};  // how often it was claimed; part of the session number, so that old ones differ
   std::atomic<uint64_t> owner{kOwnerGone};
   std::atomic<bool> global{false};
   std::atomic<at::CallbackHandle> handle{at::INVALID_CALLBACK_HANDLE};
@@ -56,7 +65,8 @@ void FreeIfStopped(Instance* instance) {
   instance->use.compare_exchange_strong(stopped, Use::kFree);
 }
 
-// One per thread that has armed a callback. Its end is the proof that the thread's list is gone.
+// Each thread that has claimed an instance has one. When it is destroyed the thread ends, and torch's list of the
+// thread's callbacks with it.
 struct OwnerMark {
   uint64_t number = ++last_owner;
 
@@ -66,8 +76,8 @@ struct OwnerMark {
   ~OwnerMark() {
     for (Instance& instance : instances) {
       uint64_t mine = number;
-      // Order: ReleaseCallback stores kStopped, then looks for kOwnerGone; here it is the other way
-      // round. One of the two sees both.
+      // ReleaseCallback stores kStopped, then loads the owner; here the owner is stored first, then the state is
+      // loaded. So at least one of the two sees both stores, and frees the instance.
       if (instance.owner.compare_exchange_strong(mine, kOwnerGone)) FreeIfStopped(&instance);
     }
   }
@@ -80,13 +90,13 @@ uint64_t ThisOwner() {
 
 bool ThisThreadHolds(at::CallbackHandle handle) {
   const auto& entries = at::get_record_function_tls_().sorted_tls_callbacks_;
-  for (const auto& entry : entries) {  // one, mostly: std::any_of is made for many
+  for (const auto& entry : entries) {  // nearly always one entry; std::any_of unrolls for many
     if (entry.handle_ == handle) return true;
   }
   return false;
 }
 
-// Removes our disarmed callbacks from this thread's list.
+// Removes callbacks of unbound instances from this thread's list.
 void RemoveDisarmed() {
   std::vector<at::CallbackHandle> stale;
   for (const auto& entry : at::get_record_function_tls_().sorted_tls_callbacks_) {
@@ -97,8 +107,8 @@ void RemoveDisarmed() {
     Unregister(handle);
 }
 
-// Frees what this thread need no longer be waited for: callbacks that another thread stopped, and those
-// that torch put back (a ThreadLocalState that was captured before the stop and restored after).
+// Frees the instances that wait for this thread. Another thread may have stopped them, or torch may have restored a
+// callback here after its stop (from a ThreadLocalState that it captured before).
 void SweepThisThread(uint64_t owner) {
   RemoveDisarmed();
   for (Instance& instance : instances) {
@@ -115,10 +125,10 @@ Instance* ClaimInstance() {
   return nullptr;
 }
 
-// The child of a fork has one thread and nothing to record for the parent. Its thread's list still has the
-// parent's callbacks; they go, so that an operator costs there what it costs without a profiler. Global
-// ones stay registered, because torch's lock may be taken for ever; they are disarmed.
-void ForgetTheParent() OPSCOPE_UNCHECKED_LOCKS {
+// The child of a fork records nothing for its parent. Its one thread still has the parent's callbacks in its list; they
+// are removed, so that an operator costs there what it costs without a profiler. Global callbacks are unbound but stay
+// registered: removing one takes a lock of torch's that another thread of the parent may have held.
+void ResetInForkedChild() OPSCOPE_UNCHECKED_LOCKS {
   registration.unlock();
   for (uint32_t i = 0; i < kCallbackInstances; ++i) {
     callback_bindings[i].Unbind();
@@ -135,7 +145,7 @@ void ForgetTheParent() OPSCOPE_UNCHECKED_LOCKS {
 
 __attribute__((constructor)) void Load() {
   pthread_atfork([]() OPSCOPE_UNCHECKED_LOCKS { registration.lock(); },
-                 []() OPSCOPE_UNCHECKED_LOCKS { registration.unlock(); }, &ForgetTheParent);
+                 []() OPSCOPE_UNCHECKED_LOCKS { registration.unlock(); }, &ResetInForkedChild);
 }
 
 uint64_t SessionOf(const Instance* instance) {
@@ -187,8 +197,8 @@ const char* RegisterCallback(uint32_t index, uint32_t flags) {
   return nullptr;
 }
 
-// The callback stays where it is: a thread-local one could be put back by its own thread alone, and copies of it
-// have gone with torch's tasks. What is left of a paused one is torch's own call and one comparison.
+// A pause leaves the callback registered: only its own thread could register it again, and torch's tasks have copies of
+// it. A paused callback costs torch's call and one comparison.
 void PauseCallback(uint64_t session, bool paused) {
   const uint32_t index = InstanceOfSession(session);
   if (index >= kCallbackInstances) return;

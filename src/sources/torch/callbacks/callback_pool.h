@@ -1,19 +1,19 @@
-// The callbacks that torch is given. Torch's callbacks are plain function pointers without user data,
-// so which window a call belongs to must be in the function itself: a bank of 64 instances of the
-// start function, each bound to one window at a time.
+// The pool of callbacks that the source registers with torch. A torch callback is a plain function pointer without
+// user data, so the function itself has to say which window a call belongs to. The pool has 64 instances of the start
+// function, and each is bound to one window at a time.
 //
-// Why binding and unbinding is careful
-//   A thread-local callback can be removed by its own thread alone, and torch copies the list of them
-//   into futures, jit::fork and autograd's tasks (ThreadLocalState). So a start function may be called
-//   long after its window closed, on any thread. Hence:
-//   1. An instance names the generation of its window; generations are never reused. A disarmed
-//      instance holds kDisarmed, which no window and no stream has.
-//   2. An instance that was stopped from another thread stays taken until its own thread has removed
-//      the callback (at its next start) or has ended.
-//   3. Free instances are handed out round-robin, so a late copy meets a new window only when 64 more
-//      windows were opened while it waited.
-// All state is atomic and constant-initialised, nothing is destroyed while a callback can still come.
-// The child of a fork starts empty: every instance is disarmed, the parent's callbacks leave its thread.
+// Late calls
+//   Only the thread that registered a thread-local callback can remove it, and torch copies a thread's list of
+//   callbacks into futures, jit::fork and autograd tasks (ThreadLocalState). So torch may call a start function long
+//   after its window closed, on any thread. Three rules make such a call harmless:
+//   1. An instance holds the generation of its window, and generations are never reused. An unbound instance holds
+//      kDisarmed, which no window and no stream has.
+//   2. An instance that another thread stopped stays in use until its own thread has removed the callback (at its next
+//      start) or has ended.
+//   3. Free instances are handed out round-robin. A late copy meets a new window only after 64 more windows were
+//      opened while it waited.
+// All state is atomic and constant-initialised, and nothing is destroyed while torch can still call. The child of a
+// fork starts with an empty pool: it unbinds every instance and removes the parent's callbacks from its thread.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -32,18 +32,18 @@
 namespace opscope {
 
 inline constexpr uint32_t kCallbackInstances = 64;
-// One more, which is never registered with torch: overhead.cc calls it itself.
+// One more instance, which is never registered with torch: overhead.cc calls it directly.
 inline constexpr uint32_t kCalibrationInstance = kCallbackInstances;
 
-// What a start function does, by what the window wants.
+// What the start functions of one kind of window do; StartFor chooses it by the flags.
 struct CallbackBinding;
 using StartOfWindow = std::unique_ptr<at::ObserverContext> (*)(const at::RecordFunction& range,
                                                                const CallbackBinding& binding);
 
-// What a start function reads.
+// All that a start function reads, in one line of the processor's cache.
 struct alignas(64) CallbackBinding : WindowBinding {
-  std::atomic<StartOfWindow> start{nullptr};  // of the flags
-  std::atomic<uint32_t> flags{0};             // of torch_source_flags
+  std::atomic<StartOfWindow> start{nullptr};  // StartFor(flags)
+  std::atomic<uint32_t> flags{0};             // torch_source_flags of the window
 };
 
 extern CallbackBinding callback_bindings[kCallbackInstances + 1];
@@ -53,16 +53,18 @@ extern CallbackBinding callback_bindings[kCallbackInstances + 1];
 StartOfWindow StartFor(uint32_t flags);  // of torch_source_flags
 extern const std::array<at::RecordFunctionCallback::StartCallback, kCallbackInstances + 1> start_functions;
 void EndRange(const at::RecordFunction& range, at::ObserverContext* context);
-// Makes of a start function's context one whose deletion ends the range: EndRange will not be called.
+// Replaces a context made by a start function by one that ends the range when torch deletes it: torch will not call
+// EndRange for this range.
 void EndWhenDeleted(at::ObserverContext* context);
 
-// Held while torch's lists are changed: torch takes a lock of its own for that, and a fork that caught
-// another thread inside would leave it taken in the child, which has lists to change too.
+// Hold this lock while registering or removing a callback. Torch takes a lock of its own for that; if another thread
+// forked meanwhile, torch's lock would stay locked in the child, which has to remove callbacks too. A fork waits for
+// this lock.
 Mutex& RegistrationLock();
 
-// Tells the instance's start function what to record, and where.
+// From now on the instance's start function records into this window.
 void BindInstance(uint32_t instance, uint32_t window_slot, uint64_t window_generation, uint32_t flags);
-// The instance whose start function this is, or -1.
+// The number of the instance with this start function; -1: it is not one of the pool.
 int InstanceOf(at::RecordFunctionCallback::StartCallback start);
 
 // The life of an instance: it is claimed, registered with torch, unregistered, released. The two in the middle are a

@@ -1,3 +1,13 @@
+// An argument is a tag word and the words of its value. The tag has the kind, the element type and a count:
+//
+//   float tensor of 2 x 3, contiguous     tag(kTensor, 2 sizes, kContiguous, float) 2 3
+//   the same, transposed                  tag(kTensor, 2 sizes, float) 3 2 1 3        sizes, then strides
+//   int 7                                 tag(kInt) 7 0                               64 bits in two words
+//
+// Strides that follow from the sizes are left out, as a reader can compute them; a number beyond 32 bits makes its
+// whole argument kWide, two words per number. The encoder counts words beyond the capacity without writing them, so
+// that the caller learns the size of a long list and encodes it again where it has room: no list is allocated on the
+// way.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/calls/argument_encoder.h"
 
@@ -19,7 +29,7 @@ bool NeedsTwoWords(c10::IntArrayRef values) {
   return (out_of_range >> 32) != 0;
 }
 
-// True when a reader gets exactly these strides back from the sizes. PutSmallTensor has the same rule.
+// True: a reader computes exactly these strides from the sizes. PutSmallTensor has the same rule.
 bool StridesFollowFromSizes(c10::IntArrayRef sizes, c10::IntArrayRef strides) {
   int64_t expected = 1;
   for (size_t i = sizes.size(); i-- > 0;) {
@@ -62,7 +72,7 @@ class Encoder {
       wide ? PutWide(static_cast<uint64_t>(value)) : Put(static_cast<uint32_t>(value));
   }
 
-  // Nearly every argument is one.
+  // Inlined: nearly every argument is a tensor.
   __attribute__((always_inline)) void PutTensor(const at::Tensor& tensor) {
     c10::TensorImpl* body = tensor.unsafeGetTensorImpl();
     if (!tensor.defined() || body->is_nested() || body->has_symbolic_sizes_strides()) {
@@ -94,7 +104,7 @@ class Encoder {
       PutDouble(number.real());
       PutDouble(number.imag());
     } else {
-      Put(ArgumentTag(ArgKind::kOther));  // symbolic scalars: their value would have to be asked from Python
+      Put(ArgumentTag(ArgKind::kOther));  // a symbolic scalar: reading its value would call Python
     }
   }
 
@@ -136,7 +146,7 @@ class Encoder {
   }
 
  private:
-  // Does nothing when a number needs two words or room is short: the usual tensor is small.
+  // The fast path of a tensor whose numbers all fit 32 bits. False: nothing was written.
   __attribute__((always_inline)) bool PutSmall(c10::IntArrayRef sizes, c10::IntArrayRef strides, uint32_t element) {
     if (words_ + 1 + 2 * sizes.size() > capacity_) return false;
     const uint32_t words = PutSmallTensor(out_ + words_, sizes, strides, element);

@@ -1,10 +1,11 @@
-// Writes the arguments of one torch call as the words that record.h describes (ArgKind). Reads the
-// IValues in place: no reference is taken, so no tensor outlives its call because of a recording.
-// What is kept follows torch's own profiler (specs of record_shapes): nested, symbolic and undefined
-// tensors have no shape, lists of scalars are kept up to 30 values, anything else is kOther.
+// Writes the arguments of one torch call as the words that record.h describes (ArgKind). It reads the IValues in place
+// and takes no reference, so a recording keeps no tensor alive.
 //
-// Thread rule: any thread; touches nothing but its arguments and the table of tensors. May throw what torch's accessors
-// throw.
+// The rules are those of torch's own profiler (record_shapes): nested, symbolic and undefined tensors have no shape,
+// lists of scalars are recorded up to 30 values, anything else is kOther.
+//
+// Thread rule: any thread; reads and writes only its arguments and the table of tensor numbers. May throw what torch's
+// accessors throw.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,11 +18,11 @@
 namespace opscope {
 
 struct EncodedArguments {
-  uint32_t words = 0;  // needed; when more than the capacity, the words are incomplete: call again with room
-  uint16_t count = 0;  // arguments
+  uint32_t words = 0;  // the size of the encoding; more than the capacity: it is cut off, call again with room
+  uint16_t count = 0;  // number of arguments
 };
 
-// tensors: gets the identity of each that is written as kTensor; may be null.
+// tensors: collects the identity of each argument that is written as kTensor; may be null.
 EncodedArguments EncodeArguments(c10::ArrayRef<const c10::IValue> inputs, uint32_t* out, uint32_t capacity,
                                  TensorIdentities* tensors);
 

@@ -1,4 +1,4 @@
-// What the words of an encoded argument are made of, for the encoder and for the usual arguments (fast_path.h).
+// The words of an encoded argument, for the encoder and for the fast path (fast_path.h).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace opscope {
 
-// Longer lists of scalars are kOther, as in torch (SCALAR_LIST_LENGTH_LIMIT).
+// A longer list of scalars is kOther, as in torch (SCALAR_LIST_LENGTH_LIMIT).
 inline constexpr size_t kMaxScalarListLength = 30;
 
 // The first word of an argument.
@@ -19,7 +19,7 @@ constexpr uint32_t ArgumentTag(ArgKind kind, uint64_t count = 0, uint32_t flags 
   return static_cast<uint32_t>(kind) | (element & 0xffu) << 4 | flags | static_cast<uint32_t>(count) << 16;
 }
 
-// REQUIRES: isInt(). Without the look at symbolic integers, for which toInt() is a call.
+// As value.toInt(), without its call for symbolic integers. REQUIRES: value.isInt().
 __attribute__((flatten)) inline int64_t IntOf(const c10::IValue& value) {
   if (!value.isInt()) __builtin_unreachable();
   return value.toInt();
@@ -30,10 +30,10 @@ __attribute__((flatten)) inline bool BoolOf(const c10::IValue& value) {
   return value.toBool();
 }
 
-// A tensor of strides: writes sizes and strides in one pass and forgets the strides again when they follow from the
-// sizes, as a reader will have it. How many words; 0: a number needs two. Torch counts an empty dimension as one when
-// it lays out a dense tensor; a plain product would not, so such tensors keep their strides. REQUIRES: room for 1 + 2 *
-// sizes.size() words.
+// Encodes a strided tensor whose numbers fit 32 bits. Writes sizes and strides in one pass, and leaves the strides out
+// of the result when they follow from the sizes. Returns the number of words; 0: a number needs 64 bits. A tensor with
+// an empty dimension keeps its strides: torch counts that dimension as one when it computes dense strides, a plain
+// product does not. REQUIRES: room for 1 + 2 * sizes.size() words.
 __attribute__((always_inline)) inline uint32_t PutSmallTensor(uint32_t* out, c10::IntArrayRef sizes,
                                                               c10::IntArrayRef strides, uint32_t element) {
   const size_t count = sizes.size();

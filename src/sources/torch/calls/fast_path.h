@@ -1,13 +1,12 @@
-// What a range that begins leaves in its thread's chunk where its arguments, if they are wanted, are of the usual
-// kinds: plain tensors, numbers, short lists of integers, and what nothing is kept of. These are encoded as
-// EncodeArguments does it, but within few instructions that lie together: torch leaves nothing in the processor's cache
-// of instructions between two operators.
+// The fast path: name and payload of a range whose arguments are plain tensors, numbers, short lists of integers, and
+// kinds that are recorded without a value. It writes the same words as EncodeArguments, with few instructions that lie
+// together: between two operators torch replaces the whole instruction cache, so each line of code is fetched anew.
 //
-// Whether the same arguments came before is not looked for: to find and compare them costs more of that cache than to
-// write them once more (a training step with shapes: 0.22 of its own time instead of 0.18), and spares 25 bytes per
-// operator only until the recording is imported, where equal arguments become one.
+// Equal arguments are written again each time. Finding and comparing the earlier ones would cost more of that cache
+// (the step took 0.22 of its own time instead of 0.18) and would save 25 bytes per operator, which the import saves
+// anyway: there equal argument lists become one row.
 //
-// Thread rule: the stream's own thread. Runs no code of others, throws nothing.
+// Thread rule: the stream's own thread. Calls no code outside of this source and throws nothing.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,11 +24,11 @@
 
 namespace opscope {
 
-// Arguments of templates: nothing of it is tested per event. kWithTensors is never without kWithInputs.
+// Options of a window as template arguments, so that no event tests for them. kWithTensors implies kWithInputs.
 inline constexpr uint32_t kWithInputs = 1, kWithTensors = 2;
 
-// Of tensors that know their own sizes: none of a class of Python, of a transformation, of a device that counts them
-// when it is asked.
+// True: the tensor's sizes are stored in it, and reading them runs no other code. False for Python subclasses,
+// functorch wrappers and devices that compute sizes on demand.
 inline bool IsPlain(const c10::TensorImpl& tensor) {
   using c10::BackendComponent;
   using c10::DispatchKey;
@@ -43,11 +42,11 @@ inline bool IsPlain(const c10::TensorImpl& tensor) {
   return (keys | kPlain) == kPlain && keys.has(DispatchKey::Dense) && !tensor.has_symbolic_sizes_strides();
 }
 
-// Words of the arguments of one call, and identities of their tensors.
+// The words of the arguments of one call, and the identities of their tensors.
 template <bool kHasIdentities>
-class UsualArguments {
+class FastArguments {
  public:
-  // False: one is of another kind, or they are too many.
+  // False: an argument is of another kind, or there are too many. Then the slow path has to encode them all.
   __attribute__((always_inline)) bool Take(c10::ArrayRef<const c10::IValue> inputs) {
     uint32_t* at = words_;
     uint32_t tensors = 0;
@@ -87,7 +86,7 @@ class UsualArguments {
     }
     word_count_ = static_cast<uint32_t>(at - words_);
     tensor_count_ = tensors;
-    *at = 0;  // what fills the last eight bytes
+    *at = 0;  // padding to a multiple of 8 bytes
     return true;
   }
 
@@ -111,7 +110,7 @@ class UsualArguments {
     return at + 3;
   }
 
-  // Null: they are not all integers of one word each.
+  // Null: not all elements are integers of 32 bits.
   static uint32_t* PutIntegers(uint32_t* at, const c10::IValue& list) {
     const c10::ArrayRef<c10::IValue> values = list.toListRef();
     if (OPSCOPE_UNLIKELY(values.size() > kMostIntegers)) return nullptr;
@@ -124,7 +123,7 @@ class UsualArguments {
     return at;
   }
 
-  // Compares types: sizes of a tensor with one element are empty.
+  // An empty list says its element type only by the type of the list. (The sizes of a scalar tensor are such a list.)
   static __attribute__((noinline)) bool IsOfIntegers(const c10::IValue& list) { return list.isIntList(); }
 
   uint32_t word_count_, tensor_count_;
@@ -141,12 +140,13 @@ struct NoArguments {
   static constexpr uint32_t tensors_bytes() { return 0; }
 };
 template <uint32_t Options>
-using UsualArgumentsOf =
-    std::conditional_t<(Options & kWithInputs) == 0, NoArguments, UsualArguments<(Options & kWithTensors) != 0>>;
+using FastArgumentsOf =
+    std::conditional_t<(Options & kWithInputs) == 0, NoArguments, FastArguments<(Options & kWithTensors) != 0>>;
 
-// Name 0: the long way has to go. All offsets are of the current chunk.
+// Returns name 0 where the slow path has to write the entries; nothing is lost then. The offsets lie in the stream's
+// current chunk.
 template <uint32_t Options>
-inline ScopeEntries WriteUsual(Stream* stream, const at::RecordFunction& range) {
+inline ScopeEntries TryWriteFast(Stream* stream, const at::RecordFunction& range) {
   constexpr bool kInputsToo = (Options & kWithInputs) != 0;
   const bool has_keywords = kInputsToo && !(range.*Reach(torch_layout::KeywordInputs())).empty();
   if (OPSCOPE_UNLIKELY(range.handle() != 0 || has_keywords)) return {};
@@ -155,9 +155,9 @@ inline ScopeEntries WriteUsual(Stream* stream, const at::RecordFunction& range) 
     const Schema* schema = SchemaOf(range);
     inputs = schema != nullptr ? OwnInputs(range, *schema) : range.inputs();
   }
-  UsualArgumentsOf<Options> arguments;
+  FastArgumentsOf<Options> arguments;
   if (OPSCOPE_UNLIKELY(!arguments.Take(inputs))) return {};
-  const uint32_t name = OffsetOf(InternNoted(stream, range, (Options & kWithTensors) != 0));
+  const uint32_t name = OffsetOf(InternAndRecordOperator(stream, range, (Options & kWithTensors) != 0));
   PayloadHeader header;
   header.bytes = static_cast<uint32_t>(sizeof(header)) + arguments.words_bytes();
   header.fields = 0;

@@ -1,3 +1,5 @@
+// IValue to JSON. Numbers are written so that a reader gets the same type back: 3.0 keeps its ".0", and NaN and the
+// infinities, for which JSON has no number, are texts.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/calls/keyword_json.h"
 

@@ -1,7 +1,7 @@
-// Keyword inputs of a range (torch keeps them for _RecordFunctionFast alone) as members of a JSON
-// object, without the braces: "a": 1, "b": "s". Values that torch's trace has no place for are null.
+// Keyword inputs of a range as members of a JSON object, without the braces: "a": 1, "b": "s". Only
+// _RecordFunctionFast has keyword inputs. Values that torch's own trace cannot show are null.
 //
-// Thread rule: any thread. Allocates; such ranges are rare and have paid for a map already.
+// Thread rule: any thread. Allocates: such ranges are rare, and torch has built a map for them already.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +15,7 @@ namespace opscope {
 
 std::string KeywordsAsJsonMembers(const std::unordered_map<std::string, c10::IValue>& keywords);
 
-// `text` between quotes; what JSON cannot hold is escaped.
+// Appends `text` in quotes, escaped.
 void AppendJsonString(std::string_view text, std::string* json);
 
 }  // namespace opscope

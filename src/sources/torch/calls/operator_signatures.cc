@@ -1,3 +1,8 @@
+// A set of operators with open addressing, keyed by the address of the schema: the table only grows, and a look-up that
+// finds its key touches one entry. It has 8,192 entries for the 3,000 operators of torch, and no lock. Signatures are
+// text, one letter per argument, "?" before an optional one and "!" behind one that the operator writes:
+//
+//   aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1)     "aten::add_ t!tn"
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/calls/operator_signatures.h"
 
@@ -15,14 +20,14 @@
 namespace opscope {
 namespace {
 
-constexpr size_t kOperatorPlaces = 8192;  // of about 3,000 operators that torch has
+constexpr size_t kOperatorEntries = 8192;
 
-// Keyed by the schema's address; the name is a copy, since an extension may take its operators away again.
-struct OperatorPlace {
+// The name is a copy: an extension may unregister its operators, and their schemas go.
+struct OperatorEntry {
   std::atomic<const c10::FunctionSchema*> schema{nullptr};
   std::atomic<const std::string*> name{nullptr};
 };
-constinit OperatorPlace operator_places[kOperatorPlaces];
+constinit OperatorEntry operator_entries[kOperatorEntries];
 
 char ArgumentCode(const c10::Type& type) {
   if (type.kind() == c10::TypeKind::AnyType) return '*';
@@ -61,7 +66,7 @@ void AppendSignature(const c10::FunctionSchema& schema, std::string* out) {
   }
 }
 
-void SetName(OperatorPlace* place, const std::string& name) {
+void SetName(OperatorEntry* place, const std::string& name) {
   try {
     place->name.store(new std::string(name), std::memory_order_release);
   } catch (const std::bad_alloc&) {
@@ -71,11 +76,11 @@ void SetName(OperatorPlace* place, const std::string& name) {
 
 }  // namespace
 
-void NoteOperator(const c10::FunctionSchema* schema) {
-  static_assert(kOperatorPlaces == size_t{1} << 13);
+void RecordOperator(const c10::FunctionSchema* schema) {
+  static_assert(kOperatorEntries == size_t{1} << 13);
   const size_t first = HashWord(reinterpret_cast<uintptr_t>(schema) >> 4, 13);
-  for (size_t probe = 0; probe < kOperatorPlaces; ++probe) {
-    OperatorPlace& place = operator_places[(first + probe) % kOperatorPlaces];
+  for (size_t probe = 0; probe < kOperatorEntries; ++probe) {
+    OperatorEntry& place = operator_entries[(first + probe) % kOperatorEntries];
     const c10::FunctionSchema* known = place.schema.load(std::memory_order_relaxed);
     if (__builtin_expect(known == schema, 1)) return;
     if (known != nullptr || !place.schema.compare_exchange_strong(known, schema)) {
@@ -87,9 +92,9 @@ void NoteOperator(const c10::FunctionSchema* schema) {
   CountFailure();
 }
 
-std::string KindsOfNotedOperators() {
+std::string RecordedOperatorSignatures() {
   std::set<std::string> names;
-  for (const OperatorPlace& place : operator_places) {
+  for (const OperatorEntry& place : operator_entries) {
     if (const std::string* name = place.name.load(std::memory_order_acquire)) names.insert(*name);
   }
   std::string text;

@@ -1,7 +1,8 @@
-// Which arguments an operator takes and which of them it writes, for readers that have no torch: noted by name while
-// recording, looked up once at the end, because what a name may mean is every overload that is registered under it.
+// Signatures of the recorded operators: which arguments each takes and which of them it writes. The memory timeline
+// needs them to tell inputs from outputs, and a reader of the recording may have no torch. The recording collects
+// operator names; at its end it looks up every overload of each name in torch's registry, once.
 //
-// Thread rule: any thread. Note takes memory once per operator of a process, then looks at one table.
+// Thread rule: any thread. RecordOperator allocates once per operator and process, later calls only look into a table.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,10 +12,10 @@
 
 namespace opscope {
 
-// Throws nothing: what there is no memory for is counted as a failure.
-void NoteOperator(const c10::FunctionSchema* schema);
+// Throws nothing: without memory for a name it counts a failure.
+void RecordOperator(const c10::FunctionSchema* schema);
 
-// For kOperatorsKey (opscope/window_facts.h). May throw std::bad_alloc.
-std::string KindsOfNotedOperators();
+// The value of kOperatorsKey (opscope/window_facts.h). May throw std::bad_alloc.
+std::string RecordedOperatorSignatures();
 
 }  // namespace opscope

@@ -1,9 +1,16 @@
-// The life of one range: torch calls a start function of the bank, which writes name and payload into
-// the calling thread's chunk and opens a scope; the context that torch keeps lies in the scope's own
-// slot, so the end finds it without a search and without heap memory.
+// Begin and end of one range. Torch calls a start function of the pool, which writes the name and the payload into the
+// chunk of the calling thread and opens a scope. Torch keeps the context that the start function returns and hands it
+// to EndRange. The context lies inside the open scope, so EndRange finds the scope without a search and no range needs
+// heap memory.
 //
-// What it costs (docs/explanation/performance.md): two clock reads, a name look-up by pointer, one store of 32
-// bytes. What is written of arguments is a template's argument: nothing of it is tested per event.
+//   at::add(a, b)
+//     StartRange      fast path: name and arguments of the usual kinds (fast_path.h), then OpenScopeOn
+//       StartSlow     otherwise: EncodeArguments, TorchScript's stack, long lists (range_payload.h)
+//     ... the kernel runs ...
+//     EndRange        CloseScope writes the record of 32 bytes
+//
+// Costs (docs/explanation/performance.md): two clock reads, a name look-up by pointer, one store of 32 bytes. Whether
+// arguments are written is a template argument, so no event tests for it.
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/record_function.h>
 
@@ -31,16 +38,16 @@ namespace {
 
 using Context = std::unique_ptr<at::ObserverContext>;
 
-// Lives in OpenScope::context. Torch deletes it when it destroys its RecordFunction, which may be
-// after the end of the range, on another thread, or after the window closed. The slot goes back in
-// operator delete, that is after the destructor has written its last byte into it.
+// Lies in OpenScope::context. Torch deletes it when it destroys its RecordFunction: after the end of the range, perhaps
+// on another thread, perhaps after the window closed. operator delete releases the scope, because only then has the
+// destructor written its last byte into it.
 class RangeContext final : public at::ObserverContext {
  public:
   static void operator delete(void* place) { ReleaseScope(static_cast<OpenScope*>(place)); }
 };
 static_assert(sizeof(RangeContext) <= sizeof(OpenScope::context) && offsetof(OpenScope, context) == 0);
 
-// The same of a range whose end torch tells nobody: it ends where torch deletes this.
+// For a range whose EndRange torch will not call (EndWhenDeleted): the range ends when torch deletes the context.
 class SelfEndingContext final : public at::ObserverContext {
  public:
   ~SelfEndingContext() override { CloseScope(reinterpret_cast<OpenScope*>(this), ReadTicks()); }
@@ -53,27 +60,28 @@ uint8_t FlagsOf(const at::RecordFunction& range) {
   return NameOf(range).starts_with("ProfilerStep#") ? record_flags::kStep : 0;
 }
 
-// Asked at the begin only, as torch does it: a future that is attached later leaves the range in the nesting.
+// Looked at once, at the begin, as torch does. A range that becomes asynchronous later (a future is attached to it)
+// stays in the nesting of its thread.
 inline RecordKind KindOf(const at::RecordFunction& range) {
   return OPSCOPE_UNLIKELY(range.*Reach(torch_layout::AsyncMark())) ? RecordKind::kAsync : RecordKind::kScope;
 }
 
-// A long list is looked at twice (StoreArguments), which may run operators of this thread; so its entries
-// are written before the scope takes its slot and the thread counts as writing.
+// A long argument list is read twice (StoreArguments), and reading it may run Python code and so other operators of
+// this thread. Therefore the payload is written before the scope is taken and the thread is marked as writing.
 __attribute__((noinline, cold)) OpenScope* OpenWithLongList(uint32_t flags, Stream* stream,
                                                             const at::RecordFunction& range, EncodedInputs* inputs) {
-  const ScopeEntries entries = WriteEntries(flags, stream, range, inputs);
+  const ScopeEntries entries = WriteNameAndPayload(flags, stream, range, inputs);
   return OpenScopeOn(stream, entries.name, entries.side, RecordSource::kTorch, static_cast<uint8_t>(range.scope()),
                      FlagsOf(range), KindOf(range));
 }
 
 inline OpenScope* OpenRange(uint32_t flags, Stream* stream, const at::RecordFunction& range, EncodedInputs* inputs) {
   return OpenScopeOn(
-      stream, [&] { return WriteEntries(flags, stream, range, inputs); }, RecordSource::kTorch,
+      stream, [&] { return WriteNameAndPayload(flags, stream, range, inputs); }, RecordSource::kTorch,
       static_cast<uint8_t>(range.scope()), FlagsOf(range), KindOf(range));
 }
 
-// Not range.threadId(): c10d makes a range on one thread and begins it on another.
+// Not range.threadId(): c10d constructs a range on one thread and begins it on another.
 constexpr auto kThread = &at::RecordFunction::currentThreadId;
 
 inline Context ContextIn(OpenScope* scope) {
@@ -83,15 +91,15 @@ inline Context ContextIn(OpenScope* scope) {
 
 constexpr uint32_t kScriptFlags = torch_source_flags::kStacks | torch_source_flags::kModules;
 
-inline bool StandsInScript(const at::RecordFunction& range, const Stream* stream) {
+inline bool IsInScript(const at::RecordFunction& range, const Stream* stream) {
   return MayBeInScript(range.scope(), stream->generation.load(std::memory_order_relaxed));
 }
 
-// Encodes the arguments, and asks where the script stands. Apart: what that needs of the stack would be prepared for
-// every range that begins. Asks for the window's flags when it runs: of each kind of window it was 35 kB of code, and a
-// second of the adapter's compilation.
-__attribute__((noinline, flatten)) Context StartAtLength(const at::RecordFunction& range,
-                                                         const CallbackBinding& binding, Stream* stream) {
+// The slow path: encodes arguments of any kind and reads TorchScript's stack. A function of its own, because its large
+// stack frame would otherwise be set up for every range. It reads the window's flags at run time: one instance per kind
+// of window was 35 kB of code and a second of the adapter's compilation.
+__attribute__((noinline, flatten)) Context StartSlow(const at::RecordFunction& range, const CallbackBinding& binding,
+                                                     Stream* stream) {
   if (OPSCOPE_UNLIKELY(stream->taking.load(std::memory_order_relaxed) == 0)) {
     Refuse(stream);
     return nullptr;
@@ -101,10 +109,10 @@ __attribute__((noinline, flatten)) Context StartAtLength(const at::RecordFunctio
   if ((flags & torch_source_flags::kInputs) != 0) {
     EncodeInputs(range, &inputs, (flags & torch_source_flags::kTensors) != 0);
   }
-  if ((flags & kScriptFlags) != 0 && OPSCOPE_UNLIKELY(StandsInScript(range, stream))) {
-    NoteScriptPlace(stream->generation.load(std::memory_order_relaxed), flags, &inputs);
+  if ((flags & kScriptFlags) != 0 && OPSCOPE_UNLIKELY(IsInScript(range, stream))) {
+    TryAddScriptStack(stream->generation.load(std::memory_order_relaxed), flags, &inputs);
   }
-  stream = StreamOf(binding, kThread);  // again: what ran meanwhile may have ended the window
+  stream = StreamOf(binding, kThread);  // again: code that ran meanwhile may have closed the window
   if (stream == nullptr) return nullptr;
   const bool is_long = inputs.arguments.words > EncodedInputs::kCapacity;
   return ContextIn(OPSCOPE_UNLIKELY(is_long) ? OpenWithLongList(flags, stream, range, &inputs)
@@ -113,27 +121,27 @@ __attribute__((noinline, flatten)) Context StartAtLength(const at::RecordFunctio
 
 template <uint32_t Options>
 OPSCOPE_HOT Context StartRange(const at::RecordFunction& range, const CallbackBinding& binding) {
-  if constexpr ((Options & kWithInputs) != 0) boxed_references::EndBoxing();
+  if constexpr ((Options & kWithInputs) != 0) deferred_refcounts::EndBoxing();
   const bool asks_scripts = (binding.flags.load(std::memory_order_relaxed) & kScriptFlags) != 0;
-  if (asks_scripts) NoteIfScript(range.scope());
+  if (asks_scripts) MarkIfScript(range.scope());
   Stream* stream = StreamOf(binding, kThread);
   if (stream == nullptr) return nullptr;
   FetchRecords(stream);
-  if (__builtin_expect(!asks_scripts || !StandsInScript(range, stream), 1)) {
+  if (__builtin_expect(!asks_scripts || !IsInScript(range, stream), 1)) {
     OpenScope* scope = OpenScopeOn<true>(
-        stream, [&] { return WriteUsual<Options>(stream, range); }, RecordSource::kTorch,
+        stream, [&] { return TryWriteFast<Options>(stream, range); }, RecordSource::kTorch,
         static_cast<uint8_t>(range.scope()), FlagsOf(range), KindOf(range));
     if (__builtin_expect(scope != nullptr, 1)) return ContextIn(scope);
   }
-  return StartAtLength(range, binding, stream);
+  return StartSlow(range, binding, stream);
 }
 
-// Overload names are asked for by few (experimental_config), and are written at length.
+// Few windows want overload names (experimental_config), so they have no fast path.
 Context StartWithOverload(const at::RecordFunction& range, const CallbackBinding& binding) {
-  boxed_references::EndBoxing();
-  NoteIfScript(range.scope());
+  deferred_refcounts::EndBoxing();
+  MarkIfScript(range.scope());
   Stream* stream = StreamOf(binding, kThread);
-  return stream != nullptr ? StartAtLength(range, binding, stream) : nullptr;
+  return stream != nullptr ? StartSlow(range, binding, stream) : nullptr;
 }
 
 template <uint32_t Instance>

@@ -1,4 +1,12 @@
-// What a range that begins leaves in its thread's chunk: the name, and a payload with its numbers and arguments.
+// Name and payload of a range that begins, written into the chunk of its thread. This is the slow path, which takes
+// arguments of any kind, overload names, keyword inputs and TorchScript's stack; fast_path.h has the other one.
+//
+// A payload is a PayloadHeader, then the optional fields in the order of payload_fields (record.h), then the words of
+// the arguments. Example: `aten::add` of two float tensors of 2 x 3 and an int, with a sequence number:
+//
+//   header           bytes 64, fields kSequence, 3 arguments               8 bytes
+//   kSequence        sequence number, forward thread                       16 bytes
+//   words            tag 2 3 | tag 2 3 | tag and the int in two words      36 bytes and 4 of padding
 //
 // Thread rule: the stream's own thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -24,10 +32,11 @@
 
 namespace opscope {
 
-// What torch hands out only by a copy (kwinputs()) or by a call into its library (name(), isAsync()) is read in place.
+// Private members are read in place where torch's accessor copies (kwinputs()) or calls into its library (name(),
+// isAsync()).
 using torch_layout::Schema;
 
-// Null: the range was begun by its name.
+// Null: the range began with a name and not with a schema, as user ranges do.
 inline const Schema* SchemaOf(const at::RecordFunction& range) {
   return std::get_if<Schema>(&(range.*Reach(torch_layout::Name())));
 }
@@ -64,8 +73,8 @@ inline uint32_t InternOverload(Stream* stream, const std::string& overload) {
   return OffsetOf(InternEntryAt(stream, overload.data(), overload.size()));
 }
 
-// Arguments of a call, encoded before anything is taken from the stream: reading a tensor's sizes can
-// run Python code (tensor subclasses), and so other operators of this very thread.
+// Arguments of one call. They are encoded before anything is taken from the stream: reading the sizes of a tensor
+// subclass can run Python code, and that can run other operators of this thread.
 struct EncodedInputs {
   static constexpr uint32_t kCapacity = 256;
   static_assert(kCapacity % 2 == 0);
@@ -76,8 +85,8 @@ struct EncodedInputs {
   TensorIdentities tensors;
 };
 
-// A boxed call passes the interpreter's whole stack; its own arguments are the last ones. A node of autograd has as
-// many as it has.
+// A boxed call passes the whole stack of the interpreter, of which the call's own arguments are the last. The schema of
+// an autograd node is variadic (node_ranges.h): all inputs are its own.
 inline c10::ArrayRef<const c10::IValue> OwnInputs(const at::RecordFunction& range, const Schema& schema) {
   const c10::ArrayRef<const c10::IValue> inputs = range.inputs();
   const size_t own = schema.get().arguments().size(), all = inputs.size();
@@ -94,7 +103,7 @@ __attribute__((noinline)) inline void EncodeInputs(const at::RecordFunction& ran
     inputs->arguments = EncodeArguments(inputs->values, inputs->words, EncodedInputs::kCapacity, tensors);
     const auto& keywords = range.*Reach(torch_layout::KeywordInputs());
     if (OPSCOPE_UNLIKELY(!keywords.empty())) inputs->keywords = KeywordsAsJsonMembers(keywords);
-  } catch (...) {  // a tensor subclass that cannot tell its sizes; the range itself is recorded
+  } catch (...) {  // a tensor subclass threw; the range is recorded without arguments
     inputs->arguments = {};
     inputs->values = {};
     inputs->tensors.Clear();
@@ -102,18 +111,18 @@ __attribute__((noinline)) inline void EncodeInputs(const at::RecordFunction& ran
   }
 }
 
-__attribute__((noinline)) inline void NoteScriptPlace(uint64_t window, uint32_t flags, EncodedInputs* inputs) {
+__attribute__((noinline)) inline void TryAddScriptStack(uint64_t window, uint32_t flags, EncodedInputs* inputs) {
   try {
-    AddScriptPlace(flags, window, &inputs->keywords);
+    AddScriptStack(flags, window, &inputs->keywords);
   } catch (...) {
     CountFailure();
   }
 }
 
-// Apart: the encoder would be compiled into every start function once more.
+// Never inlined: each start function would contain the encoder once more.
 __attribute__((noinline, cold)) inline void StoreLongList(const EncodedInputs& inputs, char* place) {
   const uint32_t words = inputs.arguments.words;
-  std::memset(place, 0, words * sizeof(uint32_t));  // reads as kOther should anything below fail
+  std::memset(place, 0, words * sizeof(uint32_t));  // zero words read as kOther, should the encoder throw
   try {
     EncodeArguments(inputs.values, reinterpret_cast<uint32_t*>(place), words, nullptr);
   } catch (...) {
@@ -121,8 +130,8 @@ __attribute__((noinline, cold)) inline void StoreLongList(const EncodedInputs& i
   }
 }
 
-// Copies `bytes`, a multiple of 8, and returns the place behind them. A few words: a call of memcpy takes longer than
-// they do, and the compiler makes one of every loop that it knows as such.
+// Copies `bytes`, a multiple of 8, and returns the address behind the copy. For a few words this loop is faster than a
+// call of memcpy; the empty asm keeps the compiler from turning it into that call.
 inline char* CopyWords(char* place, const void* from, uint32_t bytes) {
   const char* source = static_cast<const char*>(from);
   for (const char* end = place + bytes; place != end; place += 8, source += 8) {
@@ -133,16 +142,16 @@ inline char* CopyWords(char* place, const void* from, uint32_t bytes) {
   return place;
 }
 
-// With what fills the last eight bytes.
+// Rounded up to a multiple of 8.
 inline uint32_t BytesOfWords(uint32_t words) {
   return (words * uint32_t{sizeof(uint32_t)} + 7u) & ~7u;
 }
 
-// Writes the encoded arguments at `place`, which has room for them and what fills the last eight bytes.
+// Writes the encoded arguments at `place`. REQUIRES: room for BytesOfWords(inputs->arguments.words).
 inline void StoreArguments(EncodedInputs* inputs, char* place) {
   const uint32_t words = inputs->arguments.words;
   if (__builtin_expect(words <= EncodedInputs::kCapacity, 1)) {
-    if ((words & 1u) != 0) inputs->words[words] = 0;  // there is one more: the capacity is even
+    if ((words & 1u) != 0) inputs->words[words] = 0;  // in bounds: the capacity is even
     CopyWords(place, inputs->words, BytesOfWords(inputs->arguments.words));
   } else {
     if ((words & 1u) != 0) std::memset(place + words * sizeof(uint32_t), 0, sizeof(uint32_t));
@@ -150,16 +159,16 @@ inline void StoreArguments(EncodedInputs* inputs, char* place) {
   }
 }
 
-// The range's name, as InternName, whose operator is noted where its tensors are: once per name and chunk. The mark
-// stands where other sources remember a payload that may be repeated; ours never is.
-inline NameCacheEntry* InternNoted(Stream* stream, const at::RecordFunction& range, bool with_tensors) {
-  constexpr uint32_t kNoted = 1;
+// As InternName; windows that identify tensors also record the operator's signature, once per name and chunk. The mark
+// lies in NameCacheEntry::payload, where other sources cache a payload to repeat; this source never repeats one.
+inline NameCacheEntry* InternAndRecordOperator(Stream* stream, const at::RecordFunction& range, bool with_tensors) {
+  constexpr uint32_t kRecorded = 1;
   NameCacheEntry* known = InternName(stream, range);
-  if (!with_tensors || known == nullptr || known->payload == kNoted) return known;
+  if (!with_tensors || known == nullptr || known->payload == kRecorded) return known;
   const Schema* schema = SchemaOf(range);
   if (schema != nullptr && range.scope() == at::RecordScope::FUNCTION) {
-    known->payload = kNoted;
-    NoteOperator(&schema->get());
+    known->payload = kRecorded;
+    RecordOperator(&schema->get());
   }
   return known;
 }
@@ -170,10 +179,9 @@ inline char* Store(char* place, Word word) {
   return place + sizeof(word);
 }
 
-// Name and payload of the range in one chunk of the stream.
-// flags: of torch_source_flags.
-inline ScopeEntries WriteEntries(uint32_t flags, Stream* stream, const at::RecordFunction& range,
-                                 EncodedInputs* inputs) {
+// Writes name and payload of the range into one chunk of the stream. flags: of torch_source_flags.
+inline ScopeEntries WriteNameAndPayload(uint32_t flags, Stream* stream, const at::RecordFunction& range,
+                                        EncodedInputs* inputs) {
   const int64_t sequence = range.seqNr();
   const uint64_t forward_thread = range.forwardThreadId();
   const bool with_tensors = (flags & torch_source_flags::kTensors) != 0;
@@ -204,7 +212,7 @@ inline ScopeEntries WriteEntries(uint32_t flags, Stream* stream, const at::Recor
     bytes += 8;
   }
 
-  if (bytes == sizeof(PayloadHeader)) return {OffsetOf(InternNoted(stream, range, with_tensors)), 0};
+  if (bytes == sizeof(PayloadHeader)) return {OffsetOf(InternAndRecordOperator(stream, range, with_tensors)), 0};
   uint32_t overload_offset = 0;
   uint32_t keywords_offset = 0;
   const NameAndRoom room = InternAndReserve(stream, bytes, [&] {
@@ -212,7 +220,7 @@ inline ScopeEntries WriteEntries(uint32_t flags, Stream* stream, const at::Recor
     if ((fields & payload_fields::kKeywords) != 0) {
       keywords_offset = opscope_intern_slow(stream, inputs->keywords.data(), inputs->keywords.size());
     }
-    return OffsetOf(InternNoted(stream, range, with_tensors));
+    return OffsetOf(InternAndRecordOperator(stream, range, with_tensors));
   });
   if (OPSCOPE_UNLIKELY(room.side == nullptr)) return {room.name, 0};
   FetchSide(stream);
@@ -237,7 +245,7 @@ inline ScopeEntries WriteEntries(uint32_t flags, Stream* stream, const at::Recor
   }
   StoreArguments(inputs, place);
   if (OPSCOPE_UNLIKELY(stream->chunk_sequence != sequence_of_chunk)) {
-    CountFailure();  // the second look at a long list ran operators that filled the chunk
+    CountFailure();  // reading a long list a second time ran operators that filled the chunk
     return {OffsetOf(InternName(stream, range)), 0};
   }
   return {room.name, OffsetInChunk(stream, room.side)};

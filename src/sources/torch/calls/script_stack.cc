@@ -1,3 +1,5 @@
+// Text of a stack as torch's own profiler prints it: one frame per line, innermost first, "file(line): function".
+// Frames without a source are left out.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/calls/script_stack.h"
 
@@ -14,7 +16,7 @@
 namespace opscope {
 
 constinit std::atomic<bool> scripts_have_run{false};
-__thread uint64_t window_of_last_question = 0;
+__thread uint64_t last_asked_window = 0;
 
 namespace {
 
@@ -39,9 +41,9 @@ std::string Modules() {
 
 }  // namespace
 
-void AddScriptPlace(uint32_t flags, uint64_t window, std::string* members) {
-  if (window_of_last_question != window) {
-    window_of_last_question = window;
+void AddScriptStack(uint32_t flags, uint64_t window, std::string* members) {
+  if (last_asked_window != window) {
+    last_asked_window = window;
     if (torch::jit::currentCallstack().empty()) return;
     scripts_have_run.store(true, std::memory_order_relaxed);
   }

@@ -122,9 +122,9 @@ struct How {
   int64_t sequence;
   uint32_t flags;
 };
-class TorchUsualArguments : public testing::TestWithParam<How> {};
+class TorchFastPath : public testing::TestWithParam<How> {};
 
-TEST_P(TorchUsualArguments, AreThoseOfTheEncoder) {
+TEST_P(TorchFastPath, AreThoseOfTheEncoder) {
   const auto [sequence, flags] = GetParam();
   const std::vector<Inputs> calls = Calls();
   const auto usual = Recorded(calls, sequence, flags);
@@ -139,7 +139,7 @@ TEST_P(TorchUsualArguments, AreThoseOfTheEncoder) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(WithoutAndWithNumbers, TorchUsualArguments,
+INSTANTIATE_TEST_SUITE_P(WithoutAndWithNumbers, TorchFastPath,
                          testing::Values(How{-1, 0}, How{7, 0}, How{-1, torch_source_flags::kTensors},
                                          How{7, torch_source_flags::kTensors}));
 

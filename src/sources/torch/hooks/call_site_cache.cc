@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/hooks/call_site_cache.h"
 
-namespace opscope::asking_places {
+namespace opscope::call_site_cache {
 
-constinit AddressCache<Place, 9> places{};
+constinit AddressCache<CallSite, 9> call_sites{};
 
-void NoteRange(const void* place, const void* of_operator) {
-  const auto address = reinterpret_cast<uintptr_t>(place);
-  Place& at = places.EntryOf(place);
+void RecordRange(const void* call_site, const void* of_operator) {
+  const auto address = reinterpret_cast<uintptr_t>(call_site);
+  CallSite& at = call_sites.EntryOf(call_site);
   uint64_t known = at.known.load(std::memory_order_relaxed);
-  if ((known & ~kAddress) == kOfNone) return;  // of another one, too: that must not be forgotten
+  if ((known & ~kAddress) == kAmbiguous) return;  // of another call site, too: an ambiguous entry is never replaced
   if ((known & kAddress) != address) {
     at.of_operator.store(of_operator, std::memory_order_relaxed);
     at.known.store(address | kOneRange, std::memory_order_relaxed);
   } else if (at.of_operator.load(std::memory_order_relaxed) != of_operator) {
-    NoteNoRange(place);
+    RecordNoRange(call_site);
   } else if (known < (address | kEnoughRanges)) {
     at.known.compare_exchange_strong(known, known + kOneRange, std::memory_order_relaxed);
   }
 }
 
-void NoteNoRange(const void* place) {
-  const auto address = reinterpret_cast<uintptr_t>(place);
-  places.EntryOf(place).known.store(address | kOfNone, std::memory_order_relaxed);
+void RecordNoRange(const void* call_site) {
+  const auto address = reinterpret_cast<uintptr_t>(call_site);
+  call_sites.EntryOf(call_site).known.store(address | kAmbiguous, std::memory_order_relaxed);
 }
 
-}  // namespace opscope::asking_places
+}  // namespace opscope::call_site_cache

@@ -1,13 +1,17 @@
-// Which instructions of torch ask for the callbacks of one operator alone, and always begin its range then. Past the
-// memory cap such an operator needs no range: it is counted where it asks. An operator that torch lets nobody observe
-// asks as well, though no range follows, and is not to be counted; but each operator is called through a function of
-// its own, so the place tells them apart. Places that ask for any operator, as that of boxed calls, are none of these.
+// The call-site cache: which call sites in torch ask for the callbacks of one operator alone, and always begin its
+// range then. Past the memory cap the operator of such a call site needs no range: it is counted where it asks. The
+// caller must be known because torch also asks for operators that it hides from observers; no range follows, and they
+// must not be counted. Each operator is called through a function of its own, so its return address identifies it. A
+// call site that asks for many operators, as that of boxed calls does, is ambiguous.
 //
-// A place is one of them after a few ranges in turn that were of one operator, and is none for ever once another
-// operator or no range came. From time to time it is asked again (capture_mode.cc), should the first few have been
-// chance: until then kAskedAgain operators of each thread that nobody could have observed may be counted.
+//   0 -> 1 range -> 2 -> 3 -> 4 ranges of one operator in a row: the call site is known
+//   any state -> another operator, or no range: ambiguous for ever
 //
-// Thread rule: any thread. No lock: where two threads meet, a place may be learnt later or not at all.
+// Four ranges may be chance, so every kRecheckInterval-th operator makes its range all the same (capture_mode.cc).
+// Until a wrong call site is found, a thread may count at most that many operators that no callback could have
+// observed.
+//
+// Thread rule: any thread, no lock. Where two threads write one entry, a call site may become known later or never.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,31 +20,31 @@
 
 #include "sources/streams/address_cache.h"
 
-namespace opscope::asking_places {
+namespace opscope::call_site_cache {
 
-struct Place {
-  std::atomic<uint64_t> known{0};                 // address, and in the highest byte how many ranges were seen
-  std::atomic<const void*> of_operator{nullptr};  // its schema
+struct CallSite {
+  std::atomic<uint64_t> known{0};                 // address; the highest byte counts ranges, or is that of kAmbiguous
+  std::atomic<const void*> of_operator{nullptr};  // schema of those ranges
 };
 inline constexpr uint64_t kOneRange = uint64_t{1} << 56;  // addresses of programs end below
-inline constexpr uint64_t kEnoughRanges = 4 * kOneRange, kOfNone = 255 * kOneRange;
+inline constexpr uint64_t kEnoughRanges = 4 * kOneRange, kAmbiguous = 255 * kOneRange;
 inline constexpr uint64_t kAddress = kOneRange - 1;
 
-// An operator that is counted without a range is asked about each so many times of a thread; prime, so that no loop of
-// a few operators meets the same one each time.
-inline constexpr uint32_t kAskedAgain = 61;
+// Each so many operators a thread makes the range of a known call site again. Prime, so that a loop over a few
+// operators does not recheck the same one each time.
+inline constexpr uint32_t kRecheckInterval = 61;
 
 // 512 entries: programs call some hundred operators.
-extern AddressCache<Place, 9> places __attribute__((visibility("hidden")));
+extern AddressCache<CallSite, 9> call_sites __attribute__((visibility("hidden")));
 
-// Whether the operator that asks there will surely begin a range.
-inline bool IsOfOneOperator(const void* place) {
-  const auto address = reinterpret_cast<uintptr_t>(place);
-  return places.EntryOf(place).known.load(std::memory_order_relaxed) == (address | kEnoughRanges);
+// True: the operator that asks there will begin a range.
+inline bool IsOfOneOperator(const void* call_site) {
+  const auto address = reinterpret_cast<uintptr_t>(call_site);
+  return call_sites.EntryOf(call_site).known.load(std::memory_order_relaxed) == (address | kEnoughRanges);
 }
 
-// The place has asked, and then a range of this operator has begun, or none.
-void NoteRange(const void* place, const void* of_operator);
-void NoteNoRange(const void* place);
+// After the call site asked, a range of this operator began, or none did.
+void RecordRange(const void* call_site, const void* of_operator);
+void RecordNoRange(const void* call_site);
 
-}  // namespace opscope::asking_places
+}  // namespace opscope::call_site_cache

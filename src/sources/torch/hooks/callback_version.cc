@@ -1,3 +1,6 @@
+// How a private counter is found: collect all words of libtorch_cpu's writable data that hold a small number, then add,
+// disable, enable and remove a global callback, and after each step keep the words that grew by one. One word is left.
+// It takes a millisecond, once per process; debug symbols, which would tell, are not in torch's wheels.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/hooks/callback_version.h"
 
@@ -15,7 +18,7 @@ namespace opscope {
 namespace {
 
 struct Word {
-  const uint64_t* place;
+  const uint64_t* address;
   uint64_t value;
 };
 
@@ -23,8 +26,8 @@ uint64_t Read(const uint64_t* word) {
   return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
-// Of torch's own variables those that may be the count.
-std::vector<Word> SmallNumbers() {
+// The words of torch's variables that may be the counter.
+std::vector<Word> SmallWords() {
   constexpr uint64_t kMost = uint64_t{1} << 24;
   std::vector<Word> words;
   for (const Segment& segment : SegmentsOf("libtorch_cpu.so")) {
@@ -38,34 +41,34 @@ std::vector<Word> SmallNumbers() {
   return words;
 }
 
-// Those that have grown by so much.
-void Keep(uint64_t grown, std::vector<Word>* words) {
-  std::erase_if(*words, [grown](const Word& word) { return Read(word.place) != word.value + grown; });
+// Keeps the words that have grown by `grown` since SmallWords.
+void KeepGrown(uint64_t grown, std::vector<Word>* words) {
+  std::erase_if(*words, [grown](const Word& word) { return Read(word.address) != word.value + grown; });
 }
 
-std::vector<Word> GrowWithChanges() {
+std::vector<Word> WordsThatCountChanges() {
   at::RecordFunctionCallback never([](const at::RecordFunction&) { return std::unique_ptr<at::ObserverContext>(); });
   never.samplingProb(0);
-  std::vector<Word> words = SmallNumbers();
+  std::vector<Word> words = SmallWords();
   const at::CallbackHandle handle = at::addGlobalCallback(never);
-  Keep(1, &words);
+  KeepGrown(1, &words);
   at::disableCallback(handle);
-  Keep(2, &words);
-  Keep(2, &words);
+  KeepGrown(2, &words);
+  KeepGrown(2, &words);
   at::reenableCallback(handle);
-  Keep(3, &words);
+  KeepGrown(3, &words);
   at::removeCallback(handle);
-  Keep(4, &words);
+  KeepGrown(4, &words);
   return words;
 }
 
 }  // namespace
 
-const std::atomic<size_t>* FindGlobalChanges() {
+const std::atomic<size_t>* FindGlobalCallbackVersion() {
   const MutexLock lock(RegistrationLock());
-  for (int attempt = 0; attempt < 3; ++attempt) {  // another thread of the program may change them meanwhile
-    const std::vector<Word> words = GrowWithChanges();
-    if (words.size() == 1) return reinterpret_cast<const std::atomic<size_t>*>(words[0].place);
+  for (int attempt = 0; attempt < 3; ++attempt) {  // another thread may change global callbacks meanwhile
+    const std::vector<Word> words = WordsThatCountChanges();
+    if (words.size() == 1) return reinterpret_cast<const std::atomic<size_t>*>(words[0].address);
   }
   return nullptr;
 }

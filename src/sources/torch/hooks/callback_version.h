@@ -1,5 +1,6 @@
-// Torch's count of changes of its global callbacks: a private variable of libtorch_cpu, found by what it does. As long
-// as it stands still a thread's own list is all that there is to ask.
+// The version of torch's global callbacks: a counter that torch raises whenever it adds, removes, enables or disables
+// one. While it stays the same, a thread's own list of callbacks is all that the hooks have to look at. The counter is
+// a private variable of libtorch_cpu.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -10,7 +11,7 @@
 
 namespace opscope {
 
-// Null: not found. Registers, for a moment, a global callback that never runs. May throw std::bad_alloc.
-const std::atomic<size_t>* FindGlobalChanges();
+// Null: not found. Registers a global callback that never runs, for a moment. May throw std::bad_alloc.
+const std::atomic<size_t>* FindGlobalCallbackVersion();
 
 }  // namespace opscope

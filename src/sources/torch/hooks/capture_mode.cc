@@ -1,3 +1,10 @@
+// Which operators are counted past the memory cap, without a range of each.
+//
+// A stream that is full drops what begins, and each dropped range is counted. Making a range of torch's only to drop it
+// costs as much as recording it, so Ask tells torch that nothing watches (DropAt). Yet torch also asks for operators
+// that it then does not announce to callbacks, and these must not be counted. The call-site cache (call_site_cache.h)
+// knows the call sites that always begin a range; only at those is a drop counted early. Elsewhere the range is made
+// without a callback, and Run counts it (DropRange).
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/hooks/capture_mode.h"
 
@@ -28,102 +35,105 @@
 namespace opscope {
 namespace {
 
-// The thread's last start function that recorded nothing, and the stream that it would have written to; null: none was
-// there, or it takes events. Both stay what they are, whatever becomes of the window. Not of the initial-exec model
-// either (range_hooks.h).
-struct Refusing {
+// The thread's last start function that recorded nothing, and the stream that dropped the range. `stream` is null where
+// the thread has no stream in the window, or where the stream still accepts events. Pointers stay valid after the
+// window. The TLS model is not initial-exec, as for ThreadView (range_hooks.h).
+struct Dropping {
   torch_layout::StartCallback start;
   const CallbackBinding* binding;
   Stream* stream;
-  const void* place;  // that asked last whether there are callbacks, and of whose range nothing is known yet; or null
-  uint32_t without_range;  // operators that were counted where they asked
+  const void* call_site;   // that asked last, and whose range has not begun yet; or null
+  uint32_t without_range;  // operators counted at their call site, for kRecheckInterval
 
   bool is_under_way() const {
     return stream->taking.load(std::memory_order_relaxed) == 0 &&
            stream->generation.load(std::memory_order_relaxed) == binding->generation.load(std::memory_order_relaxed);
   }
 };
-constinit __thread Refusing refusing{};
+constinit __thread Dropping dropping{};
 
 const CallbackBinding* BindingOf(torch_layout::StartCallback start) {
   const int instance = InstanceOf(start);
   return instance >= 0 ? &callback_bindings[instance] : nullptr;
 }
 
-// Null: it takes events, or is not there.
-Stream* RefusingStreamOf(const CallbackBinding* binding) {
+// Null: the thread has no stream, or the stream accepts events.
+Stream* DroppingStreamOf(const CallbackBinding* binding) {
   if (binding == nullptr) return nullptr;
   Stream* stream =
       KnownStreamOf(binding->slot.load(std::memory_order_relaxed), binding->generation.load(std::memory_order_relaxed));
   return stream != nullptr && stream->taking.load(std::memory_order_relaxed) == 0 ? stream : nullptr;
 }
 
-struct BankSink {
+struct PoolSink {
   static constexpr auto kEnd = &EndRange;
   static void EndAndRelease(at::ObserverContext* context) {
     const uint64_t now = ReadTicks();
     EndScope(reinterpret_cast<OpenScope*>(context), now);
   }
   static void EndWhenDeleted(at::ObserverContext* context) { opscope::EndWhenDeleted(context); }
-  static void Count(drop_in::What) {}
-  static __attribute__((noinline)) void NoteNothing(torch_layout::StartCallback start) {
-    if (refusing.start != start) refusing = {start, BindingOf(start), nullptr, nullptr, 0};
-    refusing.stream = RefusingStreamOf(refusing.binding);
-    drop_in::this_thread.refusing = refusing.stream != nullptr ? start : nullptr;
+  static void Count(range_hooks::Step) {}
+  static __attribute__((noinline)) void OnNotRecorded(torch_layout::StartCallback start) {
+    if (dropping.start != start) dropping = {start, BindingOf(start), nullptr, nullptr, 0};
+    dropping.stream = DroppingStreamOf(dropping.binding);
+    range_hooks::this_thread.dropping = dropping.stream != nullptr ? start : nullptr;
   }
-  static bool StillRefuses() {
-    if (refusing.is_under_way()) return true;
-    drop_in::this_thread.refusing = nullptr;
+  static bool StillDrops() {
+    if (dropping.is_under_way()) return true;
+    range_hooks::this_thread.dropping = nullptr;
     return false;
   }
-  static bool RefuseAt(const void* place) {
-    if (OPSCOPE_UNLIKELY(refusing.place != nullptr)) asking_places::NoteNoRange(std::exchange(refusing.place, nullptr));
-    if (asking_places::IsOfOneOperator(place) && ++refusing.without_range % asking_places::kAskedAgain != 0) {
-      Refuse(refusing.stream);
+  static bool DropAt(const void* call_site) {
+    if (OPSCOPE_UNLIKELY(dropping.call_site != nullptr))
+      call_site_cache::RecordNoRange(std::exchange(dropping.call_site, nullptr));
+    if (call_site_cache::IsOfOneOperator(call_site) &&
+        ++dropping.without_range % call_site_cache::kRecheckInterval != 0) {
+      Refuse(dropping.stream);
       return true;
     }
-    refusing.place = place;
+    dropping.call_site = call_site;
     return false;
   }
-  static void RefuseRange(const c10::FunctionSchema& schema) {
-    if (refusing.place != nullptr) asking_places::NoteRange(std::exchange(refusing.place, nullptr), &schema);
-    if (refusing.stream != nullptr && refusing.is_under_way()) Refuse(refusing.stream);
+  static void DropRange(const c10::FunctionSchema& schema) {
+    if (dropping.call_site != nullptr)
+      call_site_cache::RecordRange(std::exchange(dropping.call_site, nullptr), &schema);
+    if (dropping.stream != nullptr && dropping.is_under_way()) Refuse(dropping.stream);
   }
 };
 
-constexpr const char* kNotTried = "this build of the adapter was not tried on its torch";
+constexpr const char* kNotProbed = "this build of the adapter was not tried on its torch";
 
-// With SlotLock(). Never destroyed.
-struct Redirection {
-  std::vector<CallSlot> slots;  // of torch's functions, numbered as kSymbols
-  PointedSlots pointed;
-  const char* refused = nullptr;  // why they will not be pointed again in this process
+// With GotLock(). Never destroyed.
+struct Patches {
+  std::vector<GotEntry> entries;  // of torch's functions, numbered as kSymbols
+  PatchedEntries patched;
+  const char* refused = nullptr;  // why this process will not patch them again; null: it may
 };
-Redirection& TheRedirection() {
-  static Redirection& redirection = *new Redirection;
-  return redirection;
+Patches& ThePatches() {
+  static Patches& patches = *new Patches;
+  return patches;
 }
 
 enum class Progress : uint32_t { kNotBegun, kUnderWay, kDone };
 constinit std::atomic<Progress> search{Progress::kNotBegun};
-constinit std::atomic<const char*> not_found{nullptr};  // what the search missed
-constinit std::atomic<const char*> verdict{kNotTried};  // "": fits
-constinit std::atomic<uint64_t> routed{0};              // one bit per instance
+constinit std::atomic<const char*> not_found{nullptr};        // what the search missed
+constinit std::atomic<const char*> probe_result{kNotProbed};  // "": the hooks fit
+constinit std::atomic<uint64_t> hooked{0};                    // one bit per instance that is recorded by hooks
 constinit std::array<std::atomic<const char*>, kCallbackInstances> why{};
 static_assert(kCallbackInstances <= 64);
 
-// Null: all is there.
-const char* FindSlotsOfTorch() {
-  const MutexLock lock(SlotLock());
-  std::vector<CallSlot>& slots = TheRedirection().slots;
+// Null: all entries were found.
+const char* FindEntriesOfTorch() {
+  const MutexLock lock(GotLock());
+  std::vector<GotEntry>& entries = ThePatches().entries;
   uint32_t in_cpu = 0;
-  slots.clear();
+  entries.clear();
   for (const char* library : torch_layout::kLibraries) {
-    const std::vector<CallSlot> found = FindCallSlots(library, torch_layout::kSymbols);
-    slots.insert(slots.end(), found.begin(), found.end());
+    const std::vector<GotEntry> found = FindGotEntries(library, torch_layout::kSymbols);
+    entries.insert(entries.end(), found.begin(), found.end());
     if (library != torch_layout::kLibraries[0]) continue;
-    for (const CallSlot& slot : found)
-      in_cpu |= 1u << slot.symbol;
+    for (const GotEntry& entry : found)
+      in_cpu |= 1u << entry.symbol;
   }
   const bool has_all = (torch_layout::kNeeded & ~in_cpu) == 0;
   return has_all ? nullptr : "libtorch_cpu.so calls its range functions in another way than by slots";
@@ -134,19 +144,19 @@ const char* FindAll() {
 #if !defined(__x86_64__)
   return "drop-in functions were tried on x86-64 alone";
 #endif
-  if (!drop_in::ThreadViewIsFound()) return "the process has no room for variables of threads";
+  if (!range_hooks::ThreadViewIsStatic()) return "the process has no room for variables of threads";
   if (opscope_range_vtable == nullptr || SequenceOf == nullptr || TorchRun == nullptr || TorchRunWith == nullptr) {
     return "this torch lacks a function that the drop-in functions need";
   }
-  if (const char* missing = FindSlotsOfTorch()) return missing;
-  if (drop_in::globals.no_schema == nullptr) {
-    drop_in::globals.no_schema = new c10::FunctionSchema("", "", {}, {});
+  if (const char* missing = FindEntriesOfTorch()) return missing;
+  if (range_hooks::globals.no_schema == nullptr) {
+    range_hooks::globals.no_schema = new c10::FunctionSchema("", "", {}, {});
   }
-  drop_in::globals.changes = FindGlobalChanges();
-  return drop_in::globals.changes != nullptr ? nullptr : "torch's count of changes of its observers was not found";
+  range_hooks::globals.version = FindGlobalCallbackVersion();
+  return range_hooks::globals.version != nullptr ? nullptr : "torch's count of changes of its observers was not found";
 }
 
-// Once per process. Null: all is there.
+// Searches once per process. Null: the hooks can be installed.
 const char* Find() {
   Progress state = Progress::kNotBegun;
   if (search.compare_exchange_strong(state, Progress::kUnderWay)) {
@@ -163,7 +173,7 @@ const char* Find() {
   return state == Progress::kDone ? not_found.load() : "another thread was looking for torch's slots";
 }
 
-// Null: the environment leaves the choice.
+// Null: the environment forbids nothing.
 const char* WhyForbidden() {
   const char* value = std::getenv("OPSCOPE_TORCH_ROUTE");
   const std::string_view wanted = value == nullptr ? "" : value;
@@ -172,8 +182,8 @@ const char* WhyForbidden() {
                                : "OPSCOPE_TORCH_ROUTE has a value that says nothing, known is: callbacks";
 }
 
-// What each slot holds is its library's function, or the calling library's stub that looks for it.
-bool AreUntouched(const std::vector<CallSlot>& slots) {
+// Whether each entry holds torch's function, or the stub of its own library that resolves it lazily.
+bool AreUnpatched(const std::vector<GotEntry>& entries) {
   std::vector<Segment> owners;
   const auto add = [&owners](const char* library) {
     const std::vector<Segment> found = SegmentsOf(library);
@@ -181,63 +191,63 @@ bool AreUntouched(const std::vector<CallSlot>& slots) {
   };
   add("libtorch");
   add("libc10");
-  return std::all_of(slots.begin(), slots.end(), [&](const CallSlot& slot) {
-    const auto target = reinterpret_cast<uintptr_t>(__atomic_load_n(slot.place, __ATOMIC_ACQUIRE));
+  return std::all_of(entries.begin(), entries.end(), [&](const GotEntry& entry) {
+    const auto target = reinterpret_cast<uintptr_t>(__atomic_load_n(entry.address, __ATOMIC_ACQUIRE));
     return std::any_of(owners.begin(), owners.end(),
                        [target](const Segment& each) { return target >= each.begin && target < each.end; });
   });
 }
 
-// Null: they point to us. REQUIRES: SlotLock() is held.
-const char* PointToDropIns() {
-  Redirection& redirection = TheRedirection();
-  if (redirection.refused != nullptr) return redirection.refused;
-  if (!AreUntouched(redirection.slots)) return "somebody else has re-pointed torch's slots";
-  const drop_in::Replacements replacements = drop_in::ReplacementsOf<BankSink>();
-  for (const CallSlot& slot : redirection.slots) {
-    void* ours = replacements.of[slot.symbol];
-    if (ours == nullptr || redirection.pointed.Point(slot, ours)) continue;
-    redirection.pointed.PutBack();
-    return redirection.refused = "a slot of torch's libraries cannot be written";
+// Null: done. REQUIRES: GotLock() is held.
+const char* InstallHooks() {
+  Patches& patches = ThePatches();
+  if (patches.refused != nullptr) return patches.refused;
+  if (!AreUnpatched(patches.entries)) return "somebody else has re-pointed torch's slots";
+  const range_hooks::Replacements replacements = range_hooks::ReplacementsOf<PoolSink>();
+  for (const GotEntry& entry : patches.entries) {
+    void* ours = replacements.of[entry.symbol];
+    if (ours == nullptr || patches.patched.Patch(entry, ours)) continue;
+    patches.patched.Restore();
+    return patches.refused = "a slot of torch's libraries cannot be written";
   }
   return nullptr;
 }
 
-// Null: nothing is in the way but, perhaps, the slots.
-const char* WhyNot(uint32_t flags) {
+// Null: hooks may record such a window, unless patching fails.
+const char* WhyNoHooks(uint32_t flags) {
   if ((flags & torch_source_flags::kAllThreads) != 0) return "all threads are recorded";
   if (const char* forbidden = WhyForbidden()) return forbidden;
-  if (const char* sentence = verdict.load(); *sentence != '\0') return sentence;
+  if (const char* sentence = probe_result.load(); *sentence != '\0') return sentence;
   return Find();
 }
 
-// REQUIRES: SlotLock() is held.
-void PutBackIfUnused() {
-  if (routed.load() == 0 && boxed_references::Close()) TheRedirection().pointed.PutBack();
+// REQUIRES: GotLock() is held.
+void RestoreIfUnused() {
+  if (hooked.load() == 0 && deferred_refcounts::Close()) ThePatches().patched.Restore();
 }
 
-const char* Begin(uint32_t instance, uint32_t flags) {
-  if (const char* reason = WhyNot(flags)) return reason;
-  const MutexLock lock(SlotLock());
-  if (routed.load() == 0 && TheRedirection().pointed.empty()) {
-    if (const char* refused = PointToDropIns()) return refused;
+const char* BeginHooks(uint32_t instance, uint32_t flags) {
+  if (const char* reason = WhyNoHooks(flags)) return reason;
+  const MutexLock lock(GotLock());
+  if (hooked.load() == 0 && ThePatches().patched.empty()) {
+    if (const char* refused = InstallHooks()) return refused;
   }
   if ((flags & torch_source_flags::kInputs) != 0) {
-    boxed_references::Open([] {
-      const MutexLock again(SlotLock());
-      PutBackIfUnused();
+    deferred_refcounts::Open([] {
+      const MutexLock again(GotLock());
+      RestoreIfUnused();
     });
   }
-  routed.fetch_or(uint64_t{1} << instance);
+  hooked.fetch_or(uint64_t{1} << instance);
   return nullptr;
 }
 
-__attribute__((constructor)) void WatchForksOfRoute() {
-  TheRedirection();  // made before a child can ask for it
-  WatchForksOfSlots([] {
-    routed.store(0);
-    boxed_references::CloseInChild();
-    TheRedirection().pointed.PutBack();
+__attribute__((constructor)) void WatchForksOfHooks() {
+  ThePatches();  // constructed before a forked child can use it
+  CallInForkedChild([] {
+    hooked.store(0);
+    deferred_refcounts::CloseInChild();
+    ThePatches().patched.Restore();
     Progress under_way = Progress::kUnderWay;
     search.compare_exchange_strong(under_way, Progress::kNotBegun);
   });
@@ -245,31 +255,32 @@ __attribute__((constructor)) void WatchForksOfRoute() {
 
 }  // namespace
 
-const char* TryRoute() {
-  if (routed.load() != 0) return "a window is open";
+const char* ProbeCaptureMode() {
+  if (hooked.load() != 0) return "a window is open";
   const char* complaint = Find();
   try {
-    if (complaint == nullptr) complaint = drop_in::TryDropIns(TheRedirection().slots);
+    if (complaint == nullptr) complaint = range_hooks::ProbeHooks(ThePatches().entries);
   } catch (...) {
     complaint = "torch threw an exception where they were tried";
   }
-  verdict.store(complaint != nullptr ? complaint : "");
+  probe_result.store(complaint != nullptr ? complaint : "");
   return complaint;
 }
 
-void TakeRouteVerdict(const char* sentence) {
+void SetProbeResult(const char* sentence) {
   static constinit Mutex taking;
-  static std::forward_list<std::string>& taken = *new std::forward_list<std::string>;  // who reads one may be late
+  static std::forward_list<std::string>& taken =
+      *new std::forward_list<std::string>;  // never freed: readers have no lock
   const MutexLock lock(taking);
-  if (verdict.load() != std::string_view(sentence)) verdict.store(taken.emplace_front(sentence).c_str());
-  // Now, while the library is loaded, and not in the first start, which a program waits for.
+  if (probe_result.load() != std::string_view(sentence)) probe_result.store(taken.emplace_front(sentence).c_str());
+  // Search now, while the library is loaded: a program waits for its first start.
   if (*sentence == '\0' && WhyForbidden() == nullptr) Find();
 }
 
 const char* StartHooks(uint32_t instance, uint32_t flags) {
   const char* reason = "memory was short";
   try {
-    reason = Begin(instance, flags);
+    reason = BeginHooks(instance, flags);
   } catch (...) {
     CountFailure();
   }
@@ -278,14 +289,14 @@ const char* StartHooks(uint32_t instance, uint32_t flags) {
 }
 
 void StopHooks(uint32_t instance) {
-  const MutexLock lock(SlotLock());
-  routed.fetch_and(~(uint64_t{1} << instance));
-  PutBackIfUnused();
+  const MutexLock lock(GotLock());
+  hooked.fetch_and(~(uint64_t{1} << instance));
+  RestoreIfUnused();
 }
 
-std::optional<RangeFunctions> DropInsFor(uint32_t flags) {
-  if (WhyNot(flags) != nullptr) return std::nullopt;
-  using F = drop_in::Functions<BankSink>;
+std::optional<RangeFunctions> HooksFor(uint32_t flags) {
+  if (WhyNoHooks(flags) != nullptr) return std::nullopt;
+  using F = range_hooks::Functions<PoolSink>;
   return RangeFunctions{&F::Construct, &F::Run, &F::RunWith, &F::Destroy};
 }
 

@@ -1,9 +1,11 @@
-// Which way operators take to their records: torch's callbacks alone, or also the drop-in functions (range_hooks.h), to
-// which the slots of torch's libraries point from when the first window opens until the last one ends. The callbacks
-// stay registered either way: torch's list of them says which thread is watched, and torch carries it to other threads.
+// The capture mode of a window: whether torch's callbacks alone record its operators, or also the hooks
+// (range_hooks.h), which cost half. The GOT entries of torch's libraries point to the hooks from the first window that
+// uses them until the last one ends. The callbacks stay registered in both modes: torch's list of them says which
+// threads are recorded, and torch carries it to other threads.
 //
-// Only where a trial in a process of its own has shown that they fit; in the job no more than the slots and torch's
-// count of changes are looked for, at the first window (1.5 ms). OPSCOPE_TORCH_ROUTE=callbacks forbids them.
+// Hooks are used only where a probe in a process of its own (hook_probe.h) has shown that they fit. The job itself only
+// looks up the GOT entries and torch's callback version, at the first window (1.5 ms). OPSCOPE_TORCH_ROUTE=callbacks
+// forbids the hooks.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -19,7 +21,7 @@
 
 namespace opscope {
 
-// What makes, begins and ends a range.
+// The functions that make, begin and end a range.
 struct RangeFunctions {
   void (*construct)(at::RecordFunction*, at::StepCallbacks*);
   void (*run)(at::RecordFunction&, torch_layout::Schema, c10::DispatchKey, c10::DispatchKeySet);
@@ -28,40 +30,42 @@ struct RangeFunctions {
   void (*destroy)(at::RecordFunction*);
 };
 
-#if defined(OPSCOPE_WITHOUT_DROP_INS)  // they do not fit this torch (python/opscope/adapters/parts.py)
-inline constexpr const char* kNoDropIns =
+#if defined(OPSCOPE_WITHOUT_DROP_INS)  // the hooks do not compile with this torch (python/opscope/adapters/parts.py)
+inline constexpr const char* kNoHooks =
     "the adapter was compiled without drop-in functions, which do not fit this torch";
-inline const char* TryRoute() {
-  return kNoDropIns;
+inline const char* ProbeCaptureMode() {
+  return kNoHooks;
 }
-inline void TakeRouteVerdict(const char*) {
+inline void SetProbeResult(const char*) {
 }
 inline const char* StartHooks(uint32_t, uint32_t) {
   return nullptr;
 }
 inline void StopHooks(uint32_t) {
 }
-inline std::optional<RangeFunctions> DropInsFor(uint32_t) {
+inline std::optional<RangeFunctions> HooksFor(uint32_t) {
   return std::nullopt;
 }
 inline const char* WhyCallbacks(uint32_t) {
-  return kNoDropIns;
+  return kNoHooks;
 }
 #else
-// The trial. Null: the drop-in functions fit, and this process may use them; else a static sentence.
-const char* TryRoute();
-// What a trial with this build of torch has shown, "" or its sentence. Without one the way are the callbacks.
-void TakeRouteVerdict(const char* sentence);
+// Runs the probe. Null: the hooks fit, and this process may use them; else a static sentence.
+const char* ProbeCaptureMode();
+// Takes over the result of a probe in another process with this build of torch: "" for success, or its sentence.
+// Without a result the callbacks record alone.
+void SetProbeResult(const char* sentence);
 
 // A part of the source (TorchPart in torch_source.cc). Where the hooks do not fit, the callbacks record alone, and
 // WhyCallbacks says why.
 const char* StartHooks(uint32_t instance, uint32_t flags);
 void StopHooks(uint32_t instance);
 
-// What a window with these flags would be recorded by, if by drop-in functions; the only callback must be ours.
-std::optional<RangeFunctions> DropInsFor(uint32_t flags);
+// The hooks that would record a window with these flags; nothing: the callbacks would. REQUIRES of the caller of the
+// hooks: our callback is the thread's only one.
+std::optional<RangeFunctions> HooksFor(uint32_t flags);
 
-// Null: by drop-in functions; else why not. Of the instance's last window.
+// Of the instance's last window. Null: the hooks recorded it; else why the callbacks did.
 const char* WhyCallbacks(uint32_t instance);
 #endif
 

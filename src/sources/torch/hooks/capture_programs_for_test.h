@@ -18,16 +18,16 @@ namespace opscope {
 inline constexpr const char* kRouteVariable = "OPSCOPE_TORCH_ROUTE";
 inline const bool kIsRouteForbidden = std::getenv(kRouteVariable) != nullptr;
 #if defined(__x86_64__)
-inline constexpr const char* kWithoutDropIns = nullptr;
+inline constexpr const char* kWithoutHooks = nullptr;
 #else
-inline constexpr const char* kWithoutDropIns = "drop-in functions were tried on x86-64 alone";
+inline constexpr const char* kWithoutHooks = "drop-in functions were tried on x86-64 alone";
 #endif
 
 // The library that torch calls when it destroys a range.
 inline std::string OwnerOfDestroySlot() {
-  const std::vector<CallSlot> slots = FindCallSlots("libtorch_cpu.so", "_ZN2at14RecordFunctionD1Ev");
+  const std::vector<GotEntry> entries = FindGotEntries("libtorch_cpu.so", "_ZN2at14RecordFunctionD1Ev");
   Dl_info owner;
-  if (slots.empty() || dladdr(*slots[0].place, &owner) == 0) return "";
+  if (entries.empty() || dladdr(*entries[0].address, &owner) == 0) return "";
   const std::string file = owner.dli_fname;
   return file.substr(file.rfind('/') + 1);
 }
@@ -39,7 +39,7 @@ class TorchRoute : public testing::Test {
  protected:
   void SetUp() override {
     if (kIsRouteForbidden) GTEST_SKIP() << kRouteVariable << " is set";
-    if (kWithoutDropIns != nullptr) GTEST_SKIP() << kWithoutDropIns;
+    if (kWithoutHooks != nullptr) GTEST_SKIP() << kWithoutHooks;
   }
   void TearDown() override { EXPECT_FALSE(AreSlotsOurs()); }
 };
@@ -59,7 +59,7 @@ inline void TrainOneStep() {
     const at::NoGradGuard none;
     weight.sub_(weight.grad());
   }
-  if (step != nullptr) TheTorchSource().exit(step);  // null: nobody observes
+  if (step != nullptr) TheTorchSource().exit(step);  // null: no callback observes it
   EXPECT_THROW((void)at::mm(at::ones({2, 3}), at::ones({2, 3})), c10::Error);
 }
 

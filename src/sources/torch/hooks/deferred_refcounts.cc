@@ -1,3 +1,6 @@
+// The address of an object chooses its cell, one of 64. Raise: free -> object, or torch's own raise if the cell is
+// taken. Lower: object -> free, or torch's own lower if the object is not in its cell. So a raise is deferred only
+// where a cell is free, and a lower is skipped only where it meets a deferred raise.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/hooks/deferred_refcounts.h"
 
@@ -13,12 +16,12 @@
 #include "sources/streams/address_cache.h"
 #include "sources/torch/abi/torch_compat.h"
 
-namespace opscope::boxed_references {
+namespace opscope::deferred_refcounts {
 
 constinit __thread Boxing this_thread{};
 constinit std::atomic<uint64_t> opening{0};
 
-// A torch that has it asks its one interpreter; earlier ones have no counts to raise.
+// Weak: an earlier torch has no such function, and raises no counts.
 [[gnu::weak]] c10::impl::PyInterpreter* TheInterpreter() __asm__("_ZN3c104impl22getGlobalPyInterpreterEv");
 
 namespace {
@@ -26,41 +29,41 @@ namespace {
 using Table = c10::impl::PyInterpreterVTable;
 using Count = void (*)(const Table*, PyObject*);
 
-constexpr uintptr_t kFree = 0, kClosed = 1;  // a place's word, else it is an object
-struct alignas(64) Place {
+constexpr uintptr_t kFree = 0, kClosed = 1;  // the word of a cell; any other value is an object
+struct alignas(64) Cell {
   std::atomic<uintptr_t> word{kClosed};
 };
-constinit AddressCache<Place, 6> places{};
+constinit AddressCache<Cell, 6> cells{};
 
-std::atomic<uintptr_t>& PlaceOf(const void* object) {
-  return places.EntryOf(object).word;
+std::atomic<uintptr_t>& CellOf(const void* object) {
+  return cells.EntryOf(object).word;
 }
 
-// torch's own, and the table that they are given.
+// Torch's own functions, and the table that they take as their first argument.
 constinit Count raise = nullptr, lower = nullptr;
 constinit const Table* of_interpreter = nullptr;
 using Again = void (*)();
 constinit Again close_again = nullptr;
 
-// With SlotLock(). Never destroyed.
-PointedSlots& Pointed() {
-  static PointedSlots& pointed = *new PointedSlots;
-  return pointed;
+// With GotLock(). Never destroyed.
+PatchedEntries& Patched() {
+  static PatchedEntries& patched = *new PatchedEntries;
+  return patched;
 }
 
-bool TakeOut(const void* object) {
-  std::atomic<uintptr_t>& place = PlaceOf(object);
+bool Cancel(const void* object) {
+  std::atomic<uintptr_t>& cell = CellOf(object);
   auto word = reinterpret_cast<uintptr_t>(object);
-  return place.load(std::memory_order_relaxed) == word && place.compare_exchange_strong(word, kFree);
+  return cell.load(std::memory_order_relaxed) == word && cell.compare_exchange_strong(word, kFree);
 }
 
 void Raise(const Table* self, PyObject* object) {
   Boxing& boxing = this_thread;
   if (boxing.opening != 0 && boxing.opening == opening.load(std::memory_order_relaxed) &&
-      boxing.left_out < std::size(boxing.of_which)) {
+      boxing.deferred < std::size(boxing.objects)) {
     uintptr_t free = kFree;
-    if (PlaceOf(object).compare_exchange_strong(free, reinterpret_cast<uintptr_t>(object))) {
-      boxing.of_which[boxing.left_out++] = object;
+    if (CellOf(object).compare_exchange_strong(free, reinterpret_cast<uintptr_t>(object))) {
+      boxing.objects[boxing.deferred++] = object;
       return;
     }
   }
@@ -68,72 +71,73 @@ void Raise(const Table* self, PyObject* object) {
 }
 
 void Lower(const Table* self, PyObject* object) {
-  if (!TakeOut(object)) lower(self, object);
+  if (!Cancel(object)) lower(self, object);
 }
 
-// By the ABI of Itanium the pointer to a virtual function is its offset in the table, and one.
+// In the Itanium ABI a pointer to a virtual member function is its byte offset in the vtable, plus one.
 template <typename Member>
-size_t PlaceInTable(Member member) {
+size_t IndexInVtable(Member member) {
   uintptr_t offset = 0;
   std::memcpy(&offset, &member, sizeof(offset));
   return (offset - 1) / sizeof(void*);
 }
 
-struct CountPlaces {
+struct RefcountIndexes {
   size_t raise, lower;
 };
 template <typename InterpreterTable>
-constexpr bool kCounts = torch_compat::CountsReferences<InterpreterTable, PyObject>;
+constexpr bool kHasRefcounts = torch_compat::CountsReferences<InterpreterTable, PyObject>;
 template <typename InterpreterTable>
-CountPlaces PlacesOfCounts() {
-  if constexpr (kCounts<InterpreterTable>) {
-    return {PlaceInTable(&InterpreterTable::incref), PlaceInTable(&InterpreterTable::decref)};
+RefcountIndexes IndexesOfRefcounts() {
+  if constexpr (kHasRefcounts<InterpreterTable>) {
+    return {IndexInVtable(&InterpreterTable::incref), IndexInVtable(&InterpreterTable::decref)};
   } else {
     return {};
   }
 }
 
-// Null: there is none, or not where it was expected.
-void** FindTable() {
-  if (!kCounts<Table> || TheInterpreter == nullptr) return nullptr;
+// Null: this torch has none, or it does not lie where expected.
+void** FindVtable() {
+  if (!kHasRefcounts<Table> || TheInterpreter == nullptr) return nullptr;
   const std::vector<Segment> segments = SegmentsOf("libtorch_python");
   if (segments.empty()) return nullptr;
   of_interpreter = TheInterpreter()->vtable_;
-  if (SegmentAround(of_interpreter, segments) == nullptr) return nullptr;
+  if (FindSegment(of_interpreter, segments) == nullptr) return nullptr;
   void** table = *reinterpret_cast<void** const*>(of_interpreter);
-  return SegmentAround(table, segments) != nullptr ? table : nullptr;
+  return FindSegment(table, segments) != nullptr ? table : nullptr;
 }
 
-bool PointTable() {
-  if (!Pointed().empty()) return true;
-  void** table = FindTable();
+bool PatchVtable() {
+  if (!Patched().empty()) return true;
+  void** table = FindVtable();
   if (table == nullptr) return false;
   const std::vector<Segment> segments = SegmentsOf("libtorch_python");
-  const CountPlaces of_counts = PlacesOfCounts<Table>();
+  const RefcountIndexes of_counts = IndexesOfRefcounts<Table>();
   void** of_raise = table + of_counts.raise;
   void** of_lower = table + of_counts.lower;
-  if (SegmentAround(*of_raise, segments) == nullptr || SegmentAround(*of_lower, segments) == nullptr) return false;
+  if (FindSegment(*of_raise, segments) == nullptr || FindSegment(*of_lower, segments) == nullptr) return false;
   raise = reinterpret_cast<Count>(*of_raise);
   lower = reinterpret_cast<Count>(*of_lower);
-  const bool is_pointed = Pointed().Point({.place = of_lower, .is_protected = true}, reinterpret_cast<void*>(&Lower)) &&
-                          Pointed().Point({.place = of_raise, .is_protected = true}, reinterpret_cast<void*>(&Raise));
-  if (!is_pointed) Pointed().PutBack();
+  const bool is_pointed =
+      Patched().Patch({.address = of_lower, .is_protected = true}, reinterpret_cast<void*>(&Lower)) &&
+      Patched().Patch({.address = of_raise, .is_protected = true}, reinterpret_cast<void*>(&Raise));
+  if (!is_pointed) Patched().Restore();
   return is_pointed;
 }
 
 }  // namespace
 
-// The count is raised before the object leaves its place: meanwhile somebody may take it out, and then it was one too
-// many.
-void MakeUp() {
+// The count is raised before the object leaves its cell. If another thread takes the object out in between, its lower
+// was cancelled by the deferred raise, and this one is undone.
+void ApplyDeferred() {
   Boxing& boxing = this_thread;
-  for (uint32_t i = 0; i < boxing.left_out; ++i) {
-    auto* object = static_cast<PyObject*>(const_cast<void*>(boxing.of_which[i]));
-    if (PlaceOf(object).load(std::memory_order_relaxed) != reinterpret_cast<uintptr_t>(object)) continue;
+  for (uint32_t i = 0; i < boxing.deferred; ++i) {
+    auto* object = static_cast<PyObject*>(const_cast<void*>(boxing.objects[i]));
+    if (CellOf(object).load(std::memory_order_relaxed) != reinterpret_cast<uintptr_t>(object)) continue;
     raise(of_interpreter, object);
-    if (!TakeOut(object)) lower(of_interpreter, object);
+    if (!Cancel(object)) lower(of_interpreter, object);
   }
-  boxing.left_out = 0;
+  boxing.deferred = 0;
   if (__builtin_expect(opening.load(std::memory_order_relaxed) == 0, 0)) close_again();
 }
 
@@ -141,36 +145,36 @@ void Open(void (*again)()) {
   static constinit uint64_t openings = 0;
   if (opening.load() != 0) return;
   close_again = again;
-  if (!PointTable()) return;
-  for (Place& place : places) {
+  if (!PatchVtable()) return;
+  for (Cell& cell : cells) {
     uintptr_t closed = kClosed;
-    place.word.compare_exchange_strong(closed, kFree);
+    cell.word.compare_exchange_strong(closed, kFree);
   }
   opening.store(++openings);
 }
 
 bool Close() {
-  if (Pointed().empty()) return true;
+  if (Patched().empty()) return true;
   constexpr int kTries = 100;  // a box lives for a tenth of a microsecond
   opening.store(0);
-  for (Place& place : places) {
+  for (Cell& cell : cells) {
     for (int tries = 0;; ++tries) {
       uintptr_t word = kFree;
-      if (place.word.compare_exchange_strong(word, kClosed) || word == kClosed) break;
+      if (cell.word.compare_exchange_strong(word, kClosed) || word == kClosed) break;
       if (tries == kTries) return false;
       sched_yield();
     }
   }
-  Pointed().PutBack();
+  Patched().Restore();
   return true;
 }
 
 void CloseInChild() {
   opening.store(0);
   this_thread = {};
-  for (Place& place : places)
-    place.word.store(kClosed);
-  Pointed().PutBack();
+  for (Cell& cell : cells)
+    cell.word.store(kClosed);
+  Patched().Restore();
 }
 
-}  // namespace opscope::boxed_references
+}  // namespace opscope::deferred_refcounts

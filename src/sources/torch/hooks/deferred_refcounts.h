@@ -1,43 +1,46 @@
-// From 2.10 on a tensor that nothing but Python refers to has its object's count raised when a box takes it (an IValue:
-// one is made of every argument of an operator whose callback wants arguments) and lowered when the box goes. Each
-// asks for the GIL, which the operator has given away: 1,050 of the 1,980 instructions that shapes added to
-// `a.add_(b)`. The two cancel out, so they are not done: the first leaves the object in a place that all threads know,
-// the second takes it out.
+// Deferred reference counts of Python objects. From 2.10 on torch raises the count of a tensor's Python object when it
+// boxes the tensor (makes an IValue of an argument, which every operator does whose callback wants arguments) and
+// lowers it when the box goes, if Python holds the only reference to the tensor. Each of the two takes the GIL, which
+// the operator has released: 1,050 of the 1,980 instructions that shapes added to `a.add_(b)`. The two cancel out, so
+// neither is done: the raise puts the object into a cell that all threads see, and the lower takes it out.
 //
-// Why the object lives as long: who calls an operator keeps its arguments alive until it returns. A tensor that
-// goes from one reference to two is kept by its Python object alone, so that somebody holds a count of this one.
-// Another thread may copy the tensor while it is boxed; then the end of the box lowers nothing, and what was left out
-// is made up for before the operator ends, or cancels out with the end of that copy, whichever comes first. A place is
-// a word that is exchanged: each left out raise meets one left out lowering, or is made up for.
+// Why the object stays alive: the caller of an operator keeps its arguments alive until the operator returns. A tensor
+// that goes from one reference to two is owned by its Python object alone, so the caller holds a count of that object.
 //
-//   BeginBoxing    an operator is about to box its arguments      (Construct, range_hooks.h)
-//   EndBoxing      it has                                         (the start functions, range_callbacks.cc)
-//   MakeUp         at its end, where places were used             (Destroy, range_hooks.h)
+// What another thread may do: it may copy the tensor while it is boxed. Then the end of the box lowers nothing (the
+// tensor has another reference), and the deferred raise is still due. It is done when the operator ends
+// (ApplyDeferred), or cancels out with the end of the copy, whichever comes first. A cell is one word that is exchanged
+// atomically, so each deferred raise meets exactly one deferred lower or is applied.
 //
-// torch's table of what it asks of Python points to us from when the first window with arguments opens until the last
-// window ends. A torch that asks for none of this, or whose table is not found, pays what it paid before.
+//   BeginBoxing      an operator is about to box its arguments     (Construct, range_hooks.h)
+//   EndBoxing        it has boxed them                             (the start functions, range_callbacks.cc)
+//   ApplyDeferred    at the end of an operator that used cells     (Destroy, range_hooks.h)
 //
-// Thread rule: any thread; SlotLock() is held by those that say so.
+// Torch calls Python through a table of functions (PyInterpreterVTable), whose two entries are patched from the first
+// window with arguments until the last window ends. An older torch has no such entries; without them, or where the
+// table is not found, nothing changes and torch counts as ever.
+//
+// Thread rule: any thread; the functions that say so require GotLock().
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
-namespace opscope::boxed_references {
+namespace opscope::deferred_refcounts {
 
 #if defined(OPSCOPE_WITHOUT_DROP_INS)
 inline void EndBoxing() {
 }
 #else
-// Of one thread.
+// State of the calling thread.
 struct Boxing {
-  uint64_t opening;   // of the places, for which it boxes; 0: it does not
-  uint32_t left_out;  // raises, since the last MakeUp
-  const void* of_which[6];
+  uint64_t opening;   // value of `opening` at BeginBoxing; 0: the thread is not boxing
+  uint32_t deferred;  // raises since the last ApplyDeferred, the size of `objects` in use
+  const void* objects[6];
 };
 extern __thread Boxing this_thread __attribute__((visibility("hidden")));
-// Changes with every opening; 0: closed.
+// The number of the current Open, different each time; 0: closed.
 extern std::atomic<uint64_t> opening __attribute__((visibility("hidden")));
 
 inline void BeginBoxing() {
@@ -46,17 +49,17 @@ inline void BeginBoxing() {
 inline void EndBoxing() {
   this_thread.opening = 0;
 }
-void MakeUp();
+void ApplyDeferred();
 
-// Points torch's table to us, where it fits. `again` is called without SlotLock() by a thread whose operator has ended
-// and that finds the places closed: a Close() may have waited for it in vain. May throw std::bad_alloc. REQUIRES:
-// SlotLock() is held.
+// Patches torch's table, where it fits. `again` is called without GotLock() by a thread whose operator has ended and
+// that finds the cells closed: an earlier Close() may have failed because of that operator. May throw std::bad_alloc.
+// REQUIRES: GotLock() is held.
 void Open(void (*again)());
-// Torch has its table back. False: an operator is under way that has left something out. Then its drop-in functions
-// have to stay, for it makes up for that, and `again` comes. REQUIRES: SlotLock() is held.
+// Restores torch's table. False: an operator with a deferred raise is under way. The hooks have to stay installed until
+// it ends, because they apply the raise; then `again` is called. REQUIRES: GotLock() is held.
 bool Close();
-// In the child of a fork, whose other threads are gone. REQUIRES: SlotLock() is held.
+// In the child of a fork, where no other thread has a deferred raise. REQUIRES: GotLock() is held.
 void CloseInChild();
 #endif
 
-}  // namespace opscope::boxed_references
+}  // namespace opscope::deferred_refcounts

@@ -1,3 +1,7 @@
+// How two objects are compared whose private layout is not known: torch constructs one RecordFunction in memory filled
+// with 0xee and one in memory filled with 0x11. Bytes that differ between the two are bytes that torch does not write.
+// All other bytes of a RecordFunction that a hook constructed must be equal to torch's; pointers into the object count
+// from its begin. Only the name is left out, which torch constructs as an empty string and the hooks as a schema.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/hooks/hook_probe.h"
 
@@ -16,12 +20,12 @@
 #include "sources/got/patched_entries.h"
 #include "sources/torch/hooks/range_hooks.h"
 
-namespace opscope::drop_in {
+namespace opscope::range_hooks {
 namespace {
 
-// A sink that counts, with callbacks that want one operator.
-struct Counting : TakesAll {
-  static inline thread_local std::array<uint32_t, kWhats> counts = {};
+// A sink that counts the calls of the hooks. Its start callback records one operator, aten::empty.
+struct Counting : NeverDrops {
+  static inline thread_local std::array<uint32_t, kSteps> counts = {};
   static inline bool ended_right = false;
   struct Context final : at::ObserverContext {
     bool ends_range = false;
@@ -40,18 +44,18 @@ struct Counting : TakesAll {
     delete context;
   }
   static void EndWhenDeleted(at::ObserverContext* context) { static_cast<Context*>(context)->ends_range = true; }
-  static void Count(What what) { ++counts[what]; }
+  static void Count(Step what) { ++counts[what]; }
 };
-using Tried = Functions<Counting>;
+using Probed = Functions<Counting>;
 
-// A RecordFunction in poisoned memory with some more behind it.
+// Memory for a RecordFunction and some bytes behind it, filled with `poison`.
 struct alignas(64) Specimen {
   static constexpr size_t kBytes = sizeof(at::RecordFunction) + 256;
   unsigned char bytes[kBytes];
 
   explicit Specimen(int poison) { std::memset(bytes, poison, kBytes); }
   at::RecordFunction* range() { return reinterpret_cast<at::RecordFunction*>(bytes); }
-  // Pointers into itself count from its begin.
+  // The word at an offset; a pointer into the specimen counts from its begin.
   uint64_t Word(size_t at) const {
     uint64_t word;
     std::memcpy(&word, bytes + at, sizeof(word));
@@ -72,13 +76,13 @@ bool AreEqual(const at::StepCallbacks& a, const at::StepCallbacks& b) {
          a.needs_ids_ == b.needs_ids_;
 }
 
-// a, other: torch's, poisoned differently, so that what torch leaves alone is known; ours: as `a`.
+// a, other: constructed by torch in memory with different poison; ours: by a hook, with the poison of `a`.
 bool LooksAs(Specimen& a, const Specimen& other, const Specimen& ours) {
   const auto* name = reinterpret_cast<unsigned char*>(&(a.range()->*Reach(torch_layout::Name())));
   const auto name_begin = static_cast<size_t>(name - a.bytes);
   const size_t name_end = name_begin + sizeof(torch_layout::NameOrSchema);
   for (size_t at = 0; at < Specimen::kBytes; at += 8) {
-    if (at >= name_begin && at < name_end) continue;  // torch's is an empty text
+    if (at >= name_begin && at < name_end) continue;  // torch's name is an empty string
     const uint64_t left_alone = a.Word(at) ^ other.Word(at), differs = a.Word(at) ^ ours.Word(at);
     for (int byte = 0; byte < 64; byte += 8) {
       if ((left_alone >> byte & 0xff) == 0 && (differs >> byte & 0xff) != 0) return false;
@@ -89,17 +93,17 @@ bool LooksAs(Specimen& a, const Specimen& other, const Specimen& ours) {
 
 // REQUIRES: the thread's only callback is Counting's.
 const char* CompareWithTorch() {
-  AskTorch(at::RecordScope::FUNCTION);  // notes the thread
+  AskTorch(at::RecordScope::FUNCTION);  // caches the thread's list
   const auto theirs = at::getStepCallbacksUnlessEmpty(at::RecordScope::FUNCTION);
-  const auto ours = Tried::Ask(at::RecordScope::FUNCTION);
+  const auto ours = Probed::Ask(at::RecordScope::FUNCTION);
   if (!theirs.has_value() || !ours.has_value()) return "torch does not see the callback";
   if (!AreEqual(*theirs, *ours)) return "torch's list of callbacks looks different";
   Specimen a(0xee), other(0x11), b(0xee), c(0x11);
   new (a.bytes) at::RecordFunction(at::StepCallbacks(*theirs));  // in torch's library
   new (other.bytes) at::RecordFunction(at::StepCallbacks(*theirs));
   at::StepCallbacks for_b(*ours), for_c(*ours);
-  Tried::Construct(b.range(), &for_b);
-  Tried::Construct(c.range(), &for_c);
+  Probed::Construct(b.range(), &for_b);
+  Probed::Construct(c.range(), &for_c);
   const char* complaint = nullptr;
   if (!LooksAs(a, other, b)) complaint = "torch's RecordFunction looks different";
   if (b.range()->*Reach(torch_layout::Called()) || !b.range()->isActive()) {
@@ -107,56 +111,56 @@ const char* CompareWithTorch() {
   }
   other.range()->at::RecordFunction::~RecordFunction();
   a.range()->at::RecordFunction::~RecordFunction();
-  b.range()->at::RecordFunction::~RecordFunction();  // torch's, on ours
-  Tried::Destroy(c.range());
+  b.range()->at::RecordFunction::~RecordFunction();  // torch's destructor on a range of ours
+  Probed::Destroy(c.range());
   return complaint;
 }
 
-// A range that torch takes for one without callbacks, ended by us or by torch. REQUIRES: as above.
-const char* EndUnseen(const at::RecordFunctionCallbacksEntry& ours) {
+// A hidden range, ended by the hook and by torch. REQUIRES: the thread's only callback is Counting's.
+const char* EndHidden(const at::RecordFunctionCallbacksEntry& ours) {
   static const c10::FunctionSchema& schema = *new c10::FunctionSchema("aten::empty", "", {}, {});
   for (const bool by_torch : {false, true}) {
     Specimen place(0xee);
     at::RecordFunction* range = place.range();
-    Tried::BeginUnseen(range, ours, schema);
+    Probed::BeginHidden(range, ours, schema);
     const bool is_hidden = !range->isActive() && !Counting::ended_right;
-    by_torch ? range->at::RecordFunction::~RecordFunction() : Tried::Destroy(range);
+    by_torch ? range->at::RecordFunction::~RecordFunction() : Probed::Destroy(range);
     if (!is_hidden || !Counting::ended_right) return "torch's RecordFunction ends differently";
   }
   return nullptr;
 }
 
-const char* CountOneOperator(std::span<const CallSlot> slots, bool inputs) {
-  const MutexLock lock(SlotLock());
-  PointedSlots pointed;
+const char* CountOneOperator(std::span<const GotEntry> entries, bool inputs) {
+  const MutexLock lock(GotLock());
+  PatchedEntries patched;
   const Replacements replacements = ReplacementsOf<Counting>();
-  for (const CallSlot& slot : slots) {
-    void* ours = replacements.of[slot.symbol];
-    if (ours == nullptr || pointed.Point(slot, ours)) continue;
-    pointed.PutBack();
+  for (const GotEntry& entry : entries) {
+    void* ours = replacements.of[entry.symbol];
+    if (ours == nullptr || patched.Patch(entry, ours)) continue;
+    patched.Restore();
     return "a slot of torch's libraries cannot be written";
   }
   Counting::counts = {};
   at::_ops::empty_memory_format::call(c10::SymIntArrayRef(), {}, {}, {}, {}, {});
-  pointed.PutBack();
-  const bool is_counted = Counting::counts == std::array<uint32_t, kWhats>{1, 1, 1, 1} && Counting::ended_right;
+  patched.Restore();
+  const bool is_counted = Counting::counts == std::array<uint32_t, kSteps>{1, 1, 1, 1} && Counting::ended_right;
   if (is_counted) return nullptr;
   return inputs ? "an operator with arguments took another way than expected"
                 : "an operator took another way than expected";
 }
 
-const char* TryWith(at::CallbackHandle handle, std::span<const CallSlot> slots, bool inputs) {
-  const auto& entries = at::get_record_function_tls_().sorted_tls_callbacks_;
-  const bool is_listed = entries.size() == 1 && entries[0].handle_ == handle && entries[0].enabled_;
+const char* ProbeWith(at::CallbackHandle handle, std::span<const GotEntry> entries, bool inputs) {
+  const auto& callbacks = at::get_record_function_tls_().sorted_tls_callbacks_;
+  const bool is_listed = callbacks.size() == 1 && callbacks[0].handle_ == handle && callbacks[0].enabled_;
   if (!is_listed) return "torch keeps its callbacks differently";
   const char* complaint = CompareWithTorch();
-  if (complaint == nullptr) complaint = EndUnseen(entries[0]);
-  return complaint != nullptr ? complaint : CountOneOperator(slots, inputs);
+  if (complaint == nullptr) complaint = EndHidden(callbacks[0]);
+  return complaint != nullptr ? complaint : CountOneOperator(entries, inputs);
 }
 
 }  // namespace
 
-const char* TryDropIns(std::span<const CallSlot> slots) {
+const char* ProbeHooks(std::span<const GotEntry> entries) {
   const at::RecordFunctionTLS& list = at::get_record_function_tls_();
   if (!list.sorted_tls_callbacks_.empty() || !list.tls_record_function_enabled_ || at::hasGlobalCallbacks()) {
     return "another profiler is at work where it should be tried";
@@ -165,11 +169,11 @@ const char* TryDropIns(std::span<const CallSlot> slots) {
     at::RecordFunctionCallback callback(&Counting::Start, &Counting::End);
     callback.needsInputs(inputs);
     const at::CallbackHandle handle = at::addThreadLocalCallback(callback);
-    const char* complaint = TryWith(handle, slots, inputs);
+    const char* complaint = ProbeWith(handle, entries, inputs);
     at::removeCallback(handle);
     if (complaint != nullptr) return complaint;
   }
   return nullptr;
 }
 
-}  // namespace opscope::drop_in
+}  // namespace opscope::range_hooks

@@ -1,7 +1,8 @@
-// Do the drop-in functions fit the torch in this process? What they make is compared with what torch makes, byte by
-// byte; then one operator runs through them, counted. For a process of its own: what does not fit may crash.
+// The probe: do the hooks fit the torch in this process? It compares the objects that the hooks make with those that
+// torch makes, byte by byte, and then runs one operator through the hooks and counts their calls. Run it in a process
+// of its own: hooks that do not fit may crash.
 //
-// Thread rule: any thread that nobody watches.
+// Thread rule: any thread without callbacks of its own.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,10 +10,10 @@
 
 #include "sources/got/got_entries.h"
 
-namespace opscope::drop_in {
+namespace opscope::range_hooks {
 
-// Null: they fit; else a static sentence. `slots`: those of torch, numbered as torch_layout::kSymbols.
-// REQUIRES: drop_in::globals is set and no slot is pointed. May throw what torch throws.
-const char* TryDropIns(std::span<const CallSlot> slots);
+// Null: the hooks fit; else a static sentence. `entries`: the GOT entries of torch's libraries, numbered as
+// torch_layout::kSymbols. REQUIRES: range_hooks::globals is set and no entry is patched. May throw what torch throws.
+const char* ProbeHooks(std::span<const GotEntry> entries);
 
-}  // namespace opscope::drop_in
+}  // namespace opscope::range_hooks

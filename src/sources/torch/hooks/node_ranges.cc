@@ -1,11 +1,13 @@
+// Names of nodes are hashed by content (the first and the last eight bytes, and the size), because nodes of one class
+// have names at different addresses. The table only grows: 1,024 entries, of which a name may take one of 16 in a row.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/hooks/node_ranges.h"
 
-// Else the header of nodes reads those of all operators, which takes longer to compile than the rest of it.
+// Without this macro the header of nodes includes those of all operators, which take longer to compile than the rest.
 #ifndef AT_PER_OPERATOR_HEADERS
 #define AT_PER_OPERATOR_HEADERS
 #endif
-// And that of all vector instructions, for the one instruction that torch's clock is read with: 1.4 MB, a second.
+// It also includes all vector intrinsics (1.4 MB, a second) for the one that reads torch's clock.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(_X86INTRIN_H_INCLUDED)
 #define OPSCOPE_WITHOUT_INTRINSICS
 #define _X86INTRIN_H_INCLUDED
@@ -16,7 +18,7 @@
 #else
 #include <torch/csrc/autograd/function.h>
 #endif
-#if defined(OPSCOPE_WITHOUT_INTRINSICS)  // who wants them from here on gets them
+#if defined(OPSCOPE_WITHOUT_INTRINSICS)  // later includes get the real header
 #undef _X86INTRIN_H_INCLUDED
 #undef __rdtsc
 #endif
@@ -35,7 +37,7 @@
 #include "sources/streams/failures.h"
 #include "sources/torch/abi/torch_layout.h"
 
-namespace opscope::drop_in::node_ranges {
+namespace opscope::range_hooks::node_ranges {
 
 constinit std::atomic<const void*> engine{nullptr};
 
@@ -43,7 +45,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "autograd::engine::evaluate_function: ";
 
-constexpr uint32_t kNameBits = 10;  // torch 2.13 generates 711 nodes; programs have theirs
+constexpr uint32_t kNameBits = 10;  // torch 2.13 generates 711 nodes, programs define more
 constexpr size_t kProbes = 16;
 struct Schemas {
   c10::FunctionSchema inner, outer;
@@ -53,15 +55,15 @@ struct Schemas {
 };
 constinit std::array<std::atomic<const Schemas*>, size_t{1} << kNameBits> names{};
 
-// The range that the calling thread makes, where it makes it, and the node that it ran then.
+// The last range that the calling thread constructed, its call site, and the node that ran then.
 struct Constructed {
   const at::RecordFunction* range;
-  const void* place;
+  const void* call_site;
   const torch::autograd::Node* node;
 };
 constinit __thread Constructed constructed{};
 
-size_t PlaceOf(std::string_view name) {
+size_t IndexOf(std::string_view name) {
   uint64_t first = 0, last = 0;
   const size_t bytes = std::min(name.size(), sizeof(first));
   std::memcpy(&first, name.data(), bytes);
@@ -69,11 +71,11 @@ size_t PlaceOf(std::string_view name) {
   return HashWord(HashWord(first ^ name.size(), 64) ^ last, kNameBits);
 }
 
-// Null: too many are known.
+// Null: the table is full.
 const Schemas* SchemasOf(std::string_view node) {
-  const size_t place = PlaceOf(node);
+  const size_t first = IndexOf(node);
   for (size_t probe = 0; probe < kProbes; ++probe) {
-    auto& at = names[(place + probe) % names.size()];
+    auto& at = names[(first + probe) % names.size()];
     const Schemas* known = at.load(std::memory_order_acquire);
     if (known == nullptr) {
       auto made = std::make_unique<const Schemas>(node);
@@ -107,17 +109,17 @@ const c10::FunctionSchema* SchemaAroundNode() {
   }
 }
 
-void NoteConstructed(const at::RecordFunction* range, const void* place) {
-  constructed = {range, place, torch::autograd::get_current_node().get()};
+void OnConstructed(const at::RecordFunction* range, const void* call_site) {
+  constructed = {range, call_site, torch::autograd::get_current_node().get()};
 }
 
-void NoteEnding(const at::RecordFunction& range) {
+void OnEnding(const at::RecordFunction& range) {
   if (constructed.range != &range) return;
-  const auto [of, place, node] = std::exchange(constructed, {});
+  const auto [of, call_site, node] = std::exchange(constructed, {});
   const auto* text = std::get_if<std::string>(&(range.*Reach(torch_layout::Name())));
   if (text == nullptr || node == nullptr || node != torch::autograd::get_current_node().get()) return;
   const c10::FunctionSchema* schema = SchemaAroundNode();
-  if (schema != nullptr && schema->name() == *text) engine.store(place, std::memory_order_relaxed);
+  if (schema != nullptr && schema->name() == *text) engine.store(call_site, std::memory_order_relaxed);
 }
 
-}  // namespace opscope::drop_in::node_ranges
+}  // namespace opscope::range_hooks::node_ranges

@@ -1,12 +1,12 @@
-// The two ranges that autograd makes of each node that it runs, without what torch spends on their names: "autograd::
-// engine::evaluate_function: AddBackward0" around it, of which a string stream makes the text, and "AddBackward0";
-// copies of both, and room for them. That was 2,000 instructions per node, half of what recording added to the training
-// step of a small network. Names of nodes are few: each is kept as that of a schema, and the range has the schema.
+// Cheap names for the two ranges that autograd makes of each node that it runs: "autograd::engine::evaluate_function:
+// AddBackward0" around the node, and "AddBackward0". Torch builds the outer name with a string stream and copies both:
+// 2,000 instructions per node, half of what recording added to the training step of a small network. There are few
+// different nodes, so each name is stored once, as that of a schema, and the range refers to the schema.
 //
-// Torch makes the text of the outer one where it sees a range that somebody watches. So the engine is given one that
-// says it is not watched, and which has begun all the same (Functions::ConstructScope, range_hooks.h). The place in
-// torch's code that makes it is learnt from a range there which torch has named: its text is looked at once, when it
-// ends.
+// Torch builds the outer name only if a callback watches the range. Therefore the hook gives the engine a range that
+// claims to be unwatched and has begun all the same (Functions::BeginHidden, range_hooks.h). It must do so for the
+// engine alone, so it has to know the engine's call site. That is learnt from the first range that torch itself has
+// named: when the range ends its name is compared with that of the current node.
 //
 // Thread rule: any thread, no lock.
 // SPDX-License-Identifier: Apache-2.0
@@ -18,26 +18,26 @@
 #include <atomic>
 #include <string_view>
 
-namespace opscope::drop_in::node_ranges {
+namespace opscope::range_hooks::node_ranges {
 
-// What the constructor of the engine's ranges returns to; null: not learnt yet.
+// The engine's call site: the return address of the constructor of its ranges. Null: not known yet.
 extern std::atomic<const void*> engine __attribute__((visibility("hidden")));
 
-inline bool IsEngine(const void* place) {
-  return engine.load(std::memory_order_relaxed) == place;
+inline bool IsEngine(const void* call_site) {
+  return engine.load(std::memory_order_relaxed) == call_site;
 }
 inline bool IsEngineKnown() {
   return engine.load(std::memory_order_relaxed) != nullptr;
 }
 
-// Their names are the ranges'; never destroyed, of any number of arguments. Null: there are too many names, or memory
-// is short. Of the inner one of a node, and of the outer one of the node that the calling thread runs (null, too:
-// none).
+// Schemas whose names are those of the ranges; never destroyed. SchemaNamed: of a node's inner range. SchemaAroundNode:
+// of the outer range of the node that the calling thread runs. Null: the table is full, memory is short, or no node
+// runs.
 const c10::FunctionSchema* SchemaNamed(std::string_view node);
 const c10::FunctionSchema* SchemaAroundNode();
 
-// While the engine is not known: a range is about to be made there, and one that torch has named ends.
-void NoteConstructed(const at::RecordFunction* range, const void* place);
-void NoteEnding(const at::RecordFunction& range);
+// Call these while the engine's call site is not known: before a range is constructed, and before a named range ends.
+void OnConstructed(const at::RecordFunction* range, const void* call_site);
+void OnEnding(const at::RecordFunction& range);
 
-}  // namespace opscope::drop_in::node_ranges
+}  // namespace opscope::range_hooks::node_ranges

@@ -1,3 +1,5 @@
+// Each query gets a hook that calls torch's own function and answers "yes" where torch says "no" and a window records
+// the calling thread. Unlike other hooks these stay installed: without a window they answer what torch answers.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/hooks/profiler_state.h"
 
@@ -19,78 +21,78 @@
 namespace opscope {
 namespace {
 
-namespace torchs = torch::profiler::impl;
+namespace profiler_impl = torch::profiler::impl;
 
-// One bit per instance whose window counts as a profiler, and of those that take arguments.
-constinit std::atomic<uint64_t> shown{0};
+// One bit per instance whose window counts as a profiler, and the same for windows with arguments.
+constinit std::atomic<uint64_t> active{0};
 constinit std::atomic<uint64_t> with_inputs{0};
 static_assert(kCallbackInstances <= 64);
 
-bool IsSeenBy(const std::atomic<uint64_t>& windows) {
+bool IsRecordedBy(const std::atomic<uint64_t>& windows) {
   for (uint64_t left = windows.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
     if (SeesThisThread(static_cast<uint32_t>(std::countr_zero(left)))) return true;
   }
   return false;
 }
 
-// Stands for torch's state where a caller wants to know whether there is one. Nothing is ever pushed with it.
-class ShownState final : public torchs::ProfilerStateBase {
+// The state that callers get who only test whether there is one. It is never pushed onto torch's stack of states.
+class ActiveState final : public profiler_impl::ProfilerStateBase {
  public:
-  ShownState() : ProfilerStateBase(torchs::ProfilerConfig(torchs::ProfilerState::KINETO)) {}
-  torchs::ActiveProfilerType profilerType() override { return torchs::ActiveProfilerType::KINETO; }
+  ActiveState() : ProfilerStateBase(profiler_impl::ProfilerConfig(profiler_impl::ProfilerState::KINETO)) {}
+  profiler_impl::ActiveProfilerType profilerType() override { return profiler_impl::ActiveProfilerType::KINETO; }
   void reportMemoryUsage(void*, int64_t, size_t, size_t, c10::Device) override {}
 };
 
-// What the slots point to. The functions behind them are called by name, as in allocations.cc.
+// The hooks. They call torch's functions by name, not by what the entry held (memory/allocations.cc says why).
 
-torchs::ProfilerStateBase* OnState(torchs::ProfilerStateBase* of_torch) {
-  if (of_torch != nullptr || !IsSeenBy(shown)) return of_torch;
-  static ShownState& state = *new ShownState;  // never destroyed: ranges come until the very end
+profiler_impl::ProfilerStateBase* OnState(profiler_impl::ProfilerStateBase* of_torch) {
+  if (of_torch != nullptr || !IsRecordedBy(active)) return of_torch;
+  static ActiveState& state = *new ActiveState;  // never destroyed: ranges come until the process ends
   return &state;
 }
 
 bool OnProfilerEnabled() {
-  return torchs::profilerEnabled() || IsSeenBy(shown);
+  return profiler_impl::profilerEnabled() || IsRecordedBy(active);
 }
 
-torchs::ProfilerConfig OnConfig() {
-  if (!torchs::profilerEnabled() && IsSeenBy(shown)) {
-    return torchs::ProfilerConfig(torchs::ProfilerState::KINETO, IsSeenBy(with_inputs));
+profiler_impl::ProfilerConfig OnConfig() {
+  if (!profiler_impl::profilerEnabled() && IsRecordedBy(active)) {
+    return profiler_impl::ProfilerConfig(profiler_impl::ProfilerState::KINETO, IsRecordedBy(with_inputs));
   }
-  torchs::ProfilerConfig config = torchs::getProfilerConfig();
-  config.report_input_shapes = config.report_input_shapes || IsSeenBy(with_inputs);
+  profiler_impl::ProfilerConfig config = profiler_impl::getProfilerConfig();
+  config.report_input_shapes = config.report_input_shapes || IsRecordedBy(with_inputs);
   return config;
 }
 
-using torch_compat::Question;
-const std::array kQuestions = {
-    torch_compat::QuestionForState<torchs::ProfilerStateBase, &OnState>(),
-    Question{"_ZN5torch8profiler4impl15profilerEnabledEv", reinterpret_cast<void*>(&OnProfilerEnabled)},
-    Question{"_ZN5torch8profiler4impl17getProfilerConfigEv", reinterpret_cast<void*>(&OnConfig)},
+using torch_compat::Query;
+const std::array kQueries = {
+    torch_compat::QueryForState<profiler_impl::ProfilerStateBase, &OnState>(),
+    Query{"_ZN5torch8profiler4impl15profilerEnabledEv", reinterpret_cast<void*>(&OnProfilerEnabled)},
+    Query{"_ZN5torch8profiler4impl17getProfilerConfigEv", reinterpret_cast<void*>(&OnConfig)},
 };
 
 constinit bool is_pointed = false;
 
-// Once: without a window the functions above answer what torch does, so nothing need be put back.
-void AnswerForUs() {
-  const MutexLock lock(SlotLock());
+// Patches once per process.
+void PatchProfilerQueries() {
+  const MutexLock lock(GotLock());
   if (is_pointed) return;
-  std::array<std::vector<CallSlot>, kQuestions.size()> slots;
-  for (size_t i = 0; i < kQuestions.size(); ++i) {
-    slots[i] = FindCallSlots("libtorch_python.so", kQuestions[i].symbol);
-    if (slots[i].empty()) return;  // a program without Python, or another torch
+  std::array<std::vector<GotEntry>, kQueries.size()> entries;
+  for (size_t i = 0; i < kQueries.size(); ++i) {
+    entries[i] = FindGotEntries("libtorch_python.so", kQueries[i].symbol);
+    if (entries[i].empty()) return;  // a program without Python, or a torch that asks in another way
   }
-  for (size_t i = 0; i < kQuestions.size(); ++i) {
-    for (const CallSlot& slot : slots[i]) {
-      if (!PointCallSlot(slot, kQuestions[i].function)) CountFailure();
+  for (size_t i = 0; i < kQueries.size(); ++i) {
+    for (const GotEntry& entry : entries[i]) {
+      if (!WriteGotEntry(entry, kQueries[i].function)) CountFailure();
     }
   }
   is_pointed = true;
 }
 
-__attribute__((constructor)) void WatchForksOfShownState() {
-  WatchForksOfSlots([] {
-    shown.store(0);
+__attribute__((constructor)) void WatchForksOfProfilerState() {
+  CallInForkedChild([] {
+    active.store(0);
     with_inputs.store(0);
   });
 }
@@ -100,20 +102,20 @@ __attribute__((constructor)) void WatchForksOfShownState() {
 const char* StartProfilerState(uint32_t instance, uint32_t flags) {
   if ((flags & torch_source_flags::kAllThreads) != 0) return nullptr;
   try {
-    AnswerForUs();
+    PatchProfilerQueries();
   } catch (const std::bad_alloc&) {
     CountFailure();
     return nullptr;
   }
   const uint64_t bit = uint64_t{1} << instance;
   if ((flags & torch_source_flags::kInputs) != 0) with_inputs.fetch_or(bit);
-  shown.fetch_or(bit);
+  active.fetch_or(bit);
   return nullptr;
 }
 
 void StopProfilerState(uint32_t instance) {
   const uint64_t bit = uint64_t{1} << instance;
-  shown.fetch_and(~bit);
+  active.fetch_and(~bit);
   with_inputs.fetch_and(~bit);
 }
 

@@ -1,12 +1,12 @@
-// What torch's Python layer does only while a profiler of torch's own is active, done for our windows too:
-// _RecordFunctionFast makes its ranges, and a custom autograd function hands on its numbers among the arguments.
+// Makes torch's Python layer treat a window as an active profiler. Only then does _RecordFunctionFast make ranges, and
+// does a custom autograd function pass its sequence numbers on among the arguments.
 //
-// Both ask three functions of libtorch_cpu. The slots through which libtorch_python calls them are re-pointed, so the
-// answers change for these callers alone: torch's own state is not touched, and torch's profiler starts, runs and
-// stops as ever. A build of torch that asks otherwise goes on without these ranges.
+// Both ask three functions of libtorch_cpu whether a profiler is active. The GOT entries through which libtorch_python
+// calls them are patched, so the answers change for these callers alone: torch's own state is untouched, and torch's
+// profiler starts, runs and stops as ever. With a torch that asks in another way these ranges are missing.
 //
-// A window of all threads is left out. A range that another thread is in when the window begins would then end
-// without having begun, which torch answers with an exception in that thread's program.
+// Windows of all threads are excluded. Such a window could begin while another thread is inside a range; that range
+// would end without having begun, and torch would throw in that thread's program.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0

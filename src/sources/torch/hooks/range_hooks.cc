@@ -1,3 +1,9 @@
+// The slow paths of the hooks, and the two hooks that need no sink.
+//
+// The fast path of Ask reads two variables of torch: the thread's list of callbacks, whose address is cached here per
+// thread, and the version of the global callbacks (callback_version.h). A version at which there were none is "quiet":
+// while the version stays, the thread's list alone says who watches. The cached address must not outlive the list,
+// which torch destroys at the thread's end; EndOfThread is constructed after it and so destroyed before it.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/hooks/range_hooks.h"
 
@@ -8,7 +14,7 @@
 
 #include "sources/streams/address_cache.h"
 
-namespace opscope::drop_in {
+namespace opscope::range_hooks {
 
 constinit __thread ThreadView this_thread{};
 constinit Globals globals{};
@@ -17,7 +23,7 @@ namespace {
 
 constinit __thread bool thread_has_ended = false;
 
-// What Demangle has said on this thread, by the address of the name.
+// Results of Demangle on this thread, by the address of the mangled name.
 struct KnownName {
   const char* name = nullptr;
   std::string mangled, text;
@@ -25,7 +31,7 @@ struct KnownName {
 using KnownNames = AddressCache<KnownName, 8>;
 constinit __thread KnownNames* known_names = nullptr;
 
-// Made after torch's list, so it ends before.
+// Constructed after torch's list, so destroyed before it.
 struct EndOfThread {
   bool is_armed = true;
   EndOfThread() = default;
@@ -38,7 +44,7 @@ struct EndOfThread {
   }
 };
 
-void NoteThisThread() {
+void CacheThisThread() {
   if (thread_has_ended) return;
   const at::RecordFunctionTLS& list = at::get_record_function_tls_();
   this_thread.number = at::RecordFunction::currentThreadId();
@@ -55,10 +61,10 @@ bool HaveSameCallbacks(const at::RecordFunctionTLS& a, const at::RecordFunctionT
 
 }  // namespace
 
-// The block of static TLS lies right below what the thread pointer points to; one that was made later lies in the heap.
-bool ThreadViewIsFound() {
+// Static TLS lies right below the address in the thread pointer; a block that was allocated later lies in the heap.
+bool ThreadViewIsStatic() {
 #if !defined(OPSCOPE_TLS_DESCRIPTORS)
-  return true;  // by a call, which takes some nanoseconds and needs no room
+  return true;  // without descriptors a call finds the variable, in some nanoseconds
 #elif defined(__x86_64__)
   uintptr_t thread;
   __asm__("mov %%fs:0, %0" : "=r"(thread));
@@ -70,20 +76,20 @@ bool ThreadViewIsFound() {
 }
 
 __attribute__((noinline)) std::optional<at::StepCallbacks> AskTorch(at::RecordScope scope) {
-  if (this_thread.list == nullptr) NoteThisThread();
-  const size_t changes = globals.changes->load(std::memory_order_relaxed);
-  if (changes != globals.quiet.load(std::memory_order_relaxed) &&
-      changes != globals.noisy.load(std::memory_order_relaxed)) {
-    (at::hasGlobalCallbacks() ? globals.noisy : globals.quiet).store(changes, std::memory_order_relaxed);
+  if (this_thread.list == nullptr) CacheThisThread();
+  const size_t version = globals.version->load(std::memory_order_relaxed);
+  if (version != globals.quiet.load(std::memory_order_relaxed) &&
+      version != globals.noisy.load(std::memory_order_relaxed)) {
+    (at::hasGlobalCallbacks() ? globals.noisy : globals.quiet).store(version, std::memory_order_relaxed);
   }
   return at::getStepCallbacksUnlessEmpty(scope);
 }
 
-// Torch would copy the list and make the lists of its ten scopes anew, 130 instructions each, 170 with a callback.
-// Numbers are never reused, so equal numbers are equal callbacks. What a sampled callback has left to wait for would be
-// drawn again, from a distribution without memory.
+// Torch would copy the list and rebuild its lists for ten scopes, 130 instructions each, 170 with a callback. Handles
+// are never reused, so equal handles are equal callbacks. Torch would also draw anew how long a sampled callback waits;
+// that distribution has no memory, so keeping the old draw changes nothing.
 void SetList(const at::RecordFunctionTLS& list) {
-  if (this_thread.list == nullptr) NoteThisThread();
+  if (this_thread.list == nullptr) CacheThisThread();
   const at::RecordFunctionTLS* mine = this_thread.list;
   const bool is_same = mine != nullptr && mine->tls_record_function_enabled_ == list.tls_record_function_enabled_ &&
                        HaveSameCallbacks(*mine, list);
@@ -93,13 +99,13 @@ void SetList(const at::RecordFunctionTLS& list) {
 std::string Demangle(const char* name) {
   if (name == nullptr || thread_has_ended) return c10::demangle(name);
   if (OPSCOPE_UNLIKELY(known_names == nullptr)) {
-    NoteThisThread();  // whose end will free them
+    CacheThisThread();  // registers EndOfThread, which frees the cache
     known_names = new KnownNames;
   }
   KnownName& place = known_names->EntryOf(name);
-  // The text too: a library may have been unloaded and another one lie there.
+  // Compare the text too: a library may have been unloaded and another one loaded at its address.
   if (place.name != name || place.mangled != name) place = {name, name, c10::demangle(name)};
   return place.text;
 }
 
-}  // namespace opscope::drop_in
+}  // namespace opscope::range_hooks

@@ -1,6 +1,7 @@
-// Torch's range functions once more, for the one case that counts: exactly one callback watches the calling thread, and
-// it is ours. The same objects in the same states with the same meaning, without the copies, the indirect calls and the
-// destructors that find nothing; everything else goes to torch's own.
+// Hooks: functions of ours that torch's libraries call through their GOT entries in place of torch's own. Each does
+// what torch's function does, for one case only: exactly one callback watches the calling thread, and it is ours. For
+// that case they make the same objects in the same states, without torch's copies, indirect calls and destructors that
+// find nothing to do; this halves what an operator costs. Every other case they hand on to torch's function.
 //
 //   Ask             for  at::getStepCallbacksUnlessEmpty(RecordScope)
 //   Construct       for  at::RecordFunction::RecordFunction(StepCallbacks&&)
@@ -10,11 +11,11 @@
 //   Before          for  at::RecordFunction::before(FunctionDescriptor, int64_t), which begins the ranges of autograd's
 //                        nodes (node_ranges.h), as the one above does
 //   SetList         for  at::set_record_function_tls_(const RecordFunctionTLS&), which autograd calls twice per node
-//   Demangle        for  c10::demangle(const char*), which it calls twice per node that is watched
+//   Demangle        for  c10::demangle(const char*), which autograd calls twice per node that is watched
 //
-// What each leaves behind is what torch's function would have left: a range that begins in one of these may end in
-// torch's, and the other way round. So slots can be re-pointed (capture_mode.h) and put back at any moment, with ranges
-// under way, and where a slot is missing torch's own function does the work.
+// Each hook leaves behind exactly what torch's function would have left: a range that begins in a hook may end in
+// torch's function, and the other way round. So GOT entries can be patched (capture_mode.h) and restored at any moment,
+// with ranges under way, and where a library has no entry to patch torch's own function does the work.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -38,42 +39,44 @@
 #include "sources/torch/hooks/node_ranges.h"
 #include "sources/torch/hooks/range_layout.h"
 
-namespace opscope::drop_in {
+namespace opscope::range_hooks {
 
-// Torch's list of one thread's callbacks, and torch's number of that thread. Null before it was asked for, and again
-// from the thread's end on, before torch destroys the list.
+// The calling thread's list of callbacks and its number, both torch's. `list` is null until the thread first asks
+// torch, and again from the thread's end on, before torch destroys the list.
 //
-// Not of the initial-exec model: a process may have no room left for that, and then the library would not load.
+// Its TLS model is not initial-exec: static TLS is scarce, and where a process has used it up the library could not be
+// loaded.
 struct ThreadView {
   const at::RecordFunctionTLS* list;
   uint64_t number;
-  torch_layout::StartCallback refusing;  // what it last began was refused at the memory cap; or null
+  torch_layout::StartCallback dropping;  // the last range of this callback was dropped at the memory cap; or null
 };
 extern __thread ThreadView this_thread __attribute__((visibility("hidden")));
-// False: it is of a descriptor, and the process has no room where every thread has it without asking (static TLS). The
-// linker's way to others may change registers that descriptors must leave alone (glibc before 2.40).
-bool ThreadViewIsFound();
+// False: the library uses TLS descriptors and the process has no static TLS left for it. glibc before 2.40 then
+// resolves the descriptor by a function that may change registers which the code expects unchanged.
+bool ThreadViewIsStatic();
 
-// Of the process. All is set before the first slot is pointed.
+// Of the process. All members are set before the first GOT entry is patched.
 struct Globals {
-  const std::atomic<size_t>* changes;    // torch's count of changes of its global callbacks (callback_version.h)
-  std::atomic<size_t> quiet;             // a count at which there was none of them
-  std::atomic<size_t> noisy;             // and one at which there was
-  const c10::FunctionSchema* no_schema;  // of ranges that have no name yet; never destroyed
+  const std::atomic<size_t>* version;    // torch's count of changes of its global callbacks (callback_version.h)
+  std::atomic<size_t> quiet;             // a count at which there were no global callbacks
+  std::atomic<size_t> noisy;             // a count at which there were some
+  const c10::FunctionSchema* no_schema;  // the name of ranges that have none yet; never destroyed
 };
 extern Globals globals __attribute__((visibility("hidden")));
 
-// Looks closer when the caller found something else than our one callback, then asks torch.
+// The slow path of Ask: updates what is cached of the thread and of the global callbacks, then calls torch.
 std::optional<at::StepCallbacks> AskTorch(at::RecordScope scope);
-// Does what torch's does, unless that would leave all as it is: the same callbacks in the same state.
+// As torch's function, but returns at once where the thread has these callbacks in this state already.
 void SetList(const at::RecordFunctionTLS& list);
-// What torch's said when it was asked last, while the text is the same.
+// As torch's function, with a cache per thread.
 std::string Demangle(const char* name);
 
-enum What : size_t { kAsked, kConstructed, kBegun, kDestroyed, kWhats };
+enum Step : size_t { kAsked, kConstructed, kBegun, kDestroyed, kSteps };
 
-// scope_, needs_inputs_, needs_outputs_, needs_ids_: written and read at once, and the two pointers of a pair one by
-// one. A load that needs bytes of two stores which are still under way waits for both, a dozen cycles.
+// The four bytes scope_, needs_inputs_, needs_outputs_ and needs_ids_ are written and read as one word. (The two
+// pointers of a StartEndPair are read one by one for the same reason.) A load that needs bytes of two recent stores
+// cannot be forwarded and waits a dozen cycles.
 inline void SetNeeds(at::StepCallbacks* of, uint32_t word) {
   std::memcpy(static_cast<void*>(&of->scope_), &word, sizeof(word));
 }
@@ -83,42 +86,48 @@ inline uint32_t NeedsOf(const at::StepCallbacks& of) {
   return word;
 }
 
-// Of operators, which the dispatcher begins as soon as it has boxed their arguments.
+// NeedsOf a range of an operator with arguments, which the dispatcher begins as soon as it has boxed them.
 inline constexpr uint32_t kNeedsInputs = static_cast<uint32_t>(at::RecordScope::FUNCTION) | 1u << 8;
 
-// A range of no callback, of an operator that would be refused: its list says so in place of the thread's number.
-inline constexpr uint64_t kRefused = ~uint64_t{0};
-// And of one that has begun, of which torch is to believe that nobody watches it.
-inline constexpr uint64_t kUnseen = kRefused - 1;
+// Marks in StepCallbacks::thread_id_ of ranges whose list of callbacks is empty.
+// The operator would be dropped at the memory cap.
+inline constexpr uint64_t kDropped = ~uint64_t{0};
+// The range is recorded, but torch must take it for one that nothing watches (node_ranges.h).
+inline constexpr uint64_t kHidden = kDropped - 1;
 
-// For sinks that know no cap.
-struct TakesAll {
-  static void NoteNothing(torch_layout::StartCallback) {}
-  static bool StillRefuses() { return false; }
-  static bool RefuseAt(const void*) { return false; }
-  static void RefuseRange(const c10::FunctionSchema&) {}
+// The part of a sink that handles the memory cap, for sinks without a cap.
+struct NeverDrops {
+  static void OnNotRecorded(torch_layout::StartCallback) {}
+  static bool StillDrops() { return false; }
+  static bool DropAt(const void*) { return false; }
+  static void DropRange(const c10::FunctionSchema&) {}
 };
 
-// Sink: kEnd (the end callback that all of our callbacks share); EndAndRelease(context), which does what kEnd and the
-// deletion of the context do; EndWhenDeleted(context), after which its deletion does so, too; Count(What), for the
-// trial, nothing elsewhere; and for what begins past the memory cap: NoteNothing(start), a callback has recorded
-// nothing; StillRefuses(), where `refusing` is what the thread has; then RefuseAt(place), whether an operator that asks
-// there was counted and needs no range, and else RefuseRange(schema).
+// A Sink has:
+//   kEnd                      the end callback that all of our callbacks share
+//   EndAndRelease(context)    does what kEnd and the deletion of the context do
+//   EndWhenDeleted(context)   makes the deletion of the context end its range
+//   Count(Step)               counts calls, for the probe (hook_probe.h); empty elsewhere
+// and for operators past the memory cap:
+//   OnNotRecorded(start)      a start callback has recorded nothing
+//   StillDrops()              whether ranges are still dropped. REQUIRES: `dropping` is the thread's callback.
+//   DropAt(call_site)         true: the operator that asks there is counted as dropped and needs no range
+//   DropRange(schema)         counts the range of an operator for which DropAt returned false
 template <typename Sink>
 struct Functions {
   OPSCOPE_UNGUARDED static std::optional<at::StepCallbacks> Ask(at::RecordScope scope) {
     const ThreadView* view = &this_thread;
-    __asm__("" : "+r"(view));  // found once: each look at the thread's variable would be a call
+    __asm__("" : "+r"(view));  // keeps the address in a register; computing it again is a call
     const at::RecordFunctionTLS* list = view->list;
     const Watch watch = WatchOf(list);
     if (watch == Watch::kNobody) return std::nullopt;
     if (OPSCOPE_UNLIKELY(watch != Watch::kOurs)) return AskTorch(scope);
     const auto* first = list->sorted_tls_callbacks_.data();
     Sink::Count(kAsked);
-    // Of operators alone: all other ranges begin in torch's own before(), which would not count them.
-    if (OPSCOPE_UNLIKELY(view->refusing == first->callback_.start()) && scope == at::RecordScope::FUNCTION &&
-        Sink::StillRefuses()) {
-      if (Sink::RefuseAt(__builtin_return_address(0))) return std::nullopt;
+    // Operators alone: other ranges begin in torch's own before(), which would not count them.
+    if (OPSCOPE_UNLIKELY(view->dropping == first->callback_.start()) && scope == at::RecordScope::FUNCTION &&
+        Sink::StillDrops()) {
+      if (Sink::DropAt(__builtin_return_address(0))) return std::nullopt;
       return NoCallback(scope);
     }
     return OurCallback(view->number, *first, scope);
@@ -127,13 +136,13 @@ struct Functions {
   static void Construct(at::RecordFunction* self, at::StepCallbacks* from) {
     const uint32_t needs = NeedsOf(*from);
     const bool is_ours = IsOurs(*from);
-    // A sampled callback of others may want ids, though it rests.
-    if ((!is_ours && !IsRefused(*from)) || (needs >> 24) != 0) {
+    // needs_ids_ (the last byte) may be set by a sampled callback of another profiler that does not run this time.
+    if ((!is_ours && !IsDropped(*from)) || (needs >> 24) != 0) {
       new (self) at::RecordFunction(std::move(*from));
       return;
     }
     Sink::Count(kConstructed);
-    if (needs == kNeedsInputs) boxed_references::BeginBoxing();
+    if (needs == kNeedsInputs) deferred_refcounts::BeginBoxing();
     using namespace torch_layout;
     *reinterpret_cast<const void**>(self) = opscope_range_vtable + 2;
     auto* callbacks = new (&(self->*Reach(Callbacks()))) at::StepCallbacks(from->thread_id_, from->scope_);
@@ -163,7 +172,7 @@ struct Functions {
       if (node_ranges::IsEngine(place)) {
         if (BeginNode(self)) return;
       } else if (OPSCOPE_UNLIKELY(!node_ranges::IsEngineKnown())) {
-        node_ranges::NoteConstructed(self, place);
+        node_ranges::OnConstructed(self, place);
       }
     }
     new (self) at::RecordFunction(scope);
@@ -182,9 +191,10 @@ struct Functions {
     self->before(described, sequence);
   }
 
-  // What torch takes for a range without callbacks has begun. Should its own destructor meet it, because the slots were
-  // put back meanwhile, the context ends it. REQUIRES: `ours` is the thread's only callback.
-  static void BeginUnseen(at::RecordFunction* self, const at::RecordFunctionCallbacksEntry& ours,
+  // Begins a range and then hides it: torch takes it for a range without callbacks. If the GOT entries are restored
+  // before it ends, torch's destructor meets it; therefore the deletion of its context ends it. REQUIRES: `ours` is the
+  // thread's only callback.
+  static void BeginHidden(at::RecordFunction* self, const at::RecordFunctionCallbacksEntry& ours,
                           torch_layout::Schema schema) {
     at::StepCallbacks from(this_thread.number, at::RecordScope::FUNCTION);
     AddOurs(ours, &from);
@@ -196,14 +206,14 @@ struct Functions {
     }
     at::StepCallbacks& callbacks = self->*Reach(torch_layout::Callbacks());
     callbacks.callbacks_.clear();
-    callbacks.thread_id_ = kUnseen;
+    callbacks.thread_id_ = kHidden;
   }
 
   OPSCOPE_UNGUARDED static void Run(at::RecordFunction& range, torch_layout::Schema schema, c10::DispatchKey key,
                                     c10::DispatchKeySet keys) {
     const at::StepCallbacks& callbacks = range.*Reach(torch_layout::Callbacks());
     if (!IsOurs(callbacks)) {
-      return IsRefused(callbacks) ? Sink::RefuseRange(schema) : torch_layout::TorchRun(range, schema, key, keys);
+      return IsDropped(callbacks) ? Sink::DropRange(schema) : torch_layout::TorchRun(range, schema, key, keys);
     }
     Begin(&range, schema, key, keys);
   }
@@ -212,7 +222,7 @@ struct Functions {
                                         c10::DispatchKeySet keys, torch_layout::Inputs inputs) {
     const at::StepCallbacks& callbacks = range.*Reach(torch_layout::Callbacks());
     if (!IsOurs(callbacks)) {
-      return IsRefused(callbacks) ? Sink::RefuseRange(schema)
+      return IsDropped(callbacks) ? Sink::DropRange(schema)
                                   : torch_layout::TorchRunWith(range, schema, key, keys, inputs);
     }
     range.*Reach(torch_layout::InputList()) = inputs;
@@ -222,29 +232,29 @@ struct Functions {
   static void Destroy(at::RecordFunction* self) {
     using namespace torch_layout;
     at::StepCallbacks& callbacks = self->*Reach(Callbacks());
-    if (!IsOurs(callbacks) && !IsWithout(callbacks, kUnseen)) {
-      if (!IsRefused(callbacks) || !OwnsNothing(self)) self->at::RecordFunction::~RecordFunction();
+    if (!IsOurs(callbacks) && !IsWithout(callbacks, kHidden)) {
+      if (!IsDropped(callbacks) || !OwnsNothing(self)) self->at::RecordFunction::~RecordFunction();
       return;
     }
     Sink::Count(kDestroyed);
-    const bool has_boxed = NeedsOf(callbacks) == kNeedsInputs && boxed_references::this_thread.left_out != 0;
-    if (OPSCOPE_UNLIKELY(has_boxed)) boxed_references::MakeUp();
+    const bool has_boxed = NeedsOf(callbacks) == kNeedsInputs && deferred_refcounts::this_thread.deferred != 0;
+    if (OPSCOPE_UNLIKELY(has_boxed)) deferred_refcounts::ApplyDeferred();
     std::unique_ptr<at::ObserverContext>& place = *(self->*Reach(Contexts())).begin();
     if (__builtin_expect(self->*Reach(Called()), 1)) {
       if (at::ObserverContext* context = place.release()) Sink::EndAndRelease(context);
       self->*Reach(Called()) = false;
     }
     if (__builtin_expect(place == nullptr && OwnsNothing(self), 1)) return;
-    if (OPSCOPE_UNLIKELY(!node_ranges::IsEngineKnown())) node_ranges::NoteEnding(*self);
+    if (OPSCOPE_UNLIKELY(!node_ranges::IsEngineKnown())) node_ranges::OnEnding(*self);
     self->at::RecordFunction::~RecordFunction();
   }
 
  private:
   static bool IsQuiet() {
-    return globals.changes->load(std::memory_order_relaxed) == globals.quiet.load(std::memory_order_relaxed);
+    return globals.version->load(std::memory_order_relaxed) == globals.quiet.load(std::memory_order_relaxed);
   }
 
-  // By whom a thread is watched whose list is this one: our one callback, or what torch has to be asked about.
+  // Which callbacks watch a thread with this list: none, our one callback, or some that torch has to look up.
   enum class Watch { kNobody, kOurs, kOthers };
   static Watch WatchOf(const at::RecordFunctionTLS* list) {
     if (OPSCOPE_UNLIKELY(list == nullptr || !IsQuiet() || !list->tls_record_function_enabled_)) return Watch::kOthers;
@@ -255,17 +265,17 @@ struct Functions {
     return is_ours ? Watch::kOurs : Watch::kOthers;
   }
 
-  // False: it is a range for torch.
+  // False: torch has to make the range.
   static bool BeginNode(at::RecordFunction* self) {
     const ThreadView& view = this_thread;
     if (WatchOf(view.list) != Watch::kOurs) return false;
     const c10::FunctionSchema* schema = node_ranges::SchemaAroundNode();
-    if (schema == nullptr || WatchOf(view.list) != Watch::kOurs) return false;  // again: to name a node may run code
-    BeginUnseen(self, view.list->sorted_tls_callbacks_[0], *schema);
+    if (schema == nullptr || WatchOf(view.list) != Watch::kOurs) return false;  // again: naming a node may run code
+    BeginHidden(self, view.list->sorted_tls_callbacks_[0], *schema);
     return true;
   }
 
-  // One return, so that it is made where the caller wants it.
+  // One return statement, so that the result is constructed in the caller's storage.
   static std::optional<at::StepCallbacks> OurCallback(uint64_t thread, const at::RecordFunctionCallbacksEntry& entry,
                                                       at::RecordScope scope) {
     std::optional<at::StepCallbacks> out(std::in_place, thread, scope);
@@ -279,7 +289,7 @@ struct Functions {
   }
 
   static std::optional<at::StepCallbacks> NoCallback(at::RecordScope scope) {
-    std::optional<at::StepCallbacks> out(std::in_place, kRefused, scope);
+    std::optional<at::StepCallbacks> out(std::in_place, kDropped, scope);
     SetNeeds(&*out, static_cast<uint32_t>(scope));
     return out;
   }
@@ -296,9 +306,9 @@ struct Functions {
   static bool IsWithout(const at::StepCallbacks& callbacks, uint64_t why) {
     return callbacks.callbacks_.empty() && callbacks.thread_id_ == why;
   }
-  static bool IsRefused(const at::StepCallbacks& callbacks) { return IsWithout(callbacks, kRefused); }
+  static bool IsDropped(const at::StepCallbacks& callbacks) { return IsWithout(callbacks, kDropped); }
 
-  // But for its contexts.
+  // Whether the destructor would free nothing, contexts aside.
   static bool OwnsNothing(at::RecordFunction* self) {
     using namespace torch_layout;
     const Keywords& keywords = self->*Reach(KeywordInputs());
@@ -321,7 +331,7 @@ struct Functions {
     try {
       const torch_layout::StartCallback start = (range->*Reach(Callbacks())).callbacks_.begin()->start_;
       auto context = start(*range);
-      if (OPSCOPE_UNLIKELY(context == nullptr)) Sink::NoteNothing(start);
+      if (OPSCOPE_UNLIKELY(context == nullptr)) Sink::OnNotRecorded(start);
       new (contexts.begin()) std::unique_ptr<at::ObserverContext>(std::move(context));
     } catch (...) {
       CountFailure();
@@ -331,7 +341,7 @@ struct Functions {
 };
 
 struct Replacements {
-  void* of[torch_layout::kFunctions];  // null: the slot stays as it is
+  void* of[torch_layout::kFunctions];  // null: the GOT entry stays as it is
 };
 
 template <typename Sink>
@@ -343,4 +353,4 @@ Replacements ReplacementsOf() {
            reinterpret_cast<void*>(&SetList), reinterpret_cast<void*>(&Demangle)}};
 }
 
-}  // namespace opscope::drop_in
+}  // namespace opscope::range_hooks

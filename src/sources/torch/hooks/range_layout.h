@@ -1,7 +1,6 @@
-// What the drop-in functions know of torch's insides: the other private members of its RecordFunction, and the names
-// that its libraries have for the functions that make, run and end one. Equal in all releases that
-// docs/reference/torch_versions.md lists, but for before(); the trial (hook_probe.h) compares what is here with what
-// torch itself writes.
+// What the hooks assume of torch's internals: private members of RecordFunction beyond those in abi/torch_layout.h, and
+// the symbols of the functions that make, run and end a range. All releases in docs/reference/torch_versions.md have
+// the same, except for before(). The probe (hook_probe.h) compares the assumptions with what torch writes.
 //
 // Thread rule: as the objects.
 // SPDX-License-Identifier: Apache-2.0
@@ -21,8 +20,8 @@
 
 namespace opscope::torch_layout {
 
-// By what torch is told what a range that begins is: a text, or a schema. Early releases have a function for each, of
-// which the text's is meant here.
+// The first parameter of RecordFunction::before(): a variant of a name and a schema. Early releases have an overload
+// for each; this is that of the name.
 template <typename Range>
 struct Description {
   using Type = std::string;
@@ -33,7 +32,7 @@ struct Description<Range> {
   using Type = typename Range::FunctionDescriptor;
 };
 using Described = Description<at::RecordFunction>::Type;
-// Without data: it is a schema.
+// The name; a view without data where it is a schema.
 template <typename Of>
 std::string_view TextOf(const Of& described) {
   if constexpr (std::is_same_v<Of, std::string>) {
@@ -43,7 +42,7 @@ std::string_view TextOf(const Of& described) {
     return text != nullptr ? std::string_view(text->data(), text->size()) : std::string_view();
   }
 }
-// The name of that function.
+// The symbol of that overload of before().
 template <typename Of>
 constexpr const char* BeforeSymbol() {
   if constexpr (std::is_same_v<Of, std::string>) {
@@ -80,8 +79,8 @@ OPSCOPE_MEMBER(NcclMeta, bool, is_nccl_meta_);
   "_ZN3c1010Dispatcher17runRecordFunctionERN2at14RecordFunctionESt17reference_wrapperIKNS_14Function" \
   "SchemaEENS_11DispatchKeyENS_14DispatchKeySetENS_8ArrayRefIKNS_6IValueEEE"
 
-// Of classes that do not let us call them, by the names that the libraries export. Weak: null where a torch has none,
-// which is a reason for the callbacks and none for a library that does not load.
+// Private functions, by their exported symbols. Weak: null in a torch without them, which then records by callbacks; a
+// strong reference would keep the library from loading.
 extern "C" [[gnu::weak]] const void* const opscope_range_vtable[] __asm__("_ZTVN2at14RecordFunctionE");
 [[gnu::weak]] int64_t SequenceOf(c10::DispatchKey, c10::DispatchKeySet) __asm__(
     "_ZN3c1010Dispatcher38sequenceNumberForRunningRecordFunctionENS_11DispatchKeyENS_14DispatchKeySetE");
@@ -90,7 +89,7 @@ extern "C" [[gnu::weak]] const void* const opscope_range_vtable[] __asm__("_ZTVN
 [[gnu::weak]] void TorchRunWith(at::RecordFunction&, Schema, c10::DispatchKey, c10::DispatchKeySet,
                                 Inputs) __asm__(OPSCOPE_RUN_WITH_SYMBOL);
 
-// The functions that drop-ins stand in front of, and the names of their slots.
+// The functions that have hooks, and the symbols of their GOT entries.
 enum Function : size_t {
   kAsk,
   kConstruct,
@@ -120,10 +119,10 @@ inline constexpr const char* kSymbols[kFunctions] = {
 };
 #undef OPSCOPE_RUN_SYMBOL
 #undef OPSCOPE_RUN_WITH_SYMBOL
-// Without these in libtorch_cpu there is nothing to win; the others only help.
+// libtorch_cpu must call these through its GOT; the other hooks are optional.
 inline constexpr uint32_t kNeeded = 1u << kAsk | 1u << kConstruct | 1u << kRun | 1u << kRunWith | 1u << kDestroy;
 
-// Whose slots; never unloaded, so each is there to be put back.
+// The libraries whose entries are patched. They are never unloaded, so each entry can be restored.
 inline constexpr const char* kLibraries[] = {"libtorch_cpu.so", "libtorch_python.so", "libtorch_cuda.so",
                                              "libtorch_xpu.so"};
 

@@ -28,7 +28,7 @@ constexpr uint64_t kSmallCap = uint64_t{1} << 16;
 // All tests of this program record by drop-in functions where the variable does not forbid it, and the processor has
 // them.
 class TryRouteBeforeTests final : public testing::Environment {
-  void SetUp() override { EXPECT_STREQ(TheTorchSource().try_route(), kWithoutDropIns); }
+  void SetUp() override { EXPECT_STREQ(TheTorchSource().try_route(), kWithoutHooks); }
 };
 const testing::Environment* const kEnvironment = testing::AddGlobalTestEnvironment(new TryRouteBeforeTests);
 
@@ -194,7 +194,7 @@ TEST_F(TorchRoute, CountsAFewTooManyAtMostPastTheCap) {
   TheSource().stop(session);
   EXPECT_GE(of_relu, 100u);
   EXPECT_GT(of_size, 0u);  // else the place was never taken for one of relu alone, and all were asked about
-  EXPECT_LE(of_size, asking_places::kAskedAgain);
+  EXPECT_LE(of_size, call_site_cache::kRecheckInterval);
 }
 
 // Torch lets nobody observe this one.
@@ -207,7 +207,7 @@ void AskSizes(int times) {
   }
 }
 
-// Operators are refused early past the cap, with torch's slots put back and pointed again in between.
+// Operators are refused early past the cap, with torch's slots put back and patched again in between.
 TEST_F(TorchRoute, CountsPastTheCapWhatCallbacksCount) {
   const auto dropped_of = [](uint32_t flags, bool by_callbacks) {
     if (by_callbacks) setenv(kRouteVariable, "callbacks", 1);
@@ -260,7 +260,7 @@ TEST_F(TorchRoute, CountsPastTheCapOnManyThreads) {
   const uint64_t counted = window.Ranges().size() + window.Counts().dropped;
   EXPECT_GE(counted, kThreads * kOfEach);
   // When four threads call relu at once its place, which is also that of size, seems to be of relu alone.
-  EXPECT_LE(counted, kThreads * (kOfEach + asking_places::kAskedAgain));
+  EXPECT_LE(counted, kThreads * (kOfEach + call_site_cache::kRecheckInterval));
 }
 
 TEST_F(TorchRoute, LeavesOutRangesThatAreSwitchedOff) {
@@ -333,25 +333,25 @@ TEST_F(TorchRoute, IsNotTakenForAWindowOfAllThreads) {
 }
 
 TEST_F(TorchRoute, LeavesTheSlotsOfSomebodyElseAlone) {
-  const std::vector<CallSlot> slots = FindCallSlots("libtorch_cpu.so", "_ZN2at14RecordFunctionD1Ev");
-  ASSERT_FALSE(slots.empty());
+  const std::vector<GotEntry> entries = FindGotEntries("libtorch_cpu.so", "_ZN2at14RecordFunctionD1Ev");
+  ASSERT_FALSE(entries.empty());
   void (*theirs)(at::RecordFunction*) = [](at::RecordFunction* range) { range->at::RecordFunction::~RecordFunction(); };
-  PointedSlots pointed;
+  PatchedEntries patched;
   {
-    const std::lock_guard lock(SlotLock());
-    ASSERT_TRUE(pointed.Point(slots[0], reinterpret_cast<void*>(theirs)));
+    const std::lock_guard lock(GotLock());
+    ASSERT_TRUE(patched.Patch(entries[0], reinterpret_cast<void*>(theirs)));
   }
   const RecordedWindow window;
   void* session = window.Start();
   EXPECT_EQ(window.Route(), "callbacks: somebody else has re-pointed torch's slots");
-  EXPECT_EQ(*slots[0].place, reinterpret_cast<void*>(theirs));
+  EXPECT_EQ(*entries[0].address, reinterpret_cast<void*>(theirs));
   Adds(3);
   TheSource().stop(session);
   window.Close();
-  EXPECT_EQ(*slots[0].place, reinterpret_cast<void*>(theirs));
+  EXPECT_EQ(*entries[0].address, reinterpret_cast<void*>(theirs));
   EXPECT_EQ(window.Named("aten::add").size(), 3u);
-  const std::lock_guard lock(SlotLock());
-  pointed.PutBack();
+  const std::lock_guard lock(GotLock());
+  patched.Restore();
 }
 
 TEST_F(TorchRoute, IsTakenByNoWindowAfterAVerdictAgainstIt) {

@@ -59,24 +59,24 @@ void (*begin_stream)(std::ios_base*) = nullptr;
 
 // So the engine's place has been learnt: none of its names was put together.
 TEST_F(TorchNodeRanges, NeedNoStringStream) {
-  const std::vector<CallSlot> slots = FindCallSlots("libtorch_cpu.so", "_ZNSt8ios_baseC2Ev");
-  ASSERT_FALSE(slots.empty());
+  const std::vector<GotEntry> entries = FindGotEntries("libtorch_cpu.so", "_ZNSt8ios_baseC2Ev");
+  ASSERT_FALSE(entries.empty());
   begin_stream = reinterpret_cast<void (*)(std::ios_base*)>(dlsym(RTLD_DEFAULT, "_ZNSt8ios_baseC2Ev"));
   ASSERT_NE(begin_stream, nullptr);
   void (*count)(std::ios_base*) = [](std::ios_base* self) {
     ++streams;
     begin_stream(self);
   };
-  PointedSlots counted;
+  PatchedEntries counted;
   const auto streams_of = [&](bool by_callbacks) {
     LinesOf(
         [&](void*) {
           const at::Tensor loss = at::relu(at::mm(Leaf(), Leaf())).sum();
-          const std::lock_guard lock(SlotLock());
-          ASSERT_TRUE(counted.Point(slots[0], reinterpret_cast<void*>(count)));
+          const std::lock_guard lock(GotLock());
+          ASSERT_TRUE(counted.Patch(entries[0], reinterpret_cast<void*>(count)));
           streams = 0;
           loss.backward();
-          counted.PutBack();
+          counted.Restore();
         },
         by_callbacks);
     return streams.load();

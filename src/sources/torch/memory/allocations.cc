@@ -1,3 +1,6 @@
+// One allocation goes through: at::empty -> libc10's allocator -> (GOT entry) OnNew -> a record in each window ->
+// torch's own reporter. A free is recorded before the block is given back, else another thread could allocate the
+// address first and its record would come before that of the free.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/memory/allocations.h"
 
@@ -24,8 +27,8 @@
 namespace opscope {
 namespace {
 
-// One bit per instance that wants allocations.
-constinit std::atomic<uint64_t> wanting{0};
+// One bit per instance whose window records memory.
+constinit std::atomic<uint64_t> recording{0};
 static_assert(kCallbackInstances <= 64);
 
 inline bool HasOpenOperator(const Stream* stream) {
@@ -34,7 +37,8 @@ inline bool HasOpenOperator(const Stream* stream) {
          (top->origin.load(std::memory_order_relaxed) & 0xffu) == static_cast<uint32_t>(RecordSource::kTorch);
 }
 
-// The stream of a window that sees the calling thread. An open operator proves it does; most allocations have one.
+// The stream of the calling thread in the instance's window; null: the window does not record this thread. An open
+// operator proves that it does, which spares the search of torch's list; most allocations happen inside one.
 inline Stream* StreamThatSees(uint32_t instance) {
   const CallbackBinding& binding = callback_bindings[instance];
   if (const Thread* thread = opscope_tls; __builtin_expect(thread != nullptr, 1)) {
@@ -50,11 +54,11 @@ inline Stream* StreamThatSees(uint32_t instance) {
                   &at::RecordFunction::currentThreadId);
 }
 
-// write(stream) for the calling thread's stream in every window that wants to know. Whether there is one.
+// Calls write(stream) for the calling thread's stream in each window that records memory. False: there is none.
 template <typename Write>
 inline bool ForEachStream(const Write& write) {
   bool any = false;
-  for (uint64_t left = wanting.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
+  for (uint64_t left = recording.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
     Stream* stream = StreamThatSees(static_cast<uint32_t>(std::countr_zero(left)));
     if (stream == nullptr) continue;
     any = true;
@@ -73,12 +77,12 @@ inline Record NewRecord(RecordKind kind, uint64_t value) {
   return record;
 }
 
-inline bool NoteHostBlock(const void* block, uint64_t bytes, uint8_t flags) {
+inline bool RecordHostBlock(const void* block, uint64_t bytes, uint8_t flags) {
   return ForEachStream([&](Stream* stream) {
     if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0)) && !opscope_make_room(stream, 0)) return CountDrop(stream);
     FetchRecords(stream);
     const auto address = reinterpret_cast<uint64_t>(block);
-    Record* record = stream->next;  // written where it will be, not moved there
+    Record* record = stream->next;  // filled in place: a copy costs more than the fields
     record->start = ReadTicks();
     record->value = bytes;
     record->name = static_cast<uint32_t>(address);
@@ -102,8 +106,8 @@ struct DevicePayload {
 };
 static_assert(sizeof(DevicePayload) == 40);
 
-void NoteOnDevice(RecordKind kind, const void* block, int64_t bytes, size_t allocated, size_t reserved,
-                  c10::Device device) {
+void RecordOnDevice(RecordKind kind, const void* block, int64_t bytes, size_t allocated, size_t reserved,
+                    c10::Device device) {
   DevicePayload payload;
   payload.address = reinterpret_cast<uint64_t>(block);
   payload.device_type = static_cast<uint32_t>(device.type());
@@ -120,87 +124,87 @@ void NoteOnDevice(RecordKind kind, const void* block, int64_t bytes, size_t allo
   });
 }
 
-void NoteHostOutOfMemory(size_t bytes) {
+void RecordHostOutOfMemory(size_t bytes) {
   ForEachStream([&](Stream* stream) {
     if (!HasRoom(stream, 0) && !opscope_make_room(stream, 0)) return CountDrop(stream);
     AppendRecord(stream, NewRecord(RecordKind::kOutOfMemory, bytes));
   });
 }
 
-// What the slots point to. The functions behind them are called by name, not by what the slot held: that may
-// be the linker's stub, which would write the slot anew.
+// The hooks. They call torch's functions by name, not by the address that the entry held: before its first call an
+// entry holds the linker's stub, which would overwrite the patched entry.
 
 void OnNew(c10::ProfiledCPUMemoryReporter* reporter, void* block, size_t bytes) {
-  if (bytes != 0 && NoteHostBlock(block, bytes, 0)) RememberBlock(block, bytes);
+  if (bytes != 0 && RecordHostBlock(block, bytes, 0)) AddLiveBlock(block, bytes);
   reporter->New(block, bytes);
 }
 
 void OnDelete(c10::ProfiledCPUMemoryReporter* reporter, void* block) {
-  const FreedBlock freed = TakeRememberedBlock(block);
-  // Before: the address may be given out again at once.
-  NoteHostBlock(block, freed.bytes, record_flags::kFreed | (freed.is_sure ? 0 : record_flags::kUnsure));
+  const FreedBlock freed = TakeLiveBlock(block);
+  // First: as soon as the block is freed its address can be allocated again.
+  RecordHostBlock(block, freed.bytes, record_flags::kFreed | (freed.is_sure ? 0 : record_flags::kUnsure));
   reporter->Delete(block);
 }
 
 void OnHostOutOfMemory(c10::ProfiledCPUMemoryReporter* reporter, size_t bytes) {
-  NoteHostOutOfMemory(bytes);
+  RecordHostOutOfMemory(bytes);
   reporter->OutOfMemory(bytes);
 }
 
 bool OnIsEnabled() {
-  for (uint64_t left = wanting.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
+  for (uint64_t left = recording.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
     if (SeesThisThread(static_cast<uint32_t>(std::countr_zero(left)))) return true;
   }
   return c10::memoryProfilingEnabled();
 }
 
 void OnReport(void* block, int64_t bytes, size_t allocated, size_t reserved, c10::Device device) {
-  NoteOnDevice(RecordKind::kAllocation, block, bytes, allocated, reserved, device);
+  RecordOnDevice(RecordKind::kAllocation, block, bytes, allocated, reserved, device);
   if (c10::memoryProfilingEnabled()) c10::reportMemoryUsageToProfiler(block, bytes, allocated, reserved, device);
 }
 
 void OnOutOfMemory(int64_t bytes, size_t allocated, size_t reserved, c10::Device device) {
-  NoteOnDevice(RecordKind::kOutOfMemory, nullptr, bytes, allocated, reserved, device);
+  RecordOnDevice(RecordKind::kOutOfMemory, nullptr, bytes, allocated, reserved, device);
   c10::reportOutOfMemoryToProfiler(bytes, allocated, reserved, device);
 }
 
 struct Hook {
   const char* symbol;
   void* function;
-  bool is_needed = true;  // false: no library has to call it
+  bool is_needed = true;  // false: libc10 need not call it
 };
-const std::array kOfHost = {
+const std::array kHostHooks = {
     Hook{"_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm", reinterpret_cast<void*>(&OnNew)},
     Hook{"_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv", reinterpret_cast<void*>(&OnDelete)},
     Hook{"_ZN3c1025ProfiledCPUMemoryReporter11OutOfMemoryEm", reinterpret_cast<void*>(&OnHostOutOfMemory), false},
 };
-const std::array kOfDevices = {
+const std::array kDeviceHooks = {
     Hook{"_ZN3c1022memoryProfilingEnabledEv", reinterpret_cast<void*>(&OnIsEnabled)},
     Hook{"_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE", reinterpret_cast<void*>(&OnReport)},
     Hook{"_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE", reinterpret_cast<void*>(&OnOutOfMemory)},
 };
 
-PointedSlots& Pointed() {
-  static PointedSlots& pointed = *new PointedSlots;  // not destroyed: frees come until the very end
-  return pointed;
+PatchedEntries& Patched() {
+  static PatchedEntries& patched = *new PatchedEntries;  // never destroyed: frees come until the process ends
+  return patched;
 }
 
-bool PointHost() {
-  for (const Hook& hook : kOfHost) {
-    const std::vector<CallSlot> slots = FindCallSlots("libc10.so", hook.symbol);
-    if (slots.empty() && hook.is_needed) return false;
-    for (const CallSlot& slot : slots) {
-      if (!Pointed().Point(slot, hook.function)) return false;
+bool PatchHost() {
+  for (const Hook& hook : kHostHooks) {
+    const std::vector<GotEntry> entries = FindGotEntries("libc10.so", hook.symbol);
+    if (entries.empty() && hook.is_needed) return false;
+    for (const GotEntry& entry : entries) {
+      if (!Patched().Patch(entry, hook.function)) return false;
     }
   }
   return true;
 }
 
-// Whether the library that the slot is of reports a device: all may but libc10, which reports the CPU to itself, and
-// this one, which hands on what it is told. It stays loaded from then on, as its slot is written once more.
-bool IsOfDevices(const CallSlot& slot) {
+// Whether the library of the entry reports a device. All do but libc10, which reports the CPU to itself, and this
+// library, which forwards reports. The library is pinned in memory, because its entry will be written once more.
+bool ReportsDevice(const GotEntry& entry) {
   Dl_info ours, owner;
-  if (dladdr(reinterpret_cast<void*>(&OnReport), &ours) == 0 || dladdr(slot.place, &owner) == 0) return false;
+  if (dladdr(reinterpret_cast<void*>(&OnReport), &ours) == 0 || dladdr(entry.address, &owner) == 0) return false;
   std::string_view file = owner.dli_fname;
   file.remove_prefix(file.rfind('/') + 1);
   if (owner.dli_fbase == ours.dli_fbase || file.starts_with("libc10.so")) return false;
@@ -208,21 +212,21 @@ bool IsOfDevices(const CallSlot& slot) {
   return true;
 }
 
-bool PointDevices() {
-  std::array<const char*, kOfDevices.size()> symbols;
+bool PatchDevices() {
+  std::array<const char*, kDeviceHooks.size()> symbols;
   for (size_t i = 0; i < symbols.size(); ++i)
-    symbols[i] = kOfDevices[i].symbol;
-  for (const CallSlot& slot : FindCallSlots("", symbols)) {
-    if (IsOfDevices(slot) && !Pointed().Point(slot, kOfDevices[slot.symbol].function)) return false;
+    symbols[i] = kDeviceHooks[i].symbol;
+  for (const GotEntry& entry : FindGotEntries("", symbols)) {
+    if (ReportsDevice(entry) && !Patched().Patch(entry, kDeviceHooks[entry.symbol].function)) return false;
   }
   return true;
 }
 
-__attribute__((constructor)) void WatchForks() {
-  Pointed();  // made before a child can ask for it
-  WatchForksOfSlots([] {
-    wanting.store(0);
-    Pointed().PutBack();
+__attribute__((constructor)) void WatchForksOfAllocations() {
+  Patched();  // constructed before a forked child can use it
+  CallInForkedChild([] {
+    recording.store(0);
+    Patched().Restore();
   });
 }
 
@@ -230,29 +234,29 @@ __attribute__((constructor)) void WatchForks() {
 
 const char* StartAllocations(uint32_t instance, uint32_t flags) {
   if ((flags & torch_source_flags::kMemory) == 0) return nullptr;
-  const MutexLock lock(SlotLock());
-  if (wanting.load() == 0) {
+  const MutexLock lock(GotLock());
+  if (recording.load() == 0) {
     bool done = false;
     try {
-      PrepareRememberedBlocks();
-      done = PointHost() && PointDevices();
+      PrepareLiveBlocks();
+      done = PatchHost() && PatchDevices();
     } catch (const std::bad_alloc&) {
       CountFailure();
     }
     if (!done) {
-      Pointed().PutBack();
+      Patched().Restore();
       return "this build of PyTorch calls its allocator in a way that opscope cannot see: record without memory";
     }
   }
-  BeginRemembering();
-  wanting.fetch_or(uint64_t{1} << instance);
+  BeginLiveBlockEpoch();
+  recording.fetch_or(uint64_t{1} << instance);
   return nullptr;
 }
 
 void StopAllocations(uint32_t instance) {
-  const MutexLock lock(SlotLock());
+  const MutexLock lock(GotLock());
   const uint64_t bit = uint64_t{1} << instance;
-  if ((wanting.fetch_and(~bit) & ~bit) == 0) Pointed().PutBack();
+  if ((recording.fetch_and(~bit) & ~bit) == 0) Patched().Restore();
 }
 
 }  // namespace opscope

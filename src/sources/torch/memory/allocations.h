@@ -1,13 +1,14 @@
-// Allocations and frees of torch's tensors, seen where torch itself counts them: its allocators call a
-// reporter, and the slots of those calls are re-pointed to functions of ours while a window wants them.
-// This is independent of the state that torch.profiler keeps on its threads, so both work at once, and
-// torch's own table of sizes stays as it was.
+// Records allocations and frees of tensors where torch counts them: its allocators call a reporter, and the GOT entries
+// of those calls are patched while a window records memory. This does not use the per-thread state that torch.profiler
+// needs, so both can run at once, and torch's own table of sizes is unchanged.
 //
-//   CPU       libc10: ProfiledCPUMemoryReporter::New and Delete
-//   devices   whatever library calls memoryProfilingEnabled and reportMemoryUsageToProfiler of libc10 when the first
-//             window begins: libc10_cuda, whose caching allocator tells its totals, its lock held; extensions
+//   CPU       libc10 calls ProfiledCPUMemoryReporter::New and Delete
+//   devices   any library that calls memoryProfilingEnabled and reportMemoryUsageToProfiler of libc10 and is loaded
+//   when
+//             the first window begins: libc10_cuda, whose caching allocator reports its totals with its lock held, and
+//             extensions
 //
-// A window sees the threads that its callback sees: those that torch has carried it to, or all.
+// A window records the threads that its callback watches: those that torch carried the callback to, or all.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -19,7 +20,7 @@
 
 namespace opscope {
 
-#if defined(OPSCOPE_WITHOUT_MEMORY)  // it does not fit this torch (python/opscope/adapters/parts.py)
+#if defined(OPSCOPE_WITHOUT_MEMORY)  // this part does not fit this torch (python/opscope/adapters/parts.py)
 inline const char* StartAllocations(uint32_t, uint32_t flags) {
   return (flags & torch_source_flags::kMemory) == 0
              ? nullptr

@@ -1,3 +1,14 @@
+// Two tables. `recent` is direct-mapped and small enough for the first-level cache: most blocks are freed soon, in the
+// window that saw them allocated. A block goes there first and moves on to the large set-associative table when another
+// block needs its entry.
+//
+// An entry is two words, and they are written one by one. A locked instruction would wait until all earlier stores have
+// reached the cache, which takes longer than everything else here. Two threads that write one entry at the same moment
+// may leave the address of one block beside the size of the other; a tag of the address in the second word reveals it,
+// and such a block has an unknown size.
+//
+// An address that `recent` maps by its own bits, not by HashWord: blocks that lie together then have entries that lie
+// together, and a program that takes turns with a few blocks finds them in the cache.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/memory/live_block_sizes.h"
 
@@ -15,12 +26,9 @@
 namespace opscope {
 namespace {
 
-// Two words, each written by itself: an instruction that locks would wait until all that was recorded before has
-// reached the cache, which is longer than everything else here. Of two threads that write to a place at once one may
-// leave its address beside the facts of the other; the tag tells, and such a block is forgotten.
 struct Entry {
   std::atomic<uint64_t> address;  // 0: free
-  std::atomic<uint64_t> facts;    // bytes << 24 | what the allocator gave in excess << 11 | tag of the address
+  std::atomic<uint64_t> facts;    // bytes << 24 | usable size minus bytes << 11 | tag of the address
 };
 constexpr uint64_t kMostBytes = (uint64_t{1} << 40) - 1;
 constexpr uint64_t kExcessUnknown = (1 << 13) - 1;
@@ -29,13 +37,12 @@ constexpr size_t kWays = 4, kSets = size_t{1} << 15;  // a set is a cache line
 
 constinit std::atomic<Entry*> table{nullptr};
 
-// Most blocks are freed soon, under the window that saw them given out. So a block is first put here, one place for
-// each address and no search, and comes to the table when another wants its place. Above the address, whose own bits
-// there are 0, stands the epoch in which it came: what is freed in the same one needs no check.
+// Above the address, in bits that addresses do not use, an entry of `recent` has the epoch in which it was written. A
+// block of the current epoch needs no check when it is freed.
 constexpr size_t kRecent = 512;
 constexpr int kEpochShift = 48;
 constinit Entry recent[kRecent] = {};
-constinit std::atomic<uint64_t> epoch{0};  // shifted; one in 65,536 windows takes an old one for its own
+constinit std::atomic<uint64_t> epoch{0};  // shifted by kEpochShift; repeats after 65,536 windows
 
 Entry* RecentOf(uint64_t address) {
   return recent + ((address >> 6 ^ address >> 15) & (kRecent - 1));
@@ -52,16 +59,16 @@ void* LibraryOf(void* function) {
   return function != nullptr && dladdr(function, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-// The library behind the calls of libc10, null if it does not call the function.
+// The library whose function libc10 calls; null: libc10 does not call it.
 void* LibraryBehind(const char* symbol) {
-  const std::vector<CallSlot> slots = FindCallSlots("libc10.so", symbol);
-  if (slots.empty()) return nullptr;
-  void* library = LibraryOf(__atomic_load_n(slots[0].place, __ATOMIC_ACQUIRE));
-  // Until its first call a slot holds the linker's stub, in the calling library.
-  return library == LibraryOf(slots[0].place) ? LibraryOf(dlsym(RTLD_DEFAULT, symbol)) : library;
+  const std::vector<GotEntry> entries = FindGotEntries("libc10.so", symbol);
+  if (entries.empty()) return nullptr;
+  void* library = LibraryOf(__atomic_load_n(entries[0].address, __ATOMIC_ACQUIRE));
+  // Before its first call an entry holds the linker's stub, which lies in the calling library.
+  return library == LibraryOf(entries[0].address) ? LibraryOf(dlsym(RTLD_DEFAULT, symbol)) : library;
 }
 
-// Null unless it is of the allocator that libc10 takes its blocks from and gives them back to.
+// Null unless malloc_usable_size is of the same library as the functions by which libc10 allocates and frees.
 UsableSize FindUsableSize() {
   void* function = dlsym(RTLD_DEFAULT, "malloc_usable_size");
   void* library = LibraryOf(function);
@@ -71,8 +78,8 @@ UsableSize FindUsableSize() {
 }
 
 Entry* SetOf(Entry* entries, uint64_t address) {
-  // Blocks that lie together have places that lie together, so that a program that takes turns with few of them finds
-  // the places in the cache; the regions of 2 MiB that each fill the table are spread.
+  // Neighbouring blocks have neighbouring sets, as in `recent`; the sets of each region of 8 MiB start at another
+  // offset.
   const uint64_t region = HashWord(address >> 23, 15);
   return entries + (((address >> 8) ^ region) & (kSets - 1)) * kWays;
 }
@@ -81,8 +88,8 @@ uint64_t TagOf(uint64_t address) {
   return HashWord(address, 11);
 }
 
-// The place for the block: its own, a free one, or another block's.
-Entry* PlaceFor(Entry* set, uint64_t address) {
+// The entry for the block: its own, a free one, or else that of another block, which is dropped.
+Entry* EntryFor(Entry* set, uint64_t address) {
   Entry* free = nullptr;
   for (Entry* entry = set; entry != set + kWays; ++entry) {
     const uint64_t held = entry->address.load(std::memory_order_relaxed);
@@ -95,12 +102,12 @@ Entry* PlaceFor(Entry* set, uint64_t address) {
 __attribute__((noinline)) void MoveToTable(uint64_t address, uint64_t facts) {
   Entry* entries = table.load(std::memory_order_acquire);
   if (entries == nullptr || TagOf(address) != (facts & kTagMask)) return;
-  Entry* entry = PlaceFor(SetOf(entries, address), address);
+  Entry* entry = EntryFor(SetOf(entries, address), address);
   entry->facts.store(facts, std::memory_order_relaxed);
   entry->address.store(address, std::memory_order_release);  // read by TakeFromTable
 }
 
-// REQUIRES: the block is there still.
+// REQUIRES: the block is not freed yet.
 FreedBlock CheckedBlock(uint64_t address, uint64_t facts) {
   const uint64_t bytes = facts >> 24, excess = facts >> 11 & kExcessUnknown;
   const UsableSize usable = usable_size.load(std::memory_order_relaxed);
@@ -124,7 +131,7 @@ __attribute__((noinline)) FreedBlock TakeFromTable(uint64_t address) {
 
 }  // namespace
 
-void PrepareRememberedBlocks() {
+void PrepareLiveBlocks() {
   if (table.load(std::memory_order_relaxed) != nullptr) return;
   void* memory = mmap(nullptr, kSets * kWays * sizeof(Entry), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -136,11 +143,11 @@ void PrepareRememberedBlocks() {
   }
 }
 
-void BeginRemembering() {
+void BeginLiveBlockEpoch() {
   epoch.fetch_add(uint64_t{1} << kEpochShift, std::memory_order_relaxed);
 }
 
-void RememberBlock(void* block, uint64_t bytes) {
+void AddLiveBlock(void* block, uint64_t bytes) {
   const auto address = reinterpret_cast<uint64_t>(block);
   if (OPSCOPE_UNLIKELY(bytes > kMostBytes || AddressIn(address) != address)) return;
   const UsableSize usable = usable_size.load(std::memory_order_relaxed);
@@ -152,7 +159,7 @@ void RememberBlock(void* block, uint64_t bytes) {
   entry->address.store(address | epoch.load(std::memory_order_relaxed), std::memory_order_release);  // read by Take
 }
 
-FreedBlock TakeRememberedBlock(void* block) {
+FreedBlock TakeLiveBlock(void* block) {
   const auto address = reinterpret_cast<uint64_t>(block);
   Entry* entry = RecentOf(address);
   const uint64_t held = entry->address.load(std::memory_order_acquire);

@@ -1,9 +1,11 @@
-// Sizes of the blocks that some window saw the CPU's allocator give out and nobody has seen freed since: so a later
-// window knows what a free gives back. What is freed, and given out again, while no window looks leaves the size of
-// another block behind; hence the allocator is asked how large the block is that is about to be freed.
+// Sizes of live blocks: torch's CPU allocator says at a free which block it frees but not how large it is. The table
+// remembers the size of each block that some window saw allocated, also for later windows.
 //
-// A table of fixed size without locks. What finds no place in it is forgotten, which makes its free one of unknown
-// size.
+// While no window looks, a block may be freed and its address allocated again with another size. Therefore the size of
+// a block from an earlier window is checked: the C library's allocator returns the usable size of the block that
+// is about to be freed (malloc_usable_size).
+//
+// The table has a fixed size and no locks. It drops blocks when a set is full; the free of a dropped block has no size.
 //
 // Thread rule: any thread, signal handlers too.
 // SPDX-License-Identifier: Apache-2.0
@@ -14,19 +16,19 @@
 namespace opscope {
 
 struct FreedBlock {
-  uint64_t bytes = 0;  // 0: no window saw it given out
-  // False: it may be another block by now. `bytes` is the most that it can have been, or, where the allocator cannot be
-  // asked, what was remembered.
+  uint64_t bytes = 0;  // 0: unknown
+  // False: the block may have been reallocated unseen. `bytes` is then its usable size, the most that it can have; or
+  // the remembered size where the allocator has no such function.
   bool is_sure = true;
 };
 
-// From the first call on blocks are remembered, if there is memory for the table. May throw std::bad_alloc.
-void PrepareRememberedBlocks();
-// A window begins to look: what it sees freed and did not see given out is checked.
-void BeginRemembering();
+// Allocates the table; without memory for it the sizes of frees are unknown. May throw std::bad_alloc.
+void PrepareLiveBlocks();
+// Call this when a window begins: sizes from earlier windows are checked from here on.
+void BeginLiveBlockEpoch();
 // bytes: not 0.
-void RememberBlock(void* block, uint64_t bytes);
-// Forgets it. REQUIRES: the block is about to be freed.
-FreedBlock TakeRememberedBlock(void* block);
+void AddLiveBlock(void* block, uint64_t bytes);
+// Returns the size and removes the block. REQUIRES: the block is about to be freed.
+FreedBlock TakeLiveBlock(void* block);
 
 }  // namespace opscope

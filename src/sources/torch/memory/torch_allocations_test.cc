@@ -143,21 +143,21 @@ TEST(TorchAllocations, OfThreadsThatTheWindowDoesNotSeeAreLeftOut) {
 }
 
 TEST(TorchAllocations, LeaveTheLibrarysSlotsAsTheyWere) {
-  const std::vector<CallSlot> slots = FindCallSlots("libc10.so", kNew);
-  ASSERT_FALSE(slots.empty());
-  void* before = *slots[0].place;
+  const std::vector<GotEntry> entries = FindGotEntries("libc10.so", kNew);
+  ASSERT_FALSE(entries.empty());
+  void* before = *entries[0].address;
   const RecordedWindow first, second;
   void* one = first.Start(torch_source_flags::kMemory);
   void* two = second.Start(torch_source_flags::kMemory);
-  EXPECT_NE(*slots[0].place, before);
+  EXPECT_NE(*entries[0].address, before);
   TheSource().stop(one);
-  EXPECT_NE(*slots[0].place, before) << "the second window still wants them";
+  EXPECT_NE(*entries[0].address, before) << "the second window still wants them";
   TheSource().stop(one);  // does nothing
   (void)at::empty({16});
   TheSource().stop(two);
   // The linker may have put the function's own address there meanwhile; ours is gone.
   Dl_info owner;
-  ASSERT_NE(dladdr(*slots[0].place, &owner), 0);
+  ASSERT_NE(dladdr(*entries[0].address, &owner), 0);
   EXPECT_THAT(owner.dli_fname, testing::HasSubstr("libc10"));
   first.Close();
   second.Close();
@@ -166,14 +166,14 @@ TEST(TorchAllocations, LeaveTheLibrarysSlotsAsTheyWere) {
 }
 
 TEST(TorchAllocations, OfAForkedChildAreItsOwnAffair) {
-  const std::vector<CallSlot> slots = FindCallSlots("libc10.so", kNew);
+  const std::vector<GotEntry> entries = FindGotEntries("libc10.so", kNew);
   const RecordedWindow window;
   void* session = window.Start(torch_source_flags::kMemory);
-  void* ours = *slots[0].place;
+  void* ours = *entries[0].address;
   const pid_t child = fork();
   if (child == 0) {
     (void)at::empty({16});
-    _exit(*slots[0].place == ours ? 1 : 0);
+    _exit(*entries[0].address == ours ? 1 : 0);
   }
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);

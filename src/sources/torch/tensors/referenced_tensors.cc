@@ -1,3 +1,5 @@
+// One record per window and up to 256 tensors: its value is the owner, its payload a list of identity, size, role and
+// name. All records of one call have the same time, by which a reader knows that they belong together.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/tensors/referenced_tensors.h"
 
@@ -18,10 +20,10 @@
 namespace opscope {
 namespace {
 
-constexpr size_t kPerRecord = 256;  // 8 KiB; an object with more has several records
+constexpr size_t kPerRecord = 256;  // 8 KiB; an owner of more tensors has several records
 constexpr size_t kLongestName = 256;
 
-// From the first to the last element, as torch's own profiler counts it.
+// The bytes from the first to the last element, as torch's own profiler counts them; -1: unknown.
 int64_t SpannedBytes(const c10::TensorImpl& tensor) {
   if (tensor.layout() != c10::kStrided || tensor.is_nested() || tensor.has_symbolic_sizes_strides()) return -1;
   int64_t elements = tensor.dim() == 0 ? 1 : 0;
@@ -30,14 +32,14 @@ int64_t SpannedBytes(const c10::TensorImpl& tensor) {
   return elements * static_cast<int64_t>(tensor.itemsize());
 }
 
-struct HeldPayload {
+struct ReferencedPayload {
   PayloadHeader header;
   uint32_t count = 0, reserved = 0;
   HeldTensor tensors[kPerRecord];
 };
 
-// Offsets of the names in the stream's chunk; a long one is cut, so that all fit into one chunk.
-void InternNames(Stream* stream, const HeldTensorImpl* tensors, HeldPayload* payload) {
+// Sets the offsets of the names in the stream's chunk. Long names are cut, so that all fit into one chunk.
+void InternNames(Stream* stream, const HeldTensorImpl* tensors, ReferencedPayload* payload) {
   for (size_t i = 0; i < payload->count; ++i) {
     const char* name = tensors[i].name;
     const size_t size = name == nullptr ? 0 : strnlen(name, kLongestName);
@@ -45,7 +47,8 @@ void InternNames(Stream* stream, const HeldTensorImpl* tensors, HeldPayload* pay
   }
 }
 
-void AppendHeld(Stream* stream, uint64_t time, uint64_t owner, const HeldTensorImpl* tensors, HeldPayload* payload) {
+void AppendReferences(Stream* stream, uint64_t time, uint64_t owner, const HeldTensorImpl* tensors,
+                      ReferencedPayload* payload) {
   const Writing writing(stream);
   if (!writing.allowed()) return;
   Record record;
@@ -64,31 +67,31 @@ void AppendHeld(Stream* stream, uint64_t time, uint64_t owner, const HeldTensorI
   AppendRecord(stream, record);  // without room it is counted
 }
 
-void HoldSome(uint64_t time, uint64_t owner, const HeldTensorImpl* tensors, size_t count) {
-  HeldPayload payload;
+void RecordSome(uint64_t time, uint64_t owner, const HeldTensorImpl* tensors, size_t count) {
+  ReferencedPayload payload;
   payload.header.fields = payload_fields::kHeld;
   for (size_t i = 0; i < count; ++i) {
     auto* tensor = static_cast<c10::TensorImpl*>(const_cast<void*>(tensors[i].tensor));
     payload.tensors[i] = {IdentityOf(tensor, tensor->layout()), SpannedBytes(*tensor), tensors[i].role};
   }
   payload.count = static_cast<uint32_t>(count);
-  payload.header.bytes = static_cast<uint32_t>(offsetof(HeldPayload, tensors) + count * sizeof(HeldTensor));
+  payload.header.bytes = static_cast<uint32_t>(offsetof(ReferencedPayload, tensors) + count * sizeof(HeldTensor));
   for (uint64_t left = IdentityInstances(); left != 0; left &= left - 1) {
     const auto instance = static_cast<uint32_t>(std::countr_zero(left));
     if (!SeesThisThread(instance)) continue;
     Stream* stream = StreamOf(callback_bindings[instance], &at::RecordFunction::currentThreadId);
-    if (stream != nullptr) AppendHeld(stream, time, owner, tensors, &payload);
+    if (stream != nullptr) AppendReferences(stream, time, owner, tensors, &payload);
   }
 }
 
 }  // namespace
 
-void HoldTensors(uint64_t owner, const HeldTensorImpl* tensors, size_t count) {
-  if (IdentityInstances() == 0) return;  // nor are references taken that nobody would let go
-  const uint64_t time = ReadTicks();     // one, by which a reader knows that its records belong together
+void RecordReferencedTensors(uint64_t owner, const HeldTensorImpl* tensors, size_t count) {
+  if (IdentityInstances() == 0) return;  // else the table would keep references without a window to drop them
+  const uint64_t time = ReadTicks();
   try {
     for (size_t first = 0; first < count; first += kPerRecord)
-      HoldSome(time, owner, tensors + first, std::min(kPerRecord, count - first));
+      RecordSome(time, owner, tensors + first, std::min(kPerRecord, count - first));
   } catch (...) {
     CountFailure();
   }

@@ -1,4 +1,5 @@
-// Tensors that a module or an optimizer holds, as records of the windows that want identities.
+// Records which tensors a module or an optimizer references (parameters, gradients, optimizer state). The memory
+// timeline takes its categories from them.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,6 +13,6 @@
 namespace opscope {
 
 // TorchSource::hold.
-void HoldTensors(uint64_t owner, const HeldTensorImpl* tensors, size_t count);
+void RecordReferencedTensors(uint64_t owner, const HeldTensorImpl* tensors, size_t count);
 
 }  // namespace opscope

@@ -1,3 +1,5 @@
+// The vtable is found by its symbol, and the entry in it by the address of the deleting destructor. The pages of a
+// vtable are read-only after relocation, so the entry is written as a protected GOT entry is.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/tensors/tensor_free_hook.h"
 
@@ -7,58 +9,58 @@
 
 #include "sources/got/patched_entries.h"
 
-namespace opscope::body_deaths {
+namespace opscope::tensor_free_hook {
 
-constinit std::atomic<const void*> told_class{nullptr};
+constinit std::atomic<const void*> watched_class{nullptr};
 
 namespace {
 
-// By the ABI of Itanium the objects of a class point behind the first two words of its table. Weak: null where a torch
-// exports none.
+// In the Itanium ABI an object points behind the first two words of its vtable. Weak: null in a torch that does not
+// export the symbol.
 constexpr size_t kBeforeFunctions = 2, kMostFunctions = 8;
-extern "C" [[gnu::weak]] void* const opscope_body_vtable[] __asm__("_ZTVN3c1010TensorImplE");
-extern "C" [[gnu::weak]] void TorchDelete(c10::TensorImpl* body) __asm__("_ZN3c1010TensorImplD0Ev");
+extern "C" [[gnu::weak]] void* const opscope_tensor_vtable[] __asm__("_ZTVN3c1010TensorImplE");
+extern "C" [[gnu::weak]] void TorchDelete(c10::TensorImpl* tensor) __asm__("_ZN3c1010TensorImplD0Ev");
 
-constinit OnDeath told = nullptr;
+constinit OnFree free_callback = nullptr;
 
-// With SlotLock(). Never destroyed.
-PointedSlots& Pointed() {
-  static PointedSlots& pointed = *new PointedSlots;
-  return pointed;
+// With GotLock(). Never destroyed.
+PatchedEntries& Patched() {
+  static PatchedEntries& patched = *new PatchedEntries;
+  return patched;
 }
 
-void Delete(c10::TensorImpl* body) {
-  told(body);
-  TorchDelete(body);
+void Delete(c10::TensorImpl* tensor) {
+  free_callback(tensor);
+  TorchDelete(tensor);
 }
 
-bool PointDelete() {
-  if (&opscope_body_vtable == nullptr || &TorchDelete == nullptr) return false;
-  const std::span functions(opscope_body_vtable + kBeforeFunctions, kMostFunctions);
+bool PatchDelete() {
+  if (&opscope_tensor_vtable == nullptr || &TorchDelete == nullptr) return false;
+  const std::span functions(opscope_tensor_vtable + kBeforeFunctions, kMostFunctions);
   const auto found = std::ranges::find(functions, reinterpret_cast<void*>(&TorchDelete));
   if (found == functions.end()) return false;
   const std::vector<Segment> segments = SegmentsOf("libc10.so");
-  const Segment* segment = SegmentAround(&*found, segments);
+  const Segment* segment = FindSegment(&*found, segments);
   if (segment == nullptr) return false;
-  const CallSlot entry{.place = const_cast<void**>(&*found), .is_protected = !segment->is_writable};
-  return Pointed().Point(entry, reinterpret_cast<void*>(&Delete));
+  const GotEntry entry{.address = const_cast<void**>(&*found), .is_protected = !segment->is_writable};
+  return Patched().Patch(entry, reinterpret_cast<void*>(&Delete));
 }
 
-__attribute__((constructor)) void WatchForksOfDeaths() {
-  Pointed();  // made before a child can ask for it
-  WatchForksOfSlots([] { Unwatch(); });
+__attribute__((constructor)) void WatchForksOfFrees() {
+  Patched();  // constructed before a forked child can use it
+  CallInForkedChild([] { Unwatch(); });
 }
 
 }  // namespace
 
-void Watch(OnDeath on_death) {
-  told = on_death;
-  if (Pointed().empty() && PointDelete()) told_class.store(opscope_body_vtable + kBeforeFunctions);
+void Watch(OnFree on_free) {
+  free_callback = on_free;
+  if (Patched().empty() && PatchDelete()) watched_class.store(opscope_tensor_vtable + kBeforeFunctions);
 }
 
 void Unwatch() {
-  told_class.store(nullptr);
-  Pointed().PutBack();
+  watched_class.store(nullptr);
+  Patched().Restore();
 }
 
-}  // namespace opscope::body_deaths
+}  // namespace opscope::tensor_free_hook

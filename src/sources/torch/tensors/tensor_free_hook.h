@@ -1,8 +1,8 @@
-// When the body of a tensor (TensorImpl) dies. Torch deletes it through the table of virtual functions of its class; in
-// the table of the class that nearly all are of, c10::TensorImpl itself, the deleting destructor's entry points to us
-// while somebody wants to know. Bodies of classes derived from it die unseen.
+// A hook that is called when torch frees a TensorImpl. Torch frees it through the vtable of its class. While a window
+// needs to know, the entry of the deleting destructor in the vtable of c10::TensorImpl itself points to the hook;
+// nearly all tensors are of that class. Tensors of derived classes are freed unnoticed.
 //
-// Thread rule: any thread; SlotLock() is held by those that say so.
+// Thread rule: any thread; the functions that say so require GotLock().
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,24 +10,24 @@
 
 #include <atomic>
 
-namespace opscope::body_deaths {
+namespace opscope::tensor_free_hook {
 
-// What the bodies point to whose deaths are told; null: none are.
-extern std::atomic<const void*> told_class __attribute__((visibility("hidden")));
+// The vtable address in tensors whose free is noticed; null: the hook is not installed.
+extern std::atomic<const void*> watched_class __attribute__((visibility("hidden")));
 
-// REQUIRES: the body lives.
-inline bool AreToldOf(const c10::TensorImpl* body) {
+// Whether the hook will be called for this tensor. REQUIRES: the tensor is alive.
+inline bool IsWatched(const c10::TensorImpl* tensor) {
   const void* of_class = nullptr;
-  __builtin_memcpy(&of_class, body, sizeof(of_class));
-  return of_class == told_class.load(std::memory_order_relaxed);
+  __builtin_memcpy(&of_class, tensor, sizeof(of_class));
+  return of_class == watched_class.load(std::memory_order_relaxed);
 }
 
-// Who is told: on the thread that deletes the body, before its memory is anybody else's.
-using OnDeath = void (*)(const c10::TensorImpl* body) noexcept;
+// Called on the thread that frees the tensor, before its memory is reused.
+using OnFree = void (*)(const c10::TensorImpl* tensor) noexcept;
 
-// Where this torch does not let it be done, AreToldOf says so of every body. May throw std::bad_alloc. REQUIRES:
-// SlotLock() is held; one OnDeath in the process.
-void Watch(OnDeath on_death);
-void Unwatch();  // REQUIRES: SlotLock() is held
+// Installs the hook. Where it does not fit this torch, IsWatched is false for every tensor. May throw std::bad_alloc.
+// REQUIRES: GotLock() is held; the process uses one OnFree.
+void Watch(OnFree on_free);
+void Unwatch();  // REQUIRES: GotLock() is held
 
-}  // namespace opscope::body_deaths
+}  // namespace opscope::tensor_free_hook

@@ -1,4 +1,4 @@
-// Which tensor an argument is: by the number of its body (tensor_numbers.h), its device, and where its data lies.
+// Which tensor an argument is: its number (tensor_numbers.h), its device, and the address of its data.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -19,9 +19,9 @@ namespace opscope {
 // REQUIRES: as IdentityOf.
 __attribute__((always_inline)) inline TensorIdentity IdentityWith(c10::TensorImpl* tensor, uint64_t number) {
   TensorIdentity identity;
-  if (tensor->unsafe_storage()) {  // null where has_storage(), a virtual call, says that there is none
+  if (tensor->unsafe_storage()) {  // as has_storage(), which is a virtual call
     const c10::StorageImpl* storage = tensor->unsafe_storage().unsafeGetStorageImpl();
-    // Looks without the checks that throw for storages that must not be touched.
+    // The checked accessor throws for storages without accessible data.
     identity.storage =
         reinterpret_cast<uintptr_t>(const_cast<c10::StorageImpl*>(storage)->_mutable_data_ptr_no_checks().get());
   }
@@ -30,10 +30,10 @@ __attribute__((always_inline)) inline TensorIdentity IdentityWith(c10::TensorImp
   return identity;
 }
 
-// REQUIRES: the tensor is defined and neither nested nor symbolic, and lives.
+// REQUIRES: the tensor is defined and alive, and neither nested nor symbolic.
 TensorIdentity IdentityOf(c10::TensorImpl* tensor);
-// Of a tensor that may have another layout than strides. One that is sparse and compressed gets no number: its body
-// keeps what it is made of, so a weak reference would hold that memory.
+// As above, for any layout. A compressed sparse tensor gets no number: its TensorImpl owns the tensors that it is made
+// of, so a weak reference would keep their memory.
 TensorIdentity IdentityOf(c10::TensorImpl* tensor, c10::Layout layout);
 
 // Identities of the arguments of one call.
@@ -62,8 +62,8 @@ class TensorIdentities {
   void AddToMany(const TensorIdentity& identity);
 
   uint32_t count_ = 0;
-  alignas(TensorIdentity) std::byte few_[kFew * sizeof(TensorIdentity)];  // bytes: nothing is set before it is used
-  std::vector<TensorIdentity> many_;  // instead, for the long lists of foreach operators
+  alignas(TensorIdentity) std::byte few_[kFew * sizeof(TensorIdentity)];  // raw bytes: not initialised
+  std::vector<TensorIdentity> many_;  // all identities, once there are more than kFew (foreach operators)
 };
 
 }  // namespace opscope

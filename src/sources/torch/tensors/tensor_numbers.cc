@@ -1,3 +1,10 @@
+// The table is changed without locks. An entry goes free -> busy -> taken; only the thread that made it busy writes the
+// number, and a reader that finds the address in the entry finds its number (release and acquire on the entry).
+//
+// A referenced tensor may be examined only by the thread that made its entry busy: any other thread could examine a
+// TensorImpl that the first one is about to release. Recently taken entries are remembered by number in two small
+// rings, "young" and "older", so that a destroyed tensor is found without scanning 32,768 entries. Two threads may
+// overwrite each other's ring slot; then the next new tensor of that set finds the destroyed one.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/tensors/tensor_numbers.h"
 
@@ -23,43 +30,42 @@ namespace {
 using Table = TensorTable;
 
 constinit std::atomic<uint64_t> last_number{0};
-constinit std::atomic<uint64_t> identity_instances{0};  // bit by instance; written with SlotLock()
+constinit std::atomic<uint64_t> identity_instances{0};  // bit by instance; written with GotLock()
 static_assert(kCallbackInstances <= 64);
 
-void LetGo(uintptr_t word) {
-  c10::raw::weak_intrusive_ptr::decref(Table::BodyIn(word));
+void DropReference(uintptr_t word) {
+  c10::raw::weak_intrusive_ptr::decref(Table::TensorIn(word));
 }
 
-// Takes the place of a body that is held and dead. Such a body may be looked at only by the thread that has taken its
-// place: any other could be about to free it.
-bool TakeFromDead(std::atomic<uintptr_t>* place) {
-  uintptr_t word = place->load(std::memory_order_relaxed);
-  if ((word & Table::kHeld) == 0 || !place->compare_exchange_strong(word, Table::kBusy, std::memory_order_acq_rel))
+// Takes the entry of a referenced tensor that torch has destroyed. True: the entry is busy, and the caller's.
+bool ClaimFreed(std::atomic<uintptr_t>* entry) {
+  uintptr_t word = entry->load(std::memory_order_relaxed);
+  if ((word & Table::kReferenced) == 0 ||
+      !entry->compare_exchange_strong(word, Table::kBusy, std::memory_order_acq_rel))
     return false;
-  if (c10::raw::weak_intrusive_ptr::use_count(Table::BodyIn(word)) != 0) {
-    place->store(word, std::memory_order_release);
+  if (c10::raw::weak_intrusive_ptr::use_count(Table::TensorIn(word)) != 0) {
+    entry->store(word, std::memory_order_release);
     return false;
   }
-  LetGo(word);
+  DropReference(word);
   return true;
 }
 
-std::atomic<uintptr_t>* PlaceOf(size_t index) {
-  return &tensor_table.places[index / Table::kWays].of[index % Table::kWays];
+std::atomic<uintptr_t>* EntryAt(size_t index) {
+  return &tensor_table.entries[index / Table::kWays].of[index % Table::kWays];
 }
 
-// Places of bodies that are held and were taken lately, by the number that each was taken for: a thread that loses a
-// place to another here leaves a dead body where it is, for the next tensor that meets it.
-constinit std::atomic<uint16_t> young_places[64];
-constinit std::atomic<uint16_t> older_places[1024];  // of those that outlived the first look
-static_assert(kTensorPlaces - 1 <= UINT16_MAX);
+// Indexes of referenced entries that were taken lately, by the number that each was taken for.
+constinit std::atomic<uint16_t> young_entries[64];
+constinit std::atomic<uint16_t> older_entries[1024];  // those that were alive at the first check
+static_assert(kTensorEntries - 1 <= UINT16_MAX);
 
-// False: it lives.
-bool FreeIfDead(uint16_t index) {
-  std::atomic<uintptr_t>* place = PlaceOf(index);
-  if (place->load(std::memory_order_relaxed) == Table::kFree) return true;
-  if (!TakeFromDead(place)) return false;
-  place->store(Table::kFree, std::memory_order_release);
+// False: the tensor is alive.
+bool FreeIfDeleted(uint16_t index) {
+  std::atomic<uintptr_t>* entry = EntryAt(index);
+  if (entry->load(std::memory_order_relaxed) == Table::kFree) return true;
+  if (!ClaimFreed(entry)) return false;
+  entry->store(Table::kFree, std::memory_order_release);
   return true;
 }
 
@@ -71,89 +77,90 @@ uint16_t Exchange(std::atomic<uint16_t> (&of)[Size], uint64_t number, uint16_t i
   return before;
 }
 
-void FreeSomeDead(uint64_t number, uint16_t taken) {
-  const uint16_t young = Exchange(young_places, number, taken);
-  if (!FreeIfDead(young)) FreeIfDead(Exchange(older_places, number, young));
+void FreeSomeDeleted(uint64_t number, uint16_t taken) {
+  const uint16_t young = Exchange(young_entries, number, taken);
+  if (!FreeIfDeleted(young)) FreeIfDeleted(Exchange(older_entries, number, young));
 }
 
-// REQUIRES: the place is the caller's (Table::kBusy), and `tensor` lives.
-uint64_t Settle(size_t set, size_t way, c10::TensorImpl* tensor) {
+// Numbers the tensor. REQUIRES: the caller made the entry busy, and the tensor is alive.
+uint64_t Publish(size_t set, size_t way, c10::TensorImpl* tensor) {
   const uint64_t number = last_number.fetch_add(1, std::memory_order_relaxed) + 1;
   tensor_table.numbers[set].of[way].store(number, std::memory_order_relaxed);
   const auto word = reinterpret_cast<uintptr_t>(tensor);
-  if (body_deaths::AreToldOf(tensor)) {
-    tensor_table.places[set].of[way].store(word, std::memory_order_release);
+  if (tensor_free_hook::IsWatched(tensor)) {
+    tensor_table.entries[set].of[way].store(word, std::memory_order_release);
   } else {
     c10::raw::weak_intrusive_ptr::incref(tensor);
-    tensor_table.places[set].of[way].store(word | Table::kHeld, std::memory_order_release);
-    FreeSomeDead(number, static_cast<uint16_t>(set * Table::kWays + way));
+    tensor_table.entries[set].of[way].store(word | Table::kReferenced, std::memory_order_release);
+    FreeSomeDeleted(number, static_cast<uint16_t>(set * Table::kWays + way));
   }
   return number;
 }
 
-uint64_t NumberOfNew(c10::TensorImpl* body, size_t set) {
-  const size_t first = Table::WayOf(body);
+uint64_t NumberOfNew(c10::TensorImpl* tensor, size_t set) {
+  const size_t first = Table::WayOf(tensor);
   for (size_t i = 0; i < Table::kWays; ++i) {
     const size_t way = (first + i) % Table::kWays;
     uintptr_t word = Table::kFree;
-    std::atomic<uintptr_t>& place = tensor_table.places[set].of[way];
-    const bool is_free = place.load(std::memory_order_relaxed) == Table::kFree;
-    if (is_free && place.compare_exchange_strong(word, Table::kBusy, std::memory_order_acq_rel))
-      return Settle(set, way, body);
+    std::atomic<uintptr_t>& entry = tensor_table.entries[set].of[way];
+    const bool is_free = entry.load(std::memory_order_relaxed) == Table::kFree;
+    if (is_free && entry.compare_exchange_strong(word, Table::kBusy, std::memory_order_acq_rel))
+      return Publish(set, way, tensor);
   }
   for (size_t way = 0; way < Table::kWays; ++way) {
-    if (TakeFromDead(&tensor_table.places[set].of[way])) return Settle(set, way, body);
+    if (ClaimFreed(&tensor_table.entries[set].of[way])) return Publish(set, way, tensor);
   }
   return 0;
 }
 
-// In all its places: two threads may have given it one each.
-void ForgetBody(const c10::TensorImpl* body) noexcept {
-  const auto dead = reinterpret_cast<uintptr_t>(body);
-  for (std::atomic<uintptr_t>& place : tensor_table.places[Table::SetOf(body)].of) {
-    if (place.load(std::memory_order_relaxed) == dead) place.store(Table::kFree, std::memory_order_release);
+// Searches the whole set: two threads may have given the tensor an entry each.
+void ForgetTensor(const c10::TensorImpl* tensor) noexcept {
+  const auto dead = reinterpret_cast<uintptr_t>(tensor);
+  for (std::atomic<uintptr_t>& entry : tensor_table.entries[Table::SetOf(tensor)].of) {
+    if (entry.load(std::memory_order_relaxed) == dead) entry.store(Table::kFree, std::memory_order_release);
   }
 }
 
 void ForgetAll() {
-  for (size_t i = 0; i < kTensorPlaces; ++i) {
-    std::atomic<uintptr_t>* place = PlaceOf(i);
-    uintptr_t word = place->load(std::memory_order_relaxed);
+  for (size_t i = 0; i < kTensorEntries; ++i) {
+    std::atomic<uintptr_t>* entry = EntryAt(i);
+    uintptr_t word = entry->load(std::memory_order_relaxed);
     if (word == Table::kFree || word == Table::kBusy) continue;
-    if (place->compare_exchange_strong(word, Table::kFree, std::memory_order_acq_rel) && (word & Table::kHeld) != 0)
-      LetGo(word);
+    if (entry->compare_exchange_strong(word, Table::kFree, std::memory_order_acq_rel) &&
+        (word & Table::kReferenced) != 0)
+      DropReference(word);
   }
 }
 
-// What a thread entered while the last window stopped goes first: nobody has told of its death since.
-void BeginToWatch() {
+// Clears the table first: entries that a thread made while the last window stopped had no hook to notice their free.
+void StartWatching() {
   ForgetAll();
   try {
-    body_deaths::Watch(&ForgetBody);
+    tensor_free_hook::Watch(&ForgetTensor);
   } catch (const std::bad_alloc&) {
-    CountFailure();  // bodies are held, then
+    CountFailure();  // every tensor is referenced, then
   }
 }
 
-__attribute__((constructor)) void ForgetTheParentsWindows() {
-  WatchForksOfSlots([] { identity_instances.store(0); });
+__attribute__((constructor)) void WatchForksOfTensors() {
+  CallInForkedChild([] { identity_instances.store(0); });
 }
 
 }  // namespace
 
 const char* StartTensorNumbers(uint32_t instance, uint32_t flags) {
   if ((flags & torch_source_flags::kTensors) == 0) return nullptr;
-  const MutexLock lock(SlotLock());
-  if (identity_instances.load() == 0) BeginToWatch();
+  const MutexLock lock(GotLock());
+  if (identity_instances.load() == 0) StartWatching();
   identity_instances.fetch_or(uint64_t{1} << instance);
   return nullptr;
 }
 
 void StopTensorNumbers(uint32_t instance) {
-  const MutexLock lock(SlotLock());
+  const MutexLock lock(GotLock());
   const uint64_t bit = uint64_t{1} << instance;
   if (identity_instances.fetch_and(~bit) != bit) return;
-  body_deaths::Unwatch();
+  tensor_free_hook::Unwatch();
   ForgetAll();
 }
 
@@ -161,13 +168,13 @@ uint64_t IdentityInstances() {
   return identity_instances.load(std::memory_order_relaxed);
 }
 
-uint64_t NumberElsewhere(c10::TensorImpl* body) {
-  const size_t set = Table::SetOf(body);
+uint64_t NumberSlow(c10::TensorImpl* tensor) {
+  const size_t set = Table::SetOf(tensor);
   for (size_t way = 0; way < Table::kWays; ++way) {
-    const uintptr_t word = tensor_table.places[set].of[way].load(std::memory_order_acquire);
-    if (Table::BodyIn(word) == body) return tensor_table.numbers[set].of[way].load(std::memory_order_relaxed);
+    const uintptr_t word = tensor_table.entries[set].of[way].load(std::memory_order_acquire);
+    if (Table::TensorIn(word) == tensor) return tensor_table.numbers[set].of[way].load(std::memory_order_relaxed);
   }
-  return NumberOfNew(body, set);
+  return NumberOfNew(tensor, set);
 }
 
 }  // namespace opscope

@@ -1,18 +1,18 @@
-// The number of a tensor's body (TensorImpl). Torch frees and reuses bodies all the time, so an address says little; a
-// body gets a number when it is first seen, and keeps it until it dies.
+// Numbers that identify tensors. Torch frees and reuses TensorImpl objects all the time, so an address says little. A
+// TensorImpl gets a number when an event first names it, and keeps it until torch frees it.
 //
-// Torch tells when a body of the usual class dies (tensor_free_hook.h). Of another class, and where torch cannot be
-// made to tell, a weak reference is held: the body's memory stays, its data does not. Torch's own profiler holds one
-// per argument until the end of the window. Here they lie in one table of fixed size, and a new tensor takes the place
-// of a dead one, so a recording of any length keeps at most kTensorPlaces bodies (some 200 bytes each). Most tensors
-// die young: with each new one that is held some earlier ones are looked at, and the bodies of the dead go back to
-// torch while they are still in the processor's caches.
+// How a free is noticed. For the usual class torch calls a hook (tensor_free_hook.h). For other classes, and where the
+// hook does not fit, the table holds a weak reference: torch destroys the tensor's data but keeps the TensorImpl (some
+// 200 bytes). Torch's own profiler holds one reference per argument until the window ends. This table has a fixed size,
+// and a new tensor takes the entry of a destroyed one, so a recording of any length holds at most kTensorEntries of
+// them. Most tensors die young: each new one that needs a reference also checks a few recent ones, and releases those
+// that are destroyed while they are still in the processor's caches.
 //
-// Two threads that see a tensor for the first time in the same moment may give it two numbers. A number matters
-// only where a tensor changes its storage; all else is known by the storage.
+// Two threads that see a tensor for the first time at the same moment may give it two numbers. Numbers matter only
+// where a tensor changes its storage; everything else is known by the storage.
 //
-// Thread rule: any thread. NumberOf takes no lock and no memory of its own; torch may free a dead tensor's body.
-// StartTensorNumbers and StopTensorNumbers take SlotLock().
+// Thread rule: any thread. NumberOf takes no lock and allocates nothing; torch may free a TensorImpl in it.
+// StartTensorNumbers and StopTensorNumbers take GotLock().
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,56 +26,59 @@
 
 namespace opscope {
 
-inline constexpr size_t kTensorPlaces = size_t{1} << 15;
+inline constexpr size_t kTensorEntries = size_t{1} << 15;
 
 // A part of the source (TorchPart in torch_source.cc), for windows with kTensors. When the last one stops, the table
 // lets go of its references.
 const char* StartTensorNumbers(uint32_t instance, uint32_t flags);
 void StopTensorNumbers(uint32_t instance);
-// Bit by instance of those that want them.
+// One bit per instance whose window wants identities.
 uint64_t IdentityInstances();
 
-// Places of bodies that have a number, in sets of a line of the processor's cache. Bodies that lie together have places
-// that lie together, so that the table needs few pages; 2 MiB each fill it, and begin somewhere else.
+// A set-associative table of tensors and their numbers; a set is a cache line. The set follows from the address:
+// neighbours in memory are neighbours in the table, so a program that uses few tensors touches few pages of it. 2 MiB
+// of addresses fill the table, and the sets of each 2 MiB start at another offset (HashWord).
 struct TensorTable {
   static constexpr size_t kWays = 8;
-  static constexpr size_t kSets = kTensorPlaces / kWays;
+  static constexpr size_t kSets = kTensorEntries / kWays;
 
-  // A body's address and how its death is known. Bodies are aligned, so the lowest bits are free.
+  // An entry is the address of a TensorImpl and, in its lowest bits, how its free is noticed.
   static constexpr uintptr_t kFree = 0;
-  static constexpr uintptr_t kHeld = 1;  // with a weak reference; without this bit the death is told
-  static constexpr uintptr_t kBusy = 2;  // one thread is changing it
+  static constexpr uintptr_t kReferenced = 1;  // the table holds a weak reference; else the hook tells
+  static constexpr uintptr_t kBusy = 2;        // one thread is changing the entry
 
-  struct alignas(64) Places {
+  struct alignas(64) Entries {
     std::atomic<uintptr_t> of[kWays];
   };
   struct alignas(64) Numbers {
     std::atomic<uint64_t> of[kWays];
   };
 
-  static c10::TensorImpl* BodyIn(uintptr_t word) { return reinterpret_cast<c10::TensorImpl*>(word & ~(kHeld | kBusy)); }
-  static size_t SetOf(const c10::TensorImpl* body) {
-    const auto bits = reinterpret_cast<uintptr_t>(body);
+  static c10::TensorImpl* TensorIn(uintptr_t word) {
+    return reinterpret_cast<c10::TensorImpl*>(word & ~(kReferenced | kBusy));
+  }
+  static size_t SetOf(const c10::TensorImpl* tensor) {
+    const auto bits = reinterpret_cast<uintptr_t>(tensor);
     static_assert(kSets == size_t{1} << 12);
     return ((bits >> 9) + HashWord(bits >> 21, 12)) % kSets;
   }
-  // The place to try first.
-  static size_t WayOf(const c10::TensorImpl* body) { return reinterpret_cast<uintptr_t>(body) >> 6 & (kWays - 1); }
+  // The entry of the set to try first.
+  static size_t WayOf(const c10::TensorImpl* tensor) { return reinterpret_cast<uintptr_t>(tensor) >> 6 & (kWays - 1); }
 
-  Places places[kSets];
+  Entries entries[kSets];
   Numbers numbers[kSets];
 };
 extern TensorTable tensor_table __attribute__((visibility("hidden")));
 
-// The number of a body that is not in the place to be tried first: it may have none yet. 0: all places are taken.
-__attribute__((noinline)) uint64_t NumberElsewhere(c10::TensorImpl* body);
+// The slow path: searches the whole set, then numbers the tensor. 0: the set is full.
+__attribute__((noinline)) uint64_t NumberSlow(c10::TensorImpl* tensor);
 
-inline uint64_t NumberOf(c10::TensorImpl* body) {
-  const size_t set = TensorTable::SetOf(body), way = TensorTable::WayOf(body);
-  const uintptr_t word = tensor_table.places[set].of[way].load(std::memory_order_acquire);
-  if (__builtin_expect(TensorTable::BodyIn(word) == body, 1))
+inline uint64_t NumberOf(c10::TensorImpl* tensor) {
+  const size_t set = TensorTable::SetOf(tensor), way = TensorTable::WayOf(tensor);
+  const uintptr_t word = tensor_table.entries[set].of[way].load(std::memory_order_acquire);
+  if (__builtin_expect(TensorTable::TensorIn(word) == tensor, 1))
     return tensor_table.numbers[set].of[way].load(std::memory_order_relaxed);
-  return NumberElsewhere(body);
+  return NumberSlow(tensor);
 }
 
 }  // namespace opscope

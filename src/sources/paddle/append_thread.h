@@ -1,4 +1,4 @@
-// What another recorder has recorded of a thread, as a track of the window.
+// Adds what another recorder has recorded of a thread to the window, as a track.
 //
 // Thread rule: calls for one window take turns.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
-// An operator's arguments in the order in which their payload has them (arguments.h), told to a sink: one that makes
-// the payload, or one that compares it with what is there.
+// Visits an operator's arguments in the order of their payload (arguments.h), for a sink that writes the payload or one
+// that compares it with an earlier one.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -33,7 +33,7 @@ inline constexpr size_t kMostWordsOfTensor = 1 + 2 * paddle_layout::kMostDims;
 
 // take(uint32_t word): false ends it. Whether it took all.
 template <typename Take>
-__attribute__((always_inline)) inline bool TellTensor(const paddle_layout::Dims& dims, const Take& take) {
+__attribute__((always_inline)) inline bool VisitTensor(const paddle_layout::Dims& dims, const Take& take) {
   if (!HasShape(dims)) return take(static_cast<uint32_t>(ArgKind::kUndefined));
   const bool is_wide = IsWide(dims);
   if (!take(static_cast<uint32_t>(ArgKind::kTensor) | kUnknownElement << 4 | arg_flags::kNoStrides |
@@ -58,9 +58,9 @@ inline std::string_view DigitsOf(size_t count, char (&digits)[kMostDigits]) {
   return {begin, static_cast<size_t>(digits + kMostDigits - begin)};
 }
 
-// Tells a sink of names and values in their order; it says of each whether to go on. Whether it took all.
+// Passes names and values to a sink in their order, until it returns false. True: the sink took all.
 template <typename Sink>
-bool TellArguments(const paddle_layout::Shapes& shapes, const paddle_layout::AttributeMap* attributes, Sink* sink) {
+bool VisitArguments(const paddle_layout::Shapes& shapes, const paddle_layout::AttributeMap* attributes, Sink* sink) {
   for (const auto& [name, tensors] : shapes) {
     if (!sink->AddName(name, tensors.size())) return false;
     for (const paddle_layout::Dims& dims : tensors) {

@@ -1,6 +1,7 @@
-// A range that Paddle makes lies in a field of a pattern, so that one sees which bytes it writes.
+// Paddle constructs a range inside memory that is filled with a pattern. The range must have the assumed layout, and
+// the bytes around it must keep the pattern.
 // SPDX-License-Identifier: Apache-2.0
-#include "sources/paddle/trial.h"
+#include "sources/paddle/probe.h"
 
 #include <cstring>
 #include <ctime>
@@ -16,7 +17,7 @@ namespace {
 using paddle_layout::RecordEvent;
 
 constexpr unsigned char kPattern = 0xa5;
-constexpr uint32_t kType = 14, kUsualType = 7;
+constexpr uint32_t kType = 14, kDefaultType = 7;
 constexpr const char* kName = "opscope.trial";
 constexpr const char* kOtherLayout = "phi::RecordEvent has another layout";
 
@@ -33,11 +34,11 @@ struct Field {
   }
 };
 
-// Of a range that Paddle's profiler does not want; it has the usual type whatever was asked for.
+// Of a range that Paddle's profiler does not record: Paddle then stores a default type, whatever was passed.
 bool IsAsAssumed(Field* field) {
   const RecordEvent& range = *field->range();
   return field->IsUntouchedAround() && (range.head & 0xffff) == 0 && range.name == nullptr &&
-         range.static_name == nullptr && range.role == 0 && range.type == kUsualType && range.attributes == nullptr &&
+         range.static_name == nullptr && range.role == 0 && range.type == kDefaultType && range.attributes == nullptr &&
          range.is_finished == 0;
 }
 
@@ -47,7 +48,7 @@ uint64_t UnixNs() {
   return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
 }
 
-const char* TryUnwantedRanges() {
+const char* ProbeUnwantedRanges() {
   Field one, other;
   paddle.begin_static(one.range(), kName, kType, kLevelOfPython, 0);
   const std::string name = kName;
@@ -58,8 +59,8 @@ const char* TryUnwantedRanges() {
   return IsAsAssumed(&one) && IsAsAssumed(&other) ? nullptr : kOtherLayout;
 }
 
-// Of one that it wants, which its own constructor begins and its own `End` writes down.
-const char* TryWantedRange() {
+// Of a range that Paddle's profiler records: its constructor begins the range and its `End` records it.
+const char* ProbeWantedRange() {
   Field field;
   const uint64_t before = UnixNs();
   *paddle.level = 1;
@@ -77,13 +78,13 @@ const char* TryWantedRange() {
 
 }  // namespace
 
-const char* TryPart(PaddlePart part) {
-  const MutexLock lock(SlotLock());
+const char* ProbePart(PaddlePart part) {
+  const MutexLock lock(GotLock());
   if (const char* missing = FindPaddle(part)) return missing;
   if (part != PaddlePart::kSlots && part != PaddlePart::kDrain) return nullptr;
   if (PaddleProfilerRuns()) return "Paddle's own profiler runs";
-  if (const char* wrong = TryUnwantedRanges()) return wrong;
-  return FindPaddle(PaddlePart::kDrain) == nullptr ? TryWantedRange() : nullptr;
+  if (const char* wrong = ProbeUnwantedRanges()) return wrong;
+  return FindPaddle(PaddlePart::kDrain) == nullptr ? ProbeWantedRange() : nullptr;
 }
 
 }  // namespace opscope

@@ -1,5 +1,7 @@
+// The hooks are called directly. Their fast path needs a name that is a literal of Paddle's, so some short text is
+// taken from the read-only memory of its libraries.
 // SPDX-License-Identifier: Apache-2.0
-#include "sources/paddle/own_cost.h"
+#include "sources/paddle/overhead.h"
 
 #include <algorithm>
 #include <array>
@@ -12,10 +14,10 @@
 #include "base/short_runs.h"
 #include "opscope/recorder.h"
 #include "sources/got/got_entries.h"
+#include "sources/paddle/capture_mode.h"
 #include "sources/paddle/hooks.h"
 #include "sources/paddle/paddle_library.h"
 #include "sources/paddle/ranges.h"
-#include "sources/paddle/route.h"
 #include "sources/streams/event_cost.h"
 #include "sources/streams/failures.h"
 
@@ -63,7 +65,7 @@ std::string MeasureAll(const Stream* stream, const Hooks& hooks) {
   return out += '}';
 }
 
-// REQUIRES: SlotLock() is held: nobody begins to record by the hooks meanwhile.
+// REQUIRES: GotLock() is held, so that no window begins to use the hooks meanwhile.
 std::string MeasureInScratchWindow(const Hooks& hooks) {
   WindowOptions options;
   options.native_threads = NativeThreads::kNone;
@@ -84,11 +86,11 @@ std::string MeasureInScratchWindow(const Hooks& hooks) {
 
 }  // namespace
 
-const char* PaddleOwnCostJson(uint32_t /*flags*/) {
+const char* PaddleOverheadJson(uint32_t /*flags*/) {
   static constinit std::atomic<const std::string*> known{nullptr};  // never destroyed
   try {
-    if (ChooseWay() != PaddleWay::kSlots) return "";
-    const MutexLock lock(SlotLock());
+    if (ChooseMode() != PaddleMode::kSlots) return "";
+    const MutexLock lock(GotLock());
     if (const std::string* text = known.load(std::memory_order_acquire)) return text->c_str();
     if (recorded.events.load() != 0 || PaddleProfilerRuns() || FindPaddle(PaddlePart::kSlots) != nullptr) return "";
     const auto hooks = PaddleHooks();

@@ -1,5 +1,7 @@
+// The depth of a range is the number of ranges around it. Sorted by start, and the longer one first among equals, each
+// range comes after all that contain it; a stack of the ends of open ranges then gives the depth.
 // SPDX-License-Identifier: Apache-2.0
-#include "sources/paddle/append.h"
+#include "sources/paddle/append_thread.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/paddle/fallback_recorders.h"
+
+#include <atomic>
+#include <cstddef>
+
+#include "sources/streams/failures.h"
+
+namespace opscope {
+namespace {
+
+struct Known {
+  std::atomic<const PaddleStandIn*> recorder{nullptr};
+  std::atomic<uint32_t> recordings{0};
+};
+constinit Known known[2];
+
+Known& Of(PaddlePart part) {
+  return known[static_cast<size_t>(part) - static_cast<size_t>(PaddlePart::kNative)];
+}
+
+}  // namespace
+
+void SetFallback(PaddlePart part, const PaddleStandIn* recorder) {
+  Of(part).recorder.store(recorder);
+}
+bool HasFallback(PaddlePart part) {
+  return Of(part).recorder.load() != nullptr;
+}
+
+const char* StartFallback(PaddlePart part, uint32_t flags) {
+  Known& one = Of(part);
+  const PaddleStandIn* recorder = one.recorder.load();
+  const bool is_alone = one.recordings.fetch_add(1) == 0;
+  const char* refused = is_alone || recorder->enter == nullptr ? recorder->start(flags)
+                                                               : "another recording has Paddle's own profiler already";
+  if (refused != nullptr) one.recordings.fetch_sub(1);
+  return refused;
+}
+
+void StopFallback(PaddlePart part, Window* window) {
+  Known& one = Of(part);
+  one.recordings.fetch_sub(1);  // first: ranges that begin from here on are not its own
+  if (!one.recorder.load()->stop(window)) CountFailure();
+}
+
+void LeaveFallbacks() {
+  for (Known& one : known)
+    one.recordings.store(0);
+}
+
+const PaddleStandIn* FallbackOfRanges() {
+  const Known& native = Of(PaddlePart::kNative);
+  if (__builtin_expect(native.recordings.load(std::memory_order_relaxed) == 0, 1)) return nullptr;
+  const PaddleStandIn* recorder = native.recorder.load(std::memory_order_relaxed);
+  return recorder != nullptr && recorder->enter != nullptr ? recorder : nullptr;
+}
+
+void ExitRangeOfFallback(void* range) {
+  Of(PaddlePart::kNative).recorder.load()->exit(range);
+}
+
+}  // namespace opscope

@@ -1,0 +1,28 @@
+// Recorders in Python for the modes "native" and "wrappers" (PaddleStandIn). Native is Paddle's own profiler, for one
+// recording at a time; it also takes the ranges of Python. The wrappers' operators are ranges of this library.
+//
+// Thread rule: any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "opscope/paddle_source.h"
+#include "opscope/recorder_abi.h"
+
+namespace opscope {
+
+// REQUIRES for all with a part: it is kNative or kWrappers.
+void SetFallback(PaddlePart part, const PaddleStandIn* recorder);
+bool HasFallback(PaddlePart part);
+
+// Null: it records; else a static sentence. REQUIRES: HasFallback.
+const char* StartFallback(PaddlePart part, uint32_t flags);
+void StopFallback(PaddlePart part, Window* window);
+// In the child of a fork: forgets the parent's recordings.
+void LeaveFallbacks();
+
+// The recorder that takes the ranges of Python now. Null: this library does.
+const PaddleStandIn* FallbackOfRanges();
+// Ends a range of that recorder, which may have stopped since.
+void ExitRangeOfFallback(void* range);
+
+}  // namespace opscope
