@@ -48,6 +48,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
   }
   if (read.value().is_graph) Ask(read.value().operators);
-  else if (HasMegEngineOperators(read.value().trace)) Ask(MegEngineCallsOf(read.value().trace).operators);
+  else if (HasMegEngineOperators(read.value().trace)) Ask(FindMegEngineCalls(read.value().trace).operators);
   return 0;
 }

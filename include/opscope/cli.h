@@ -19,12 +19,12 @@ namespace opscope {
 
 // Returns the facts about Python for `opscope doctor`, the only verb that calls it.
 // Empty: no host.
-using AskHost = std::function<HostFacts()>;
+using HostProbe = std::function<HostFacts()>;
 
 // Runs `opscope ARGS...`; ignores argv[0]. Returns the exit code: 0 done, 1 failed,
 // 2 wrong usage, 3 done in part. Never throws, never exits. Does not change signal
 // handlers: with SIGPIPE ignored, a closed pipe ends the output quietly with 0.
-[[nodiscard]] int RunCli(int argc, const char* const* argv, const AskHost& ask_host = {});
+[[nodiscard]] int RunCli(int argc, const char* const* argv, const HostProbe& probe_host = {});
 
 // Shows the progress of a long operation on standard error, if that is a terminal:
 // "opscope: WHAT [########............]  42 %, 3 s left". The bar appears after

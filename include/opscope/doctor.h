@@ -108,7 +108,7 @@ struct HostFacts {
   uint64_t cache_bytes = 0;
   std::vector<HostFramework> frameworks;
   // True: the following three replace those of MachineFacts.
-  bool has_asked_cupti = false;
+  bool has_probed_cupti = false;
   std::string cupti;
   uint32_t cupti_version = 0;
   // One line, why CUDA cannot be recorded; empty: it can.

@@ -41,7 +41,7 @@ struct ImportOptions {
   std::string format = {};
   // Set by front ends that read a framework's own file instead of the framework's
   // records: the reason, which becomes the Problem framework_file.
-  std::string stands_in_because = {};
+  std::string fallback_reason = {};
 };
 
 // Names of all formats that can be read; TraceInfo::format is one of them.

@@ -74,7 +74,7 @@ constexpr std::string_view PaddleEventTypeName(PaddleEventType type) {
 
 // True for types whose events Paddle shows on the row of their thread's Python
 // code; false for the row of its C++ code.
-constexpr bool IsOfPaddlesPython(PaddleEventType type) {
+constexpr bool IsPythonThreadEvent(PaddleEventType type) {
   switch (type) {
     // These are opened by Paddle's Python code.
     case PaddleEventType::kDataloader:

@@ -27,7 +27,7 @@ HostFacts FactsFrom(nb::handle facts) {
   host.cache_state = TextOf(facts, "cache_state");
   host.cache_adapters = nb::cast<uint64_t>(facts["cache_adapters"]);
   host.cache_bytes = nb::cast<uint64_t>(facts["cache_bytes"]);
-  host.has_asked_cupti = true;
+  host.has_probed_cupti = true;
   host.cupti = TextOf(facts, "cupti");
   host.cupti_version = nb::cast<uint32_t>(facts["cupti_version"]);
   host.cuda_detail = TextOf(facts, "cuda_detail");
@@ -64,9 +64,9 @@ int RunCommandLine(nb::list arguments, nb::object host_facts) {
   pointers.reserve(texts.size());
   for (const std::string& text : texts)
     pointers.push_back(text.c_str());
-  AskHost ask_host;
-  if (!host_facts.is_none()) ask_host = [&host_facts] { return AskPython(host_facts); };
-  return WithoutGil([&] { return RunCli(static_cast<int>(pointers.size()), pointers.data(), ask_host); });
+  HostProbe probe_host;
+  if (!host_facts.is_none()) probe_host = [&host_facts] { return AskPython(host_facts); };
+  return WithoutGil([&] { return RunCli(static_cast<int>(pointers.size()), pointers.data(), probe_host); });
 }
 
 }  // namespace

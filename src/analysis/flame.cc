@@ -1,7 +1,7 @@
 // Folds spans into a tree by path of names. Rows are in pre-order, so the node of a span's parent is known when the
 // span is reached, and its own node is one hash look-up by (parent's node, name). Totals are summed afterwards in one
 // pass from the last node to the first, as children follow their parents. If the input has stacks but no Python calls,
-// the frames between a span and its parent become nodes too. Paths end at kMostFlameLevels, for readers that recurse.
+// the frames between a span and its parent become nodes too. Paths end at kMaxFlameLevels, for readers that recurse.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/flame.h"
 
@@ -156,7 +156,7 @@ class SpanFolder {
 
   // Returns the parent itself if it is at the deepest level.
   uint32_t Child(uint32_t parent, StringId name, SpanKind kind) {
-    if (level_[parent] == kMostFlameLevels) return parent;
+    if (level_[parent] == kMaxFlameLevels) return parent;
     const uint64_t key = uint64_t{parent} << 32 | Row(name);
     const auto found = nodes_.find(key);
     if (found != nodes_.end()) return found->second;

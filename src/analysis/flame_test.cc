@@ -56,12 +56,12 @@ TEST(Flame, GivesWhatLiesTooDeepToTheDeepestNode) {
     program.Add("f" + std::to_string(i % 10), i, 2 * kDepth - i);
   const Trace trace = program.builder.Build();
   const FlameTree tree = FoldSpans(trace);
-  ASSERT_EQ(tree.nodes.size(), kMostFlameLevels + 1u);
-  EXPECT_EQ(tree.deeper_spans, kDepth - kMostFlameLevels);
+  ASSERT_EQ(tree.nodes.size(), kMaxFlameLevels + 1u);
+  EXPECT_EQ(tree.deeper_spans, kDepth - kMaxFlameLevels);
   EXPECT_EQ(tree.nodes[0].total, 2 * kDepth);
   EXPECT_EQ(tree.nodes[1].self, 2);
-  EXPECT_EQ(tree.nodes.back().self, 2 * (kDepth - kMostFlameLevels + 1));
-  EXPECT_EQ(tree.nodes.back().spans, kDepth - kMostFlameLevels + 1u);
+  EXPECT_EQ(tree.nodes.back().self, 2 * (kDepth - kMaxFlameLevels + 1));
+  EXPECT_EQ(tree.nodes.back().spans, kDepth - kMaxFlameLevels + 1u);
 }
 
 TEST(Flame, FoldsEqualPathsIntoOneNode) {

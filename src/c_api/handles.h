@@ -26,9 +26,9 @@ struct opscope_trace {
 namespace opscope::c_api {
 
 // The last complete recording, null: none.
-const Window* RecordingOf(const opscope_profiler* profiler);
+const Window* WindowOf(const opscope_profiler* profiler);
 
 // A malloc'ed copy for opscope_text_free.
-opscope_code GiveText(const std::string& text, char** out, opscope_error* error);
+opscope_code ReturnText(const std::string& text, char** out, opscope_error* error);
 
 }  // namespace opscope::c_api

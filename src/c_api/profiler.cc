@@ -142,7 +142,7 @@ opscope_code opscope_profiler_get_status(const opscope_profiler* profiler, opsco
 
 namespace opscope::c_api {
 
-const Window* RecordingOf(const opscope_profiler* profiler) {
+const Window* WindowOf(const opscope_profiler* profiler) {
   return profiler->profiler->recording();
 }
 

@@ -45,7 +45,7 @@ std::vector<GroupKey> ReadGroupKeys(std::string_view names, std::string_view* wr
   }
 }
 
-void KeepTexts(opscope_summary* summary) {
+void CopyTexts(opscope_summary* summary) {
   for (const OpSummaryRow& row : summary->summary.rows) {
     summary->names.emplace_back(summary->trace->text(row.name));
     std::vector<const char*>& keys = summary->keys.emplace_back();
@@ -82,7 +82,7 @@ opscope_code Summarize(const opscope_trace* trace, const opscope_summary_options
     const Status sorted = SortOpSummary(trace->trace, &made->summary, options.sort_by);
     if (!sorted.ok()) return Report(sorted, error);
   }
-  KeepTexts(made.get());
+  CopyTexts(made.get());
   *summary = made.release();
   return OPSCOPE_OK;
 }
@@ -100,7 +100,7 @@ Result<std::string> TorchTable(const Trace& trace, const char* sort_by, int64_t 
   table.profile_memory = events.profile_memory;
   table.with_flops = events.with_flops;
   table.use_device = events.use_device;
-  table.refuse_as_torch = false;
+  table.fail_like_torch = false;
   return FormatTorchTable(TorchTableRows(trace, events, averages), table);
 }
 
@@ -157,12 +157,12 @@ opscope_code opscope_summary_text(const opscope_summary* summary, int style, siz
     opscope::VerbResult result = opscope::SummaryVerbResult(*summary->trace, summary->summary);
     switch (style) {
       case OPSCOPE_TEXT_TABLE:
-        return opscope::c_api::GiveText(ResultText(result, {.limit = limit}), text, error);
+        return opscope::c_api::ReturnText(ResultText(result, {.limit = limit}), text, error);
       case OPSCOPE_TEXT_JSON:
         result.quality = opscope::JudgeQuality(*summary->trace);
-        return opscope::c_api::GiveText(ResultJson(result, *summary->trace, {.limit = limit}), text, error);
+        return opscope::c_api::ReturnText(ResultJson(result, *summary->trace, {.limit = limit}), text, error);
       case OPSCOPE_TEXT_CSV:
-        return opscope::c_api::GiveText(result.tables[0].Csv(limit), text, error);
+        return opscope::c_api::ReturnText(result.tables[0].Csv(limit), text, error);
       default:
         return opscope::c_api::WrongStyle(error);
     }
@@ -175,7 +175,7 @@ opscope_code opscope_trace_info_text(const opscope_trace* trace, int style, char
   if (style != OPSCOPE_TEXT_TABLE && style != OPSCOPE_TEXT_JSON) return opscope::c_api::WrongStyle(error);
   return Guard(error, [&] {
     const bool json = style == OPSCOPE_TEXT_JSON;
-    return opscope::c_api::GiveText(
+    return opscope::c_api::ReturnText(
         json ? opscope::InfoJson(trace->trace, opscope::JudgeQuality(trace->trace)) : opscope::FormatInfo(trace->trace),
         text, error);
   });
@@ -188,7 +188,7 @@ opscope_code opscope_torch_table(const opscope_trace* trace, const char* sort_by
   return Guard(error, [&] {
     const opscope::Result<std::string> table = opscope::c_api::TorchTable(trace->trace, sort_by, row_limit);
     if (!table.ok()) return Fail(error, table.error().code, table.error().message);
-    return opscope::c_api::GiveText(table.value(), text, error);
+    return opscope::c_api::ReturnText(table.value(), text, error);
   });
 }
 

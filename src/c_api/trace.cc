@@ -29,7 +29,7 @@ opscope_trace::opscope_trace(opscope::Trace imported) : trace(std::move(imported
 namespace opscope::c_api {
 namespace {
 
-opscope_code Give(Result<Trace> imported, opscope_trace** trace, opscope_error* error) {
+opscope_code ReturnTrace(Result<Trace> imported, opscope_trace** trace, opscope_error* error) {
   if (!imported.ok()) {
     return Fail(error, imported.error().code, imported.error().message, imported.error().system_errno);
   }
@@ -68,7 +68,7 @@ const Plain* PlainColumn(std::span<const Strong> column) {
 
 }  // namespace
 
-opscope_code GiveText(const std::string& text, char** out, opscope_error* error) {
+opscope_code ReturnText(const std::string& text, char** out, opscope_error* error) {
   auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
   if (copy == nullptr) return Fail(error, ErrorCode::kOutOfMemory, kShortMemory);
   std::memcpy(copy, text.c_str(), text.size() + 1);
@@ -84,7 +84,7 @@ opscope_code opscope_trace_open(const char* path, const opscope_import_options* 
   *trace = nullptr;
   opscope::ImportOptions import;
   if (!opscope::c_api::ReadOptions(options, &import)) return opscope::c_api::UnknownMembers(error);
-  return Guard(error, [&] { return opscope::c_api::Give(opscope::ImportFile(path, import), trace, error); });
+  return Guard(error, [&] { return opscope::c_api::ReturnTrace(opscope::ImportFile(path, import), trace, error); });
 }
 
 opscope_code opscope_trace_open_bytes(const void* bytes, size_t size, const char* name,
@@ -96,20 +96,20 @@ opscope_code opscope_trace_open_bytes(const void* bytes, size_t size, const char
   if (!opscope::c_api::ReadOptions(options, &import)) return opscope::c_api::UnknownMembers(error);
   const std::span<const std::byte> input(static_cast<const std::byte*>(bytes), size);
   return Guard(error, [&] {
-    return opscope::c_api::Give(opscope::ImportBytes(input, name == nullptr ? "" : name, import), trace, error);
+    return opscope::c_api::ReturnTrace(opscope::ImportBytes(input, name == nullptr ? "" : name, import), trace, error);
   });
 }
 
 opscope_code opscope_trace_of_profiler(const opscope_profiler* profiler, opscope_trace** trace, opscope_error* error) {
   if (profiler == nullptr || trace == nullptr) return NullArgument(error);
   *trace = nullptr;
-  const opscope::Window* window = opscope::c_api::RecordingOf(profiler);
+  const opscope::Window* window = opscope::c_api::WindowOf(profiler);
   if (window == nullptr) return Fail(error, ErrorCode::kInvalidArgument, "profiler: nothing is recorded yet");
   return Guard(error, [&] {
     opscope::c_api::Blocks read;
     opscope_window_read(window, opscope::c_api::AddBlock, &read);
     if (!read.complete || read.blocks.empty()) return Fail(error, ErrorCode::kOutOfMemory, opscope::kShortMemory);
-    return opscope::c_api::Give(opscope::ImportRecording(read.blocks), trace, error);
+    return opscope::c_api::ReturnTrace(opscope::ImportRecording(read.blocks), trace, error);
   });
 }
 
@@ -221,6 +221,6 @@ opscope_code opscope_export(const opscope_trace* trace, const char* format, cons
     const opscope::Result<opscope::Exported> exported = opscope::ExportTrace(trace->trace, *known, path, how);
     if (!exported.ok()) return opscope::c_api::Report(exported.error(), error);
     if (told == nullptr) return OPSCOPE_OK;
-    return opscope::c_api::GiveText(opscope::ExportedText(*known, exported.value()), told, error);
+    return opscope::c_api::ReturnText(opscope::ExportedText(*known, exported.value()), told, error);
   });
 }

@@ -89,7 +89,7 @@ int Analyze(const AnalyzeOptions& options) {
         Error{ErrorCode::kUnsupported,
               import.name + ": neither the output of MegEngine's get_profile() nor a timeline of its operators", 0});
   }
-  const MegEngineCalls calls = profile.is_graph ? MegEngineCalls() : MegEngineCallsOf(profile.trace);
+  const MegEngineCalls calls = profile.is_graph ? MegEngineCalls() : FindMegEngineCalls(profile.trace);
   const MegEngineAnalysis analysis =
       AnalyzeMegEngineOperators(profile.is_graph ? profile.operators : calls.operators, options.selection);
   if (!options.common.quiet) {

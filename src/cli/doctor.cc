@@ -12,10 +12,10 @@
 namespace opscope {
 namespace {
 
-int RunDoctor(bool json, const AskHost& ask_host) {
+int RunDoctor(bool json, const HostProbe& probe_host) {
   MachineFacts machine = LookAtMachine();
-  const HostFacts host = ask_host ? ask_host() : HostFacts{};
-  if (host.has_asked_cupti) {
+  const HostFacts host = probe_host ? probe_host() : HostFacts{};
+  if (host.has_probed_cupti) {
     machine.cupti = host.cupti;
     machine.cupti_version = host.cupti_version;
     machine.cuda_can_be_recorded = host.cuda_detail.empty();
@@ -29,12 +29,12 @@ int RunDoctor(bool json, const AskHost& ask_host) {
 
 }  // namespace
 
-Verb DoctorVerb(const AskHost& ask_host) {
+Verb DoctorVerb(const HostProbe& probe_host) {
   auto options = std::make_shared<CommonOptions>();
   return {.names = {"doctor"},
           .description = "what on this machine can be profiled, and what is missing",
           .footer = "Exit codes: 0 all that is installed can be profiled, 3 something that is installed cannot.",
-          .run = [options, ask_host] { return RunDoctor(options->json, ask_host); },
+          .run = [options, probe_host] { return RunDoctor(options->json, probe_host); },
           .options = {{.names = {"--json"}, .target = &options->json, .description = "JSON on standard output"}}};
 }
 

@@ -13,28 +13,29 @@
 
 namespace opscope {
 
-void DescribeCommandLine(const AskHost& ask_host, CommandLine* line) {
-  *line = {.description = "A performance profiler for deep-learning programs.",
-           .footer = "Exit codes: 0 done, 1 could not do it, 2 wrong usage, 3 done in part (damaged input).",
-           .verbs = {SummaryVerb(), InfoVerb(), ExportVerb(), ConvertVerb(), MergeVerb(), FlameVerb(), ModulesVerb(),
-                     DevicesVerb(), AnalyzeMegEngineVerb(), DoctorVerb(ask_host), CompletionVerb(line), ManVerb(line)},
-           .environment = {{"NO_COLOR", "Set to anything: no colour, as with --no-color."},
-                           {"COLUMNS", "The width of the tables, where the terminal does not tell it."},
-                           {"OPSCOPE_LOG", "off: no progress on long work."}},
-           .examples = {
-               {"opscope summary trace.json.gz --limit 20", "The twenty operators that took longest."},
-               {"opscope summary run.opscope --where 'name ~ conv and duration > 10us' --steps 3..7",
-                "Of steps 3 to 7, the convolutions that took longer than ten microseconds."},
-               {"opscope merge rank*.json.gz -o all.opscope", "The ranks of a job as one trace."},
-               {"opscope export all.opscope --to chrome -o - | gzip > all.json.gz", "Kineto's JSON, for any viewer."},
-               {"eval \"$(opscope completion bash)\"", "Completion in this shell."}}};
+void DescribeCommandLine(const HostProbe& probe_host, CommandLine* line) {
+  *line = {
+      .description = "A performance profiler for deep-learning programs.",
+      .footer = "Exit codes: 0 done, 1 could not do it, 2 wrong usage, 3 done in part (damaged input).",
+      .verbs = {SummaryVerb(), InfoVerb(), ExportVerb(), ConvertVerb(), MergeVerb(), FlameVerb(), ModulesVerb(),
+                DevicesVerb(), AnalyzeMegEngineVerb(), DoctorVerb(probe_host), CompletionVerb(line), ManVerb(line)},
+      .environment = {{"NO_COLOR", "Set to anything: no colour, as with --no-color."},
+                      {"COLUMNS", "The width of the tables, where the terminal does not tell it."},
+                      {"OPSCOPE_LOG", "off: no progress on long work."}},
+      .examples = {
+          {"opscope summary trace.json.gz --limit 20", "The twenty operators that took longest."},
+          {"opscope summary run.opscope --where 'name ~ conv and duration > 10us' --steps 3..7",
+           "Of steps 3 to 7, the convolutions that took longer than ten microseconds."},
+          {"opscope merge rank*.json.gz -o all.opscope", "The ranks of a job as one trace."},
+          {"opscope export all.opscope --to chrome -o - | gzip > all.json.gz", "Kineto's JSON, for any viewer."},
+          {"eval \"$(opscope completion bash)\"", "Completion in this shell."}}};
 }
 
 namespace {
 
-int RunArguments(int argc, const char* const* argv, const AskHost& ask_host) {
+int RunArguments(int argc, const char* const* argv, const HostProbe& probe_host) {
   CommandLine line;
-  DescribeCommandLine(ask_host, &line);
+  DescribeCommandLine(probe_host, &line);
   const ParsedArguments parsed = ParseArguments(line, kVersionText, argc, argv);
   if (parsed.told) return ExitFor(WriteStandardOutput(*parsed.told));
   return parsed.verb != nullptr ? parsed.verb->run() : UsageError(parsed.error);
@@ -42,10 +43,10 @@ int RunArguments(int argc, const char* const* argv, const AskHost& ask_host) {
 
 }  // namespace
 
-int RunCli(int argc, const char* const* argv, const AskHost& ask_host) {
+int RunCli(int argc, const char* const* argv, const HostProbe& probe_host) {
   const CleanEndBySignal clean_end;
   try {
-    return RunArguments(argc, argv, ask_host);
+    return RunArguments(argc, argv, probe_host);
   } catch (const std::bad_alloc& refused) {
     PrintError(ShortMemoryText(refused));
     return kExitFailed;

@@ -61,7 +61,7 @@ int PrintTorchTable(const Trace& trace, const std::string& file, const SummaryOp
   table.profile_memory = events.profile_memory;
   table.with_flops = events.with_flops;
   table.use_device = events.use_device;
-  table.refuse_as_torch = false;
+  table.fail_like_torch = false;
   table.is_escaped = true;
   table.width = answers->width();
   Result<std::string> text = FormatTorchTable(TorchTableRows(trace, events, averages), table);

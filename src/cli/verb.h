@@ -40,13 +40,13 @@ Verb FlameVerb();
 Verb ModulesVerb();
 Verb DevicesVerb();
 Verb AnalyzeMegEngineVerb();
-Verb DoctorVerb(const AskHost& ask_host);
+Verb DoctorVerb(const HostProbe& probe_host);
 // What these two tell of; it must be there when they run.
 Verb CompletionVerb(const CommandLine* command_line);
 Verb ManVerb(const CommandLine* command_line);
 
 // The whole command line. REQUIRES: `line` stays where it is, since two of its verbs describe it.
-void DescribeCommandLine(const AskHost& ask_host, CommandLine* line);
+void DescribeCommandLine(const HostProbe& probe_host, CommandLine* line);
 
 enum class InputFiles { kOne, kSeveral };
 

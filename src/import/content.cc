@@ -189,7 +189,7 @@ Result<Trace> BuildTrace(std::string_view name, const ImportOptions& options, co
   ContentImport content(name, options, &builder, instead);
   OPSCOPE_TRY(fill(&content));
   ReadRanksAndHosts(&builder);
-  if (!options.stands_in_because.empty()) builder.AddProblem("framework_file", -1, 1, options.stands_in_because);
+  if (!options.fallback_reason.empty()) builder.AddProblem("framework_file", -1, 1, options.fallback_reason);
   return builder.Build(options.max_threads);
 }
 

@@ -76,7 +76,7 @@ TEST(CompressedImport, SaysOfACutTrailerThatItIsOne) {
 TEST(Import, SaysWhyAFileStandsInForRecords) {
   const std::string_view file = R"([{"ph":"X","name":"a","ts":1,"dur":2,"pid":1,"tid":1}])";
   const auto bytes = std::as_bytes(std::span(file));
-  const Trace trace = ImportBytes(bytes, "dump", {.stands_in_because = "its layout is not known"}).value();
+  const Trace trace = ImportBytes(bytes, "dump", {.fallback_reason = "its layout is not known"}).value();
   ASSERT_EQ(trace.problems().size(), 1u);
   EXPECT_EQ(trace.text(trace.problems().kind[0]), "framework_file");
   EXPECT_NE(trace.text(trace.problems().message[0]).find("its layout is not known"), std::string_view::npos);

@@ -60,7 +60,7 @@ struct FlameNode {
 
 // Longest path in nodes. Without a limit, the output of a recursion would grow with
 // the square of its depth.
-inline constexpr uint32_t kMostFlameLevels = 2048;
+inline constexpr uint32_t kMaxFlameLevels = 2048;
 
 // Whether each thread has a node below the root. Without one, equal paths of
 // several threads are one path.
@@ -89,7 +89,7 @@ struct FlameTree {
   // By track: the name of its node, "main", or "worker (17)" if several threads
   // have that name.
   std::unique_ptr<const std::vector<std::string>> thread_names;
-  // Spans deeper than kMostFlameLevels; their value belongs to the last node of the
+  // Spans deeper than kMaxFlameLevels; their value belongs to the last node of the
   // path.
   uint64_t deeper_spans = 0;
 };

@@ -5,7 +5,7 @@
 //
 //   Result<MegEngineProfile> profile = ReadMegEngineProfile("prof.json");
 //   const auto operators = profile.value().is_graph ? profile.value().operators
-//                                                   : MegEngineCallsOf(profile.value().trace).operators;
+//                                                   : FindMegEngineCalls(profile.value().trace).operators;
 //
 // Thread rule: values; the functions on any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -116,6 +116,6 @@ struct MegEngineCalls {
 //
 // A timeline does not say what an operator computes; only recordings have strides.
 // O(spans).
-[[nodiscard]] MegEngineCalls MegEngineCallsOf(const Trace& trace);
+[[nodiscard]] MegEngineCalls FindMegEngineCalls(const Trace& trace);
 
 }  // namespace opscope

@@ -88,7 +88,7 @@ struct TorchTableOptions {
   size_t width = 0;
   // True: fail like torch for want of a total or a device. False: print "NaN" in
   // such cells.
-  bool refuse_as_torch = true;
+  bool fail_like_torch = true;
 };
 
 // The text of EventList.table(). kInvalidArgument with torch's message where torch

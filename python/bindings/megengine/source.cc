@@ -89,7 +89,7 @@ void SetProfileSoon(nb::list wanted) {
 
 SharedTrace ReadDump(nb::object path, nb::str why) {
   const std::string file = FromPath(path);
-  ImportOptions options{.name = "MegEngine's timeline", .stands_in_because = FromText(why)};
+  ImportOptions options{.name = "MegEngine's timeline", .fallback_reason = FromText(why)};
   Trace trace = Unwrap(WithoutGil([&] { return ImportFile(file, options); }), path);
   return {std::make_shared<const Trace>(std::move(trace))};
 }

@@ -205,7 +205,7 @@ bool HasMegEngineOperators(const Trace& trace) {
   return false;
 }
 
-MegEngineCalls MegEngineCallsOf(const Trace& trace) {
+MegEngineCalls FindMegEngineCalls(const Trace& trace) {
   return CallReader(trace).Read();
 }
 

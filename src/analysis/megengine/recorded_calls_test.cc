@@ -49,7 +49,7 @@ Trace Timeline(double kernel, const char* output) {
 TEST(MegEngineCalls, HaveTheTimesOfTheirKernelsAndOfTheWorker) {
   const Trace trace = Timeline(5, "Float32");
   ASSERT_TRUE(HasMegEngineOperators(trace));
-  const MegEngineCalls calls = MegEngineCallsOf(trace);
+  const MegEngineCalls calls = FindMegEngineCalls(trace);
   ASSERT_EQ(calls.operators.size(), 1u);
   const MegEngineOperator& opr = calls.operators[0];
   EXPECT_EQ(opr.name, "outer.inner.ADD");
@@ -66,7 +66,7 @@ TEST(MegEngineCalls, HaveTheTimesOfTheirKernelsAndOfTheWorker) {
 
 TEST(MegEngineCalls, HaveShapesTypesAndBytesOfTheirTensors) {
   const Trace trace = Timeline(3, "Uint8");
-  const MegEngineCalls calls = MegEngineCallsOf(trace);
+  const MegEngineCalls calls = FindMegEngineCalls(trace);
   ASSERT_EQ(calls.operators.size(), 1u);
   const MegEngineOperator& opr = calls.operators[0];
   EXPECT_THAT(opr.input_dtypes, ElementsAre("Int32"));
@@ -81,7 +81,7 @@ TEST(MegEngineCalls, HaveShapesTypesAndBytesOfTheirTensors) {
 
 TEST(MegEngineCalls, KnowNoBytesOfATypeThatIsNotKnown) {
   const Trace trace = Timeline(5, "Float7");
-  EXPECT_EQ(MegEngineCallsOf(trace).operators.at(0).memory, std::nullopt);
+  EXPECT_EQ(FindMegEngineCalls(trace).operators.at(0).memory, std::nullopt);
 }
 
 TEST(MegEngineCalls, AreNoneInATraceOfAnythingElse) {

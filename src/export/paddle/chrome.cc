@@ -148,7 +148,7 @@ class RowWriter {
         type == PaddleEventType::kOperator ? trace_.text(spans_.extra[span]) : std::string_view();
     ChromeCursor at = out->Begin(kFixedRoom + name.size() + extra.size());
     const std::string_view duration = PutName(name, times.duration, &at);
-    at.Put(IsOfPaddlesPython(type) ? places.python : places.below);
+    at.Put(IsPythonThreadEvent(type) ? places.python : places.below);
     PutTimes(times, duration, type, texts, &at);
     if (type == PaddleEventType::kOperator && extra.empty()) {
       at.Put(R"(,"input_shapes":{},"input_dtypes":{},"callstack":"")");

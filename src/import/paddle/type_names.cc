@@ -12,7 +12,7 @@ std::string_view PaddleTypeName(uint64_t type) {
 }
 
 bool IsPaddlePythonType(uint64_t type) {
-  return type < kPaddleEventTypes && IsOfPaddlesPython(static_cast<PaddleEventType>(type));
+  return type < kPaddleEventTypes && IsPythonThreadEvent(static_cast<PaddleEventType>(type));
 }
 
 std::string_view PaddleMemoryTypeName(uint64_t type) {

@@ -298,7 +298,7 @@ Status CheckFormattable(const Rows& printed, const TableShape& shape, const Torc
   for (const TableColumn& column : Columns(shape, options)) {
     if (column.width < 0) return Error{ErrorCode::kInvalidArgument, "Sign not allowed in string format specifier"};
   }
-  if (!options.refuse_as_torch) return {};
+  if (!options.fail_like_torch) return {};
   if (options.use_device.empty() && shape.has_device_time) {
     return Error{ErrorCode::kInvalidArgument, "use_device is None, but there is device performance data."};
   }

@@ -55,7 +55,7 @@ TEST(TorchTable, RefusesOnlyRowsThatItPrints) {
   options.row_limit = 0;
   EXPECT_NE(Table({Op("a", 0, 2.5)}, options).find("Self CPU time total: 0.000us"), std::string::npos);
   options.row_limit = -1;
-  options.refuse_as_torch = false;
+  options.fail_like_torch = false;
   EXPECT_NE(Table({Op("a", 0, 2.5)}, options).find("NaN       2.500us"), std::string::npos);
 }
 
