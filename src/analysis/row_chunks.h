@@ -32,7 +32,7 @@ struct RowChunks {
 
   // Number of threads, at least two chunks for each. `max_threads` 0: the machine's number.
   size_t Members(uint32_t max_threads) const {
-    const size_t most = max_threads != 0 ? max_threads : UsefulThreads();
+    const size_t most = max_threads != 0 ? max_threads : DefaultThreadCount();
     return std::clamp<size_t>(count() / 2, 1, most);
   }
 };

@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/memory_refused.h"
+#include "base/allocation_failure.h"
 
 namespace opscope {
 
@@ -72,7 +72,7 @@ class Arena {
     const bool huge = memory_bytes_ >= kLarge && at_least <= kHugePage - sizeof(Block);
     const size_t bytes = huge ? kHugePage : sizeof(Block) + (at_least > kBlockBytes ? at_least : kBlockBytes);
     auto* block = static_cast<Block*>(huge ? std::aligned_alloc(kHugePage, bytes) : std::malloc(bytes));
-    if (block == nullptr) throw MemoryRefused(bytes);
+    if (block == nullptr) throw AllocationFailure(bytes);
     if (huge) madvise(block, bytes, MADV_HUGEPAGE);  // advice: a refusal changes nothing
     block->next = blocks_;
     blocks_ = block;

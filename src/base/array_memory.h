@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-#include "base/memory_refused.h"
+#include "base/allocation_failure.h"
 
 namespace opscope {
 
@@ -31,10 +31,10 @@ struct SpareArray {
   SpareArray& operator=(const SpareArray&) = delete;
   ~SpareArray() { FreeArray(data, bytes); }
 
-  // Throws MemoryRefused. What it held is lost.
+  // Throws AllocationFailure. What it held is lost.
   void Resize(size_t new_bytes) {
     void* resized = ReallocateArray(data, bytes, new_bytes);
-    if (resized == nullptr) throw MemoryRefused(new_bytes);
+    if (resized == nullptr) throw AllocationFailure(new_bytes);
     data = resized;
     bytes = new_bytes;
   }

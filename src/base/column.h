@@ -109,7 +109,7 @@ class Column {
   void Reallocate(size_t capacity) {
     const size_t bytes = capacity * sizeof(T);
     void* larger = borrowed_ ? ReallocateArray(nullptr, 0, bytes) : ReallocateArray(data_, memory_bytes(), bytes);
-    if (larger == nullptr) throw MemoryRefused(bytes);
+    if (larger == nullptr) throw AllocationFailure(bytes);
     if (borrowed_ && size_ > 0) std::memcpy(larger, static_cast<const void*>(data_), size_ * sizeof(T));
     borrowed_ = false;
     data_ = static_cast<T*>(larger);

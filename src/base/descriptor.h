@@ -13,7 +13,7 @@
 namespace opscope {
 
 // Moves a descriptor above 2 if necessary. Accepts -1. Returns the descriptor; -1: errno says why.
-[[nodiscard]] inline int AboveStandardStreams(int descriptor) {
+[[nodiscard]] inline int MoveAboveStderr(int descriptor) {
   if (descriptor < 0 || descriptor > STDERR_FILENO) return descriptor;
   const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   const int error = errno;

@@ -39,7 +39,7 @@ Error SystemErrorFor(const std::string& path, int number) {
 
 // Another one may have the name of a temporary file: a process of another machine with the same number, or one that was
 // killed.
-constexpr int kMostNames = 1000;
+constexpr int kMaxNames = 1000;
 
 // Free of other processes' and other threads' names.
 std::string TemporaryName(const std::string& path) {
@@ -54,19 +54,19 @@ std::string NameOfDescriptor(int descriptor) {
 }
 
 // The new file gets the mode of the file that it replaces, unless that belongs to another user.
-void KeepMode(const std::string& replaced, int descriptor) {
+void CopyMode(const std::string& replaced, int descriptor) {
   struct stat facts;
   if (lstat(replaced.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return;
   if (facts.st_uid == geteuid() || geteuid() == 0) fchmod(descriptor, facts.st_mode & 0777);
 }
 
 // A signal must not look like a refusal.
-int OpenPatiently(const std::string& path, int flags, unsigned mode = 0666) {
+int OpenRetrying(const std::string& path, int flags, unsigned mode = 0666) {
   int descriptor;
   do {
     descriptor = open(path.c_str(), flags, mode);
   } while (descriptor < 0 && errno == EINTR);
-  return AboveStandardStreams(descriptor);
+  return MoveAboveStderr(descriptor);
 }
 
 // In a folder that all may write to, a foreign link must not choose which of our files is replaced.
@@ -76,11 +76,11 @@ bool IsOurLink(const std::string& path) {
 }
 
 // The target of a symbolic link of this user, existing or not; the path itself if it is no link.
-std::string BehindLinks(const std::string& path) {
-  constexpr int kMostLinks = 40;  // as the kernel
+std::string ResolveLinks(const std::string& path) {
+  constexpr int kMaxLinks = 40;  // as the kernel
   std::string at = path;
   char text[PATH_MAX];
-  for (int i = 0; i < kMostLinks && IsOurLink(at); ++i) {
+  for (int i = 0; i < kMaxLinks && IsOurLink(at); ++i) {
     const ssize_t size = readlink(at.c_str(), text, sizeof(text));
     if (size <= 0 || size == static_cast<ssize_t>(sizeof(text))) return at;
     const std::string_view to(text, static_cast<size_t>(size));
@@ -93,14 +93,14 @@ std::string BehindLinks(const std::string& path) {
 }  // namespace
 
 Result<InputFile> InputFile::Open(const std::string& path) {
-  const int descriptor = OpenPatiently(path, O_RDONLY | O_CLOEXEC);
+  const int descriptor = OpenRetrying(path, O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return SystemErrorFor(path, errno);
   InputFile file(path, descriptor, true);
   OPSCOPE_TRY(file.FindSize());
   return file;
 }
 
-Result<InputFile> InputFile::OfDescriptor(int descriptor, std::string name) {
+Result<InputFile> InputFile::FromDescriptor(int descriptor, std::string name) {
   InputFile file(std::move(name), descriptor, false);
   OPSCOPE_TRY(file.FindSize());
   return file;
@@ -143,28 +143,28 @@ Result<size_t> InputFile::Read(std::span<std::byte> into) {
 Result<AtomicFile> AtomicFile::Create(const std::string& path, unsigned mode) {
   AtomicFile file;
   file.path_ = path;
-  file.target_ = BehindLinks(path);
+  file.target_ = ResolveLinks(path);
   struct stat facts;
   const bool exists = stat(path.c_str(), &facts) == 0;
   if (!exists && errno == ELOOP) return SystemErrorFor(path, ELOOP);
   if (exists && S_ISDIR(facts.st_mode)) return SystemErrorFor(path, EISDIR);
   const bool direct = exists && !S_ISREG(facts.st_mode);
   if (direct) {
-    file.descriptor_ = OpenPatiently(path, O_WRONLY | O_CLOEXEC);
+    file.descriptor_ = OpenRetrying(path, O_WRONLY | O_CLOEXEC);
   } else {
     file.OpenTemporary(mode);
   }
   if (file.descriptor_ < 0) return SystemErrorFor(path, errno);
   const bool is_private = (mode & 077) == 0;  // also when what it replaces was not
-  if (!direct && !is_private) KeepMode(file.target_, file.descriptor_);
+  if (!direct && !is_private) CopyMode(file.target_, file.descriptor_);
   return file;
 }
 
 void AtomicFile::OpenTemporary(unsigned mode) {
-  if (OpenNameless(mode)) return;
-  for (int i = 0; i < kMostNames; ++i) {
+  if (OpenUnnamed(mode)) return;
+  for (int i = 0; i < kMaxNames; ++i) {
     SetName(TemporaryName(target_));
-    descriptor_ = OpenPatiently(temporary_, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    descriptor_ = OpenRetrying(temporary_, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (descriptor_ >= 0) return;
     const int error = errno;
     ForgetName();
@@ -174,19 +174,19 @@ void AtomicFile::OpenTemporary(unsigned mode) {
 }
 
 // False: the file system has no such files, or nothing here could give it a name.
-bool AtomicFile::OpenNameless(unsigned mode) {
+bool AtomicFile::OpenUnnamed(unsigned mode) {
   const size_t slash = target_.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : target_.substr(0, slash + 1);
-  descriptor_ = OpenPatiently(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+  descriptor_ = OpenRetrying(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
   if (descriptor_ < 0) return false;
-  is_nameless_ = access(NameOfDescriptor(descriptor_).c_str(), F_OK) == 0;
-  if (!is_nameless_) close(std::exchange(descriptor_, -1));
-  return is_nameless_;
+  is_unnamed_ = access(NameOfDescriptor(descriptor_).c_str(), F_OK) == 0;
+  if (!is_unnamed_) close(std::exchange(descriptor_, -1));
+  return is_unnamed_;
 }
 
 int AtomicFile::LinkBeside() {
   const std::string self = NameOfDescriptor(descriptor_);
-  for (int i = 0; i < kMostNames; ++i) {
+  for (int i = 0; i < kMaxNames; ++i) {
     SetName(TemporaryName(target_));
     if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) == 0) return 0;
     const int error = errno;
@@ -199,11 +199,11 @@ int AtomicFile::LinkBeside() {
 // Before the file is made: a signal may come between, and nothing is there yet when memory is short.
 void AtomicFile::SetName(std::string name) {
   temporary_ = std::move(name);
-  noted_at_ = NoteTemporary(temporary_.c_str());
+  registered_at_ = RegisterTemporary(temporary_.c_str());
 }
 
 void AtomicFile::ForgetName() {
-  ForgetTemporary(std::exchange(noted_at_, -1));
+  UnregisterTemporary(std::exchange(registered_at_, -1));
   temporary_.clear();
 }
 
@@ -211,8 +211,8 @@ AtomicFile::AtomicFile(AtomicFile&& other) noexcept
     : path_(std::move(other.path_)),
       target_(std::move(other.target_)),
       temporary_(std::move(other.temporary_)),
-      noted_at_(std::exchange(other.noted_at_, -1)),
-      is_nameless_(other.is_nameless_),
+      registered_at_(std::exchange(other.registered_at_, -1)),
+      is_unnamed_(other.is_unnamed_),
       descriptor_(std::exchange(other.descriptor_, -1)) {
   other.temporary_.clear();
 }
@@ -239,7 +239,7 @@ Error AtomicFile::SystemError(const char* what) {
 
 Status AtomicFile::Write(std::string_view bytes) {
   if (descriptor_ < 0) return Error{ErrorCode::kIo, path_ + ": the file is no longer open", EBADF};
-  FileSizeSignalHeld signal;
+  FileSizeSignalBlocker signal;
   while (!bytes.empty()) {
     const ssize_t written = write(descriptor_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
@@ -253,7 +253,7 @@ Status AtomicFile::Write(std::string_view bytes) {
 
 Status AtomicFile::Commit() {
   if (descriptor_ < 0) return Error{ErrorCode::kIo, path_ + ": the file is no longer open", EBADF};
-  if (is_nameless_) {
+  if (is_unnamed_) {
     errno = LinkBeside();
     if (errno != 0) return SystemError("while it is given a name");
   }

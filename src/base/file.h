@@ -23,7 +23,7 @@ class InputFile {
   // kNotFound: no such file. kIo: a directory, no permission, any other refusal.
   static Result<InputFile> Open(const std::string& path);
   // From where the descriptor stands; it is read itself, and not closed. `name` stands for the path in errors.
-  static Result<InputFile> OfDescriptor(int descriptor, std::string name);
+  static Result<InputFile> FromDescriptor(int descriptor, std::string name);
 
   InputFile(InputFile&& other) noexcept;
   InputFile& operator=(InputFile&&) = delete;
@@ -66,18 +66,18 @@ class AtomicFile {
  private:
   AtomicFile() = default;
   void OpenTemporary(unsigned mode);  // errno says why there is no descriptor
-  bool OpenNameless(unsigned mode);
+  bool OpenUnnamed(unsigned mode);
   int LinkBeside();  // 0, or an errno
   void SetName(std::string name);
   void ForgetName();
   Error SystemError(const char* what);
   void Abandon();
 
-  std::string path_;       // as it was given
-  std::string target_;     // the same behind its symbolic links
-  std::string temporary_;  // as it is called now; empty: it has no name, or is written directly
-  int noted_at_ = -1;      // of NoteTemporary
-  bool is_nameless_ = false;
+  std::string path_;        // as it was given
+  std::string target_;      // the same behind its symbolic links
+  std::string temporary_;   // as it is called now; empty: it has no name, or is written directly
+  int registered_at_ = -1;  // of RegisterTemporary
+  bool is_unnamed_ = false;
   int descriptor_ = -1;
 };
 

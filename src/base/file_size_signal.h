@@ -13,18 +13,18 @@
 
 namespace opscope {
 
-class FileSizeSignalHeld {
+class FileSizeSignalBlocker {
  public:
-  FileSizeSignalHeld() {
+  FileSizeSignalBlocker() {
     sigemptyset(&signal_);
     sigaddset(&signal_, SIGXFSZ);
     pthread_sigmask(SIG_BLOCK, &signal_, &before_);
   }
-  ~FileSizeSignalHeld() {
+  ~FileSizeSignalBlocker() {
     if (sigismember(&before_, SIGXFSZ) == 0) pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
-  FileSizeSignalHeld(const FileSizeSignalHeld&) = delete;
-  FileSizeSignalHeld& operator=(const FileSizeSignalHeld&) = delete;
+  FileSizeSignalBlocker(const FileSizeSignalBlocker&) = delete;
+  FileSizeSignalBlocker& operator=(const FileSizeSignalBlocker&) = delete;
 
   // Removes the pending signal after a write failed with EFBIG. Does not change errno.
   void Take() {

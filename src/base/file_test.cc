@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "base/blank_memory.h"
+#include "base/constant_memory.h"
 
 namespace opscope {
 namespace {
@@ -86,12 +86,12 @@ TEST_F(Files, AreReadFromWhereADescriptorStandsWhichStaysOpen) {
   lseek(descriptor, 5, SEEK_SET);
   std::filesystem::remove(Path("a"));
   {
-    Result<InputFile> file = InputFile::OfDescriptor(descriptor, "standard input");
+    Result<InputFile> file = InputFile::FromDescriptor(descriptor, "standard input");
     EXPECT_EQ(file.value().size(), 5u);
     EXPECT_EQ(Rest(&file.value()), "bytes");
   }
   EXPECT_EQ(close(descriptor), 0);
-  const Result<InputFile> closed = InputFile::OfDescriptor(descriptor, "standard input");
+  const Result<InputFile> closed = InputFile::FromDescriptor(descriptor, "standard input");
   ASSERT_FALSE(closed.ok());
   EXPECT_EQ(closed.error().message, "standard input: Bad file descriptor");
 }
@@ -99,7 +99,7 @@ TEST_F(Files, AreReadFromWhereADescriptorStandsWhichStaysOpen) {
 TEST_F(Files, WaitForDescriptorsThatDoNotWaitThemselves) {
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
-  Result<InputFile> file = InputFile::OfDescriptor(ends[0], "socket");
+  Result<InputFile> file = InputFile::FromDescriptor(ends[0], "socket");
   std::thread writer([end = ends[1]] {
     for (const char* part : {"sent ", "in ", "parts"})
       ASSERT_GT(write(end, part, strlen(part)), 0);
@@ -204,7 +204,7 @@ TEST_F(Files, NeverTakeTheNumbersOfStandardStreams) {
       close(stream);
     const Result<InputFile> in = InputFile::Open(Path("in"));
     Result<AtomicFile> out = AtomicFile::Create(Path("out"));
-    BlankMemory ones(0xff);
+    ConstantMemory ones(0xff);
     const bool is_right = in.ok() && out.ok() && out.value().Write("x").ok() && ones.AtLeast(1) != nullptr;
     int taken = 0;
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/memory_refused.h"
+#include "base/allocation_failure.h"
 
 namespace opscope {
 
@@ -20,12 +20,12 @@ class HugeBlock {
  public:
   static constexpr size_t kPage = size_t{1} << 21;
   // Less than this is better off with malloc: the last huge page would be mostly waste.
-  static constexpr size_t kWorthwhile = kPage / 2;
+  static constexpr size_t kBreakEvenBytes = kPage / 2;
 
   HugeBlock() = default;
   explicit HugeBlock(size_t bytes) : size_((bytes + kPage - 1) & ~(kPage - 1)), mapped_bytes_(size_ + kPage) {
     mapped_ = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapped_ == MAP_FAILED) throw MemoryRefused(mapped_bytes_);
+    if (mapped_ == MAP_FAILED) throw AllocationFailure(mapped_bytes_);
     data_ = reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(mapped_) + kPage - 1) & ~(kPage - 1));
     madvise(data_, size_, MADV_HUGEPAGE);  // advice: a refusal changes nothing
   }

@@ -28,7 +28,7 @@ class JsonCheck {
   bool AreMembers() { return Open(true) && ReadKey() && ReadValues() && at_ == end_; }
 
  private:
-  static constexpr size_t kMostOpen = 513;  // the bracket that AreMembers imagines counts, too
+  static constexpr size_t kMaxOpen = 513;  // the bracket that AreMembers imagines counts, too
 
   char Peek() const { return at_ < end_ ? *at_ : '\0'; }
   bool Take(char wanted) {
@@ -42,7 +42,7 @@ class JsonCheck {
   }
 
   bool Open(bool is_object) {
-    if (open_ == kMostOpen) return false;
+    if (open_ == kMaxOpen) return false;
     is_object_[open_++] = is_object;
     return true;
   }
@@ -141,7 +141,7 @@ class JsonCheck {
 
   const char* at_;
   const char* const end_;
-  std::bitset<kMostOpen> is_object_;
+  std::bitset<kMaxOpen> is_object_;
   size_t open_ = 0;
 };
 

@@ -17,24 +17,24 @@
 #include <mutex>
 
 #if defined(__clang__)
-#define OPSCOPE_LOCK_WORD(word) __attribute__((word))
+#define OPSCOPE_THREAD_ANNOTATION(word) __attribute__((word))
 #else
-#define OPSCOPE_LOCK_WORD(word)
+#define OPSCOPE_THREAD_ANNOTATION(word)
 #endif
-#define OPSCOPE_GUARDED_BY(mutex) OPSCOPE_LOCK_WORD(guarded_by(mutex))
-#define OPSCOPE_REQUIRES(...) OPSCOPE_LOCK_WORD(requires_capability(__VA_ARGS__))
-#define OPSCOPE_EXCLUDES(...) OPSCOPE_LOCK_WORD(locks_excluded(__VA_ARGS__))
-#define OPSCOPE_ACQUIRE(...) OPSCOPE_LOCK_WORD(acquire_capability(__VA_ARGS__))
-#define OPSCOPE_RELEASE(...) OPSCOPE_LOCK_WORD(release_capability(__VA_ARGS__))
-#define OPSCOPE_TRY_ACQUIRE(...) OPSCOPE_LOCK_WORD(try_acquire_capability(__VA_ARGS__))
-#define OPSCOPE_LOCK_RETURNED(mutex) OPSCOPE_LOCK_WORD(lock_returned(mutex))
-#define OPSCOPE_ASSERT_HELD(mutex) OPSCOPE_LOCK_WORD(assert_capability(mutex))
+#define OPSCOPE_GUARDED_BY(mutex) OPSCOPE_THREAD_ANNOTATION(guarded_by(mutex))
+#define OPSCOPE_REQUIRES(...) OPSCOPE_THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
+#define OPSCOPE_EXCLUDES(...) OPSCOPE_THREAD_ANNOTATION(locks_excluded(__VA_ARGS__))
+#define OPSCOPE_ACQUIRE(...) OPSCOPE_THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))
+#define OPSCOPE_RELEASE(...) OPSCOPE_THREAD_ANNOTATION(release_capability(__VA_ARGS__))
+#define OPSCOPE_TRY_ACQUIRE(...) OPSCOPE_THREAD_ANNOTATION(try_acquire_capability(__VA_ARGS__))
+#define OPSCOPE_LOCK_RETURNED(mutex) OPSCOPE_THREAD_ANNOTATION(lock_returned(mutex))
+#define OPSCOPE_ASSERT_HELD(mutex) OPSCOPE_THREAD_ANNOTATION(assert_capability(mutex))
 // Beyond what the analysis follows; a comment beside it says why it is right.
-#define OPSCOPE_UNCHECKED_LOCKS OPSCOPE_LOCK_WORD(no_thread_safety_analysis)
+#define OPSCOPE_UNCHECKED_LOCKS OPSCOPE_THREAD_ANNOTATION(no_thread_safety_analysis)
 
 namespace opscope {
 
-class OPSCOPE_LOCK_WORD(capability("mutex")) Mutex {
+class OPSCOPE_THREAD_ANNOTATION(capability("mutex")) Mutex {
  public:
   constexpr Mutex() = default;
   Mutex(const Mutex&) = delete;
@@ -52,7 +52,7 @@ class OPSCOPE_LOCK_WORD(capability("mutex")) Mutex {
 };
 
 // Holds a mutex for a block; it may be let go of and taken again within.
-class OPSCOPE_LOCK_WORD(scoped_lockable) MutexLock {
+class OPSCOPE_THREAD_ANNOTATION(scoped_lockable) MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) OPSCOPE_ACQUIRE(mutex) : mutex_(mutex) { mutex_.lock(); }
   MutexLock(Mutex& mutex, std::adopt_lock_t /*is held*/) OPSCOPE_REQUIRES(mutex) : mutex_(mutex) {}

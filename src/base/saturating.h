@@ -21,7 +21,7 @@ inline int64_t SaturatingSubtract(int64_t a, int64_t b) {
 }
 
 // Truncates towards zero; NaN gives 0.
-inline int64_t SaturatingInt(double value) {
+inline int64_t ClampToInt64(double value) {
   constexpr double kBeyond = 9223372036854775808.0;
   if (value >= kBeyond) return INT64_MAX;
   if (value <= -kBeyond) return INT64_MIN;

@@ -19,13 +19,13 @@ TEST(Saturating, SumsAndDifferencesStopAtTheEnds) {
 }
 
 TEST(Saturating, NumbersWithAPointStopAtTheEndsToo) {
-  EXPECT_EQ(SaturatingInt(-1.75), -1);
-  EXPECT_EQ(SaturatingInt(9223372036854774784.0), 9223372036854774784);  // the last one below
-  EXPECT_EQ(SaturatingInt(9223372036854775808.0), INT64_MAX);
-  EXPECT_EQ(SaturatingInt(-9223372036854775808.0), INT64_MIN);
-  EXPECT_EQ(SaturatingInt(std::numeric_limits<double>::infinity()), INT64_MAX);
-  EXPECT_EQ(SaturatingInt(-std::numeric_limits<double>::infinity()), INT64_MIN);
-  EXPECT_EQ(SaturatingInt(std::numeric_limits<double>::quiet_NaN()), 0);
+  EXPECT_EQ(ClampToInt64(-1.75), -1);
+  EXPECT_EQ(ClampToInt64(9223372036854774784.0), 9223372036854774784);  // the last one below
+  EXPECT_EQ(ClampToInt64(9223372036854775808.0), INT64_MAX);
+  EXPECT_EQ(ClampToInt64(-9223372036854775808.0), INT64_MIN);
+  EXPECT_EQ(ClampToInt64(std::numeric_limits<double>::infinity()), INT64_MAX);
+  EXPECT_EQ(ClampToInt64(-std::numeric_limits<double>::infinity()), INT64_MIN);
+  EXPECT_EQ(ClampToInt64(std::numeric_limits<double>::quiet_NaN()), 0);
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ Place places[8];  // a process rarely writes two files at once
 
 }  // namespace
 
-int NoteTemporary(const char* name) {
+int RegisterTemporary(const char* name) {
   const size_t size = std::strlen(name) + 1;
   if (size > PATH_MAX) return -1;
   for (Place& place : places) {
@@ -44,7 +44,7 @@ int NoteTemporary(const char* name) {
   return -1;
 }
 
-void ForgetTemporary(int place) {
+void UnregisterTemporary(int place) {
   if (place < 0) return;
   State noted = State::kNoted;
   places[place].state.compare_exchange_strong(noted, State::kFree, std::memory_order_release);

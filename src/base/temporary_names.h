@@ -8,9 +8,9 @@
 namespace opscope {
 
 // Returns the place of the name, -1 where there are too many at once: that one would stay.
-[[nodiscard]] int NoteTemporary(const char* name);
+[[nodiscard]] int RegisterTemporary(const char* name);
 // The file has another name now, or none.
-void ForgetTemporary(int place);
+void UnregisterTemporary(int place);
 
 void UnlinkTemporaries();
 

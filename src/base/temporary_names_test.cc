@@ -26,8 +26,8 @@ TEST(TemporaryNames, AreTakenAwayUnlessTheyWereForgotten) {
   if (child == 0) {
     std::vector<int> places;
     for (int i = 0; i < 30; ++i) {  // more than there is room for at once
-      const int place = NoteTemporary(path(i).c_str());
-      if (place < 0 || i % 3 != 0) ForgetTemporary(place);
+      const int place = RegisterTemporary(path(i).c_str());
+      if (place < 0 || i % 3 != 0) UnregisterTemporary(place);
       if (place < 0) _exit(1);
       if (i == 20) break;
     }
@@ -45,13 +45,13 @@ TEST(TemporaryNames, AreTakenAwayUnlessTheyWereForgotten) {
 TEST(TemporaryNames, DoNotMindHowManyThereAre) {
   std::vector<int> places;
   while (places.size() < 100)
-    places.push_back(NoteTemporary("/no/such/file"));
+    places.push_back(RegisterTemporary("/no/such/file"));
   EXPECT_EQ(places.back(), -1);
   for (const int place : places)
-    ForgetTemporary(place);
-  const int again = NoteTemporary("/no/such/file");
+    UnregisterTemporary(place);
+  const int again = RegisterTemporary("/no/such/file");
   EXPECT_GE(again, 0);
-  ForgetTemporary(again);
+  UnregisterTemporary(again);
 }
 
 }  // namespace

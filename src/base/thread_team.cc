@@ -13,7 +13,7 @@
 
 namespace opscope {
 
-size_t UsefulThreads() {
+size_t DefaultThreadCount() {
   constexpr size_t kMost = 8;  // beyond them memory, not processors, sets the pace
   cpu_set_t allowed;
   // Refused on machines of more than 1024 processors.

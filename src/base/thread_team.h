@@ -2,7 +2,7 @@
 // so a fork before or after it meets no thread of ours, and helpers block every signal but faults, so that the
 // handlers of the program run where they always did.
 //
-//   ThreadTeam team(UsefulThreads());
+//   ThreadTeam team(DefaultThreadCount());
 //   team.ForEach(blocks.size(), [&](size_t block, size_t member) { Decode(blocks[block], &scratch[member]); });
 //
 // Results must not depend on which member takes which index: only then is output the same on every machine.
@@ -24,7 +24,7 @@
 namespace opscope {
 
 // How many threads help on this machine: the processors that the calling thread may use, at most 8.
-[[nodiscard]] size_t UsefulThreads();
+[[nodiscard]] size_t DefaultThreadCount();
 
 class ThreadTeam {
  public:

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/short_memory.h"
+#include "base/catch_bad_alloc.h"
 #include "opscope/c.h"
 #include "opscope/result.h"
 
@@ -66,9 +66,9 @@ opscope_code Guard(opscope_error* error, const Body& body) {
   try {
     return body();
   } catch (const std::bad_alloc& refused) {
-    return Fail(error, ErrorCode::kOutOfMemory, ShortMemoryText(refused));
+    return Fail(error, ErrorCode::kOutOfMemory, BadAllocText(refused));
   } catch (const std::length_error&) {
-    return Fail(error, ErrorCode::kOutOfMemory, kShortMemory);
+    return Fail(error, ErrorCode::kOutOfMemory, kOutOfMemoryText);
   }
 }
 

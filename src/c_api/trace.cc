@@ -70,7 +70,7 @@ const Plain* PlainColumn(std::span<const Strong> column) {
 
 opscope_code ReturnText(const std::string& text, char** out, opscope_error* error) {
   auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
-  if (copy == nullptr) return Fail(error, ErrorCode::kOutOfMemory, kShortMemory);
+  if (copy == nullptr) return Fail(error, ErrorCode::kOutOfMemory, kOutOfMemoryText);
   std::memcpy(copy, text.c_str(), text.size() + 1);
   *out = copy;
   return OPSCOPE_OK;
@@ -108,7 +108,7 @@ opscope_code opscope_trace_of_profiler(const opscope_profiler* profiler, opscope
   return Guard(error, [&] {
     opscope::c_api::Blocks read;
     opscope_window_read(window, opscope::c_api::AddBlock, &read);
-    if (!read.complete || read.blocks.empty()) return Fail(error, ErrorCode::kOutOfMemory, opscope::kShortMemory);
+    if (!read.complete || read.blocks.empty()) return Fail(error, ErrorCode::kOutOfMemory, opscope::kOutOfMemoryText);
     return opscope::c_api::ReturnTrace(opscope::ImportRecording(read.blocks), trace, error);
   });
 }

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "base/short_memory.h"
+#include "base/catch_bad_alloc.h"
 #include "cli/exit_code.h"
 #include "cli/name_pattern.h"
 #include "cli/terminal.h"
@@ -109,7 +109,7 @@ int RunAnalyze(AnalyzeOptions* options) {
   try {
     return Analyze(*options);
   } catch (const std::bad_alloc& refused) {
-    return ExitFor(ShortMemoryError(InputName(options->common.files.front()), ShortMemoryText(refused)));
+    return ExitFor(OutOfMemoryError(InputName(options->common.files.front()), BadAllocText(refused)));
   }
 }
 

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/answers.h"
 
-#include "base/shown_text.h"
+#include "base/escaped_text.h"
 #include "base/text.h"
 #include "cli/exit_code.h"
 
@@ -41,10 +41,10 @@ int Answers::End(int exit_code) {
 std::string Answers::ForPeople(const std::string& file, const std::string& text, bool is_table) const {
   std::string title;
   if (is_of_several_) {
-    const std::string name = Shown(InputName(file));
-    title = (written_ == 0 ? "" : "\n") + (width_ == 0 ? name : CutToColumns(name, width_)) + "\n";
+    const std::string name = EscapedText(InputName(file));
+    title = (written_ == 0 ? "" : "\n") + (width_ == 0 ? name : ElideToWidth(name, width_)) + "\n";
   }
-  const std::string folded = FoldLines(text, width_);
+  const std::string folded = WrapLines(text, width_);
   return title + (is_table && terminal_.color ? WithBoldTitle(folded) : folded);
 }
 

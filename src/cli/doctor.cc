@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
-#include "base/shown_text.h"
+#include "base/escaped_text.h"
 #include "cli/exit_code.h"
 #include "cli/machine_facts.h"
 #include "cli/terminal.h"
@@ -22,7 +22,7 @@ int RunDoctor(bool json, const HostProbe& probe_host) {
     machine.cuda_detail = host.cuda_detail;
   }
   const std::string text =
-      json ? DoctorJson(machine, host) : FoldLines(FormatDoctor(machine, host), DetectTerminal(true).width);
+      json ? DoctorJson(machine, host) : WrapLines(FormatDoctor(machine, host), DetectTerminal(true).width);
   const int written = ExitFor(WriteStandardOutput(text));
   return WorseExit(written, host.can_profile_everything() ? kExitDone : kExitPartial);
 }

@@ -40,7 +40,7 @@ namespace fs = std::filesystem;
 // The first line of a kernel setting's file; empty if there is none.
 std::string ReadSetting(const char* path) {
   char text[128];
-  const int file = AboveStandardStreams(open(path, O_RDONLY | O_CLOEXEC));
+  const int file = MoveAboveStderr(open(path, O_RDONLY | O_CLOEXEC));
   if (file < 0) return {};
   const ssize_t size = read(file, text, sizeof(text));
   close(file);
@@ -132,7 +132,7 @@ bool CanCountInstructions() {
 // Names in a folder; empty if it cannot be read.
 std::vector<std::string> NamesIn(const std::string& folder) {
   std::vector<std::string> names;
-  const int file = AboveStandardStreams(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const int file = MoveAboveStderr(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(file < 0 ? nullptr : fdopendir(file), closedir);
   if (directory == nullptr) return names;
   while (const dirent* entry = readdir(directory.get()))

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/shown_text.h"
+#include "base/escaped_text.h"
 #include "base/text.h"
 
 namespace opscope {
@@ -159,7 +159,7 @@ ParsedArguments ParseArguments(const CommandLine& command_line, const std::strin
   try {
     root.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    parsed.told = FoldLines(root.help(), kHelpColumns);
+    parsed.told = WrapLines(root.help(), kHelpColumns);
     return parsed;
   } catch (const CLI::CallForVersion& asked) {
     parsed.told = std::string(asked.what()) + "\n";

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/shown_text.h"
+#include "base/escaped_text.h"
 #include "opscope/cli.h"
 
 namespace opscope {
@@ -56,14 +56,14 @@ std::string TimeLeft(size_t done, size_t total, std::chrono::duration<double> el
 // A line that fits the terminal, since a wrapped line could not be erased. Long names lose their front.
 std::string Line(const std::string& what, const std::string& rest) {
   const size_t room = std::max<size_t>(WidthOfStandardError(), rest.size() + 20) - rest.size() - 10;
-  const std::string name = ColumnsOf(what) <= room ? what : "..." + std::string(LastColumns(what, room - 3));
+  const std::string name = DisplayWidth(what) <= room ? what : "..." + std::string(SuffixOfWidth(what, room - 3));
   return "\r\x1b[Kopscope: " + name + rest;
 }
 
 }  // namespace
 
 TerminalProgress::TerminalProgress(const std::string& what, std::chrono::milliseconds quiet_at_first)
-    : what_(Shown(what)), is_silent_(IsSilent()), begin_(Clock::now()), next_(begin_ + quiet_at_first) {
+    : what_(EscapedText(what)), is_silent_(IsSilent()), begin_(Clock::now()), next_(begin_ + quiet_at_first) {
 }
 
 TerminalProgress::~TerminalProgress() {

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <new>
 
-#include "base/short_memory.h"
+#include "base/catch_bad_alloc.h"
 #include "cli/end_by_signal.h"
 #include "cli/exit_code.h"
 #include "cli/parse.h"
@@ -48,7 +48,7 @@ int RunCli(int argc, const char* const* argv, const HostProbe& probe_host) {
   try {
     return RunArguments(argc, argv, probe_host);
   } catch (const std::bad_alloc& refused) {
-    PrintError(ShortMemoryText(refused));
+    PrintError(BadAllocText(refused));
     return kExitFailed;
   }
 }

@@ -12,7 +12,7 @@
 #include <string>
 #include <system_error>
 
-#include "base/shown_text.h"
+#include "base/escaped_text.h"
 
 namespace opscope {
 namespace {
@@ -68,7 +68,7 @@ void PrintError(std::string_view message) {
     size = 0;
   };
   while (!message.empty()) {
-    const ShownCharacter shown = FirstShown(message);
+    const EscapedCharacter shown = FirstEscaped(message);
     const std::string_view text = shown.escape[0] == '\0' ? message.substr(0, shown.bytes) : shown.escape;
     if (size + text.size() + 1 > sizeof(line)) flush();
     std::memcpy(line + size, text.data(), text.size());

@@ -22,7 +22,7 @@ Terminal DetectTerminal(bool no_color);
 [[nodiscard]] Status WriteStandardOutput(std::string_view bytes);
 
 // Writes "opscope: MESSAGE" as one line to standard error, with terminal control characters escaped
-// (base/shown_text.h).
+// (base/escaped_text.h).
 void PrintError(std::string_view message);
 
 }  // namespace opscope

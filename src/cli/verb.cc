@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#include "base/short_memory.h"
+#include "base/catch_bad_alloc.h"
 #include "cli/exit_code.h"
 #include "cli/terminal.h"
 #include "opscope/cli.h"
@@ -95,7 +95,7 @@ int UseInput(const std::string& file, const std::function<int()>& use) {
   try {
     return use();
   } catch (const std::bad_alloc& refused) {
-    PrintError(ShortMemoryError(InputName(file), ShortMemoryText(refused)).message);
+    PrintError(OutOfMemoryError(InputName(file), BadAllocText(refused)).message);
     return kExitFailed;
   }
 }

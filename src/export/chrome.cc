@@ -6,8 +6,8 @@
 
 #include <string>
 
+#include "base/catch_bad_alloc.h"
 #include "base/file.h"
-#include "base/short_memory.h"
 #include "base/thread_team.h"
 #include "export/chrome_buffer.h"
 #include "export/chrome_head.h"
@@ -66,7 +66,7 @@ void WritePieces(const Trace& trace, Compression compression, const ChromeExport
   BlockCompressor ends(compression, gzip_level);
   if (!take(ends.Compress(head.text))) return;
   OrderedBlocks<ChromeBuffer, decltype(make_worker), decltype(take_block)>(count, make_worker, take_block)
-      .Run(UsefulThreads());
+      .Run(DefaultThreadCount());
   take(ends.Compress(tail));
 }
 
@@ -95,11 +95,11 @@ std::vector<uint32_t> ChromeEventNumbers(const Trace& trace) {
 }
 
 Status ExportChromeTrace(const Trace& trace, const std::string& path, const ChromeExportOptions& options) {
-  return OrShortMemory(path, [&] { return Export(trace, path, options); });
+  return CatchBadAlloc(path, [&] { return Export(trace, path, options); });
 }
 
 Result<std::string> ChromeTraceText(const Trace& trace, const ChromeExportOptions& options) {
-  return OrShortMemory("", [&]() -> Result<std::string> {
+  return CatchBadAlloc("", [&]() -> Result<std::string> {
     std::string text;
     WritePieces(trace, options.compression, options, options.trace_name, [&](std::string_view piece) {
       text.append(piece);

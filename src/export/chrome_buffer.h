@@ -17,7 +17,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/memory_refused.h"
+#include "base/allocation_failure.h"
 
 namespace opscope {
 
@@ -177,7 +177,7 @@ class ChromeBuffer {
     size_t capacity = capacity_ + capacity_ / 2;
     if (capacity < size_ + bytes) capacity = size_ + bytes + 4096;
     void* larger = std::realloc(data_, capacity);
-    if (larger == nullptr) throw MemoryRefused(capacity);
+    if (larger == nullptr) throw AllocationFailure(capacity);
     data_ = static_cast<char*>(larger);
     capacity_ = capacity;
   }

@@ -86,7 +86,7 @@ class ExportOutput {
       return !stopped_;
     };
     OrderedBlocks<Block, decltype(make_worker), decltype(take_block)>(count, make_worker, take_block)
-        .Run(UsefulThreads());
+        .Run(DefaultThreadCount());
   }
 
   void LeaveOut(std::string_view what, uint64_t rows) {

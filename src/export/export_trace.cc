@@ -5,8 +5,8 @@
 #include <iterator>
 #include <string>
 
+#include "base/catch_bad_alloc.h"
 #include "base/file.h"
-#include "base/short_memory.h"
 #include "base/text.h"
 #include "export/compress.h"
 #include "export/writers.h"
@@ -182,21 +182,21 @@ std::optional<ExportFormat> ExportFormatFromName(std::string_view name) {
 
 Result<Exported> ExportTrace(const Trace& trace, ExportFormat format, const std::string& path,
                              const ExportOptions& options) {
-  return OrShortMemory(path, [&] { return ToFile(trace, format, path, options); });
+  return CatchBadAlloc(path, [&] { return ToFile(trace, format, path, options); });
 }
 
 Result<Exported> ExportToBytes(const Trace& trace, ExportFormat format, const ExportOptions& options) {
-  return OrShortMemory("", [&] { return ToBytes(trace, format, options); });
+  return CatchBadAlloc("", [&] { return ToBytes(trace, format, options); });
 }
 
 Status WriteText(const std::string& path, std::string_view text) {
-  return OrShortMemory(path, [&] {
+  return CatchBadAlloc(path, [&] {
     return WriteThrough(path, CompressionOfName(path), {}, [&](ExportOutput* output) { output->Write(text); });
   });
 }
 
 Status WriteBytes(const std::string& path, std::string_view bytes) {
-  return OrShortMemory(path, [&] { return WriteFileAtomically(path, bytes); });
+  return CatchBadAlloc(path, [&] { return WriteFileAtomically(path, bytes); });
 }
 
 std::string ExportedText(ExportFormat format, const Exported& exported) {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/catch_bad_alloc.h"
 #include "base/file.h"
-#include "base/short_memory.h"
 #include "base/thread_team.h"
 #include "export/opscope_plan.h"
 #include "export/opscope_spans.h"
@@ -29,7 +29,7 @@ constexpr size_t kRowsPerThread = 30'000;
 size_t ThreadsFor(const Trace& trace) {
   const size_t rows = trace.spans().size() + trace.string_count() + trace.flows().size() + trace.allocations().size() +
                       trace.instants().size() + trace.counters().size();
-  return std::min(UsefulThreads(), rows / kRowsPerThread);
+  return std::min(DefaultThreadCount(), rows / kRowsPerThread);
 }
 
 struct MadeBlock {
@@ -88,7 +88,7 @@ void WriteOpscope(const Trace& trace, size_t threads, const TakeBytes& take) {
 
 Result<std::string> OpscopeBytes(const Trace& trace) {
   const ZstdContexts contexts;
-  return OrShortMemory("", [&]() -> Result<std::string> {
+  return CatchBadAlloc("", [&]() -> Result<std::string> {
     std::string bytes;
     WriteOpscope(trace, ThreadsFor(trace), [&](std::string_view piece) {
       bytes += piece;
@@ -123,7 +123,7 @@ Status ExportTo(const std::string& path, const Trace& trace) {
 
 Status ExportOpscope(const Trace& trace, const std::string& path) {
   const ZstdContexts contexts;
-  return OrShortMemory(path, [&] { return ExportTo(path, trace); });
+  return CatchBadAlloc(path, [&] { return ExportTo(path, trace); });
 }
 
 }  // namespace opscope

@@ -9,9 +9,9 @@
 
 #include <utility>
 
+#include "base/catch_bad_alloc.h"
 #include "base/json_object.h"
 #include "base/mutex.h"
-#include "base/short_memory.h"
 #include "flight/dump_path.h"
 #include "flight/dumper_thread.h"
 #include "flight/save.h"
@@ -100,7 +100,7 @@ Result<std::string> FlightRecorder::State::Dump(const std::string& path, const s
 bool FlightRecorder::State::DumpUnasked(const std::string& reason, const std::string& detail) {
   if (is_in_child()) return true;
   const Result<std::string> dumped =
-      OrShortMemory("flight recorder", [&]() -> Result<std::string> { return Dump({}, reason, detail); });
+      CatchBadAlloc("flight recorder", [&]() -> Result<std::string> { return Dump({}, reason, detail); });
   if (dumped.ok()) return true;
   if (dumped.error().code == ErrorCode::kInvalidArgument) return false;
   const MutexLock lock(mutex);
@@ -130,7 +130,7 @@ Status FlightRecorder::Check(const FlightOptions& options) {
 }
 
 Status FlightRecorder::Start() {
-  return OrShortMemory("flight recorder", [this]() -> Status {
+  return CatchBadAlloc("flight recorder", [this]() -> Status {
     if (state_->is_in_child()) {
       FlightOptions options = state_->options;
       (void)state_.release();
@@ -190,7 +190,7 @@ void FlightRecorder::Step() {
 Result<std::string> FlightRecorder::Dump(const std::string& path, const std::string& reason,
                                          const std::string& detail) {
   if (state_->is_in_child()) return Misuse("the recording belongs to the parent process");
-  return OrShortMemory(path, [&]() -> Result<std::string> { return state_->Dump(path, reason, detail); });
+  return CatchBadAlloc(path, [&]() -> Result<std::string> { return state_->Dump(path, reason, detail); });
 }
 
 std::vector<std::string> FlightRecorder::files() const {

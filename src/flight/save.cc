@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/catch_bad_alloc.h"
 #include "base/file.h"
-#include "base/short_memory.h"
 #include "wire/container.h"
 #include "wire/zstd_contexts.h"
 
@@ -59,7 +59,7 @@ void WriteOneBlock(void* context, uint16_t type, const void* data, uint64_t byte
   try {
     WriteBlock(out, type, data, bytes);
   } catch (const std::bad_alloc&) {
-    out->status = ShortMemoryError(out->path);
+    out->status = OutOfMemoryError(out->path);
   }
 }
 
@@ -77,7 +77,7 @@ Status WriteFile(const std::string& path, unsigned mode, const WriteBlocks& writ
   AppendFileHeader(&out.block);
   out.Write();
   write_blocks(&out);
-  if (!out.has_info && out.status.ok()) out.status = ShortMemoryError(path);
+  if (!out.has_info && out.status.ok()) out.status = OutOfMemoryError(path);
   AppendEnd(&out.block, 0);
   out.Write();
   OPSCOPE_TRY(out.status);
@@ -87,16 +87,16 @@ Status WriteFile(const std::string& path, unsigned mode, const WriteBlocks& writ
 }  // namespace
 
 Status SaveRecording(const Window* window, const std::string& path) {
-  return OrShortMemory(path, [&] {
+  return CatchBadAlloc(path, [&] {
     return WriteFile(path, 0666, [&](RecordingFile* out) { opscope_window_read(window, WriteOneBlock, out); });
   });
 }
 
 Status SaveDump(Window* window, const std::string& about, const std::string& path) {
-  return OrShortMemory(path, [&] {
+  return CatchBadAlloc(path, [&] {
     return WriteFile(path, 0600, [&](RecordingFile* out) {
       const bool whole = opscope_window_dump(window, about.c_str(), WriteDumpBlock, out);
-      if (!whole && out->status.ok()) out->status = ShortMemoryError(path);
+      if (!whole && out->status.ok()) out->status = OutOfMemoryError(path);
     });
   });
 }

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "base/short_memory.h"
+#include "base/catch_bad_alloc.h"
 #include "base/text.h"
 #include "import/content.h"
 #include "import/ranks.h"
@@ -14,23 +14,23 @@
 namespace opscope {
 
 Result<Trace> ImportBytes(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options) {
-  return OrShortMemory(name, [&] { return ImportContent(bytes, name, options); });
+  return CatchBadAlloc(name, [&] { return ImportContent(bytes, name, options); });
 }
 
 Result<Trace> ImportFile(const std::string& path, const ImportOptions& options) {
   const std::string_view name = options.name.empty() ? std::string_view(path) : options.name;
-  return OrShortMemory(name, [&] { return ImportContent(InputFile::Open(path), name, options); });
+  return CatchBadAlloc(name, [&] { return ImportContent(InputFile::Open(path), name, options); });
 }
 
 Result<Trace> ImportDescriptor(int descriptor, const ImportOptions& options) {
-  return OrShortMemory(options.name, [&] {
+  return CatchBadAlloc(options.name, [&] {
     const std::string name = NameOfDescriptor(descriptor, options);
-    return ImportContent(InputFile::OfDescriptor(descriptor, name), name, options);
+    return ImportContent(InputFile::FromDescriptor(descriptor, name), name, options);
   });
 }
 
 Result<Trace> ImportRecording(std::span<const RecordingBlock> blocks, const ImportOptions& options) {
-  return OrShortMemory("the recording", [&]() -> Result<Trace> {
+  return CatchBadAlloc("the recording", [&]() -> Result<Trace> {
     TraceBuilder builder;
     builder.info().format = "opscope";
     AppendUint(&builder.info().format_version, kFormatMajor);

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "base/short_memory.h"
+#include "base/catch_bad_alloc.h"
 #include "import/content.h"
 #include "import/megengine/importer.h"
 #include "opscope/megengine/operator_profile.h"
@@ -15,7 +15,7 @@ namespace {
 // import(const FormatOverride*) gives the Trace.
 template <typename Import>
 Result<MegEngineProfile> ReadProfile(std::string_view name, const Import& import) {
-  return OrShortMemory(name, [&]() -> Result<MegEngineProfile> {
+  return CatchBadAlloc(name, [&]() -> Result<MegEngineProfile> {
     MegEngineProfile profile;
     const FormatOverride graph = {kMegEngineGraphFormat, [&](TextSource* text, std::string_view of,
                                                              const ImportOptions& options, TraceBuilder* builder) {
@@ -39,7 +39,7 @@ Result<MegEngineProfile> ReadMegEngineProfile(const std::string& path, const Imp
 Result<MegEngineProfile> ReadMegEngineProfile(int descriptor, const ImportOptions& options) {
   const std::string name = NameOfDescriptor(descriptor, options);
   return ReadProfile(name, [&](const FormatOverride* graph) {
-    return ImportContent(InputFile::OfDescriptor(descriptor, name), name, options, graph);
+    return ImportContent(InputFile::FromDescriptor(descriptor, name), name, options, graph);
   });
 }
 

@@ -6,8 +6,8 @@
 
 #include <string>
 
+#include "base/catch_bad_alloc.h"
 #include "base/json_object.h"
-#include "base/short_memory.h"
 #include "merge/copy_trace.h"
 #include "trace/builder.h"
 
@@ -68,7 +68,7 @@ Result<Trace> CutTrace(const Trace& trace, const std::vector<uint8_t>& spans, st
                                                   std::to_string(trace.spans().size()) + " spans, not " +
                                                   std::to_string(spans.size())};
   }
-  return OrShortMemory("the cut", [&]() -> Result<Trace> { return Cut(trace, spans, condition); });
+  return CatchBadAlloc("the cut", [&]() -> Result<Trace> { return Cut(trace, spans, condition); });
 }
 
 }  // namespace opscope

@@ -10,7 +10,7 @@
 #include <map>
 #include <utility>
 
-#include "base/short_memory.h"
+#include "base/catch_bad_alloc.h"
 #include "base/text.h"
 #include "merge/alignment.h"
 #include "merge/append_trace.h"
@@ -224,7 +224,7 @@ class Merger {
 }  // namespace
 
 Result<Merged> MergeTraces(std::vector<MergeInput> inputs, const MergeOptions& options) {
-  return OrShortMemory("the merge", [&]() -> Result<Merged> { return Merger(std::move(inputs), options).Run(); });
+  return CatchBadAlloc("the merge", [&]() -> Result<Merged> { return Merger(std::move(inputs), options).Run(); });
 }
 
 }  // namespace opscope

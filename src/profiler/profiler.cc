@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/short_memory.h"
+#include "base/catch_bad_alloc.h"
 
 namespace opscope {
 namespace {
@@ -32,15 +32,15 @@ Action Profiler::ActionOf(int64_t step) const {
 }
 
 Status Profiler::Start() {
-  return OrShortMemory("profiler", [this] { return StartNow(); });
+  return CatchBadAlloc("profiler", [this] { return StartNow(); });
 }
 
 Status Profiler::Step() {
-  return OrShortMemory("profiler", [this] { return StepNow(); });
+  return CatchBadAlloc("profiler", [this] { return StepNow(); });
 }
 
 Status Profiler::Stop() {
-  return OrShortMemory("profiler", [this] { return StopNow(); });
+  return CatchBadAlloc("profiler", [this] { return StopNow(); });
 }
 
 Status Profiler::StartNow() {

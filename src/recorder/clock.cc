@@ -49,8 +49,8 @@ bool KernelClockIs(const char* const* names, const char* read) {
 bool TscIsTrustworthy() {
 #if defined(__x86_64__)
   char source[64] = {};
-  const int file = AboveStandardStreams(
-      open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC));
+  const int file =
+      MoveAboveStderr(open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC));
   if (file >= 0) {
     const ssize_t size = read(file, source, sizeof(source) - 1);
     close(file);

@@ -106,7 +106,7 @@ int CreateBeside(const char* path, char* name, uint64_t name_bytes, int* descrip
                                    created.fetch_add(1, std::memory_order_relaxed));
     if (size < 0 || static_cast<uint64_t>(size) >= name_bytes) return ENAMETOOLONG;
     const int created_as = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    const int file = AboveStandardStreams(created_as);
+    const int file = MoveAboveStderr(created_as);
     *descriptor = file;
     if (file >= 0) {
       WriteInPlace(file);

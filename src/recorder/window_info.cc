@@ -170,7 +170,7 @@ ThreadFigures IdentityOf(const StreamState& state) {
 }
 
 void ReadProcessName(Window* window) {
-  const int file = AboveStandardStreams(open("/proc/self/comm", O_RDONLY | O_CLOEXEC));
+  const int file = MoveAboveStderr(open("/proc/self/comm", O_RDONLY | O_CLOEXEC));
   if (file < 0) return;
   const ssize_t size = read(file, window->process_name, sizeof(window->process_name));
   close(file);

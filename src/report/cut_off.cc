@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <ctime>
 
-#include "base/shown_text.h"
+#include "base/escaped_text.h"
 #include "report/human_units.h"
 
 namespace opscope {
@@ -38,7 +38,7 @@ std::string ThreadTitle(const Trace& trace, TrackId track) {
   const TrackColumns& tracks = trace.tracks();
   const std::string_view name = trace.text(tracks.name[Row(track)]);
   std::string title = "thread " + std::to_string(tracks.tid[Row(track)]);
-  if (!name.empty()) title += " (" + Shown(name) + ")";
+  if (!name.empty()) title += " (" + EscapedText(name) + ")";
   const ProcessColumns& processes = trace.processes();
   if (processes.size() > 1) title += " of process " + std::to_string(processes.pid[Row(tracks.process[Row(track)])]);
   return title;
@@ -57,7 +57,7 @@ void AppendThread(const Trace& trace, const OpenSpans& thread, std::string* out)
     const std::string time = HumanTime(trace.spans().duration[span].ns);
     *out += std::string(time.size() < 12 ? 12 - time.size() : 0, ' ') + time + "  ";
     out->append(std::min(at, kShownOuter + kShownInner), ' ');
-    *out += Shown(trace.text(trace.spans().name[span])) + "\n";
+    *out += EscapedText(trace.text(trace.spans().name[span])) + "\n";
   }
 }
 

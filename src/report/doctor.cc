@@ -5,8 +5,8 @@
 
 #include <string_view>
 
+#include "base/escaped_text.h"
 #include "base/json_object.h"
-#include "base/shown_text.h"
 #include "base/text.h"
 #include "report/human_units.h"
 
@@ -120,7 +120,7 @@ class Page {
     constexpr size_t kNameWidth = 16;
     out_.append("  ").append(name);
     out_.append(name.size() < kNameWidth ? kNameWidth - name.size() : 1, ' ');
-    out_ += Shown(value);
+    out_ += EscapedText(value);
     out_ += '\n';
   }
   std::string text() && { return std::move(out_); }

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/escaped_text.h"
 #include "base/json_object.h"
-#include "base/shown_text.h"
 #include "opscope/report/quality.h"
 #include "report/code_points.h"
 #include "report/cut_off.h"
@@ -166,7 +166,7 @@ std::string FormatProblems(const Trace& trace) {
   std::string out;
   for (size_t i = 0; i < problems.size(); ++i) {
     out += SeverityName(problems.severity[i]) == "data_loss" ? "data loss" : SeverityName(problems.severity[i]);
-    out += ": " + Shown(trace.text(problems.message[i])) + " (" + Shown(trace.text(problems.kind[i]));
+    out += ": " + EscapedText(trace.text(problems.message[i])) + " (" + EscapedText(trace.text(problems.kind[i]));
     out += ", " + std::to_string(problems.count[i]) + "x";
     if (problems.first_offset[i] >= 0) out += ", first at byte " + std::to_string(problems.first_offset[i]);
     out += ")\n";
@@ -242,7 +242,7 @@ std::string FormatInfo(const Trace& trace) {
   std::string out;
   for (const auto& [title, value] : lines) {
     AppendPadded(title, title.size(), 17, true, &out);
-    out += Shown(value) + "\n";
+    out += EscapedText(value) + "\n";
   }
   out += FormatOpenSpans(trace);
   if (trace.problems().size() > 0) out += "Problems\n";

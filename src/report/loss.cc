@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "base/shown_text.h"
+#include "base/escaped_text.h"
 #include "opscope/report/info.h"
 
 namespace opscope {
@@ -29,10 +29,10 @@ std::string FormatLoss(const Trace& trace) {
   const ProblemColumns& problems = trace.problems();
   std::string elsewhere;
   for (size_t i = 0; i < problems.size(); ++i) {
-    if (trace.text(problems.kind[i]) == "operators_elsewhere") elsewhere = Shown(trace.text(problems.message[i]));
+    if (trace.text(problems.kind[i]) == "operators_elsewhere") elsewhere = EscapedText(trace.text(problems.message[i]));
     if (problems.severity[i] < ProblemSeverity::kDataLoss) continue;
     if (trace.text(problems.kind[i]) == "dropped_at_cap") continue;  // part of the dropped events above
-    line.append(line.empty() ? "" : "; ").append(Shown(trace.text(problems.kind[i])));
+    line.append(line.empty() ? "" : "; ").append(EscapedText(trace.text(problems.kind[i])));
     line.append(" ").append(WithSeparators(problems.count[i]));
   }
   if (!line.empty()) line.insert(0, "Incomplete: ");

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/escaped_text.h"
 #include "base/json_object.h"
-#include "base/shown_text.h"
 #include "opscope/report/info.h"
 #include "opscope/report/merge.h"
 #include "opscope/report/quality.h"
@@ -84,7 +84,7 @@ std::string NoteOnSharedClocks(const Merged& merged) {
     if (!input.left_out.empty() || !input.refused_fit) continue;
     bound_ns = std::max(bound_ns, input.wall_bound_ns);
     residual_ns = std::max(residual_ns, input.refused_fit->residual_p99_ns);
-    files += (files.empty() ? "" : ", ") + Shown(input.name);
+    files += (files.empty() ? "" : ", ") + EscapedText(input.name);
   }
   if (files.empty()) return {};
   return "One machine has one wall clock" + (bound_ns < 0 ? "" : " (within " + HumanTime(bound_ns) + ")") +
@@ -107,7 +107,7 @@ std::string FormatMerge(const Merged& merged, size_t width) {
   std::string text = MergeTable(merged).Text(0, width);
   const auto is_guess = [](const MergedInput& input) { return input.rank_is_from_name; };
   if (std::any_of(merged.inputs.begin(), merged.inputs.end(), is_guess)) text += "* from the name of the file\n";
-  return text + FoldLines(NoteOnSharedClocks(merged), width);
+  return text + WrapLines(NoteOnSharedClocks(merged), width);
 }
 
 std::string MergeJson(const Merged& merged, const Quality& quality) {

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/report/quality.h"
 
+#include "base/escaped_text.h"
 #include "base/json_object.h"
-#include "base/shown_text.h"
 #include "base/text.h"
 
 namespace opscope {
@@ -36,7 +36,7 @@ std::string FormatQuality(const Quality& quality) {
   if (quality.verdict == Verdict::kGood) return "";
   std::string line = VerdictName(quality.verdict);
   for (const std::string& reason : quality.reasons)
-    line.append(line.find(':') == std::string::npos ? ": " : "; ").append(Shown(reason));
+    line.append(line.find(':') == std::string::npos ? ": " : "; ").append(EscapedText(reason));
   return line;
 }
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/shown_text.h"
+#include "base/escaped_text.h"
 #include "report/code_points.h"
 
 namespace opscope {
@@ -26,9 +26,9 @@ class TableFit {
       ++name_;
     for (size_t c = 0; c < columns.size(); ++c) {
       shown_.push_back(c);
-      widths_.push_back(ColumnsOf(columns[c].title));
+      widths_.push_back(DisplayWidth(columns[c].title));
       for (const std::string& cell : columns[c].cells)
-        widths_[c] = std::max(widths_[c], ColumnsOf(cell));
+        widths_[c] = std::max(widths_[c], DisplayWidth(cell));
     }
     if (width == 0) return;
     while (Total([&](size_t c) { return Least(c); }) > width && shown_.size() > 1)
@@ -89,8 +89,8 @@ class TableFit {
 };
 
 void AppendCell(const std::string& text, size_t width, bool is_left, std::string* out) {
-  const std::string cut = CutToColumns(text, width);
-  AppendPadded(cut, ColumnsOf(cut), width, is_left, out);
+  const std::string cut = ElideToWidth(text, width);
+  AppendPadded(cut, DisplayWidth(cut), width, is_left, out);
 }
 
 }  // namespace
@@ -102,9 +102,9 @@ size_t LeastNameWidth(size_t width) {
 std::string LayOutTable(std::vector<TextColumn> columns, size_t width) {
   if (columns.empty()) return {};
   for (TextColumn& column : columns) {
-    column.title = Shown(column.title);
+    column.title = EscapedText(column.title);
     for (std::string& cell : column.cells)
-      cell = Shown(cell);
+      cell = EscapedText(cell);
   }
   const TableFit fit(columns, width);
   std::string out;
@@ -131,7 +131,7 @@ std::string LeftOutLine(const std::vector<std::string>& names, size_t width) {
       const std::string more = std::to_string(names.size() - named);
       line += named == 0 ? " " + more + (names.size() == 1 ? " column" : " columns") : " and " + more + " more";
     }
-    if (width == 0 || ColumnsOf(line) <= width || named == 0) return width == 0 ? line : CutToColumns(line, width);
+    if (width == 0 || DisplayWidth(line) <= width || named == 0) return width == 0 ? line : ElideToWidth(line, width);
   }
 }
 

@@ -18,7 +18,7 @@ struct TextColumn {
   std::string title;
   bool is_text = false;            // left-aligned, may be cut; the first one is the name and always shown
   bool is_kept = false;            // left out last
-  std::vector<std::string> cells;  // raw texts: the table escapes them (base/shown_text.h)
+  std::vector<std::string> cells;  // raw texts: the table escapes them (base/escaped_text.h)
 };
 
 // width 0: unlimited. O(cells). REQUIRES: columns have equal length.

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/escaped_text.h"
 #include "base/lines_for_test.h"
-#include "base/shown_text.h"
 
 namespace opscope {
 namespace {
@@ -105,7 +105,7 @@ TEST(TextTable, NeverHasALineThatIsWiderThanTheTerminal) {
     }
     for (const size_t width : {1u, 2u, 7u, 40u, 80u, 120u, 200u}) {
       for (const std::string& line : LinesOf(LayOutTable(columns, width)))
-        ASSERT_LE(ColumnsOf(line), width) << "round " << round << "\n" << line;
+        ASSERT_LE(DisplayWidth(line), width) << "round " << round << "\n" << line;
     }
   }
 }

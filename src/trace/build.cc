@@ -94,7 +94,8 @@ Trace TraceBuilder::Build(size_t max_threads) {
   SpanTable& spans = storage.spans;
   const std::span<const Nesting> nesting(pending_->nesting);
   const SpanOrder order = OrderSpans(spans, nesting);
-  const size_t threads = std::min(max_threads == 0 ? UsefulThreads() : max_threads, 1 + spans.size() / kRowsPerThread);
+  const size_t threads =
+      std::min(max_threads == 0 ? DefaultThreadCount() : max_threads, 1 + spans.size() / kRowsPerThread);
   {
     ThreadTeam team(threads);
     if (!order.source_row.empty()) ApplyOrder(order.source_row.view(), &team, &spans);

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/unique_texts.h"
+#include "base/text_interner.h"
 #include "opscope/trace.h"
 #include "trace/row_memory.h"
 #include "trace/rows.h"

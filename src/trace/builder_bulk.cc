@@ -11,10 +11,10 @@ namespace opscope {
 namespace {
 
 // The rows from `first` on for the caller to fill in if it wants to, else null, and they hold the default.
-template <typename T, T kBlank>
-T* RowsFrom(size_t first, bool is_wanted, BlankColumn<T, kBlank>* column) {
+template <typename T, T kFillValue>
+T* RowsFrom(size_t first, bool is_wanted, LazyColumn<T, kFillValue>* column) {
   if (is_wanted) return column->FillBefore(first) + first;
-  if (!column->is_blank()) std::ranges::fill(column->rows().subspan(first), kBlank);
+  if (!column->is_unallocated()) std::ranges::fill(column->rows().subspan(first), kFillValue);
   return nullptr;
 }
 

@@ -22,14 +22,14 @@ class KindFiller {
       : strings_(strings),
         tracks_(tracks),
         spans_(*spans),
-        flags_(spans->flags.is_blank() ? nullptr : spans->flags.filled()->data()),
+        flags_(spans->flags.is_unallocated() ? nullptr : spans->flags.filled()->data()),
         any_annotations_(std::ranges::any_of(tracks, IsAnnotation)) {}
 
   // True if some row was given a kind that differs from the derived one. Several threads may call it, each for
   // rows of its own.
   bool Fill(size_t row, size_t end, SpanKindFinder* finder) const {
     const auto text = [this](StringId id) { return strings_.text(id); };
-    SpanKind* rows = spans_.kind.is_blank() ? nullptr : spans_.kind.filled()->data();
+    SpanKind* rows = spans_.kind.is_unallocated() ? nullptr : spans_.kind.filled()->data();
     bool is_own = false;
     for (size_t next = row; row < end; row = next) {
       SpanKind found = finder->Of(spans_.category[row], spans_.name[row], FlagsOf(row), text);

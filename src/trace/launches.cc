@@ -301,9 +301,9 @@ class LaunchFinder {
 uint64_t FindLaunches(size_t max_threads, TraceStorage* storage) {
   const auto kinds = storage->tracks.kind.view();
   const bool has_devices = std::find(kinds.begin(), kinds.end(), TrackKind::kDeviceStream) != kinds.end();
-  if (!has_devices && storage->spans.correlation.is_blank()) return 0;
+  if (!has_devices && storage->spans.correlation.is_unallocated()) return 0;
   LaunchFinder finder(*storage, max_threads);
-  finder.Run(!storage->spans.external_id.is_blank());
+  finder.Run(!storage->spans.external_id.is_unallocated());
   finder.Write(&storage->launches);
   return finder.foreign_ids();
 }

@@ -103,7 +103,7 @@ void SpanTable::Reserve(size_t rows) {
   constexpr size_t kStagger = 192;
   size_t bytes = 0;
   ForEach([&](const auto& column) { bytes += rows * column.row_bytes() + kStagger; });
-  if (start.capacity() > 0 || bytes < HugeBlock::kWorthwhile) {
+  if (start.capacity() > 0 || bytes < HugeBlock::kBreakEvenBytes) {
     ForEach([rows](auto& column) { column.reserve(rows); });
     return;
   }
@@ -147,7 +147,7 @@ template <typename Visit>
 void SpanTable::ForEachFilled(Visit visit) {
   ForEach([&visit](auto& column) {
     if constexpr (requires { column.filled(); }) {
-      if (column.is_blank()) return;
+      if (column.is_unallocated()) return;
       visit(*column.filled());
       column.Adopt();
     } else {
@@ -170,7 +170,7 @@ void SpanTable::ShrinkToFit() {
 
 SpanColumns SpanTable::view() const {
   SpanColumns columns;
-  SpanDescription::ForEach([this](auto, auto& view, const auto& values) { view = ViewOf(values, &blanks); }, columns,
+  SpanDescription::ForEach([this](auto, auto& view, const auto& values) { view = ViewOf(values, &constants); }, columns,
                            static_cast<const SpanMembers&>(*this));
   return columns;
 }

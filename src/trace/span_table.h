@@ -22,7 +22,7 @@ struct SpanBlock {
 
 template <>
 struct GrowingTable<SpanDescription, SpanMembers, SpanRow> : SpanBlock /* outlives the columns */, SpanMembers {
-  mutable BlankBytes blanks;  // what view() shows of the sparse columns that are still at their default
+  mutable ConstantBytes constants;  // what view() shows of the sparse columns that are still at their default
 
   void Add(const SpanRow& row);
   // Adds rows that hold anything until Set. Different threads may set different rows at once.

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/unique_texts.h"
+#include "base/text_interner.h"
 #include "opscope/types.h"
 
 namespace opscope {
@@ -23,7 +23,7 @@ class StringPool {
 
   std::optional<StringId> Find(std::string_view text) const {
     const uint32_t found = texts_.Find(text);
-    if (found == UniqueTexts::kNone) return std::nullopt;
+    if (found == TextInterner::kNone) return std::nullopt;
     return static_cast<StringId>(found);
   }
 
@@ -35,7 +35,7 @@ class StringPool {
   size_t memory_bytes() const { return texts_.memory_bytes(); }
 
  private:
-  UniqueTexts texts_;
+  TextInterner texts_;
 };
 
 }  // namespace opscope

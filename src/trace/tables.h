@@ -7,8 +7,8 @@
 
 #include <type_traits>
 
-#include "base/blank_column.h"
 #include "base/column.h"
+#include "base/lazy_column.h"
 #include "opscope/trace.h"
 #include "trace/rows.h"
 
@@ -18,7 +18,7 @@ namespace opscope {
 #define OPSCOPE_TABLE(Name, name, number, documentation) struct Name##Members {
 #define OPSCOPE_COLUMN(type, name, default_value, stored, documentation) Column<type> name;
 #define OPSCOPE_SPARSE_COLUMN(type, name, default_value, stored, documentation) \
-  BlankColumn<type, columns::default_value.value> name;
+  LazyColumn<type, columns::default_value.value> name;
 #define OPSCOPE_END_TABLE(Name, column) \
   size_t size() const {                 \
     return column.size();               \
@@ -28,13 +28,13 @@ namespace opscope {
 #include "opscope/trace_tables.def"
 
 template <typename T>
-concept SparseColumn = requires(const T& column) { column.is_blank(); };
+concept SparseColumn = requires(const T& column) { column.is_unallocated(); };
 
 // The rows of a column as a public view.
 template <typename T>
-auto ViewOf(const T& values, BlankBytes* blanks) {
+auto ViewOf(const T& values, ConstantBytes* constants) {
   if constexpr (SparseColumn<T>) {
-    return values.view(blanks);
+    return values.view(constants);
   } else {
     return values.view();
   }
@@ -43,7 +43,7 @@ auto ViewOf(const T& values, BlankBytes* blanks) {
 // A table that grows row by row. Columns of spans hold AddedSpan numbers until Build.
 template <typename Description, typename Members, typename Row>
 struct GrowingTable : Members {
-  mutable BlankBytes blanks;  // what view() shows of the sparse columns that are still at their default
+  mutable ConstantBytes constants;  // what view() shows of the sparse columns that are still at their default
 
   void Add(const Row& row) {
     Description::ForEach(
@@ -60,7 +60,7 @@ struct GrowingTable : Members {
   }
   typename Description::Columns view() const {
     typename Description::Columns columns;
-    Description::ForEach([this](auto, auto& view, const auto& values) { view = ViewOf(values, &blanks); }, columns,
+    Description::ForEach([this](auto, auto& view, const auto& values) { view = ViewOf(values, &constants); }, columns,
                          static_cast<const Members&>(*this));
     return columns;
   }

@@ -13,7 +13,7 @@
 namespace opscope {
 
 // A tensor of MegEngine has at most so many dimensions.
-inline constexpr uint32_t kMostMegEngineDimensions = 7;
+inline constexpr uint32_t kMaxMegEngineDimensions = 7;
 
 // Bits of one element: 32 of "Float32", 4 of "Quantized4Asymm". 0: a type that is not known, such as one of a newer
 // MegEngine.

@@ -42,7 +42,7 @@ class DeviceClock {
     if (behind == points_.begin() || behind->first == time) return SaturatingAdd(time, behind->second);
     const auto before = std::prev(behind);
     const double share = Distance(before->first, time) / Distance(before->first, behind->first);
-    const int64_t more = SaturatingInt(share * Distance(before->second, behind->second));
+    const int64_t more = ClampToInt64(share * Distance(before->second, behind->second));
     return SaturatingAdd(SaturatingAdd(time, before->second), more);
   }
 

@@ -299,7 +299,7 @@ class Picture {
     for (int tick = 0; tick <= kTicks; ++tick) {
       const double share = static_cast<double>(tick) / kTicks;
       const auto whole = static_cast<double>(SaturatingSubtract(end_, begin_));
-      const int64_t time = SaturatingAdd(begin_, SaturatingInt(whole * share));
+      const int64_t time = SaturatingAdd(begin_, ClampToInt64(whole * share));
       std::string text;
       AppendFixed(&text, static_cast<double>(time) / 1e6);
       text.resize(text.size() - 3);

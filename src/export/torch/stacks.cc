@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/catch_bad_alloc.h"
 #include "base/file.h"
-#include "base/short_memory.h"
 #include "base/text.h"
 
 namespace opscope {
@@ -87,7 +87,7 @@ Status Export(const Trace& trace, const FunctionEvents& events, StackMetric metr
 
 Status ExportTorchStacks(const Trace& trace, const FunctionEvents& events, StackMetric metric,
                          const std::string& path) {
-  return OrShortMemory(path, [&] { return Export(trace, events, metric, path); });
+  return CatchBadAlloc(path, [&] { return Export(trace, events, metric, path); });
 }
 
 }  // namespace opscope

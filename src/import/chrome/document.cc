@@ -276,12 +276,13 @@ bool ChromeDocument::ReadEventsHere(bool* comma_due, bool* ended) {
 }
 
 size_t ChromeDocument::WantedThreads() const {
-  if (source_->total_bytes() == 0 && options_.max_threads == 0) return UsefulThreads();
+  if (source_->total_bytes() == 0 && options_.max_threads == 0) return DefaultThreadCount();
   const uint64_t bytes = source_->total_bytes() - std::min(source_->bytes_read(), source_->total_bytes());
   const bool is_compressed = source_->memory_bytes() != 0;
   const uint64_t useful = bytes / (is_compressed ? kCompressedBytesPerThread : kBytesPerThread);
   if (options_.max_threads != 0) return options_.max_threads;
-  return std::clamp<size_t>(static_cast<size_t>(std::min<uint64_t>(useful, UsefulThreads())), 1, UsefulThreads());
+  return std::clamp<size_t>(static_cast<size_t>(std::min<uint64_t>(useful, DefaultThreadCount())), 1,
+                            DefaultThreadCount());
 }
 
 void ChromeDocument::ReadEventsByBlocks(bool* comma_due) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "base/unique_texts.h"
+#include "base/text_interner.h"
 #include "import/text/json_number.h"
 
 namespace opscope {
@@ -28,7 +28,7 @@ uint64_t NumberOf(std::string_view id) {
     }
     if (hex) return value;
   }
-  return UniqueTexts::HashOf(id) >> 11;  // readers of JSON keep 53 bits
+  return TextInterner::HashOf(id) >> 11;  // readers of JSON keep 53 bits
 }
 
 std::string JsonString(std::string_view text) {

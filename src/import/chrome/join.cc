@@ -17,7 +17,7 @@
 namespace opscope {
 namespace {
 
-void NumberIn(UniqueTexts* all, const UniqueTexts& of_part, std::vector<uint32_t>* tags,
+void NumberIn(TextInterner* all, const TextInterner& of_part, std::vector<uint32_t>* tags,
               std::vector<uint32_t>* number_of) {
   number_of->clear();
   all->AddAll(of_part.Tagged(tags), number_of);

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/unique_texts.h"
+#include "base/text_interner.h"
 #include "import/chrome/dialect.h"
 #include "import/chrome/pairs.h"
 #include "import/chrome/part.h"
@@ -61,7 +61,7 @@ class ChromeJoin {
   ChromePairs pairs_;
   std::map<std::pair<std::string, ProcessId>, uint64_t> flow_domains_;  // numbers from 1, by scope and process
   std::map<std::pair<StringId, ProcessId>, std::pair<uint64_t, bool>> scopes_seen_;  // domain, is_global
-  UniqueTexts lists_, stacks_;  // of the file; ids of spans mean these until Finish
+  TextInterner lists_, stacks_;  // of the file; ids of spans mean these until Finish
   std::vector<ChromeProblem> problems_;
   LostMembers lost_members_;
   ChromeDialects::EvidenceOfEach evidence_{};

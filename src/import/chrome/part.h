@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/unique_texts.h"
+#include "base/text_interner.h"
 #include "import/chrome/dialect.h"
 #include "import/chrome/pairs.h"
 #include "import/chrome/tracks.h"
@@ -50,9 +50,9 @@ class LostMembers {
 };
 
 struct ChromePart {
-  UniqueTexts texts;   // 0 is ""; views into the block that the part was read from, and copies
-  UniqueTexts lists;   // the four texts of argument lists (ListTextsOf), by the ArgsId of `spans`
-  UniqueTexts stacks;  // as they stand in the file, by the StackId of `spans`
+  TextInterner texts;   // 0 is ""; views into the block that the part was read from, and copies
+  TextInterner lists;   // the four texts of argument lists (ListTextsOf), by the ArgsId of `spans`
+  TextInterner stacks;  // as they stand in the file, by the StackId of `spans`
   ChromePartTracks tracks{&texts};
 
   // StringId, TrackId, ArgsId, StackId and AddedSpan are of this part.

@@ -16,7 +16,7 @@
 namespace opscope {
 namespace {
 
-StringId TextIn(UniqueTexts* texts, const JsonValue& value) {
+StringId TextIn(TextInterner* texts, const JsonValue& value) {
   if (value.plain) return static_cast<StringId>(texts->AddView(value.text));
   std::string text;
   AppendDecoded(&text, value.text);
@@ -55,7 +55,7 @@ uint32_t ChromePartTracks::AddTrack(const JsonValue& pid, const JsonValue& tid) 
 uint32_t ChromePartTracks::FindTrack(const JsonValue& pid, const JsonValue& tid) {
   if (tracks_.size() * 2 >= slots_.size()) GrowSlots();
   const size_t mask = slots_.size() - 1;
-  size_t at = (UniqueTexts::HashOf(pid.text) * 31 + UniqueTexts::HashOf(tid.text)) & mask;
+  size_t at = (TextInterner::HashOf(pid.text) * 31 + TextInterner::HashOf(tid.text)) & mask;
   for (; slots_[at] != 0; at = (at + 1) & mask) {
     const Track& track = tracks_[slots_[at] - 1];
     if (IsSpeltAlike(track.tid_value, tid) && IsSpeltAlike(track.pid_value, pid)) return slots_[at] - 1;
@@ -71,7 +71,7 @@ void ChromePartTracks::GrowSlots() {
   slots_.resize(count, 0);
   for (uint32_t i = 0; i < tracks_.size(); ++i) {
     const Track& track = tracks_[i];
-    size_t at = (UniqueTexts::HashOf(track.pid_value.text) * 31 + UniqueTexts::HashOf(track.tid_value.text));
+    size_t at = (TextInterner::HashOf(track.pid_value.text) * 31 + TextInterner::HashOf(track.tid_value.text));
     for (at &= count - 1; slots_[at] != 0; at = (at + 1) & (count - 1)) {
     }
     slots_[at] = i + 1;

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/column.h"
-#include "base/unique_texts.h"
+#include "base/text_interner.h"
 #include "import/chrome/dialect.h"
 #include "import/chrome/event.h"
 #include "trace/builder.h"
@@ -33,7 +33,7 @@ struct ChromeIdentity {
 // The tracks of one part.
 class ChromePartTracks {
  public:
-  explicit ChromePartTracks(UniqueTexts* texts) : texts_(texts) {}
+  explicit ChromePartTracks(TextInterner* texts) : texts_(texts) {}
 
   // What an event says about its track. kNothing: counters, flows, calls that wait for a device.
   enum class Role : uint8_t { kNothing, kHost, kDevice, kAnnotation };
@@ -71,7 +71,7 @@ class ChromePartTracks {
   uint32_t AddTrack(const JsonValue& pid, const JsonValue& tid);
   void GrowSlots();
 
-  UniqueTexts* texts_;
+  TextInterner* texts_;
   std::vector<Track> tracks_;
   std::vector<Use> uses_;
   std::vector<Metadata> metadata_;

@@ -49,7 +49,7 @@ bool ReadTensorShape(const JsonValue& value, const std::vector<JsonMember>& memb
 bool IsInputOfOperator(std::string_view name, const Argument& input) {
   const bool is_input = name.size() > 6 && name.starts_with("Input ") &&
                         name.find_first_not_of("0123456789", 6) == std::string_view::npos;
-  return is_input && input.kind == ArgumentKind::kTensor && input.sizes.size() <= kMostMegEngineDimensions;
+  return is_input && input.kind == ArgumentKind::kTensor && input.sizes.size() <= kMaxMegEngineDimensions;
 }
 
 // An operator is named as its "__name__"; its dispatch and what it waits for are named otherwise.

@@ -53,10 +53,10 @@ ArgsId TensorStates::Layout(std::span<const std::byte> arguments, StringId type,
   const uint32_t count = tag >> 16;
   const bool dense = (tag & arg_flags::kContiguous) != 0;
   const bool is_tensor = (tag & 15u) == static_cast<uint32_t>(ArgKind::kTensor) && (tag & arg_flags::kWide) != 0;
-  if (!reader.ok() || !is_tensor || count > kMostMegEngineDimensions) {
+  if (!reader.ok() || !is_tensor || count > kMaxMegEngineDimensions) {
     return ArgsId::kNone;
   }
-  int64_t numbers[2 * kMostMegEngineDimensions] = {};
+  int64_t numbers[2 * kMaxMegEngineDimensions] = {};
   for (uint32_t i = 0; i < count * (dense ? 1 : 2); ++i)
     numbers[i] = reader.Fixed<int64_t>();
   if (!reader.ok()) return ArgsId::kNone;

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/unique_texts.h"
+#include "base/text_interner.h"
 #include "opscope/trace_tables.h"
 #include "wire/container.h"
 #include "wire/string_block.h"
@@ -37,7 +37,7 @@ class BlockAhead {
     if (is_whole) has_strings = DecodeStrings(payload, &decoder_, &strings);
     tags.clear();
     for (const std::string_view text : strings.texts)
-      tags.push_back(UniqueTexts::TagOf(text));
+      tags.push_back(TextInterner::TagOf(text));
   }
 
   bool is_spans() const { return unread.type == block_types::kTable && TableOf(payload) == SpanDescription::kNumber; }

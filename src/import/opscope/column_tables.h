@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/unique_texts.h"
+#include "base/text_interner.h"
 #include "import/opscope/column_ids.h"
 #include "import/opscope/column_spans.h"
 #include "trace/builder.h"

@@ -76,7 +76,7 @@ class OpscopeFile {
   static size_t ThreadsFor(std::span<const std::byte> bytes, const ImportOptions& options) {
     constexpr size_t kBytesPerThread = size_t{256} << 10;
     if (options.max_threads != 0) return options.max_threads;
-    return std::clamp<size_t>(bytes.size() / kBytesPerThread, 1, UsefulThreads());
+    return std::clamp<size_t>(bytes.size() / kBytesPerThread, 1, DefaultThreadCount());
   }
 
   void ReadBlocks(BlockScanner* scanner) {

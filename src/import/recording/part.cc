@@ -24,7 +24,7 @@ bool Nests(const Record& record) {
 void ScopeRoom::Reserve(size_t records) {
   const size_t scope_bytes = records * sizeof(PartScope), begin_bytes = records * sizeof(uint32_t);
   const size_t bytes = scope_bytes + begin_bytes + records * sizeof(uint16_t);
-  if (bytes >= HugeBlock::kWorthwhile) {
+  if (bytes >= HugeBlock::kBreakEvenBytes) {
     block_ = HugeBlock(bytes);
     scopes_.Borrow(block_.data(), records);
     begins_.Borrow(block_.data() + scope_bytes, records);

@@ -235,7 +235,7 @@ void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes)
   for (const RecordingChunk& chunk : chunks_)
     records += chunk.record_count();
   ThreadTeam team(options.max_threads != 0 ? std::min<size_t>(options.max_threads, chunks_.size())
-                                           : std::min(UsefulThreads(), records / kRecordsPerThread));
+                                           : std::min(DefaultThreadCount(), records / kRecordsPerThread));
   std::vector<RecordingPart> parts = Decode(&team);
   size_t spans = 0;
   for (const RecordingPart& part : parts)

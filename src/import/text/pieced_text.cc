@@ -23,7 +23,7 @@ struct PiecedText::Buffer {
   explicit Buffer(size_t bytes) : data(NewPiece(bytes).data), capacity(bytes) {}
   void Grow(size_t bytes) {
     auto* grown = static_cast<std::byte*>(std::realloc(data.get(), bytes));
-    if (grown == nullptr) throw MemoryRefused(bytes);
+    if (grown == nullptr) throw AllocationFailure(bytes);
     static_cast<void>(data.release());
     data.reset(grown);
     capacity = bytes;

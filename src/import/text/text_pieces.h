@@ -11,7 +11,7 @@
 #include <memory>
 #include <span>
 
-#include "base/memory_refused.h"
+#include "base/allocation_failure.h"
 #include "import/text/text_source.h"
 
 namespace opscope {
@@ -29,11 +29,11 @@ struct TextPiece {
 
 inline constexpr size_t kPieceBytes = size_t{1} << 20;  // of most
 
-// Throws MemoryRefused.
+// Throws AllocationFailure.
 inline TextPiece NewPiece(size_t capacity) {
   TextPiece piece;
   piece.data.reset(static_cast<std::byte*>(std::malloc(capacity)));
-  if (!piece.data) throw MemoryRefused(capacity);
+  if (!piece.data) throw AllocationFailure(capacity);
   return piece;
 }
 

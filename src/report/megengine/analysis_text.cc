@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/shown_text.h"
+#include "base/escaped_text.h"
 #include "report/megengine/tabulate.h"
 #include "report/megengine/text_wrap.h"
 #include "report/python_float.h"
@@ -86,7 +86,7 @@ std::string WrappedInfo(const MegEngineRecord& record) {
     if (!text.empty()) text += '\n';
     const std::vector<std::string> lines = WrapText(info, kWidth);
     for (size_t i = 0; i < lines.size(); ++i)
-      text.append(i == 0 ? "" : "\n-  ").append(Shown(lines[i]));
+      text.append(i == 0 ? "" : "\n-  ").append(EscapedText(lines[i]));
   }
   return text;
 }
@@ -175,7 +175,7 @@ std::string ConfluenceOf(const Records& records, double total, bool is_aggregate
                                       cumulated,
                                       cumulated / total};
     for (const std::string& info : InfoOf(record))
-      row.emplace_back(Shown(info));
+      row.emplace_back(EscapedText(info));
     for (std::string text : {Scaled(record.computation, 1000), Scaled(record.flops(), 1000),
                              flops.BarOf(record.flops()), Scaled(record.memory, 1024), Scaled(record.bandwidth(), 1024),
                              bandwidth.BarOf(record.bandwidth()), InShapes(record, ", "), OutShapes(record, ", ")})
@@ -191,7 +191,7 @@ std::string ListOf(const Records& records) {
   for (const MegEngineRecord& record : records) {
     if (!text.empty()) text += '\n';
     const std::vector<std::string> info = InfoOf(record);
-    text += Shown(info[0] + " " + info[1] + " " + info[2]);
+    text += EscapedText(info[0] + " " + info[1] + " " + info[2]);
   }
   return text;
 }

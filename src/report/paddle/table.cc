@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/paddle/table.h"
 
-#include "base/shown_text.h"
+#include "base/escaped_text.h"
 
 namespace opscope {
 namespace {
@@ -25,7 +25,7 @@ std::span<const std::string_view> PaddleViewNames() {
 
 std::string PaddleTexts::Name(StringId id) const {
   const std::string_view name = trace.text(id);
-  return options.is_escaped ? Shown(name) : std::string(name);
+  return options.is_escaped ? EscapedText(name) : std::string(name);
 }
 
 std::string FormatPaddleSummary(const Trace& trace, const PaddleStatistics& statistics,

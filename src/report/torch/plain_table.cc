@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/shown_text.h"
+#include "base/escaped_text.h"
 #include "opscope/torch/table.h"
 #include "report/human_units.h"
 #include "report/text_table.h"
@@ -95,7 +95,7 @@ class PlainTable {
     AddNumbers();
     AddTexts();
     std::string text;
-    if (options_.header) text += Shown(*options_.header) + "\n";
+    if (options_.header) text += EscapedText(*options_.header) + "\n";
     text += LayOutTable(std::move(columns_), 0);
     double self = 0;
     for (const Line& line : lines_)

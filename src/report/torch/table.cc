@@ -11,7 +11,7 @@
 #include <functional>
 #include <utility>
 
-#include "base/shown_text.h"
+#include "base/escaped_text.h"
 #include "report/code_points.h"
 #include "report/python_float.h"
 #include "report/text_table.h"
@@ -168,7 +168,7 @@ class TableWriter {
   std::string Time(double time_us) const { return FormatTorchTime(time_us, options_.time_unit); }
 
   void WriteLine(std::string_view line) { text_.append(line).append("\n"); }
-  void WriteText(const std::string& text) { text_ += FoldLines(text + "\n", options_.width); }
+  void WriteText(const std::string& text) { text_ += WrapLines(text + "\n", options_.width); }
 
   void WriteCells(const std::vector<std::string>& cells) {
     std::string line;
@@ -178,7 +178,7 @@ class TableWriter {
       line += kGap;
     }
     // A number may be wider than its column.
-    WriteLine(options_.width == 0 ? line : FirstColumns(line, options_.width));
+    WriteLine(options_.width == 0 ? line : PrefixOfWidth(line, options_.width));
   }
 
   void WriteHead() {

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
+#include "base/escaped_text.h"
 #include "base/lines_for_test.h"
-#include "base/shown_text.h"
 #include "report/torch/row_for_test.h"
 
 namespace opscope {
@@ -217,7 +217,7 @@ TEST(TorchTable, HasNoLineThatIsWiderThanTheTerminal) {
   for (const size_t width : {20u, 40u, 80u, 120u, 200u, 1000u}) {
     options.width = width;
     for (const std::string& line : LinesOf(Table(rows, options)))
-      EXPECT_LE(ColumnsOf(line), width) << line;
+      EXPECT_LE(DisplayWidth(line), width) << line;
   }
 }
 

@@ -5,28 +5,28 @@
 
 #include <algorithm>
 
-#include "base/shown_text.h"
+#include "base/escaped_text.h"
 #include "report/code_points.h"
 
 namespace opscope {
 namespace {
 
 std::string_view FirstOfColumns(std::string_view text, int64_t count) {
-  if (count < 0) count = std::max<int64_t>(0, static_cast<int64_t>(ColumnsOf(text)) + count);
-  return FirstColumns(text, static_cast<size_t>(count));
+  if (count < 0) count = std::max<int64_t>(0, static_cast<int64_t>(DisplayWidth(text)) + count);
+  return PrefixOfWidth(text, static_cast<size_t>(count));
 }
 
 std::string LastOfColumns(std::string_view text, int64_t width) {
   const auto room = static_cast<size_t>(std::max<int64_t>(0, width));
-  if (ColumnsOf(text) <= room) return std::string(text);
-  return room <= 3 ? std::string(LastColumns(text, room)) : "..." + std::string(LastColumns(text, room - 3));
+  if (DisplayWidth(text) <= room) return std::string(text);
+  return room <= 3 ? std::string(SuffixOfWidth(text, room)) : "..." + std::string(SuffixOfWidth(text, room - 3));
 }
 
 }  // namespace
 
 const TextRuler& RulerOf(const TorchTableOptions& options) {
   static constexpr TextRuler kCodePoints = {CountCodePoints, FirstCodePoints, LastCodePoints};
-  static constexpr TextRuler kColumns = {ColumnsOf, FirstOfColumns, LastOfColumns};
+  static constexpr TextRuler kColumns = {DisplayWidth, FirstOfColumns, LastOfColumns};
   return options.width == 0 ? kCodePoints : kColumns;
 }
 
@@ -39,14 +39,14 @@ EscapedTable::EscapedTable(std::span<const TorchTableRow> given_rows, const Torc
     for (std::string_view& frame : row.stack)
       frame = Keep(frame);
   }
-  if (options.header) options.header = Shown(*options.header);
-  options.use_device = Shown(options.use_device);
-  options.note = Shown(options.note);
+  if (options.header) options.header = EscapedText(*options.header);
+  options.use_device = EscapedText(options.use_device);
+  options.note = EscapedText(options.note);
   options.is_escaped = false;
 }
 
 std::string_view EscapedTable::Keep(std::string_view text) {
-  std::string shown = Shown(text);
+  std::string shown = EscapedText(text);
   return shown == text ? text : std::string_view(texts_.emplace_back(std::move(shown)));
 }
 

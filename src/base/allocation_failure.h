@@ -11,9 +11,9 @@
 
 namespace opscope {
 
-class MemoryRefused : public std::bad_alloc {
+class AllocationFailure : public std::bad_alloc {
  public:
-  explicit MemoryRefused(size_t bytes) noexcept {
+  explicit AllocationFailure(size_t bytes) noexcept {
     std::snprintf(text_, sizeof(text_), "memory is short: %zu bytes were asked for", bytes);
   }
   const char* what() const noexcept override { return text_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/unique_texts.h"
+#include "base/text_interner.h"
 
 #include <gtest/gtest.h>
 
@@ -30,28 +30,28 @@ std::vector<uint32_t> NumbersByTheBook(const std::vector<std::string>& texts) {
   return numbers;
 }
 
-TEST(UniqueTexts, NumbersTextsInTheOrderInWhichTheyFirstCome) {
+TEST(TextInterner, NumbersTextsInTheOrderInWhichTheyFirstCome) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const std::vector<std::string> texts = RandomTexts(seed, seed * 150);
     const std::vector<uint32_t> expected = NumbersByTheBook(texts);
-    UniqueTexts unique;
+    TextInterner unique;
     for (size_t i = 0; i < texts.size(); ++i)
       EXPECT_EQ(unique.Add(texts[i]), expected[i]);
     for (size_t i = 0; i < texts.size(); ++i) {
       EXPECT_EQ(unique.Find(texts[i]), expected[i]);
       EXPECT_EQ(unique.text(expected[i]), texts[i]);
     }
-    EXPECT_EQ(unique.Find("another"), UniqueTexts::kNone);
+    EXPECT_EQ(unique.Find("another"), TextInterner::kNone);
   }
 }
 
-TEST(UniqueTexts, NumbersManyAsOneByOne) {
+TEST(TextInterner, NumbersManyAsOneByOne) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const std::vector<std::string> texts = RandomTexts(seed, seed * 150);
     const std::vector<uint32_t> expected = NumbersByTheBook(texts);
-    UniqueTexts unique;
+    TextInterner unique;
     std::vector<uint32_t> numbers;
     for (size_t first = 0; first < texts.size();) {  // in stretches of any length
       const size_t end = std::min(texts.size(), first + seed * seed);
@@ -59,7 +59,7 @@ TEST(UniqueTexts, NumbersManyAsOneByOne) {
                                                 texts.begin() + static_cast<ptrdiff_t>(end));
       std::vector<uint32_t> tags;
       for (const std::string_view text : views)
-        tags.push_back(UniqueTexts::TagOf(text));
+        tags.push_back(TextInterner::TagOf(text));
       unique.AddAll({views, tags}, &numbers);
       first = end;
     }
@@ -67,8 +67,8 @@ TEST(UniqueTexts, NumbersManyAsOneByOne) {
   }
 }
 
-TEST(UniqueTexts, TakesTextsOfAnotherWithTheirTags) {
-  UniqueTexts part, all;
+TEST(TextInterner, TakesTextsOfAnotherWithTheirTags) {
+  TextInterner part, all;
   for (const char* text : {"", "a", "b", "c"})
     part.AddView(text);
   all.AddView("c");
@@ -78,22 +78,22 @@ TEST(UniqueTexts, TakesTextsOfAnotherWithTheirTags) {
   EXPECT_EQ(all.Find("b"), 3u);
 }
 
-TEST(UniqueTexts, TellsTextsOfOneTagApart) {
+TEST(TextInterner, TellsTextsOfOneTagApart) {
   const std::vector<std::string_view> texts{"one", "two", "one", "three"};
   const std::vector<uint32_t> tags(4, 0xffffffff);  // the last place: the search goes on at the first
-  UniqueTexts unique;
+  TextInterner unique;
   std::vector<uint32_t> numbers;
   unique.AddAll({texts, tags}, &numbers);
   EXPECT_EQ(numbers, (std::vector<uint32_t>{0, 1, 0, 2}));
 }
 
-TEST(UniqueTexts, BeginsAgainAfterClear) {
-  UniqueTexts unique;
+TEST(TextInterner, BeginsAgainAfterClear) {
+  TextInterner unique;
   for (int i = 0; i < 1000; ++i)
     unique.Add(std::to_string(i));
   unique.Clear();
   EXPECT_TRUE(unique.empty());
-  EXPECT_EQ(unique.Find("7"), UniqueTexts::kNone);
+  EXPECT_EQ(unique.Find("7"), TextInterner::kNone);
   EXPECT_EQ(unique.Add("8"), 0u);
 }
 

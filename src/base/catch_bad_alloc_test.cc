@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/short_memory.h"
+#include "base/catch_bad_alloc.h"
 
 #include <gtest/gtest.h>
 
@@ -9,13 +9,13 @@ namespace opscope {
 namespace {
 
 TEST(ShortMemory, NamesWhatWasAskedForWhereThatIsKnown) {
-  const Status arrays = OrShortMemory("a.json", []() -> Status {
+  const Status arrays = CatchBadAlloc("a.json", []() -> Status {
     Column<char>().reserve(size_t{1} << 60);
     return {};
   });
   EXPECT_EQ(arrays.error().code, ErrorCode::kOutOfMemory);
   EXPECT_EQ(arrays.error().message, "a.json: memory is short: 1152921504606846976 bytes were asked for");
-  const Status objects = OrShortMemory("a.json", []() -> Status { throw std::bad_alloc(); });
+  const Status objects = CatchBadAlloc("a.json", []() -> Status { throw std::bad_alloc(); });
   EXPECT_EQ(objects.error().code, ErrorCode::kOutOfMemory);
   EXPECT_EQ(objects.error().message, "a.json: memory is short");
 }

@@ -16,27 +16,27 @@
 
 namespace opscope {
 
-struct ShownCharacter {
+struct EscapedCharacter {
   size_t bytes = 1;      // of the text
   char escape[11] = "";  // what is shown in its place; "": itself
   size_t columns = 1;    // of what is shown
 };
 
 // The first character of a text that is not empty. Without allocation.
-[[nodiscard]] ShownCharacter FirstShown(std::string_view text);
+[[nodiscard]] EscapedCharacter FirstEscaped(std::string_view text);
 
 // The whole text, escaped.
-[[nodiscard]] std::string Shown(std::string_view text);
+[[nodiscard]] std::string EscapedText(std::string_view text);
 
-[[nodiscard]] size_t ColumnsOf(std::string_view text);
+[[nodiscard]] size_t DisplayWidth(std::string_view text);
 // The longest prefix, or suffix, of at most `columns` columns.
-[[nodiscard]] std::string_view FirstColumns(std::string_view text, size_t columns);
-[[nodiscard]] std::string_view LastColumns(std::string_view text, size_t columns);
+[[nodiscard]] std::string_view PrefixOfWidth(std::string_view text, size_t columns);
+[[nodiscard]] std::string_view SuffixOfWidth(std::string_view text, size_t columns);
 // "begin...end" of at most so many columns.
-[[nodiscard]] std::string CutToColumns(std::string_view text, size_t columns);
+[[nodiscard]] std::string ElideToWidth(std::string_view text, size_t columns);
 
 // Lines of at most `width` columns: a longer one goes on below, after a blank or comma where there is one, and in the
 // column in which its value begins ("Name     value") or a little further in. 0: as it is.
-[[nodiscard]] std::string FoldLines(std::string_view text, size_t width);
+[[nodiscard]] std::string WrapLines(std::string_view text, size_t width);
 
 }  // namespace opscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/blank_column.h"
+#include "base/lazy_column.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -13,37 +13,37 @@ namespace opscope {
 namespace {
 
 enum class Id : uint32_t { kNone = 0xffffffff };
-using Ids = BlankColumn<Id, Id::kNone>;
-using Numbers = BlankColumn<int64_t, 0>;
+using Ids = LazyColumn<Id, Id::kNone>;
+using Numbers = LazyColumn<int64_t, 0>;
 
-TEST(BlankColumn, HoldsItsBlankWithoutMemory) {
-  BlankBytes blanks;
+TEST(LazyColumn, HoldsItsBlankWithoutMemory) {
+  ConstantBytes constants;
   Ids ids;
   ids.grow(1000);
   ids.resize_unset(1000);
   ids.Set(7, Id::kNone);
-  EXPECT_TRUE(ids.is_blank());
+  EXPECT_TRUE(ids.is_unallocated());
   EXPECT_EQ(ids.memory_bytes(), 0u);
   EXPECT_TRUE(ids.rows().empty());
-  ASSERT_EQ(ids.view(&blanks).size(), 1000u);
-  for (const Id id : ids.view(&blanks))
+  ASSERT_EQ(ids.view(&constants).size(), 1000u);
+  for (const Id id : ids.view(&constants))
     ASSERT_EQ(id, Id::kNone);
 }
 
-TEST(BlankColumn, KeepsTheBlankOfOtherRowsWhenOneIsSet) {
-  BlankBytes blanks;
+TEST(LazyColumn, KeepsTheBlankOfOtherRowsWhenOneIsSet) {
+  ConstantBytes constants;
   Numbers numbers;
   numbers.resize_unset(100);
   numbers.Set(41, -5);
-  EXPECT_FALSE(numbers.is_blank());
+  EXPECT_FALSE(numbers.is_unallocated());
   for (size_t row = 0; row < 100; ++row)
-    EXPECT_EQ(numbers.view(&blanks)[row], row == 41 ? -5 : 0);
+    EXPECT_EQ(numbers.view(&constants)[row], row == 41 ? -5 : 0);
   numbers.Set(41, 0);
   EXPECT_EQ(numbers[41], 0);
 }
 
-TEST(BlankColumn, GrowsWithAndWithoutValues) {
-  BlankBytes blanks;
+TEST(LazyColumn, GrowsWithAndWithoutValues) {
+  ConstantBytes constants;
   Numbers numbers;
   for (size_t row = 0; row < 100'000; ++row) {
     if (row % 1000 == 0) numbers.grow(row + 1000);
@@ -51,24 +51,24 @@ TEST(BlankColumn, GrowsWithAndWithoutValues) {
     numbers.Set(row, row < 50'000 ? 0 : static_cast<int64_t>(row));
   }
   for (size_t row = 0; row < 100'000; ++row)
-    ASSERT_EQ(numbers.view(&blanks)[row], row < 50'000 ? 0 : static_cast<int64_t>(row));
+    ASSERT_EQ(numbers.view(&constants)[row], row < 50'000 ? 0 : static_cast<int64_t>(row));
 }
 
-TEST(BlankColumn, TakesThePlaceThatItWasLent) {
+TEST(LazyColumn, TakesThePlaceThatItWasLent) {
   std::vector<int64_t> place(64, 77);
-  BlankBytes blanks;
+  ConstantBytes constants;
   Numbers numbers;
   numbers.Borrow(place.data(), place.size());
   numbers.resize_unset(10);
   EXPECT_EQ(place[3], 77);
   numbers.Set(3, 1);
-  EXPECT_EQ(numbers.view(&blanks).data(), place.data());
+  EXPECT_EQ(numbers.view(&constants).data(), place.data());
   EXPECT_EQ(place[2], 0);
   EXPECT_EQ(place[3], 1);
   EXPECT_EQ(place[10], 77);
 }
 
-TEST(BlankColumn, LeavesThePlaceThatItWasLentWhenThatIsTooSmall) {
+TEST(LazyColumn, LeavesThePlaceThatItWasLentWhenThatIsTooSmall) {
   std::vector<int64_t> place(64, 77);
   Numbers numbers;
   numbers.Borrow(place.data(), 32);
@@ -81,10 +81,10 @@ TEST(BlankColumn, LeavesThePlaceThatItWasLentWhenThatIsTooSmall) {
     EXPECT_EQ(untouched, 77);
 }
 
-TEST(BlankColumn, ThreadsMaySetRowsOfTheirOwn) {
+TEST(LazyColumn, ThreadsMaySetRowsOfTheirOwn) {
   constexpr size_t kThreads = 4, kRows = 20'000;
   for (int round = 0; round < 20; ++round) {
-    BlankBytes blanks;
+    ConstantBytes constants;
     Ids ids;
     ids.resize_unset(kThreads * kRows);
     std::vector<std::thread> threads;
@@ -97,13 +97,13 @@ TEST(BlankColumn, ThreadsMaySetRowsOfTheirOwn) {
     for (std::thread& thread : threads)
       thread.join();
     for (size_t row = 0; row < kThreads * kRows; ++row)
-      ASSERT_EQ(ids.view(&blanks)[row], row % 3 == 0 && row > 1000 ? static_cast<Id>(row) : Id::kNone) << row;
+      ASSERT_EQ(ids.view(&constants)[row], row % 3 == 0 && row > 1000 ? static_cast<Id>(row) : Id::kNone) << row;
   }
 }
 
 // Children of a program that reads a trace while it forks: what the other threads were in at that moment stays as it
 // was for ever.
-TEST(BlankColumn, IsFilledInAChildForkedWhileOthersFill) {
+TEST(LazyColumn, IsFilledInAChildForkedWhileOthersFill) {
   std::atomic<bool> go = true;
   std::vector<std::thread> threads;
   for (int thread = 0; thread < 4; ++thread) {

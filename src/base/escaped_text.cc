@@ -3,12 +3,12 @@
 // direction; these are shown as \x1b and \u202e. strlen is no width: "名" has three bytes and two columns,
 // "e" with a combining accent has one column.
 //
-//   CutToColumns("aten::convolution", 9)   ->   "ate...ion"
+//   ElideToWidth("aten::convolution", 9)   ->   "ate...ion"
 //
 // The tables of wide and combining code points are Unicode's, joined over unassigned ones. wcwidth(3) would
 // need a locale.
 // SPDX-License-Identifier: Apache-2.0
-#include "base/shown_text.h"
+#include "base/escaped_text.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -78,8 +78,8 @@ uint32_t CodePoint(std::string_view text, size_t bytes) {
 
 }  // namespace
 
-ShownCharacter FirstShown(std::string_view text) {
-  ShownCharacter shown;
+EscapedCharacter FirstEscaped(std::string_view text) {
+  EscapedCharacter shown;
   const auto first = static_cast<unsigned char>(text[0]);
   if (first >= ' ' && first < 0x7f) return shown;
   const size_t length = Utf8SequenceLength(text);
@@ -99,31 +99,31 @@ ShownCharacter FirstShown(std::string_view text) {
   return shown;
 }
 
-std::string Shown(std::string_view text) {
+std::string EscapedText(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const ShownCharacter shown = FirstShown(text);
+    const EscapedCharacter shown = FirstEscaped(text);
     out += shown.escape[0] == '\0' ? text.substr(0, shown.bytes) : std::string_view(shown.escape);
     text.remove_prefix(shown.bytes);
   }
   return out;
 }
 
-size_t ColumnsOf(std::string_view text) {
+size_t DisplayWidth(std::string_view text) {
   size_t columns = 0;
   while (!text.empty()) {
-    const ShownCharacter shown = FirstShown(text);
+    const EscapedCharacter shown = FirstEscaped(text);
     columns += shown.columns;
     text.remove_prefix(shown.bytes);
   }
   return columns;
 }
 
-std::string_view FirstColumns(std::string_view text, size_t columns) {
+std::string_view PrefixOfWidth(std::string_view text, size_t columns) {
   size_t at = 0;
   while (at < text.size()) {
-    const ShownCharacter shown = FirstShown(text.substr(at));
+    const EscapedCharacter shown = FirstEscaped(text.substr(at));
     if (shown.columns > columns) break;
     columns -= shown.columns;
     at += shown.bytes;
@@ -131,24 +131,24 @@ std::string_view FirstColumns(std::string_view text, size_t columns) {
   return text.substr(0, at);
 }
 
-std::string_view LastColumns(std::string_view text, size_t columns) {
-  size_t left = ColumnsOf(text);
+std::string_view SuffixOfWidth(std::string_view text, size_t columns) {
+  size_t left = DisplayWidth(text);
   while (left > columns) {
-    const ShownCharacter shown = FirstShown(text);
+    const EscapedCharacter shown = FirstEscaped(text);
     left -= shown.columns;
     text.remove_prefix(shown.bytes);
   }
   return text;
 }
 
-std::string CutToColumns(std::string_view text, size_t columns) {
+std::string ElideToWidth(std::string_view text, size_t columns) {
   constexpr std::string_view kDots = "...";
-  if (ColumnsOf(text) <= columns) return std::string(text);
-  if (columns <= kDots.size()) return std::string(FirstColumns(text, columns));
+  if (DisplayWidth(text) <= columns) return std::string(text);
+  if (columns <= kDots.size()) return std::string(PrefixOfWidth(text, columns));
   const size_t head = (columns - kDots.size()) / 2;
-  std::string cut(FirstColumns(text, head));
+  std::string cut(PrefixOfWidth(text, head));
   cut += kDots;
-  return cut += LastColumns(text, columns - kDots.size() - head);
+  return cut += SuffixOfWidth(text, columns - kDots.size() - head);
 }
 
 namespace {
@@ -158,18 +158,18 @@ size_t IndentBelow(std::string_view line, size_t width) {
   const size_t begin = std::min(line.find_first_not_of(' '), line.size());
   const size_t gap = line.find("  ", begin);
   const size_t value = gap == std::string_view::npos ? gap : line.find_first_not_of(' ', gap);
-  if (value != std::string_view::npos && ColumnsOf(line.substr(0, value)) <= width / 2) {
-    return ColumnsOf(line.substr(0, value));
+  if (value != std::string_view::npos && DisplayWidth(line.substr(0, value)) <= width / 2) {
+    return DisplayWidth(line.substr(0, value));
   }
   return begin + 2 <= width / 2 ? begin + 2 : 0;
 }
 
-void AppendFolded(std::string_view line, size_t width, std::string* out) {
+void AppendWrapped(std::string_view line, size_t width, std::string* out) {
   const size_t below = IndentBelow(line, width);
   size_t indent = 0, earliest = below;  // no line ends within its title
-  while (ColumnsOf(line) > width - indent) {
+  while (DisplayWidth(line) > width - indent) {
     // A character that is wider than the terminal stands alone.
-    const size_t room = std::max(FirstColumns(line, width - indent).size(), FirstShown(line).bytes);
+    const size_t room = std::max(PrefixOfWidth(line, width - indent).size(), FirstEscaped(line).bytes);
     const std::string_view fits = line.substr(0, room);
     size_t end = room < line.size() && line[room] == ' ' ? room : fits.find_last_of(" ,") + 1;
     if (end <= earliest) end = room;
@@ -188,12 +188,12 @@ void AppendFolded(std::string_view line, size_t width, std::string* out) {
 
 }  // namespace
 
-std::string FoldLines(std::string_view text, size_t width) {
+std::string WrapLines(std::string_view text, size_t width) {
   if (width == 0) return std::string(text);
   std::string out;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
-    AppendFolded(text.substr(0, end), width, &out);
+    AppendWrapped(text.substr(0, end), width, &out);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return out;

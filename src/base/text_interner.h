@@ -29,7 +29,7 @@ struct TaggedTexts {
   std::span<const uint32_t> tags;
 };
 
-class UniqueTexts {
+class TextInterner {
  public:
   static constexpr uint32_t kNone = 0xffffffff;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/shown_text.h"
+#include "base/escaped_text.h"
 
 #include <gtest/gtest.h>
 
@@ -22,29 +22,29 @@ std::string Utf8(uint32_t code) {
 }
 
 TEST(ShownText, EscapesWhatATerminalObeys) {
-  EXPECT_EQ(Shown("a\x1b[31mb\r\n\x7f"), "a\\x1b[31mb\\x0d\\x0a\\x7f");
-  EXPECT_EQ(Shown(std::string_view("a\0b", 3)), "a\\x00b");
-  EXPECT_EQ(Shown(Utf8(0x9b) + "31m"), "\\u009b31m") << "the one-character form of ESC [";
+  EXPECT_EQ(EscapedText("a\x1b[31mb\r\n\x7f"), "a\\x1b[31mb\\x0d\\x0a\\x7f");
+  EXPECT_EQ(EscapedText(std::string_view("a\0b", 3)), "a\\x00b");
+  EXPECT_EQ(EscapedText(Utf8(0x9b) + "31m"), "\\u009b31m") << "the one-character form of ESC [";
 }
 
 TEST(ShownText, EscapesMarksOfDirectionAndWhatCannotBeSeen) {
   for (const uint32_t code :
        {0x61cu, 0x200bu, 0x200eu, 0x200fu, 0x2028u, 0x202au, 0x202eu, 0x2066u, 0x2069u, 0xfeffu}) {
-    const std::string shown = Shown("a" + Utf8(code) + "b");
+    const std::string shown = EscapedText("a" + Utf8(code) + "b");
     EXPECT_EQ(shown.find_first_not_of("abcdefu0123456789\\"), std::string::npos) << shown;
     EXPECT_EQ(shown.size(), 8u) << shown;
   }
-  EXPECT_EQ(Shown(Utf8(0xe0041)), "\\U000e0041");
+  EXPECT_EQ(EscapedText(Utf8(0xe0041)), "\\U000e0041");
 }
 
 TEST(ShownText, EscapesBytesThatAreNoText) {
-  EXPECT_EQ(Shown("caf\xe9"), "caf\\xe9");
-  EXPECT_EQ(Shown("\xe2\x80"), "\\xe2\\x80") << "a mark that was cut";
+  EXPECT_EQ(EscapedText("caf\xe9"), "caf\\xe9");
+  EXPECT_EQ(EscapedText("\xe2\x80"), "\\xe2\\x80") << "a mark that was cut";
 }
 
 TEST(ShownText, LeavesLettersOfAllScripts) {
   const std::string text = "aten::add caf\u00e9 \u0434\u0430 \u65e5\u672c \u05d0\u05d1 \U0001f600 \u2713";
-  EXPECT_EQ(Shown(text), text);
+  EXPECT_EQ(EscapedText(text), text);
 }
 
 TEST(ShownText, CountsColumnsAsTheSystemDoes) {
@@ -59,25 +59,25 @@ TEST(ShownText, CountsColumnsAsTheSystemDoes) {
                           (code >= 0xac00 && code <= 0xd7a3) || (code >= 0xff01 && code <= 0xffdc) || code >= 0x20000;
     const int columns = is_asked ? wcwidth(static_cast<wchar_t>(code)) : -1;
     if (columns < 0) continue;
-    EXPECT_EQ(ColumnsOf(Utf8(code)), static_cast<size_t>(columns)) << std::hex << code;
+    EXPECT_EQ(DisplayWidth(Utf8(code)), static_cast<size_t>(columns)) << std::hex << code;
   }
   uselocale(before);
   freelocale(utf8);
 }
 
 TEST(ShownText, CutsTheMiddleAtCharactersAndColumns) {
-  EXPECT_EQ(CutToColumns("abcdefghij", 10), "abcdefghij");
-  EXPECT_EQ(CutToColumns("abcdefghij", 9), "abc...hij");
-  EXPECT_EQ(CutToColumns("\u65e5\u672c\u8a9e\u306e\u540d\u524d", 9), "\u65e5...\u524d") << "no half characters";
-  EXPECT_EQ(CutToColumns("abcdefghij", 2), "ab");
+  EXPECT_EQ(ElideToWidth("abcdefghij", 10), "abcdefghij");
+  EXPECT_EQ(ElideToWidth("abcdefghij", 9), "abc...hij");
+  EXPECT_EQ(ElideToWidth("\u65e5\u672c\u8a9e\u306e\u540d\u524d", 9), "\u65e5...\u524d") << "no half characters";
+  EXPECT_EQ(ElideToWidth("abcdefghij", 2), "ab");
 }
 
 TEST(ShownText, FoldsLinesBelowWhereTheirValueBegins) {
-  EXPECT_EQ(FoldLines("Short  a\nOptions    one, two, three, four\n", 24),
+  EXPECT_EQ(WrapLines("Short  a\nOptions    one, two, three, four\n", 24),
             "Short  a\nOptions    one, two,\n           three, four\n");
-  EXPECT_EQ(FoldLines("a line of some words\n", 12), "a line of\n  some words\n");
-  EXPECT_EQ(FoldLines("  abcdefghijklmnop", 10), "  abcdefgh\n    ijklmn\n    op\n") << "where no word ends";
-  EXPECT_EQ(FoldLines("any length\n", 0), "any length\n");
+  EXPECT_EQ(WrapLines("a line of some words\n", 12), "a line of\n  some words\n");
+  EXPECT_EQ(WrapLines("  abcdefghijklmnop", 10), "  abcdefgh\n    ijklmn\n    op\n") << "where no word ends";
+  EXPECT_EQ(WrapLines("any length\n", 0), "any length\n");
 }
 
 TEST(ShownText, FoldsEveryTextIntoTheWidthAndLosesNothing) {
@@ -89,9 +89,9 @@ TEST(ShownText, FoldsEveryTextIntoTheWidthAndLosesNothing) {
       text += piece[random() % std::size(piece)];
     }
     const size_t width = 2 + random() % 30;
-    const std::string folded = FoldLines(text, width);
+    const std::string folded = WrapLines(text, width);
     for (const std::string& line : LinesOf(folded))
-      EXPECT_LE(ColumnsOf(line), width) << "round " << round << ": " << text;
+      EXPECT_LE(DisplayWidth(line), width) << "round " << round << ": " << text;
     const auto letters = [](std::string all) {
       std::erase_if(all, [](char c) { return c == ' ' || c == '\n'; });
       return all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/blank_memory.h"
+#include "base/constant_memory.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 namespace opscope {
 namespace {
 
-std::span<const uint8_t> BytesOf(BlankMemory* memory, size_t bytes) {
+std::span<const uint8_t> BytesOf(ConstantMemory* memory, size_t bytes) {
   return {static_cast<const uint8_t*>(memory->AtLeast(bytes)), bytes};
 }
 
@@ -33,37 +33,37 @@ size_t PrivateBytes() {
   return (resident - shared) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
-TEST(BlankMemory, IsTheByteAtEveryLength) {
+TEST(ConstantMemory, IsTheByteAtEveryLength) {
   for (const uint8_t byte : {uint8_t{0x00}, uint8_t{0xff}, uint8_t{0x7a}}) {
-    BlankMemory memory(byte);
+    ConstantMemory memory(byte);
     for (const size_t bytes : {size_t{0}, size_t{1}, size_t{4096}, size_t{4097}, (size_t{1} << 20) - 1, size_t{1} << 20,
                                (size_t{5} << 20) + 12345})
       EXPECT_TRUE(AllAre(BytesOf(&memory, bytes), byte)) << int{byte} << " " << bytes;
   }
 }
 
-TEST(BlankMemory, KeepsWhatItReturned) {
-  BlankMemory memory(0xff);
+TEST(ConstantMemory, KeepsWhatItReturned) {
+  ConstantMemory memory(0xff);
   const auto small = BytesOf(&memory, 100), large = BytesOf(&memory, size_t{3} << 20);
   EXPECT_TRUE(AllAre(small, 0xff));
   EXPECT_TRUE(AllAre(large, 0xff));
 }
 
-TEST(BlankMemory, IsMappedAnewOnlyWhenItIsTooShort) {
-  BlankMemory memory(0xff);
+TEST(ConstantMemory, IsMappedAnewOnlyWhenItIsTooShort) {
+  ConstantMemory memory(0xff);
   const void* first = memory.AtLeast(1 << 20);
   EXPECT_EQ(memory.AtLeast(10), first);
   EXPECT_EQ(memory.AtLeast(1 << 20), first);
   EXPECT_NE(memory.AtLeast(2 << 20), first);
 }
 
-TEST(BlankMemory, CostsNoMemoryWhenRead) {
+TEST(ConstantMemory, CostsNoMemoryWhenRead) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the sanitizer's shadow of it is memory";
 #endif
   constexpr size_t kBytes = size_t{64} << 20;
   for (const uint8_t byte : {uint8_t{0x00}, uint8_t{0xff}}) {
-    BlankMemory memory(byte);
+    ConstantMemory memory(byte);
     const size_t before = PrivateBytes();
     EXPECT_TRUE(AllAre(BytesOf(&memory, kBytes), byte));
     EXPECT_LT(PrivateBytes(), before + kBytes / 16) << int{byte};
@@ -71,8 +71,8 @@ TEST(BlankMemory, CostsNoMemoryWhenRead) {
 }
 
 // A descriptor that stays could be written to by its number, or be closed with all others and given to another file.
-TEST(BlankMemory, KeepsNoDescriptor) {
-  BlankMemory memory(0xff);
+TEST(ConstantMemory, KeepsNoDescriptor) {
+  ConstantMemory memory(0xff);
   EXPECT_TRUE(AllAre(BytesOf(&memory, 100), 0xff));
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     std::error_code is_gone;

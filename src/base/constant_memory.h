@@ -1,7 +1,7 @@
 // Memory to read in which every byte is 0x00, or every byte is 0xff, and which costs next to nothing however long it
 // is: the pages are one page (zeros) or one small piece (ones) of the machine, mapped again and again.
 //
-//   BlankMemory ones(0xff);
+//   ConstantMemory ones(0xff);
 //   auto* none = static_cast<const StringId*>(ones.AtLeast(rows * sizeof(StringId)));   // all kNone
 //
 // Thread rule: one thread at a time in AtLeast; what it returned may be read by any thread.
@@ -15,11 +15,11 @@
 
 namespace opscope {
 
-class BlankMemory {
+class ConstantMemory {
  public:
-  explicit BlankMemory(uint8_t byte) : byte_(byte) {}
+  explicit ConstantMemory(uint8_t byte) : byte_(byte) {}
 
-  // Stays valid as long as this object, also after larger requests. Throws MemoryRefused.
+  // Stays valid as long as this object, also after larger requests. Throws AllocationFailure.
   const void* AtLeast(size_t bytes);
 
  private:

@@ -3,7 +3,7 @@
 // for a column of 100 million rows that says "unknown" in each. The piece is 1 MiB, because a process may
 // have 65,530 mappings, which then cover 64 GiB. Without memfd the memory is filled after all.
 // SPDX-License-Identifier: Apache-2.0
-#include "base/blank_memory.h"
+#include "base/constant_memory.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -13,8 +13,8 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/allocation_failure.h"
 #include "base/descriptor.h"
-#include "base/memory_refused.h"
 
 namespace opscope {
 namespace {
@@ -33,7 +33,7 @@ bool FillWithOnes(int file) {
 // kPiece bytes of 0xff of a file in memory. It is sealed and its descriptor is closed, so it cannot be written.
 // nullptr: the machine has none for us.
 void* MapOnes() {
-  const int file = AboveStandardStreams(memfd_create("opscope blank", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  const int file = MoveAboveStderr(memfd_create("opscope blank", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (file < 0) return nullptr;
   void* ones = MAP_FAILED;
   if (FillWithOnes(file)) {
@@ -70,25 +70,25 @@ bool CoverWithOnes(std::byte* memory, size_t bytes) {
 
 }  // namespace
 
-void BlankMemory::Unmap::operator()(std::byte* memory) const {
+void ConstantMemory::Unmap::operator()(std::byte* memory) const {
   munmap(memory, bytes);
 }
 
-BlankMemory::Mapping BlankMemory::Map(size_t bytes) const {
+ConstantMemory::Mapping ConstantMemory::Map(size_t bytes) const {
   const int protection = byte_ == 0 ? PROT_READ : PROT_READ | PROT_WRITE;
   void* mapped = mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapped == MAP_FAILED) throw MemoryRefused(bytes);
+  if (mapped == MAP_FAILED) throw AllocationFailure(bytes);
   auto* memory = static_cast<std::byte*>(mapped);
   Mapping mapping(memory, Unmap{bytes});
   if (byte_ == 0 || (byte_ == 0xff && CoverWithOnes(memory, bytes))) return mapping;
   // Memory of our own, whatever a failed cover left.
   if (mmap(mapped, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
-    throw MemoryRefused(bytes);
+    throw AllocationFailure(bytes);
   std::memset(mapped, byte_, bytes);
   return mapping;
 }
 
-const void* BlankMemory::AtLeast(size_t bytes) {
+const void* ConstantMemory::AtLeast(size_t bytes) {
   if (bytes > bytes_ || mappings_.empty()) {
     constexpr size_t kPage = 4096;
     // Asked for again and again while a table grows, it must not be mapped anew for each row.

@@ -1,6 +1,6 @@
 // The one place where a failed allocation becomes an Error. Inside the library memory is taken as the
 // standard containers take it, and what they throw ends at the public entry point that was called:
-// every function that returns a Status or a Result runs its body through OrShortMemory. Functions that
+// every function that returns a Status or a Result runs its body through CatchBadAlloc. Functions that
 // return plain values (analyses, reports) have no way to say it and let std::bad_alloc pass.
 //
 // Thread rule: pure functions.
@@ -13,28 +13,28 @@
 #include <string_view>
 #include <utility>
 
-#include "base/memory_refused.h"
+#include "base/allocation_failure.h"
 #include "opscope/result.h"
 
 namespace opscope {
 
 // Fits into the string object itself (15 bytes with libstdc++): saying that memory is short must not need any.
-inline constexpr const char* kShortMemory = "memory is short";
+inline constexpr const char* kOutOfMemoryText = "memory is short";
 
 // With the size of the failed request, if it is known.
-[[nodiscard]] inline const char* ShortMemoryText(const std::bad_alloc& refused) {
-  return dynamic_cast<const MemoryRefused*>(&refused) != nullptr ? refused.what() : kShortMemory;
+[[nodiscard]] inline const char* BadAllocText(const std::bad_alloc& refused) {
+  return dynamic_cast<const AllocationFailure*>(&refused) != nullptr ? refused.what() : kOutOfMemoryText;
 }
 
 // "WHAT: memory is short", and without WHAT where even that is too much.
-[[nodiscard]] inline Error ShortMemoryError(std::string_view what, const char* text = kShortMemory) {
+[[nodiscard]] inline Error OutOfMemoryError(std::string_view what, const char* text = kOutOfMemoryText) {
   Error error;
   error.code = ErrorCode::kOutOfMemory;
   try {
     if (!what.empty()) error.message.append(what).append(": ");
     error.message.append(text);
   } catch (const std::bad_alloc&) {
-    error.message = kShortMemory;
+    error.message = kOutOfMemoryText;
   }
   return error;
 }
@@ -42,13 +42,13 @@ inline constexpr const char* kShortMemory = "memory is short";
 // Returns the result of `body`, a Status or a Result. `what`: path or name that the message of an allocation
 // failure begins with.
 template <typename Body>
-[[nodiscard]] auto OrShortMemory(std::string_view what, Body&& body) -> decltype(body()) {
+[[nodiscard]] auto CatchBadAlloc(std::string_view what, Body&& body) -> decltype(body()) {
   try {
     return std::forward<Body>(body)();
   } catch (const std::bad_alloc& refused) {
-    return ShortMemoryError(what, ShortMemoryText(refused));
+    return OutOfMemoryError(what, BadAllocText(refused));
   } catch (const std::length_error&) {  // a container larger than the address space
-    return ShortMemoryError(what);
+    return OutOfMemoryError(what);
   }
 }
 
