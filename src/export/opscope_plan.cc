@@ -183,14 +183,14 @@ void OpscopePlan::PlanArguments() {
 // An end of a flow nearly always has the time at which its span starts, so the difference is stored: mostly zero.
 void PutTimesInSpans(uint32_t column, std::span<const Timestamp> times, std::span<const SpanId> in_spans,
                      const SpanColumns& spans, TableBlockWriter* block) {
-  const std::span<uint64_t> values = block->Room(times.size());
+  const std::span<uint64_t> values = block->Scratch(times.size());
   bool all_zero = true;
   for (size_t i = 0; i < times.size(); ++i) {
     const SpanId span = in_spans[i];
     values[i] = WireValue(times[i]) - (span == SpanId::kNone ? 0 : WireValue(spans.start[Row(span)]));
     all_zero &= values[i] == 0;
   }
-  if (!all_zero) block->AddRoom(column, times.size(), ColumnEncoding::kSigned);
+  if (!all_zero) block->AddScratch(column, times.size(), ColumnEncoding::kSigned);
 }
 
 void OpscopePlan::PlanFlows() {

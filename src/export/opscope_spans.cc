@@ -124,12 +124,12 @@ void AddRows(uint64_t absent, uint32_t column, std::span<const T> values, std::s
     all_absent = all_absent && AllAre(absent, values.subspan(segment.first, segment.rows));
   }
   if (all_absent) return;
-  uint64_t* at = block->Room(rows).data();
+  uint64_t* at = block->Scratch(rows).data();
   for (const Segment& segment : segments) {
     CopyWireValues(values.subspan(segment.first, segment.rows), at);
     at += segment.rows;
   }
-  block->AddRoom(column, rows, encoding);
+  block->AddScratch(column, rows, encoding);
 }
 
 // own_kinds: kinds are stored, because category and name do not determine them.

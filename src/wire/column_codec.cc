@@ -45,9 +45,9 @@ bool ReadPlane(ByteReader* reader, size_t size, std::string* buffer, const char*
     std::copy(stored.begin(), stored.end(), buffer->data());
     return true;
   }
-  const LentDecompressor decompressor;
+  const PooledDecompressor decompressor;
   const size_t got = ZSTD_decompressDCtx(decompressor.get(), buffer->data(), size, stored.data(), stored.size());
-  ThrowIfShortOfMemory(got);
+  ThrowIfOutOfMemory(got);
   return got == size;
 }
 
@@ -162,9 +162,9 @@ void ColumnEncoder::AppendPlane(std::string* out, std::string_view plane) {
   if (plane.size() > 16) {
     const size_t bound = ZSTD_compressBound(plane.size());
     char* frame = RoomIn(&frame_, bound);
-    const LentCompressor compressor;
+    const PooledCompressor compressor;
     const size_t size = ZSTD_compress2(compressor.get(), frame, bound, plane.data(), plane.size());
-    ThrowIfShortOfMemory(size);
+    ThrowIfOutOfMemory(size);
     if (!ZSTD_isError(size) && size < plane.size()) {
       AppendVarint(out, size * 2 + 1);
       out->append(frame, size);

@@ -34,10 +34,10 @@ uint32_t CheckOf(const void* data, size_t size) {
 bool AppendCompressed(std::string* out, std::string_view payload) {
   const size_t before = out->size(), bound = ZSTD_compressBound(payload.size());
   out->resize(before + bound);
-  const LentCompressor compressor;  // its own settings are for planes and stay as they are
+  const PooledCompressor compressor;  // its own settings are for planes and stay as they are
   const size_t size =
       ZSTD_compressCCtx(compressor.get(), out->data() + before, bound, payload.data(), payload.size(), kZstdLevel);
-  ThrowIfShortOfMemory(size);
+  ThrowIfOutOfMemory(size);
   const bool smaller = !ZSTD_isError(size) && size < payload.size();
   out->resize(before + (smaller ? size : 0));
   return smaller;
@@ -96,7 +96,7 @@ BlockScanner::BlockScanner(std::span<const std::byte> file, uint64_t position)
     : file_(file), position_(std::min<uint64_t>(position, file.size())) {
 }
 
-bool BlockScanner::ReadHeader(uint64_t offset, UnreadBlock* block, uint32_t* stored_bytes) const {
+bool BlockScanner::ReadHeader(uint64_t offset, UndecodedBlock* block, uint32_t* stored_bytes) const {
   if (offset > file_.size() || file_.size() - offset < kBlockHeaderBytes) return false;
   const auto bytes = file_.subspan(offset, kBlockHeaderBytes);
   ByteReader reader(bytes);
@@ -110,7 +110,7 @@ bool BlockScanner::ReadHeader(uint64_t offset, UnreadBlock* block, uint32_t* sto
   return reader.Fixed<uint32_t>() == CheckOf(bytes.data(), kHeaderCheckAt);
 }
 
-bool ReadPayload(const UnreadBlock& block, std::string* decompressed, std::span<const std::byte>* payload) {
+bool ReadPayload(const UndecodedBlock& block, std::string* decompressed, std::span<const std::byte>* payload) {
   const auto stored = block.stored;
   *payload = stored;
   if ((block.flags & block_flags::kUnchecked) != 0) return (block.flags & block_flags::kZstd) == 0;
@@ -119,10 +119,10 @@ bool ReadPayload(const UnreadBlock& block, std::string* decompressed, std::span<
   // Only a frame that says its own size is trusted with memory: a lying header costs nothing.
   if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != block.plain_bytes) return false;
   decompressed->resize(block.plain_bytes);
-  const LentDecompressor decompressor;
+  const PooledDecompressor decompressor;
   const size_t size =
       ZSTD_decompressDCtx(decompressor.get(), decompressed->data(), decompressed->size(), stored.data(), stored.size());
-  ThrowIfShortOfMemory(size);
+  ThrowIfOutOfMemory(size);
   *payload = std::as_bytes(std::span(*decompressed));
   return size == block.plain_bytes;
 }
@@ -140,7 +140,7 @@ bool BlockScanner::AtUnusedSpace() const {
   return mapped_ && std::all_of(rest.begin(), rest.end(), [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-bool BlockScanner::NextUnread(UnreadBlock* block) {
+bool BlockScanner::NextUndecoded(UndecodedBlock* block) {
   while (position_ < file_.size()) {
     if (!lost_ && AtUnusedSpace()) {
       Resynchronise();
@@ -150,7 +150,7 @@ bool BlockScanner::NextUnread(UnreadBlock* block) {
     if (!lost_ && file_.size() - position_ < kBlockHeaderBytes) break;
     if (!ReadHeader(position_, block, &stored_bytes)) {
       if (!lost_) {  // a damaged stretch counts once, however many blocks were in it
-        if (damage_ahead_++ == 0) first_ahead_ = static_cast<int64_t>(position_);
+        if (pending_damage_++ == 0) pending_first_ = static_cast<int64_t>(position_);
       }
       lost_ = true;
       Resynchronise();
@@ -161,47 +161,47 @@ bool BlockScanner::NextUnread(UnreadBlock* block) {
     if (stored_bytes > file_.size() - position_ - kBlockHeaderBytes) break;
     block->offset = position_;
     block->stored = file_.subspan(position_ + kBlockHeaderBytes, stored_bytes);
-    block->damage_before = damage_ahead_;
-    block->first_damage = first_ahead_;
-    damage_ahead_ = 0;
-    first_ahead_ = -1;
+    block->damage_before = pending_damage_;
+    block->first_damage = pending_first_;
+    pending_damage_ = 0;
+    pending_first_ = -1;
     position_ = block->end();
     return true;
   }
-  cut_ahead_ = cut_ahead_ || position_ < file_.size();
+  pending_cut_ = pending_cut_ || position_ < file_.size();
   position_ = file_.size();
   return false;
 }
 
-void BlockScanner::NoteDamage(uint64_t count, int64_t first) {
+void BlockScanner::AddDamage(uint64_t count, int64_t first) {
   if (count > 0 && first_damage_ < 0) first_damage_ = first;
   damaged_count_ += count;
 }
 
-void BlockScanner::NoteRead(const UnreadBlock& block, bool whole) {
-  NoteDamage(block.damage_before, block.first_damage);
-  if (!whole) NoteDamage(1, static_cast<int64_t>(block.offset));
+void BlockScanner::OnDecoded(const UndecodedBlock& block, bool whole) {
+  AddDamage(block.damage_before, block.first_damage);
+  if (!whole) AddDamage(1, static_cast<int64_t>(block.offset));
   ended_ = whole && block.type == block_types::kEnd;
 }
 
-void BlockScanner::NoteEnd() {
-  if (damage_ahead_ > 0 || cut_ahead_) ended_ = false;
-  NoteDamage(damage_ahead_, first_ahead_);
-  truncated_ = truncated_ || cut_ahead_;
-  damage_ahead_ = 0;
+void BlockScanner::OnEnd() {
+  if (pending_damage_ > 0 || pending_cut_) ended_ = false;
+  AddDamage(pending_damage_, pending_first_);
+  truncated_ = truncated_ || pending_cut_;
+  pending_damage_ = 0;
 }
 
 bool BlockScanner::Next(Block* block) {
-  UnreadBlock unread;
-  while (NextUnread(&unread)) {
+  UndecodedBlock unread;
+  while (NextUndecoded(&unread)) {
     const bool whole = ReadPayload(unread, &decompressed_, &block->payload);
-    NoteRead(unread, whole);
+    OnDecoded(unread, whole);
     if (!whole) continue;
     block->type = unread.type;
     block->offset = unread.offset;
     return true;
   }
-  NoteEnd();
+  OnEnd();
   return false;
 }
 

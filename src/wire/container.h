@@ -54,7 +54,7 @@ struct Block {
 };
 
 // A block with an intact header; its payload is in the file and has not been checked.
-struct UnreadBlock {
+struct UndecodedBlock {
   uint16_t type = 0, flags = 0;
   uint32_t plain_bytes = 0;
   uint64_t checksum = 0;
@@ -67,11 +67,11 @@ struct UnreadBlock {
 };
 
 // False when the payload is damaged. Otherwise it is in the file or in `decompressed`.
-[[nodiscard]] bool ReadPayload(const UnreadBlock& block, std::string* decompressed,
+[[nodiscard]] bool ReadPayload(const UndecodedBlock& block, std::string* decompressed,
                                std::span<const std::byte>* payload);
 
-// Walks over the blocks of a file: by Next, or by NextUnread, which leaves the payloads to ReadPayload on any thread
-// and needs NoteRead for each, in order.
+// Walks over the blocks of a file: by Next, or by NextUndecoded, which leaves the payloads to ReadPayload on any thread
+// and needs OnDecoded for each, in order.
 class BlockScanner {
  public:
   explicit BlockScanner(std::span<const std::byte> file, uint64_t position = kFileHeaderBytes);
@@ -79,20 +79,20 @@ class BlockScanner {
   // The next whole block. False at the end. Damage is stepped over and counted.
   bool Next(Block* block);
 
-  bool NextUnread(UnreadBlock* block);
-  void NoteRead(const UnreadBlock& block, bool whole);
-  void NoteEnd();  // after all, when NextUnread has returned false
+  bool NextUndecoded(UndecodedBlock* block);
+  void OnDecoded(const UndecodedBlock& block, bool whole);
+  void OnEnd();  // after all, when NextUndecoded has returned false
 
-  // Results of all NoteRead calls so far.
+  // Results of all OnDecoded calls so far.
   uint64_t damaged_count() const { return damaged_count_; }
   int64_t first_damage() const { return first_damage_; }  // offset, -1: none
   bool ended() const { return ended_; }                   // the last block was kEnd
   bool truncated() const { return truncated_; }           // the last block is not whole
 
  private:
-  bool ReadHeader(uint64_t offset, UnreadBlock* block, uint32_t* stored_bytes) const;
+  bool ReadHeader(uint64_t offset, UndecodedBlock* block, uint32_t* stored_bytes) const;
   bool AtUnusedSpace() const;
-  void NoteDamage(uint64_t count, int64_t first);
+  void AddDamage(uint64_t count, int64_t first);
   void Resynchronise();
 
   std::span<const std::byte> file_;
@@ -104,9 +104,9 @@ class BlockScanner {
   bool mapped_ = false;  // zero bytes may stand between blocks
   bool lost_ = false;    // looking for the next header
   // Found by walking, not noted yet.
-  uint64_t damage_ahead_ = 0;
-  int64_t first_ahead_ = -1;
-  bool cut_ahead_ = false;
+  uint64_t pending_damage_ = 0;
+  int64_t pending_first_ = -1;
+  bool pending_cut_ = false;
   std::string decompressed_;
 };
 

@@ -17,14 +17,14 @@ void TableBlockWriter::Restart(uint32_t table) {
   body_.clear();
 }
 
-std::span<uint64_t> TableBlockWriter::Room(size_t rows) {
+std::span<uint64_t> TableBlockWriter::Scratch(size_t rows) {
   if (values_.size() < rows) values_.resize(rows);
   return std::span(values_).first(rows);
 }
 
-void TableBlockWriter::AddRoom(uint32_t column, size_t rows, ColumnEncoding encoding) {
+void TableBlockWriter::AddScratch(uint32_t column, size_t rows, ColumnEncoding encoding) {
   encoded_.clear();
-  encoder_.Append(&encoded_, Room(rows), encoding);
+  encoder_.Append(&encoded_, Scratch(rows), encoding);
   AppendVarint(&body_, column);
   AppendVarint(&body_, rows);
   AppendVarint(&body_, encoded_.size());
@@ -33,8 +33,8 @@ void TableBlockWriter::AddRoom(uint32_t column, size_t rows, ColumnEncoding enco
 }
 
 void TableBlockWriter::Add(uint32_t column, std::span<const uint64_t> values, ColumnEncoding encoding) {
-  std::copy(values.begin(), values.end(), Room(values.size()).begin());
-  AddRoom(column, values.size(), encoding);
+  std::copy(values.begin(), values.end(), Scratch(values.size()).begin());
+  AddScratch(column, values.size(), encoding);
 }
 
 void TableBlockWriter::AddUnless(uint64_t absent, uint32_t column, std::span<const uint64_t> values,

@@ -32,9 +32,9 @@ class TableBlockWriter {
   void Add(uint32_t column, std::span<const uint64_t> values, ColumnEncoding encoding);
   // As Add, but writes nothing when every value is `absent`.
   void AddUnless(uint64_t absent, uint32_t column, std::span<const uint64_t> values, ColumnEncoding encoding);
-  // Room for the values of a column, valid until the next call of anything; then AddRoom adds them.
-  std::span<uint64_t> Room(size_t rows);
-  void AddRoom(uint32_t column, size_t rows, ColumnEncoding encoding);
+  // Room for the values of a column, valid until the next call of anything; then AddScratch adds them.
+  std::span<uint64_t> Scratch(size_t rows);
+  void AddScratch(uint32_t column, size_t rows, ColumnEncoding encoding);
 
   void AppendTo(std::string* payload) const;
   std::string Finish() const;

@@ -45,8 +45,8 @@ void CopyWireValues(std::span<const T> rows, uint64_t* values) {
 
 template <typename T>
 void AddWireColumn(uint32_t column, std::span<const T> rows, ColumnEncoding encoding, TableBlockWriter* block) {
-  CopyWireValues(rows, block->Room(rows.size()).data());
-  block->AddRoom(column, rows.size(), encoding);
+  CopyWireValues(rows, block->Scratch(rows.size()).data());
+  block->AddScratch(column, rows.size(), encoding);
 }
 
 // The value that files leave out: a column with this value in every row is not written. No id, or the

@@ -13,7 +13,7 @@ namespace opscope {
 namespace {
 
 constexpr int kLevel = 3;
-constexpr size_t kMostIdle = 16;  // more threads than that make contexts of their own
+constexpr size_t kMaxIdle = 16;  // more threads than that make contexts of their own
 
 template <typename Context>
 class IdleContexts {
@@ -38,7 +38,7 @@ class IdleContexts {
   }
 
  private:
-  std::array<std::atomic<Context*>, kMostIdle> places_{};
+  std::array<std::atomic<Context*>, kMaxIdle> places_{};
 };
 
 constinit IdleContexts<ZSTD_CCtx> compressors;
@@ -60,17 +60,17 @@ ZSTD_DCtx* MakeDecompressor() {
 
 }  // namespace
 
-LentCompressor::LentCompressor() : context_(compressors.Take()) {
+PooledCompressor::PooledCompressor() : context_(compressors.Take()) {
   if (context_ == nullptr) context_ = MakeCompressor();
 }
-LentCompressor::~LentCompressor() {
+PooledCompressor::~PooledCompressor() {
   if (!compressors.Keep(context_)) ZSTD_freeCCtx(context_);
 }
 
-LentDecompressor::LentDecompressor() : context_(decompressors.Take()) {
+PooledDecompressor::PooledDecompressor() : context_(decompressors.Take()) {
   if (context_ == nullptr) context_ = MakeDecompressor();
 }
-LentDecompressor::~LentDecompressor() {
+PooledDecompressor::~PooledDecompressor() {
   if (!decompressors.Keep(context_)) ZSTD_freeDCtx(context_);
 }
 

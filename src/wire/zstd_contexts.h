@@ -10,24 +10,24 @@
 namespace opscope {
 
 // std::bad_alloc: memory is short.
-class LentCompressor {
+class PooledCompressor {
  public:
-  LentCompressor();
-  ~LentCompressor();
-  LentCompressor(const LentCompressor&) = delete;
-  LentCompressor& operator=(const LentCompressor&) = delete;
+  PooledCompressor();
+  ~PooledCompressor();
+  PooledCompressor(const PooledCompressor&) = delete;
+  PooledCompressor& operator=(const PooledCompressor&) = delete;
   ZSTD_CCtx* get() const { return context_; }
 
  private:
   ZSTD_CCtx* context_;
 };
 
-class LentDecompressor {
+class PooledDecompressor {
  public:
-  LentDecompressor();
-  ~LentDecompressor();
-  LentDecompressor(const LentDecompressor&) = delete;
-  LentDecompressor& operator=(const LentDecompressor&) = delete;
+  PooledDecompressor();
+  ~PooledDecompressor();
+  PooledDecompressor(const PooledDecompressor&) = delete;
+  PooledDecompressor& operator=(const PooledDecompressor&) = delete;
   ZSTD_DCtx* get() const { return context_; }
 
  private:

@@ -13,7 +13,7 @@
 namespace opscope {
 
 // Throws std::bad_alloc if a zstd function returned an allocation failure. `size`: its result.
-inline void ThrowIfShortOfMemory(size_t size) {
+inline void ThrowIfOutOfMemory(size_t size) {
   const ZSTD_ErrorCode code = ZSTD_getErrorCode(size);
   if (code == ZSTD_error_memory_allocation || code == ZSTD_error_workSpace_tooSmall) throw std::bad_alloc();
 }

@@ -21,7 +21,7 @@ namespace opscope {
 
 class BlockAhead {
  public:
-  UnreadBlock unread;
+  UndecodedBlock unread;
   bool is_whole = false;
   std::span<const std::byte> payload;
   // Of the dictionary.

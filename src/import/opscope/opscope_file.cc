@@ -94,14 +94,14 @@ class OpscopeFile {
       std::swap(due, ahead);
       due_count = count;
     } while (due_count > 0 && !over_limit_);
-    if (!over_limit_) scanner->NoteEnd();
+    if (!over_limit_) scanner->OnEnd();
   }
 
   static size_t TakeBlocks(BlockScanner* scanner, std::vector<BlockAhead>* blocks) {
     constexpr uint64_t kMostBytes = uint64_t{32} << 20;  // decompressed
     size_t count = 0;
     for (uint64_t bytes = 0; count < blocks->size() && bytes < kMostBytes; ++count) {
-      if (!scanner->NextUnread(&(*blocks)[count].unread)) break;
+      if (!scanner->NextUndecoded(&(*blocks)[count].unread)) break;
       bytes += (*blocks)[count].unread.plain_bytes;
     }
     return count;
@@ -116,7 +116,7 @@ class OpscopeFile {
         if (!may_add_waiting) return i;
         AddWaitingSpans();
       }
-      scanner->NoteRead(block.unread, block.is_whole);
+      scanner->OnDecoded(block.unread, block.is_whole);
       if (!block.is_whole) CountLost(block.unread);
       if (!block.is_whole || OverLimit(block.unread.end())) continue;
       if (AddBlock(block)) continue;
@@ -126,7 +126,7 @@ class OpscopeFile {
     return blocks.size();
   }
 
-  void CountLost(const UnreadBlock& block) {
+  void CountLost(const UndecodedBlock& block) {
     if (block.type == block_types::kStrings && names_lost_at_ < 0) names_lost_at_ = static_cast<int64_t>(block.offset);
   }
 

@@ -193,14 +193,14 @@ TEST(OpscopeFile, LosesFewNamesToOneFlippedBitAndSaysHowMany) {
         {.start = {static_cast<int64_t>(i)}, .name = builder.Intern("name " + std::to_string(i)), .track = track});
   const std::string file = Export(builder.Build());
   EXPECT_FALSE(HasProblem(Import(file).value(), "names_lost"));
-  std::vector<UnreadBlock> blocks;
+  std::vector<UndecodedBlock> blocks;
   BlockScanner scanner(Bytes(file));
-  for (UnreadBlock block; scanner.NextUnread(&block);) {
+  for (UndecodedBlock block; scanner.NextUndecoded(&block);) {
     if (block.type == block_types::kStrings) blocks.push_back(block);
   }
   ASSERT_GT(blocks.size(), 10u);
   size_t lost_once = 0;
-  for (const UnreadBlock& block : blocks) {
+  for (const UndecodedBlock& block : blocks) {
     for (const uint64_t at : {block.offset + 5, block.offset + kBlockHeaderBytes + block.stored.size() / 2}) {
       SCOPED_TRACE(at);
       std::string damaged = file;
