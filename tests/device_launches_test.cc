@@ -45,7 +45,7 @@ class SlowLaunches {
       const bool is_on_stream = trace.tracks().kind[Row(spans_.track[i])] == TrackKind::kDeviceStream;
       if (!is_on_stream || !device.contains(Category(i))) continue;
       const auto call = calls.find(spans_.correlation[i]);
-      const size_t around = call == calls.end() ? kNobody : OperatorAround(call->second);
+      const size_t around = call == calls.end() ? kNobody : EnclosingOperator(call->second);
       const uint32_t id = spans_.external_id[i];
       foreign_ids += IsWork(i) && around != kNobody && id != 0 && spans_.external_id[around] != id ? 1 : 0;
       launcher[i] = around != kNobody     ? around
@@ -62,7 +62,7 @@ class SlowLaunches {
 
  private:
   std::string_view Category(size_t i) const { return trace_.text(spans_.category[i]); }
-  size_t OperatorAround(size_t call) const {
+  size_t EnclosingOperator(size_t call) const {
     size_t innermost = kNobody;
     for (const size_t op : threads_[Row(spans_.track[call])]) {
       if (spans_.start[call] < spans_.start[op]) break;  // by start

@@ -45,7 +45,7 @@ inline constexpr size_t kSpanKinds = 20;
 // kind`.
 [[nodiscard]] std::string_view SpanKindName(SpanKind kind);
 // The kind with this name; nullopt: there is none.
-[[nodiscard]] std::optional<SpanKind> SpanKindNamed(std::string_view name);
+[[nodiscard]] std::optional<SpanKind> SpanKindFromName(std::string_view name);
 
 // Kind of a call by its name in the spelling of a tracer of Python: kModule,
 // kPythonFunction, kCFunction, or kOther for a run of the garbage collector.

@@ -162,7 +162,7 @@ class Trace {
   bool is_partial() const;
   // True if some span has a kind that does not follow from its category, name and
   // flags.
-  bool has_own_kinds() const;
+  bool has_explicit_kinds() const;
   // Bytes that columns and strings hold.
   uint64_t memory_bytes() const;
 

@@ -87,7 +87,7 @@ enum class TensorLayout : uint8_t {
   kJagged
 };
 // The layout with torch's number; kStrided for an unknown number.
-constexpr TensorLayout TensorLayoutNumbered(uint64_t number) {
+constexpr TensorLayout TensorLayoutFromNumber(uint64_t number) {
   return static_cast<TensorLayout>(number <= static_cast<uint64_t>(TensorLayout::kJagged) ? number : 0);
 }
 

@@ -143,7 +143,7 @@ class Parser {
     if (!is_text && is_pattern) return Fail(std::string(field) + " is a number: compare with = != < <= > >=");
     const size_t value_at = SkipSpace();
     if (!Value(&node.text)) return kNone;
-    const bool is_kind = is_pattern || SpanKindNamed(node.text).has_value();
+    const bool is_kind = is_pattern || SpanKindFromName(node.text).has_value();
     if (node.field == FilterField::kKind && !is_kind) return FailAt(value_at, NoKind(node.text));
     if (!is_text) {
       const std::optional<WholeNumber> number = NumberFrom(node.text, IsTime(node.field));

@@ -183,7 +183,7 @@ int64_t EndOf(const SpanColumns& spans, size_t row) {
 
 void PlanSpanBlocks(const Trace& trace, std::vector<PlannedBlock>* blocks) {
   const SpanColumns& spans = trace.spans();
-  const bool own_kinds = trace.has_own_kinds();
+  const bool own_kinds = trace.has_explicit_kinds();
   std::vector<Cursor> cursors = MakeCursors(trace);
   while (!cursors.empty()) {
     std::vector<Segment> segments = TakeSlice(spans.start, &cursors);

@@ -140,7 +140,7 @@ Status ContentImport::FromUtf16(TextSource* text, Utf16Order order) {
   const Status imported = FromUtf8(&utf8);
   if (!imported.ok()) return InUtf16(imported.error(), name_, offsets);
   AddDamage(utf8.end(), static_cast<int64_t>(utf8.offset() + utf8.text().size()), "half a character of UTF-16");
-  builder_->MoveProblems([&](uint64_t offset) { return offsets.Utf16Of(offset); });
+  builder_->RemapProblemOffsets([&](uint64_t offset) { return offsets.Utf16Of(offset); });
   return {};
 }
 

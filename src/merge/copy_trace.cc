@@ -207,7 +207,7 @@ void TraceCopy::Spans() {
   const SpanColumns& rows = trace_.spans();
   const std::vector<uint16_t> depths = kept_.DepthsOf(trace_);
   const auto kind_of = [&](size_t i) {
-    if (!trace_.has_own_kinds()) return kKindOfCategory;
+    if (!trace_.has_explicit_kinds()) return kKindOfCategory;
     return rows.kind[i] == SpanKind::kOther ? kForcedOther : rows.kind[i];
   };
   spans_.assign(rows.size(), AddedSpan::kNone);

@@ -28,7 +28,7 @@ std::span<T> RowsOf(Column<T>& column, const TrackRange& range) {
 
 // The innermost nested span of the track that holds `time`: starts at or before it and ends after it,
 // or is a zero-length span at it.
-SpanId SpanAround(const SpanTable& spans, const TrackRange& range, Timestamp time) {
+SpanId EnclosingSpan(const SpanTable& spans, const TrackRange& range, Timestamp time) {
   const Timestamp* begin = spans.start.data() + range.first;
   const Timestamp* after = std::upper_bound(begin, begin + range.nested, time);
   if (after == begin) return SpanId::kNone;
@@ -51,8 +51,8 @@ void NestTracks(const SpanOrder& order, std::span<const Nesting> nesting, SpanTa
     } else if (nesting[track] == Nesting::kByTime) {
       *crossings +=
           NestByContainment(range.first, RowsOf(spans->start, range), RowsOf(spans->duration, range), depth, parent);
-    } else if (nesting[track] == Nesting::kByTimeBeside) {
-      NestBeside(range.first, RowsOf(spans->start, range), RowsOf(spans->duration, range), depth, parent);
+    } else if (nesting[track] == Nesting::kByTimeAsSiblings) {
+      NestAsSiblings(range.first, RowsOf(spans->start, range), RowsOf(spans->duration, range), depth, parent);
     }
     for (uint32_t row = range.first + range.nested; row < range.first + range.count; ++row) {
       spans->depth[row] = 0;
@@ -99,7 +99,7 @@ Trace TraceBuilder::Build(size_t max_threads) {
   {
     ThreadTeam team(threads);
     if (!order.source_row.empty()) ApplyOrder(order.source_row.view(), &team, &spans);
-    storage.has_own_kinds = spans.size() > 0 && FillKinds(storage.strings, pending_->tracks, &team, &spans);
+    storage.has_explicit_kinds = spans.size() > 0 && FillKinds(storage.strings, pending_->tracks, &team, &spans);
   }
   const Column<uint32_t> final_row = InvertOrder(order.source_row.view());
   MoveParents(order, nesting, final_row, &spans);
@@ -117,7 +117,7 @@ Trace TraceBuilder::Build(size_t max_threads) {
   const auto resolve = [&](SpanId added, TrackId track, Timestamp time) {
     if (added != SpanId::kNone) return FinalSpan(added, final_row);
     if (Row(track) >= order.tracks.size()) return SpanId::kNone;
-    return SpanAround(spans, order.tracks[Row(track)], time);
+    return EnclosingSpan(spans, order.tracks[Row(track)], time);
   };
   FlowTable& flows = storage.flows;
   for (size_t row = 0; row < flows.id.size(); ++row) {

@@ -88,7 +88,7 @@ void TraceBuilder::SetNested(TrackId track) {
   pending_->nesting[Row(track)] = Nesting::kGiven;
 }
 void TraceBuilder::SetCrossing(TrackId track) {
-  pending_->nesting[Row(track)] = Nesting::kByTimeBeside;
+  pending_->nesting[Row(track)] = Nesting::kByTimeAsSiblings;
 }
 
 SpanColumns TraceBuilder::added_spans() const {
@@ -162,8 +162,8 @@ void TraceBuilder::MoveStart(AddedSpan span, Timestamp start) {
   SetCrossing(spans.track[row]);
 }
 
-Timestamp TraceBuilder::PlaceRowsWithoutTime(Timestamp first_elsewhere) {
-  return storage_->PlaceRowsWithoutTime(first_elsewhere);
+Timestamp TraceBuilder::FillMissingTimes(Timestamp first_elsewhere) {
+  return storage_->FillMissingTimes(first_elsewhere);
 }
 
 void TraceBuilder::AddAsyncSpan(const AsyncSpanRow& row) {
@@ -262,7 +262,7 @@ void TraceBuilder::AddProblem(std::string_view kind, int64_t offset, uint64_t co
       {.kind = id, .severity = known.severity, .count = count, .first_offset = offset, .message = Intern(message)});
 }
 
-void TraceBuilder::MoveProblems(const std::function<uint64_t(uint64_t)>& offset_of) {
+void TraceBuilder::RemapProblemOffsets(const std::function<uint64_t(uint64_t)>& offset_of) {
   auto& offsets = storage_->problems.first_offset;
   for (size_t row = 0; row < offsets.size(); ++row) {
     if (offsets[row] >= 0) offsets[row] = static_cast<int64_t>(offset_of(static_cast<uint64_t>(offsets[row])));

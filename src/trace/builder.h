@@ -92,7 +92,7 @@ class TraceBuilder {
 
   // Gives rows that were added at kNoTime the time of the first one that has a time, or `first_elsewhere` if that is
   // earlier, and returns it; 0 where nothing has one. At 0 they would make the trace as long as its clock. O(rows)
-  Timestamp PlaceRowsWithoutTime(Timestamp first_elsewhere = kNoTime);
+  Timestamp FillMissingTimes(Timestamp first_elsewhere = kNoTime);
 
   void AddAsyncSpan(const AsyncSpanRow& row);
   void AddInstant(const InstantRow& row);
@@ -131,7 +131,7 @@ class TraceBuilder {
                       std::string_view message);
   bool HasProblem(std::string_view kind) const;
   // Translates the offsets of all problems so far by offset_of, for importers that read a derived text.
-  void MoveProblems(const std::function<uint64_t(uint64_t)>& offset_of);
+  void RemapProblemOffsets(const std::function<uint64_t(uint64_t)>& offset_of);
 
   uint64_t memory_bytes() const;
   bool empty() const;  // no event was added

@@ -206,7 +206,7 @@ class DebugTextWriter {
       Quoted(spans.name[i]);
       Value(column::overload{}, spans.overload[i]);
       if (spans.category[i] != StringId::kEmpty) Value(column::category{}, spans.category[i]);
-      if (trace_.has_own_kinds()) Key("kind"), out_ += SpanKindName(spans.kind[i]);
+      if (trace_.has_explicit_kinds()) Key("kind"), out_ += SpanKindName(spans.kind[i]);
       Value(column::parent{}, spans.parent[i]);
     });
   }

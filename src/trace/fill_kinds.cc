@@ -38,7 +38,7 @@ class KindFiller {
       const SpanKind kind = given == kKindOfCategory ? found : given == kForcedOther ? SpanKind::kOther : given;
       is_own |= kind != found;
       ++next;
-      if (FlagsOf(row) == 0 && !finder->names_mattered()) next = EndOfRun(row, end, rows);
+      if (FlagsOf(row) == 0 && !finder->depends_on_name()) next = EndOfRun(row, end, rows);
       if (kind == given) continue;
       if (rows == nullptr) spans_.kind.Set(row, kind), rows = spans_.kind.filled()->data();
       for (; row < next; ++row)

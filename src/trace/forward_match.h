@@ -57,25 +57,25 @@ class ForwardMatch {
   }
 
   void AddForward(uint64_t key, Timestamp start, uint32_t span) {
-    const auto [kept, is_new] = kept_.try_emplace(key, Kept{start, span, false});
-    if (!is_new && (kept->second.is_taken || start >= kept->second.start)) kept.value() = {start, span, false};
+    const auto [kept, is_new] = candidates_.try_emplace(key, Candidate{start, span, false});
+    if (!is_new && (kept->second.is_matched || start >= kept->second.start)) kept.value() = {start, span, false};
   }
 
   Found Take(uint64_t key) {
-    const auto kept = kept_.find(key);
-    if (kept == kept_.end()) return {};
-    const bool is_first = !kept->second.is_taken;
-    kept.value().is_taken = true;
+    const auto kept = candidates_.find(key);
+    if (kept == candidates_.end()) return {};
+    const bool is_first = !kept->second.is_matched;
+    kept.value().is_matched = true;
     return {kept->second.span, is_first};
   }
 
  private:
-  struct Kept {
+  struct Candidate {
     Timestamp start;
     uint32_t span;
-    bool is_taken;
+    bool is_matched;
   };
-  tsl::robin_map<uint64_t, Kept, MixedHash> kept_;
+  tsl::robin_map<uint64_t, Candidate, MixedHash> candidates_;
 };
 
 }  // namespace opscope

@@ -27,7 +27,7 @@
 namespace opscope {
 namespace {
 
-constexpr uint32_t kNobody = Row(SpanId::kNone);
+constexpr uint32_t kNoSpan = Row(SpanId::kNone);
 constexpr size_t kRowsAtOnce = size_t{1} << 16;
 
 // Rows [first, end) of one track, and what was found of them.
@@ -97,12 +97,12 @@ class Roles {
 
 // For each number that device spans have, the first host span with it. Calls are numbered consecutively, so the
 // range of the numbers is mostly an array; numbers without a device span are ignored.
-class NumberOwners {
+class SpanByNumber {
  public:
-  NumberOwners() = default;
+  SpanByNumber() = default;
   // `for_each(use)` calls use(number) for each, always the same ones.
   template <typename ForEach>
-  explicit NumberOwners(const ForEach& for_each) {
+  explicit SpanByNumber(const ForEach& for_each) {
     constexpr size_t kSparsest = 4;  // numbers of the range for each in it
     size_t count = 0;
     uint32_t first = UINT32_MAX, last = 0;
@@ -113,14 +113,14 @@ class NumberOwners {
     if (!has_range_) numbers_ = NumberSet::Of(for_each);
     const size_t places = has_range_ ? size_t{last - first} + 1 : numbers_.size();
     owners_.reserve(places);
-    owners_.resize(places, kNobody);
+    owners_.resize(places, kNoSpan);
   }
   // Any thread, unless it is alone: then one pays for no lock of the bus. `place_of` a row: what rows are compared by.
   template <typename PlaceOf>
   void Offer(uint32_t number, uint32_t row, bool is_alone, const PlaceOf& place_of) {
     const size_t place = PlaceOfNumber(number);
     if (place >= owners_.size()) return;
-    const auto is_before = [&](uint32_t known) { return known == kNobody || place_of(row) < place_of(known); };
+    const auto is_before = [&](uint32_t known) { return known == kNoSpan || place_of(row) < place_of(known); };
     if (is_alone) {
       if (is_before(owners_[place])) owners_[place] = row;
       return;
@@ -133,7 +133,7 @@ class NumberOwners {
   // REQUIRES: nothing is offered any more.
   uint32_t Of(uint32_t number) const {
     const size_t place = PlaceOfNumber(number);
-    return place < owners_.size() ? owners_[place] : kNobody;
+    return place < owners_.size() ? owners_[place] : kNoSpan;
   }
 
  private:
@@ -172,8 +172,8 @@ class LaunchFinder {
       next += piece.launchers.size();
     }
     team_.ForEach(host_.size(), [&](size_t piece, size_t) { VisitHost(&host_[piece]); });
-    team_.ForEach(device_.size(), [&](size_t piece, size_t) { GoByCalls(&device_[piece]); });
-    team_.ForEach(device_.size(), [&](size_t piece, size_t) { GoByIds(&device_[piece]); });
+    team_.ForEach(device_.size(), [&](size_t piece, size_t) { AssignByCalls(&device_[piece]); });
+    team_.ForEach(device_.size(), [&](size_t piece, size_t) { AssignByIds(&device_[piece]); });
   }
 
   void Write(LaunchTable* launches) {
@@ -196,7 +196,7 @@ class LaunchFinder {
       for (const auto& [row, launcher] : piece.links)
         add(row, launcher);
       for (size_t i = 0; i < piece.launchers.size(); ++i) {
-        if (piece.launchers[i] != kNobody) add(piece.first + static_cast<uint32_t>(i), piece.launchers[i]);
+        if (piece.launchers[i] != kNoSpan) add(piece.first + static_cast<uint32_t>(i), piece.launchers[i]);
       }
     }
   }
@@ -204,8 +204,8 @@ class LaunchFinder {
   uint64_t foreign_ids() const { return foreign_ids_; }
 
  private:
-  NumberOwners OwnersOf(std::span<const uint32_t> numbers) const {
-    return NumberOwners([&](const auto& use) {
+  SpanByNumber OwnersOf(std::span<const uint32_t> numbers) const {
+    return SpanByNumber([&](const auto& use) {
       for (const Piece& piece : device_) {
         for (const uint32_t number : numbers.subspan(piece.first, piece.end - piece.first))
           if (number != 0) use(number);
@@ -226,20 +226,20 @@ class LaunchFinder {
       calls_.Offer(spans_.correlation[row], row, is_alone, begin);
       if (role != Role::kCall) {
         operators_.Offer(spans_.external_id[row], row, is_alone, operator_then_begin);
-      } else if (const uint32_t around = OperatorAround(row); around != kNobody) {
+      } else if (const uint32_t around = EnclosingOperator(row); around != kNoSpan) {
         piece->links.emplace_back(row, around);
       }
     }
   }
 
-  void GoByCalls(Piece* piece) {
+  void AssignByCalls(Piece* piece) {
     uint64_t own = 0, foreign = 0;
     for (uint32_t row = piece->first; row < piece->end; ++row) {
       const uint32_t call = calls_.Of(spans_.correlation[row]);
-      const uint32_t around = call == kNobody ? kNobody : OperatorAround(call);
+      const uint32_t around = call == kNoSpan ? kNoSpan : EnclosingOperator(call);
       piece->launchers[row - piece->first] = around;
       const bool is_work = RoleOf(row) != Role::kOther;
-      if (around == kNobody || spans_.external_id[row] == 0 || !is_work) continue;
+      if (around == kNoSpan || spans_.external_id[row] == 0 || !is_work) continue;
       ++(spans_.external_id[around] == spans_.external_id[row] ? own : foreign);
     }
     own_ids_ += own;
@@ -247,38 +247,38 @@ class LaunchFinder {
   }
 
   // Device spans whose call has no operator around it.
-  void GoByIds(Piece* piece) {
+  void AssignByIds(Piece* piece) {
     const bool ids_are_correlations = foreign_ids_ > own_ids_;
     for (uint32_t row = piece->first; row < piece->end; ++row) {
       uint32_t& launcher = piece->launchers[row - piece->first];
       ++piece->launched;
-      if (launcher != kNobody) continue;
+      if (launcher != kNoSpan) continue;
       const uint32_t id = spans_.external_id[row], correlation = spans_.correlation[row];
       // Kineto gives a wait that no operator made its own correlation as its id.
       const bool is_own = spans_.kind[row] == SpanKind::kSynchronization || ids_are_correlations;
       if (id != correlation || !is_own) launcher = operators_.Of(id);
-      if (launcher == kNobody) launcher = calls_.Of(correlation);
-      piece->launched -= launcher == kNobody ? 1 : 0;
+      if (launcher == kNoSpan) launcher = calls_.Of(correlation);
+      piece->launched -= launcher == kNoSpan ? 1 : 0;
     }
   }
 
   // The span itself, where it is an operator. Few spans lie between a call and its operator, but in a hostile trace.
-  uint32_t OperatorAround(uint32_t row) {
+  uint32_t EnclosingOperator(uint32_t row) {
     for (int steps = 0; steps < 64; ++steps) {
       if (IsOperator(row)) return row;
-      if (spans_.parent[row] == SpanId::kNone) return kNobody;
+      if (spans_.parent[row] == SpanId::kNone) return kNoSpan;
       row = Row(spans_.parent[row]);
     }
-    std::call_once(all_are_known_, [&] { FindAllOperators(); });
-    return operator_around_[row];
+    std::call_once(all_computed_, [&] { ComputeAllEnclosing(); });
+    return enclosing_operator_[row];
   }
 
-  void FindAllOperators() {
-    operator_around_.resize(spans_.size());
+  void ComputeAllEnclosing() {
+    enclosing_operator_.resize(spans_.size());
     for (uint32_t row = 0; row < spans_.size(); ++row) {
       const SpanId parent = spans_.parent[row];
-      const uint32_t around = parent == SpanId::kNone ? kNobody : operator_around_[Row(parent)];
-      operator_around_[row] = IsOperator(row) ? row : around;
+      const uint32_t around = parent == SpanId::kNone ? kNoSpan : enclosing_operator_[Row(parent)];
+      enclosing_operator_[row] = IsOperator(row) ? row : around;
     }
   }
 
@@ -289,10 +289,10 @@ class LaunchFinder {
   const SpanColumns spans_;
   std::vector<Piece> host_, device_;
   ThreadTeam team_;
-  NumberOwners calls_, operators_;  // by correlation, by external id
+  SpanByNumber calls_, operators_;  // by correlation, by external id
   Column<uint32_t> launchers_;      // of the rows of the device, piece after piece
-  std::once_flag all_are_known_;
-  std::vector<uint32_t> operator_around_;  // by span; filled at its first use
+  std::once_flag all_computed_;
+  std::vector<uint32_t> enclosing_operator_;  // by span; filled at its first use
   std::atomic<uint64_t> own_ids_ = 0, foreign_ids_ = 0;
 };
 

@@ -16,7 +16,7 @@ struct OpenSpan {
 };
 
 // The column has 16 bits; deeper trees keep their shape (parents are right) and show this depth.
-uint16_t ShownDepth(size_t ancestors) {
+uint16_t ClampedDepth(size_t ancestors) {
   return static_cast<uint16_t>(std::min<size_t>(ancestors, UINT16_MAX));
 }
 
@@ -33,7 +33,7 @@ void NestByDepth(uint32_t first_row, std::span<uint16_t> depth, std::span<SpanId
     while (!open.empty() && open.back().bound >= recorded)
       open.pop_back();
     parent[i] = ParentOf(open);
-    depth[i] = ShownDepth(open.size());
+    depth[i] = ClampedDepth(open.size());
     open.push_back({first_row + static_cast<uint32_t>(i), recorded});
   }
 }
@@ -46,7 +46,7 @@ uint64_t NestByContainment(uint32_t first_row, std::span<const Timestamp> start,
     while (!open.empty() && open.back().bound <= start[i].ns)
       open.pop_back();
     parent[i] = ParentOf(open);
-    depth[i] = ShownDepth(open.size());
+    depth[i] = ClampedDepth(open.size());
     int64_t end = EndOf(start[i], duration[i]);
     if (!open.empty() && end > open.back().bound) {
       ++crossings;
@@ -57,15 +57,15 @@ uint64_t NestByContainment(uint32_t first_row, std::span<const Timestamp> start,
   return crossings;
 }
 
-void NestBeside(uint32_t first_row, std::span<const Timestamp> start, std::span<const Duration> duration,
-                std::span<uint16_t> depth, std::span<SpanId> parent) {
+void NestAsSiblings(uint32_t first_row, std::span<const Timestamp> start, std::span<const Duration> duration,
+                    std::span<uint16_t> depth, std::span<SpanId> parent) {
   std::vector<OpenSpan> open;
   for (size_t i = 0; i < start.size(); ++i) {
     const int64_t end = EndOf(start[i], duration[i]);
     while (!open.empty() && (open.back().bound <= start[i].ns || open.back().bound < end))
       open.pop_back();
     parent[i] = ParentOf(open);
-    depth[i] = ShownDepth(open.size());
+    depth[i] = ClampedDepth(open.size());
     if (end > start[i].ns) open.push_back({first_row + static_cast<uint32_t>(i), end});
   }
 }

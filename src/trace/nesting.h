@@ -24,7 +24,7 @@
 namespace opscope {
 
 // How the parents of one track's spans are found. kGiven: they were added with them.
-enum class Nesting : uint8_t { kByTime, kByDepth, kGiven, kByTimeBeside };
+enum class Nesting : uint8_t { kByTime, kByDepth, kGiven, kByTimeAsSiblings };
 
 // `depth` in: as recorded, gaps legal (a row's parent is the nearest earlier row that is less deep).
 // Out: number of ancestors. parent[i] becomes a row number: first_row + index, or kNone. O(n).
@@ -36,8 +36,8 @@ uint64_t NestByContainment(uint32_t first_row, std::span<const Timestamp> start,
                            std::span<uint16_t> depth, std::span<SpanId> parent);
 
 // Likewise; a span that crosses the end of another becomes its sibling. O(n).
-void NestBeside(uint32_t first_row, std::span<const Timestamp> start, std::span<const Duration> duration,
-                std::span<uint16_t> depth, std::span<SpanId> parent);
+void NestAsSiblings(uint32_t first_row, std::span<const Timestamp> start, std::span<const Duration> duration,
+                    std::span<uint16_t> depth, std::span<SpanId> parent);
 
 // start + duration, at most the largest time there is.
 inline int64_t EndOf(Timestamp start, Duration duration) {

@@ -78,7 +78,7 @@ class RandomTables {
     row.dtype = Below(2) == 0 ? Text() : StringId::kEmpty;
     row.value = Below(3) == 0 ? Text() : StringId::kEmpty;
     row.has_strides = Below(2) == 0;
-    if (!row.has_strides) row.layout = TensorLayoutNumbered(Below(12));
+    if (!row.has_strides) row.layout = TensorLayoutFromNumber(Below(12));
     row.sizes = std::span(integers_).subspan(Below(10), Below(6));
     if (row.has_strides) row.strides = std::span(integers_).subspan(Below(10), row.sizes.size());
     return row;

@@ -104,7 +104,7 @@ std::string_view SpanKindName(SpanKind kind) {
   return kNames[std::min<size_t>(static_cast<size_t>(kind), kSpanKinds - 1)];
 }
 
-std::optional<SpanKind> SpanKindNamed(std::string_view name) {
+std::optional<SpanKind> SpanKindFromName(std::string_view name) {
   const auto* found = std::ranges::find(kNames, name);
   if (found == std::end(kNames)) return std::nullopt;
   return static_cast<SpanKind>(found - std::begin(kNames));

@@ -50,7 +50,7 @@ class SpanKindFinder {
       last_category_ = category, last_kind_ = static_cast<SpanKind>(known);
     }
     const SpanKind kind = last_kind_;
-    if (!names_mattered()) return kind;
+    if (!depends_on_name()) return kind;
     if (Row(name) >= of_category_.size()) return SpanKind::kOther;
     std::vector<uint8_t>& of_name = kind == SpanKind::kUserRange ? of_range_ : of_call_;
     if (of_name.empty()) of_name.resize(of_category_.size(), kUnknown);
@@ -60,7 +60,7 @@ class SpanKindFinder {
   }
 
   // False: every span with the category of the last Of, and without flags, has the same kind.
-  bool names_mattered() const { return last_kind_ == SpanKind::kPythonFunction || last_kind_ == SpanKind::kUserRange; }
+  bool depends_on_name() const { return last_kind_ == SpanKind::kPythonFunction || last_kind_ == SpanKind::kUserRange; }
 
  private:
   static constexpr uint8_t kUnknown = 0xff;

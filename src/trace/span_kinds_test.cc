@@ -78,9 +78,9 @@ TEST(SpanKinds, HaveNamesThatLeadBack) {
   for (size_t i = 0; i < kSpanKinds; ++i) {
     const auto kind = static_cast<SpanKind>(i);
     EXPECT_TRUE(names.insert(SpanKindName(kind)).second);
-    EXPECT_EQ(SpanKindNamed(SpanKindName(kind)), kind);
+    EXPECT_EQ(SpanKindFromName(SpanKindName(kind)), kind);
   }
-  EXPECT_EQ(SpanKindNamed("Kernel"), std::nullopt);
+  EXPECT_EQ(SpanKindFromName("Kernel"), std::nullopt);
 }
 
 TEST(SpanKinds, AreNumberedAsTheDocumentSays) {
@@ -101,7 +101,7 @@ TEST(SpanKinds, AreThoseOfTheDocument) {
       const Span span{category == "..._runtime" || category == "..._driver" ? "mtia" + category.substr(3) : category,
                       WithoutDots(name)};
       EXPECT_EQ(KindOf(span), Quoted(row[2])[0]) << category << " " << name;
-      EXPECT_FALSE(TraceOf({span}).has_own_kinds()) << category << " " << name;
+      EXPECT_FALSE(TraceOf({span}).has_explicit_kinds()) << category << " " << name;
     }
   }
 }
@@ -167,7 +167,7 @@ TEST(SpanKinds, ThatAnImporterGivesStay) {
   EXPECT_EQ(trace.spans().kind[0], SpanKind::kOperator);
   EXPECT_EQ(trace.spans().kind[1], SpanKind::kForward);
   EXPECT_EQ(trace.spans().kind[2], SpanKind::kOther);
-  EXPECT_TRUE(trace.has_own_kinds());
+  EXPECT_TRUE(trace.has_explicit_kinds());
 }
 
 // A column is not written where every row holds the same as a row that was never written.

@@ -20,11 +20,11 @@ namespace opscope {
 namespace {
 
 // Sort key of one row. Longer first, so that a parent precedes a child that starts with it.
-struct Place {
+struct SortKey {
   int64_t start;
   int64_t duration;
   uint32_t row;
-  friend bool operator<(const Place& a, const Place& b) {
+  friend bool operator<(const SortKey& a, const SortKey& b) {
     if (a.start != b.start) return a.start < b.start;
     if (a.duration != b.duration) return a.duration > b.duration;
     return a.row < b.row;
@@ -68,7 +68,7 @@ Column<uint32_t> GroupRows(const SpanTable& table, std::span<const uint32_t> gro
   return rows;
 }
 
-Place PlaceOf(const SpanTable& table, uint32_t row) {
+SortKey SortKeyOf(const SpanTable& table, uint32_t row) {
   return {table.start[row].ns, table.duration[row].ns, row};
 }
 
@@ -77,13 +77,13 @@ bool SortGroup(const SpanTable& table, size_t begin, size_t end, Column<uint32_t
   const auto row_at = [&](size_t i) { return rows->empty() ? static_cast<uint32_t>(i) : (*rows)[i]; };
   bool sorted = true;
   for (size_t i = begin + 1; i < end && sorted; ++i) {
-    sorted = !(PlaceOf(table, row_at(i)) < PlaceOf(table, row_at(i - 1)));
+    sorted = !(SortKeyOf(table, row_at(i)) < SortKeyOf(table, row_at(i - 1)));
   }
   if (sorted) return false;
-  Column<Place> places;
+  Column<SortKey> places;
   places.reserve(end - begin);
   for (size_t i = begin; i < end; ++i)
-    places.push_back(PlaceOf(table, row_at(i)));
+    places.push_back(SortKeyOf(table, row_at(i)));
   // Rows come in runs: the operators of a thread, then its calls of Python. Sorting in halves is slow on those.
   NaturalSort(&places, std::less<>());
   if (rows->empty()) {
@@ -186,7 +186,7 @@ SpanOrder OrderSpans(const SpanTable& table, std::span<const Nesting> nesting) {
   if (!stands_in_order) order.source_row = GroupRows(table, group_begin.view());
   for (size_t track = 0; track < track_count; ++track) {
     const uint32_t first = group_begin[2 * track], async = group_begin[2 * track + 1], end = group_begin[2 * track + 2];
-    const bool by_time = nesting[track] == Nesting::kByTime || nesting[track] == Nesting::kByTimeBeside;
+    const bool by_time = nesting[track] == Nesting::kByTime || nesting[track] == Nesting::kByTimeAsSiblings;
     if (by_time) SortGroup(table, first, async, &order.source_row);
     SortGroup(table, async, end, &order.source_row);
     order.tracks.push_back({first, async - first, end - first});

@@ -30,7 +30,7 @@ void TraceStorage::ForEachTime(Visit visit) {
   });
 }
 
-Timestamp TraceStorage::PlaceRowsWithoutTime(Timestamp first_elsewhere) {
+Timestamp TraceStorage::FillMissingTimes(Timestamp first_elsewhere) {
   Timestamp first = first_elsewhere;
   ForEachTime([&](const Timestamp* time) { first = EarlierOf(first, *time); });
   if (first == kNoTime) first = {};

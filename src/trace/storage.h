@@ -24,9 +24,9 @@ class TraceStorage {
 #include "opscope/trace_tables.def"
   StackIndex stack_index;  // of frames and stacks
   ArgumentLists argument_lists;
-  bool has_own_kinds = false;
+  bool has_explicit_kinds = false;
 
-  Timestamp PlaceRowsWithoutTime(Timestamp first_elsewhere);  // as that of TraceBuilder
+  Timestamp FillMissingTimes(Timestamp first_elsewhere);  // as that of TraceBuilder
   // Gives back spare capacity and makes the views; the columns must not change afterwards.
   void Freeze();
   uint64_t memory_bytes();

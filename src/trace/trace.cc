@@ -58,8 +58,8 @@ const OwnCostRow* OwnCosts::FindOfFramework(SpanKind kind) const {
   }
   return nullptr;
 }
-bool Trace::has_own_kinds() const {
-  return storage_->has_own_kinds;
+bool Trace::has_explicit_kinds() const {
+  return storage_->has_explicit_kinds;
 }
 bool Trace::is_partial() const {
   return storage_->views().is_partial;

@@ -222,7 +222,7 @@ void ChromeJoin::ReadStacksOfSpans() {
 }
 
 bool ChromeJoin::Finish(std::string_view own_tracks) {
-  if (builder_->HasProblem("missing_time")) pairs_.PlaceRowsWithoutTime();
+  if (builder_->HasProblem("missing_time")) pairs_.FillMissingTimes();
   if (!lists_.empty()) ReadListsOfSpans();
   ReadStacksOfSpans();
   const uint64_t lost = pairs_.Finish();

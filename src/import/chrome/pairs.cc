@@ -74,10 +74,10 @@ void ChromePairs::ForEachTime(Visit visit) {
     visit(&flow_points_[i].time);
 }
 
-void ChromePairs::PlaceRowsWithoutTime() {
+void ChromePairs::FillMissingTimes() {
   Timestamp first = kNoTime;
   ForEachTime([&](const Timestamp* time) { first = EarlierOf(first, *time); });
-  first = builder_->PlaceRowsWithoutTime(first);
+  first = builder_->FillMissingTimes(first);
   ForEachTime([&](Timestamp* time) {
     if (*time == kNoTime) *time = first;
   });

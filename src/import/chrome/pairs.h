@@ -77,7 +77,7 @@ class ChromePairs {
   }
 
   // As that of TraceBuilder, for what was added here too.
-  void PlaceRowsWithoutTime();
+  void FillMissingTimes();
   // Adds the rows. Returns how many events found no partner.
   uint64_t Finish();
   uint64_t memory_bytes() const;

@@ -34,7 +34,7 @@ class GraphProfile {
     OPSCOPE_TRY(reader_.Read(name));
     for (const GraphInterval& interval : reader_.intervals())
       AddSpan(interval);
-    if (builder_->HasProblem("missing_time")) builder_->PlaceRowsWithoutTime();
+    if (builder_->HasProblem("missing_time")) builder_->FillMissingTimes();
     builder_->info().recorded = reader_.intervals().size();
     builder_->info().format = kMegEngineGraphFormat;
     return {};

@@ -57,7 +57,7 @@ bool AddArgumentLists(const TableBlock& block, ColumnIds* ids, TraceBuilder* bui
     out->dtype = ids->String(flat.dtype[i]);
     out->value = ids->String(flat.value[i]);
     out->has_strides = flat.has_strides[i] != 0;
-    out->layout = TensorLayoutNumbered(flat.layout[i]);
+    out->layout = TensorLayoutFromNumber(flat.layout[i]);
     return FlatArguments::Take(flat.size_count[i], flat.sizes, &flat.next_size, &out->sizes) &&
            FlatArguments::Take(flat.stride_count[i], flat.strides, &flat.next_stride, &out->strides);
   };

@@ -65,7 +65,7 @@ TEST(OpscopeFile, HasTheKindsThatCategoriesDoNotTell) {
   const Result<Trace> back = Import(Export(trace));
   ASSERT_TRUE(back.ok()) << back.error().message;
   EXPECT_EQ(std::vector(back.value().spans().kind.begin(), back.value().spans().kind.end()), kinds);
-  EXPECT_TRUE(back.value().has_own_kinds());
+  EXPECT_TRUE(back.value().has_explicit_kinds());
 }
 
 // A reader of before knows no such column, and a file of before has none.

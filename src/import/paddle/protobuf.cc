@@ -40,7 +40,7 @@ class PaddleDump {
       ReadTopLevel(reader);
     RecordDamage(reader);
     if (builder_->empty() && damage_.found()) return damage_.FirstIn(name);
-    if (builder_->HasProblem("missing_time")) builder_->PlaceRowsWithoutTime();
+    if (builder_->HasProblem("missing_time")) builder_->FillMissingTimes();
     tracks_.Name(extra_info_);
     AddMetadata();
     builder_->info().format = "paddle-protobuf";

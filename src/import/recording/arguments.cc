@@ -106,7 +106,7 @@ bool RecordingArguments::DecodeTensor(uint32_t tag, ByteReader* reader, Argument
   if (ElementOf(tag) != kUnknownElement) row->dtype = builder_->Intern(TorchTypeName(ElementOf(tag)));
   const bool wide = (tag & arg_flags::kWide) != 0;
   row->sizes = ReadIntegers(arg_flags::SizesOf(tag), wide, reader);
-  row->layout = TensorLayoutNumbered(arg_flags::LayoutOf(tag));
+  row->layout = TensorLayoutFromNumber(arg_flags::LayoutOf(tag));
   row->has_strides = (tag & arg_flags::kNoStrides) == 0;
   if (!row->has_strides) return reader->ok();
   if ((tag & arg_flags::kContiguous) != 0) {

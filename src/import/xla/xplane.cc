@@ -80,7 +80,7 @@ class XSpaceFile {
       if (!texts[field].empty()) builder_->AddMetadata(key, "[" + texts[field] + "]");
     }
     links_.Finish(calls_seen_);
-    if (builder_->HasProblem("missing_time")) builder_->PlaceRowsWithoutTime();
+    if (builder_->HasProblem("missing_time")) builder_->FillMissingTimes();
     builder_->info().format = "xplane";
     return {};
   }
