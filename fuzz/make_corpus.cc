@@ -59,7 +59,7 @@ std::string MegEngineChunk(uint32_t sequence, uint64_t piece, uint64_t time) {
     record.value = value;
     record.reserved = detail;
     if (!name.empty()) record.name = chunk.Name(name);
-    if (!payload.empty()) record.side = chunk.Side(payload);
+    if (!payload.empty()) record.payload = chunk.Side(payload);
     chunk.Add(record);
   };
   using Event = MegEngineEvent;

@@ -54,7 +54,7 @@ class Chunk {
     Record record;
     record.start = 2000 + 10 * made_.size(), record.value = 5;
     record.kind = RecordKind::kScope, record.source = RecordSource::kTorch;
-    record.name = chunk_.Name(std::to_string(made_.size())), record.side = made.at;
+    record.name = chunk_.Name(std::to_string(made_.size())), record.payload = made.at;
     chunk_.Add(record);
     made_.push_back(made);
   }

@@ -7,7 +7,7 @@
 //   depth, reserved   low and high half of the correlation id of the call that it belongs to
 //   name     of a kernel (mangled), of a call, of a device; else none
 //   scope    a CudaEvent
-//   side     a payload without fields: header, then the struct below that the event names. Records with equal
+//   payload  a payload without fields: header, then the struct below that the event names. Records with equal
 //            payloads share one, so most records take 32 bytes
 //
 // No struct has padding, so equal ones have equal bytes. A struct may grow at its

@@ -7,7 +7,7 @@
 //   +--------+---------+---------+-- --+            +-- --+----------+-----------+
 //   | header | record0 | record1 | ... |  free      | ... | entry 1  |  entry 0  |
 //   +--------+---------+---------+-- --+            +-- --+----------+-----------+
-//                                 record_count ->      <- side_begin
+//                                 record_count ->      <- entries_begin
 //
 // Records grow upward, entries (names and payloads) grow downward from the end. A
 // record names its entries by byte offset within its own chunk, so a lost chunk
@@ -25,10 +25,10 @@
 // deeper record may belong further out: a record does not adopt one that began
 // before itself.
 //
-// Thread rule: one thread writes a chunk. It stores `record_count` and `side_begin`
+// Thread rule: one thread writes a chunk. It stores `record_count` and `entries_begin`
 // together, with release order, after everything they cover. A reader loads them
 // with acquire order and may then read records [0, record_count) and bytes
-// [side_begin, size); the bytes between are undefined.
+// [entries_begin, size); the bytes between are undefined.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -38,7 +38,7 @@
 
 namespace opscope {
 
-// What a record means; says how to read start, value, name and side. The numbers
+// What a record means; says how to read start, value, name and payload. The numbers
 // stand in files.
 enum class RecordKind : uint8_t {
   kNone = 0,
@@ -46,13 +46,13 @@ enum class RecordKind : uint8_t {
   // depth.
   kScope = 1,
   // A call that begins. start, value = identity of the call while it runs (Python:
-  // one record per call, one per return), side: maybe a payload with kKeywords.
+  // one record per call, one per return), payload: maybe a payload with kKeywords.
   kEnter = 2,
   // Its end. start, value = identity of the call.
   kExit = 3,
   // Like kScope, outside of the nesting; may have ended on another thread.
   kAsync = 4,
-  // An allocation or free. start, value = signed bytes, side: payload with
+  // An allocation or free. start, value = signed bytes, payload: payload with
   // kAddress, maybe kTotals.
   kAllocation = 5,
   // start, value = bits of a double.
@@ -62,19 +62,19 @@ enum class RecordKind : uint8_t {
   // start, value = flow id; likewise kFlowEnd.
   kFlowBegin = 8,
   kFlowEnd = 9,
-  // start, value = duration, side: payload with kDevice.
+  // start, value = duration, payload: payload with kDevice.
   kDeviceSpan = 10,
   // A block of the CPU's allocator. start, value = its bytes (0: unknown), name and
-  // side: its address (BlockAddress).
+  // payload: its address (BlockAddress).
   kHostBlock = 11,
   // Tensors that a Python object references. start, value = address of the object,
-  // side: payload with kHeld.
+  // payload: payload with kHeld.
   kHeld = 12,
   // One record of another recorder, as that made it: `source` says whose, `scope` and the rest by its rules
   // (megengine_event.h). start is not in ticks but in its time, whatever the
   // track's are in.
   kNative = 13,
-  // start, value = bytes that an allocator had no memory for; side: none for the
+  // start, value = bytes that an allocator had no memory for; payload: none for the
   // CPU's, else a payload with kAddress (address 0) and kTotals
   kOutOfMemory = 14,
 };
@@ -114,7 +114,7 @@ struct Record {
   // Offset of a NameEntry in this chunk; 0: no name.
   uint32_t name = 0;
   // Offset of a PayloadHeader in this chunk; 0: none.
-  uint32_t side = 0;
+  uint32_t payload = 0;
   // Open scopes around it; saturates at 65535.
   uint16_t depth = 0;
   RecordKind kind = RecordKind::kNone;
@@ -127,14 +127,14 @@ struct Record {
 };
 static_assert(sizeof(Record) == 32);
 
-// True if name and side of a record are offsets of entries in its chunk.
-inline bool NamesEntries(const Record& record) {
+// True if name and payload of a record are offsets of entries in its chunk.
+inline bool HasEntries(const Record& record) {
   return record.kind != RecordKind::kHostBlock;
 }
-// Address of a kHostBlock, split over name and side. Such a record has no name: it
+// Address of a kHostBlock, split over name and payload. Such a record has no name: it
 // is one of two per operator.
 inline uint64_t BlockAddress(const Record& record) {
-  return uint64_t{record.name} | uint64_t{record.side} << 32;
+  return uint64_t{record.name} | uint64_t{record.payload} << 32;
 }
 
 // A name in the entry area. The text may hold any bytes.
@@ -242,7 +242,7 @@ inline constexpr uint32_t kNoStrides = 1u << 14;   // layout without strides (sp
 
 // A kTensor without strides has a count of 12 bits; the four bits above hold
 // torch's number of its layout, 0: unknown.
-inline constexpr uint32_t kMostUnstridedSizes = 0xfff;
+inline constexpr uint32_t kMaxUnstridedSizes = 0xfff;
 constexpr uint32_t NoStrides(uint32_t layout) {
   return kNoStrides | (layout & 15u) << 28;
 }
@@ -250,7 +250,7 @@ constexpr uint32_t LayoutOf(uint32_t tag) {
   return (tag & kNoStrides) != 0 ? tag >> 28 : 0;
 }
 constexpr uint32_t SizesOf(uint32_t tag) {
-  return tag >> 16 & ((tag & kNoStrides) != 0 ? kMostUnstridedSizes : 0xffffu);
+  return tag >> 16 & ((tag & kNoStrides) != 0 ? kMaxUnstridedSizes : 0xffffu);
 }
 }  // namespace arg_flags
 
@@ -287,27 +287,27 @@ struct ChunkHeader {
   Calibration calibration;  // the newest when the chunk was taken
   char thread_name[32] = {};
   std::atomic<uint32_t> record_count{0};  // published records
-  uint32_t side_begin = 0;                // lowest byte used by the entries of published records
+  uint32_t entries_begin = 0;             // lowest byte used by the entries of published records
   uint64_t recorded_before = 0;
   uint64_t table_distance = 0;  // in a mapped file: bytes from the beginning of the OpenTable to the chunk
 };
 static_assert(sizeof(ChunkHeader) == 128);
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
 static_assert(offsetof(ChunkHeader, record_count) % 8 == 0 &&
-              offsetof(ChunkHeader, side_begin) == offsetof(ChunkHeader, record_count) + 4);
+              offsetof(ChunkHeader, entries_begin) == offsetof(ChunkHeader, record_count) + 4);
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "recordings are little-endian");
 
-// record_count and side_begin as the one 64-bit word that the writer stores: a
+// record_count and entries_begin as the one 64-bit word that the writer stores: a
 // reader never sees one without the other, and publishing costs a single store.
 struct PublishedExtent {
   uint32_t record_count = 0;
-  uint32_t side_begin = 0;
+  uint32_t entries_begin = 0;
 };
 using PublishedWord [[gnu::may_alias]] = uint64_t;
 
 inline void StorePublished(ChunkHeader* chunk, PublishedExtent extent) {
   auto* word = reinterpret_cast<PublishedWord*>(reinterpret_cast<char*>(chunk) + offsetof(ChunkHeader, record_count));
-  __atomic_store_n(word, uint64_t{extent.record_count} | uint64_t{extent.side_begin} << 32, __ATOMIC_RELEASE);
+  __atomic_store_n(word, uint64_t{extent.record_count} | uint64_t{extent.entries_begin} << 32, __ATOMIC_RELEASE);
 }
 
 inline PublishedExtent LoadPublished(const ChunkHeader* chunk) {
@@ -335,11 +335,11 @@ inline PublishedExtent LoadPublished(const ChunkHeader* chunk) {
 // the table. At the cap (kKeepNewest) the unit may be reused for another chunk
 // meanwhile; then table, header and trailer name different chunks.
 struct OpenTableEntry {
-  uint64_t start = 0;   // ticks; 0: none
-  uint32_t name = 0;    // as in Record
-  uint32_t side = 0;    // likewise
-  uint32_t shape = 0;   // depth | kind << 16 | flags << 24
-  uint32_t origin = 0;  // source | scope << 8
+  uint64_t start = 0;             // ticks; 0: none
+  uint32_t name = 0;              // as in Record
+  uint32_t payload = 0;           // likewise
+  uint32_t depth_kind_flags = 0;  // depth | kind << 16 | flags << 24
+  uint32_t origin = 0;            // source | scope << 8
 };
 static_assert(sizeof(OpenTableEntry) == 24);
 

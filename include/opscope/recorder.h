@@ -6,8 +6,8 @@
 //   Stream* stream = opscope_stream_attach(slot, 0);                    // once per thread and window
 //   OpenScope* scope = OpenScopeOn(stream, [&] {                        // begin
 //     const auto entries = InternAndReserve(stream, bytes, [&] { return InternStable(stream, "aten::add"); });
-//     if (entries.side != nullptr) FillPayload(entries.side);
-//     return ScopeEntries{entries.name, entries.side ? OffsetInChunk(stream, entries.side) : 0};
+//     if (entries.payload != nullptr) FillPayload(entries.payload);
+//     return ScopeEntries{entries.name, entries.payload ? OffsetInChunk(stream, entries.payload) : 0};
 //   }, RecordSource::kTorch, 0);
 //   ...
 //   if (scope != nullptr) EndScope(scope, ReadTicks());                 // writes the 32-byte record
@@ -48,28 +48,28 @@ inline uint64_t ReadTicks() {
   return ReadFastTicks();
 }
 
-// Offset in bytes of an address inside the stream's current chunk: what Record::name and Record::side
+// Offset in bytes of an address inside the stream's current chunk: what Record::name and Record::payload
 // hold.
 inline uint32_t OffsetInChunk(const Stream* stream, const void* place) {
   return static_cast<uint32_t>(static_cast<const char*>(place) - reinterpret_cast<const char*>(stream->chunk));
 }
 
-// True if one record and `side_bytes` of entries fit between the last record and the lowest entry of
+// True if one record and `entry_bytes` of entries fit between the last record and the lowest entry of
 // the chunk.
-inline bool HasRoom(const Stream* stream, uint64_t side_bytes) {
+inline bool HasRoom(const Stream* stream, uint64_t entry_bytes) {
   return stream->limit - reinterpret_cast<const char*>(stream->next) >=
-         static_cast<int64_t>(side_bytes + sizeof(Record));
+         static_cast<int64_t>(entry_bytes + sizeof(Record));
 }
 
-// Prefetches the cache lines of the next records (FetchRecords) or payloads (FetchSide). Worth it for
+// Prefetches the cache lines of the next records (PrefetchRecords) or payloads (PrefetchEntries). Worth it for
 // events with pauses between them: the program has evicted the stream from the cache by then, and the
 // next locked instruction of the program waits until the recorder's stores have reached the cache. A
 // training step with shapes and memory: 10 us of 100. GCC removes an out-of-line call as side-effect
 // free; keep them inline.
-__attribute__((always_inline)) inline void FetchRecords(const Stream* stream) {
+__attribute__((always_inline)) inline void PrefetchRecords(const Stream* stream) {
   __builtin_prefetch(stream->next + 8, 1);
 }
-__attribute__((always_inline)) inline void FetchSide(const Stream* stream) {
+__attribute__((always_inline)) inline void PrefetchEntries(const Stream* stream) {
   __builtin_prefetch(stream->limit - 256, 1);
   __builtin_prefetch(stream->limit - 320, 1);
 }
@@ -77,7 +77,7 @@ __attribute__((always_inline)) inline void FetchSide(const Stream* stream) {
 // Reserves `bytes` (a multiple of 8) for entries below `limit` and keeps room for one record. Null at
 // the cap. The caller owns the bytes until it publishes the record. May take the next chunk, which
 // invalidates offsets returned earlier: compare Stream::chunk_sequence, or use InternAndReserve.
-inline char* ReserveSide(Stream* stream, uint32_t bytes) {
+inline char* ReserveEntry(Stream* stream, uint32_t bytes) {
   if (OPSCOPE_UNLIKELY(!HasRoom(stream, bytes))) {
     if (!opscope_make_room(stream, bytes)) return nullptr;
   }
@@ -86,27 +86,27 @@ inline char* ReserveSide(Stream* stream, uint32_t bytes) {
   return stream->limit;
 }
 
-// A name and room for a payload in the same chunk. side: null at the cap.
+// A name and room for a payload in the same chunk. payload: null at the cap.
 struct NameAndRoom {
   uint32_t name = 0;
-  char* side = nullptr;
+  char* payload = nullptr;
 };
-// Interns a name and reserves `side_bytes` (a multiple of 8) such that both lie in the current chunk.
+// Interns a name and reserves `entry_bytes` (a multiple of 8) such that both lie in the current chunk.
 // `intern` may intern several names and returns the offset of the last. It runs again if taking the
 // next chunk invalidated its result.
 template <typename Intern>
-inline NameAndRoom InternAndReserve(Stream* stream, uint32_t side_bytes, const Intern& intern) {
-  char* side = nullptr;
+inline NameAndRoom InternAndReserve(Stream* stream, uint32_t entry_bytes, const Intern& intern) {
+  char* payload = nullptr;
   uint32_t of_side = 0;  // its chunk
   for (;;) {             // ends: a chunk that follows one without records has room for all that was taken from that one
     const uint32_t sequence = stream->chunk_sequence;
     const uint32_t name = intern();
-    if (__builtin_expect(side == nullptr || stream->chunk_sequence != of_side, 1)) {
-      side = ReserveSide(stream, side_bytes);
+    if (__builtin_expect(payload == nullptr || stream->chunk_sequence != of_side, 1)) {
+      payload = ReserveEntry(stream, entry_bytes);
       of_side = stream->chunk_sequence;
-      if (OPSCOPE_UNLIKELY(side == nullptr)) return {name, nullptr};
+      if (OPSCOPE_UNLIKELY(payload == nullptr)) return {name, nullptr};
     }
-    if (__builtin_expect(of_side == sequence, 1)) return {name, side};
+    if (__builtin_expect(of_side == sequence, 1)) return {name, payload};
   }
 }
 
@@ -185,17 +185,17 @@ __attribute__((noinline)) inline void CountDrop(Stream* stream) {
 
 // Counts an event that begins on a stream that accepts none, unless its window has closed. Returns
 // null. Every begin at the cap ends here, so it takes no lock.
-__attribute__((noinline)) inline OpenScope* Refuse(Stream* stream) {
+__attribute__((noinline)) inline OpenScope* DropEvent(Stream* stream) {
   // In this order: a close ends the generation before the taking.
-  if (stream->taking.load(std::memory_order_acquire) != 0 || stream->generation.load() == 0) return nullptr;
+  if (stream->accepting.load(std::memory_order_acquire) != 0 || stream->generation.load() == 0) return nullptr;
   const Writing writing(stream);
   if (writing.allowed()) CountDrop(stream);
   return nullptr;
 }
 
 // Updates the open table after an open scope got other entries (an argument was added).
-inline void NoteNewEntries(Stream* stream, const OpenScope* scope) {
-  const uint32_t depth = scope->shape.load(std::memory_order_relaxed) & 0xffffu;
+inline void UpdateOpenEntry(Stream* stream, const OpenScope* scope) {
+  const uint32_t depth = scope->depth_kind_flags.load(std::memory_order_relaxed) & 0xffffu;
   if (depth >= stream->open_capacity) return;
   auto* words = reinterpret_cast<PublishedWord*>(stream->open_table + depth);
   __atomic_store_n(words + 1, LoadPair(scope, offsetof(OpenScope, name)), __ATOMIC_RELEASE);
@@ -204,7 +204,7 @@ inline void NoteNewEntries(Stream* stream, const OpenScope* scope) {
 // Offsets of a name and a payload in the current chunk; 0: none.
 struct ScopeEntries {
   uint32_t name = 0;
-  uint32_t side = 0;
+  uint32_t payload = 0;
 };
 
 // FillScope fills the slot of a scope inside `outer`; StartScope makes it the innermost open scope. A
@@ -215,12 +215,12 @@ __attribute__((always_inline)) inline void FillScope(Stream* stream, OpenScope* 
                                                      uint8_t scope_type, uint8_t flags, RecordKind kind) {
   uint32_t depth = 0;
   if (outer != nullptr) {
-    depth = outer->shape.load(std::memory_order_relaxed) & 0xffffu;
+    depth = outer->depth_kind_flags.load(std::memory_order_relaxed) & 0xffffu;
     if (__builtin_expect(depth != 0xffffu, 1)) ++depth;
   }
   scope->stream = stream;
-  StorePair(scope, offsetof(OpenScope, name), entries.name, entries.side);
-  StorePair(scope, offsetof(OpenScope, shape),
+  StorePair(scope, offsetof(OpenScope, name), entries.name, entries.payload);
+  StorePair(scope, offsetof(OpenScope, depth_kind_flags),
             depth | static_cast<uint32_t>(kind) << 16 | static_cast<uint32_t>(flags) << 24,
             static_cast<uint32_t>(source) | static_cast<uint32_t>(scope_type) << 8);
   scope->generation.store(generation, std::memory_order_release);
@@ -236,24 +236,24 @@ inline void StartScope(Stream* stream, OpenScope* scope, uint64_t now) {
 // at the cap, on an allocation failure, and in a signal handler that interrupts this thread's
 // writing; the scope then counts as dropped.
 //   kind          kScope, or kAsync for a scope that is outside of the nesting from its begin.
-//   kMayDecline   `write` may return no name. Then, and where a slow path would be needed, OpenScopeOn does nothing,
+//   kTryOnly   `write` may return no name. Then, and where a slow path would be needed, OpenScopeOn does nothing,
 //                 counts nothing and returns null: the caller tries again in its general way.
-template <bool kMayDecline = false, typename Write>
+template <bool kTryOnly = false, typename Write>
 __attribute__((always_inline)) inline OpenScope* OpenScopeOn(Stream* stream, const Write& write, RecordSource source,
                                                              uint8_t scope_type, uint8_t flags = 0,
                                                              RecordKind kind = RecordKind::kScope) {
-  const uint64_t generation = stream->taking.load(std::memory_order_relaxed);
-  if (OPSCOPE_UNLIKELY(generation == 0)) return kMayDecline ? nullptr : Refuse(stream);
+  const uint64_t generation = stream->accepting.load(std::memory_order_relaxed);
+  if (OPSCOPE_UNLIKELY(generation == 0)) return kTryOnly ? nullptr : DropEvent(stream);
   Thread* thread = opscope_tls;  // not stream->thread: one load less before the clock can be read
   OpenScope* scope = thread->free_slots;
   if (OPSCOPE_UNLIKELY(!IsSlot(scope))) {
-    if (kMayDecline) return nullptr;
+    if (kTryOnly) return nullptr;
     scope = opscope_take_slot(stream);
     if (scope == nullptr) return nullptr;
   }
   SetFreeSlots(thread, WritingMark());
   const ScopeEntries entries = write();
-  if (kMayDecline && OPSCOPE_UNLIKELY(entries.name == 0)) {
+  if (kTryOnly && OPSCOPE_UNLIKELY(entries.name == 0)) {
     SetFreeSlots(thread, scope);
     return nullptr;
   }
@@ -269,9 +269,9 @@ __attribute__((always_inline)) inline OpenScope* OpenScopeOn(Stream* stream, con
 }
 
 // The same for entries that the current chunk already has.
-inline OpenScope* OpenScopeOn(Stream* stream, uint32_t name, uint32_t side, RecordSource source, uint8_t scope_type,
+inline OpenScope* OpenScopeOn(Stream* stream, uint32_t name, uint32_t payload, RecordSource source, uint8_t scope_type,
                               uint8_t flags = 0, RecordKind kind = RecordKind::kScope) {
-  return OpenScopeOn(stream, [=] { return ScopeEntries{name, side}; }, source, scope_type, flags, kind);
+  return OpenScopeOn(stream, [=] { return ScopeEntries{name, payload}; }, source, scope_type, flags, kind);
 }
 
 // Records that the current chunk has; the owner's copy of ChunkHeader::record_count.
@@ -301,7 +301,8 @@ __attribute__((always_inline)) inline bool TryCloseScope(OpenScope* scope, uint6
   Record* record = stream->next;
   const uint64_t start = scope->start.load(std::memory_order_relaxed);
   const uint64_t entries = LoadPair(scope, offsetof(OpenScope, name));  // name, side
-  const uint64_t tail = LoadPair(scope, offsetof(OpenScope, shape));    // depth, kind, flags, source, scope, reserved
+  const uint64_t tail =
+      LoadPair(scope, offsetof(OpenScope, depth_kind_flags));  // depth, kind, flags, source, scope, reserved
   OpenScope* outer = scope->outer.load(std::memory_order_relaxed);
   record->start = start;
   record->value = now - start;
@@ -341,11 +342,11 @@ inline void ReleaseScope(OpenScope* scope) {
 }
 
 // Slow ends as tail calls, so that the fast path of EndScope needs no stack frame.
-__attribute__((noinline, cold)) inline void EndScopeElsewhere(OpenScope* scope, uint64_t now) {
+__attribute__((noinline, cold)) inline void EndScopeFromOtherThread(OpenScope* scope, uint64_t now) {
   opscope_close_slow(scope, now);
   opscope_release_slow(scope);
 }
-__attribute__((noinline, cold)) inline void EndScopeUnusually(OpenScope* scope, uint64_t now, OpenScope* slots) {
+__attribute__((noinline, cold)) inline void EndScopeSlow(OpenScope* scope, uint64_t now, OpenScope* slots) {
   opscope_close_slow(scope, now);
   SetFreeSlots(scope->owner, slots);
   opscope_release_slow(scope);
@@ -354,16 +355,16 @@ __attribute__((noinline, cold)) inline void EndScopeUnusually(OpenScope* scope, 
 // CloseScope and ReleaseScope in one. Any thread, once per scope.
 inline void EndScope(OpenScope* scope, uint64_t now) {
   Thread* thread = opscope_tls;
-  if (OPSCOPE_UNLIKELY(scope->owner != thread)) return EndScopeElsewhere(scope, now);
+  if (OPSCOPE_UNLIKELY(scope->owner != thread)) return EndScopeFromOtherThread(scope, now);
   OpenScope* slots = thread->free_slots;
   SetFreeSlots(thread, WritingMark());
-  if (OPSCOPE_UNLIKELY(!TryCloseScope(scope, now))) return EndScopeUnusually(scope, now, slots);
+  if (OPSCOPE_UNLIKELY(!TryCloseScope(scope, now))) return EndScopeSlow(scope, now, slots);
   scope->next_free = slots;
   SetFreeSlots(thread, scope);
 }
 
 // Appends a finished record (counter, instant, flow, ...) whose name and payload lie in the current
-// chunk. Without room the record counts as dropped. Reserve the room before interning: ReserveSide
+// chunk. Without room the record counts as dropped. Reserve the room before interning: ReserveEntry
 // does, else opscope_make_room(stream, 0).
 inline void AppendRecord(Stream* stream, const Record& finished) {
   if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0))) {
@@ -375,18 +376,18 @@ inline void AppendRecord(Stream* stream, const Record& finished) {
   PublishNext(stream, record);
 }
 
-// The same, with a name and a payload of `side_bytes` (a multiple of 8; 0: none) that `fill(char*
+// The same, with a name and a payload of `entry_bytes` (a multiple of 8; 0: none) that `fill(char*
 // address)` writes. For tracks, and for threads that count as writing. At the cap the record counts
 // as dropped.
 template <typename Intern, typename Fill>
-inline void AppendNamed(Stream* stream, Record record, const Intern& intern, uint32_t side_bytes, const Fill& fill) {
+inline void AppendNamed(Stream* stream, Record record, const Intern& intern, uint32_t entry_bytes, const Fill& fill) {
   if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0)) && !opscope_make_room(stream, 0)) return CountDrop(stream);
-  const NameAndRoom entries = InternAndReserve(stream, side_bytes, intern);
-  if (OPSCOPE_UNLIKELY(entries.side == nullptr)) return CountDrop(stream);
+  const NameAndRoom entries = InternAndReserve(stream, entry_bytes, intern);
+  if (OPSCOPE_UNLIKELY(entries.payload == nullptr)) return CountDrop(stream);
   record.name = entries.name;
-  if (side_bytes != 0) {
-    fill(entries.side);
-    record.side = OffsetInChunk(stream, entries.side);
+  if (entry_bytes != 0) {
+    fill(entries.payload);
+    record.payload = OffsetInChunk(stream, entries.payload);
   }
   AppendRecord(stream, record);
 }

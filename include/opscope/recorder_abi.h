@@ -77,11 +77,11 @@ struct Stream;
 struct alignas(64) OpenScope {
   // For the code that opened the scope; the recorder never reads it.
   uint64_t context[2];
-  std::atomic<uint64_t> start{0};   // ticks; 0: not open
-  std::atomic<uint32_t> name{0};    // as in Record, within stream->chunk
-  std::atomic<uint32_t> side{0};    // also written together with name
-  std::atomic<uint32_t> shape{0};   // depth | kind << 16 | flags << 24
-  std::atomic<uint32_t> origin{0};  // source | scope << 8; also written together with shape
+  std::atomic<uint64_t> start{0};             // ticks; 0: not open
+  std::atomic<uint32_t> name{0};              // as in Record, within stream->chunk
+  std::atomic<uint32_t> payload{0};           // also written together with name
+  std::atomic<uint32_t> depth_kind_flags{0};  // depth | kind << 16 | flags << 24
+  std::atomic<uint32_t> origin{0};            // source | scope << 8; also written together with shape
   // Generation of the window; a late end compares it with stream->generation.
   std::atomic<uint64_t> generation{0};
   // The enclosing open scope; null: none.
@@ -94,8 +94,9 @@ struct alignas(64) OpenScope {
   // Thread whose slot this is; never changes.
   Thread* owner = nullptr;
 };
-static_assert(offsetof(OpenScope, name) % 8 == 0 && offsetof(OpenScope, side) == offsetof(OpenScope, name) + 4);
-static_assert(offsetof(OpenScope, shape) % 8 == 0 && offsetof(OpenScope, origin) == offsetof(OpenScope, shape) + 4);
+static_assert(offsetof(OpenScope, name) % 8 == 0 && offsetof(OpenScope, payload) == offsetof(OpenScope, name) + 4);
+static_assert(offsetof(OpenScope, depth_kind_flags) % 8 == 0 &&
+              offsetof(OpenScope, origin) == offsetof(OpenScope, depth_kind_flags) + 4);
 
 // An entry of a stream's name caches: a text and its name in the current chunk. Every new chunk
 // empties the caches.
@@ -123,7 +124,7 @@ struct alignas(64) Stream {
   // The innermost open scope; the list goes on by OpenScope::outer.
   std::atomic<OpenScope*> top{nullptr};
   // The generation while the stream accepts events; 0: closed, or at the cap.
-  std::atomic<uint64_t> taking{0};
+  std::atomic<uint64_t> accepting{0};
   // Behind an OpenTable in the mapped file. Null: the chunk lies in memory.
   OpenTableEntry* open_table = nullptr;
   uint32_t chunk_sequence = 0;
@@ -314,10 +315,10 @@ OPSCOPE_RECORDER_API bool opscope_may_write(opscope::Stream* stream);
 // Offset of the name in the current chunk; writes it at its first use there. 0: no
 // chunk, or the cap.
 OPSCOPE_RECORDER_API uint32_t opscope_intern_slow(opscope::Stream* stream, const char* text, uint64_t size);
-// Makes room for one record and `side_bytes` of entries: takes the next chunk if
+// Makes room for one record and `entry_bytes` of entries: takes the next chunk if
 // needed, under the policy at the cap. False: no room; the caller counts the record
 // as dropped.
-OPSCOPE_RECORDER_API bool opscope_make_room(opscope::Stream* stream, uint64_t side_bytes);
+OPSCOPE_RECORDER_API bool opscope_make_room(opscope::Stream* stream, uint64_t entry_bytes);
 // Unlinks scopes that other threads have ended from the stream's list; returns the
 // innermost one that is left.
 OPSCOPE_RECORDER_API opscope::OpenScope* opscope_drop_ended(opscope::Stream* stream);

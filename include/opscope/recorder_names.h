@@ -38,8 +38,8 @@ inline NameCacheEntry* NameCacheSlot(NameCacheEntry* cache, const char* text) {
 }
 
 // Miss: interns the text and puts it into `entry`. 0 at the cap.
-__attribute__((noinline, cold)) inline uint32_t InternAndRemember(Stream* stream, const char* text, uint64_t size,
-                                                                  NameCacheEntry* entry) {
+__attribute__((noinline, cold)) inline uint32_t InternAndCache(Stream* stream, const char* text, uint64_t size,
+                                                               NameCacheEntry* entry) {
   const uint32_t offset = opscope_intern_slow(stream, text, size);
   if (offset != 0) *entry = {text, offset, 0};
   return offset;
@@ -51,7 +51,7 @@ __attribute__((noinline, cold)) inline uint32_t InternAndRemember(Stream* stream
 inline uint32_t InternStable(Stream* stream, const char* text) {
   NameCacheEntry* entry = NameCacheSlot(stream->stable_names, text);
   if (__builtin_expect(entry->text == text, 1)) return entry->offset;
-  return InternAndRemember(stream, text, std::strlen(text), entry);
+  return InternAndCache(stream, text, std::strlen(text), entry);
 }
 
 // The same for text that may be gone or changed after the call.
@@ -61,7 +61,7 @@ inline uint32_t InternText(Stream* stream, const char* text) {
     const char* known = reinterpret_cast<const char*>(stream->chunk) + entry->offset + sizeof(NameEntry);
     if (__builtin_expect(std::strcmp(known, text) == 0, 1)) return entry->offset;
   }
-  return InternAndRemember(stream, text, std::strlen(text), entry);
+  return InternAndCache(stream, text, std::strlen(text), entry);
 }
 
 // Eight bytes at any address; compiles to one load.
@@ -127,18 +127,18 @@ inline bool IsName(const Stream* stream, const NameCacheEntry* entry, const char
 
 // Tries the second entry of a text, then interns it. Out of line to keep the fast
 // path small.
-__attribute__((noinline)) inline NameCacheEntry* InternInOtherSlot(NameCacheEntry* entry, Stream* stream,
+__attribute__((noinline)) inline NameCacheEntry* InternInSecondWay(NameCacheEntry* entry, Stream* stream,
                                                                    const char* text, uint64_t size) {
   // An empty first entry is used without a look at the second.
   if (entry->offset != 0) {
     entry = stream->copied_names + ((entry - stream->copied_names) ^ 1);
     if (IsName(stream, entry, text, size)) return entry;
   }
-  return InternAndRemember(stream, text, size, entry) != 0 ? entry : nullptr;
+  return InternAndCache(stream, text, size, entry) != 0 ? entry : nullptr;
 }
-inline NameCacheEntry* InternEntryFrom(NameCacheEntry* entry, Stream* stream, const char* text, uint64_t size) {
+inline NameCacheEntry* InternEntryIn(NameCacheEntry* entry, Stream* stream, const char* text, uint64_t size) {
   if (__builtin_expect(IsName(stream, entry, text, size), 1)) return entry;
-  return InternInOtherSlot(entry, stream, text, size);
+  return InternInSecondWay(entry, stream, text, size);
 }
 
 // Interns a text of known size. The hash depends on the text and not on its
@@ -147,13 +147,13 @@ inline NameCacheEntry* InternEntryFrom(NameCacheEntry* entry, Stream* stream, co
 // entry would evict each other forever. Null at the cap; the entry is valid until
 // the next chunk.
 inline NameCacheEntry* InternEntry(Stream* stream, const char* text, uint64_t size) {
-  return InternEntryFrom(NameCacheSlot(stream->copied_names, text, size), stream, text, size);
+  return InternEntryIn(NameCacheSlot(stream->copied_names, text, size), stream, text, size);
 }
 // For texts that mostly keep their address, such as operator names: the cache entry
 // follows from the address before the text is loaded, and the text only proves the
 // hit.
 inline NameCacheEntry* InternEntryAt(Stream* stream, const char* text, uint64_t size) {
-  return InternEntryFrom(NameCacheSlot(stream->copied_names, text), stream, text, size);
+  return InternEntryIn(NameCacheSlot(stream->copied_names, text), stream, text, size);
 }
 inline uint32_t InternText(Stream* stream, const char* text, uint64_t size) {
   const NameCacheEntry* entry = InternEntry(stream, text, size);

@@ -58,10 +58,10 @@ struct StaticName {
 // Literals go when a plugin is unloaded. Each module that includes this header has
 // one such object, whose destructor tells the recorder to forget the addresses. The
 // object is hidden, so two modules never share one.
-struct NamesOfThisModule {
-  ~NamesOfThisModule() { opscope_names_go(); }
+struct ModuleNamesGuard {
+  ~ModuleNamesGuard() { opscope_names_go(); }
 };
-__attribute__((visibility("hidden"))) inline const NamesOfThisModule names_of_this_module;
+__attribute__((visibility("hidden"))) inline const ModuleNamesGuard module_names_guard;
 
 // The building blocks of Scope, for bindings of other languages. A native scope is
 // its OpenScope in the first window that takes it, linked by `sibling` to those in
@@ -86,7 +86,7 @@ __attribute__((noinline, cold)) inline OpenScope* OpenInOtherWindows(OpenScope* 
 }
 // Slow path of a begin: works for any state of the thread, the chunk and the
 // windows.
-__attribute__((noinline)) inline OpenScope* BeginAnywhere(StaticName name) {
+__attribute__((noinline)) inline OpenScope* BeginSlow(StaticName name) {
   Stream* stream = NativeStream();
   if (stream == nullptr) return nullptr;
   OpenScope* open = OpenAnnotation(stream, name);
@@ -95,8 +95,8 @@ __attribute__((noinline)) inline OpenScope* BeginAnywhere(StaticName name) {
 }
 // The rest of a begin whose chunk lies in a mapped file: the open table gets the
 // scope.
-__attribute__((noinline)) inline OpenScope* BegunInFile(Thread* thread, Stream* stream, OpenScope* scope,
-                                                        const char* name) {
+__attribute__((noinline)) inline OpenScope* BeginInMappedFile(Thread* thread, Stream* stream, OpenScope* scope,
+                                                              const char* name) {
   opscope_note_open_scope(stream);
   SetFreeSlots(thread, scope->next_free);
   return OPSCOPE_UNLIKELY(stream->next_native != nullptr) ? OpenInOtherWindows(scope, stream, name) : scope;
@@ -111,37 +111,37 @@ __attribute__((noinline)) inline OpenScope* BegunInFile(Thread* thread, Stream* 
 //
 // Every call in it is a tail call, so it saves no registers, which would be a tenth
 // of its instructions.
-__attribute__((noinline)) inline OpenScope* BeginRecorded(StaticName name, uint64_t gate) {
+__attribute__((noinline)) inline OpenScope* BeginFast(StaticName name, uint64_t gate) {
   Thread* thread = opscope_tls;
-  if (OPSCOPE_UNLIKELY(thread == nullptr || thread->gate != gate)) return BeginAnywhere(name);
+  if (OPSCOPE_UNLIKELY(thread == nullptr || thread->gate != gate)) return BeginSlow(name);
   Stream* stream = thread->native;
   if (stream == nullptr) return nullptr;
   OpenScope* scope = thread->free_slots;
-  if (OPSCOPE_UNLIKELY(!IsSlot(scope))) return BeginAnywhere(name);
+  if (OPSCOPE_UNLIKELY(!IsSlot(scope))) return BeginSlow(name);
   // The mark comes before the name: a handler could begin the next chunk in
   // between.
   SetFreeSlots(thread, WritingMark());
   const NameCacheEntry* entry = NameCacheSlot(stream->stable_names, name.text);
-  const uint64_t generation = stream->taking.load(std::memory_order_relaxed);
+  const uint64_t generation = stream->accepting.load(std::memory_order_relaxed);
   OpenScope* outer = stream->top.load(std::memory_order_relaxed);
   const bool has_ended = outer != nullptr && outer->start.load(std::memory_order_relaxed) == 0;
   // A cap in the only window is the one slow case that happens for every event:
-  // Refuse takes no lock.
+  // DropEvent takes no lock.
   if (OPSCOPE_UNLIKELY(entry->text != name.text || generation == 0 || has_ended || opscope_clock_is_slow != 0)) {
     SetFreeSlots(thread, scope);
-    return generation == 0 && stream->next_native == nullptr ? Refuse(stream) : BeginAnywhere(name);
+    return generation == 0 && stream->next_native == nullptr ? DropEvent(stream) : BeginSlow(name);
   }
   // The clock is read last, so that the scope does not contain its own begin.
   FillScope(stream, scope, outer, {entry->offset, 0}, generation, RecordSource::kAnnotation, 0, 0, RecordKind::kScope);
   StartScope(stream, scope, ReadFastTicks());
-  if (OPSCOPE_UNLIKELY(stream->open_table != nullptr)) return BegunInFile(thread, stream, scope, name.text);
+  if (OPSCOPE_UNLIKELY(stream->open_table != nullptr)) return BeginInMappedFile(thread, stream, scope, name.text);
   SetFreeSlots(thread, scope->next_free);
   return OPSCOPE_UNLIKELY(stream->next_native != nullptr) ? OpenInOtherWindows(scope, stream, name.text) : scope;
 }
 // Begins a scope in every window that takes this thread. Null: no window does.
 inline OpenScope* BeginNativeScope(StaticName name) {
   const uint64_t gate = opscope_gate.load(std::memory_order_relaxed);
-  return __builtin_expect(gate == 0, 1) ? nullptr : BeginRecorded(name, gate);
+  return __builtin_expect(gate == 0, 1) ? nullptr : BeginFast(name, gate);
 }
 inline OpenScope* BeginNativeScope(const char* name) {
   Stream* stream = NativeStream();
@@ -260,7 +260,7 @@ inline void RecordNowOn(Stream* stream, RecordKind kind, const char* name, uint6
     const OpenScope* top = stream->top.load(std::memory_order_relaxed);
     record.depth = 0;
     if (top != nullptr)
-      record.depth = static_cast<uint16_t>((top->shape.load(std::memory_order_relaxed) & 0xffffu) + 1);
+      record.depth = static_cast<uint16_t>((top->depth_kind_flags.load(std::memory_order_relaxed) & 0xffffu) + 1);
     AppendRecord(stream, record);
   }
 }

@@ -39,7 +39,8 @@ std::string_view ClearedChunk(RecordingFile* out, const void* data, uint64_t byt
   out->chunk.assign(static_cast<const char*>(data), bytes);
   const PublishedExtent extent = LoadPublished(static_cast<const ChunkHeader*>(data));
   const uint64_t records_end = sizeof(ChunkHeader) + uint64_t{extent.record_count} * sizeof(Record);
-  if (records_end < extent.side_begin) std::memset(out->chunk.data() + records_end, 0, extent.side_begin - records_end);
+  if (records_end < extent.entries_begin)
+    std::memset(out->chunk.data() + records_end, 0, extent.entries_begin - records_end);
   return out->chunk;
 }
 

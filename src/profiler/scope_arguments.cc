@@ -24,10 +24,10 @@ std::string_view NameAt(const Stream* stream, uint32_t offset) {
 }
 
 std::string_view MembersOf(const Stream* stream, const OpenScope* scope) {
-  const uint32_t side = scope->side.load(std::memory_order_relaxed);
-  if (side == 0) return {};
+  const uint32_t payload = scope->payload.load(std::memory_order_relaxed);
+  if (payload == 0) return {};
   uint32_t offset;
-  std::memcpy(&offset, reinterpret_cast<const char*>(stream->chunk) + side + sizeof(PayloadHeader), sizeof(offset));
+  std::memcpy(&offset, reinterpret_cast<const char*>(stream->chunk) + payload + sizeof(PayloadHeader), sizeof(offset));
   return offset == 0 ? std::string_view() : NameAt(stream, offset);
 }
 
@@ -37,15 +37,15 @@ void SetMembers(OpenScope* scope, std::string_view members) {
   if (!writing.allowed()) return;
   const NameAndRoom room = InternAndReserve(
       stream, kPayloadBytes, [stream, members] { return opscope_intern_slow(stream, members.data(), members.size()); });
-  if (room.name == 0 || room.side == nullptr) return;  // at the cap; the scope itself will be counted
+  if (room.name == 0 || room.payload == nullptr) return;  // at the cap; the scope itself will be counted
   PayloadHeader header;
   header.bytes = kPayloadBytes;
   header.fields = payload_fields::kKeywords;
   const uint32_t words[2] = {room.name, 0};
-  std::memcpy(room.side, &header, sizeof(header));
-  std::memcpy(room.side + sizeof(header), words, sizeof(words));
-  scope->side.store(OffsetInChunk(stream, room.side), std::memory_order_release);
-  NoteNewEntries(stream, scope);
+  std::memcpy(room.payload, &header, sizeof(header));
+  std::memcpy(room.payload + sizeof(header), words, sizeof(words));
+  scope->payload.store(OffsetInChunk(stream, room.payload), std::memory_order_release);
+  UpdateOpenEntry(stream, scope);
 }
 
 // write(&text) appends one member. An allocation failure must not reach the profiled program: the

@@ -19,7 +19,7 @@ Calibration AddCalibration(Window* window) {
 }
 
 void KeepCalibrated(Window* window) {
-  if (window->closed.load(std::memory_order_relaxed)) return;  // a late track: the window's time is over
+  if (window->closed.load(std::memory_order_relaxed)) return;  // a deferred track: the window's time is over
   {
     MutexLock lock(window->mutex);
     if (CoarseMonotonicNs() - window->calibrated_at_ns < 1000000000) return;

@@ -25,8 +25,8 @@ struct FreePart {
 
 constexpr uint64_t kHugePage = uint64_t{2} << 20;
 constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, which the headers of older systems do not know
-constexpr uint64_t kMostPartBytes = uint64_t{2} << 20;
-constexpr int kPartSizes = std::countr_zero(kChunkBytes) - std::countr_zero(kLeastChunkBytes);
+constexpr uint64_t kMaxPartBytes = uint64_t{2} << 20;
+constexpr int kPartSizes = std::countr_zero(kChunkBytes) - std::countr_zero(kMinChunkBytes);
 
 struct ChunkPool {
   Mutex mutex;
@@ -34,15 +34,15 @@ struct ChunkPool {
   uint32_t count OPSCOPE_GUARDED_BY(mutex) = 0;
   void* chunks[kPooledChunks] OPSCOPE_GUARDED_BY(mutex) = {};
   FreePart* parts[kPartSizes] OPSCOPE_GUARDED_BY(
-      mutex) = {};  // of kLeastChunkBytes, twice that and so on below kChunkBytes
+      mutex) = {};  // of kMinChunkBytes, twice that and so on below kChunkBytes
   uint64_t part_bytes OPSCOPE_GUARDED_BY(mutex) = 0;
 };
 constinit ChunkPool pool;
 
 // Null: the size is no power of two below kChunkBytes.
 FreePart** PartsOf(uint32_t size) OPSCOPE_UNCHECKED_LOCKS {  // where it is, not what is there
-  if (!std::has_single_bit(size) || size < kLeastChunkBytes || size >= kChunkBytes) return nullptr;
-  return &pool.parts[std::countr_zero(size) - std::countr_zero(kLeastChunkBytes)];
+  if (!std::has_single_bit(size) || size < kMinChunkBytes || size >= kChunkBytes) return nullptr;
+  return &pool.parts[std::countr_zero(size) - std::countr_zero(kMinChunkBytes)];
 }
 
 void AddPart(FreePart** parts, void* place, uint32_t size) OPSCOPE_REQUIRES(pool.mutex) {
@@ -68,7 +68,7 @@ void* TakePart(FreePart** parts, uint32_t size) OPSCOPE_REQUIRES(pool.mutex) {
   return part;
 }
 
-void* MapTouched(uint64_t size) {
+void* MapPrefaulted(uint64_t size) {
   void* place = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   return place == MAP_FAILED ? nullptr : place;
 }
@@ -90,7 +90,8 @@ char* MapHugePage() {
 // All chunks of it but the first.
 void PoolRestOf(char* page) {
   MutexLock lock(pool.mutex);
-  for (uint64_t at = kHugePage - kChunkBytes; at != 0; at -= kChunkBytes) {  // the last address first, as in TouchPool
+  for (uint64_t at = kHugePage - kChunkBytes; at != 0;
+       at -= kChunkBytes) {  // the last address first, as in PrefaultPool
     if (pool.count < kPooledChunks) {
       pool.chunks[pool.count++] = page + at;
     } else {
@@ -106,12 +107,12 @@ void* TakePooled() {
 
 }  // namespace
 
-void TouchPool() {
+void PrefaultPool() {
   MutexLock lock(pool.mutex);
   if (pool.touched && pool.count >= kReadyChunks) return;
   const uint32_t wanted = pool.touched ? kReadyChunks - pool.count : kPooledChunks;
   pool.touched = true;
-  auto* place = static_cast<char*>(MapTouched(uint64_t{wanted} * kChunkBytes));
+  auto* place = static_cast<char*>(MapPrefaulted(uint64_t{wanted} * kChunkBytes));
   if (place == nullptr) return;  // chunks are then mapped one by one, as far as memory goes
   // The last address first: chunks are then taken in the order of addresses.
   for (uint32_t i = wanted; i-- > 0;)
@@ -125,10 +126,10 @@ ChunkHeader* TakeChunk(uint32_t size) {
     MutexLock lock(pool.mutex);
     if (void* part = TakePart(parts, size); part != nullptr) return static_cast<ChunkHeader*>(part);
   }
-  return static_cast<ChunkHeader*>(MapTouched(size));
+  return static_cast<ChunkHeader*>(MapPrefaulted(size));
 }
 
-ChunkHeader* TakeChunkUnhurried() {
+ChunkHeader* TakeChunkInBackground() {
   if (void* chunk = TakePooled(); chunk != nullptr) return static_cast<ChunkHeader*>(chunk);
   char* page = MapHugePage();
   if (page == nullptr) return TakeChunk(kChunkBytes);
@@ -145,7 +146,7 @@ void ReturnChunk(ChunkHeader* chunk, uint32_t size) {
     }
   } else if (FreePart** parts = PartsOf(size); parts != nullptr) {
     MutexLock lock(pool.mutex);
-    if (pool.part_bytes + size <= kMostPartBytes) return AddPart(parts, chunk, size);
+    if (pool.part_bytes + size <= kMaxPartBytes) return AddPart(parts, chunk, size);
   }
   UnmapMemory(chunk, size);
 }
@@ -154,7 +155,7 @@ void UnmapMemory(void* place, uint64_t bytes) {
   munmap(place, bytes);
 }
 
-void ForgetPages(void* place, uint64_t bytes) {
+void DiscardPages(void* place, uint64_t bytes) {
   madvise(place, bytes, MADV_DONTNEED);
 }
 

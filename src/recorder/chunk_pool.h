@@ -14,10 +14,10 @@ namespace opscope {
 
 inline constexpr uint32_t kPooledChunks = 32;  // 8 MiB
 inline constexpr uint32_t kReadyChunks = 8;
-inline constexpr uint32_t kLeastChunkBytes = 4096;
+inline constexpr uint32_t kMinChunkBytes = 4096;
 
 // Fills the pool at the first call of the process; later sees to it that kReadyChunks are there.
-void TouchPool();
+void PrefaultPool();
 
 // Memory for a chunk of `size` bytes (a multiple of 4096), of any content, already resident. Null when
 // memory is short.
@@ -26,7 +26,7 @@ ChunkHeader* TakeChunk(uint32_t size);
 // One of kChunkBytes, for writers in the background: an empty pool is refilled from a huge page. The system clears that
 // in a quarter of the time of as many small ones, but all at once, and may have to make it first by moving others,
 // which can take milliseconds.
-ChunkHeader* TakeChunkUnhurried();
+ChunkHeader* TakeChunkInBackground();
 
 // Keeps up to kPooledChunks of kChunkBytes, and some that are a half of it, a quarter and so on; gives everything else
 // back to the system.
@@ -35,7 +35,7 @@ void ReturnChunk(ChunkHeader* chunk, uint32_t size);
 void UnmapMemory(void* place, uint64_t bytes);
 
 // Gives the pages back and keeps the addresses: late writers find zeroes there.
-void ForgetPages(void* place, uint64_t bytes);
+void DiscardPages(void* place, uint64_t bytes);
 
 // For fork: the pool's lock must not be held by a thread that the child does not have.
 void LockPool() OPSCOPE_UNCHECKED_LOCKS;

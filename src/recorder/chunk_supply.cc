@@ -37,7 +37,7 @@ uint64_t FairShare(const Window* window) {
 
 // Gives up the oldest chunk of the thread that holds most, if that is more than its share. REQUIRES: the mutex of
 // `asking` is held; the others' come before it, so they are only tried.
-bool TakeFromLargest(const StreamState* asking, Window* window) {
+bool EvictFromLargest(const StreamState* asking, Window* window) {
   if (window->live.load(std::memory_order_relaxed) < 2 || !registry.mutex.try_lock()) return false;
   const MutexLock lock(registry.mutex, std::adopt_lock);
   StreamState* largest = nullptr;
@@ -51,38 +51,38 @@ bool TakeFromLargest(const StreamState* asking, Window* window) {
   if (largest == nullptr || !largest->mutex.try_lock()) return false;
   const MutexLock stream_lock(largest->mutex, std::adopt_lock);
   if (largest->sealed || largest->chunks.size() < 2) return false;
-  RecycleOldest(largest, window);
+  EvictOldest(largest, window);
   return true;
 }
 
 // True: another thread has given up a chunk.
-bool MakeOthersGiveUp(const StreamState* asking, Window* window) {
+bool EvictFromOthers(const StreamState* asking, Window* window) {
   if (asking->held.load(std::memory_order_relaxed) >= FairShare(window)) return false;
-  return GiveUpEndedStream(window) || TakeFromLargest(asking, window);
+  return EvictEndedStream(window) || EvictFromLargest(asking, window);
 }
 
-// A thread of the source writes tracks that outlive the window, so it can wait for a huge page. `is_late` holds
+// A thread of the source writes tracks that outlive the window, so it can wait for a huge page. `is_deferred` holds
 // until the track is sealed, which takes the mutex.
 RecordingFile::Unit TakeAnywhere(const StreamState* state, Window* window, uint32_t size, uint32_t depths) {
   if (window->file != nullptr) {
     const RecordingFile::Unit unit = window->file->TakeUnit(size, depths);
     if (unit.chunk != nullptr) return unit;
   }
-  const bool nobody_waits = state->is_late && size == kChunkBytes;
-  return {nobody_waits ? TakeChunkUnhurried() : TakeChunk(size), nullptr};
+  const bool nobody_waits = state->is_deferred && size == kChunkBytes;
+  return {nobody_waits ? TakeChunkInBackground() : TakeChunk(size), nullptr};
 }
 
 }  // namespace
 
-uint32_t UsualChunkBytes(const Window* window) {
+uint32_t DefaultChunkBytes(const Window* window) {
   uint32_t size = kChunkBytes;
   if (window->at_cap != AtCap::kKeepNewest) return size;
-  while (size > kLeastChunkBytes && size > FairShare(window) / 2)
+  while (size > kMinChunkBytes && size > FairShare(window) / 2)
     size /= 2;
   return size;
 }
 
-void GiveBack(Window* window, ChunkHeader* chunk, uint32_t size) {
+void ReleaseChunk(Window* window, ChunkHeader* chunk, uint32_t size) {
   if (window->file == nullptr || !window->file->Holds(chunk)) return ReturnChunk(chunk, size);
   window->file->ReturnUnit(chunk);
 }
@@ -101,7 +101,7 @@ RecordingFile::Unit CopyToFile(Window* window, const ChunkHeader* chunk, uint64_
   return unit;
 }
 
-void RecycleOldest(StreamState* state, Window* window) {
+void EvictOldest(StreamState* state, Window* window) {
   ChunkHeader* oldest = state->chunks[0];
   const uint32_t size = oldest->size;
   const uint32_t records = LoadPublished(oldest).record_count;
@@ -110,7 +110,7 @@ void RecycleOldest(StreamState* state, Window* window) {
     __atomic_fetch_add(&OpenTableOf(&state->stream)->dropped, records, __ATOMIC_RELAXED);
   }
   state->chunks.RemoveFirst();
-  if (!LeaveToDump(state, oldest, size)) GiveBack(window, oldest, size);
+  if (!LeaveToSnapshot(state, oldest, size)) ReleaseChunk(window, oldest, size);
   window->bytes.fetch_sub(size, std::memory_order_relaxed);
   state->held.store(state->held.load(std::memory_order_relaxed) - size, std::memory_order_relaxed);
 }
@@ -119,9 +119,9 @@ RecordingFile::Unit TakeUnderCap(StreamState* state, Window* window, uint32_t si
   const bool keep_newest = window->at_cap == AtCap::kKeepNewest;
   while (!Charge(window, size, false)) {
     if (!keep_newest) return {};
-    if (MakeOthersGiveUp(state, window)) continue;
+    if (EvictFromOthers(state, window)) continue;
     if (state->chunks.size() > 1) {
-      RecycleOldest(state, window);
+      EvictOldest(state, window);
       continue;
     }
     Charge(window, size, true);  // the current chunk is recycled as soon as its open scopes have moved
@@ -129,7 +129,7 @@ RecordingFile::Unit TakeUnderCap(StreamState* state, Window* window, uint32_t si
   }
   RecordingFile::Unit taken = TakeAnywhere(state, window, size, depths);
   if (taken.chunk == nullptr && keep_newest && state->chunks.size() > 1) {  // memory is short: as at the cap
-    RecycleOldest(state, window);
+    EvictOldest(state, window);
     taken = TakeAnywhere(state, window, size, depths);
   }
   if (taken.chunk == nullptr) {

@@ -13,7 +13,7 @@ namespace opscope {
 
 // Size of a chunk without large contents. Under kKeepNewest the current chunks of all live threads take at most
 // half of the cap, as long as they need not be smaller than a page: each thread has one, whatever the cap.
-uint32_t UsualChunkBytes(const Window* window);
+uint32_t DefaultChunkBytes(const Window* window);
 
 // `depths`: entries that a table should have at least. No table: the chunk lies in memory. No chunk: at the
 // cap, or memory is short.
@@ -21,12 +21,12 @@ RecordingFile::Unit TakeUnderCap(StreamState* state, Window* window, uint32_t si
     OPSCOPE_REQUIRES(state->mutex);
 
 // Gives up the oldest chunk of the stream. REQUIRES: there is one that is not the current one.
-void RecycleOldest(StreamState* state, Window* window) OPSCOPE_REQUIRES(state->mutex);
+void EvictOldest(StreamState* state, Window* window) OPSCOPE_REQUIRES(state->mutex);
 
 // The finished chunk once more, in the window's file. No chunk: the file can take no more. Any thread.
 RecordingFile::Unit CopyToFile(Window* window, const ChunkHeader* chunk, uint64_t dropped);
 
 // Back to where it came from. Any thread.
-void GiveBack(Window* window, ChunkHeader* chunk, uint32_t size);
+void ReleaseChunk(Window* window, ChunkHeader* chunk, uint32_t size);
 
 }  // namespace opscope

@@ -64,8 +64,8 @@ class ChunkReader {
     ASSERT_EQ(header->magic, kChunkMagic);
     ASSERT_EQ(header->size, bytes_);
     const PublishedExtent extent = LoadPublished(header);
-    ASSERT_LE(header->header_bytes + extent.record_count * sizeof(Record), extent.side_begin);
-    ASSERT_LE(extent.side_begin, bytes_);
+    ASSERT_LE(header->header_bytes + extent.record_count * sizeof(Record), extent.entries_begin);
+    ASSERT_LE(extent.entries_begin, bytes_);
     DecodedThread& thread = window->threads[header->thread_index];
     thread.sequences.push_back(header->sequence);
     thread.name = header->thread_name;
@@ -74,8 +74,8 @@ class ChunkReader {
     for (uint32_t i = 0; i < extent.record_count; ++i) {
       DecodedRecord decoded;
       std::memcpy(&decoded.record, data_ + header->header_bytes + i * sizeof(Record), sizeof(Record));
-      decoded.name = NameAt(decoded.record.name, extent.side_begin);
-      if (decoded.record.side != 0) ReadPayload(&decoded, extent.side_begin);
+      decoded.name = NameAt(decoded.record.name, extent.entries_begin);
+      if (decoded.record.payload != 0) ReadPayload(&decoded, extent.entries_begin);
       thread.records.push_back(std::move(decoded));
     }
   }
@@ -87,26 +87,26 @@ class ChunkReader {
     std::memcpy(&value, data_ + offset, sizeof(value));
     return value;
   }
-  std::string NameAt(uint32_t offset, uint32_t side_begin) const {
+  std::string NameAt(uint32_t offset, uint32_t entries_begin) const {
     if (offset == 0) return {};
-    EXPECT_GE(offset, side_begin);
+    EXPECT_GE(offset, entries_begin);
     const auto entry = At<NameEntry>(offset);
     EXPECT_LE(offset + NameEntryBytes(entry.size), bytes_);
     return std::string(data_ + offset + sizeof(NameEntry), entry.size);
   }
-  void ReadPayload(DecodedRecord* decoded, uint32_t side_begin) const {
-    EXPECT_GE(decoded->record.side, side_begin);
-    const auto header = At<PayloadHeader>(decoded->record.side);
-    uint64_t at = decoded->record.side + sizeof(PayloadHeader);
+  void ReadPayload(DecodedRecord* decoded, uint32_t entries_begin) const {
+    EXPECT_GE(decoded->record.payload, entries_begin);
+    const auto header = At<PayloadHeader>(decoded->record.payload);
+    uint64_t at = decoded->record.payload + sizeof(PayloadHeader);
     for (uint32_t bit = 1; bit < 0x10000u; bit <<= 1) {
       if ((header.fields & bit) == 0) continue;
-      if (bit == payload_fields::kOverload) decoded->overload = NameAt(At<uint32_t>(at), side_begin);
+      if (bit == payload_fields::kOverload) decoded->overload = NameAt(At<uint32_t>(at), entries_begin);
       if (bit == payload_fields::kStartThread) decoded->start_thread = At<uint32_t>(at);
-      if (bit == payload_fields::kKeywords) decoded->keywords = NameAt(At<uint32_t>(at), side_begin);
+      if (bit == payload_fields::kKeywords) decoded->keywords = NameAt(At<uint32_t>(at), entries_begin);
       if (bit == payload_fields::kRecordHandle) decoded->handle = At<uint64_t>(at);
       at += payload_fields::BytesOf(static_cast<uint16_t>(bit));
     }
-    EXPECT_LE(at, uint64_t{decoded->record.side} + header.bytes);
+    EXPECT_LE(at, uint64_t{decoded->record.payload} + header.bytes);
   }
 
   const char* data_;
@@ -176,16 +176,16 @@ inline OpenScope* OpenNamed(Stream* stream, const std::string& name, RecordKind 
 inline OpenScope* OpenNumbered(Stream* stream, const char* name, uint64_t number) {
   constexpr uint32_t kBytes = sizeof(PayloadHeader) + 8;
   const NameAndRoom room = InternAndReserve(stream, kBytes, [=] { return InternStable(stream, name); });
-  uint32_t side = 0;
-  if (room.side != nullptr) {
+  uint32_t payload = 0;
+  if (room.payload != nullptr) {
     PayloadHeader header;
     header.bytes = kBytes;
     header.fields = payload_fields::kRecordHandle;
-    std::memcpy(room.side, &header, sizeof(header));
-    std::memcpy(room.side + sizeof(header), &number, sizeof(number));
-    side = OffsetInChunk(stream, room.side);
+    std::memcpy(room.payload, &header, sizeof(header));
+    std::memcpy(room.payload + sizeof(header), &number, sizeof(number));
+    payload = OffsetInChunk(stream, room.payload);
   }
-  return OpenScopeOn(stream, room.name, side, RecordSource::kAnnotation, 0);
+  return OpenScopeOn(stream, room.name, payload, RecordSource::kAnnotation, 0);
 }
 
 inline void End(OpenScope* scope) {

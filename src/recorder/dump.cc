@@ -27,8 +27,8 @@
 
 #include "recorder/calibrations.h"
 #include "recorder/chunk_supply.h"
+#include "recorder/clamp_to_snapshot.h"
 #include "recorder/open_scopes.h"
-#include "recorder/records_inside.h"
 #include "recorder/registry.h"
 #include "recorder/signals.h"
 #include "recorder/unfinished.h"
@@ -40,7 +40,7 @@ namespace {
 using DumpSink = bool (*)(void* context, uint16_t type, const void* data, uint64_t bytes);
 
 enum { kNewest = 0, kOlder = 1 };  // StreamState::pins
-constexpr uint64_t kLargestEdge = uint64_t{1} << 30;
+constexpr uint64_t kMaxUnfinishedChunk = uint64_t{1} << 30;
 
 // Memory that grows and is kept from chunk to chunk.
 class Buffer {
@@ -71,7 +71,7 @@ uint64_t ReadTicksInOrder() {
 }
 
 // Progress of the dump in one thread.
-struct ThreadTurn {
+struct ThreadCursor {
   StreamState* state = nullptr;
   ThreadFigures figures;
   uint64_t issued = 0;         // finished or dropped until the thread's moment
@@ -86,7 +86,7 @@ struct Moment {
   uint64_t ticks = 0;
   uint32_t before = 0;     // n0
   PublishedExtent extent;  // n1, and the lowest byte that the open scopes use too
-  OpenCopies open;
+  OpenScopeCopies open;
   uint32_t open_depths = 0;               // of `open`, with those that have no name to be shown by
   const ChunkHeader* previous = nullptr;  // pinned too
   uint64_t began = 0;                     // open scopes, with those that have no name to be shown by
@@ -118,7 +118,7 @@ class Dump {
     MutexLock lock(registry.mutex);
     if (window_->detached || !turns_.Reserve(window_->streams.size())) return false;
     for (StreamState* state : window_->streams) {
-      ThreadTurn turn;
+      ThreadCursor turn;
       turn.state = state;
       if (!turns_.Push(turn)) return false;
     }
@@ -131,11 +131,11 @@ class Dump {
     const SignalsBlocked blocked;
     MutexLock lock(state->mutex);
     PinnedChunk& pinned = state->pins[pin];
-    if (pinned.orphan_bytes != 0) GiveBack(window_, pinned.chunk, pinned.orphan_bytes);
+    if (pinned.orphan_bytes != 0) ReleaseChunk(window_, pinned.chunk, pinned.orphan_bytes);
     pinned = {};
   }
 
-  static void CountIssued(const StreamState* state, uint64_t in_chunk, ThreadTurn* turn)
+  static void CountIssued(const StreamState* state, uint64_t in_chunk, ThreadCursor* turn)
       OPSCOPE_REQUIRES(state->mutex) {
     turn->figures = IdentityOf(*state);
     turn->issued = state->written_before + in_chunk + state->stream.dropped.load(std::memory_order_relaxed) +
@@ -143,7 +143,7 @@ class Dump {
   }
 
   // The close of the window has sealed the stream meanwhile: its final counts and chunks count.
-  static void BeginSealed(StreamState* state, ThreadTurn* turn) OPSCOPE_REQUIRES(state->mutex) {
+  static void BeginSealed(StreamState* state, ThreadCursor* turn) OPSCOPE_REQUIRES(state->mutex) {
     CountIssued(state, 0, turn);
     turn->issued = state->recorded + state->dropped;
     turn->more = !state->chunks.empty();
@@ -151,7 +151,7 @@ class Dump {
   }
 
   // Reads the thread's moment and pins its chunk. False: nothing is to be written now.
-  bool SeeMoment(ThreadTurn* turn, Moment* moment) {
+  bool ReadMoment(ThreadCursor* turn, Moment* moment) {
     StreamState* state = turn->state;
     const SignalsBlocked blocked;
     MutexLock lock(state->mutex);
@@ -166,23 +166,24 @@ class Dump {
     }
     moment->before = LoadPublished(chunk).record_count;
     moment->ticks = ReadTicksInOrder();
-    if (!ListOpenScopesOfRunning(state->stream, window_->generation, moment->ticks, &moment->open)) {
+    if (!ListOpenScopesWhileRunning(state->stream, window_->generation, moment->ticks, &moment->open)) {
       registry.broken_invariants.fetch_add(1, std::memory_order_relaxed);
       moment->open.SetSize(0);
     }
     moment->extent = LoadPublished(chunk);
     RemoveFinished(&moment->open, chunk, moment->before == 0 ? 0 : moment->before - 1, moment->extent.record_count);
     moment->began = moment->open.size();
-    moment->open_depths = moment->open.empty() ? 0 : (moment->open[0].shape & 0xffffu) + 1;  // innermost first
+    moment->open_depths =
+        moment->open.empty() ? 0 : (moment->open[0].depth_kind_flags & 0xffffu) + 1;  // innermost first
     if (state->stopped) RemoveNameless(&moment->open);
-    moment->extent.side_begin = LowestByteOf(moment->open, chunk, moment->extent.side_begin);
+    moment->extent.entries_begin = LowestByteOf(moment->open, chunk, moment->extent.entries_begin);
     moment->chunk = chunk;
     CopyHeader(*chunk, &moment->header);
     CountIssued(state, 0, turn);
     state->pins[kNewest].chunk = chunk;
     turn->more = chunk->sequence != 0;
     turn->next_sequence = chunk->sequence - 1;
-    moment->previous = turn->more ? PinDue(state, *turn) : nullptr;
+    moment->previous = turn->more ? PinNext(state, *turn) : nullptr;
     return true;
   }
 
@@ -195,25 +196,25 @@ class Dump {
     auto* to = reinterpret_cast<Record*>(copy + 1);
     std::memcpy(static_cast<void*>(to), from, moment.extent.record_count * sizeof(Record));
     const uint32_t count =
-        KeepRecordsInside(moment.open_depths, moment.ticks, to, moment.before, moment.extent.record_count);
-    const uint32_t side = moment.extent.side_begin;
-    std::memcpy(reinterpret_cast<char*>(copy) + side, reinterpret_cast<const char*>(moment.chunk) + side,
-                moment.header.size - side);
-    StorePublished(copy, {count, side});
+        ClampToSnapshot(moment.open_depths, moment.ticks, to, moment.before, moment.extent.record_count);
+    const uint32_t payload = moment.extent.entries_begin;
+    std::memcpy(reinterpret_cast<char*>(copy) + payload, reinterpret_cast<const char*>(moment.chunk) + payload,
+                moment.header.size - payload);
+    StorePublished(copy, {count, payload});
     return copy;
   }
 
   // With the one before: the newest may have been begun just now.
-  bool WriteNewest(ThreadTurn* turn) {
+  bool WriteNewest(ThreadCursor* turn) {
     Moment moment;
-    if (!SeeMoment(turn, &moment)) return true;
+    if (!ReadMoment(turn, &moment)) return true;
     ChunkHeader* copy = CopyAt(moment);
     Unpin(turn->state, kNewest);
     const bool going = WriteCopy(turn, moment, copy);
     return WritePinned(turn, moment.previous, going);
   }
 
-  bool WriteCopy(ThreadTurn* turn, const Moment& moment, ChunkHeader* copy) {
+  bool WriteCopy(ThreadCursor* turn, const Moment& moment, ChunkHeader* copy) {
     if (copy == nullptr) {
       turn->issued += moment.extent.record_count + moment.began;  // and none of them recorded
       return true;
@@ -225,43 +226,43 @@ class Dump {
     return WriteWithOpenScopes(turn, moment, copy);
   }
 
-  bool WriteWithOpenScopes(ThreadTurn* turn, const Moment& moment, ChunkHeader* copy) {
+  bool WriteWithOpenScopes(ThreadCursor* turn, const Moment& moment, ChunkHeader* copy) {
     if (moment.open.empty()) return Give(copy);
     if (AppendUnfinished(copy, moment.open, moment.ticks)) {
       turn->figures.recorded += moment.open.size();
       return Give(copy);
     }
     if (!Give(copy)) return false;
-    const uint64_t size = EdgeChunkBytes(copy, moment.open);
-    auto* edge = reinterpret_cast<ChunkHeader*>(size > kLargestEdge ? nullptr : edge_.Take(size));
+    const uint64_t size = UnfinishedChunkBytes(copy, moment.open);
+    auto* edge = reinterpret_cast<ChunkHeader*>(size > kMaxUnfinishedChunk ? nullptr : edge_.Take(size));
     if (edge == nullptr) return true;  // issued and not recorded
-    FillEdgeChunk(copy, moment.open, moment.ticks, static_cast<uint32_t>(size), edge);
+    FillUnfinishedChunk(copy, moment.open, moment.ticks, static_cast<uint32_t>(size), edge);
     turn->figures.recorded += moment.open.size();
     ++turn->figures.chunks;
     return Give(edge);
   }
 
   // The chunk that is due, pinned; null when it was recycled, and all before it with it.
-  static ChunkHeader* PinDue(StreamState* state, const ThreadTurn& turn) OPSCOPE_REQUIRES(state->mutex) {
+  static ChunkHeader* PinNext(StreamState* state, const ThreadCursor& turn) OPSCOPE_REQUIRES(state->mutex) {
     if (state->chunks.empty() || turn.next_sequence < state->chunks[0]->sequence) return nullptr;
     const size_t place = turn.next_sequence - state->chunks[0]->sequence;
     if (place >= state->chunks.size()) return nullptr;
     return state->pins[kOlder].chunk = state->chunks[place];
   }
 
-  bool WriteOlder(ThreadTurn* turn) {
+  bool WriteOlder(ThreadCursor* turn) {
     const ChunkHeader* chunk = nullptr;
     {
       const SignalsBlocked blocked;
       StreamState* const state = turn->state;
       MutexLock lock(state->mutex);
-      chunk = PinDue(state, *turn);
+      chunk = PinNext(state, *turn);
     }
     return WritePinned(turn, chunk, true);
   }
 
-  // A chunk that PinDue gave, null included; and where the thread goes on after it.
-  bool WritePinned(ThreadTurn* turn, const ChunkHeader* chunk, bool going) {
+  // A chunk that PinNext gave, null included; and where the thread goes on after it.
+  bool WritePinned(ThreadCursor* turn, const ChunkHeader* chunk, bool going) {
     turn->more = chunk != nullptr && chunk->sequence != 0;
     if (chunk == nullptr) return going;
     turn->next_sequence = chunk->sequence - 1;
@@ -277,8 +278,8 @@ class Dump {
   bool WriteInfo(std::string_view about) {
     GrowingArray<ThreadFigures> threads;
     if (!threads.Reserve(turns_.size() + 1)) return false;
-    if (HasGone(*window_) && !threads.Push(FiguresOfGone(*window_))) return false;
-    for (ThreadTurn& turn : turns_) {
+    if (HasForgotten(*window_) && !threads.Push(FiguresOfForgotten(*window_))) return false;
+    for (ThreadCursor& turn : turns_) {
       turn.figures.dropped = turn.issued > turn.figures.recorded ? turn.issued - turn.figures.recorded : 0;
       if (!threads.Push(turn.figures)) return false;
     }
@@ -290,7 +291,7 @@ class Dump {
   Window* window_;
   DumpSink sink_;
   void* context_;
-  GrowingArray<ThreadTurn> turns_;
+  GrowingArray<ThreadCursor> turns_;
   Buffer newest_;
   Buffer edge_;
 };
@@ -300,6 +301,6 @@ class Dump {
 
 bool opscope_window_dump(opscope::Window* window, const char* about_json,
                          bool (*sink)(void*, uint16_t, const void*, uint64_t), void* context) {
-  opscope::MutexLock lock(window->dumping);
+  opscope::MutexLock lock(window->dump_mutex);
   return opscope::Dump(window, sink, context).Write(about_json == nullptr ? "" : about_json);
 }

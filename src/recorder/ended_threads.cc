@@ -71,13 +71,13 @@ bool CopyCompact(const ChunkHeader* from, uint32_t count, uint32_t size, ChunkHe
   Moved payloads[kRemembered];
   for (uint32_t i = 0; i < count; ++i) {
     target[i] = source[i];
-    if (!NamesEntries(source[i])) continue;
-    Moved& moved = payloads[source[i].side / 8 % kRemembered];
-    const bool is_known = source[i].side != 0 && moved.from == source[i].side;
-    const CopiedEntries copied = CopyEntries(space, source[i].name, is_known ? 0 : source[i].side, kNoThread, &sink);
-    if (!is_known) moved = {source[i].side, copied.side};
+    if (!HasEntries(source[i])) continue;
+    Moved& moved = payloads[source[i].payload / 8 % kRemembered];
+    const bool is_known = source[i].payload != 0 && moved.from == source[i].payload;
+    const CopiedEntries copied = CopyEntries(space, source[i].name, is_known ? 0 : source[i].payload, kNoThread, &sink);
+    if (!is_known) moved = {source[i].payload, copied.payload};
     target[i].name = copied.name;
-    target[i].side = moved.to;
+    target[i].payload = moved.to;
   }
   StorePublished(to, {count, sink.limit()});
   return !sink.full();
@@ -89,7 +89,8 @@ void Compact(StreamState* state, Window* window) OPSCOPE_REQUIRES(state->mutex) 
   Stream& stream = state->stream;
   ChunkHeader* chunk = stream.chunk;
   const PublishedExtent extent = LoadPublished(chunk);
-  const uint64_t used = sizeof(ChunkHeader) + extent.record_count * sizeof(Record) + (chunk->size - extent.side_begin);
+  const uint64_t used =
+      sizeof(ChunkHeader) + extent.record_count * sizeof(Record) + (chunk->size - extent.entries_begin);
   const auto size = static_cast<uint32_t>((used + 4095) & ~uint64_t{4095});
   if (size > chunk->size / 4) return;
   ChunkHeader* compact = TakeChunk(size);
@@ -100,12 +101,12 @@ void Compact(StreamState* state, Window* window) OPSCOPE_REQUIRES(state->mutex) 
     ReturnChunk(compact, size);
     if (moved.chunk == nullptr) return;
     compact = moved.chunk;
-    UseTable(&stream, moved.table);
+    SetOpenTable(&stream, moved.table);
   }
   window->bytes.fetch_sub(chunk->size - size, std::memory_order_relaxed);
   state->chunks.back() = compact;
   stream.chunk = compact;
-  if (!LeaveToDump(state, chunk, chunk->size)) GiveBack(window, chunk, chunk->size);
+  if (!LeaveToSnapshot(state, chunk, chunk->size)) ReleaseChunk(window, chunk, chunk->size);
 }
 
 void Append(StreamList* list, StreamState* state) {
@@ -127,37 +128,38 @@ void Forget(StreamState* state, Window* window) OPSCOPE_REQUIRES(registry.mutex,
   place = window->streams.back();
   place->place = state->place;
   window->streams.SetSize(window->streams.size() - 1);
-  ++window->gone_threads;
-  window->gone_dropped += state->stream.dropped.load(std::memory_order_relaxed) + state->recycled +
-                          state->dropped_elsewhere.load(std::memory_order_relaxed);
-  EndTaking(&state->stream);
+  ++window->forgotten_threads;
+  window->forgotten_dropped += state->stream.dropped.load(std::memory_order_relaxed) + state->recycled +
+                               state->dropped_elsewhere.load(std::memory_order_relaxed);
+  StopAccepting(&state->stream);
   state->held_by_window = false;
   RecycleWhenFree(state);
 }
 
 // A window keeps the counts of this many ended threads singly; those of earlier ones are added up.
-constexpr uint32_t kAccounts = 256;
+constexpr uint32_t kMaxCountOnly = 256;
 
 // REQUIRES: the stream has no chunk.
-void KeepAccount(StreamState* state, Window* window) OPSCOPE_REQUIRES(registry.mutex, state->mutex) {
-  Append(&window->accounts, state);
-  if (window->accounts.size <= kAccounts || !window->dumping.try_lock()) return;  // a dump has listed the streams
-  StreamState* oldest = window->accounts.first;
+void KeepCounts(StreamState* state, Window* window) OPSCOPE_REQUIRES(registry.mutex, state->mutex) {
+  Append(&window->count_only, state);
+  if (window->count_only.size <= kMaxCountOnly || !window->dump_mutex.try_lock())
+    return;  // a dump has listed the streams
+  StreamState* oldest = window->count_only.first;
   if (oldest->mutex.try_lock()) {
-    RemoveFirst(&window->accounts);
+    RemoveFirst(&window->count_only);
     Forget(oldest, window);
     oldest->mutex.unlock();
   }
-  window->dumping.unlock();
+  window->dump_mutex.unlock();
 }
 
-void GiveUpChunks(StreamState* state, Window* window) OPSCOPE_REQUIRES(state->mutex) {
+void EvictChunks(StreamState* state, Window* window) OPSCOPE_REQUIRES(state->mutex) {
   state->written_before += LoadPublished(state->stream.chunk).record_count;
   state->stream.chunk = nullptr;
   while (!state->chunks.empty())
-    RecycleOldest(state, window);
+    EvictOldest(state, window);
   state->chunks.Free();
-  UseTable(&state->stream, nullptr);
+  SetOpenTable(&state->stream, nullptr);
 }
 
 constexpr uintptr_t kPage = 4096;
@@ -166,7 +168,7 @@ constexpr uintptr_t kPage = 4096;
 constexpr uint64_t kStreamBytes = (sizeof(StreamState) + kPage - 1) & ~(kPage - 1);
 
 // The name caches have no user any more. Their pages come back as zeros: empty caches for the next thread.
-void GiveBackCaches(Stream* stream) {
+void ReleaseCaches(Stream* stream) {
   const uintptr_t begin = (reinterpret_cast<uintptr_t>(stream->stable_names) + kPage - 1) & ~(kPage - 1);
   const uintptr_t end = reinterpret_cast<uintptr_t>(stream->copied_names + kNameCacheEntries) & ~(kPage - 1);
   madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
@@ -174,19 +176,19 @@ void GiveBackCaches(Stream* stream) {
 
 }  // namespace
 
-void SettleEndedStream(StreamState* state) {
+void CompactEndedStream(StreamState* state) {
   Stream& stream = state->stream;
   Window* window = stream.window;
   if (stream.top.load(std::memory_order_relaxed) != nullptr) return;  // others may end these scopes
   state->names.Free();
-  GiveBackCaches(&stream);
-  if (stream.chunk == nullptr) return KeepAccount(state, window);
+  ReleaseCaches(&stream);
+  if (stream.chunk == nullptr) return KeepCounts(state, window);
   Compact(state, window);
   window->bytes.fetch_add(kStreamBytes, std::memory_order_relaxed);
   Append(&window->ended, state);
 }
 
-bool GiveUpEndedStream(Window* window) {
+bool EvictEndedStream(Window* window) {
   if (!registry.mutex.try_lock()) return false;  // comes before the mutex of the stream that asks
   const MutexLock lock(registry.mutex, std::adopt_lock);
   StreamState* state = window->ended.first;
@@ -195,8 +197,8 @@ bool GiveUpEndedStream(Window* window) {
   const MutexLock stream_lock(state->mutex, std::adopt_lock);
   RemoveFirst(&window->ended);
   window->bytes.fetch_sub(kStreamBytes, std::memory_order_relaxed);
-  GiveUpChunks(state, window);
-  KeepAccount(state, window);
+  EvictChunks(state, window);
+  KeepCounts(state, window);
   return true;
 }
 

@@ -11,11 +11,11 @@
 namespace opscope {
 
 // The thread of an open window's stream has ended.
-void SettleEndedStream(StreamState* state) OPSCOPE_REQUIRES(registry.mutex, state->mutex);
+void CompactEndedStream(StreamState* state) OPSCOPE_REQUIRES(registry.mutex, state->mutex);
 
 // At the cap of a window that keeps the newest: gives up the records of the thread that ended first. False: there is
 // none, or another thread holds the lists just now. REQUIRES: neither registry.mutex nor the mutex of a stream of
 // an ended thread is held.
-bool GiveUpEndedStream(Window* window);
+bool EvictEndedStream(Window* window);
 
 }  // namespace opscope

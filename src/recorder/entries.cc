@@ -120,11 +120,11 @@ const PayloadHeader* EntrySpace::PayloadAt(uint32_t offset) const {
   return whole ? payload : nullptr;
 }
 
-uint64_t BytesOfEntries(const EntrySpace& from, uint32_t name, uint32_t side) {
+uint64_t BytesOfEntries(const EntrySpace& from, uint32_t name, uint32_t payload_offset) {
   uint64_t bytes = 0;
   if (const NameEntry* entry = from.NameAt(name)) bytes += NameEntryBytes(entry->size);
   bytes += sizeof(PayloadHeader) + payload_fields::BytesOf(payload_fields::kStartThread);
-  if (const PayloadHeader* payload = from.PayloadAt(side)) {
+  if (const PayloadHeader* payload = from.PayloadAt(payload_offset)) {
     bytes += payload->bytes;
     if ((payload->fields & payload_fields::kArgumentsOf) != 0) bytes += ArgumentsOf(from, payload).size();
     for (const uint16_t field : kNamingFields) {
@@ -134,14 +134,14 @@ uint64_t BytesOfEntries(const EntrySpace& from, uint32_t name, uint32_t side) {
   return bytes;
 }
 
-uint32_t LowestOffset(const EntrySpace& from, uint32_t name, uint32_t side, uint32_t otherwise) {
+uint32_t LowestOffset(const EntrySpace& from, uint32_t name, uint32_t payload_offset, uint32_t otherwise) {
   uint32_t lowest = otherwise;
   const auto consider = [&lowest](uint32_t offset) {
     if (offset != 0 && offset < lowest) lowest = offset;
   };
   if (from.NameAt(name) != nullptr) consider(name);
-  if (const PayloadHeader* payload = from.PayloadAt(side)) {
-    consider(side);
+  if (const PayloadHeader* payload = from.PayloadAt(payload_offset)) {
+    consider(payload_offset);
     consider(NamedBy(payload, payload_fields::kArgumentsOf));
     for (const uint16_t field : kNamingFields) {
       const uint32_t named = NamedBy(payload, field);
@@ -151,11 +151,12 @@ uint32_t LowestOffset(const EntrySpace& from, uint32_t name, uint32_t side, uint
   return lowest;
 }
 
-CopiedEntries CopyEntries(const EntrySpace& from, uint32_t name, uint32_t side, uint32_t start_thread, EntrySink* to) {
+CopiedEntries CopyEntries(const EntrySpace& from, uint32_t name, uint32_t payload_offset, uint32_t start_thread,
+                          EntrySink* to) {
   CopiedEntries copied;
   if (from.NameAt(name) != nullptr) copied.name = to->Intern(from.TextAt(name));
-  const PayloadHeader* payload = from.PayloadAt(side);
-  if (payload != nullptr || start_thread != kNoThread) copied.side = CopyPayload(from, payload, start_thread, to);
+  const PayloadHeader* payload = from.PayloadAt(payload_offset);
+  if (payload != nullptr || start_thread != kNoThread) copied.payload = CopyPayload(from, payload, start_thread, to);
   return copied;
 }
 

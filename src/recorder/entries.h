@@ -41,7 +41,7 @@ class EntrySink {
 
 struct CopiedEntries {
   uint32_t name = 0;
-  uint32_t side = 0;
+  uint32_t payload = 0;
 };
 
 // Writes a NameEntry at `place`, which has NameEntryBytes(text.size()) bytes.
@@ -56,13 +56,14 @@ inline void StoreName(char* place, std::string_view text) {
 inline constexpr uint32_t kNoThread = 0xffffffff;
 
 // Room that CopyEntries needs at most.
-uint64_t BytesOfEntries(const EntrySpace& from, uint32_t name, uint32_t side);
+uint64_t BytesOfEntries(const EntrySpace& from, uint32_t name, uint32_t payload);
 
 // Lowest offset that the entries occupy, `otherwise` when there are none.
-uint32_t LowestOffset(const EntrySpace& from, uint32_t name, uint32_t side, uint32_t otherwise);
+uint32_t LowestOffset(const EntrySpace& from, uint32_t name, uint32_t payload, uint32_t otherwise);
 
 // start_thread other than kNoThread: adds kFieldStartThread, with a payload where there was none.
-CopiedEntries CopyEntries(const EntrySpace& from, uint32_t name, uint32_t side, uint32_t start_thread, EntrySink* to);
+CopiedEntries CopyEntries(const EntrySpace& from, uint32_t name, uint32_t payload, uint32_t start_thread,
+                          EntrySink* to);
 
 // Entries in memory of their own, for the way between two threads' locks.
 class EntryScratch final : public EntrySink {

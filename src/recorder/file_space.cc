@@ -26,7 +26,7 @@
 namespace opscope {
 namespace {
 
-constexpr int kPatience = 1000;
+constexpr int kMaxRetries = 1000;
 
 // Growing beyond RLIMIT_FSIZE would raise SIGXFSZ.
 bool IsBeyondLimit(uint64_t end) {
@@ -59,7 +59,7 @@ int WriteZeroes(int descriptor, uint64_t offset, uint64_t bytes) {
 
 int AllocateSpace(int descriptor, uint64_t offset, uint64_t bytes) {
   if (IsBeyondLimit(offset + bytes)) return EFBIG;
-  for (int i = 0; i < kPatience; ++i) {
+  for (int i = 0; i < kMaxRetries; ++i) {
     if (fallocate(descriptor, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0) return 0;
     if (errno == EOPNOTSUPP || errno == ENOSYS) return WriteZeroes(descriptor, offset, bytes);
     if (errno != EINTR) return errno;
@@ -85,7 +85,7 @@ int MakeWritable(void* place, uint64_t bytes) {
 #if !defined(MADV_POPULATE_WRITE)
   constexpr int MADV_POPULATE_WRITE = 23;
 #endif
-  for (int i = 0; i < kPatience; ++i) {
+  for (int i = 0; i < kMaxRetries; ++i) {
     if (madvise(place, bytes, MADV_POPULATE_WRITE) == 0) return 0;
     if (errno == EINTR || errno == EAGAIN) continue;
     if (errno != EINVAL) return errno == EFAULT ? EIO : errno;  // EFAULT: what would have been SIGBUS
@@ -97,11 +97,11 @@ int MakeWritable(void* place, uint64_t bytes) {
   return EINTR;
 }
 
-int CreateBeside(const char* path, char* name, uint64_t name_bytes, int* descriptor) {
+int CreateTemporary(const char* path, char* name, uint64_t name_bytes, int* descriptor) {
   static std::atomic<uint32_t> created{0};
   struct stat facts;
   if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode)) return S_ISDIR(facts.st_mode) ? EISDIR : EINVAL;
-  for (int i = 0; i < kPatience; ++i) {
+  for (int i = 0; i < kMaxRetries; ++i) {
     const int size = std::snprintf(name, name_bytes, "%s.%d.%u.part", path, static_cast<int>(getpid()),
                                    created.fetch_add(1, std::memory_order_relaxed));
     if (size < 0 || static_cast<uint64_t>(size) >= name_bytes) return ENAMETOOLONG;

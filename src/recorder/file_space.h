@@ -24,6 +24,6 @@ int WriteAll(int descriptor, uint64_t offset, const void* data, uint64_t bytes);
 int MakeWritable(void* place, uint64_t bytes);
 
 // Creates a file of its own beside `path`. `name` takes its name.
-int CreateBeside(const char* path, char* name, uint64_t name_bytes, int* descriptor);
+int CreateTemporary(const char* path, char* name, uint64_t name_bytes, int* descriptor);
 
 }  // namespace opscope

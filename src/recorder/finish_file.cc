@@ -21,11 +21,11 @@ namespace {
 
 // Writes the published part of a sealed copy; the bytes between records and entries are undefined and stay. The
 // header goes last, because it says how many records there are.
-bool WriteSettled(RecordingFile* file, const ChunkHeader* chunk, uint64_t offset) {
+bool WriteSealedCopy(RecordingFile* file, const ChunkHeader* chunk, uint64_t offset) {
   const PublishedExtent extent = LoadPublished(chunk);
   const char* bytes = reinterpret_cast<const char*>(chunk);
-  const uint64_t side = extent.side_begin;
-  return file->WriteAt(offset + side, bytes + side, chunk->size - side) &&
+  const uint64_t payload = extent.entries_begin;
+  return file->WriteAt(offset + payload, bytes + payload, chunk->size - payload) &&
          file->WriteAt(offset + sizeof(ChunkHeader), bytes + sizeof(ChunkHeader),
                        extent.record_count * sizeof(Record)) &&
          file->WriteAt(offset, bytes, sizeof(ChunkHeader));
@@ -34,8 +34,8 @@ bool WriteSettled(RecordingFile* file, const ChunkHeader* chunk, uint64_t offset
 bool AppendChunk(RecordingFile* file, ChunkHeader* chunk) {
   const PublishedExtent extent = LoadPublished(chunk);
   const uint64_t records_end = sizeof(ChunkHeader) + extent.record_count * sizeof(Record);
-  if (extent.side_begin > records_end) {
-    std::memset(reinterpret_cast<char*>(chunk) + records_end, 0, extent.side_begin - records_end);
+  if (extent.entries_begin > records_end) {
+    std::memset(reinterpret_cast<char*>(chunk) + records_end, 0, extent.entries_begin - records_end);
   }
   return file->AppendBlock(block_types::kRawChunk, chunk, chunk->size);
 }
@@ -46,8 +46,8 @@ uint32_t WriteRest(Window* window) {
   for (StreamState* state : window->streams) {
     MutexLock lock(state->mutex);  // a dump may pin a chunk
     for (ChunkHeader* chunk : state->chunks) {
-      if (chunk == state->settled) {
-        if (!WriteSettled(window->file, chunk, state->settled_offset)) ++left_out;
+      if (chunk == state->sealed_copy) {
+        if (!WriteSealedCopy(window->file, chunk, state->sealed_copy_offset)) ++left_out;
       } else if (!window->file->Holds(chunk) && !AppendChunk(window->file, chunk)) {
         ++left_out;
       }

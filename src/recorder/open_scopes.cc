@@ -20,13 +20,13 @@
 namespace opscope {
 namespace {
 
-constexpr uint32_t kMostSteps = 1u << 24;
-constexpr int kMostTries = 10000;
+constexpr uint32_t kMaxSteps = 1u << 24;
+constexpr int kMaxTries = 10000;
 
 enum class Listing { kDone, kChanged, kNoMemory };
 
 struct Slot {
-  OpenCopy copy;
+  OpenScopeCopy copy;
   uint64_t generation;
   const OpenScope* outer;
 };
@@ -35,21 +35,21 @@ struct Slot {
 bool ReadSlot(const OpenScope* scope, Slot* slot) {
   const uint64_t start = scope->start.load(std::memory_order_acquire);
   slot->generation = scope->generation.load(std::memory_order_acquire);
-  slot->copy = {start, scope->name.load(std::memory_order_acquire), scope->side.load(std::memory_order_acquire),
-                scope->shape.load(std::memory_order_acquire), scope->origin.load(std::memory_order_acquire)};
+  slot->copy = {start, scope->name.load(std::memory_order_acquire), scope->payload.load(std::memory_order_acquire),
+                scope->depth_kind_flags.load(std::memory_order_acquire), scope->origin.load(std::memory_order_acquire)};
   slot->outer = scope->outer.load(std::memory_order_acquire);
   return scope->start.load(std::memory_order_acquire) == start &&
          scope->generation.load(std::memory_order_relaxed) == slot->generation;
 }
 
 // One try to read a list that holds still, innermost first.
-Listing TryListOpenScopes(const Stream& stream, uint64_t generation, OpenCopies* copies) {
+Listing TryListOpenScopes(const Stream& stream, uint64_t generation, OpenScopeCopies* copies) {
   copies->SetSize(0);
   const OpenScope* top = stream.top.load(std::memory_order_acquire);
   const OpenScope* scope = top;
   for (uint32_t steps = 0; scope != nullptr; ++steps) {
     Slot slot;
-    if (steps == kMostSteps || !ReadSlot(scope, &slot))
+    if (steps == kMaxSteps || !ReadSlot(scope, &slot))
       return Listing::kChanged;                                   // the slot moved to another list meanwhile
     if (slot.generation != generation) return Listing::kChanged;  // reused already
     const bool open = slot.copy.start != 0;                       // 0: its record is there, or another thread's
@@ -59,11 +59,11 @@ Listing TryListOpenScopes(const Stream& stream, uint64_t generation, OpenCopies*
   return stream.top.load(std::memory_order_relaxed) == top ? Listing::kDone : Listing::kChanged;
 }
 
-Listing TryListOfRunning(const Stream& stream, uint64_t generation, uint64_t until, OpenCopies* copies) {
+Listing TryListWhileRunning(const Stream& stream, uint64_t generation, uint64_t until, OpenScopeCopies* copies) {
   copies->SetSize(0);
   const OpenScope* scope = stream.top.load(std::memory_order_acquire);
   for (uint32_t steps = 0; scope != nullptr; ++steps) {
-    if (steps == kMostSteps) return Listing::kChanged;
+    if (steps == kMaxSteps) return Listing::kChanged;
     Slot slot;
     if (!ReadSlot(scope, &slot)) continue;  // look at it again
     if (slot.generation != generation) return Listing::kChanged;
@@ -76,7 +76,7 @@ Listing TryListOfRunning(const Stream& stream, uint64_t generation, uint64_t unt
 
 template <typename Try>
 bool ListWithTries(const Try& once) {
-  for (int i = 0; i < kMostTries; ++i) {
+  for (int i = 0; i < kMaxTries; ++i) {
     const Listing listing = once();
     if (listing != Listing::kChanged) return listing == Listing::kDone;
     sched_yield();
@@ -84,35 +84,35 @@ bool ListWithTries(const Try& once) {
   return false;
 }
 
-bool IsAmong(const OpenCopy& copy, const Record* begin, const Record* end) {
+bool IsAmong(const OpenScopeCopy& copy, const Record* begin, const Record* end) {
   for (const Record* record = begin; record != end; ++record) {
-    if (record->start == copy.start && record->depth == (copy.shape & 0xffffu)) return true;
+    if (record->start == copy.start && record->depth == (copy.depth_kind_flags & 0xffffu)) return true;
   }
   return false;
 }
 
 }  // namespace
 
-bool ListOpenScopes(const Stream& stream, uint64_t generation, OpenCopies* copies) {
+bool ListOpenScopes(const Stream& stream, uint64_t generation, OpenScopeCopies* copies) {
   return ListWithTries([&] { return TryListOpenScopes(stream, generation, copies); });
 }
 
-bool ListOpenScopesOfRunning(const Stream& stream, uint64_t generation, uint64_t until, OpenCopies* copies) {
-  return ListWithTries([&] { return TryListOfRunning(stream, generation, until, copies); });
+bool ListOpenScopesWhileRunning(const Stream& stream, uint64_t generation, uint64_t until, OpenScopeCopies* copies) {
+  return ListWithTries([&] { return TryListWhileRunning(stream, generation, until, copies); });
 }
 
-void RemoveFinished(OpenCopies* copies, const ChunkHeader* chunk, uint32_t before, uint32_t after) {
+void RemoveFinished(OpenScopeCopies* copies, const ChunkHeader* chunk, uint32_t before, uint32_t after) {
   const auto* records = reinterpret_cast<const Record*>(chunk + 1);
   size_t kept = 0;
-  for (const OpenCopy& copy : *copies) {
+  for (const OpenScopeCopy& copy : *copies) {
     if (!IsAmong(copy, records + before, records + after)) (*copies)[kept++] = copy;
   }
   copies->SetSize(kept);
 }
 
-void RemoveNameless(OpenCopies* copies) {
+void RemoveNameless(OpenScopeCopies* copies) {
   size_t kept = 0;
-  for (const OpenCopy& copy : *copies) {
+  for (const OpenScopeCopy& copy : *copies) {
     if (copy.name != 0) (*copies)[kept++] = copy;
   }
   copies->SetSize(kept);

@@ -11,31 +11,31 @@ namespace opscope {
 namespace {
 
 uint32_t DepthOf(const OpenScope* scope) {
-  return scope->shape.load(std::memory_order_relaxed) & 0xffffu;
+  return scope->depth_kind_flags.load(std::memory_order_relaxed) & 0xffffu;
 }
 
 }  // namespace
 
-uint32_t DepthsToShow(const Stream* stream) {
+uint32_t NextCapacity(const Stream* stream) {
   const OpenScope* top = stream->top.load(std::memory_order_relaxed);
   return top == nullptr ? 0 : DepthOf(top) * 3 / 2 + 1;
 }
 
-void UseTable(Stream* stream, OpenTable* table) {
+void SetOpenTable(Stream* stream, OpenTable* table) {
   stream->open_capacity = table == nullptr ? 0 : table->capacity;
   stream->open_table = table == nullptr ? nullptr : reinterpret_cast<OpenTableEntry*>(table + 1);
 }
 
-void NoteMovedScope(Stream* stream, const OpenScope* scope) {
+void WriteMovedScope(Stream* stream, const OpenScope* scope) {
   const uint32_t depth = DepthOf(scope);
   if (depth >= stream->open_capacity) {
     OpenTableOf(stream)->flags |= open_table_flags::kTooDeep;
     return;
   }
-  stream->open_table[depth] = {scope->start.load(std::memory_order_relaxed),
-                               scope->name.load(std::memory_order_relaxed), scope->side.load(std::memory_order_relaxed),
-                               scope->shape.load(std::memory_order_relaxed),
-                               scope->origin.load(std::memory_order_relaxed)};
+  stream->open_table[depth] = {
+      scope->start.load(std::memory_order_relaxed), scope->name.load(std::memory_order_relaxed),
+      scope->payload.load(std::memory_order_relaxed), scope->depth_kind_flags.load(std::memory_order_relaxed),
+      scope->origin.load(std::memory_order_relaxed)};
 }
 
 }  // namespace opscope
@@ -45,12 +45,12 @@ void opscope_note_open_scope(opscope::Stream* stream) {
   const opscope::OpenScope* scope = stream->top.load(std::memory_order_relaxed);
   const uint32_t depth = opscope::DepthOf(scope);
   if (OPSCOPE_UNLIKELY(depth >= stream->open_capacity)) {
-    opscope::ShowDeeperScopes(stream, depth);
+    opscope::GrowOpenTable(stream, depth);
     return;
   }
   auto* words = reinterpret_cast<opscope::PublishedWord*>(stream->open_table + depth);
   __atomic_store_n(words, uint64_t{0}, __ATOMIC_RELEASE);
   __atomic_store_n(words + 1, LoadPair(scope, offsetof(opscope::OpenScope, name)), __ATOMIC_RELEASE);
-  __atomic_store_n(words + 2, LoadPair(scope, offsetof(opscope::OpenScope, shape)), __ATOMIC_RELEASE);
+  __atomic_store_n(words + 2, LoadPair(scope, offsetof(opscope::OpenScope, depth_kind_flags)), __ATOMIC_RELEASE);
   __atomic_store_n(words, scope->start.load(std::memory_order_relaxed), __ATOMIC_RELEASE);
 }

@@ -12,15 +12,15 @@
 namespace opscope {
 
 // Capacity for the next chunk's table: half as many again as are needed now.
-uint32_t DepthsToShow(const Stream* stream);
+uint32_t NextCapacity(const Stream* stream);
 
 // Sets the table of the stream's current chunk. Null: the chunk lies in memory.
-void UseTable(Stream* stream, OpenTable* table);
+void SetOpenTable(Stream* stream, OpenTable* table);
 
 // Writes the entry of an open scope that moved to this chunk; the table has no readers yet.
-void NoteMovedScope(Stream* stream, const OpenScope* scope);
+void WriteMovedScope(Stream* stream, const OpenScope* scope);
 
 // Takes a chunk whose table has room for a scope at this depth (stream.cc).
-void ShowDeeperScopes(Stream* stream, uint32_t depth);
+void GrowOpenTable(Stream* stream, uint32_t depth);
 
 }  // namespace opscope

@@ -48,7 +48,7 @@ class ScratchStream {
     state_->stream.thread = thread;
     state_->stream.internal = state_.get();
     state_->stream.chunk = new (chunk_) ChunkHeader;
-    BeginTaking(&state_->stream, ~uint64_t{0});  // as no window has it
+    StartAccepting(&state_->stream, ~uint64_t{0});  // as no window has it
   }
   ~ScratchStream() {
     if (chunk_ != nullptr) ReturnChunk(chunk_, kChunkBytes);

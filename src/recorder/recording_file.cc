@@ -9,7 +9,7 @@
 // (docs/explanation/performance.md, "Recording into a file").
 //
 // A chunk changes hands without a copy: a thread that may still store into a sealed chunk gets private zero
-// pages at the same address, so the file keeps what it has (Lend).
+// pages at the same address, so the file keeps what it has (Retain).
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/recording_file.h"
 
@@ -34,14 +34,14 @@ namespace opscope {
 namespace {
 
 constexpr uint64_t kUnitBytes = kChunkBytes + kPageBytes;
-constexpr uint64_t kUsualChunkAt = kPageBytes - 64;  // in its unit; room for 165 open scopes before it
-constexpr uint64_t kReserveBytes = 64 * 1024;        // information of about 600 threads
+constexpr uint64_t kDefaultChunkOffset = kPageBytes - 64;  // in its unit; room for 165 open scopes before it
+constexpr uint64_t kReserveBytes = 64 * 1024;              // information of about 600 threads
 constexpr uint64_t kSegmentBytes = 16 * kUnitBytes + kReserveBytes;
 constexpr uint64_t kReadyBytes = 4 * kUnitBytes;  // made writable while the window opens
 
-uint64_t PlaceOfChunk(uint64_t depths) {
+uint64_t OffsetOfChunk(uint64_t depths) {
   const uint64_t at = kBlockHeaderBytes + sizeof(OpenTable) + depths * sizeof(OpenTableEntry);
-  return at <= kUsualChunkAt ? kUsualChunkAt : (at + 63) & ~uint64_t{63};
+  return at <= kDefaultChunkOffset ? kDefaultChunkOffset : (at + 63) & ~uint64_t{63};
 }
 
 uint64_t BytesOfUnit(uint64_t chunk_at, uint64_t size) {
@@ -75,10 +75,10 @@ RecordingFile::Unit MakeUnit(char* place, uint64_t chunk_at, uint32_t size) {
 }
 
 // The profiled program must not see the errno of the profiler's calls.
-class KeptErrno {
+class ErrnoGuard {
  public:
-  KeptErrno() : kept_(errno) {}
-  ~KeptErrno() { errno = kept_; }
+  ErrnoGuard() : kept_(errno) {}
+  ~ErrnoGuard() { errno = kept_; }
 
  private:
   int kept_;
@@ -87,7 +87,7 @@ class KeptErrno {
 }  // namespace
 
 RecordingFile* RecordingFile::Create(const char* path, std::string_view info, FileFailure* failure) {
-  const KeptErrno keep;
+  const ErrnoGuard keep;
   auto* file = new (std::nothrow) RecordingFile;
   if (file == nullptr) {
     *failure = {ENOMEM, "while creating the file"};
@@ -104,7 +104,7 @@ RecordingFile* RecordingFile::Create(const char* path, std::string_view info, Fi
 
 bool RecordingFile::Make(const char* path, std::string_view info) {
   char name[PATH_MAX];
-  errno = CreateBeside(path, name, sizeof(name), &descriptor_);
+  errno = CreateTemporary(path, name, sizeof(name), &descriptor_);
   if (errno != 0) return FailLocked("while creating the file");
   struct stat facts{};
   bool made = fstat(descriptor_, &facts) == 0;
@@ -127,14 +127,14 @@ bool RecordingFile::MakeHead(std::string_view info) {
 }
 
 RecordingFile::~RecordingFile() {
-  const KeptErrno keep;
+  const ErrnoGuard keep;
   if (descriptor_ >= 0) close(descriptor_);
   if (unknown_) return;
-  std::sort(lent_.begin(), lent_.end(), [](const Piece& a, const Piece& b) { return a.place < b.place; });
+  std::sort(retained_.begin(), retained_.end(), [](const Piece& a, const Piece& b) { return a.place < b.place; });
   for (const Segment& segment : segments_) {
     char* at = segment.base;
     char* const end = segment.base + segment.bytes;
-    for (const Piece& lent : lent_) {
+    for (const Piece& lent : retained_) {
       if (lent.place < at || lent.place >= end) continue;
       if (lent.place > at) munmap(at, static_cast<size_t>(lent.place - at));
       at = lent.place + lent.bytes;
@@ -221,25 +221,25 @@ char* RecordingFile::Extend(uint64_t bytes) {
   return segment.base + segment.used - bytes;
 }
 
-char* RecordingFile::TakeReturned(uint64_t bytes, uint64_t chunk_at) {
-  for (size_t i = returned_.size(); i-- > 0;) {
-    if (returned_[i].bytes != bytes || returned_[i].chunk_at != chunk_at) continue;
-    char* place = returned_[i].place;
-    returned_[i] = returned_.back();
-    returned_.SetSize(returned_.size() - 1);
+char* RecordingFile::TakeFreeUnit(uint64_t bytes, uint64_t chunk_at) {
+  for (size_t i = free_units_.size(); i-- > 0;) {
+    if (free_units_[i].bytes != bytes || free_units_[i].chunk_at != chunk_at) continue;
+    char* place = free_units_[i].place;
+    free_units_[i] = free_units_.back();
+    free_units_.SetSize(free_units_.size() - 1);
     return place;
   }
   return nullptr;
 }
 
 RecordingFile::Unit RecordingFile::TakeUnit(uint32_t size, uint32_t depths) {
-  const KeptErrno keep;
-  const uint64_t chunk_at = PlaceOfChunk(depths);
+  const ErrnoGuard keep;
+  const uint64_t chunk_at = OffsetOfChunk(depths);
   const uint64_t bytes = BytesOfUnit(chunk_at, size);
   char* place = nullptr;
   {
     MutexLock lock(mutex_);
-    if (char* returned = TakeReturned(bytes, chunk_at)) return MakeUnit(returned, chunk_at, size);
+    if (char* returned = TakeFreeUnit(bytes, chunk_at)) return MakeUnit(returned, chunk_at, size);
     place = Extend(bytes);
   }
   if (place == nullptr) return {};
@@ -262,7 +262,7 @@ void RecordingFile::ReturnUnit(ChunkHeader* chunk) {
   __atomic_store_n(&chunk->magic, 0u, __ATOMIC_RELEASE);
   const uint64_t chunk_at = chunk->table_distance + kBlockHeaderBytes;
   MutexLock lock(mutex_);
-  [[maybe_unused]] const bool kept = returned_.Push({UnitOf(chunk), BytesOfUnit(chunk_at, chunk->size), chunk_at});
+  [[maybe_unused]] const bool kept = free_units_.Push({UnitOf(chunk), BytesOfUnit(chunk_at, chunk->size), chunk_at});
 }
 
 bool RecordingFile::Holds(const void* chunk) {
@@ -274,7 +274,7 @@ bool RecordingFile::Holds(const void* chunk) {
 }
 
 bool RecordingFile::AddInfo(std::string_view json) {
-  const KeptErrno keep;
+  const ErrnoGuard keep;
   const uint64_t bytes = PageUp(kBlockHeaderBytes + json.size());
   MutexLock lock(mutex_);
   char* place = Extend(bytes);
@@ -286,40 +286,40 @@ bool RecordingFile::AddInfo(std::string_view json) {
   return true;
 }
 
-RecordingFile::Loan RecordingFile::Lend(ChunkHeader* chunk, bool replace) {
-  const KeptErrno keep;
-  Loan loan;
+RecordingFile::RetainedUnit RecordingFile::Retain(ChunkHeader* chunk, bool replace) {
+  const ErrnoGuard keep;
+  RetainedUnit retained;
   char* place = UnitOf(chunk);
   const uint64_t chunk_at = chunk->table_distance + kBlockHeaderBytes;
   const uint64_t bytes = BytesOfUnit(chunk_at, chunk->size);
   MutexLock lock(mutex_);
-  if (!lent_.Reserve(lent_.size() + 1)) {
+  if (!retained_.Reserve(retained_.size() + 1)) {
     unknown_ = true;
-    return loan;
+    return retained;
   }
   for (const Segment& segment : segments_) {
     if (place < segment.base || place >= segment.base + segment.bytes) continue;
-    loan.chunk_offset = segment.offset + static_cast<uint64_t>(place - segment.base) + chunk_at;
+    retained.chunk_offset = segment.offset + static_cast<uint64_t>(place - segment.base) + chunk_at;
     // Refused only where there is no memory for it: the thread then ends its store in the file.
     if (replace) {
       mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
     }
-    loan.place = place;
-    loan.bytes = bytes;
-    [[maybe_unused]] const bool kept = lent_.Push({place, bytes, chunk_at});  // reserved above
-    return loan;
+    retained.place = place;
+    retained.bytes = bytes;
+    [[maybe_unused]] const bool kept = retained_.Push({place, bytes, chunk_at});  // reserved above
+    return retained;
   }
-  return loan;
+  return retained;
 }
 
 bool RecordingFile::WriteAt(uint64_t offset, const void* data, uint64_t bytes) {
-  const KeptErrno keep;
+  const ErrnoGuard keep;
   MutexLock lock(mutex_);
   return WriteAtLocked(offset, data, bytes);
 }
 
 bool RecordingFile::AppendBlock(uint16_t type, const void* data, uint64_t bytes) {
-  const KeptErrno keep;
+  const ErrnoGuard keep;
   MutexLock lock(mutex_);
   const Segment& last = segments_.back();
   const uint64_t at = end_ != 0 ? end_ : last.offset + last.used;
@@ -341,7 +341,7 @@ void RecordingFile::End(std::string_view info) {
       AppendBlock(kEndBlock, &no_footer, sizeof(no_footer))) {
     CutAtEnd();
   }
-  const KeptErrno keep;
+  const ErrnoGuard keep;
   MutexLock lock(mutex_);
   if (descriptor_ >= 0) close(descriptor_);
   descriptor_ = -1;
@@ -350,7 +350,7 @@ void RecordingFile::End(std::string_view info) {
 
 // Nothing may be mapped beyond the end of a file.
 void RecordingFile::CutAtEnd() {
-  const KeptErrno keep;
+  const ErrnoGuard keep;
   MutexLock lock(mutex_);
   Segment& last = segments_.back();
   const uint64_t kept = end_ > last.offset ? PageUp(end_ - last.offset) : 0;
@@ -362,12 +362,12 @@ void RecordingFile::CutAtEnd() {
 }
 
 void RecordingFile::DetachInChild(bool window_was_open) {
-  TakeOver(&finish_mutex_);
-  const bool whole = TakeOver(&mutex_);
+  ReinitMutexAfterFork(&finish_mutex_);
+  const bool whole = ReinitMutexAfterFork(&mutex_);
   if (!whole) {  // caught while growing: the lists may be half written
     new (&segments_) GrowingArray<Segment>;
-    new (&returned_) GrowingArray<Piece>;
-    new (&lent_) GrowingArray<Piece>;
+    new (&free_units_) GrowingArray<Piece>;
+    new (&retained_) GrowingArray<Piece>;
     unknown_ = true;
   }
   for (const Segment& segment : segments_) {

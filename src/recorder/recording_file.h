@@ -61,12 +61,12 @@ class RecordingFile {
   // Puts private memory (zeroes) where the chunk was, for a thread that may still be writing to it; the file
   // keeps what it has. Not `replace`: the memory stays that of the file. The caller unmaps the place (`place`,
   // `bytes`) when the thread has let go of it.
-  struct Loan {
+  struct RetainedUnit {
     void* place = nullptr;  // null: memory is short; the chunk is as it was, and stays mapped for ever
     uint64_t bytes = 0;
     uint64_t chunk_offset = 0;  // in the file
   };
-  Loan Lend(ChunkHeader* chunk, bool replace);
+  RetainedUnit Retain(ChunkHeader* chunk, bool replace);
 
   // The following are for the thread that ends the file (finish_file.cc).
   Mutex& finish_mutex() OPSCOPE_LOCK_RETURNED(finish_mutex_) { return finish_mutex_; }
@@ -104,7 +104,7 @@ class RecordingFile {
   bool Grow(uint64_t offset, uint64_t bytes) OPSCOPE_REQUIRES(mutex_);
   bool AddSegment(uint64_t least) OPSCOPE_REQUIRES(mutex_);
   char* Extend(uint64_t bytes) OPSCOPE_REQUIRES(mutex_);
-  char* TakeReturned(uint64_t bytes, uint64_t chunk_at) OPSCOPE_REQUIRES(mutex_);
+  char* TakeFreeUnit(uint64_t bytes, uint64_t chunk_at) OPSCOPE_REQUIRES(mutex_);
   bool FailLocked(const char* step) OPSCOPE_REQUIRES(mutex_);  // with errno
   bool WriteAtLocked(uint64_t offset, const void* data, uint64_t bytes) OPSCOPE_REQUIRES(mutex_);
   void CutAtEnd();
@@ -116,8 +116,8 @@ class RecordingFile {
   dev_t device_ = 0;
   ino_t number_ = 0;
   GrowingArray<Segment> segments_ OPSCOPE_GUARDED_BY(mutex_);
-  GrowingArray<Piece> returned_ OPSCOPE_GUARDED_BY(mutex_);
-  GrowingArray<Piece> lent_ OPSCOPE_GUARDED_BY(mutex_);
+  GrowingArray<Piece> free_units_ OPSCOPE_GUARDED_BY(mutex_);
+  GrowingArray<Piece> retained_ OPSCOPE_GUARDED_BY(mutex_);
   uint64_t end_ OPSCOPE_GUARDED_BY(mutex_) = 0;  // of what AppendBlock wrote, 0: nothing
   uint64_t file_bytes_ OPSCOPE_GUARDED_BY(mutex_) = 0;
   bool unknown_ OPSCOPE_GUARDED_BY(mutex_) = false;  // what is mapped where; nothing is unmapped then

@@ -30,7 +30,7 @@ uint32_t opscope_clock_is_slow = 0;
 namespace opscope {
 
 constinit Registry registry;
-constinit Mutex edge_mutexes[kEdgeMutexes];
+constinit Mutex close_mutexes[kCloseMutexes];
 
 void ChangeGate() {
   bool natives = false;
@@ -42,7 +42,7 @@ void ChangeGate() {
   opscope_gate.store(natives ? registry.gate_changes : 0, std::memory_order_release);
 }
 
-bool LeaveToDump(StreamState* state, const ChunkHeader* chunk, uint32_t size) {
+bool LeaveToSnapshot(StreamState* state, const ChunkHeader* chunk, uint32_t size) {
   for (PinnedChunk& pin : state->pins) {
     if (pin.chunk != chunk) continue;
     pin.orphan_bytes = size;
@@ -51,7 +51,7 @@ bool LeaveToDump(StreamState* state, const ChunkHeader* chunk, uint32_t size) {
   return false;
 }
 
-bool TakeOver(Mutex* mutex) {
+bool ReinitMutexAfterFork(Mutex* mutex) {
   if (mutex->try_lock()) {
     mutex->unlock();
     return true;
@@ -63,7 +63,7 @@ bool TakeOver(Mutex* mutex) {
 void Disarm(StreamState* state) {
   registry.broken_invariants.fetch_add(1, std::memory_order_relaxed);
   state->stopped = true;
-  state->stream.taking.store(0, std::memory_order_release);
+  state->stream.accepting.store(0, std::memory_order_release);
 }
 
 namespace {
@@ -77,7 +77,7 @@ void BeforeFork() OPSCOPE_UNCHECKED_LOCKS {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  for (Mutex& mutex : edge_mutexes)
+  for (Mutex& mutex : close_mutexes)
     mutex.lock();
   registry.mutex.lock();
   LockPool();
@@ -90,7 +90,7 @@ void AfterFork() OPSCOPE_UNCHECKED_LOCKS {
   UnlockMemory();
   UnlockPool();
   registry.mutex.unlock();
-  for (Mutex& mutex : edge_mutexes)
+  for (Mutex& mutex : close_mutexes)
     mutex.unlock();
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -98,7 +98,7 @@ void AfterFork() OPSCOPE_UNCHECKED_LOCKS {
 // The child has one thread: what follows needs no locks, and makes those usable that are held.
 void DetachStream(StreamState* state) OPSCOPE_UNCHECKED_LOCKS {
   Stream& stream = state->stream;
-  EndTaking(&stream);
+  StopAccepting(&stream);
   stream.chunk = nullptr;
   stream.next = nullptr;
   stream.limit = nullptr;
@@ -107,27 +107,27 @@ void DetachStream(StreamState* state) OPSCOPE_UNCHECKED_LOCKS {
   stream.open_table = nullptr;
   stream.top.store(nullptr, std::memory_order_relaxed);
   state->sealed = true;
-  state->is_late = false;
+  state->is_deferred = false;
   state->held_by_owner = false;
 }
 
 void DetachWindow(Window* window) OPSCOPE_UNCHECKED_LOCKS {
-  [[maybe_unused]] const bool whole = TakeOver(&window->dumping);
-  if (!TakeOver(&window->mutex)) {
+  [[maybe_unused]] const bool whole = ReinitMutexAfterFork(&window->dump_mutex);
+  if (!ReinitMutexAfterFork(&window->mutex)) {
     new (&window->metadata) GrowingArray<char>;
     new (&window->own_cost) GrowingArray<char>;
     new (&window->calibrations) GrowingArray<Calibration>;
   }
   for (StreamState* state : window->streams) {
-    state->pins[0] = state->pins[1] = {};   // the dump goes on in the parent
-    if (TakeOver(&state->mutex)) continue;  // else caught while changing chunks: what it has is given up
+    state->pins[0] = state->pins[1] = {};               // the dump goes on in the parent
+    if (ReinitMutexAfterFork(&state->mutex)) continue;  // else caught while changing chunks: what it has is given up
     new (&state->chunks) GrowingArray<ChunkHeader*>;
     new (&state->names) NameTable;
   }
-  const bool was_open = !window->closed.load(std::memory_order_relaxed) || window->late.load() != 0;
+  const bool was_open = !window->closed.load(std::memory_order_relaxed) || window->deferred.load() != 0;
   if (window->file != nullptr) window->file->DetachInChild(was_open);
   if (!was_open) return;
-  window->late.store(0);
+  window->deferred.store(0);
   window->closed.store(true, std::memory_order_relaxed);
   window->detached = true;
   for (StreamState* state : window->streams)
@@ -141,7 +141,7 @@ void DetachThread(Thread* thread) OPSCOPE_UNCHECKED_LOCKS {
   thread->native = nullptr;
   thread->gate = 0;
   for (Stream* stream : thread->streams) {
-    if (stream != nullptr) LetGo(thread, StateOf(stream));
+    if (stream != nullptr) ReleaseStream(thread, StateOf(stream));
   }
 }
 

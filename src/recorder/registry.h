@@ -5,12 +5,11 @@
 // no destructor; what hangs on it (threads, streams, slots of open scopes) is recycled, never freed.
 //
 // Locks, in the order in which they are acquired
-//   EdgeMutex(slot)      closing a window, and its late tracks, against scopes that end on another thread or too late
-//   Window::dumping      dumps of one window, one after the other
-//   registry.mutex       lists of threads and windows, gate, attaching and letting go of streams
-//   StreamState::mutex   which chunks a stream has; held by its owner only in slow paths
-//   Window::mutex        calibrations and metadata
-//   the chunk pool's     (chunk_pool.cc), or a RecordingFile's
+//   CloseMutex(slot)      closing a window, and its deferred tracks, against scopes that end on another thread or too
+//   late Window::dump_mutex      dumps of one window, one after the other registry.mutex       lists of threads and
+//   windows, gate, attaching and letting go of streams StreamState::mutex   which chunks a stream has; held by its
+//   owner only in slow paths Window::mutex        calibrations and metadata the chunk pool's     (chunk_pool.cc), or a
+//   RecordingFile's
 //
 // Thread rule: as said by each field.
 // SPDX-License-Identifier: Apache-2.0
@@ -43,7 +42,7 @@ struct Registry {
   Mutex mutex;
   uint64_t windows_opened OPSCOPE_GUARDED_BY(mutex) = 0;
   uint64_t gate_changes OPSCOPE_GUARDED_BY(mutex) = 0;
-  uint64_t modules_gone OPSCOPE_GUARDED_BY(mutex) = 0;       // times that names were unloaded
+  uint64_t module_unloads OPSCOPE_GUARDED_BY(mutex) = 0;     // times that names were unloaded
   Window* open[kMaxWindows] OPSCOPE_GUARDED_BY(mutex) = {};  // by slot; set until the close is complete
   Window* all OPSCOPE_GUARDED_BY(mutex) = nullptr;           // open or not, until freed
   ThreadState* ended OPSCOPE_GUARDED_BY(mutex) = nullptr;    // to be used again
@@ -86,14 +85,14 @@ struct StreamState {
   // Guarded by registry.mutex while the window is open.
   uint32_t thread_index = 0;
   uint64_t os_thread = 0;
-  bool is_late = false;         // of a track that takes records after the close (late_tracks.h)
+  bool is_deferred = false;     // of a track that takes records after the close (deferred_tracks.h)
   bool held_by_owner = false;   // the thread may still be writing
   bool held_by_window = false;  // the window is not freed
-  void* loaned = nullptr;       // memory of a closed window that stays mapped for its thread (invariant 7)
-  uint64_t loaned_bytes = 0;
-  bool loaned_by_file = false;
-  const ChunkHeader* settled = nullptr;  // stands in memory for a chunk of the file that is loaned ...
-  uint64_t settled_offset = 0;           // ... and begins there
+  void* retained = nullptr;     // memory of a closed window that stays mapped for its thread (invariant 7)
+  uint64_t retained_bytes = 0;
+  bool retained_in_file = false;
+  const ChunkHeader* sealed_copy = nullptr;  // stands in memory for a chunk of the file that is loaned ...
+  uint64_t sealed_copy_offset = 0;           // ... and begins there
   StreamState* next_free = nullptr;
   StreamState* next_ended = nullptr;  // of a StreamList
   size_t place = 0;                   // in Window::streams while that is open
@@ -103,13 +102,13 @@ inline StreamState* StateOf(Stream* stream) {
   return static_cast<StreamState*>(stream->internal);
 }
 
-// Generation first: a thread that finds `taking` 0 reads the generation to distinguish a close from the cap.
-inline void BeginTaking(Stream* stream, uint64_t generation) {
+// Generation first: a thread that finds `accepting` 0 reads the generation to distinguish a close from the cap.
+inline void StartAccepting(Stream* stream, uint64_t generation) {
   stream->generation.store(generation, std::memory_order_release);
-  stream->taking.store(generation, std::memory_order_release);
+  stream->accepting.store(generation, std::memory_order_release);
 }
-inline void EndTaking(Stream* stream) {
-  BeginTaking(stream, 0);
+inline void StopAccepting(Stream* stream) {
+  StartAccepting(stream, 0);
 }
 
 struct ThreadState {
@@ -120,8 +119,8 @@ struct ThreadState {
   GrowingArray<OpenScope*> slot_blocks;  // written by the thread
   StreamState* free_streams OPSCOPE_GUARDED_BY(registry.mutex) = nullptr;
   ThreadState* next OPSCOPE_GUARDED_BY(registry.mutex) = nullptr;  // of the list of ended threads
-  uint64_t modules_gone OPSCOPE_GUARDED_BY(registry.mutex) =
-      0;  // of Registry::modules_gone, what the thread has acted on
+  uint64_t module_unloads OPSCOPE_GUARDED_BY(registry.mutex) =
+      0;  // of Registry::module_unloads, what the thread has acted on
 };
 
 inline ThreadState* StateOf(Thread* thread) {
@@ -145,22 +144,22 @@ struct Window {
   uint64_t boot = 0;       // BootHash()
   std::atomic<uint64_t> bytes{0};
   std::atomic<uint32_t> live{0};      // threads that joined and have not ended; written under registry.mutex
-  std::atomic<bool> closed{false};    // written under EdgeMutex(slot)
-  std::atomic<uint32_t> late{0};      // streams that are; written under registry.mutex
+  std::atomic<bool> closed{false};    // written under CloseMutex(slot)
+  std::atomic<uint32_t> deferred{0};  // streams that are; written under registry.mutex
   bool detached = false;              // of the process that this one was forked from
   RecordingFile* file = nullptr;      // constant; null: record_to was not asked for, or refused
   FileFailure refused;                // constant; why there is no file
   std::atomic<uint32_t> left_out{0};  // chunks that the file has no copy of, set when it ends
 
-  GrowingArray<StreamState*> streams;                      // registry.mutex while open, constant afterwards
-  StreamList ended OPSCOPE_GUARDED_BY(registry.mutex);     // of threads that ended, with chunks
-  StreamList accounts OPSCOPE_GUARDED_BY(registry.mutex);  // of threads that ended, with nothing left but counts
-  uint64_t gone_threads = 0;                               // registry.mutex and dumping: those that were forgotten, ...
-  uint64_t gone_dropped = 0;                               // ... and what they had counted
+  GrowingArray<StreamState*> streams;                        // registry.mutex while open, constant afterwards
+  StreamList ended OPSCOPE_GUARDED_BY(registry.mutex);       // of threads that ended, with chunks
+  StreamList count_only OPSCOPE_GUARDED_BY(registry.mutex);  // of threads that ended, with nothing left but counts
+  uint64_t forgotten_threads = 0;  // registry.mutex and dumping: those that were forgotten, ...
+  uint64_t forgotten_dropped = 0;  // ... and what they had counted
   // Events of threads that cannot record: memory was short for what they need, or they are past their end.
   std::atomic<uint64_t> dropped_without_stream{0};
 
-  Mutex dumping;  // one dump at a time; before registry.mutex
+  Mutex dump_mutex;  // one dump at a time; before registry.mutex
 
   Mutex mutex;
   GrowingArray<Calibration> calibrations OPSCOPE_GUARDED_BY(mutex);
@@ -176,10 +175,10 @@ struct Window {
 
 // A few locks for all slots: scopes outlive windows, so the lock that a late end takes cannot be in a
 // Window, and fork takes them all.
-inline constexpr uint32_t kEdgeMutexes = 8;
-extern Mutex edge_mutexes[kEdgeMutexes];
-inline Mutex& EdgeMutex(uint64_t slot) {
-  return edge_mutexes[slot % kEdgeMutexes];
+inline constexpr uint32_t kCloseMutexes = 8;
+extern Mutex close_mutexes[kCloseMutexes];
+inline Mutex& CloseMutex(uint64_t slot) {
+  return close_mutexes[slot % kCloseMutexes];
 }
 
 // Generations carry their window's slot, so that a late end finds the lock by the generation alone.
@@ -189,7 +188,7 @@ inline uint32_t SlotOf(uint64_t generation) {
 
 // In a forked child: true when the lock was free at the fork, so what it guards is whole. Makes a lock
 // usable that a thread held which does not exist here.
-bool TakeOver(Mutex* mutex) OPSCOPE_UNCHECKED_LOCKS;
+bool ReinitMutexAfterFork(Mutex* mutex) OPSCOPE_UNCHECKED_LOCKS;
 
 // An invariant is broken: disarms this stream and counts it in the window's information. REQUIRES: the calling thread
 // owns the stream or holds its mutex.
@@ -197,10 +196,10 @@ void Disarm(StreamState* state);
 
 // Takes scopes that other threads have ended out of the stream's list. REQUIRES: the calling thread
 // owns the stream.
-void DropEndedScopes(Stream* stream);
+void UnlinkEndedScopes(Stream* stream);
 
 // A chunk that the stream no longer has: true when a dump reads it, which will give it back.
-bool LeaveToDump(StreamState* state, const ChunkHeader* chunk, uint32_t size) OPSCOPE_REQUIRES(state->mutex);
+bool LeaveToSnapshot(StreamState* state, const ChunkHeader* chunk, uint32_t size) OPSCOPE_REQUIRES(state->mutex);
 
 // A Thread under a new number, for a thread or a track, without a name. Null when memory is short.
 ThreadState* NewThread(uint64_t os_thread) OPSCOPE_REQUIRES(registry.mutex);
@@ -214,7 +213,7 @@ bool MakeThreadKey() OPSCOPE_REQUIRES(registry.mutex);
 void ChangeGate() OPSCOPE_REQUIRES(registry.mutex);
 // Detaches the calling thread from its stream of a closed window. False: the close has not sealed the stream
 // yet, and the thread keeps it.
-bool LetGo(Thread* thread, StreamState* state) OPSCOPE_REQUIRES(registry.mutex);
+bool ReleaseStream(Thread* thread, StreamState* state) OPSCOPE_REQUIRES(registry.mutex);
 // Makes a stream without holders ready for its thread's next window.
 void RecycleWhenFree(StreamState* state) OPSCOPE_REQUIRES(registry.mutex, state->mutex);
 

@@ -17,7 +17,7 @@
 
 namespace opscope {
 
-void DropEndedScopes(Stream* stream) {
+void UnlinkEndedScopes(Stream* stream) {
   stream->ended_elsewhere.exchange(0, std::memory_order_acq_rel);
   std::atomic<OpenScope*>* link = &stream->top;
   OpenScope* scope = link->load(std::memory_order_relaxed);
@@ -58,7 +58,7 @@ bool Unlink(Stream* stream, OpenScope* scope) {
 
 // Takes a scope that leaves no record in its thread's chunk out of the file's table; its thread may have
 // used the place for another one since. REQUIRES: the mutex of the stream is held.
-void ForgetInFile(Stream* stream, uint64_t start, uint32_t depth) {
+void ClearTableEntry(Stream* stream, uint64_t start, uint32_t depth) {
   if (depth >= stream->open_capacity) return;
   auto* place = reinterpret_cast<PublishedWord*>(stream->open_table + depth);
   __atomic_compare_exchange_n(place, &start, uint64_t{0}, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
@@ -66,9 +66,9 @@ void ForgetInFile(Stream* stream, uint64_t start, uint32_t depth) {
 
 // The window of the scope is closed, perhaps at this moment: the closing thread may be reading the slot, so
 // wait for it. Unlink the slot in any case: a free slot must be in no list. REQUIRES: own thread.
-void EndLate(OpenScope* scope, uint64_t generation) {
+void EndAfterClose(OpenScope* scope, uint64_t generation) {
   {
-    MutexLock wait(EdgeMutex(SlotOf(generation)));
+    MutexLock wait(CloseMutex(SlotOf(generation)));
   }
   if (!IsOpen(scope)) return;
   MarkEnded(scope);
@@ -83,34 +83,34 @@ void EndDropped(OpenScope* scope, uint64_t generation) {
     MutexLock lock(StateOf(stream)->mutex);
     if (stream->generation.load(std::memory_order_acquire) == generation) {
       CountDrop(stream);
-      ForgetInFile(stream, scope->start.load(std::memory_order_relaxed),
-                   scope->shape.load(std::memory_order_relaxed) & 0xffffu);
+      ClearTableEntry(stream, scope->start.load(std::memory_order_relaxed),
+                      scope->depth_kind_flags.load(std::memory_order_relaxed) & 0xffffu);
       MarkEnded(scope);
       Unlink(stream, scope);
       return;
     }
   }
-  EndLate(scope, generation);
+  EndAfterClose(scope, generation);
 }
 
 void FillRecord(const OpenScope* scope, uint64_t now, Record* record) {
-  const uint32_t shape = scope->shape.load(std::memory_order_acquire);
+  const uint32_t depth_kind_flags = scope->depth_kind_flags.load(std::memory_order_acquire);
   const uint32_t origin = scope->origin.load(std::memory_order_acquire);
   record->start = scope->start.load(std::memory_order_acquire);
   record->value = now - record->start;
-  record->depth = static_cast<uint16_t>(shape);
-  record->kind = static_cast<RecordKind>(shape >> 16 & 0xffu);
-  record->flags = static_cast<uint8_t>(shape >> 24);
+  record->depth = static_cast<uint16_t>(depth_kind_flags);
+  record->kind = static_cast<RecordKind>(depth_kind_flags >> 16 & 0xffu);
+  record->flags = static_cast<uint8_t>(depth_kind_flags >> 24);
   record->source = static_cast<RecordSource>(origin & 0xffu);
   record->scope = static_cast<uint8_t>(origin >> 8);
 }
 
 // True if a nesting scope is open inside of this one. REQUIRES: own thread.
-bool HasNestedInside(const Stream* stream, const OpenScope* scope) {
+bool HasNestedScope(const Stream* stream, const OpenScope* scope) {
   const OpenScope* at = stream->top.load(std::memory_order_relaxed);
   for (; at != nullptr && at != scope; at = at->outer.load(std::memory_order_relaxed)) {
-    const uint32_t shape = at->shape.load(std::memory_order_relaxed);
-    if (static_cast<RecordKind>(shape >> 16 & 0xffu) != RecordKind::kAsync) return true;
+    const uint32_t depth_kind_flags = at->depth_kind_flags.load(std::memory_order_relaxed);
+    if (static_cast<RecordKind>(depth_kind_flags >> 16 & 0xffu) != RecordKind::kAsync) return true;
   }
   return false;
 }
@@ -119,10 +119,10 @@ void EndOnOwnThread(OpenScope* scope, uint64_t now) {
   Stream* stream = scope->stream;
   const uint64_t generation = scope->generation.load(std::memory_order_relaxed);
   if (stream->generation.load(std::memory_order_acquire) != generation) {
-    EndLate(scope, generation);
+    EndAfterClose(scope, generation);
     return;
   }
-  if (stream->ended_elsewhere.load(std::memory_order_relaxed) != 0) DropEndedScopes(stream);
+  if (stream->ended_elsewhere.load(std::memory_order_relaxed) != 0) UnlinkEndedScopes(stream);
   if (!opscope_make_room(stream, 0)) {
     EndDropped(scope, generation);
     return;
@@ -130,8 +130,8 @@ void EndOnOwnThread(OpenScope* scope, uint64_t now) {
   Record record;
   FillRecord(scope, now, &record);
   record.name = scope->name.load(std::memory_order_relaxed);
-  record.side = scope->side.load(std::memory_order_relaxed);
-  if (record.kind == RecordKind::kScope && HasNestedInside(stream, scope)) {
+  record.payload = scope->payload.load(std::memory_order_relaxed);
+  if (record.kind == RecordKind::kScope && HasNestedScope(stream, scope)) {
     record.kind = RecordKind::kAsync;
     record.flags |= record_flags::kCrossing;
   }
@@ -144,44 +144,44 @@ void EndOnOwnThread(OpenScope* scope, uint64_t now) {
 }
 
 // Copy of a scope that another thread began, for the thread that ends it.
-struct TakenScope {
+struct ForeignScope {
   Record record;
   EntryScratch entries;
   bool whole = false;
 };
 
-// REQUIRES: the scope's edge mutex is held, its window is open.
-void TakeFromOwner(OpenScope* scope, uint64_t now, TakenScope* taken) {
+// REQUIRES: the scope's close mutex is held, its window is open.
+void CopyFromOwner(OpenScope* scope, uint64_t now, ForeignScope* taken) {
   StreamState* owner = StateOf(scope->stream);
   MutexLock lock(owner->mutex);  // so the owner does not go on to another chunk now
   const EntrySpace space = SpaceOf(owner->stream.chunk);
   const uint32_t name = scope->name.load(std::memory_order_acquire);
-  const uint32_t side = scope->side.load(std::memory_order_acquire);
+  const uint32_t payload = scope->payload.load(std::memory_order_acquire);
   FillRecord(scope, now, &taken->record);
   taken->record.kind = RecordKind::kAsync;
   taken->record.flags |= record_flags::kOtherThread;
-  if (taken->entries.Prepare(BytesOfEntries(space, name, side))) {
-    const CopiedEntries copied = CopyEntries(space, name, side, owner->thread_index, &taken->entries);
+  if (taken->entries.Prepare(BytesOfEntries(space, name, payload))) {
+    const CopiedEntries copied = CopyEntries(space, name, payload, owner->thread_index, &taken->entries);
     taken->record.name = copied.name;
-    taken->record.side = copied.side;
+    taken->record.payload = copied.payload;
     taken->whole = true;
   }
   MarkEnded(scope);
   owner->stream.ended_elsewhere.fetch_add(1, std::memory_order_release);
-  if (!owner->held_by_owner) DropEndedScopes(&owner->stream);  // the thread has ended
+  if (!owner->held_by_owner) UnlinkEndedScopes(&owner->stream);  // the thread has ended
 }
 
 // Writes it into the calling thread's stream of the same window.
-bool AppendTaken(uint32_t slot, TakenScope* taken) {
+bool AppendForeign(uint32_t slot, ForeignScope* taken) {
   if (!taken->whole) return false;
   Stream* stream = opscope_stream_attach(slot, 0);
   if (stream == nullptr) return false;
   const EntrySpace space = taken->entries.space();
-  if (!opscope_make_room(stream, BytesOfEntries(space, taken->record.name, taken->record.side))) return false;
+  if (!opscope_make_room(stream, BytesOfEntries(space, taken->record.name, taken->record.payload))) return false;
   StreamSink sink(StateOf(stream));
-  const CopiedEntries copied = CopyEntries(space, taken->record.name, taken->record.side, kNoThread, &sink);
+  const CopiedEntries copied = CopyEntries(space, taken->record.name, taken->record.payload, kNoThread, &sink);
   taken->record.name = copied.name;
-  taken->record.side = copied.side;
+  taken->record.payload = copied.payload;
   AppendRecord(stream, taken->record);
   return true;
 }
@@ -190,7 +190,7 @@ bool AppendTaken(uint32_t slot, TakenScope* taken) {
 void ForgetTaken(StreamState* owner, const Record& record, bool dropped) {
   MutexLock lock(owner->mutex);
   Stream* stream = &owner->stream;
-  ForgetInFile(stream, record.start, record.depth);
+  ClearTableEntry(stream, record.start, record.depth);
   if (!dropped) return;
   owner->dropped_elsewhere.fetch_add(1, std::memory_order_relaxed);
   if (stream->open_capacity != 0) __atomic_fetch_add(&OpenTableOf(stream)->dropped, 1, __ATOMIC_RELAXED);
@@ -201,7 +201,7 @@ enum class Foreign { kRecord, kDrop };
 void EndOnOtherThread(OpenScope* scope, uint64_t now, Foreign how) {
   const uint64_t generation = scope->generation.load(std::memory_order_acquire);
   const uint32_t slot = SlotOf(generation);
-  MutexLock edge(EdgeMutex(slot));  // the window does not close meanwhile
+  MutexLock edge(CloseMutex(slot));  // the window does not close meanwhile
   if (!IsOpen(scope)) return;
   if (opscope_window_generation[slot].load(std::memory_order_acquire) != generation) {
     MarkEnded(scope);
@@ -209,10 +209,10 @@ void EndOnOtherThread(OpenScope* scope, uint64_t now, Foreign how) {
     return;
   }
   StreamState* owner = StateOf(scope->stream);
-  TakenScope taken;
-  TakeFromOwner(scope, now, &taken);
+  ForeignScope taken;
+  CopyFromOwner(scope, now, &taken);
   const Record record = taken.record;  // before its entries move
-  ForgetTaken(owner, record, how == Foreign::kDrop || !AppendTaken(slot, &taken));
+  ForgetTaken(owner, record, how == Foreign::kDrop || !AppendForeign(slot, &taken));
 }
 
 // Released without an end, for instance because an exception took the end's place in a framework.
@@ -228,7 +228,7 @@ void EndAbandoned(OpenScope* scope) {
 }  // namespace opscope
 
 opscope::OpenScope* opscope_drop_ended(opscope::Stream* stream) {
-  opscope::DropEndedScopes(stream);
+  opscope::UnlinkEndedScopes(stream);
   return stream->top.load(std::memory_order_relaxed);
 }
 

@@ -172,12 +172,12 @@ TEST(ScopeRecord, AHugeNameAndAHugePayloadMeetInOneChunk) {
     ++calls;
     return opscope_intern_slow(stream, name.data(), name.size());
   });
-  ASSERT_NE(room.side, nullptr);
+  ASSERT_NE(room.payload, nullptr);
   EXPECT_LE(calls, 4);
   PayloadHeader header;
   header.bytes = kBytes;
-  std::memcpy(room.side, &header, sizeof(header));
-  End(OpenScopeOn(stream, room.name, OffsetInChunk(stream, room.side), RecordSource::kAnnotation, 0));
+  std::memcpy(room.payload, &header, sizeof(header));
+  End(OpenScopeOn(stream, room.name, OffsetInChunk(stream, room.payload), RecordSource::kAnnotation, 0));
   const DecodedWindow decoded = CloseAndDecode(window.get());
   ASSERT_EQ(decoded.only_thread().records.size(), 1u);
   EXPECT_EQ(decoded.only_thread().records[0].name, name);
@@ -202,9 +202,9 @@ TEST(ScopeRecord, NamesThatAreInternedTogetherLieInOneChunk) {
       payload.words[0] = InternText(stream, overload.data(), overload.size());
       return InternText(stream, name.data(), name.size());
     });
-    ASSERT_NE(room.side, nullptr);
-    std::memcpy(room.side, &payload, sizeof(payload));
-    End(OpenScopeOn(stream, room.name, OffsetInChunk(stream, room.side), RecordSource::kTorch, 0));
+    ASSERT_NE(room.payload, nullptr);
+    std::memcpy(room.payload, &payload, sizeof(payload));
+    End(OpenScopeOn(stream, room.name, OffsetInChunk(stream, room.payload), RecordSource::kTorch, 0));
   }
   const DecodedWindow decoded = CloseAndDecode(window.get());
   const auto& records = decoded.only_thread().records;

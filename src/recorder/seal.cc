@@ -32,53 +32,54 @@ ChunkHeader* CopyPublished(Window* window, const ChunkHeader* chunk, PublishedEx
   const char* from = reinterpret_cast<const char*>(chunk);
   char* to = reinterpret_cast<char*>(copy);
   std::memcpy(to + sizeof(ChunkHeader), from + sizeof(ChunkHeader), extent.record_count * sizeof(Record));
-  std::memcpy(to + extent.side_begin, from + extent.side_begin, chunk->size - extent.side_begin);
+  std::memcpy(to + extent.entries_begin, from + extent.entries_begin, chunk->size - extent.entries_begin);
   return copy;
 }
 
 // A chunk of their own after `last`. Null when memory is short.
-ChunkHeader* MakeEdgeChunk(Window* window, const ChunkHeader* last, const OpenCopies& copies, uint64_t end_ticks) {
-  uint64_t size = EdgeChunkBytes(last, copies);
+ChunkHeader* MakeUnfinishedChunk(Window* window, const ChunkHeader* last, const OpenScopeCopies& copies,
+                                 uint64_t end_ticks) {
+  uint64_t size = UnfinishedChunkBytes(last, copies);
   if (size <= kChunkBytes) size = kChunkBytes;  // of the pool
   ChunkHeader* chunk = size > (uint64_t{1} << 30) ? nullptr : TakeCharged(window, static_cast<uint32_t>(size));
-  if (chunk != nullptr) FillEdgeChunk(last, copies, end_ticks, static_cast<uint32_t>(size), chunk);
+  if (chunk != nullptr) FillUnfinishedChunk(last, copies, end_ticks, static_cast<uint32_t>(size), chunk);
   return chunk;
 }
 
 // Number of scopes that could be written.
-uint64_t WriteUnfinished(Window* window, StreamState* state, const OpenCopies& copies, uint64_t end_ticks)
+uint64_t WriteUnfinished(Window* window, StreamState* state, const OpenScopeCopies& copies, uint64_t end_ticks)
     OPSCOPE_REQUIRES(state->mutex) {
   if (copies.empty() || state->chunks.empty()) return 0;
   if (AppendUnfinished(state->chunks.back(), copies, end_ticks)) return copies.size();
   if (!state->chunks.Reserve(state->chunks.size() + 1)) return 0;
-  ChunkHeader* edge = MakeEdgeChunk(window, state->chunks.back(), copies, end_ticks);
+  ChunkHeader* edge = MakeUnfinishedChunk(window, state->chunks.back(), copies, end_ticks);
   return edge != nullptr && state->chunks.Push(edge) ? copies.size() : 0;
 }
 
 // The chunk stays where its thread writes to it; if that is a file, only its address does.
-void Lend(Window* window, StreamState* state, ChunkHeader* chunk, const ChunkHeader* copy)
+void Retain(Window* window, StreamState* state, ChunkHeader* chunk, const ChunkHeader* copy)
     OPSCOPE_REQUIRES(state->mutex) {
-  state->loaned = chunk;
-  state->loaned_bytes = chunk->size;
-  state->loaned_by_file = state->stream.open_capacity != 0;
-  if (!state->loaned_by_file) return;
+  state->retained = chunk;
+  state->retained_bytes = chunk->size;
+  state->retained_in_file = state->stream.open_capacity != 0;
+  if (!state->retained_in_file) return;
   const bool is_read = state->pins[0].chunk == chunk || state->pins[1].chunk == chunk;
-  const RecordingFile::Loan loan = window->file->Lend(chunk, !is_read);
-  state->loaned = loan.place;
-  state->loaned_bytes = loan.bytes;
-  state->settled = loan.chunk_offset == 0 ? nullptr : copy;
-  state->settled_offset = loan.chunk_offset;
+  const RecordingFile::RetainedUnit retained = window->file->Retain(chunk, !is_read);
+  state->retained = retained.place;
+  state->retained_bytes = retained.bytes;
+  state->sealed_copy = retained.chunk_offset == 0 ? nullptr : copy;
+  state->sealed_copy_offset = retained.chunk_offset;
 }
 
 // Replaces the current chunk by one that is final. False: memory is short, what is in it is lost.
-bool SettleCurrentChunk(Window* window, StreamState* state, PublishedExtent extent) OPSCOPE_REQUIRES(state->mutex) {
+bool SealCurrentChunk(Window* window, StreamState* state, PublishedExtent extent) OPSCOPE_REQUIRES(state->mutex) {
   ChunkHeader* chunk = state->stream.chunk;
   if (!state->held_by_owner || state->stream.thread == opscope_tls) {  // no thread is writing
     StorePublished(chunk, extent);
     return true;
   }
   ChunkHeader* copy = CopyPublished(window, chunk, extent);
-  Lend(window, state, chunk, copy);
+  Retain(window, state, chunk, copy);
   if (copy == nullptr) {
     state->chunks.SetSize(state->chunks.size() - 1);
     return false;
@@ -96,7 +97,7 @@ void SealStream(Window* window, StreamState* state, uint64_t end_ticks) {
   Stream& stream = state->stream;
   const ChunkHeader* chunk = stream.chunk;
   const uint32_t before = chunk == nullptr ? 0 : LoadPublished(chunk).record_count;
-  OpenCopies copies;
+  OpenScopeCopies copies;
   if (!ListOpenScopes(stream, window->generation, &copies)) {
     registry.broken_invariants.fetch_add(1, std::memory_order_relaxed);
   }
@@ -105,8 +106,8 @@ void SealStream(Window* window, StreamState* state, uint64_t end_ticks) {
   if (chunk != nullptr) {
     extent = LoadPublished(chunk);
     RemoveFinished(&copies, chunk, before == 0 ? 0 : before - 1, extent.record_count);
-    extent.side_begin = LowestByteOf(copies, chunk, extent.side_begin);
-    settled = SettleCurrentChunk(window, state, extent);
+    extent.entries_begin = LowestByteOf(copies, chunk, extent.entries_begin);
+    settled = SealCurrentChunk(window, state, extent);
   }
   const uint64_t open = copies.size();
   if (state->stopped) RemoveNameless(&copies);

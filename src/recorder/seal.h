@@ -1,6 +1,6 @@
 // Makes what one thread recorded in a window final, while that thread may still be writing.
 //
-// Thread rule: the closing thread, with the window's edge mutex held.
+// Thread rule: the closing thread, with the window's close mutex held.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -32,8 +32,8 @@ uint64_t BytesOfOpenScopes(Stream* stream) {
   const EntrySpace space = SpaceOf(stream->chunk);
   uint64_t bytes = 0;
   ForEachOpenScope(stream, [&](OpenScope* scope) {
-    bytes +=
-        BytesOfEntries(space, scope->name.load(std::memory_order_relaxed), scope->side.load(std::memory_order_relaxed));
+    bytes += BytesOfEntries(space, scope->name.load(std::memory_order_relaxed),
+                            scope->payload.load(std::memory_order_relaxed));
   });
   return bytes;
 }
@@ -43,14 +43,14 @@ void MoveOpenScopes(StreamState* state, const ChunkHeader* from) {
   StreamSink sink(state);
   ForEachOpenScope(&state->stream, [&](OpenScope* scope) {
     const CopiedEntries copied = CopyEntries(space, scope->name.load(std::memory_order_relaxed),
-                                             scope->side.load(std::memory_order_relaxed), kNoThread, &sink);
+                                             scope->payload.load(std::memory_order_relaxed), kNoThread, &sink);
     scope->name.store(copied.name, std::memory_order_release);
-    scope->side.store(copied.side, std::memory_order_release);
-    if (state->stream.open_capacity != 0) NoteMovedScope(&state->stream, scope);
+    scope->payload.store(copied.payload, std::memory_order_release);
+    if (state->stream.open_capacity != 0) WriteMovedScope(&state->stream, scope);
   });
 }
 
-void ForgetNames(StreamState* state) {
+void ClearNames(StreamState* state) {
   for (NameCacheEntry& entry : state->stream.stable_names) {
     entry = {};
   }
@@ -87,13 +87,13 @@ void StartChunk(StreamState* state, Window* window, const RecordingFile::Unit& t
   stream.next = reinterpret_cast<Record*>(chunk + 1);
   stream.limit = reinterpret_cast<char*>(chunk) + size;
   stream.published = uint64_t{size} << 32;
-  UseTable(&stream, taken.table);
+  SetOpenTable(&stream, taken.table);
   if (taken.table != nullptr) {
     taken.table->dropped = chunk->dropped_before;
     chunk->table_distance = taken.table->chunk_at;
     RecordingFile::NameChunk(taken, chunk->thread_index, sequence);
   }
-  ForgetNames(state);
+  ClearNames(state);
   StorePublished(chunk, {0, size});
 }
 
@@ -102,13 +102,13 @@ bool Stop(StreamState* state) OPSCOPE_REQUIRES(state->mutex) {
   state->stopped = true;
   Stream& stream = state->stream;
   stream.limit = reinterpret_cast<char*>(stream.next);
-  stream.taking.store(0, std::memory_order_release);
+  stream.accepting.store(0, std::memory_order_release);
   return false;
 }
 
-uint64_t SizeOfNextChunk(const Stream* stream, uint64_t moved_bytes, uint64_t side_bytes) {
-  const uint64_t usual = UsualChunkBytes(stream->window);
-  uint64_t needed = moved_bytes + side_bytes;
+uint64_t SizeOfNextChunk(const Stream* stream, uint64_t moved_bytes, uint64_t entry_bytes) {
+  const uint64_t usual = DefaultChunkBytes(stream->window);
+  uint64_t needed = moved_bytes + entry_bytes;
   if (stream->chunk != nullptr && RecordsInChunk(stream) == 0) {
     // Nothing was recorded since the last one was taken: a name or payload of this very record lies
     // there and will be requested again (InternAndReserve).
@@ -119,18 +119,18 @@ uint64_t SizeOfNextChunk(const Stream* stream, uint64_t moved_bytes, uint64_t si
 }
 
 // REQUIRES: the window is open.
-bool TakeNextChunk(StreamState* state, uint64_t side_bytes) OPSCOPE_REQUIRES(state->mutex) {
+bool TakeNextChunk(StreamState* state, uint64_t entry_bytes) OPSCOPE_REQUIRES(state->mutex) {
   Stream& stream = state->stream;
   Window* window = stream.window;
-  if (stream.ended_elsewhere.load(std::memory_order_acquire) != 0) DropEndedScopes(&stream);
-  const uint64_t size =
-      side_bytes > kLargestChunk ? kLargestChunk + 1 : SizeOfNextChunk(&stream, BytesOfOpenScopes(&stream), side_bytes);
+  if (stream.ended_elsewhere.load(std::memory_order_acquire) != 0) UnlinkEndedScopes(&stream);
+  const uint64_t size = entry_bytes > kLargestChunk ? kLargestChunk + 1
+                                                    : SizeOfNextChunk(&stream, BytesOfOpenScopes(&stream), entry_bytes);
   if (size > kLargestChunk || (size > kChunkBytes && size > window->max_bytes)) return false;  // this record only
   if (!state->chunks.Reserve(state->chunks.size() + 1)) {
     if (window->at_cap == AtCap::kStop || state->chunks.size() < 2) return Stop(state);
-    RecycleOldest(state, window);  // memory is short: as at the cap
+    EvictOldest(state, window);  // memory is short: as at the cap
   }
-  const RecordingFile::Unit taken = TakeUnderCap(state, window, static_cast<uint32_t>(size), DepthsToShow(&stream));
+  const RecordingFile::Unit taken = TakeUnderCap(state, window, static_cast<uint32_t>(size), NextCapacity(&stream));
   if (taken.chunk == nullptr) return size > kChunkBytes ? false : Stop(state);
 
   ChunkHeader* old = stream.chunk;
@@ -150,7 +150,7 @@ bool TakeNextChunk(StreamState* state, uint64_t side_bytes) OPSCOPE_REQUIRES(sta
   if (!state->chunks.Push(taken.chunk)) Disarm(state);  // cannot be: reserved above
   if (window->at_cap == AtCap::kKeepNewest && old != nullptr) {
     while (state->chunks.size() > 1 && window->bytes.load(std::memory_order_relaxed) > window->max_bytes) {
-      RecycleOldest(state, window);
+      EvictOldest(state, window);
     }
   }
   return true;
@@ -180,12 +180,12 @@ void JoinWindow(StreamState* state, Thread* thread, Window* window, uint64_t log
   if (asks) state->logical_thread = window->thread_number();
   std::memcpy(state->thread_name, StateOf(thread)->name, sizeof(state->thread_name));
   state->written_before = state->recycled = state->recorded = state->dropped = 0;
-  state->stopped = state->sealed = state->is_late = false;
+  state->stopped = state->sealed = state->is_deferred = false;
   state->dropped_elsewhere.store(0, std::memory_order_relaxed);
   state->held.store(0, std::memory_order_relaxed);
   state->held_by_owner = state->held_by_window = true;
-  state->settled = nullptr;
-  ForgetNames(state);
+  state->sealed_copy = nullptr;
+  ClearNames(state);
   stream.dropped.store(0, std::memory_order_relaxed);
   stream.ended_elsewhere.store(0, std::memory_order_relaxed);
   stream.window = window;
@@ -194,21 +194,21 @@ void JoinWindow(StreamState* state, Thread* thread, Window* window, uint64_t log
   stream.open_capacity = 0;
   stream.open_table = nullptr;
   stream.top.store(nullptr, std::memory_order_relaxed);  // scopes may have begun here since the last window closed
-  BeginTaking(&stream, window->generation);
+  StartAccepting(&stream, window->generation);
   thread->streams[window->slot] = &stream;
 }
 
-bool TakesNatives(const Window* window) {
+bool AcceptsNativeScopes(const Window* window) {
   return window->native_threads != NativeThreads::kNone;
 }
 
 // Rebuilds the chain of streams that this thread's native scopes go to.
-void ChainNativeStreams(Thread* thread) {
+void LinkNativeStreams(Thread* thread) {
   Stream** link = &thread->native;
   for (uint32_t slot = 0; slot < kMaxWindows; ++slot) {
     Stream* stream = thread->streams[slot];
     if (stream == nullptr || stream->generation.load(std::memory_order_relaxed) == 0) continue;
-    if (!TakesNatives(stream->window)) continue;
+    if (!AcceptsNativeScopes(stream->window)) continue;
     *link = stream;
     link = &stream->next_native;
   }
@@ -218,8 +218,8 @@ void ChainNativeStreams(Thread* thread) {
 // Clears the addresses alone: this handler may have interrupted a lookup that is about to read an offset.
 void ForgetUnloadedNames(Thread* thread) OPSCOPE_REQUIRES(registry.mutex) {
   ThreadState* state = StateOf(thread);
-  if (state->modules_gone == registry.modules_gone) return;
-  state->modules_gone = registry.modules_gone;
+  if (state->module_unloads == registry.module_unloads) return;
+  state->module_unloads = registry.module_unloads;
   for (Stream* stream : thread->streams) {
     if (stream == nullptr) continue;
     for (NameCacheEntry& entry : stream->stable_names)
@@ -234,7 +234,7 @@ void TakeFirstChunk(Stream* stream) {
 
 }  // namespace
 
-void ShowDeeperScopes(Stream* stream, uint32_t depth) {
+void GrowOpenTable(Stream* stream, uint32_t depth) {
   const SignalsBlocked blocked;
   StreamState* state = StateOf(stream);
   MutexLock lock(state->mutex);
@@ -256,7 +256,7 @@ StreamState* AttachLocked(Thread* thread, Window* window, uint64_t logical_threa
       }
       return state;
     }
-    if (!LetGo(thread, state)) return nullptr;  // cannot be: a slot is given anew after the close
+    if (!ReleaseStream(thread, state)) return nullptr;  // cannot be: a slot is given anew after the close
   }
   if (!window->streams.Reserve(window->streams.size() + 1)) return nullptr;
   StreamState* state = FreeStreamOf(thread);
@@ -272,26 +272,26 @@ StreamState* AttachLocked(Thread* thread, Window* window, uint64_t logical_threa
 
 namespace {
 
-void ReturnLoan(StreamState* state) OPSCOPE_REQUIRES(state->mutex) {
-  if (state->loaned == nullptr) return;
-  if (state->held_by_window && !state->loaned_by_file) {
-    auto* chunk = static_cast<ChunkHeader*>(state->loaned);
-    const auto size = static_cast<uint32_t>(state->loaned_bytes);
-    if (!LeaveToDump(state, chunk, size)) ReturnChunk(chunk, size);
+void ReleaseRetained(StreamState* state) OPSCOPE_REQUIRES(state->mutex) {
+  if (state->retained == nullptr) return;
+  if (state->held_by_window && !state->retained_in_file) {
+    auto* chunk = static_cast<ChunkHeader*>(state->retained);
+    const auto size = static_cast<uint32_t>(state->retained_bytes);
+    if (!LeaveToSnapshot(state, chunk, size)) ReturnChunk(chunk, size);
   } else {  // a file's, or its pages were given back already
-    UnmapMemory(state->loaned, state->loaned_bytes);
+    UnmapMemory(state->retained, state->retained_bytes);
   }
-  state->loaned = nullptr;
+  state->retained = nullptr;
 }
 
 }  // namespace
 
-bool LetGo(Thread* thread, StreamState* state) {
+bool ReleaseStream(Thread* thread, StreamState* state) {
   Stream& stream = state->stream;
   MutexLock lock(state->mutex);
   if (state->held_by_window && !state->sealed) return false;
-  ReturnLoan(state);
-  ForgetNames(state);  // they point into the chunk
+  ReleaseRetained(state);
+  ClearNames(state);  // they point into the chunk
   stream.chunk = nullptr;
   stream.next = nullptr;
   stream.limit = nullptr;
@@ -331,14 +331,15 @@ using opscope::StreamState;
 using opscope::Thread;
 using opscope::Window;
 
-bool opscope_make_room(Stream* stream, uint64_t side_bytes) {
-  if (HasRoom(stream, side_bytes)) return true;
-  if (stream->taking.load(std::memory_order_relaxed) == 0) return false;  // no lock: every event at the cap comes here
+bool opscope_make_room(Stream* stream, uint64_t entry_bytes) {
+  if (HasRoom(stream, entry_bytes)) return true;
+  if (stream->accepting.load(std::memory_order_relaxed) == 0)
+    return false;  // no lock: every event at the cap comes here
   const opscope::SignalsBlocked blocked;
   StreamState* state = StateOf(stream);
   opscope::MutexLock lock(state->mutex);
-  if (stream->taking.load(std::memory_order_relaxed) == 0) return false;  // the window has closed meanwhile
-  return opscope::TakeNextChunk(state, side_bytes);
+  if (stream->accepting.load(std::memory_order_relaxed) == 0) return false;  // the window has closed meanwhile
+  return opscope::TakeNextChunk(state, entry_bytes);
 }
 
 uint32_t opscope_intern_slow(Stream* stream, const char* text, uint64_t size) {
@@ -363,7 +364,7 @@ Stream* opscope_stream_attach(uint32_t slot, uint64_t logical_thread) {
     StreamState* state = opscope::AttachLocked(thread, opscope::registry.open[slot], logical_thread);
     if (state == nullptr) return nullptr;
     stream = &state->stream;
-    opscope::ChainNativeStreams(thread);
+    opscope::LinkNativeStreams(thread);
   }
   if (stream->chunk == nullptr) opscope::TakeFirstChunk(stream);
   return stream;
@@ -378,7 +379,7 @@ Thread* opscope_thread_sync() {
     bool is_attached = true;
     for (Stream* stream : thread->streams) {
       if (stream != nullptr && stream->generation.load(std::memory_order_relaxed) == 0) {
-        opscope::LetGo(thread, StateOf(stream));
+        opscope::ReleaseStream(thread, StateOf(stream));
       }
     }
     for (uint32_t slot = 0; slot < opscope::kMaxWindows; ++slot) {
@@ -387,7 +388,7 @@ Thread* opscope_thread_sync() {
       if (window->native_threads != opscope::NativeThreads::kAll) continue;
       if (opscope::AttachLocked(thread, window, 0) == nullptr) is_attached = opscope::CountDropWithoutStream(window);
     }
-    opscope::ChainNativeStreams(thread);
+    opscope::LinkNativeStreams(thread);
     opscope::ForgetUnloadedNames(thread);
     // A thread without a stream comes here with each event: it counts it, and tries again.
     thread->gate = is_attached ? opscope_gate.load(std::memory_order_relaxed) : 0;

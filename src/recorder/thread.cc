@@ -22,7 +22,7 @@ namespace {
 
 // Value of the pthread key once the thread's end was seen: later events of the same thread (from
 // other libraries' destructors) must not make it a new Thread, whose end would go unnoticed.
-char past_its_end;
+char end_was_seen;
 
 constexpr uint32_t kSlotsPerBlock = 64;
 
@@ -50,8 +50,8 @@ ThreadState* TakeEndedThread() OPSCOPE_REQUIRES(registry.mutex) {
 
 void ThreadEnds(void* value) {
   const SignalsBlocked blocked;
-  pthread_setspecific(registry.thread_key, &past_its_end);  // glibc calls again, a few times
-  if (value == &past_its_end) return;
+  pthread_setspecific(registry.thread_key, &end_was_seen);  // glibc calls again, a few times
+  if (value == &end_was_seen) return;
   MutexLock lock(registry.mutex);
   RetireThread(static_cast<ThreadState*>(value));
   opscope_tls = nullptr;
@@ -75,7 +75,7 @@ Thread* MakeThread() {
 // Takes scopes that other threads have ended out of this thread's lists.
 void UnlinkEndedElsewhere(Thread* thread) {
   for (Stream* stream : thread->streams) {
-    if (stream != nullptr && stream->ended_elsewhere.load(std::memory_order_acquire) != 0) DropEndedScopes(stream);
+    if (stream != nullptr && stream->ended_elsewhere.load(std::memory_order_acquire) != 0) UnlinkEndedScopes(stream);
   }
 }
 
@@ -132,9 +132,9 @@ void RecoverFromJump(Thread* thread) {
     const StreamState* state = StateOf(stream);
     if (stream->chunk == nullptr || state->stopped) continue;
     const auto count = static_cast<uint32_t>(stream->next - reinterpret_cast<Record*>(stream->chunk + 1));
-    const uint32_t side_begin = OffsetInChunk(stream, stream->limit);
-    stream->published = uint64_t{count} | uint64_t{side_begin} << 32;
-    StorePublished(stream->chunk, {count, side_begin});
+    const uint32_t entries_begin = OffsetInChunk(stream, stream->limit);
+    stream->published = uint64_t{count} | uint64_t{entries_begin} << 32;
+    StorePublished(stream->chunk, {count, entries_begin});
   }
   SetFreeSlots(thread, NoSlot());
 }
@@ -173,13 +173,13 @@ void RetireThread(ThreadState* state) {
   for (Stream*& stream : thread->streams) {
     if (stream == nullptr) continue;
     StreamState* joined = StateOf(stream);
-    if (stream->generation.load(std::memory_order_relaxed) == 0 && LetGo(thread, joined)) continue;
+    if (stream->generation.load(std::memory_order_relaxed) == 0 && ReleaseStream(thread, joined)) continue;
     // Its records and open scopes stay in the window.
     MutexLock stream_lock(joined->mutex);
-    DropEndedScopes(stream);  // later ones are taken out by the threads that end them
+    UnlinkEndedScopes(stream);  // later ones are taken out by the threads that end them
     joined->held_by_owner = false;
     stream->window->live.fetch_sub(1, std::memory_order_relaxed);
-    if (stream->generation.load(std::memory_order_relaxed) != 0) SettleEndedStream(joined);
+    if (stream->generation.load(std::memory_order_relaxed) != 0) CompactEndedStream(joined);
     stream = nullptr;
   }
   thread->native = nullptr;
@@ -251,6 +251,6 @@ void opscope_set_thread_name(const char* name) {
 void opscope_names_go() {
   const opscope::SignalsBlocked blocked;
   opscope::MutexLock lock(opscope::registry.mutex);
-  ++opscope::registry.modules_gone;
+  ++opscope::registry.module_unloads;
   opscope::ChangeGate();
 }

@@ -1,7 +1,7 @@
 // Tracks: streams for records that are finished when they arrive. A Thread without a thread owns each of
 // them, so the cap, dumps, mapped files and the close need no code for tracks.
 // SPDX-License-Identifier: Apache-2.0
-#include "recorder/late_tracks.h"
+#include "recorder/deferred_tracks.h"
 #include "recorder/registry.h"
 #include "recorder/signals.h"
 
@@ -25,8 +25,8 @@ Stream* opscope_track_open(Window* window, const opscope::TrackOptions* options)
       return nullptr;
     }
     if (options->end == opscope::TrackEnd::kAtRead) {
-      state->is_late = true;
-      window->late.fetch_add(1);
+      state->is_deferred = true;
+      window->deferred.fetch_add(1);
     }
     stream = &state->stream;
   }
@@ -36,7 +36,7 @@ Stream* opscope_track_open(Window* window, const opscope::TrackOptions* options)
 
 void opscope_track_close(Stream* stream) {
   const opscope::SignalsBlocked blocked;
-  opscope::EndLateTrack(opscope::StateOf(stream));
+  opscope::SealDeferredTrack(opscope::StateOf(stream));
   const opscope::MutexLock lock(opscope::registry.mutex);
   opscope::RetireThread(opscope::StateOf(stream->thread));
 }

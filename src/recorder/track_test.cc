@@ -94,7 +94,7 @@ TEST(Tracks, TakePayloadsAndNamesOverManyChunks) {
   for (uint32_t i = 0; i < kRecords; ++i) {
     ASSERT_EQ(device->records[i].record.start, i);
     ASSERT_EQ(device->records[i].name, "kernel " + std::to_string(i % 3000));
-    ASSERT_NE(device->records[i].record.side, 0u);
+    ASSERT_NE(device->records[i].record.payload, 0u);
   }
 }
 

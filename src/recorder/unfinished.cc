@@ -18,9 +18,9 @@ namespace opscope {
 namespace {
 
 // Entries for the last chunk of a stream, downward from its end.
-class EdgeSink final : public EntrySink {
+class UnfinishedSink final : public EntrySink {
  public:
-  EdgeSink(ChunkHeader* chunk, uint32_t size) : base_(reinterpret_cast<char*>(chunk)), limit_(size) {}
+  UnfinishedSink(ChunkHeader* chunk, uint32_t size) : base_(reinterpret_cast<char*>(chunk)), limit_(size) {}
   uint32_t limit() const { return limit_; }
 
   uint32_t Intern(std::string_view text) override {
@@ -39,17 +39,17 @@ class EdgeSink final : public EntrySink {
   uint32_t limit_;
 };
 
-Record UnfinishedRecord(const OpenCopy& copy, uint64_t end_ticks) {
+Record UnfinishedRecord(const OpenScopeCopy& copy, uint64_t end_ticks) {
   Record record;
   record.start = copy.start;
   record.value = end_ticks > copy.start ? end_ticks - copy.start : 0;
-  record.depth = static_cast<uint16_t>(copy.shape);
-  record.kind = static_cast<RecordKind>(copy.shape >> 16 & 0xffu);
-  record.flags = static_cast<uint8_t>(copy.shape >> 24 | record_flags::kUnfinished);
+  record.depth = static_cast<uint16_t>(copy.depth_kind_flags);
+  record.kind = static_cast<RecordKind>(copy.depth_kind_flags >> 16 & 0xffu);
+  record.flags = static_cast<uint8_t>(copy.depth_kind_flags >> 24 | record_flags::kUnfinished);
   record.source = static_cast<RecordSource>(copy.origin & 0xffu);
   record.scope = static_cast<uint8_t>(copy.origin >> 8);
   record.name = copy.name;
-  record.side = copy.side;
+  record.payload = copy.payload;
   return record;
 }
 
@@ -72,46 +72,46 @@ void CopyHeader(const ChunkHeader& from, ChunkHeader* to) {
   to->recorded_before = from.recorded_before;
 }
 
-uint32_t LowestByteOf(const OpenCopies& copies, const ChunkHeader* chunk, uint32_t published) {
-  for (const OpenCopy& copy : copies)
-    published = LowestOffset(SpaceOf(chunk), copy.name, copy.side, published);
+uint32_t LowestByteOf(const OpenScopeCopies& copies, const ChunkHeader* chunk, uint32_t published) {
+  for (const OpenScopeCopy& copy : copies)
+    published = LowestOffset(SpaceOf(chunk), copy.name, copy.payload, published);
   return published;
 }
 
-bool AppendUnfinished(ChunkHeader* chunk, const OpenCopies& copies, uint64_t end_ticks) {
+bool AppendUnfinished(ChunkHeader* chunk, const OpenScopeCopies& copies, uint64_t end_ticks) {
   PublishedExtent extent = LoadPublished(chunk);
   const uint64_t records_end = sizeof(ChunkHeader) + (extent.record_count + copies.size()) * sizeof(Record);
-  if (records_end > extent.side_begin) return false;
+  if (records_end > extent.entries_begin) return false;
   auto* records = reinterpret_cast<Record*>(chunk + 1);
-  for (const OpenCopy& copy : copies)
+  for (const OpenScopeCopy& copy : copies)
     records[extent.record_count++] = UnfinishedRecord(copy, end_ticks);
   StorePublished(chunk, extent);
   return true;
 }
 
-uint64_t EdgeChunkBytes(const ChunkHeader* last, const OpenCopies& copies) {
+uint64_t UnfinishedChunkBytes(const ChunkHeader* last, const OpenScopeCopies& copies) {
   const EntrySpace space = SpaceOf(last);
   uint64_t bytes = sizeof(ChunkHeader) + copies.size() * sizeof(Record);
-  for (const OpenCopy& copy : copies)
-    bytes += BytesOfEntries(space, copy.name, copy.side);
+  for (const OpenScopeCopy& copy : copies)
+    bytes += BytesOfEntries(space, copy.name, copy.payload);
   return (bytes + 4095) & ~uint64_t{4095};
 }
 
-void FillEdgeChunk(const ChunkHeader* last, const OpenCopies& copies, uint64_t end_ticks, uint32_t size,
-                   ChunkHeader* chunk) {
+void FillUnfinishedChunk(const ChunkHeader* last, const OpenScopeCopies& copies, uint64_t end_ticks, uint32_t size,
+                         ChunkHeader* chunk) {
   const EntrySpace space = SpaceOf(last);
   CopyHeader(*last, chunk);
   chunk->size = size;
   chunk->sequence = last->sequence + 1;
   chunk->recorded_before = last->recorded_before + LoadPublished(last).record_count;
-  EdgeSink sink(chunk, size);
+  UnfinishedSink sink(chunk, size);
   auto* records = reinterpret_cast<Record*>(chunk + 1);
   uint32_t count = 0;
-  for (const OpenCopy& copy : copies) {
-    OpenCopy moved = copy;
-    const CopiedEntries entries = CopyEntries(space, copy.name, copy.side, kNoThread, &sink);
+  for (const OpenScopeCopy& copy : copies) {
+    OpenScopeCopy moved = copy;
+    const CopiedEntries entries = CopyEntries(space, copy.name, copy.payload, kNoThread, &sink);
     moved.name = entries.name;
-    moved.side = entries.side;
+    moved.payload = entries.payload;
     records[count++] = UnfinishedRecord(moved, end_ticks);
   }
   StorePublished(chunk, {count, sink.limit()});

@@ -15,14 +15,14 @@ namespace opscope {
 void CopyHeader(const ChunkHeader& from, ChunkHeader* to);
 
 // Lowest byte of the chunk that the published records and these scopes use.
-uint32_t LowestByteOf(const OpenCopies& copies, const ChunkHeader* chunk, uint32_t published);
+uint32_t LowestByteOf(const OpenScopeCopies& copies, const ChunkHeader* chunk, uint32_t published);
 
 // Behind the records of `chunk`, in which their names and payloads lie already. False: no room.
-[[nodiscard]] bool AppendUnfinished(ChunkHeader* chunk, const OpenCopies& copies, uint64_t end_ticks);
+[[nodiscard]] bool AppendUnfinished(ChunkHeader* chunk, const OpenScopeCopies& copies, uint64_t end_ticks);
 
 // A chunk of their own, to stand after `last`: the size it needs, and what is in it.
-uint64_t EdgeChunkBytes(const ChunkHeader* last, const OpenCopies& copies);
-void FillEdgeChunk(const ChunkHeader* last, const OpenCopies& copies, uint64_t end_ticks, uint32_t size,
-                   ChunkHeader* chunk);
+uint64_t UnfinishedChunkBytes(const ChunkHeader* last, const OpenScopeCopies& copies);
+void FillUnfinishedChunk(const ChunkHeader* last, const OpenScopeCopies& copies, uint64_t end_ticks, uint32_t size,
+                         ChunkHeader* chunk);
 
 }  // namespace opscope

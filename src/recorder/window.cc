@@ -17,8 +17,8 @@
 #include "recorder/calibrations.h"
 #include "recorder/chunk_pool.h"
 #include "recorder/clock.h"
+#include "recorder/deferred_tracks.h"
 #include "recorder/finish_file.h"
-#include "recorder/late_tracks.h"
 #include "recorder/own_cost.h"
 #include "recorder/registry.h"
 #include "recorder/seal.h"
@@ -74,36 +74,36 @@ void Delete(Window* window) {
   delete window;
 }
 
-// Makes the window invisible: from here on only late tracks accept records. REQUIRES: the edge mutex is held.
-void Withdraw(Window* window) {
+// Makes the window invisible: from here on only deferred tracks accept records. REQUIRES: the close mutex is held.
+void Unpublish(Window* window) {
   MutexLock lock(registry.mutex);
   opscope_window_generation[window->slot].store(0, std::memory_order_release);
   ChangeGate();
   for (StreamState* state : window->streams) {
-    if (!state->is_late) EndTaking(&state->stream);
+    if (!state->is_deferred) StopAccepting(&state->stream);
   }
 }
 
 // Detaches the closing thread at once: it is in no event, so its stream need not wait for its next one.
-void LetGoOfOwnStream(Window* window) OPSCOPE_REQUIRES(registry.mutex) {
+void ReleaseOwnStream(Window* window) OPSCOPE_REQUIRES(registry.mutex) {
   Thread* thread = opscope_tls;
   if (thread == nullptr) return;
   Stream* stream = thread->streams[window->slot];
-  if (stream != nullptr && stream->window == window) LetGo(thread, StateOf(stream));
+  if (stream != nullptr && stream->window == window) ReleaseStream(thread, StateOf(stream));
 }
 
 void CloseOnce(Window* window) {
-  MutexLock edge(EdgeMutex(window->slot));
+  MutexLock edge(CloseMutex(window->slot));
   if (window->closed.load(std::memory_order_relaxed)) return;
-  Withdraw(window);
+  Unpublish(window);
   const Calibration end = AddCalibration(window);
   for (StreamState* state : window->streams) {
-    if (!state->is_late) SealStream(window, state, end.ticks);
+    if (!state->is_deferred) SealStream(window, state, end.ticks);
   }
   std::sort(window->streams.begin(), window->streams.end(),
             [](const StreamState* a, const StreamState* b) { return a->thread_index < b->thread_index; });
   MutexLock lock(registry.mutex);
-  LetGoOfOwnStream(window);
+  ReleaseOwnStream(window);
   registry.open[window->slot] = nullptr;
   window->closed.store(true, std::memory_order_release);
 }
@@ -116,7 +116,7 @@ void FreeStreams(Window* window) {
       if (window->file == nullptr || !window->file->Holds(chunk)) ReturnChunk(chunk, chunk->size);
     }
     state->chunks.Free();
-    if (state->loaned != nullptr && !state->loaned_by_file) ForgetPages(state->loaned, state->loaned_bytes);
+    if (state->retained != nullptr && !state->retained_in_file) DiscardPages(state->retained, state->retained_bytes);
   }
   MutexLock lock(registry.mutex);
   for (StreamState* state : window->streams) {
@@ -172,7 +172,7 @@ using opscope::WindowOptions;
 void opscope_prepare() {
   const opscope::SignalsBlocked blocked;
   opscope_thread();  // null: memory is short
-  opscope::CalibrateOwnCost(&opscope::TouchPool);
+  opscope::CalibrateOwnCost(&opscope::PrefaultPool);
 }
 
 Window* opscope_window_open(const WindowOptions* options,
@@ -216,7 +216,7 @@ void opscope_window_close(Window* window) {
   if (closed && window->file == nullptr) return;
   const opscope::SignalsBlocked blocked;
   if (!closed) opscope::CloseOnce(window);
-  if (window->file != nullptr && window->late.load() == 0) opscope::FinishFile(window);
+  if (window->file != nullptr && window->deferred.load() == 0) opscope::FinishFile(window);
 }
 
 opscope::WindowFile opscope_window_file(const Window* window) {
@@ -230,9 +230,9 @@ WindowCounts opscope_window_counts(const Window* window) {
   opscope::MutexLock lock(opscope::registry.mutex);  // threads may be joining
   for (opscope::StreamState* state : window->streams)
     opscope::AddCounts(state, &counts);
-  counts.dropped += window->gone_dropped + window->dropped_without_stream.load(std::memory_order_relaxed);
+  counts.dropped += window->forgotten_dropped + window->dropped_without_stream.load(std::memory_order_relaxed);
   counts.bytes = window->bytes.load(std::memory_order_relaxed);
-  counts.threads = static_cast<uint32_t>(window->streams.size() + window->gone_threads);
+  counts.threads = static_cast<uint32_t>(window->streams.size() + window->forgotten_threads);
   return counts;
 }
 
@@ -258,7 +258,7 @@ void opscope_window_add_own_cost(Window* window, const char* members_json) {
 void opscope_window_read(const Window* window, void (*sink)(void*, uint16_t, const void*, uint64_t),
                          void* context) OPSCOPE_UNCHECKED_LOCKS {
   if (!window->closed.load(std::memory_order_acquire)) return;
-  opscope::EndLateTracks(const_cast<Window*>(window));
+  opscope::SealDeferredTracks(const_cast<Window*>(window));
   const std::string_view info = opscope::WriteWindowInfo(const_cast<Window*>(window));
   if (info.empty()) return;  // without the calibrations the chunks' times would be misread
   sink(context, opscope::block_types::kWindowInfo, info.data(), info.size());
@@ -274,7 +274,7 @@ void opscope_window_free(Window* window) OPSCOPE_UNCHECKED_LOCKS {  // no other 
   if (window == nullptr) return;
   const opscope::SignalsBlocked blocked;
   opscope_window_close(window);
-  opscope::EndLateTracks(window);
+  opscope::SealDeferredTracks(window);
   opscope::FreeStreams(window);
   opscope::Forget(window);
   for (char* text : window->info_texts)

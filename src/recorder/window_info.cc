@@ -85,7 +85,7 @@ ThreadFigures FinalFigures(const StreamState& state) OPSCOPE_UNCHECKED_LOCKS {
 
 void AppendFinalThreads(std::string* out, const Window& window) {
   const size_t count = window.detached ? 0 : window.streams.size();
-  if (HasGone(window)) AppendThread(out, FiguresOfGone(window));
+  if (HasForgotten(window)) AppendThread(out, FiguresOfForgotten(window));
   for (size_t i = 0; i < count; ++i) {
     if (out->back() != '[') out->push_back(',');
     AppendThread(out, FinalFigures(*window.streams[i]));
@@ -150,14 +150,14 @@ std::string FinalInfoText(const Window& window) OPSCOPE_REQUIRES(window.mutex) {
 
 }  // namespace
 
-ThreadFigures FiguresOfGone(const Window& window) {
+ThreadFigures FiguresOfForgotten(const Window& window) {
   ThreadFigures gone;
-  gone.dropped = window.gone_dropped + window.dropped_without_stream.load(std::memory_order_relaxed);
+  gone.dropped = window.forgotten_dropped + window.dropped_without_stream.load(std::memory_order_relaxed);
   return gone;
 }
 
-bool HasGone(const Window& window) {
-  return window.gone_threads != 0 || window.dropped_without_stream.load(std::memory_order_relaxed) != 0;
+bool HasForgotten(const Window& window) {
+  return window.forgotten_threads != 0 || window.dropped_without_stream.load(std::memory_order_relaxed) != 0;
 }
 
 ThreadFigures IdentityOf(const StreamState& state) {

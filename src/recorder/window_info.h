@@ -29,8 +29,8 @@ struct ThreadFigures {
 ThreadFigures IdentityOf(const StreamState& state);
 
 // Sums of all threads that the window has forgotten, under index 0.
-ThreadFigures FiguresOfGone(const Window& window);
-bool HasGone(const Window& window);
+ThreadFigures FiguresOfForgotten(const Window& window);
+bool HasForgotten(const Window& window);
 
 void ReadProcessName(Window* window);
 

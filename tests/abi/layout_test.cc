@@ -46,8 +46,8 @@ void DescribeScopes(Layout& layout) {
   MEMBER(OpenScope, context);
   MEMBER(OpenScope, start);
   MEMBER(OpenScope, name);
-  MEMBER(OpenScope, side);
-  MEMBER(OpenScope, shape);
+  MEMBER(OpenScope, payload);
+  MEMBER(OpenScope, depth_kind_flags);
   MEMBER(OpenScope, origin);
   MEMBER(OpenScope, generation);
   MEMBER(OpenScope, outer);
@@ -68,7 +68,7 @@ void DescribeStreams(Layout& layout) {
   MEMBER(Stream, published);
   MEMBER(Stream, generation);
   MEMBER(Stream, top);
-  MEMBER(Stream, taking);
+  MEMBER(Stream, accepting);
   MEMBER(Stream, open_table);
   MEMBER(Stream, chunk_sequence);
   MEMBER(Stream, open_capacity);
@@ -124,7 +124,7 @@ void DescribeRecords(Layout& layout) {
   MEMBER(Record, start);
   MEMBER(Record, value);
   MEMBER(Record, name);
-  MEMBER(Record, side);
+  MEMBER(Record, payload);
   MEMBER(Record, depth);
   MEMBER(Record, kind);
   MEMBER(Record, flags);
@@ -151,7 +151,7 @@ void DescribeRecords(Layout& layout) {
   MEMBER(ChunkHeader, calibration);
   MEMBER(ChunkHeader, thread_name);
   MEMBER(ChunkHeader, record_count);
-  MEMBER(ChunkHeader, side_begin);
+  MEMBER(ChunkHeader, entries_begin);
   MEMBER(ChunkHeader, recorded_before);
   TYPE(OpenTable);
   MEMBER(OpenTable, capacity);
@@ -162,8 +162,8 @@ void DescribeRecords(Layout& layout) {
   TYPE(OpenTableEntry);
   MEMBER(OpenTableEntry, start);
   MEMBER(OpenTableEntry, name);
-  MEMBER(OpenTableEntry, side);
-  MEMBER(OpenTableEntry, shape);
+  MEMBER(OpenTableEntry, payload);
+  MEMBER(OpenTableEntry, depth_kind_flags);
   MEMBER(OpenTableEntry, origin);
 }
 

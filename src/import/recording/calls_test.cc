@@ -27,7 +27,7 @@ class Calls {
   // With a payload at this offset of the chunk.
   Calls& CallFrom(uint32_t payload, const std::string& name, uint64_t start, uint64_t identity) {
     Record record;
-    record.kind = RecordKind::kEnter, record.name = chunk_.Name(name), record.side = payload,
+    record.kind = RecordKind::kEnter, record.name = chunk_.Name(name), record.payload = payload,
     record.start = 1000 + start, record.value = identity, record.source = RecordSource::kPython;
     chunk_.Add(record);
     return Exit(start + 1, identity);

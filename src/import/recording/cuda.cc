@@ -56,12 +56,12 @@ class SharedDetails {
   }
   // Null: the record is damaged. Valid until the next call.
   CudaShared* Of(const Record& record) {
-    const uint32_t place = record.side / 8;
-    if (record.side % 8 == 0 && place < number_at_.size() && number_at_[place] != kNone) {
+    const uint32_t place = record.payload / 8;
+    if (record.payload % 8 == 0 && place < number_at_.size() && number_at_[place] != kNone) {
       CudaShared& known = shared_[number_at_[place]];
       if (known.event == EventOf(record)) return &known;
     }
-    return Find(EventOf(record), record.side);
+    return Find(EventOf(record), record.payload);
   }
 
  private:
@@ -77,10 +77,10 @@ class SharedDetails {
     }
   };
 
-  __attribute__((noinline)) CudaShared* Find(CudaEvent event, uint32_t side) {
-    const auto extent = side == 0 ? std::nullopt : part_->chunk->payload_extent(side);
+  __attribute__((noinline)) CudaShared* Find(CudaEvent event, uint32_t payload) {
+    const auto extent = payload == 0 ? std::nullopt : part_->chunk->payload_extent(payload);
     if (!extent) return nullptr;
-    const uint32_t place = side / 8;
+    const uint32_t place = payload / 8;
     const std::span<const std::byte> details = extent->body;
     const std::string_view bytes(reinterpret_cast<const char*>(details.data()), details.size());
     const auto number = static_cast<uint32_t>(shared_.size());
@@ -124,7 +124,7 @@ void RecordingCuda::ReadClock(Window& window, CudaClock* clock) {
     if (EventOf(record) == CudaEvent::kWindow) window.begin = record.start, window.end = record.start + record.value;
     if (EventOf(record) == CudaEvent::kPaused) window.pauses.push_back({record.start, record.start + record.value});
     if (EventOf(record) != CudaEvent::kClock) continue;
-    const auto extent = record.side == 0 ? std::nullopt : part->chunk->payload_extent(record.side);
+    const auto extent = record.payload == 0 ? std::nullopt : part->chunk->payload_extent(record.payload);
     const CudaRecord read{.details = extent ? extent->body : std::span<const std::byte>()};
     const Timestamp time = clock_->At(record.value);
     clock->Add(record.start, time, clock_->At(record.value + read.As<CudaClockDetails>().bound_ticks) - time);

@@ -42,10 +42,10 @@ class CudaWindow {
   template <typename Details>
   void Add(CudaEvent event, uint64_t start, uint64_t end_or_value, uint32_t correlation, const Details& details,
            std::string_view name = {}) {
-    std::string side(sizeof(PayloadHeader) + ((sizeof(details) + 7) & ~size_t{7}), '\0');
-    const PayloadHeader header{static_cast<uint32_t>(side.size()), 0, 0};
-    std::memcpy(side.data(), &header, sizeof(header));
-    std::memcpy(side.data() + sizeof(header), &details, sizeof(details));
+    std::string payload(sizeof(PayloadHeader) + ((sizeof(details) + 7) & ~size_t{7}), '\0');
+    const PayloadHeader header{static_cast<uint32_t>(payload.size()), 0, 0};
+    std::memcpy(payload.data(), &header, sizeof(header));
+    std::memcpy(payload.data() + sizeof(header), &details, sizeof(details));
     Record record;
     record.kind = RecordKind::kNative;
     record.source = RecordSource::kCuda;
@@ -55,7 +55,7 @@ class CudaWindow {
     record.depth = static_cast<uint16_t>(correlation);
     record.reserved = static_cast<uint16_t>(correlation >> 16);
     if (!name.empty()) record.name = device_.Name(name);
-    record.side = last_side_ = device_.Side(side);
+    record.payload = last_side_ = device_.Side(payload);
     device_.Add(record);
   }
   // A record of another event with the details of the one before.
@@ -67,7 +67,7 @@ class CudaWindow {
     record.start = kCupti + start - 1000;
     record.value = duration;
     record.depth = static_cast<uint16_t>(correlation);
-    record.side = last_side_;
+    record.payload = last_side_;
     device_.Add(record);
   }
   // On the track of the source, as it is.

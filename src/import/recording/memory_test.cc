@@ -29,7 +29,7 @@ Trace ImportBlocks(const std::vector<HostBlock>& blocks) {
   for (const HostBlock& block : blocks) {
     Record record;
     record.kind = RecordKind::kHostBlock, record.source = RecordSource::kTorch, record.start = ++time;
-    record.name = static_cast<uint32_t>(block.address), record.side = static_cast<uint32_t>(block.address >> 32);
+    record.name = static_cast<uint32_t>(block.address), record.payload = static_cast<uint32_t>(block.address >> 32);
     record.value = block.bytes, record.flags = block.flags;
     chunk.Add(record);
   }
@@ -71,10 +71,10 @@ TEST(RecordingMemory, CountsInItsTotalsWhatItSawAllocatedOrFreed) {
 
 TEST(RecordingMemory, MakesInstantsOfRequestsWithoutMemoryWithTheTotalsOfTheirTime) {
   ChunkBytes chunk({.size = 4096});
-  const auto add = [&](RecordKind kind, uint64_t start, uint64_t bytes, uint32_t side = 0) {
+  const auto add = [&](RecordKind kind, uint64_t start, uint64_t bytes, uint32_t payload = 0) {
     Record record;
     record.kind = kind, record.source = RecordSource::kTorch, record.start = start, record.value = bytes;
-    record.side = side;
+    record.payload = payload;
     if (kind == RecordKind::kHostBlock) record.name = 0xa0;
     chunk.Add(record);
   };

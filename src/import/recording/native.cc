@@ -36,8 +36,8 @@ bool RecordingNative::Read(const RecordingPart& part, const PartEvent& event, bo
              .thread = raw.depth,
              .detail = raw.reserved,
              .name = part.name_ids[event.name]};
-  if (raw.side == 0 || !with_payload) return true;
-  const std::optional<Payload> payload = part.chunk->payload(raw.side);
+  if (raw.payload == 0 || !with_payload) return true;
+  const std::optional<Payload> payload = part.chunk->payload(raw.payload);
   if (!payload) return false;
   if (payload->keywords != 0) {
     record->members = part.chunk->name(payload->keywords).value_or("");

@@ -41,7 +41,7 @@ class NativeWindow {
     record.depth = thread;
     record.reserved = detail;
     if (!name.empty()) record.name = chunk_.Name(name);
-    if (payload != nullptr) record.side = chunk_.Side(payload->Finish());
+    if (payload != nullptr) record.payload = chunk_.Side(payload->Finish());
     chunk_.Add(record);
   }
   void Pair(Event event, uint64_t begin, uint64_t end, uint16_t thread, uint64_t value = 0, uint16_t detail = 0,
@@ -244,7 +244,7 @@ TEST(RecordingOfMegEngine, PutsTheNameOfAnOperatorAmongItsParametersInOrder) {
     record.name = chunk.Name("ADD");
     if (!members.empty()) {
       const uint32_t place = chunk.Name(members);
-      record.side = chunk.Side(PayloadBytes().Field(payload_fields::kKeywords, {place}).Finish());
+      record.payload = chunk.Side(PayloadBytes().Field(payload_fields::kKeywords, {place}).Finish());
     }
     chunk.Add(record);
     RecordingBytes bytes;

@@ -42,8 +42,8 @@ void OpenScopesOfWindow::LookThrough(const RecordingChunk& chunk, bool is_last) 
   for (uint32_t row = 0; row < chunk.record_count(); ++row) {
     const Record record = chunk.record(row);
     if (is_last) last_tick_ = std::max(last_tick_, record.start + (IsScope(record) ? record.value : 0));
-    if ((record.flags & record_flags::kOtherThread) == 0 || record.side == 0) continue;
-    const std::optional<Payload> payload = chunk.payload(record.side);
+    if ((record.flags & record_flags::kOtherThread) == 0 || record.payload == 0) continue;
+    const std::optional<Payload> payload = chunk.payload(record.payload);
     if (payload && payload->has_start_thread) ended_.insert({payload->start_thread, record.start, record.depth});
   }
   for (const OpenTableEntry& entry : chunk.open_entries())
@@ -64,7 +64,7 @@ void OpenScopesOfWindow::AddOpenOf(const RecordingChunk& last) {
   std::vector<Record> open;
   for (size_t depth = last.open_entries().size(); depth-- > 0;) {  // innermost first, as they would have ended
     const OpenTableEntry& entry = last.open_entries()[depth];
-    const auto record_depth = static_cast<uint16_t>(entry.shape);
+    const auto record_depth = static_cast<uint16_t>(entry.depth_kind_flags);
     if (entry.start == 0 || record_depth != depth || finished.count({entry.start, record_depth}) != 0 ||
         ended_.count({last.thread_index(), entry.start, record_depth}) != 0) {
       continue;
@@ -77,10 +77,10 @@ void OpenScopesOfWindow::AddOpenOf(const RecordingChunk& last) {
     record.start = entry.start;
     record.value = last_tick_ > entry.start ? last_tick_ - entry.start : 0;
     record.name = entry.name;
-    record.side = entry.side;
+    record.payload = entry.payload;
     record.depth = record_depth;
-    record.kind = static_cast<RecordKind>(entry.shape >> 16 & 0xffu);
-    record.flags = static_cast<uint8_t>(entry.shape >> 24 | record_flags::kUnfinished);
+    record.kind = static_cast<RecordKind>(entry.depth_kind_flags >> 16 & 0xffu);
+    record.flags = static_cast<uint8_t>(entry.depth_kind_flags >> 24 | record_flags::kUnfinished);
     record.source = static_cast<RecordSource>(entry.origin & 0xffu);
     record.scope = static_cast<uint8_t>(entry.origin >> 8);
     open.push_back(record);
@@ -94,7 +94,7 @@ void OpenScopesOfWindow::MakeChunk(const RecordingChunk& last, std::vector<Recor
   size_t lowest = last.bytes().size();
   for (const Record& record : records) {
     lowest = std::min<size_t>(lowest, record.name);
-    if (record.side != 0) lowest = std::min<size_t>(lowest, record.side);
+    if (record.payload != 0) lowest = std::min<size_t>(lowest, record.payload);
   }
   const size_t first = last.first_record();
   const size_t room = lowest > first ? (lowest - first) / sizeof(Record) : 0;

@@ -26,12 +26,12 @@ Record OfPaddle(RecordKind kind, uint64_t start, uint64_t value) {
 }
 
 void AddScope(ChunkBytes* chunk, std::string_view name, uint8_t type, uint16_t depth, uint64_t start, uint64_t duration,
-              uint32_t side = 0) {
+              uint32_t payload = 0) {
   Record record = OfPaddle(RecordKind::kScope, start, duration);
   record.name = chunk->Name(name);
   record.scope = type;
   record.depth = depth;
-  record.side = side;
+  record.payload = payload;
   chunk->Add(record);
 }
 

@@ -69,12 +69,12 @@ inline bool PartDecoder::DecodeScope(uint32_t row, const Record& record, uint32_
   scope.name = name;
   scope.args = RecordingPart::kNoArguments;
   part_->has_paddle |= record.source == RecordSource::kPaddle;
-  if (record.side != 0) {
-    const std::optional<PayloadExtent> extent = part_->chunk->payload_extent(record.side);
+  if (record.payload != 0) {
+    const std::optional<PayloadExtent> extent = part_->chunk->payload_extent(record.payload);
     if (!extent) return false;
     std::span<const std::byte> arguments = extent->body;
     if (extent->fields != 0) {
-      const std::optional<Payload> payload = part_->chunk->payload(record.side);
+      const std::optional<Payload> payload = part_->chunk->payload(record.payload);
       if (!payload) return false;
       scope.has_fields = 1;
       arguments = payload->arguments;
@@ -103,7 +103,7 @@ inline void PartDecoder::CountOfCuda(uint32_t row, CudaEvent event) {
 
 inline bool PartDecoder::DecodeRecord(uint32_t row) {
   const Record record = part_->chunk->record(row);
-  if (!NamesEntries(record)) {
+  if (!HasEntries(record)) {
     part_->events.push_back({row, 0});
     return true;
   }

@@ -16,21 +16,21 @@ PayloadBytes Matrix(uint32_t rows) {
   return PayloadBytes().Argument(ArgKind::kTensor, 2, arg_flags::kContiguous, 6, {rows, 3});
 }
 
-void AddScope(ChunkBytes* chunk, uint64_t start, uint32_t side) {
+void AddScope(ChunkBytes* chunk, uint64_t start, uint32_t payload) {
   Record record;
   record.start = start;
   record.value = 1;
   record.kind = RecordKind::kScope;
   record.source = RecordSource::kTorch;
   record.name = chunk->Name("op");
-  record.side = side;
+  record.payload = payload;
   chunk->Add(record);
 }
 
 TEST(RecordingPayloads, MayBeNamedBySeveralRecords) {
   ChunkBytes chunk({.size = 4096});
-  const uint32_t side = chunk.Side(Matrix(2).Finish());
-  AddScope(&chunk, 0, side), AddScope(&chunk, 2, side), AddScope(&chunk, 4, chunk.Side(Matrix(5).Finish()));
+  const uint32_t payload = chunk.Side(Matrix(2).Finish());
+  AddScope(&chunk, 0, payload), AddScope(&chunk, 2, payload), AddScope(&chunk, 4, chunk.Side(Matrix(5).Finish()));
   const Trace trace = ImportChunk(chunk);
   ASSERT_EQ(trace.spans().size(), 3u);
   EXPECT_EQ(trace.argument_list_count(), 2u);

@@ -100,7 +100,7 @@ class ChunkBytes {
     std::memcpy(bytes_.data() + 72, facts.thread_name.data(), std::min<size_t>(facts.thread_name.size(), 31));
   }
 
-  bool HasRoomFor(size_t side_bytes) const { return end() + sizeof(Record) + side_bytes + 16 <= side_; }
+  bool HasRoomFor(size_t entry_bytes) const { return end() + sizeof(Record) + entry_bytes + 16 <= side_; }
 
   uint32_t Name(std::string_view text) {
     if (text.empty()) return 0;
@@ -133,7 +133,7 @@ class ChunkBytes {
     record.start = start, record.value = duration, record.depth = depth, record.flags = flags;
     record.kind = RecordKind::kScope, record.source = RecordSource::kTorch, record.scope = scope;
     record.name = Name(name);
-    if (!payload.empty()) record.side = Side(payload);
+    if (!payload.empty()) record.payload = Side(payload);
     Add(record);
   }
 

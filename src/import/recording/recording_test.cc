@@ -159,7 +159,7 @@ TEST(Recording, KeepsAsynchronousScopesOutOfTheNestingOnTheThreadWhereTheyBegan)
   record.source = RecordSource::kTorch;
   record.start = 10, record.value = 100, record.flags = record_flags::kOtherThread;
   record.name = away.Name("future");
-  record.side = away.Side(PayloadBytes().Field(payload_fields::kStartThread, {1}).Finish());
+  record.payload = away.Side(PayloadBytes().Field(payload_fields::kStartThread, {1}).Finish());
   away.Add(record);
   recording.Add(home), recording.Add(away);
   const Trace trace = recording.Import();
@@ -274,7 +274,7 @@ TEST(Recording, ReadsAllOtherKindsOfRecords) {
                        std::string payload = {}) {
     Record record;
     record.kind = kind, record.start = start, record.value = value, record.name = chunk.Name(name);
-    if (!payload.empty()) record.side = chunk.Side(payload);
+    if (!payload.empty()) record.payload = chunk.Side(payload);
     chunk.Add(record);
   };
   add(RecordKind::kCounter, "loss", 1010, std::bit_cast<uint64_t>(0.25));
@@ -320,10 +320,10 @@ TEST(Recording, CountsRecordsThatContradictTheFormat) {
   bad([](Record* r) { r->kind = static_cast<RecordKind>(200); });
   bad([](Record* r) { r->name = 4096; });
   bad([](Record* r) { r->name = 3; });
-  bad([](Record* r) { r->side = 0xfffffff8; });
-  bad([&](Record* r) { r->side = chunk.Side(std::string("\x09\0\0\0\0\0\0\0", 8)); });
-  bad([&](Record* r) { r->side = chunk.Side(PayloadBytes().Argument(ArgKind::kTensor, 60000).Finish()); });
-  bad([&](Record* r) { r->side = chunk.Side(PayloadBytes().Argument(ArgKind::kTensorList, 65535).Finish()); });
+  bad([](Record* r) { r->payload = 0xfffffff8; });
+  bad([&](Record* r) { r->payload = chunk.Side(std::string("\x09\0\0\0\0\0\0\0", 8)); });
+  bad([&](Record* r) { r->payload = chunk.Side(PayloadBytes().Argument(ArgKind::kTensor, 60000).Finish()); });
+  bad([&](Record* r) { r->payload = chunk.Side(PayloadBytes().Argument(ArgKind::kTensorList, 65535).Finish()); });
   chunk.Put(104, uint32_t{2000000});  // more records than there is room for
   recording.Add(chunk);
   const Trace trace = recording.Import();

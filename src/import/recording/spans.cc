@@ -73,7 +73,7 @@ SpanRow RecordingTables::RowOf(const RecordingPart& part, const PartScope& scope
   if (record.source == RecordSource::kAnnotation) row.flags |= span_flags::kNative;
   if (record.source == RecordSource::kTorch) row.external_id = TorchLinks::kUnnumbered;
   if (scope.has_fields == 0) return row;
-  const std::optional<Payload> payload = part.chunk->payload(record.side);
+  const std::optional<Payload> payload = part.chunk->payload(record.payload);
   if (!payload) return row;  // never: PartDecoder has read it
   row.sequence = payload->sequence;
   row.forward_thread = payload->forward_thread;
@@ -93,7 +93,7 @@ bool RecordingTables::IsLate(const RecordingPart& part, const PartScope& scope, 
   if (IsStep(part, scope, record)) return true;
   if (scope.has_fields == 0) return false;
   constexpr uint16_t kExtra = payload_fields::kKeywords | payload_fields::kRecordHandle;
-  const auto extent = part.chunk->payload_extent(record.side);
+  const auto extent = part.chunk->payload_extent(record.payload);
   return extent && (extent->fields & kExtra) != 0;
 }
 
@@ -121,7 +121,7 @@ void RecordingTables::Complete(const RecordingPart& part, const PartScope& scope
   if ((record.flags & record_flags::kUnfinished) != 0) {
     builder_->AddProblem("unfinished_scope", part.chunk->record_offset(scope.row));
   }
-  const std::optional<Payload> read = scope.has_fields != 0 ? part.chunk->payload(record.side) : std::nullopt;
+  const std::optional<Payload> read = scope.has_fields != 0 ? part.chunk->payload(record.payload) : std::nullopt;
   if (read) {
     const Payload& payload = *read;
     std::string extra;

@@ -32,9 +32,9 @@ Entry EntryAt(std::span<const std::byte> entries, size_t row) {
 void RecordingTensors::AppendBackward(const RecordingPart& part, const PartScope& scope, AddedSpan span,
                                       std::vector<TensorRow>* rows) {
   const Record record = part.record(scope);
-  const auto extent = part.chunk->payload_extent(record.side);
+  const auto extent = part.chunk->payload_extent(record.payload);
   if (!extent || (extent->fields & payload_fields::kTensors) == 0) return;
-  const std::optional<Payload> payload = part.chunk->payload(record.side);
+  const std::optional<Payload> payload = part.chunk->payload(record.payload);
   if (!payload) return;  // cannot be: PartDecoder has checked it
   for (size_t i = payload->tensors.size() / sizeof(TensorIdentity); i-- > 0;) {
     const auto identity = EntryAt<TensorIdentity>(payload->tensors, i);
@@ -51,7 +51,7 @@ void RecordingTensors::Add(std::span<const TensorRow> backward) {
 }
 
 bool RecordingTensors::AddHeld(const RecordingChunk& chunk, const Record& record, TrackId track) {
-  const std::optional<Payload> payload = record.side == 0 ? std::nullopt : chunk.payload(record.side);
+  const std::optional<Payload> payload = record.payload == 0 ? std::nullopt : chunk.payload(record.payload);
   if (!payload) return false;
   for (size_t i = 0; i < payload->held.size() / sizeof(HeldTensor); ++i) {
     const auto held = EntryAt<HeldTensor>(payload->held, i);

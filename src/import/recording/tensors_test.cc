@@ -52,7 +52,7 @@ TEST(RecordingTensors, OfAsynchronousSpansAreKept) {
   Record record;
   record.kind = RecordKind::kAsync, record.source = RecordSource::kTorch, record.start = 1010, record.value = 5;
   record.name = chunk.Name("wait");
-  record.side = chunk.Side(
+  record.payload = chunk.Side(
       PayloadBytes().Field(payload_fields::kTensors, {1, 0xa0, kCpu | 1}).Argument(ArgKind::kTensor).Finish());
   chunk.Add(record);
   EXPECT_EQ(Lines(ImportChunk(chunk), "tensor"), "tensor span=0 tensor=1 storage=0xa0\n");
@@ -83,7 +83,7 @@ TEST(RecordingTensors, ThatAnObjectHoldsAreRowsWithTheirRoles) {
   Record record;
   record.kind = RecordKind::kHeld, record.start = 1010, record.value = 0xabc;
   constexpr uint64_t kGradient = 1, kOfANewerVersion = 9;
-  record.side =
+  record.payload =
       chunk.Side(PayloadBytes()
                      .Field(payload_fields::kHeld, {3, 0xa0, kCpu | 1, 64, 0, 0xb0, kCpu | 2, static_cast<uint64_t>(-1),
                                                     kGradient, 0xc0, kCpu | 3, 8, kOfANewerVersion})
@@ -99,7 +99,7 @@ TEST(RecordingTensors, ThatAnObjectHoldsHaveTheNamesThatLieInTheChunk) {
   Record record;
   record.kind = RecordKind::kHeld, record.start = 1010, record.value = 0xabc;
   const uint64_t name = chunk.Name("weight"), outside = 1u << 30;
-  record.side = chunk.Side(
+  record.payload = chunk.Side(
       PayloadBytes()
           .Field(payload_fields::kHeld, {2, 0xa0, kCpu | 1, 64, name << 32, 0xb0, kCpu | 2, 8, outside << 32})
           .Finish());

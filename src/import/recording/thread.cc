@@ -137,7 +137,7 @@ bool RecordingTables::AddEvent(const RecordingChunk& chunk, const Record& record
     case RecordKind::kDeviceSpan:
       return AddPayloadEvent(chunk, record, name, track);
     case RecordKind::kOutOfMemory:
-      if (record.side != 0) return AddPayloadEvent(chunk, record, name, track);
+      if (record.payload != 0) return AddPayloadEvent(chunk, record, name, track);
       memory_.AddOutOfMemory(time, static_cast<int64_t>(record.value), chunk.process(), track);
       return true;
     case RecordKind::kCounter:
@@ -161,10 +161,10 @@ bool RecordingTables::AddEvent(const RecordingChunk& chunk, const Record& record
 
 // kNone, too, where its payload is damaged: the call itself is sound.
 StringId RecordingTables::MembersOf(const RecordingChunk& chunk, const Record& record) {
-  if (record.side == 0) return StringId::kNone;
-  const auto [found, is_new] = members_.try_emplace(record.side, StringId::kNone);
+  if (record.payload == 0) return StringId::kNone;
+  const auto [found, is_new] = members_.try_emplace(record.payload, StringId::kNone);
   if (!is_new) return found->second;
-  const std::optional<Payload> payload = chunk.payload(record.side);
+  const std::optional<Payload> payload = chunk.payload(record.payload);
   const std::string_view text =
       payload && payload->keywords != 0 ? chunk.name(payload->keywords).value_or("") : std::string_view();
   if (!text.empty()) found.value() = builder_->Intern(text);
@@ -172,7 +172,7 @@ StringId RecordingTables::MembersOf(const RecordingChunk& chunk, const Record& r
 }
 
 bool RecordingTables::AddPayloadEvent(const RecordingChunk& chunk, const Record& record, StringId name, TrackId track) {
-  const std::optional<Payload> payload = record.side == 0 ? std::nullopt : chunk.payload(record.side);
+  const std::optional<Payload> payload = record.payload == 0 ? std::nullopt : chunk.payload(record.payload);
   if (!payload) return false;
   const Timestamp time = clock_->At(record.start);
   if (record.kind == RecordKind::kAllocation || record.kind == RecordKind::kOutOfMemory) {
@@ -254,7 +254,7 @@ void RecordingTables::AddAsync(const RecordingPart& part, const PartScope& scope
   if ((record.flags & record_flags::kCrossing) != 0) row.flags |= span_flags::kCrossing;
   if (IsOtherThread(record)) {
     row.flags |= span_flags::kOtherThread;
-    const std::optional<Payload> payload = record.side == 0 ? std::nullopt : part.chunk->payload(record.side);
+    const std::optional<Payload> payload = record.payload == 0 ? std::nullopt : part.chunk->payload(record.payload);
     if (payload && payload->has_start_thread) {
       row.track = tracks_.OfThread(part.chunk->process(), payload->start_thread);
     }

@@ -49,7 +49,7 @@ class RandomRecording {
   void Add(Record record, const std::string& name, const std::string& payload) {
     if (!chunk_->HasRoomFor(payload.size() + name.size() + 32)) Write();
     record.name = chunk_->Name(name);
-    if (!payload.empty()) record.side = chunk_->Side(payload);
+    if (!payload.empty()) record.payload = chunk_->Side(payload);
     chunk_->Add(record);
   }
 

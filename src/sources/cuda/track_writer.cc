@@ -24,11 +24,11 @@ uint64_t HashOf(const DecodedRecord& record) {
 }
 
 // Fills the record in place: reading it back for a copy would stall on its many small stores.
-void FillRecord(const DecodedRecord& from, uint32_t name, uint32_t side, Record* record) {
+void FillRecord(const DecodedRecord& from, uint32_t name, uint32_t payload, Record* record) {
   record->start = from.start;
   record->value = from.duration;
   record->name = name;
-  record->side = side;
+  record->payload = payload;
   record->depth = static_cast<uint16_t>(from.correlation);
   record->kind = RecordKind::kNative;
   record->flags = 0;
@@ -65,7 +65,7 @@ uint32_t TrackWriter::SideOf(const DecodedRecord& record, uint64_t hash) {
   Shared* place = PlaceOf(record, hash);
   if (Holds(*place, record, hash)) return place->offset;
   const uint32_t bytes = SideBytes(record.details_bytes);
-  char* room = ReserveSide(track_, bytes);
+  char* room = ReserveEntry(track_, bytes);
   if (room == nullptr) return 0;
   const PayloadHeader header{bytes, 0, 0};
   std::memcpy(room, &header, sizeof(header));
@@ -99,8 +99,8 @@ bool TrackWriter::WriteNew(const DecodedRecord& record, uint64_t hash) {
     const uint32_t chunk = track_->chunk_sequence;
     const uint32_t name = record.name == nullptr ? 0 : InternText(track_, record.name, std::strlen(record.name));
     if (OPSCOPE_UNLIKELY(track_->chunk_sequence != chunk)) continue;  // the name needed the next one
-    const uint32_t side = SideOf(record, hash);
-    if (OPSCOPE_UNLIKELY(side == 0)) break;
+    const uint32_t payload = SideOf(record, hash);
+    if (OPSCOPE_UNLIKELY(payload == 0)) break;
     if (OPSCOPE_UNLIKELY(track_->chunk_sequence != chunk)) continue;
     Shared* shared = PlaceOf(record, hash);
     // At the cap a name has no place: the next one may have.
@@ -108,7 +108,7 @@ bool TrackWriter::WriteNew(const DecodedRecord& record, uint64_t hash) {
       shared->name = record.name, shared->name_offset = name;
     }
     Record made;
-    FillRecord(record, name, side, &made);
+    FillRecord(record, name, payload, &made);
     AppendRecord(track_, made);
     return true;
   }

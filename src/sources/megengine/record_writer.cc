@@ -86,14 +86,14 @@ void FillPayload(char* place, uint32_t bytes, const Entries& entries, uint32_t m
 
 void RecordWriter::Append(const Record& event, const Entries& entries) {
   const uint32_t inside = FieldBytes(entries) + ArgumentBytes(entries);
-  const uint32_t side_bytes = inside == 0 ? 0 : (static_cast<uint32_t>(sizeof(PayloadHeader)) + inside + 7) & ~7u;
+  const uint32_t entry_bytes = inside == 0 ? 0 : (static_cast<uint32_t>(sizeof(PayloadHeader)) + inside + 7) & ~7u;
   uint32_t members = 0;
   const auto intern = [&] {
     if (!entries.members.empty()) members = InternText(stream_, entries.members.data(), entries.members.size());
     return entries.name.empty() ? 0 : InternText(stream_, entries.name.data(), entries.name.size());
   };
-  AppendNamed(stream_, event, intern, side_bytes,
-              [&](char* place) { FillPayload(place, side_bytes, entries, members); });
+  AppendNamed(stream_, event, intern, entry_bytes,
+              [&](char* place) { FillPayload(place, entry_bytes, entries, members); });
 }
 
 void RecordWriter::DefineOne(MegEngineEvent event, size_t number, std::string_view name) {

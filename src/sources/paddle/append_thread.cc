@@ -49,7 +49,7 @@ Record RecordOf(const PaddleBlock& block) {
   return {.start = block.time_ns,
           .value = static_cast<uint64_t>(block.bytes < 0 ? -block.bytes : block.bytes),
           .name = static_cast<uint32_t>(block.address),
-          .side = static_cast<uint32_t>(block.address >> 32),
+          .payload = static_cast<uint32_t>(block.address >> 32),
           .kind = RecordKind::kHostBlock,
           .flags = block.bytes < 0 ? record_flags::kFreed : uint8_t{0},
           .source = RecordSource::kPaddle};

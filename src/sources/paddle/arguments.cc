@@ -164,11 +164,11 @@ __attribute__((noinline)) uint32_t WriteNew(Stream* stream, const char* key, con
   const Names& names = drafting.names();
   const NameAndRoom room =
       InternAndReserve(stream, draft.header.bytes, [&] { return InternText(stream, names.text(), names.size()); });
-  if (room.name == 0 || room.side == nullptr) return 0;
+  if (room.name == 0 || room.payload == nullptr) return 0;
   draft.keywords[0] = room.name;
   draft.keywords[1] = 0;
-  std::memcpy(room.side, &draft, draft.header.bytes);
-  const uint32_t payload = OffsetInChunk(stream, room.side);
+  std::memcpy(room.payload, &draft, draft.header.bytes);
+  const uint32_t payload = OffsetInChunk(stream, room.payload);
   *NameCacheSlot(stream->copied_names, key) = {key, room.name, payload};
   return payload;
 }
@@ -196,12 +196,12 @@ void RecordArguments(Stream* stream, const Shapes& shapes, const AttributeMap* a
   const char* key = KeyOf(scope, shapes);
   const NameCacheEntry* entry = NameCacheSlot(stream->copied_names, key);
   const bool is_known = entry->text == key && entry->payload != 0;
-  const uint32_t side = is_known && IsRepeated(stream, entry->payload, shapes, attributes)
-                            ? entry->payload
-                            : WriteNew(stream, key, shapes, attributes);
-  if (side == 0) return;
-  scope->side.store(side, std::memory_order_release);
-  NoteNewEntries(stream, scope);
+  const uint32_t payload = is_known && IsRepeated(stream, entry->payload, shapes, attributes)
+                               ? entry->payload
+                               : WriteNew(stream, key, shapes, attributes);
+  if (payload == 0) return;
+  scope->payload.store(payload, std::memory_order_release);
+  UpdateOpenEntry(stream, scope);
 }
 
 void RecordTensorShapes(Stream* stream, std::span<const PaddleTensorShape> tensors) {

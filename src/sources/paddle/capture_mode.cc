@@ -120,10 +120,10 @@ __attribute__((constructor)) void MakeRedirection() {
 }  // namespace
 
 void SetProbeResult(PaddlePart part, const char* sentence) {
-  static constinit Mutex taking;
+  static constinit Mutex accepting;
   static std::forward_list<std::string>& taken =
       *new std::forward_list<std::string>;  // never freed: readers have no lock
-  const MutexLock lock(taking);
+  const MutexLock lock(accepting);
   std::atomic<const char*>& probe_result = probe_results[static_cast<size_t>(part)];
   if (probe_result.load() != std::string_view(sentence)) probe_result.store(taken.emplace_front(sentence).c_str());
 }

@@ -25,7 +25,7 @@ void AppendHostBlock(Stream* stream, const void* block, size_t bytes, uint8_t fl
   *record = {.start = ReadTicks(),
              .value = bytes,
              .name = static_cast<uint32_t>(address),
-             .side = static_cast<uint32_t>(address >> 32),
+             .payload = static_cast<uint32_t>(address >> 32),
              .kind = RecordKind::kHostBlock,
              .flags = flags,
              .source = RecordSource::kPaddle};
@@ -62,9 +62,9 @@ void AppendDeviceBlock(Stream* stream, const void* block, int64_t bytes, const P
                 .value = static_cast<uint64_t>(bytes),
                 .kind = RecordKind::kAllocation,
                 .source = RecordSource::kPaddle};
-  if (char* side = ReserveSide(stream, sizeof(payload)); side != nullptr) {
-    std::memcpy(side, &payload, sizeof(payload));
-    record.side = OffsetInChunk(stream, side);
+  if (char* room = ReserveEntry(stream, sizeof(payload)); room != nullptr) {
+    std::memcpy(room, &payload, sizeof(payload));
+    record.payload = OffsetInChunk(stream, room);
   }
   AppendRecord(stream, record);  // without room it is counted
 }

@@ -65,7 +65,7 @@ __attribute__((always_inline)) inline OpenScope* TryBeginFast(uint32_t event_typ
   Stream* stream = thread->streams[window];
   const uint64_t generation = recorded.bindings[window].generation.load(std::memory_order_relaxed);
   OpenScope* scope = thread->free_slots;
-  if (OPSCOPE_UNLIKELY(stream == nullptr || stream->taking.load(std::memory_order_relaxed) != generation ||
+  if (OPSCOPE_UNLIKELY(stream == nullptr || stream->accepting.load(std::memory_order_relaxed) != generation ||
                        !IsSlot(scope))) {
     return nullptr;
   }

@@ -139,7 +139,7 @@ void WriteEntered(const Binding* binding, const void* key, const CallName& name,
   for (uint32_t sequence = ~stream->chunk_sequence; sequence != stream->chunk_sequence;) {  // both in one chunk
     sequence = stream->chunk_sequence;
     record.name = InternText(stream, name.text.data(), name.text.size());
-    record.side = site != nullptr ? PayloadOf(stream, site) : 0;
+    record.payload = site != nullptr ? PayloadOf(stream, site) : 0;
   }
   record.start = start != 0 ? start : ReadTicks();
   record.value = identity;

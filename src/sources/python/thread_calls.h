@@ -156,7 +156,7 @@ inline const Binding* FastBindingOfThisThread() {
 __attribute__((always_inline)) inline void WriteCallInRoom(Stream* stream, RecordKind record_kind, uint32_t name,
                                                            uint32_t payload, uint64_t identity, CallKind kind) {
   Record* record = stream->next;
-  FetchRecords(stream);
+  PrefetchRecords(stream);
   record->value = identity;
   const uint64_t entries = uint64_t{name} | uint64_t{payload} << 32;
   std::memcpy(reinterpret_cast<char*>(record) + offsetof(Record, name), &entries, sizeof(entries));
@@ -175,12 +175,12 @@ inline void WriteCall(Stream* stream, RecordKind record_kind, uint32_t name, uin
   const Writing writing(stream);
   if (OPSCOPE_UNLIKELY(!writing.allowed())) return;
   if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0))) opscope_make_room(stream, 0);
-  FetchRecords(stream);
+  PrefetchRecords(stream);
   Record record;
   record.start = ReadTicks();
   record.value = identity;
   record.name = name;
-  record.side = payload;
+  record.payload = payload;
   record.kind = record_kind;
   record.source = RecordSource::kPython;
   record.scope = static_cast<uint8_t>(kind);

@@ -214,8 +214,8 @@ constinit std::atomic<int> measured_by{
 const char* OverheadJson(uint32_t flags) {
   const std::optional<RangeFunctions> hooks = HooksFor(flags);
   std::atomic<const std::string*>& text = known[hooks.has_value() ? 1 : 0][KindOfWindow(flags)].text;
-  constexpr int kPatience = 1000;  // waits of 20 us for the measurement of another thread
-  for (int tries = 0; tries < kPatience; ++tries) {
+  constexpr int kMaxRetries = 1000;  // waits of 20 us for the measurement of another thread
+  for (int tries = 0; tries < kMaxRetries; ++tries) {
     if (const std::string* made = text.load(std::memory_order_acquire)) return made->c_str();
     int process = measured_by.load(std::memory_order_relaxed);
     // The parent of a fork may have been measuring: then this process takes over.
@@ -226,13 +226,13 @@ const char* OverheadJson(uint32_t flags) {
     try {
       std::string made = MeasureInScratchWindow(flags, hooks.value_or(kTorchFunctions));
       if (made.empty()) {
-        tries = kPatience;  // memory is short: the next recording tries again
+        tries = kMaxRetries;  // memory is short: the next recording tries again
       } else {
         text.store(new std::string(std::move(made)), std::memory_order_release);
       }
     } catch (...) {
       CountFailure();
-      tries = kPatience;
+      tries = kMaxRetries;
     }
     measured_by.store(0, std::memory_order_release);
   }

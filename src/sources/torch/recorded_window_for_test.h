@@ -135,7 +135,7 @@ class RecordedWindow {
   }
 
   static void DecodePayload(const char* chunk, RecordedRange* range) {
-    const char* place = chunk + range->record.side;
+    const char* place = chunk + range->record.payload;
     const auto header = Load<PayloadHeader>(place);
     const char* end = place + header.bytes;
     place += sizeof(header);
@@ -182,10 +182,10 @@ class RecordedWindow {
     for (uint32_t i = 0; i < count; ++i) {
       RecordedRange range;
       range.record = Load<Record>(chunk + begin + i * sizeof(Record));
-      if (NamesEntries(range.record)) range.name = NameAt(chunk, range.record.name);
+      if (HasEntries(range.record)) range.name = NameAt(chunk, range.record.name);
       range.logical_thread = header->logical_thread;
       range.os_thread = header->os_thread;
-      if (NamesEntries(range.record) && range.record.side != 0) DecodePayload(chunk, &range);
+      if (HasEntries(range.record) && range.record.payload != 0) DecodePayload(chunk, &range);
       ranges->push_back(range);
     }
   }

@@ -164,7 +164,7 @@ class Encoder {
   }
 
   __attribute__((noinline)) void PutTensorWithoutStrides(c10::IntArrayRef sizes, c10::Layout layout, uint32_t element) {
-    if (sizes.size() > arg_flags::kMostUnstridedSizes) return Put(ArgumentTag(ArgKind::kUndefined));
+    if (sizes.size() > arg_flags::kMaxUnstridedSizes) return Put(ArgumentTag(ArgKind::kUndefined));
     const bool wide = NeedsTwoWords(sizes);
     const uint32_t flags = arg_flags::NoStrides(static_cast<uint32_t>(layout)) | (wide ? arg_flags::kWide : 0);
     Put(ArgumentTag(ArgKind::kTensor, sizes.size(), flags, element));

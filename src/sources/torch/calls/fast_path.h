@@ -173,16 +173,16 @@ inline ScopeEntries TryWriteFast(Stream* stream, const at::RecordFunction& range
   }
   if (header.bytes == sizeof(header)) return {name, 0};
   if (OPSCOPE_UNLIKELY(name == 0 || !HasRoom(stream, header.bytes))) return {};
-  char* side = ReserveSide(stream, header.bytes);
-  FetchSide(stream);
-  char* place = Store(side, header);
+  char* payload = ReserveEntry(stream, header.bytes);
+  PrefetchEntries(stream);
+  char* place = Store(payload, header);
   if (has_sequence) place = Store(Store(place, range.seqNr()), range.forwardThreadId());
   if (arguments.tensor_count() != 0) {
     place = Store(place, uint64_t{arguments.tensor_count()});
     place = CopyWords(place, arguments.tensors(), arguments.tensors_bytes());
   }
   CopyWords(place, arguments.words(), arguments.words_bytes());
-  return {name, OffsetInChunk(stream, side)};
+  return {name, OffsetInChunk(stream, payload)};
 }
 
 }  // namespace opscope

@@ -71,7 +71,7 @@ inline RecordKind KindOf(const at::RecordFunction& range) {
 __attribute__((noinline, cold)) OpenScope* OpenWithLongList(uint32_t flags, Stream* stream,
                                                             const at::RecordFunction& range, EncodedInputs* inputs) {
   const ScopeEntries entries = WriteNameAndPayload(flags, stream, range, inputs);
-  return OpenScopeOn(stream, entries.name, entries.side, RecordSource::kTorch, static_cast<uint8_t>(range.scope()),
+  return OpenScopeOn(stream, entries.name, entries.payload, RecordSource::kTorch, static_cast<uint8_t>(range.scope()),
                      FlagsOf(range), KindOf(range));
 }
 
@@ -100,8 +100,8 @@ inline bool IsInScript(const at::RecordFunction& range, const Stream* stream) {
 // of window was 35 kB of code and a second of the adapter's compilation.
 __attribute__((noinline, flatten)) Context StartSlow(const at::RecordFunction& range, const CallbackBinding& binding,
                                                      Stream* stream) {
-  if (OPSCOPE_UNLIKELY(stream->taking.load(std::memory_order_relaxed) == 0)) {
-    Refuse(stream);
+  if (OPSCOPE_UNLIKELY(stream->accepting.load(std::memory_order_relaxed) == 0)) {
+    DropEvent(stream);
     return nullptr;
   }
   const uint32_t flags = binding.flags.load(std::memory_order_relaxed);
@@ -126,7 +126,7 @@ OPSCOPE_HOT Context StartRange(const at::RecordFunction& range, const CallbackBi
   if (asks_scripts) MarkIfScript(range.scope());
   Stream* stream = StreamOf(binding, kThread);
   if (stream == nullptr) return nullptr;
-  FetchRecords(stream);
+  PrefetchRecords(stream);
   if (__builtin_expect(!asks_scripts || !IsInScript(range, stream), 1)) {
     OpenScope* scope = OpenScopeOn<true>(
         stream, [&] { return TryWriteFast<Options>(stream, range); }, RecordSource::kTorch,

@@ -222,9 +222,9 @@ inline ScopeEntries WriteNameAndPayload(uint32_t flags, Stream* stream, const at
     }
     return OffsetOf(InternAndRecordOperator(stream, range, with_tensors));
   });
-  if (OPSCOPE_UNLIKELY(room.side == nullptr)) return {room.name, 0};
-  FetchSide(stream);
-  char* place = room.side;
+  if (OPSCOPE_UNLIKELY(room.payload == nullptr)) return {room.name, 0};
+  PrefetchEntries(stream);
+  char* place = room.payload;
   const uint32_t sequence_of_chunk = stream->chunk_sequence;
 
   PayloadHeader header;
@@ -248,7 +248,7 @@ inline ScopeEntries WriteNameAndPayload(uint32_t flags, Stream* stream, const at
     CountFailure();  // reading a long list a second time ran operators that filled the chunk
     return {OffsetOf(InternName(stream, range)), 0};
   }
-  return {room.name, OffsetInChunk(stream, room.side)};
+  return {room.name, OffsetInChunk(stream, room.payload)};
 }
 
 }  // namespace opscope

@@ -46,7 +46,7 @@ struct Dropping {
   uint32_t without_range;  // operators counted at their call site, for kRecheckInterval
 
   bool is_under_way() const {
-    return stream->taking.load(std::memory_order_relaxed) == 0 &&
+    return stream->accepting.load(std::memory_order_relaxed) == 0 &&
            stream->generation.load(std::memory_order_relaxed) == binding->generation.load(std::memory_order_relaxed);
   }
 };
@@ -62,7 +62,7 @@ Stream* DroppingStreamOf(const CallbackBinding* binding) {
   if (binding == nullptr) return nullptr;
   Stream* stream =
       KnownStreamOf(binding->slot.load(std::memory_order_relaxed), binding->generation.load(std::memory_order_relaxed));
-  return stream != nullptr && stream->taking.load(std::memory_order_relaxed) == 0 ? stream : nullptr;
+  return stream != nullptr && stream->accepting.load(std::memory_order_relaxed) == 0 ? stream : nullptr;
 }
 
 struct PoolSink {
@@ -88,7 +88,7 @@ struct PoolSink {
       call_site_cache::RecordNoRange(std::exchange(dropping.call_site, nullptr));
     if (call_site_cache::IsOfOneOperator(call_site) &&
         ++dropping.without_range % call_site_cache::kRecheckInterval != 0) {
-      Refuse(dropping.stream);
+      DropEvent(dropping.stream);
       return true;
     }
     dropping.call_site = call_site;
@@ -97,7 +97,7 @@ struct PoolSink {
   static void DropRange(const c10::FunctionSchema& schema) {
     if (dropping.call_site != nullptr)
       call_site_cache::RecordRange(std::exchange(dropping.call_site, nullptr), &schema);
-    if (dropping.stream != nullptr && dropping.is_under_way()) Refuse(dropping.stream);
+    if (dropping.stream != nullptr && dropping.is_under_way()) DropEvent(dropping.stream);
   }
 };
 
@@ -268,10 +268,10 @@ const char* ProbeCaptureMode() {
 }
 
 void SetProbeResult(const char* sentence) {
-  static constinit Mutex taking;
+  static constinit Mutex accepting;
   static std::forward_list<std::string>& taken =
       *new std::forward_list<std::string>;  // never freed: readers have no lock
-  const MutexLock lock(taking);
+  const MutexLock lock(accepting);
   if (probe_result.load() != std::string_view(sentence)) probe_result.store(taken.emplace_front(sentence).c_str());
   // Search now, while the library is loaded: a program waits for its first start.
   if (*sentence == '\0' && WhyForbidden() == nullptr) Find();

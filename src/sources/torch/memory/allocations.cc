@@ -80,13 +80,13 @@ inline Record NewRecord(RecordKind kind, uint64_t value) {
 inline bool RecordHostBlock(const void* block, uint64_t bytes, uint8_t flags) {
   return ForEachStream([&](Stream* stream) {
     if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0)) && !opscope_make_room(stream, 0)) return CountDrop(stream);
-    FetchRecords(stream);
+    PrefetchRecords(stream);
     const auto address = reinterpret_cast<uint64_t>(block);
     Record* record = stream->next;  // filled in place: a copy costs more than the fields
     record->start = ReadTicks();
     record->value = bytes;
     record->name = static_cast<uint32_t>(address);
-    record->side = static_cast<uint32_t>(address >> 32);
+    record->payload = static_cast<uint32_t>(address >> 32);
     record->depth = 0;
     record->kind = RecordKind::kHostBlock;
     record->flags = flags;
@@ -116,9 +116,9 @@ void RecordOnDevice(RecordKind kind, const void* block, int64_t bytes, size_t al
   payload.total_reserved = static_cast<int64_t>(reserved);
   ForEachStream([&](Stream* stream) {
     Record record = NewRecord(kind, static_cast<uint64_t>(bytes));
-    if (char* side = ReserveSide(stream, sizeof(payload)); side != nullptr) {
-      std::memcpy(side, &payload, sizeof(payload));
-      record.side = OffsetInChunk(stream, side);
+    if (char* room = ReserveEntry(stream, sizeof(payload)); room != nullptr) {
+      std::memcpy(room, &payload, sizeof(payload));
+      record.payload = OffsetInChunk(stream, room);
     }
     AppendRecord(stream, record);  // without room it is counted
   });

@@ -248,7 +248,7 @@ TEST(TorchAllocations, RequestsWithoutMemoryAreRecordedOnTheThreadThatMadeThem) 
   }
   ASSERT_EQ(seen.size(), 2u);
   EXPECT_EQ(static_cast<int64_t>(seen[0].record.value), kTooMuch);
-  EXPECT_EQ(seen[0].record.side, 0u);
+  EXPECT_EQ(seen[0].record.payload, 0u);
   EXPECT_EQ(static_cast<int64_t>(seen[1].record.value), kTooMuch);
   EXPECT_EQ(seen[1].device, 1);
   EXPECT_EQ(seen[1].total_allocated, 512);

@@ -60,9 +60,9 @@ void AppendReferences(Stream* stream, uint64_t time, uint64_t owner, const HeldT
     InternNames(stream, tensors, payload);
     return 0u;
   });
-  if (room.side != nullptr) {
-    std::memcpy(room.side, payload, payload->header.bytes);
-    record.side = OffsetInChunk(stream, room.side);
+  if (room.payload != nullptr) {
+    std::memcpy(room.payload, payload, payload->header.bytes);
+    record.payload = OffsetInChunk(stream, room.payload);
   }
   AppendRecord(stream, record);  // without room it is counted
 }

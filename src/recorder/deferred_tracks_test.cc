@@ -46,7 +46,7 @@ void ExpectInOrder(const DecodedThread& thread, uint64_t first, size_t count) {
     ASSERT_EQ(thread.records[i].record.start, first + i);
 }
 
-TEST(LateTracks, TakeRecordsAfterTheClose) {
+TEST(DeferredTracks, TakeRecordsAfterTheClose) {
   OwnedWindow window = OpenTestWindow();
   Stream* track = OpenLateTrack(window);
   Append(track, 0);
@@ -63,7 +63,7 @@ TEST(LateTracks, TakeRecordsAfterTheClose) {
   ExpectInOrder(ThreadCalled(decoded, "device"), 0, kRecords);
 }
 
-TEST(LateTracks, AreEndedByTheFirstReadWhoeverHasThemOpen) {
+TEST(DeferredTracks, AreEndedByTheFirstReadWhoeverHasThemOpen) {
   OwnedWindow window = OpenTestWindow();
   Stream* track = OpenLateTrack(window);
   opscope_window_close(window.get());
@@ -77,7 +77,7 @@ TEST(LateTracks, AreEndedByTheFirstReadWhoeverHasThemOpen) {
   opscope_track_close(track);
 }
 
-TEST(LateTracks, ThatAreClosedBeforeTheWindowAreAsOthers) {
+TEST(DeferredTracks, ThatAreClosedBeforeTheWindowAreAsOthers) {
   OwnedWindow window = OpenTestWindow();
   Stream* track = OpenLateTrack(window);
   Append(track, 7);
@@ -85,7 +85,7 @@ TEST(LateTracks, ThatAreClosedBeforeTheWindowAreAsOthers) {
   ExpectInOrder(ThreadCalled(CloseAndDecode(window.get()), "device"), 7, 1);
 }
 
-TEST(LateTracks, LeaveThreadsAndOtherTracksEndedByTheClose) {
+TEST(DeferredTracks, LeaveThreadsAndOtherTracksEndedByTheClose) {
   OwnedWindow window = OpenTestWindow();
   Stream* late = OpenLateTrack(window);
   const TrackOptions options{.name = "ends"};
@@ -104,7 +104,7 @@ TEST(LateTracks, LeaveThreadsAndOtherTracksEndedByTheClose) {
   opscope_track_close(late);
 }
 
-TEST(LateTracks, CountWhatDoesNotFitBelowTheCap) {
+TEST(DeferredTracks, CountWhatDoesNotFitBelowTheCap) {
   constexpr uint64_t kRecords = 100000;
   for (const AtCap at_cap : {AtCap::kStop, AtCap::kKeepNewest}) {
     OwnedWindow window = OpenTestWindow({.at_cap = at_cap, .max_bytes = 4 * kChunkBytes});
@@ -127,7 +127,7 @@ TEST(LateTracks, CountWhatDoesNotFitBelowTheCap) {
   }
 }
 
-TEST(LateTracks, AreReadWhileTheyAreWrittenWithoutAGap) {
+TEST(DeferredTracks, AreReadWhileTheyAreWrittenWithoutAGap) {
   for (int round = 0; round < 50; ++round) {
     OwnedWindow window = OpenTestWindow();
     Stream* track = OpenLateTrack(window);
@@ -150,7 +150,7 @@ TEST(LateTracks, AreReadWhileTheyAreWrittenWithoutAGap) {
   }
 }
 
-TEST(LateTracks, MayBeClosedWhileTheirWindowIsFreedAndAfter) {
+TEST(DeferredTracks, MayBeClosedWhileTheirWindowIsFreedAndAfter) {
   for (int round = 0; round < 200; ++round) {
     OwnedWindow window = OpenTestWindow();
     Stream* track = OpenLateTrack(window);
@@ -165,7 +165,7 @@ TEST(LateTracks, MayBeClosedWhileTheirWindowIsFreedAndAfter) {
   window.reset();
   Append(track, 1);
   opscope_track_close(track);
-  // The recorder is as before: a late track of another window has its own records alone.
+  // The recorder is as before: a deferred track of another window has its own records alone.
   OwnedWindow next = OpenTestWindow();
   Stream* of_next = OpenLateTrack(next);
   opscope_window_close(next.get());
@@ -175,7 +175,7 @@ TEST(LateTracks, MayBeClosedWhileTheirWindowIsFreedAndAfter) {
   ExpectInOrder(ThreadCalled(CloseAndDecode(next.get()), "device"), 0, 3);
 }
 
-TEST(LateTracks, DoNotKeepTheSlotOfTheirWindow) {
+TEST(DeferredTracks, DoNotKeepTheSlotOfTheirWindow) {
   OwnedWindow closed[2 * kMaxWindows];
   Stream* tracks[2 * kMaxWindows];
   for (uint64_t i = 0; i < 2 * kMaxWindows; ++i) {
@@ -191,7 +191,7 @@ TEST(LateTracks, DoNotKeepTheSlotOfTheirWindow) {
   }
 }
 
-TEST(LateTracks, AreInADumpAfterTheClose) {
+TEST(DeferredTracks, AreInADumpAfterTheClose) {
   OwnedWindow window = OpenTestWindow();
   Stream* track = OpenLateTrack(window);
   opscope_window_close(window.get());
@@ -211,7 +211,7 @@ TEST(LateTracks, AreInADumpAfterTheClose) {
   ExpectInOrder(ThreadCalled(CloseAndDecode(window.get()), "device"), 0, 2);
 }
 
-TEST(LateTracks, AreTheParentsAfterAFork) {
+TEST(DeferredTracks, AreTheParentsAfterAFork) {
   OwnedWindow window = OpenTestWindow();
   Stream* track = OpenLateTrack(window);
   Append(track, 0);
@@ -234,7 +234,7 @@ TEST(LateTracks, AreTheParentsAfterAFork) {
 }
 
 // The program does not wait for their writer, so the pool is filled for it by whole huge pages.
-TEST(LateTracks, TakeWholeHugePagesWhereThePoolIsEmpty) {
+TEST(DeferredTracks, TakeWholeHugePagesWhereThePoolIsEmpty) {
   constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
   constexpr size_t kProbe = 4096;
   void* probe = mmap(nullptr, kProbe, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

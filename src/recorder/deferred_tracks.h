@@ -3,7 +3,7 @@
 // later: when its source closes it, at the window's first read, or when that is freed. The last of them ends the file.
 //
 // A track is late from its opening on, which registry.mutex guards, until it is sealed, or closed before its window;
-// that takes the window's edge mutex, too, so that who holds either may ask.
+// that takes the window's close mutex, too, so that who holds either may ask.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -14,9 +14,9 @@
 namespace opscope {
 
 // REQUIRES: the window is closed and not freed.
-void EndLateTracks(Window* window);
+void SealDeferredTracks(Window* window);
 
 // Seals one track that has no writer any more. Does nothing for other tracks.
-void EndLateTrack(StreamState* state);
+void SealDeferredTrack(StreamState* state);
 
 }  // namespace opscope

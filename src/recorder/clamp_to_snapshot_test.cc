@@ -1,6 +1,6 @@
 // Records around a moment, against a thread whose every step is known.
 // SPDX-License-Identifier: Apache-2.0
-#include "recorder/records_inside.h"
+#include "recorder/clamp_to_snapshot.h"
 
 #include <gtest/gtest.h>
 
@@ -66,7 +66,7 @@ TEST(RecordsInside, HaveTheirOuterScopesWhateverTheClockSays) {
     }
     const uint32_t after = static_cast<uint32_t>(records.size());
     const std::vector<Record> all = records;
-    const uint32_t count = KeepRecordsInside(open_depths, until, records.data(), before, after);
+    const uint32_t count = ClampToSnapshot(open_depths, until, records.data(), before, after);
     for (uint32_t i = 0; i < count; ++i)
       there.insert(records[i].start);
 
@@ -90,7 +90,7 @@ TEST(RecordsInside, LeavesInstantsAndScopesThatDoNotNestByTheClockAlone) {
   Record records[] = {{.start = 4, .depth = 3, .kind = RecordKind::kAsync},
                       {.start = 5, .kind = RecordKind::kInstant},
                       {.start = 6, .kind = RecordKind::kInstant}};
-  EXPECT_EQ(KeepRecordsInside(0, 6, records, 0, 3), 2u);
+  EXPECT_EQ(ClampToSnapshot(0, 6, records, 0, 3), 2u);
   EXPECT_EQ(records[0].start, 4u);
   EXPECT_EQ(records[1].start, 5u);
 }

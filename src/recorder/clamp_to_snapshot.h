@@ -14,8 +14,8 @@ namespace opscope {
 // Reduces the records [before, after), which are in the order of their ends, to those that began before `until`
 // and whose outer scopes are kept or still open. open_depths: number of open scopes. Returns the new number of
 // records.
-inline uint32_t KeepRecordsInside(uint32_t open_depths, uint64_t until, Record* records, uint32_t before,
-                                  uint32_t after) {
+inline uint32_t ClampToSnapshot(uint32_t open_depths, uint64_t until, Record* records, uint32_t before,
+                                uint32_t after) {
   // Backward, an outer scope comes before its inner ones. A scope up to depth `reach` has its outer scope.
   uint32_t reach = open_depths;
   uint32_t begin = after;
