@@ -161,7 +161,7 @@ int Dump(int dumps, uint64_t mib, size_t threads) {
     }
   }
   unlink(path.c_str());
-  flight.Leave();
+  flight.Unwatch();
   flight.Release(window);
   flight.Stop();
   opscope_window_free(window);

@@ -72,7 +72,7 @@ class FlightRecorder {
   // Dumps are of this window from here on.
   void Watch(Window* window);
   // No new dump of the window begins; does not wait for one in progress.
-  void Leave();
+  void Unwatch();
   // Waits until no dump of the window is in progress. REQUIRED before
   // opscope_window_free of a watched window.
   void Release(const Window* window);

@@ -120,7 +120,7 @@ class Profiler {
   int64_t step() const { return step_; }
   // Window of the last complete recording, for opscope_window_read. Null: none.
   // Valid until the next recording is complete.
-  const Window* recording() const { return complete_ != nullptr ? complete_->window() : nullptr; }
+  const Window* window() const { return complete_ != nullptr ? complete_->window() : nullptr; }
 
  private:
   WindowCounts Counts() const;
@@ -128,11 +128,11 @@ class Profiler {
   Status StartNow();
   Status StepNow();
   Status StopNow();
-  Status Obey(const TransitionPlan& plan, bool throw_away);
+  Status ApplyTransition(const TransitionPlan& plan, bool discard);
   Status OpenWindow();
-  void CloseWindow(bool throw_away);
-  void TellMessages();
-  void WarnOfFile(const Recording& recording);
+  void CloseWindow(bool discard);
+  void ReportMessages();
+  void ReportFileWarning(const Recording& recording);
   void BeginStepRange();
   void EndStepRange();
 

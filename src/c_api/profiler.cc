@@ -143,7 +143,7 @@ opscope_code opscope_profiler_get_status(const opscope_profiler* profiler, opsco
 namespace opscope::c_api {
 
 const Window* WindowOf(const opscope_profiler* profiler) {
-  return profiler->profiler->recording();
+  return profiler->profiler->window();
 }
 
 }  // namespace opscope::c_api

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kPid = "{pid}";
 constexpr std::string_view kNumber = "{number}";
-constexpr uint64_t kMostNumbers = 100000;  // looked at; then the last one is replaced
+constexpr uint64_t kMaxNumbers = 100000;  // looked at; then the last one is replaced
 
 void Replace(std::string* text, std::string_view what, const std::string& by) {
   for (size_t at = text->find(what); at != std::string::npos; at = text->find(what, at + by.size()))
@@ -48,7 +48,7 @@ std::string FillDumpPath(const std::string& pattern, pid_t process, uint64_t num
 std::string FreeDumpPath(const std::string& pattern, pid_t process, uint64_t* number) {
   const std::string whole = WithBoth(pattern);
   std::string path;
-  for (uint64_t tries = 0; tries < kMostNumbers; ++tries, ++*number) {
+  for (uint64_t tries = 0; tries < kMaxNumbers; ++tries, ++*number) {
     path = FillDumpPath(whole, process, *number);
     struct stat facts;
     if (lstat(path.c_str(), &facts) != 0) break;

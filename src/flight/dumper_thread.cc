@@ -1,4 +1,4 @@
-// Sleeps until a signal or until a step is overdue. Steps are not waited for: NoteStep stores a time, and
+// Sleeps until a signal or until a step is overdue. Steps are not waited for: OnStep stores a time, and
 // the thread checks it when the limit could have passed, so a step costs one clock read. Two cases are no
 // hang:
 //
@@ -29,7 +29,7 @@ int64_t MonotonicNs() {
 }
 
 // A thread that inherits no signal: the job's handlers must not run in it.
-int MakeQuietThread(pthread_t* thread, void* (*run)(void*), void* context) {
+int StartThreadWithoutSignals(pthread_t* thread, void* (*run)(void*), void* context) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -46,11 +46,11 @@ Status DumperThread::Start(int signal, int64_t no_step_ns) {
   signal_ = signal;
   no_step_ns_ = no_step_ns;
   stops_.store(false, std::memory_order_relaxed);
-  told_of_ns_ = -1;
-  look_again_ns_ = 0;
+  reported_step_ns_ = -1;
+  next_check_ns_ = 0;
   seen_ = futex_->count.load(std::memory_order_acquire);
-  NoteStep();
-  if (const int failed = MakeQuietThread(&thread_, Run, this); failed != 0) {
+  OnStep();
+  if (const int failed = StartThreadWithoutSignals(&thread_, Run, this); failed != 0) {
     ReturnFutex(futex_);
     futex_ = nullptr;
     return Error{ErrorCode::kUnsupported, "flight recorder: no thread: " + std::generic_category().message(failed),
@@ -72,7 +72,7 @@ void DumperThread::Stop() {
   futex_ = nullptr;
 }
 
-void DumperThread::NoteStep() {
+void DumperThread::OnStep() {
   last_step_ns_.store(MonotonicNs(), std::memory_order_relaxed);
 }
 
@@ -85,7 +85,7 @@ void* DumperThread::Run(void* self) {
 void DumperThread::Loop() {
   while (!stops_.load(std::memory_order_acquire)) {
     const int64_t slept_at = MonotonicNs();
-    const int64_t timeout = TimeToLook(slept_at);
+    const int64_t timeout = NextCheckTimeout(slept_at);
     futex_->Sleep(seen_, timeout);
     const int64_t now = MonotonicNs();
     const uint32_t count = futex_->count.load(std::memory_order_acquire);
@@ -93,35 +93,35 @@ void DumperThread::Loop() {
     if (count != seen_) {
       seen_ = count;
       if (signal_ != 0) {
-        listener_->SignalCame(signal_);
-        EndAsWithoutHandler(signal_);
+        listener_->OnSignalReceived(signal_);
+        RunDefaultAction(signal_);
       }
       continue;
     }
     // Slept far too long: the whole process was stopped (SIGSTOP, a suspended machine), not its steps.
     if (timeout >= 0 && now - slept_at > timeout + std::max<int64_t>(no_step_ns_ / 2, 1000000000)) {
-      look_again_ns_ = now + no_step_ns_;
+      next_check_ns_ = now + no_step_ns_;
     } else if (no_step_ns_ != 0) {
-      Look(now);
+      CheckForHang(now);
     }
   }
 }
 
-int64_t DumperThread::TimeToLook(int64_t now) const {
+int64_t DumperThread::NextCheckTimeout(int64_t now) const {
   if (no_step_ns_ == 0) return -1;
   const int64_t last = last_step_ns_.load(std::memory_order_relaxed);
   // After one dump of a hang, wait for the next step; poll for it now and then.
-  const int64_t due = last == told_of_ns_ ? now + no_step_ns_ : std::max(last + no_step_ns_, look_again_ns_);
+  const int64_t due = last == reported_step_ns_ ? now + no_step_ns_ : std::max(last + no_step_ns_, next_check_ns_);
   return std::max<int64_t>(due - now, 0);
 }
 
-void DumperThread::Look(int64_t now) {
+void DumperThread::CheckForHang(int64_t now) {
   const int64_t last = last_step_ns_.load(std::memory_order_relaxed);
-  if (last == told_of_ns_ || now - last < no_step_ns_ || now < look_again_ns_) return;
-  if (listener_->NoStepFor(now - last)) {
-    told_of_ns_ = last;
+  if (last == reported_step_ns_ || now - last < no_step_ns_ || now < next_check_ns_) return;
+  if (listener_->OnHang(now - last)) {
+    reported_step_ns_ = last;
   } else {
-    look_again_ns_ = now + no_step_ns_;
+    next_check_ns_ = now + no_step_ns_;
   }
 }
 

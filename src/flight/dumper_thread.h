@@ -1,7 +1,7 @@
 // The thread that dumps when the job cannot: on a signal, or when no step came for too long. It sleeps on
 // a futex that a signal handler can wake, blocks all signals, and runs no code of the user.
 //
-// Thread rule: one thread at a time; NoteStep from any thread.
+// Thread rule: one thread at a time; OnStep from any thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,9 +17,9 @@ namespace opscope {
 
 class DumpListener {
  public:
-  virtual void SignalCame(int signal) = 0;
+  virtual void OnSignalReceived(int signal) = 0;
   // False: nothing could be dumped now; asks again.
-  virtual bool NoStepFor(int64_t ns) = 0;
+  virtual bool OnHang(int64_t ns) = 0;
 
  protected:
   ~DumpListener() = default;
@@ -37,14 +37,14 @@ class DumperThread {
   [[nodiscard]] Status Start(int signal, int64_t no_step_ns);
   // Waits for a running call of the listener.
   void Stop();
-  void NoteStep();
+  void OnStep();
 
  private:
   static void* Run(void* self);
   void Loop();
   // Nanoseconds until the watchdog looks again, negative: never.
-  int64_t TimeToLook(int64_t now) const;
-  void Look(int64_t now);
+  int64_t NextCheckTimeout(int64_t now) const;
+  void CheckForHang(int64_t now);
 
   DumpListener* listener_;
   WaitingFutex* futex_ = nullptr;
@@ -55,9 +55,9 @@ class DumperThread {
   std::atomic<int64_t> last_step_ns_{0};
 
   // Of the thread, once it runs.
-  uint32_t seen_ = 0;          // count of the futex: read before the thread is there, so that no wake-up is missed
-  int64_t told_of_ns_ = -1;    // the last step before the reported hang; -1: none
-  int64_t look_again_ns_ = 0;  // after the listener had nothing to dump, or the whole process stood still
+  uint32_t seen_ = 0;              // count of the futex: read before the thread is there, so that no wake-up is missed
+  int64_t reported_step_ns_ = -1;  // the last step before the reported hang; -1: none
+  int64_t next_check_ns_ = 0;      // after the listener had nothing to dump, or the whole process stood still
 };
 
 }  // namespace opscope

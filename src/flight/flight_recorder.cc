@@ -1,5 +1,5 @@
 // One lock guards the state, and it is not held while a dump is written: a dump may take a second, and
-// recording threads must not wait for it. `under_way` counts dumps instead, and Release waits for it before
+// recording threads must not wait for it. `in_progress` counts dumps instead, and Release waits for it before
 // a window is freed. Automatic dumps have no caller, so their errors are kept as messages, at most 16.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/flight_recorder.h"
@@ -21,7 +21,7 @@
 namespace opscope {
 namespace {
 
-constexpr size_t kMostMessages = 16;
+constexpr size_t kMaxMessages = 16;
 
 Error Misuse(const char* sentence) {
   return {ErrorCode::kInvalidArgument, std::string("flight recorder: ") + sentence};
@@ -45,12 +45,12 @@ struct FlightRecorder::State final : DumpListener, TerminateListener {
 
   Result<std::string> Dump(const std::string& path, const std::string& reason, const std::string& detail);
   // An automatic dump. False: nothing is being recorded.
-  bool DumpUnasked(const std::string& reason, const std::string& detail);
-  void SignalCame(int signal) override { DumpUnasked("signal", SignalName(signal)); }
-  bool NoStepFor(int64_t ns) override {
-    return DumpUnasked("no_step", "no step for " + std::to_string(ns / 1000000) + " ms");
+  bool DumpAutomatically(const std::string& reason, const std::string& detail);
+  void OnSignalReceived(int signal) override { DumpAutomatically("signal", SignalName(signal)); }
+  bool OnHang(int64_t ns) override {
+    return DumpAutomatically("no_step", "no step for " + std::to_string(ns / 1000000) + " ms");
   }
-  void ProgramTerminates(const std::string& type) override { DumpUnasked("exception", type); }
+  void OnUncaughtException(const std::string& type) override { DumpAutomatically("exception", type); }
   bool is_in_child() const { return process != getpid(); }
 
   FlightOptions options;
@@ -63,7 +63,7 @@ struct FlightRecorder::State final : DumpListener, TerminateListener {
   Mutex mutex;  // not held while a dump is written
   ConditionVariable written;
   Window* watched OPSCOPE_GUARDED_BY(mutex) = nullptr;
-  int under_way OPSCOPE_GUARDED_BY(mutex) = 0;
+  int in_progress OPSCOPE_GUARDED_BY(mutex) = 0;
   uint64_t number OPSCOPE_GUARDED_BY(mutex) = 0;  // of the last dump
   std::vector<std::string> files OPSCOPE_GUARDED_BY(mutex);
   std::vector<std::string> messages OPSCOPE_GUARDED_BY(mutex);
@@ -84,20 +84,20 @@ Result<std::string> FlightRecorder::State::Dump(const std::string& path, const s
   const std::string about = About(number, reason, detail);
   // Nothing after the file may fail: an existing dump must be listed.
   std::string listed = file;
-  files.reserve(files.size() + static_cast<size_t>(under_way) + 1);
+  files.reserve(files.size() + static_cast<size_t>(in_progress) + 1);
   Window* const window = watched;
-  ++under_way;
+  ++in_progress;
   lock.unlock();
   Status status = SaveDump(window, about, file);
   lock.lock();
-  --under_way;
+  --in_progress;
   written.notify_all();
   if (!status.ok()) return status.error();
   files.push_back(std::move(listed));
   return file;
 }
 
-bool FlightRecorder::State::DumpUnasked(const std::string& reason, const std::string& detail) {
+bool FlightRecorder::State::DumpAutomatically(const std::string& reason, const std::string& detail) {
   if (is_in_child()) return true;
   const Result<std::string> dumped =
       CatchBadAlloc("flight recorder", [&]() -> Result<std::string> { return Dump({}, reason, detail); });
@@ -105,7 +105,7 @@ bool FlightRecorder::State::DumpUnasked(const std::string& reason, const std::st
   if (dumped.error().code == ErrorCode::kInvalidArgument) return false;
   const MutexLock lock(mutex);
   try {
-    if (messages.size() < kMostMessages) messages.push_back("dump (" + reason + "): " + dumped.error().message);
+    if (messages.size() < kMaxMessages) messages.push_back("dump (" + reason + "): " + dumped.error().message);
   } catch (const std::bad_alloc&) {  // then there is no memory to tell of it either
   }
   return true;
@@ -117,7 +117,7 @@ FlightRecorder::FlightRecorder(FlightOptions options) : state_(std::make_unique<
 FlightRecorder::~FlightRecorder() {
   Stop();
   // Locks and the thread of a parent are beyond repair here.
-  if (state_->is_in_child() && (state_->runs || state_->under_way != 0)) (void)state_.release();
+  if (state_->is_in_child() && (state_->runs || state_->in_progress != 0)) (void)state_.release();
 }
 
 Status FlightRecorder::Check(const FlightOptions& options) {
@@ -171,7 +171,7 @@ void FlightRecorder::Watch(Window* window) {
   state_->watched = window;
 }
 
-void FlightRecorder::Leave() {
+void FlightRecorder::Unwatch() {
   Watch(nullptr);
 }
 
@@ -179,12 +179,12 @@ void FlightRecorder::Release(const Window* window) {
   if (window == nullptr || state_->is_in_child()) return;
   const MutexLock lock(state_->mutex);
   if (state_->watched == window) state_->watched = nullptr;
-  while (state_->under_way != 0)
+  while (state_->in_progress != 0)
     state_->written.wait(state_->mutex);
 }
 
 void FlightRecorder::Step() {
-  state_->thread.NoteStep();
+  state_->thread.OnStep();
 }
 
 Result<std::string> FlightRecorder::Dump(const std::string& path, const std::string& reason,

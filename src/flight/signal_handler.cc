@@ -24,7 +24,7 @@ namespace {
 struct Handler {
   int users = 0;              // guarded by handlers.mutex
   struct sigaction before{};  // constant while the handler is installed
-  std::atomic<bool> ends_the_job{false};
+  std::atomic<bool> is_fatal{false};
   std::atomic<bool> came{false};  // a signal that ends the job, which waits for its dump
 };
 
@@ -68,7 +68,7 @@ void Default(int signal) {
 void OnSignal(int signal, siginfo_t* info, void* context) {
   const int kept = errno;
   Handler& handler = handlers.of[signal];
-  if (handler.ends_the_job.load(std::memory_order_acquire) && handler.came.exchange(true, std::memory_order_acq_rel)) {
+  if (handler.is_fatal.load(std::memory_order_acquire) && handler.came.exchange(true, std::memory_order_acq_rel)) {
     Default(signal);
     kill(getpid(), signal);
   }
@@ -88,7 +88,7 @@ bool IsOurs(const struct sigaction& action) {
   return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == OnSignal;
 }
 
-void TakeBack(int signal) {
+void RestoreHandler(int signal) {
   struct sigaction now{};
   if (sigaction(signal, nullptr, &now) != 0 || !IsOurs(now)) return;  // another handler replaced it
   sigaction(signal, &handlers.of[signal].before, nullptr);
@@ -97,7 +97,7 @@ void TakeBack(int signal) {
 // The child has no dumper thread.
 void AfterForkInChild() OPSCOPE_UNCHECKED_LOCKS {
   for (int signal = 1; signal < NSIG; ++signal) {
-    if (handlers.of[signal].users != 0) TakeBack(signal);
+    if (handlers.of[signal].users != 0) RestoreHandler(signal);
     handlers.of[signal].users = 0;
   }
   for (WaitingFutex& futex : waiting_futexes)
@@ -106,7 +106,7 @@ void AfterForkInChild() OPSCOPE_UNCHECKED_LOCKS {
 }
 
 // A handler installed over this one goes on calling it, so this library must stay loaded.
-void PinThisCode() {
+void PinLibrary() {
   Dl_info self;
   if (dladdr(reinterpret_cast<void*>(&OnSignal), &self) == 0 || self.dli_fname == nullptr) return;
   [[maybe_unused]] void* const pinned = dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
@@ -120,7 +120,7 @@ Status Install(int signal) OPSCOPE_REQUIRES(handlers.mutex) {
   if (IsOurs(handler.before)) return {};  // cannot be: there is no user
   const bool handled = !IsPlain(handler.before, SIG_DFL) && !IsPlain(handler.before, SIG_IGN);
   handler.came.store(false, std::memory_order_relaxed);
-  handler.ends_the_job.store(IsPlain(handler.before, SIG_DFL) && EndsByDefault(signal), std::memory_order_release);
+  handler.is_fatal.store(IsPlain(handler.before, SIG_DFL) && EndsByDefault(signal), std::memory_order_release);
   struct sigaction action{};
   // The one before decides which calls are interrupted; without one, as few as can be.
   if (handled) action.sa_mask = handler.before.sa_mask;
@@ -161,7 +161,7 @@ Status InstallSignalHandler(int signal, WaitingFutex* futex) {
   OPSCOPE_TRY(CheckSignal(signal));
   MutexLock lock(handlers.mutex);
   if (!handlers.prepared) {
-    PinThisCode();
+    PinLibrary();
     pthread_atfork([]() OPSCOPE_UNCHECKED_LOCKS { handlers.mutex.lock(); },
                    []() OPSCOPE_UNCHECKED_LOCKS { handlers.mutex.unlock(); }, AfterForkInChild);
     handlers.prepared = true;
@@ -180,11 +180,11 @@ Status InstallSignalHandler(int signal, WaitingFutex* futex) {
 void RemoveSignalHandler(int signal, WaitingFutex* futex) {
   MutexLock lock(handlers.mutex);
   if (futex->signal.exchange(0, std::memory_order_acq_rel) != signal) return;
-  if (--handlers.of[signal].users == 0) TakeBack(signal);
+  if (--handlers.of[signal].users == 0) RestoreHandler(signal);
 }
 
-void EndAsWithoutHandler(int signal) {
-  if (!handlers.of[signal].ends_the_job.load(std::memory_order_acquire)) return;
+void RunDefaultAction(int signal) {
+  if (!handlers.of[signal].is_fatal.load(std::memory_order_acquire)) return;
   struct sigaction now{};
   if (sigaction(signal, nullptr, &now) != 0 || !IsOurs(now)) return;
   Default(signal);

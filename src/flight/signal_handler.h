@@ -23,7 +23,7 @@ namespace opscope {
 void RemoveSignalHandler(int signal, WaitingFutex* futex);
 
 // Does what the signal did before the handler was installed, when that was to end the process.
-void EndAsWithoutHandler(int signal);
+void RunDefaultAction(int signal);
 
 // "SIGUSR1"; "signal 40" for those without a name.
 [[nodiscard]] std::string SignalName(int signal);

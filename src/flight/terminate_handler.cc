@@ -19,11 +19,11 @@
 namespace opscope {
 namespace {
 
-constexpr int kMostListeners = 16;
+constexpr int kMaxListeners = 16;
 
 struct Terminate {
   Mutex mutex;
-  TerminateListener* listeners[kMostListeners] OPSCOPE_GUARDED_BY(mutex) = {};
+  TerminateListener* listeners[kMaxListeners] OPSCOPE_GUARDED_BY(mutex) = {};
   int count OPSCOPE_GUARDED_BY(mutex) = 0;
   bool prepared OPSCOPE_GUARDED_BY(mutex) = false;
   std::terminate_handler before = nullptr;
@@ -40,20 +40,20 @@ std::string TypeOfException() {
   return name;
 }
 
-void Tell() {
+void NotifyListeners() {
   // Held: another thread is notifying, or a listener's own failure terminates the program.
   if (!state.mutex.try_lock()) return;
   const MutexLock lock(state.mutex, std::adopt_lock);
   const std::string type = TypeOfException();
   for (TerminateListener* listener : state.listeners) {
-    if (listener != nullptr) listener->ProgramTerminates(type);
+    if (listener != nullptr) listener->OnUncaughtException(type);
   }
 }
 
 [[noreturn]] void OnTerminate() {
   const std::terminate_handler before = state.before;
   try {
-    Tell();
+    NotifyListeners();
   } catch (const std::bad_alloc&) {  // then without a dump
   }
   if (before != nullptr) before();

@@ -13,7 +13,7 @@ namespace opscope {
 class TerminateListener {
  public:
   // On the thread that threw; `type` of the exception, empty when there is none.
-  virtual void ProgramTerminates(const std::string& type) = 0;
+  virtual void OnUncaughtException(const std::string& type) = 0;
 
  protected:
   ~TerminateListener() = default;

@@ -48,7 +48,7 @@ Status Profiler::StartNow() {
   if (const auto* schedule = options_.schedule.target<Schedule>()) OPSCOPE_TRY(schedule->Validate());
   if (state_ == State::kIdle) action_ = ActionOf(step_);
   OPSCOPE_TRY(session_.Start());
-  if (Status begun = Obey(Transition(Action::kNone, action_), false); !begun.ok()) {
+  if (Status begun = ApplyTransition(Transition(Action::kNone, action_), false); !begun.ok()) {
     session_.Stop();
     return begun;
   }
@@ -61,11 +61,11 @@ Status Profiler::StepNow() {
   if (state_ != State::kRunning) return Misuse("profiler: step without start");
   EndStepRange();
   session_.flight().Step();
-  TellMessages();
+  ReportMessages();
   const Action previous = action_;
   ++step_;
   action_ = ActionOf(step_);
-  OPSCOPE_TRY(Obey(Transition(previous, action_), previous == Action::kWarmup));
+  OPSCOPE_TRY(ApplyTransition(Transition(previous, action_), previous == Action::kWarmup));
   BeginStepRange();
   return {};
 }
@@ -76,12 +76,12 @@ Status Profiler::StopNow() {
   EndStepRange();
   state_ = State::kStopped;
   session_.Stop();
-  TellMessages();
-  return Obey(Transition(action_, std::nullopt), action_ == Action::kWarmup);
+  ReportMessages();
+  return ApplyTransition(Transition(action_, std::nullopt), action_ == Action::kWarmup);
 }
 
-// throw_away: what is started and stopped at the end of a warm-up is no recording.
-Status Profiler::Obey(const TransitionPlan& plan, bool throw_away) {
+// discard: what is started and stopped at the end of a warm-up is no recording.
+Status Profiler::ApplyTransition(const TransitionPlan& plan, bool discard) {
   for (const TransitionStep step : plan) {
     switch (step) {
       case TransitionStep::kPrepare:
@@ -91,7 +91,7 @@ Status Profiler::Obey(const TransitionPlan& plan, bool throw_away) {
         OPSCOPE_TRY(OpenWindow());
         break;
       case TransitionStep::kStop:
-        CloseWindow(throw_away);
+        CloseWindow(discard);
         break;
       case TransitionStep::kReady:
         if (options_.on_ready) options_.on_ready(*this);
@@ -115,27 +115,27 @@ Status Profiler::OpenWindow() {
     return Error{begun.error().code, "profiler: " + begun.error().message};
   }
   running_ = std::move(prepared).value();
-  WarnOfFile(*running_);
+  ReportFileWarning(*running_);
   return {};
 }
 
 // One sentence per recording: at its start if the file could not be created, else at its end.
-void Profiler::WarnOfFile(const Recording& recording) {
+void Profiler::ReportFileWarning(const Recording& recording) {
   if (const std::string warning = recording.FileWarning(); !warning.empty() && options_.on_warning) {
     options_.on_warning(warning);
   }
 }
 
-void Profiler::CloseWindow(bool throw_away) {
+void Profiler::CloseWindow(bool discard) {
   if (running_ == nullptr) return;  // a failed start
   running_->Stop();
-  WarnOfFile(*running_);
+  ReportFileWarning(*running_);
   session_.Forget();
-  if (!throw_away) complete_ = std::move(running_);
+  if (!discard) complete_ = std::move(running_);
   running_.reset();
 }
 
-void Profiler::TellMessages() {
+void Profiler::ReportMessages() {
   for (const std::string& sentence : session_.flight().TakeMessages()) {
     if (options_.on_warning) options_.on_warning(sentence);
   }

@@ -19,7 +19,7 @@ namespace {
 
 DecodedWindow Decode(const Profiler& profiler) {
   DecodedWindow decoded;
-  if (profiler.recording() != nullptr) opscope_window_read(profiler.recording(), DecodeBlock, &decoded);
+  if (profiler.window() != nullptr) opscope_window_read(profiler.window(), DecodeBlock, &decoded);
   return decoded;
 }
 

@@ -142,7 +142,7 @@ void Recording::Stop() {
 }
 
 void Recording::Life::Stop() {
-  if (shared != nullptr) shared->flight.Leave();
+  if (shared != nullptr) shared->flight.Unwatch();
   StopSources();
   // The close ends the file of record_to, which has all of the recording then.
   if (delivering.empty() || !options.record_to.empty()) DeliverSources();

@@ -138,7 +138,7 @@ class Pair {
   void Compare(const char* call) {
     EXPECT_EQ(profiler_->state(), model_.state) << call;
     EXPECT_EQ(profiler_->step(), model_.step) << call;
-    EXPECT_EQ(profiler_->recording() != nullptr, model_.complete.has_value()) << call;
+    EXPECT_EQ(profiler_->window() != nullptr, model_.complete.has_value()) << call;
     EXPECT_EQ(profiler_->recorded(), model_.recorded()) << call;
     EXPECT_EQ(profiler_->dropped(), 0u) << call;
     EXPECT_EQ(ready_, model_.ready) << call;

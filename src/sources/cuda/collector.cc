@@ -104,10 +104,10 @@ struct Collector::Batch {
 };
 
 const char* Collector::NameOfCall(const DecodedRecord& record) {
-  constexpr uint32_t kMostNumbers = 1 << 16;
+  constexpr uint32_t kMaxNumbers = 1 << 16;
   const uint32_t number = record.DetailsAs<CudaCallDetails>().callback;
   std::vector<const char*>& names = names_[record.event == CudaEvent::kDriverCall ? 1 : 0];
-  if (number >= kMostNumbers || library_->call.GetCallbackName == nullptr) return "unknown";
+  if (number >= kMaxNumbers || library_->call.GetCallbackName == nullptr) return "unknown";
   if (number >= names.size()) names.resize(number + 1, nullptr);
   if (names[number] == nullptr) {
     const char* name = nullptr;
