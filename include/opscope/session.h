@@ -56,8 +56,8 @@ struct RecordingOptions {
 };
 
 // The bytes of a finished recording; immutable.
-struct KeptRecording;
-using SharedRecording = std::shared_ptr<const KeptRecording>;
+struct RetainedRecording;
+using SharedRecording = std::shared_ptr<const RetainedRecording>;
 
 // One window and its sources.
 class Recording {
@@ -123,13 +123,13 @@ class Recording {
  private:
   friend class Session;
   // State and its lock (src/session).
-  struct Life;
+  struct State;
   // What the recordings of one session share.
   struct Shared;
 
-  Result<std::vector<SharedRecording>> KeepAll();
+  Result<std::vector<SharedRecording>> RetainAll();
 
-  const std::unique_ptr<Life> life_;
+  const std::unique_ptr<State> state_;
 };
 
 // Makes recordings one after the other.
@@ -164,7 +164,7 @@ class Session {
   // The newest recording and its lock.
   struct Newest;
 
-  void RenewInChild();
+  void ReinitAfterFork();
 
   const FlightOptions flight_options_;
   // Process that the following members belong to.

@@ -31,9 +31,9 @@ std::string Numbered(std::string path, bool with_process, int64_t n) {
 
 std::string RecordingPath(std::string_view record_to, int64_t n) {
   if (!record_to.empty()) return Numbered(std::string(record_to), getpid() != first_process, n);
-  const char* everybodys = secure_getenv("OPSCOPE_RECORD_TO");
-  if (everybodys == nullptr || *everybodys == '\0') return {};
-  return Numbered(everybodys, true, ++from_environment);
+  const char* shared_path = secure_getenv("OPSCOPE_RECORD_TO");
+  if (shared_path == nullptr || *shared_path == '\0') return {};
+  return Numbered(shared_path, true, ++from_environment);
 }
 
 std::string FileWarning(std::string_view path, const WindowFile& file) {

@@ -19,7 +19,7 @@
 #include "opscope/record_to.h"
 #include "opscope/session.h"
 #include "opscope/window_facts.h"
-#include "session/recording_life.h"
+#include "session/recording_state.h"
 
 namespace opscope {
 namespace {
@@ -30,32 +30,32 @@ Error NoRoom(const char* sentence, const char* otherwise) {
 
 }  // namespace
 
-Recording::Recording(RecordingOptions options) : life_(std::make_unique<Life>(std::move(options))) {
+Recording::Recording(RecordingOptions options) : state_(std::make_unique<State>(std::move(options))) {
 }
 
 Recording::~Recording() {
-  if (life_->is_in_child()) return;  // the memory is the parent's copy; the recorder's locks may be held for ever
-  const MutexLock lock(life_->mutex);
-  if (life_->state == Life::State::kRunning) life_->Stop();
-  life_->FreeWindow();
+  if (state_->is_in_child()) return;  // the memory is the parent's copy; the recorder's locks may be held for ever
+  const MutexLock lock(state_->mutex);
+  if (state_->phase == State::Phase::kRunning) state_->Stop();
+  state_->FreeWindow();
 }
 
 bool Recording::is_inherited() const {
-  return life_->is_in_child();
+  return state_->is_in_child();
 }
 
 bool Recording::has_earlier() const {
-  return !life_->earlier.empty();
+  return !state_->earlier.empty();
 }
 
 Status Recording::Start() {
-  if (life_->is_in_child()) return OfTheParent();
-  const MutexLock lock(life_->mutex);
-  return life_->Start();
+  if (state_->is_in_child()) return ParentProcessError();
+  const MutexLock lock(state_->mutex);
+  return state_->Start();
 }
 
-Status Recording::Life::Start() {
-  if (state != State::kNew) return Error{ErrorCode::kInvalidArgument, "the recording was already started"};
+Status Recording::State::Start() {
+  if (phase != Phase::kNew) return Error{ErrorCode::kInvalidArgument, "the recording was already started"};
   if (shared != nullptr) OPSCOPE_TRY(shared->StartFlight());
   std::string members = options.metadata_json;
   JsonMemberWriter(&members).Members(metadata);
@@ -83,7 +83,7 @@ Status Recording::Life::Start() {
     return status;
   }
   process.store(getpid(), std::memory_order_relaxed);
-  state = State::kRunning;
+  phase = Phase::kRunning;
   if (shared != nullptr) {
     shared->flight.Watch(window);
     shared->recordings.fetch_add(1);
@@ -91,7 +91,7 @@ Status Recording::Life::Start() {
   return {};
 }
 
-Status Recording::Life::StartSources(const std::vector<const char*>& own_costs) {
+Status Recording::State::StartSources(const std::vector<const char*>& own_costs) {
   started.reserve(options.sources.size());
   for (size_t i = 0; i < options.sources.size(); ++i) {
     const SourceUse& use = options.sources[i];
@@ -107,7 +107,7 @@ Status Recording::Life::StartSources(const std::vector<const char*>& own_costs) 
 
 // Counts what the sources have lost. A source counts for the whole process, so two simultaneous recordings both
 // report a failure.
-void Recording::Life::StopSources() {
+void Recording::State::StopSources() {
   delivering.reserve(started.size());
   for (; !started.empty(); started.pop_back()) {
     const Started& last = started.back();
@@ -121,7 +121,7 @@ void Recording::Life::StopSources() {
 }
 
 // Before the window is first read, or freed.
-void Recording::Life::DeliverSources() {
+void Recording::State::DeliverSources() {
   for (const Started& each : std::exchange(delivering, {})) {
     each.use.source->deliver(each.session);
     if (each.use.source->failures != nullptr) failures += each.use.source->failures() - each.failures;
@@ -134,32 +134,32 @@ void Recording::Life::DeliverSources() {
 }
 
 void Recording::Stop() {
-  if (life_->is_in_child()) return;
-  const MutexLock lock(life_->mutex);
-  if (life_->state != Life::State::kRunning) return;
-  life_->Stop();
-  if (life_->shared != nullptr && !life_->shared->is_started()) life_->shared->StopFlight();
+  if (state_->is_in_child()) return;
+  const MutexLock lock(state_->mutex);
+  if (state_->phase != State::Phase::kRunning) return;
+  state_->Stop();
+  if (state_->shared != nullptr && !state_->shared->is_started()) state_->shared->StopFlight();
 }
 
-void Recording::Life::Stop() {
+void Recording::State::Stop() {
   if (shared != nullptr) shared->flight.Unwatch();
   StopSources();
   // The close ends the file of record_to, which has all of the recording then.
   if (delivering.empty() || !options.record_to.empty()) DeliverSources();
   opscope_window_close(window);
-  state = State::kStopped;
+  phase = Phase::kStopped;
 }
 
 void Recording::Pause(bool paused, std::string_view source) {
-  if (life_->is_in_child()) return;
-  const MutexLock lock(life_->mutex);
-  for (const Life::Started& each : life_->started) {
+  if (state_->is_in_child()) return;
+  const MutexLock lock(state_->mutex);
+  for (const State::Started& each : state_->started) {
     const bool is_meant = source.empty() || source == each.use.source->name;
     if (is_meant && each.use.source->pause != nullptr) each.use.source->pause(each.session, paused);
   }
 }
 
-void Recording::Life::FreeWindow() {
+void Recording::State::FreeWindow() {
   if (window == nullptr) return;
   DeliverSources();
   final_counts = opscope_window_counts(window);
@@ -168,79 +168,79 @@ void Recording::Life::FreeWindow() {
 }
 
 std::string Recording::FileWarning() const {
-  if (life_->is_in_child() || life_->options.record_to.empty()) return {};
-  const MutexLock lock(life_->mutex);
-  if (life_->window == nullptr) return {};
-  const WindowFile file = opscope_window_file(life_->window);
-  const bool is_told_now = (file.bytes == 0) == (life_->state == Life::State::kRunning);
-  return file.error != 0 && is_told_now ? opscope::FileWarning(life_->options.record_to, file) : std::string();
+  if (state_->is_in_child() || state_->options.record_to.empty()) return {};
+  const MutexLock lock(state_->mutex);
+  if (state_->window == nullptr) return {};
+  const WindowFile file = opscope_window_file(state_->window);
+  const bool is_told_now = (file.bytes == 0) == (state_->phase == State::Phase::kRunning);
+  return file.error != 0 && is_told_now ? opscope::FileWarning(state_->options.record_to, file) : std::string();
 }
 
 bool Recording::is_running() const {
-  if (life_->is_in_child()) return false;
-  const MutexLock lock(life_->mutex);
-  return life_->state == Life::State::kRunning;
+  if (state_->is_in_child()) return false;
+  const MutexLock lock(state_->mutex);
+  return state_->phase == State::Phase::kRunning;
 }
 
 bool Recording::is_over() const {
-  if (life_->is_in_child()) return true;
-  const MutexLock lock(life_->mutex);
-  return life_->state == Life::State::kStopped || life_->state == Life::State::kRead;
+  if (state_->is_in_child()) return true;
+  const MutexLock lock(state_->mutex);
+  return state_->phase == State::Phase::kStopped || state_->phase == State::Phase::kRead;
 }
 
 WindowCounts Recording::counts() const {
-  if (life_->is_in_child()) return {};
-  const MutexLock lock(life_->mutex);
-  return life_->window != nullptr ? opscope_window_counts(life_->window) : life_->final_counts;
+  if (state_->is_in_child()) return {};
+  const MutexLock lock(state_->mutex);
+  return state_->window != nullptr ? opscope_window_counts(state_->window) : state_->final_counts;
 }
 
 bool Recording::AddMetadata(std::string_view key, std::string_view json) {
-  if (life_->is_in_child()) return false;
+  if (state_->is_in_child()) return false;
   std::string member;
   JsonMemberWriter(&member).EscapedKey(key).append(json);
-  const MutexLock lock(life_->mutex);
-  if (life_->state == Life::State::kRead) return false;
-  if (life_->state == Life::State::kNew) {
-    JsonMemberWriter(&life_->metadata).Members(member);
-  } else if (life_->window == nullptr) {
+  const MutexLock lock(state_->mutex);
+  if (state_->phase == State::Phase::kRead) return false;
+  if (state_->phase == State::Phase::kNew) {
+    JsonMemberWriter(&state_->metadata).Members(member);
+  } else if (state_->window == nullptr) {
     return false;
   } else {
-    opscope_window_add_metadata(life_->window, member.c_str());
+    opscope_window_add_metadata(state_->window, member.c_str());
   }
   return true;
 }
 
 Status Recording::Save(const std::string& path) {
-  if (life_->is_in_child()) return OfTheParent();
-  const MutexLock lock(life_->mutex);
-  OPSCOPE_TRY(life_->RefuseUnlessStopped());
-  if (life_->window == nullptr) return Error{ErrorCode::kInvalidArgument, "the recording was already read"};
-  life_->DeliverSources();
-  return SaveRecording(life_->window, path);
+  if (state_->is_in_child()) return ParentProcessError();
+  const MutexLock lock(state_->mutex);
+  OPSCOPE_TRY(state_->CheckStopped());
+  if (state_->window == nullptr) return Error{ErrorCode::kInvalidArgument, "the recording was already read"};
+  state_->DeliverSources();
+  return SaveRecording(state_->window, path);
 }
 
-Status Recording::Life::RefuseUnlessStopped() const {
-  if (state == State::kNew) return Error{ErrorCode::kInvalidArgument, "the recording was not started"};
-  if (state == State::kRunning) return Error{ErrorCode::kInvalidArgument, "the recording is still running"};
+Status Recording::State::CheckStopped() const {
+  if (phase == Phase::kNew) return Error{ErrorCode::kInvalidArgument, "the recording was not started"};
+  if (phase == Phase::kRunning) return Error{ErrorCode::kInvalidArgument, "the recording is still running"};
   return {};
 }
 
 uint32_t Recording::slot() const {
-  if (life_->is_in_child()) return 0;
-  const MutexLock lock(life_->mutex);
-  return life_->state == Life::State::kRunning ? opscope_window_slot(life_->window) : 0;
+  if (state_->is_in_child()) return 0;
+  const MutexLock lock(state_->mutex);
+  return state_->phase == State::Phase::kRunning ? opscope_window_slot(state_->window) : 0;
 }
 
 uint64_t Recording::generation() const {
-  if (life_->is_in_child()) return 0;
-  const MutexLock lock(life_->mutex);
-  return life_->state == Life::State::kRunning ? opscope_window_id(life_->window) : 0;
+  if (state_->is_in_child()) return 0;
+  const MutexLock lock(state_->mutex);
+  return state_->phase == State::Phase::kRunning ? opscope_window_id(state_->window) : 0;
 }
 
 const Window* Recording::window() const {
-  if (life_->is_in_child()) return nullptr;
-  const MutexLock lock(life_->mutex);
-  return life_->window;
+  if (state_->is_in_child()) return nullptr;
+  const MutexLock lock(state_->mutex);
+  return state_->window;
 }
 
 }  // namespace opscope

@@ -2,7 +2,7 @@
 // no importer.
 //
 // The first read imports the window's blocks and frees the window; the result, an error included, is kept.
-// If recordings add up, their bytes are copied first (kept_recording.h), because a window can be read only
+// If recordings add up, their bytes are copied first (retained_recording.h), because a window can be read only
 // once.
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
@@ -10,73 +10,73 @@
 
 #include "opscope/import.h"
 #include "opscope/session.h"
-#include "session/kept_recording.h"
-#include "session/recording_life.h"
+#include "session/recording_state.h"
+#include "session/retained_recording.h"
 
 namespace opscope {
 
 Result<Recording::SharedTrace> Recording::ReadTrace() {
-  Life& life = *life_;
-  if (life.is_in_child()) {
-    life.mutex.AssertHeld();  // or as good as: what was read stays as it is
-    if (life.is_read.load(std::memory_order_acquire) && life.trace) return *life.trace;
-    return OfTheParent();
+  State& state = *state_;
+  if (state.is_in_child()) {
+    state.mutex.AssertHeld();  // or as good as: what was read stays as it is
+    if (state.is_read.load(std::memory_order_acquire) && state.trace) return *state.trace;
+    return ParentProcessError();
   }
-  const MutexLock lock(life.mutex);
-  if (const Status refused = life.RefuseUnlessStopped(); !refused.ok()) return refused.error();
-  if (life.adds_up && !life.trace) {  // a recording that was read cannot be kept any more
-    if (Result<SharedRecording> kept = life.Keep(); !kept.ok()) return kept.error();
+  const MutexLock lock(state.mutex);
+  if (const Status refused = state.CheckStopped(); !refused.ok()) return refused.error();
+  if (state.adds_up && !state.trace) {  // a recording that was read cannot be kept any more
+    if (Result<SharedRecording> kept = state.Retain(); !kept.ok()) return kept.error();
   }
-  if (!life.trace) {
-    life.trace = life.kept != nullptr ? ImportKept({&life.kept, 1}) : life.ImportWindow();
-    life.FreeWindow();
-    life.state = Life::State::kRead;
-    life.is_read.store(true, std::memory_order_release);
+  if (!state.trace) {
+    state.trace = state.kept != nullptr ? ImportRetained({&state.kept, 1}) : state.ImportWindow();
+    state.FreeWindow();
+    state.phase = State::Phase::kRead;
+    state.is_read.store(true, std::memory_order_release);
   }
-  return *life.trace;
+  return *state.trace;
 }
 
 Result<Recording::SharedTrace> Recording::ReadAll() {
-  Life& life = *life_;
-  if (life.earlier.empty()) return ReadTrace();
-  if (life.is_in_child()) return ImportKept(life.earlier);
+  State& state = *state_;
+  if (state.earlier.empty()) return ReadTrace();
+  if (state.is_in_child()) return ImportRetained(state.earlier);
   {
-    const MutexLock lock(life.mutex);
-    if (life.all) return *life.all;
+    const MutexLock lock(state.mutex);
+    if (state.all) return *state.all;
   }
   const bool is_whole = is_over();
-  const Result<std::vector<SharedRecording>> recordings = KeepAll();
+  const Result<std::vector<SharedRecording>> recordings = RetainAll();
   if (!recordings.ok()) return recordings.error();
-  Result<SharedTrace> trace = ImportKept(recordings.value());
-  const MutexLock lock(life.mutex);
-  if (is_whole && !life.all) life.all = trace;
+  Result<SharedTrace> trace = ImportRetained(recordings.value());
+  const MutexLock lock(state.mutex);
+  if (is_whole && !state.all) state.all = trace;
   return trace;
 }
 
 // Its own bytes among them where it is over.
-Result<std::vector<SharedRecording>> Recording::KeepAll() {
-  std::vector<SharedRecording> all = life_->earlier;
-  if (life_->is_in_child()) return all;
-  const MutexLock lock(life_->mutex);
-  if (life_->state == Life::State::kNew || life_->state == Life::State::kRunning) return all;
-  Result<SharedRecording> own = life_->Keep();
+Result<std::vector<SharedRecording>> Recording::RetainAll() {
+  std::vector<SharedRecording> all = state_->earlier;
+  if (state_->is_in_child()) return all;
+  const MutexLock lock(state_->mutex);
+  if (state_->phase == State::Phase::kNew || state_->phase == State::Phase::kRunning) return all;
+  Result<SharedRecording> own = state_->Retain();
   if (!own.ok()) return own.error();
   all.push_back(std::move(own).value());
   return all;
 }
 
-Result<SharedRecording> Recording::Life::Keep() {
+Result<SharedRecording> Recording::State::Retain() {
   if (kept != nullptr) return kept;
-  if (state == State::kRead) return Error{ErrorCode::kInvalidArgument, "the recording was already read"};
+  if (phase == Phase::kRead) return Error{ErrorCode::kInvalidArgument, "the recording was already read"};
   DeliverSources();
-  Result<SharedRecording> bytes = KeepWindow(window);
+  Result<SharedRecording> bytes = RetainWindow(window);
   if (!bytes.ok()) return bytes;
   kept = bytes.value();
   FreeWindow();
   return kept;
 }
 
-Result<Recording::SharedTrace> Recording::Life::ImportWindow() {
+Result<Recording::SharedTrace> Recording::State::ImportWindow() {
   DeliverSources();
   std::vector<RecordingBlock> blocks;
   opscope_window_read(

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "opscope/record_to.h"
-#include "session/kept_recording.h"
-#include "session/recording_life.h"
+#include "session/recording_state.h"
+#include "session/retained_recording.h"
 
 namespace opscope {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 // Known without a system call: every step of a job asks whether its session is started.
 std::atomic<pid_t> this_process{0};
 
-void KnowProcess() {
+void CacheProcessId() {
   static const int watched = pthread_atfork(nullptr, nullptr, [] { this_process.store(getpid()); });
   (void)watched;
   this_process.store(getpid());
@@ -45,7 +45,7 @@ Session::~Session() {
 }
 
 // A thread of the parent may have held the locks for ever.
-void Session::RenewInChild() {
+void Session::ReinitAfterFork() {
   if (process_ == getpid()) return;
   (void)newest_.release();
   newest_ = std::make_unique<Newest>();
@@ -67,8 +67,8 @@ bool Session::is_started() const {
 }
 
 Status Session::Start() {
-  KnowProcess();
-  RenewInChild();
+  CacheProcessId();
+  ReinitAfterFork();
   const MutexLock lock(newest_->mutex);
   if (is_started()) return Error{ErrorCode::kInvalidArgument, "started already"};
   OPSCOPE_TRY(shared_->StartFlight());
@@ -83,27 +83,27 @@ void Session::Stop() {
 }
 
 Result<std::shared_ptr<Recording>> Session::Prepare(RecordingOptions options, bool adds_up) {
-  RenewInChild();
+  ReinitAfterFork();
   const MutexLock lock(newest_->mutex);
   std::vector<SharedRecording> earlier;
   const std::shared_ptr<Recording> before = newest_->recording;
   if (adds_up && before != nullptr) {
-    Result<std::vector<SharedRecording>> kept = before->KeepAll();
+    Result<std::vector<SharedRecording>> kept = before->RetainAll();
     if (!kept.ok()) return kept.error();
     earlier = std::move(kept).value();
     options.max_bytes = MakeRoom(options.max_bytes, options.at_cap, &earlier);
   }
   options.record_to = RecordingPath(options.record_to, shared_->recordings.load() + 1);
   auto recording = std::make_shared<Recording>(std::move(options));
-  recording->life_->shared = shared_;
-  recording->life_->earlier = std::move(earlier);
-  recording->life_->adds_up = adds_up;
+  recording->state_->shared = shared_;
+  recording->state_->earlier = std::move(earlier);
+  recording->state_->adds_up = adds_up;
   newest_->recording = recording;
   return recording;
 }
 
 void Session::Forget() {
-  RenewInChild();
+  ReinitAfterFork();
   const MutexLock lock(newest_->mutex);
   newest_->recording.reset();
 }

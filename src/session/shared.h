@@ -36,7 +36,7 @@ struct Recording::Shared {
 };
 
 // The error of calls in a forked child.
-inline Error OfTheParent() {
+inline Error ParentProcessError() {
   return {ErrorCode::kInvalidArgument, "the recording belongs to the parent process"};
 }
 

@@ -20,15 +20,15 @@
 
 namespace opscope {
 
-struct Recording::Life {
+struct Recording::State {
   struct Started {
     SourceUse use;
     void* session = nullptr;
     uint64_t failures = 0;  // of the source before
   };
-  enum class State : uint8_t { kNew, kRunning, kStopped, kRead };
+  enum class Phase : uint8_t { kNew, kRunning, kStopped, kRead };
 
-  explicit Life(RecordingOptions of) : options(std::move(of)) {}
+  explicit State(RecordingOptions of) : options(std::move(of)) {}
 
   // Call it before locking the mutex: another thread may have held it at the fork.
   bool is_in_child() const {
@@ -41,10 +41,10 @@ struct Recording::Life {
   void DeliverSources() OPSCOPE_REQUIRES(mutex);
   void Stop() OPSCOPE_REQUIRES(mutex);
   void FreeWindow() OPSCOPE_REQUIRES(mutex);
-  Status RefuseUnlessStopped() const OPSCOPE_REQUIRES(mutex);
+  Status CheckStopped() const OPSCOPE_REQUIRES(mutex);
   // REQUIRES for both: it was stopped.
   Result<SharedTrace> ImportWindow() OPSCOPE_REQUIRES(mutex);
-  Result<SharedRecording> Keep() OPSCOPE_REQUIRES(mutex);
+  Result<SharedRecording> Retain() OPSCOPE_REQUIRES(mutex);
 
   // Constant from the start on.
   const RecordingOptions options;
@@ -55,7 +55,7 @@ struct Recording::Life {
 
   mutable Mutex mutex;
   std::string metadata OPSCOPE_GUARDED_BY(mutex);  // added before the start
-  State state OPSCOPE_GUARDED_BY(mutex) = State::kNew;
+  Phase phase OPSCOPE_GUARDED_BY(mutex) = Phase::kNew;
   Window* window OPSCOPE_GUARDED_BY(mutex) = nullptr;
   std::vector<Started> started OPSCOPE_GUARDED_BY(mutex);
   std::vector<Started> delivering OPSCOPE_GUARDED_BY(mutex);  // stopped, `deliver` still due

@@ -18,7 +18,7 @@
 
 namespace opscope {
 
-struct KeptRecording {
+struct RetainedRecording {
   struct Block {
     uint16_t type = 0;
     std::string bytes;
@@ -30,7 +30,7 @@ struct KeptRecording {
 };
 
 // Copies a closed window. kOutOfMemory: the window is unchanged.
-[[nodiscard]] Result<SharedRecording> KeepWindow(const Window* window);
+[[nodiscard]] Result<SharedRecording> RetainWindow(const Window* window);
 
 // Bytes left for a further recording beside `earlier`, of `max_bytes` for all. Under kKeepNewest the oldest
 // recordings are reduced to the number of their events, counted as dropped, until half of max_bytes is
@@ -38,6 +38,6 @@ struct KeptRecording {
 [[nodiscard]] uint64_t MakeRoom(uint64_t max_bytes, AtCap at_cap, std::vector<SharedRecording>* earlier);
 
 // One Trace of all recordings: clock, threads and processes joined, in order of time.
-[[nodiscard]] Result<std::shared_ptr<const Trace>> ImportKept(std::span<const SharedRecording> recordings);
+[[nodiscard]] Result<std::shared_ptr<const Trace>> ImportRetained(std::span<const SharedRecording> recordings);
 
 }  // namespace opscope

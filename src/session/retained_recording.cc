@@ -3,7 +3,7 @@
 // reach half of max_bytes under keep_newest, the oldest recordings shrink to a few bytes of window
 // information that counts their events as dropped.
 // SPDX-License-Identifier: Apache-2.0
-#include "session/kept_recording.h"
+#include "session/retained_recording.h"
 
 #include <unistd.h>
 
@@ -17,15 +17,15 @@
 namespace opscope {
 namespace {
 
-constexpr uint64_t kLeastBytes = uint64_t{1} << 16;  // for a recording when those before it have used all up
+constexpr uint64_t kMinBytes = uint64_t{1} << 16;  // for a recording when those before it have used all up
 
 struct Copying {
-  KeptRecording* kept;
+  RetainedRecording* kept;
   bool is_short = false;
 };
 
 // The recorder calls it: nothing may be thrown through there.
-void KeepBlock(void* context, uint16_t type, const void* data, uint64_t bytes) {
+void RetainBlock(void* context, uint16_t type, const void* data, uint64_t bytes) {
   auto& copying = *static_cast<Copying*>(context);
   try {
     copying.kept->blocks.push_back({type, std::string(static_cast<const char*>(data), static_cast<size_t>(bytes))});
@@ -36,8 +36,8 @@ void KeepBlock(void* context, uint16_t type, const void* data, uint64_t bytes) {
 }
 
 // Replaces a recording without room by the count of its events, as dropped.
-SharedRecording WithoutEvents(const KeptRecording& recording) {
-  auto left = std::make_shared<KeptRecording>();
+SharedRecording WithoutEvents(const RetainedRecording& recording) {
+  auto left = std::make_shared<RetainedRecording>();
   left->dropped = recording.recorded + recording.dropped;
   std::string info = "{\"generation\":0,\"pid\":" + std::to_string(getpid()) +
                      ",\"threads\":[{\"index\":0,\"recorded\":0,\"dropped\":" + std::to_string(left->dropped) + "}]}";
@@ -48,10 +48,10 @@ SharedRecording WithoutEvents(const KeptRecording& recording) {
 
 }  // namespace
 
-Result<SharedRecording> KeepWindow(const Window* window) {
-  auto kept = std::make_shared<KeptRecording>();
+Result<SharedRecording> RetainWindow(const Window* window) {
+  auto kept = std::make_shared<RetainedRecording>();
   Copying copying{kept.get()};
-  opscope_window_read(window, &KeepBlock, &copying);
+  opscope_window_read(window, &RetainBlock, &copying);
   if (copying.is_short || kept->blocks.empty()) return Error{ErrorCode::kOutOfMemory, "memory is short"};
   const WindowCounts counts = opscope_window_counts(window);
   kept->recorded = counts.recorded;
@@ -73,13 +73,13 @@ uint64_t MakeRoom(uint64_t max_bytes, AtCap at_cap, std::vector<SharedRecording>
     }
   }
   const uint64_t taken = std::min(held(), max_bytes);
-  return std::max(max_bytes - taken, std::min(kLeastBytes, max_bytes));
+  return std::max(max_bytes - taken, std::min(kMinBytes, max_bytes));
 }
 
-Result<std::shared_ptr<const Trace>> ImportKept(std::span<const SharedRecording> recordings) {
+Result<std::shared_ptr<const Trace>> ImportRetained(std::span<const SharedRecording> recordings) {
   std::vector<RecordingBlock> blocks;
   for (const SharedRecording& recording : recordings) {
-    for (const KeptRecording::Block& block : recording->blocks)
+    for (const RetainedRecording::Block& block : recording->blocks)
       blocks.push_back({block.type, std::as_bytes(std::span(block.bytes))});
   }
   Result<Trace> trace = ImportRecording(blocks);
