@@ -121,7 +121,7 @@ void Finish(const std::vector<Interval>& kernels, Copies* copies) {
 
 }  // namespace
 
-std::vector<DeviceCopyRow> MeasureCopies(const DeviceCopyOptions& options, DeviceWorks* works) {
+std::vector<DeviceCopyRow> MeasureCopies(const DeviceCopyOptions& options, DeviceAnalysisState* works) {
   const Trace& trace = works->trace;
   const TrackColumns& tracks = trace.tracks();
   const SpanColumns& spans = trace.spans();

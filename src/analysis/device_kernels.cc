@@ -128,7 +128,7 @@ DeviceKernelRow Finish(const Trace& trace, Kernels* kernels) {
 
 }  // namespace
 
-std::vector<DeviceKernelRow> MeasureKernels(const std::vector<uint8_t>* selected, DeviceWorks* works) {
+std::vector<DeviceKernelRow> MeasureKernels(const std::vector<uint8_t>* selected, DeviceAnalysisState* works) {
   const Trace& trace = works->trace;
   const TrackColumns& tracks = trace.tracks();
   const SpanColumns& spans = trace.spans();

@@ -1,5 +1,5 @@
-// Runs several device analyses over one DeviceWorks, so that names are classified and launching calls are found once:
-// `opscope devices` with all its lists costs little more than the first of them.
+// Runs several device analyses over one DeviceAnalysisState, so that names are classified and launching calls are found
+// once: `opscope devices` with all its lists costs little more than the first of them.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/device_report.h"
 
@@ -8,7 +8,7 @@
 namespace opscope {
 
 DeviceReport MeasureDeviceReport(const Trace& trace, const DeviceReportOptions& options) {
-  DeviceWorks works(trace);
+  DeviceAnalysisState works(trace);
   DeviceReport report;
   if (options.devices)
     report.devices = MeasureDevices({.selected = options.selected, .kernel_gap_ns = options.kernel_gap_ns}, &works);
@@ -20,22 +20,22 @@ DeviceReport MeasureDeviceReport(const Trace& trace, const DeviceReportOptions& 
 }
 
 std::vector<DeviceRow> MeasureDevices(const Trace& trace, const DeviceOptions& options) {
-  DeviceWorks works(trace);
+  DeviceAnalysisState works(trace);
   return MeasureDevices(options, &works);
 }
 
 std::vector<DeviceKernelRow> MeasureKernels(const Trace& trace, const std::vector<uint8_t>* selected) {
-  DeviceWorks works(trace);
+  DeviceAnalysisState works(trace);
   return MeasureKernels(selected, &works);
 }
 
 std::vector<DeviceCopyRow> MeasureCopies(const Trace& trace, const DeviceCopyOptions& options) {
-  DeviceWorks works(trace);
+  DeviceAnalysisState works(trace);
   return MeasureCopies(options, &works);
 }
 
 Quality JudgeQuality(const Trace& trace) {
-  DeviceWorks works(trace);
+  DeviceAnalysisState works(trace);
   return JudgeQuality(&works);
 }
 

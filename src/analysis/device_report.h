@@ -1,6 +1,6 @@
 // State that all analyses of devices share: the classification of device spans, and the calls that launched them.
 //
-// Thread rule: one thread at a time for one DeviceWorks.
+// Thread rule: one thread at a time for one DeviceAnalysisState.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace opscope {
 
-struct DeviceWorks {
-  explicit DeviceWorks(const Trace& of) : trace(of), finder(of), calls(of) {}
+struct DeviceAnalysisState {
+  explicit DeviceAnalysisState(const Trace& of) : trace(of), finder(of), calls(of) {}
 
   const Trace& trace;
   WorkFinder finder;
@@ -22,9 +22,9 @@ struct DeviceWorks {
 };
 
 // As the public functions of these names, over shared state.
-std::vector<DeviceRow> MeasureDevices(const DeviceOptions& options, DeviceWorks* works);
-std::vector<DeviceKernelRow> MeasureKernels(const std::vector<uint8_t>* selected, DeviceWorks* works);
-std::vector<DeviceCopyRow> MeasureCopies(const DeviceCopyOptions& options, DeviceWorks* works);
-Quality JudgeQuality(DeviceWorks* works);
+std::vector<DeviceRow> MeasureDevices(const DeviceOptions& options, DeviceAnalysisState* works);
+std::vector<DeviceKernelRow> MeasureKernels(const std::vector<uint8_t>* selected, DeviceAnalysisState* works);
+std::vector<DeviceCopyRow> MeasureCopies(const DeviceCopyOptions& options, DeviceAnalysisState* works);
+Quality JudgeQuality(DeviceAnalysisState* works);
 
 }  // namespace opscope

@@ -28,7 +28,7 @@ int32_t RankOf(const Trace& trace, TrackId track) {
 }  // namespace
 
 template <typename Ask>
-bool WorkFinder::Remember(std::vector<uint8_t>* answers, StringId name, const Ask& ask) {
+bool WorkFinder::Memoize(std::vector<uint8_t>* answers, StringId name, const Ask& ask) {
   if (name == StringId::kNone) return false;
   uint8_t& answer = (*answers)[Row(name)];
   if (answer == kUnknown) answer = ask(trace_.text(name)) ? kYes : kNo;
@@ -52,12 +52,12 @@ std::optional<DeviceWork> WorkFinder::WorkOf(uint32_t span) {
   DeviceWork work{.span = span, .work_class = WorkClass::kCopy, .kind = kind, .begin = begin};
   work.end = SaturatingAdd(begin, spans.duration[span].ns);
   if (kind != SpanKind::kKernel) return work;
-  const bool communicates = Remember(&communicates_, spans.name[span], &IsOfCollectives);
+  const bool communicates = Memoize(&communicates_, spans.name[span], &IsOfCollectives);
   work.work_class = communicates ? WorkClass::kCommunication : WorkClass::kCompute;
-  work.uses_tensor_cores = Remember(&uses_tensor_cores_, spans.name[span], &UsesTensorCores);
+  work.uses_tensor_cores = Memoize(&uses_tensor_cores_, spans.name[span], &UsesTensorCores);
   work.operator_span = OperatorOf(span);
   work.is_eligible = work.operator_span != SpanId::kNone &&
-                     Remember(&is_eligible_, spans.name[Row(work.operator_span)], &CanUseTensorCores);
+                     Memoize(&is_eligible_, spans.name[Row(work.operator_span)], &CanUseTensorCores);
   return work;
 }
 

@@ -42,7 +42,7 @@ class WorkFinder {
   enum Answer : uint8_t { kUnknown, kNo, kYes };
 
   template <typename Ask>
-  bool Remember(std::vector<uint8_t>* answers, StringId name, const Ask& ask);
+  bool Memoize(std::vector<uint8_t>* answers, StringId name, const Ask& ask);
   SpanId OperatorOf(uint32_t span) const;
 
   const Trace& trace_;

@@ -110,7 +110,7 @@ DeviceRow Measure(std::vector<Work>* works, const Interval& window, int64_t kern
   return row;
 }
 
-std::vector<Work> WorksOf(uint32_t track, const std::vector<uint8_t>* selected, DeviceWorks* device_works) {
+std::vector<Work> WorksOf(uint32_t track, const std::vector<uint8_t>* selected, DeviceAnalysisState* device_works) {
   const Trace& trace = device_works->trace;
   const SpanColumns& spans = trace.spans();
   std::vector<Work> works;
@@ -130,7 +130,7 @@ std::vector<Work> WorksOf(uint32_t track, const std::vector<uint8_t>* selected, 
 
 }  // namespace
 
-std::vector<DeviceRow> MeasureDevices(const DeviceOptions& options, DeviceWorks* device_works) {
+std::vector<DeviceRow> MeasureDevices(const DeviceOptions& options, DeviceAnalysisState* device_works) {
   const TrackColumns& tracks = device_works->trace.tracks();
   std::map<std::pair<ProcessId, int32_t>, std::vector<std::pair<TrackId, std::vector<Work>>>> devices;
   for (uint32_t track = 0; track < tracks.size(); ++track) {

@@ -161,7 +161,7 @@ class SpanFolder {
     const auto found = nodes_.find(key);
     if (found != nodes_.end()) return found->second;
     const std::string_view text = trace_.text(name);
-    const uint32_t node = AddNode(parent, NameOfAllSteps(text).value_or(text), FlameKindOf(kind));
+    const uint32_t node = AddNode(parent, CommonStepName(text).value_or(text), FlameKindOf(kind));
     nodes_.emplace(key, node);
     return node;
   }

@@ -1,5 +1,5 @@
 // Maps each span to the row of its group. Each key of a span is a small integer: names are interned, and threads,
-// shapes, stacks and modules are numbered once beforehand. The first key indexes an array (NumberTable), so the usual
+// shapes, stacks and modules are numbered once beforehand. The first key indexes an array (ZeroedArray), so the usual
 // grouping by name needs no hashing; each further key is one hash look-up of (row so far, value). Example for name and
 // thread: row of "aten::mm", then row of ("aten::mm", thread 2).
 // SPDX-License-Identifier: Apache-2.0
@@ -34,7 +34,7 @@ std::optional<GroupKey> GroupKeyFromName(std::string_view name) {
   return std::nullopt;
 }
 
-NumberTable::NumberTable(size_t size) : values_(static_cast<uint32_t*>(std::calloc(size + 1, sizeof(uint32_t)))) {
+ZeroedArray::ZeroedArray(size_t size) : values_(static_cast<uint32_t*>(std::calloc(size + 1, sizeof(uint32_t)))) {
   if (values_ == nullptr) throw std::bad_alloc();
 }
 

@@ -27,9 +27,9 @@
 namespace opscope {
 
 // A zero-initialized array. calloc maps it lazily, so only touched pages take memory.
-class NumberTable {
+class ZeroedArray {
  public:
-  explicit NumberTable(size_t size);
+  explicit ZeroedArray(size_t size);
   uint32_t& operator[](size_t number) { return values_.get()[number]; }
 
  private:
@@ -111,7 +111,7 @@ class GroupRows {
   uint32_t FindFurther(uint32_t row, size_t span);
 
   const SpanGrouper& grouper_;
-  NumberTable by_value_;      // by 2 * first key + (1 on devices): row + 1, 0: no row yet
+  ZeroedArray by_value_;      // by 2 * first key + (1 on devices): row + 1, 0: no row yet
   std::vector<size_t> used_;  // indexes used in by_value_, for Clear
   // For each further key: number of the pair (number by the preceding keys, value of this key).
   std::vector<tsl::robin_map<uint64_t, uint32_t, MixedHash>> further_;

@@ -8,14 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/duration_spread.h"
+#include "analysis/duration_quantiles.h"
 #include "base/saturating.h"
 
 namespace opscope {
 namespace {
 
 // The largest number of intervals [begin, end) that overlap at one moment.
-int64_t MostAtOnce(std::span<const Interval> intervals) {
+int64_t MaxConcurrent(std::span<const Interval> intervals) {
   std::vector<std::pair<int64_t, int>> edges;  // sorts an end before a begin at the same time
   edges.reserve(2 * intervals.size());
   for (const Interval& interval : intervals) {
@@ -52,9 +52,9 @@ LaunchDelays MeasureLaunches(std::span<const LaunchedWork> works, int64_t window
   for (const Interval& wait : waits)
     waited = SaturatingAdd(waited, SaturatingSubtract(wait.end, wait.begin));
   const int64_t largest = *std::max_element(delays.begin(), delays.end());
-  const DurationSpread spread = SpreadOf(delays);
+  const DurationQuantiles spread = QuantilesOf(delays);
   result.delay = {sum / static_cast<int64_t>(delays.size()), spread.p50_ns, spread.p99_ns, largest};
-  result.queue_max = MostAtOnce(waits);
+  result.queue_max = MaxConcurrent(waits);
   result.queue_mean = window_ns > 0 ? waited / window_ns : 0;
   return result;
 }

@@ -10,7 +10,7 @@
 #include <memory>
 #include <utility>
 
-#include "analysis/duration_spread.h"
+#include "analysis/duration_quantiles.h"
 #include "analysis/op_summary_part.h"
 #include "analysis/row_chunks.h"
 #include "analysis/span_measures.h"
@@ -97,7 +97,7 @@ class Summarizer {
   }
 
   void AddFlops() {
-    CountNothingTwice(&whole_.calls);
+    RemoveDoubleCounts(&whole_.calls);
     for (const FlopCall& call : whole_.calls) {
       const uint32_t group = GroupOf(call.row);
       if (group != OpenSpan::kNone) whole_.groups[group].flops += call.flops;
@@ -114,7 +114,7 @@ class Summarizer {
   }
 
   // Lays the durations of each group side by side, in the order of the rows.
-  std::vector<DurationSpread> Spread(const SummaryInput& input) {
+  std::vector<DurationQuantiles> Spread(const SummaryInput& input) {
     std::vector<uint64_t> begins(whole_.groups.size() + 1);
     for (size_t group = 0; group < whole_.groups.size(); ++group)
       begins[group + 1] = begins[group] + whole_.groups[group].count;
@@ -123,14 +123,14 @@ class Summarizer {
       for (const Place& place : places_[chunk])
         next.push_back(begins[place.group] + place.earlier);
       for (size_t row = chunks_.begin(chunk); row < chunks_.end(chunk); ++row) {
-        if (group_of_[row] != OpenSpan::kNone) times_[next[group_of_[row]]++] = input.ShownDuration(row);
+        if (group_of_[row] != OpenSpan::kNone) times_[next[group_of_[row]]++] = input.ReportedDuration(row);
       }
     });
-    std::vector<DurationSpread> spreads(whole_.groups.size());
+    std::vector<DurationQuantiles> spreads(whole_.groups.size());
     const RowChunks pieces(spreads.size(), std::clamp<size_t>(spreads.size() / 256, 1, 64));
     team_.ForEach(pieces.count(), [&](size_t piece, size_t) {
       for (size_t group = pieces.begin(piece); group < pieces.end(piece); ++group)
-        spreads[group] = SpreadOf({times_.data() + begins[group], whole_.groups[group].count});
+        spreads[group] = QuantilesOf({times_.data() + begins[group], whole_.groups[group].count});
     });
     return spreads;
   }
@@ -156,7 +156,7 @@ class Summarizer {
     summary->correction = {std::llround(options_.own_cost->whole_ns), options_.own_cost->events, whole_.below_zero};
   }
 
-  OpSummary Finish(const std::vector<DurationSpread>& spreads) const {
+  OpSummary Finish(const std::vector<DurationQuantiles>& spreads) const {
     OpSummary summary;
     summary.has_name = grouper_.has_name();
     summary.joins_steps = options_.join_steps;
@@ -183,8 +183,8 @@ class Summarizer {
       row.device_self_ns = sums.device_self_ns;
       int64_t& device_self = row.on_device ? streams : launched;
       device_self = SaturatingAdd(device_self, sums.device_self_ns);
-      row.self_memory_bytes = Told(sums.memory_bytes);
-      row.flops = Told(sums.flops);
+      row.self_memory_bytes = SaturateToInt64(sums.memory_bytes);
+      row.flops = SaturateToInt64(sums.flops);
       summary.thread_self_ns = SaturatingAdd(summary.thread_self_ns, sums.thread_self_ns);
     }
     summary.device_self_ns = std::max(streams, launched);
@@ -203,7 +203,7 @@ class Summarizer {
   Column<int64_t> times_;      // by span its clipped end, if options request it; then durations by group
   GroupRows groups_;           // of the whole
   SummarySums whole_;
-  SpansAcrossChunks across_;
+  SpansCrossingChunks across_;
   std::vector<std::vector<Place>> places_;  // by part and its group
 };
 
@@ -211,7 +211,7 @@ class Summarizer {
 
 std::string_view OpSummary::NameOf(const Trace& trace, const OpSummaryRow& row) const {
   const std::string_view name = trace.text(row.name);
-  return joins_steps ? NameOfAllSteps(name).value_or(name) : name;
+  return joins_steps ? CommonStepName(name).value_or(name) : name;
 }
 
 OpSummary SummarizeOpsInChunks(const Trace& trace, const OpSummaryOptions& options, size_t chunk_size) {

@@ -49,7 +49,7 @@ uint32_t SummarySums::AddGroup(const SummaryInput& input, size_t first_span) {
   return static_cast<uint32_t>(groups.size() - 1);
 }
 
-void SummarySums::CountBelowZero(const SummaryInput& input, const OpenSpan& span) {
+void SummarySums::CountNegativeTimes(const SummaryInput& input, const OpenSpan& span) {
   const OwnCostOfSpans& cost = *input.options.own_cost;
   const bool is_below = static_cast<double>(input.spans.duration[span.row].ns) < cost.subtree_ns[span.row] ||
                         static_cast<double>(span.self_ns()) < cost.own_ns[span.row];
@@ -89,7 +89,7 @@ class PartCounter::Visitor {
     input_.group_of[span->row] = span->group;
   }
 
-  void EnterAround(OpenSpan* span, const OpenSpan* parent) {
+  void EnterAncestor(OpenSpan* span, const OpenSpan* parent) {
     if (has_calls_) EnterCall(span, parent, false);
     if (!IsCounted(span->row)) return;
     // The group stays empty when it has no spans of these rows; the whole knows it from earlier rows.
@@ -128,7 +128,7 @@ class PartCounter::Visitor {
   void AddBegun(const OpenSpan& span, int64_t flops) {
     GroupSums& sums = sums_.groups[span.group];
     const int64_t duration = spans_.duration[span.row].ns;
-    const int64_t shown = input_.ShownDuration(span.row);
+    const int64_t shown = input_.ReportedDuration(span.row);
     ++sums.count;
     sums.min_ns = std::min(sums.min_ns, shown);
     sums.max_ns = std::max(sums.max_ns, shown);

@@ -23,9 +23,9 @@ namespace opscope {
 
 // A damaged file may have times with any sum. Sums of times saturate at 2^63 - 1. Sums with negative terms use 128
 // bits, so that the result does not depend on the order, and saturate when they are reported (Told).
-using WideSum = __int128;
-inline int64_t Told(WideSum sum) {
-  return static_cast<int64_t>(std::clamp<WideSum>(sum, INT64_MIN, INT64_MAX));
+using Int128Sum = __int128;
+inline int64_t SaturateToInt64(Int128Sum sum) {
+  return static_cast<int64_t>(std::clamp<Int128Sum>(sum, INT64_MIN, INT64_MAX));
 }
 
 struct GroupSums {
@@ -35,11 +35,11 @@ struct GroupSums {
   uint64_t count = 0;
   int64_t min_ns = INT64_MAX, max_ns = INT64_MIN;
   int64_t total_ns = 0, total_with_recursion_ns = 0;
-  WideSum flops = 0;
+  Int128Sum flops = 0;
   // and when all inside it were seen.
   int64_t self_ns = 0, thread_self_ns = 0;
   int64_t device_total_ns = 0, device_self_ns = 0;
-  WideSum memory_bytes = 0;
+  Int128Sum memory_bytes = 0;
 
   void Add(const GroupSums& other);
 };
@@ -63,7 +63,7 @@ struct SummaryInput {
 
   bool IsSelected(size_t span) const { return options.selected == nullptr || (*options.selected)[span] != 0; }
   // A duration as the smallest, the largest and the spread show it.
-  int64_t ShownDuration(size_t span) const {
+  int64_t ReportedDuration(size_t span) const {
     const int64_t duration = spans.duration[span].ns;
     return std::max<int64_t>(0, options.own_cost == nullptr ? duration : duration - CostOf(span));
   }
@@ -92,11 +92,11 @@ struct SummarySums {
       const int64_t device_total = span.is_nested ? 0 : span.device_total_ns(input.spans.duration[span.row]);
       sums.device_total_ns = SaturatingAdd(sums.device_total_ns, device_total);
     }
-    if (input.options.own_cost != nullptr) CountBelowZero(input, span);
+    if (input.options.own_cost != nullptr) CountNegativeTimes(input, span);
   }
 
  private:
-  void CountBelowZero(const SummaryInput& input, const OpenSpan& span);
+  void CountNegativeTimes(const SummaryInput& input, const OpenSpan& span);
 };
 
 struct SummaryPart {

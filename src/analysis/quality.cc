@@ -18,7 +18,7 @@ struct WorkCounts {
   uint64_t without_launch = 0;
 };
 
-WorkCounts CountWorks(DeviceWorks* works) {
+WorkCounts CountWorks(DeviceAnalysisState* works) {
   const Trace& trace = works->trace;
   const TrackColumns& tracks = trace.tracks();
   const SpanColumns& spans = trace.spans();
@@ -74,7 +74,7 @@ std::string Of(uint64_t some, uint64_t all, const char* what) {
 
 }  // namespace
 
-Quality JudgeQuality(DeviceWorks* works) {
+Quality JudgeQuality(DeviceAnalysisState* works) {
   const Trace& trace = works->trace;
   Quality quality;
   const auto add = [&](Verdict verdict, std::string reason) {

@@ -152,7 +152,7 @@ class Comparison {
   bool HoldsForText(std::string_view text) const {
     const bool is_equality = node_.op == FilterOperator::kEqual || node_.op == FilterOperator::kNotEqual;
     const bool is_all_steps =
-        is_equality && node_.field == FilterField::kName && NameOfAllSteps(text) == std::string_view(node_.text);
+        is_equality && node_.field == FilterField::kName && CommonStepName(text) == std::string_view(node_.text);
     return is_all_steps ? node_.op == FilterOperator::kEqual : HoldsFor(text, node_);
   }
 

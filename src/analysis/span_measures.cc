@@ -36,7 +36,7 @@ class MeasureVisitor {
     if (span->is_thread) span->launched = launches_.LaunchedBy(span->row);
     if (!ends_->empty()) (*ends_)[span->row] = span->end;
   }
-  void EnterAround(OpenSpan*, const OpenSpan*) {}
+  void EnterAncestor(OpenSpan*, const OpenSpan*) {}
   void Close(const OpenSpan&) {}
   void Complete(const OpenSpan& span) {
     measures_->self_ns[span.row] = span.self_ns();
@@ -125,7 +125,7 @@ SpanMeasures MeasureSpans(const Trace& trace, uint32_t max_threads, size_t chunk
   MeasureVisitor visitor(trace, launches, &ends, &measures);
   std::vector<WalkedRows> walked(chunks.count());
   InOrder order(walked.size());
-  SpansAcrossChunks across;
+  SpansCrossingChunks across;
   const auto complete = [&](const OpenSpan& span) { visitor.Complete(span); };
   team.ForEach(chunks.count(), [&](size_t chunk, size_t) {
     walked[chunk] = SpanWalk(trace, &visitor).Walk(chunks.begin(chunk), chunks.end(chunk));

@@ -10,7 +10,7 @@
 //
 // A pass may begin at any row, so that threads can take a chunk each: the spans around the first row are found through
 // their parents. What the chunk adds to them is returned in WalkedRows::around, the spans still open at its end in
-// WalkedRows::open. SpansAcrossChunks joins the chunks in order:
+// WalkedRows::open. SpansCrossingChunks joins the chunks in order:
 //
 //   rows     0    1    2  |  3    4    5        chunk 1 walks 0 and 1 as spans around it; what 3 takes from 1, and
 //   depth    0    1    2  |  2    0    1        the device time beneath it, comes to 1 when the chunks are joined
@@ -70,16 +70,16 @@ struct WalkedRows {
     uint64_t self = 0;
     int64_t launched_beneath = 0;
   };
-  size_t depth = 0;           // of the first row
-  int64_t begin = INT64_MAX;  // start of the first row, if the preceding row is in the same nesting
-  size_t still_around = 0;    // number of its ancestors that also enclose the next chunk
+  size_t depth = 0;                // of the first row
+  int64_t begin = INT64_MAX;       // start of the first row, if the preceding row is in the same nesting
+  size_t open_ancestor_count = 0;  // number of its ancestors that also enclose the next chunk
   std::vector<Added> around;
   std::vector<OpenSpan> open;  // spans of these rows whose descendants may continue in the next chunk
 };
 
 // A visitor provides
 //   Enter(OpenSpan* span, const OpenSpan* parent)        the times are set; the visitor sets `launched`
-//   EnterAround(OpenSpan* span, const OpenSpan* parent)  the same for an ancestor of the first row
+//   EnterAncestor(OpenSpan* span, const OpenSpan* parent)  the same for an ancestor of the first row
 //   Close(const OpenSpan& span)                          no longer encloses the next rows
 //   Complete(const OpenSpan& span)                       all of its descendants have been visited
 template <typename Visitor>
@@ -109,10 +109,10 @@ class SpanWalk {
     }
     for (size_t i = stack_.size(); i-- > 0;)
       visitor_->Close(stack_[i]);
-    walked.still_around = around_;
+    walked.open_ancestor_count = around_;
     walked.open.assign(stack_.begin() + static_cast<ptrdiff_t>(around_), stack_.end());
     while (around_ > 0)
-      HandOut(stack_[--around_], &walked);
+      ReturnAncestor(stack_[--around_], &walked);
     return walked;
   }
 
@@ -148,7 +148,7 @@ class SpanWalk {
       rows.push_back(Row(id));
     for (size_t i = rows.size(); i-- > 0;) {
       OpenSpan* span = Push(rows[i]);
-      visitor_->EnterAround(span, Around());
+      visitor_->EnterAncestor(span, Around());
     }
     around_ = walked->depth = stack_.size();
   }
@@ -158,7 +158,7 @@ class SpanWalk {
     visitor_->Close(span);
     if (stack_.size() == around_) {
       --around_;
-      HandOut(span, walked);
+      ReturnAncestor(span, walked);
     } else {
       if (OpenSpan* around = Around()) {
         around->launched_beneath = SaturatingAdd(around->launched_beneath, span.launched_beneath);
@@ -169,7 +169,7 @@ class SpanWalk {
   }
 
   // REQUIRES: around_ is the depth of the span.
-  void HandOut(const OpenSpan& span, WalkedRows* walked) const {
+  void ReturnAncestor(const OpenSpan& span, WalkedRows* walked) const {
     if (span.self != 0 || span.launched_beneath != 0)
       walked->around.push_back({around_, span.self, span.launched_beneath});
   }
@@ -185,7 +185,7 @@ class SpanWalk {
 
 // Joins the results of consecutive chunks. Calls complete(span) for each span that was open across chunks once all of
 // its descendants have been visited.
-class SpansAcrossChunks {
+class SpansCrossingChunks {
  public:
   template <typename Complete>
   void Add(const WalkedRows& walked, const Complete& complete) {
@@ -196,7 +196,7 @@ class SpansAcrossChunks {
       span.self += added.self;
       span.launched_beneath = SaturatingAdd(span.launched_beneath, added.launched_beneath);
     }
-    LeaveDownTo(walked.still_around, INT64_MAX, complete);
+    LeaveDownTo(walked.open_ancestor_count, INT64_MAX, complete);
     open_.insert(open_.end(), walked.open.begin(), walked.open.end());
   }
   template <typename Complete>

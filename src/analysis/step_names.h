@@ -15,7 +15,7 @@
 namespace opscope {
 
 // The common name of all steps; nullopt if `name` is not a numbered step.
-inline std::optional<std::string_view> NameOfAllSteps(std::string_view name) {
+inline std::optional<std::string_view> CommonStepName(std::string_view name) {
   if (name.starts_with("ProfilerStep#")) return "ProfilerStep*";
   if (name.starts_with("ProfileStep#")) return "ProfileStep*";
   return std::nullopt;

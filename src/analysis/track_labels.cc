@@ -19,13 +19,13 @@ namespace {
 using DetailOf = std::function<std::string(uint32_t row)>;
 
 // Strips trailing blanks: Kineto writes "stream 7 ".
-std::string_view WithoutBlanksBehind(std::string_view name) {
+std::string_view TrimTrailingBlanks(std::string_view name) {
   return name.substr(0, name.find_last_not_of(' ') + 1);
 }
 
 // Appends details in turn to names that several rows share, until no two are equal or no detail is left.
-std::vector<std::string> TellApart(const std::vector<std::string>& names, const std::vector<uint8_t>& is_used,
-                                   const std::vector<DetailOf>& details) {
+std::vector<std::string> Disambiguate(const std::vector<std::string>& names, const std::vector<uint8_t>& is_used,
+                                      const std::vector<DetailOf>& details) {
   std::vector<std::string> added(names.size());  // "1, rank 0"
   const auto label = [&](size_t row) { return added[row].empty() ? names[row] : names[row] + " (" + added[row] + ")"; };
   for (const DetailOf& detail : details) {
@@ -58,7 +58,7 @@ std::vector<std::string> LabelProcesses(const Trace& trace) {
   const auto number = [&](uint32_t row) { return NumberOrText(trace, processes.pid[row], processes.pid_text[row]); };
   std::vector<std::string> names;
   for (uint32_t row = 0; row < processes.size(); ++row) {
-    const std::string_view name = WithoutBlanksBehind(trace.text(processes.name[row]));
+    const std::string_view name = TrimTrailingBlanks(trace.text(processes.name[row]));
     names.push_back(name.empty() ? number(row) : std::string(name));
   }
   std::vector<uint8_t> is_used(processes.size());
@@ -66,9 +66,9 @@ std::vector<std::string> LabelProcesses(const Trace& trace) {
     const ProcessId process = trace.tracks().process[track];
     if (trace.tracks().span_count[track] > 0 && process != ProcessId::kNone) is_used[Row(process)] = 1;
   }
-  return TellApart(names, is_used,
-                   {[&](uint32_t row) { return names[row] == number(row) ? "" : number(row); },
-                    [&](uint32_t row) { return RankText(processes.rank[row]); }});
+  return Disambiguate(names, is_used,
+                      {[&](uint32_t row) { return names[row] == number(row) ? "" : number(row); },
+                       [&](uint32_t row) { return RankText(processes.rank[row]); }});
 }
 
 std::vector<std::string> LabelTracks(const Trace& trace) {
@@ -77,7 +77,7 @@ std::vector<std::string> LabelTracks(const Trace& trace) {
   std::vector<std::string> names;
   std::vector<uint8_t> is_used;
   for (uint32_t row = 0; row < tracks.size(); ++row) {
-    const std::string_view name = WithoutBlanksBehind(trace.text(tracks.name[row]));
+    const std::string_view name = TrimTrailingBlanks(trace.text(tracks.name[row]));
     names.push_back(name.empty() ? number(row) : std::string(name));
     is_used.push_back(tracks.span_count[row] > 0 ? 1 : 0);
   }
@@ -91,8 +91,9 @@ std::vector<std::string> LabelTracks(const Trace& trace) {
   const auto annotations = [&](uint32_t row) {
     return std::string(tracks.kind[row] == TrackKind::kDeviceAnnotation ? "annotations" : "");
   };
-  return TellApart(names, is_used,
-                   {annotations, [&](uint32_t row) { return names[row] == number(row) ? "" : number(row); }, process});
+  return Disambiguate(
+      names, is_used,
+      {annotations, [&](uint32_t row) { return names[row] == number(row) ? "" : number(row); }, process});
 }
 
 }  // namespace opscope

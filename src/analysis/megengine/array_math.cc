@@ -32,7 +32,7 @@ double PairwiseSum(std::span<const double> values) {
   return sum;
 }
 
-double Greatest(std::span<const double> values) {
+double MaxWithNan(std::span<const double> values) {
   double most = values.front();
   for (const double value : values) {
     if (value > most || std::isnan(value)) most = value;
@@ -40,7 +40,7 @@ double Greatest(std::span<const double> values) {
   return most;
 }
 
-double Least(std::span<const double> values) {
+double MinWithNan(std::span<const double> values) {
   double least = values.front();
   for (const double value : values) {
     if (value < least || std::isnan(value)) least = value;

@@ -13,7 +13,7 @@ namespace opscope {
 
 [[nodiscard]] double PairwiseSum(std::span<const double> values);
 // NaN if any value is NaN. REQUIRES: values is not empty.
-[[nodiscard]] double Greatest(std::span<const double> values);
-[[nodiscard]] double Least(std::span<const double> values);
+[[nodiscard]] double MaxWithNan(std::span<const double> values);
+[[nodiscard]] double MinWithNan(std::span<const double> values);
 
 }  // namespace opscope

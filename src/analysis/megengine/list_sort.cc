@@ -11,7 +11,7 @@ namespace {
 
 using Index = ptrdiff_t;
 
-constexpr Index kLeastGallop = 7;
+constexpr Index kMinGallop = 7;
 
 bool Less(const SortedRow& a, const SortedRow& b) {
   return a.key < b.key;
@@ -78,7 +78,7 @@ class Sort {
 
   void Run() {
     if (size_ < 2) return;
-    const Index least = LeastRun(size_);
+    const Index least = MinRun(size_);
     for (Index begin = 0; begin < size_;) {
       const Index left = size_ - begin;
       Index length = TakeRun(begin);
@@ -88,7 +88,7 @@ class Sort {
         length = forced;
       }
       pending_.push_back({begin, length});
-      KeepBalance();
+      MergeCollapse();
       begin += length;
     }
     while (pending_.size() > 1) {
@@ -106,7 +106,7 @@ class Sort {
   Index count() const { return static_cast<Index>(pending_.size()); }
   Index length(Index i) const { return pending_[static_cast<size_t>(i)].length; }
 
-  static Index LeastRun(Index n) {
+  static Index MinRun(Index n) {
     Index odd = 0;
     for (; n >= 64; n >>= 1)
       odd |= n & 1;
@@ -138,7 +138,7 @@ class Sort {
     }
   }
 
-  void KeepBalance() {
+  void MergeCollapse() {
     while (pending_.size() > 1) {
       Index i = count() - 2;
       if ((i > 0 && length(i - 1) <= length(i) + length(i + 1)) ||
@@ -192,7 +192,7 @@ class Sort {
   MergeEnd MergeLowRows() {
     if (TakeLowB()) return MergeEnd::kRestOfCopy;
     if (na_ == 1) return MergeEnd::kOneOfCopy;
-    Index gallop = least_gallop_;
+    Index gallop = min_gallop_;
     while (true) {
       for (Index of_a = 0, of_b = 0; of_a < gallop && of_b < gallop;) {
         if (Less(*b_, *a_)) {
@@ -204,9 +204,9 @@ class Sort {
         }
       }
       ++gallop;
-      for (Index of_a = kLeastGallop, of_b = 0; of_a >= kLeastGallop || of_b >= kLeastGallop;) {
+      for (Index of_a = kMinGallop, of_b = 0; of_a >= kMinGallop || of_b >= kMinGallop;) {
         gallop -= gallop > 1 ? 1 : 0;
-        least_gallop_ = gallop;
+        min_gallop_ = gallop;
         of_a = GallopRight(*b_, a_, na_, 0);
         to_ = std::copy(a_, a_ + of_a, to_);
         a_ += of_a, na_ -= of_a;
@@ -219,7 +219,7 @@ class Sort {
         if (nb_ == 0) return MergeEnd::kRestOfCopy;
         if (TakeLowA()) return MergeEnd::kOneOfCopy;
       }
-      least_gallop_ = ++gallop;
+      min_gallop_ = ++gallop;
     }
   }
 
@@ -249,7 +249,7 @@ class Sort {
   MergeEnd MergeHighRows() {
     if (TakeHighA()) return MergeEnd::kRestOfCopy;
     if (nb_ == 1) return MergeEnd::kOneOfCopy;
-    Index gallop = least_gallop_;
+    Index gallop = min_gallop_;
     while (true) {
       for (Index of_a = 0, of_b = 0; of_a < gallop && of_b < gallop;) {
         if (Less(b_[nb_ - 1], a_[na_ - 1])) {
@@ -261,9 +261,9 @@ class Sort {
         }
       }
       ++gallop;
-      for (Index of_a = kLeastGallop, of_b = 0; of_a >= kLeastGallop || of_b >= kLeastGallop;) {
+      for (Index of_a = kMinGallop, of_b = 0; of_a >= kMinGallop || of_b >= kMinGallop;) {
         gallop -= gallop > 1 ? 1 : 0;
-        least_gallop_ = gallop;
+        min_gallop_ = gallop;
         of_a = na_ - GallopRight(b_[nb_ - 1], a_, na_, na_ - 1);
         std::copy_backward(a_ + na_ - of_a, a_ + na_, to_ + 1);
         to_ -= of_a, na_ -= of_a;
@@ -276,7 +276,7 @@ class Sort {
         if (nb_ == 0) return MergeEnd::kRestOfCopy;
         if (TakeHighA()) return MergeEnd::kRestOfCopy;
       }
-      least_gallop_ = ++gallop;
+      min_gallop_ = ++gallop;
     }
   }
 
@@ -284,7 +284,7 @@ class Sort {
   Index size_;
   std::vector<Pending> pending_;
   std::vector<SortedRow> copy_;
-  Index least_gallop_ = kLeastGallop;
+  Index min_gallop_ = kMinGallop;
   // State of the current merge.
   SortedRow *a_ = nullptr, *b_ = nullptr, *to_ = nullptr;
   Index na_ = 0, nb_ = 0;
@@ -292,7 +292,7 @@ class Sort {
 
 }  // namespace
 
-void SortAsPythonDoes(std::vector<SortedRow>* rows) {
+void TimSort(std::vector<SortedRow>* rows) {
   Sort(rows).Run();
 }
 

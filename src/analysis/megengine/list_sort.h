@@ -21,6 +21,6 @@ struct SortedRow {
   uint32_t row = 0;
 };
 
-void SortAsPythonDoes(std::vector<SortedRow>* rows);
+void TimSort(std::vector<SortedRow>* rows);
 
 }  // namespace opscope

@@ -15,7 +15,7 @@ std::vector<uint32_t> Sorted(const std::vector<double>& keys) {
   std::vector<SortedRow> rows;
   for (const double key : keys)
     rows.push_back({.key = key, .row = static_cast<uint32_t>(rows.size())});
-  SortAsPythonDoes(&rows);
+  TimSort(&rows);
   std::vector<uint32_t> order;
   for (const SortedRow& row : rows)
     order.push_back(row.row);

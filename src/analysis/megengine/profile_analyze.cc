@@ -45,9 +45,9 @@ std::optional<double> KnownComputation(std::optional<double> computation) {
 double AggregateTimes(MegEngineAggregate aggregate, std::span<const double> times) {
   switch (aggregate) {
     case MegEngineAggregate::kMax:
-      return Greatest(times);
+      return MaxWithNan(times);
     case MegEngineAggregate::kMin:
-      return Least(times);
+      return MinWithNan(times);
     case MegEngineAggregate::kMean:
       return PairwiseSum(times) / static_cast<double>(times.size());
     case MegEngineAggregate::kSum:
@@ -70,15 +70,15 @@ struct Amounts {
   std::optional<double> Aggregate(MegEngineAggregate aggregate) const {
     if (known.empty()) return std::nullopt;
     const bool all_known = known.size() == count;
-    if (aggregate == MegEngineAggregate::kMax) return all_known ? std::optional(Greatest(known)) : std::nullopt;
-    if (aggregate == MegEngineAggregate::kMin) return Least(known);
-    const double sum = all_known ? PairwiseSum(known) : SumInTurn();
+    if (aggregate == MegEngineAggregate::kMax) return all_known ? std::optional(MaxWithNan(known)) : std::nullopt;
+    if (aggregate == MegEngineAggregate::kMin) return MinWithNan(known);
+    const double sum = all_known ? PairwiseSum(known) : SequentialSum();
     return aggregate == MegEngineAggregate::kMean ? sum / static_cast<double>(count) : sum;
   }
 
  private:
   // numpy adds an array of Python objects (numbers and None) one by one, not pairwise.
-  double SumInTurn() const {
+  double SequentialSum() const {
     double sum = 0;
     for (const double amount : known)
       sum += amount;

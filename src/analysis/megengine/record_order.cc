@@ -86,7 +86,7 @@ void SortByNumber(const MegEngineOrder& order, Records* records) {
     has_nan |= std::isnan(*key);
     rows.push_back({.key = order.is_ascending ? *key : -*key, .row = row});
   }
-  if (has_nan) SortAsPythonDoes(&rows);
+  if (has_nan) TimSort(&rows);
   else std::stable_sort(rows.begin(), rows.end(), [](const SortedRow& a, const SortedRow& b) { return a.key < b.key; });
   Records sorted;
   sorted.reserve(records->size());

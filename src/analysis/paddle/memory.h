@@ -11,7 +11,7 @@
 
 namespace opscope {
 
-// `order`: all nodes in Paddle's order (OrderOfPaddle). O(nodes + memory events).
+// `order`: all nodes in Paddle's order (PaddleWalkOrder). O(nodes + memory events).
 [[nodiscard]] std::vector<PaddlePlaceMemory> SummarizePaddleMemory(const Trace& trace, const PaddleNodeTrees& trees,
                                                                    const std::vector<uint32_t>& order);
 

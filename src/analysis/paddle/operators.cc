@@ -1,7 +1,7 @@
 // Collects the rows of Paddle's operator tables: per operator its inner parts and the device events of both. Device
 // time includes that of descendants, added up in one pass from the last node to the first. Rows come in the order of
-// Paddle's walk, which visits the last sibling first; OrderOfPaddle produces it without recursion, since a hostile file
-// may nest a million levels.
+// Paddle's walk, which visits the last sibling first; PaddleWalkOrder produces it without recursion, since a hostile
+// file may nest a million levels.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/paddle/operators.h"
 
@@ -64,7 +64,7 @@ PaddleNodeMeasures MeasurePaddleNodes(const Trace& trace, const PaddleNodeTrees&
   return measures;
 }
 
-std::vector<uint32_t> OrderOfPaddle(const PaddleNodeTrees& trees) {
+std::vector<uint32_t> PaddleWalkOrder(const PaddleNodeTrees& trees) {
   constexpr uint32_t kNone = PaddleNodeTrees::kNone;
   std::vector<uint32_t> last_child(trees.size(), kNone), previous(trees.size(), kNone), order;
   order.reserve(trees.size());

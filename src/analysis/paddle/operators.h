@@ -30,7 +30,7 @@ struct PaddleNodeMeasures {
 [[nodiscard]] PaddleNodeMeasures MeasurePaddleNodes(const Trace& trace, const PaddleNodeTrees& trees);
 
 // All nodes by thread in the order of Paddle's walk: a parent before its children, the last sibling first. O(nodes).
-[[nodiscard]] std::vector<uint32_t> OrderOfPaddle(const PaddleNodeTrees& trees);
+[[nodiscard]] std::vector<uint32_t> PaddleWalkOrder(const PaddleNodeTrees& trees);
 
 // Numbers pairs (row, name) in order of first appearance.
 class PaddleRowNumbers {

@@ -38,7 +38,7 @@ class Statistics {
     ReadUtilization();
     FindPhases();
     PaddleTypeTimes types(trace_, trees_, measures_, &traits_);
-    const std::vector<uint32_t> order = OrderOfPaddle(trees_);
+    const std::vector<uint32_t> order = PaddleWalkOrder(trees_);
     for (size_t thread = 0, at = 0; thread < trees_.threads.size(); ++thread) {
       const size_t end = at + trees_.threads[thread].end_node - trees_.threads[thread].first_node;
       AddThread(trees_.threads[thread], std::span(order).subspan(at, end - at), &types);

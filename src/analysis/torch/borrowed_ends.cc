@@ -10,9 +10,9 @@
 
 namespace opscope {
 
-std::vector<BorrowedEnd> BorrowedEnds(const Trace& trace, uint32_t track) {
+std::vector<InheritedEnd> InheritedEnds(const Trace& trace, uint32_t track) {
   const SpanColumns& spans = trace.spans();
-  std::vector<BorrowedEnd> borrowed;
+  std::vector<InheritedEnd> borrowed;
   std::priority_queue<int64_t, std::vector<int64_t>, std::greater<>> ends;  // of enclosing finished spans
   const auto visit = [&](uint32_t row) {
     const int64_t start = spans.start[row].ns, end = start + spans.duration[row].ns;
@@ -36,7 +36,7 @@ std::vector<BorrowedEnd> BorrowedEnds(const Trace& trace, uint32_t track) {
     visit(is_async ? async++ : nested++);
   }
   std::sort(borrowed.begin(), borrowed.end(),
-            [](const BorrowedEnd& a, const BorrowedEnd& b) { return a.span < b.span; });
+            [](const InheritedEnd& a, const InheritedEnd& b) { return a.span < b.span; });
   return borrowed;
 }
 

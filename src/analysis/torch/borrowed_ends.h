@@ -12,13 +12,13 @@
 
 namespace opscope {
 
-struct BorrowedEnd {
+struct InheritedEnd {
   uint32_t span = 0;
   int64_t end = 0;
   bool is_of_another = false;  // false: the recording's end
 };
 
 // The unfinished spans of a track, by row. O(rows of the track * log depth).
-std::vector<BorrowedEnd> BorrowedEnds(const Trace& trace, uint32_t track);
+std::vector<InheritedEnd> InheritedEnds(const Trace& trace, uint32_t track);
 
 }  // namespace opscope

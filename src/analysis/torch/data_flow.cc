@@ -22,10 +22,10 @@ struct Leaf {
 };
 
 // The effect of one event on a key.
-struct Touch {
+struct Access {
   uint32_t key = 0;
   enum Kind : uint8_t { kRead, kUnknown, kWrite, kFree, kAllocate } kind = kRead;
-  bool operator<(const Touch& other) const { return key != other.key ? key < other.key : kind < other.kind; }
+  bool operator<(const Access& other) const { return key != other.key ? key < other.key : kind < other.kind; }
 };
 
 bool IsOperator(const SpanColumns& spans, uint32_t row) {
@@ -123,9 +123,9 @@ class Builder {
       if (row == end) return;
       const uint32_t key = keys_.of_tensor[row++];
       if (key == kNoKey) return;
-      touches_.push_back({key, writes == Writes::kYes  ? Touch::kWrite
-                               : writes == Writes::kNo ? Touch::kRead
-                                                       : Touch::kUnknown});
+      accesses_.push_back({key, writes == Writes::kYes  ? Access::kWrite
+                                : writes == Writes::kNo ? Access::kRead
+                                                        : Access::kUnknown});
     };
     for (const Argument& argument : trace_.arguments(trace_.spans().args[span])) {
       const Writes writes = i < call.by_argument.size() ? call.by_argument[i] : Writes::kUnknown;
@@ -145,36 +145,36 @@ class Builder {
   }
 
   void AddNode(const Leaf& leaf) {
-    touches_.clear();
+    accesses_.clear();
     for (uint32_t span = leaf.first; span < leaf.end; ++span) {
       if (first_tensor_[span] != first_tensor_[span + 1] && IsOperator(trace_.spans(), span)) TouchBySpan(span);
     }
     for (const uint32_t row : leaf.allocations) {
       if (keys_.of_allocation[row] == kNoKey) continue;
-      touches_.push_back(
-          {keys_.of_allocation[row], trace_.allocations().bytes[row] < 0 ? Touch::kFree : Touch::kAllocate});
+      accesses_.push_back(
+          {keys_.of_allocation[row], trace_.allocations().bytes[row] < 0 ? Access::kFree : Access::kAllocate});
     }
-    std::sort(touches_.begin(), touches_.end());
+    std::sort(accesses_.begin(), accesses_.end());
     FlowNode node{leaf.start, static_cast<uint32_t>(flow_.edges.size()), 0, leaf.is_backward};
-    for (size_t begin = 0, end = 0; begin < touches_.size(); begin = end) {
-      for (end = begin + 1; end < touches_.size() && touches_[end].key == touches_[begin].key;)
+    for (size_t begin = 0, end = 0; begin < accesses_.size(); begin = end) {
+      for (end = begin + 1; end < accesses_.size() && accesses_[end].key == accesses_[begin].key;)
         ++end;
-      AddEdge(std::span(touches_).subspan(begin, end - begin));
+      AddEdge(std::span(accesses_).subspan(begin, end - begin));
     }
     node.edge_count = static_cast<uint32_t>(flow_.edges.size()) - node.first_edge;
     flow_.nodes.push_back(node);
   }
 
   // A key is written if one call surely writes it, or if no call is known to only read it.
-  void AddEdge(std::span<const Touch> touches) {
+  void AddEdge(std::span<const Access> touches) {
     bool has[5] = {};
-    for (const Touch& touch : touches)
+    for (const Access& touch : touches)
       has[touch.kind] = true;
     FlowEdge edge;
     edge.key = touches.front().key;
-    edge.is_allocation = has[Touch::kAllocate];
-    edge.is_deletion = has[Touch::kFree];
-    edge.is_written = !edge.is_deletion && (has[Touch::kWrite] || (has[Touch::kUnknown] && !has[Touch::kRead]));
+    edge.is_allocation = has[Access::kAllocate];
+    edge.is_deletion = has[Access::kFree];
+    edge.is_written = !edge.is_deletion && (has[Access::kWrite] || (has[Access::kUnknown] && !has[Access::kRead]));
     uint32_t& version = flow_.versions[edge.key];
     if (!edge.is_allocation) {
       edge.version = version;
@@ -188,7 +188,7 @@ class Builder {
   OperatorWrites writes_;
   std::vector<uint32_t> first_tensor_;  // first row of `tensors` by span, with one entry more
   std::vector<Leaf> leaves_;
-  std::vector<Touch> touches_;
+  std::vector<Access> accesses_;
   DataFlow flow_;
 };
 

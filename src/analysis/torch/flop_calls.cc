@@ -46,7 +46,7 @@ int64_t CallFlops::Of(const FlopRule& rule, StringId name, ArgsId args) {
 }
 
 // The pass upwards marks calls that enclose torch's formulas, the pass downwards calls inside a counted one.
-void CountNothingTwice(std::vector<FlopCall>* calls) {
+void RemoveDoubleCounts(std::vector<FlopCall>* calls) {
   if (std::none_of(calls->begin(), calls->end(), [](const FlopCall& call) { return call.is_own; })) return;
   const std::vector<uint32_t> around = PlacesAround(*calls);
   enum : uint8_t { kFree, kEnclosesTorch, kCounts };

@@ -59,6 +59,6 @@ struct FlopCall {
 
 // Sets `flops` to 0 where another call counts the same work. O(n).
 // REQUIRES: `calls` is ordered by row and contains every `around`.
-void CountNothingTwice(std::vector<FlopCall>* calls);
+void RemoveDoubleCounts(std::vector<FlopCall>* calls);
 
 }  // namespace opscope

@@ -24,7 +24,7 @@ std::vector<int64_t> FlopsOfSpans(const Trace& trace, FlopRuleSet set) {
     whole.push_back({static_cast<uint32_t>(row), innermost[row], rule->kind == FlopKind::kOwn, flops[row]});
     innermost[row] = static_cast<uint32_t>(row);
   }
-  CountNothingTwice(&whole);
+  RemoveDoubleCounts(&whole);
   for (const FlopCall& call : whole)
     flops[call.row] = call.flops;
   return flops;

@@ -120,7 +120,7 @@ TEST(Flops, AreZeroWhereAnArgumentIsNotAsNeeded) {
 
 // linear { t, addmm } and attention { bmm } leave the number to what torch counts; conv1d counts and
 // not the convolution inside it; a linear that is one kernel counts.
-TEST(Flops, CountNothingTwice) {
+TEST(Flops, RemoveDoubleCounts) {
   const Trace trace = TraceOf({
       {"aten::linear", "[3,5],[7,5],[7]", R"("","","")", 0, 100},
       {"aten::addmm", "[7],[3,5],[5,7]", R"("","","")", 10, 50},

@@ -133,7 +133,7 @@ void Add(const FunctionEvents& events, size_t i, FunctionEventAverage* row) {
 }
 
 // Corrected times are estimates; a sum below 0 becomes 0.
-void KeepAboveZero(const FunctionEvents& events, FunctionEventAverage* row) {
+void ClampToZero(const FunctionEvents& events, FunctionEventAverage* row) {
   if (events.own_cost_us.empty()) return;
   row->cpu_time_total_us = std::max(row->cpu_time_total_us, 0.0);
   row->self_cpu_time_total_us = std::max(row->self_cpu_time_total_us, 0.0);
@@ -158,7 +158,7 @@ std::vector<FunctionEventAverage> AverageFunctionEvents(const Trace& trace, cons
     Add(events, i, &rows[group]);
   }
   for (FunctionEventAverage& row : rows)
-    KeepAboveZero(events, &row);
+    ClampToZero(events, &row);
   return rows;
 }
 
@@ -171,7 +171,7 @@ FunctionEventAverage TotalAverage(const Trace& trace, const FunctionEvents& even
       events.span.back() == SpanId::kNone ? "[]" : InputShapesText(trace, trace.spans().args[Row(events.span.back())]);
   for (size_t i = 0; i < events.size(); ++i)
     Add(events, i, &total);
-  KeepAboveZero(events, &total);
+  ClampToZero(events, &total);
   return total;
 }
 

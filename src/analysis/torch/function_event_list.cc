@@ -85,7 +85,7 @@ void EndUnfinished(const Trace& trace, const std::vector<CategoryRole>& roles, u
                    std::span<ListKey> keys) {
   size_t at = 0;
   int64_t first_call = INT64_MAX;
-  for (const BorrowedEnd& borrowed : BorrowedEnds(trace, track)) {
+  for (const InheritedEnd& borrowed : InheritedEnds(trace, track)) {
     const int64_t start = trace.spans().start[borrowed.span].ns;
     if (roles[Row(trace.spans().category[borrowed.span])].is_python) {
       first_call = std::min(first_call, start);

@@ -63,7 +63,7 @@ StringId NameRewriter::Rewrite(StringId name) {
 }
 
 StringId NameRewriter::Compute(std::string_view name, StringId id) {
-  if (IsLeftOutByTorch(name)) return StringId::kNone;
+  if (IsOmittedByTorch(name)) return StringId::kNone;
   if (name.size() <= 1) return id;
   std::string text = Demangle(std::string(name));
   if (IsProfilerStep(text)) text = kAllProfilerSteps;

@@ -15,7 +15,7 @@
 namespace opscope {
 
 // Names that torch leaves out of events(): its own markers and metadata reads.
-inline bool IsLeftOutByTorch(std::string_view name) {
+inline bool IsOmittedByTorch(std::string_view name) {
   return name == "profiler::_record_function_enter_new" || name == "profiler::_record_function_exit" ||
          name == "profiler::_record_function_enter" || name == "aten::is_leaf" || name == "aten::output_nr" ||
          name == "aten::_version" || name == "[memory]" || name == "[OutOfMemory]";

@@ -44,7 +44,7 @@ void AdoptGrandchildren(EventListWork* work, size_t i) {
 }
 
 template <typename T>
-void KeepRows(const std::vector<uint32_t>& new_row, std::vector<T>* column) {
+void FilterRows(const std::vector<uint32_t>& new_row, std::vector<T>* column) {
   if (column->empty()) return;
   size_t kept = 0;
   for (size_t i = 0; i < new_row.size(); ++i) {
@@ -61,19 +61,19 @@ void Renumber(const std::vector<uint32_t>& new_row, std::vector<EventIndex>* col
 
 void RemoveEvents(const std::vector<uint32_t>& new_row, EventListWork* work) {
   FunctionEvents& events = work->events;
-  KeepRows(new_row, &events.span);
-  KeepRows(new_row, &events.name);
-  KeepRows(new_row, &events.start_us);
-  KeepRows(new_row, &events.end_us);
-  KeepRows(new_row, &events.parent);
-  KeepRows(new_row, &events.first_child);
-  KeepRows(new_row, &events.next_sibling);
-  KeepRows(new_row, &events.thread);
-  KeepRows(new_row, &events.flags);
-  KeepRows(new_row, &events.allocation);
-  KeepRows(new_row, &events.cpu_memory_usage);
-  KeepRows(new_row, &events.device_memory_usage);
-  KeepRows(new_row, &work->kernel_of);
+  FilterRows(new_row, &events.span);
+  FilterRows(new_row, &events.name);
+  FilterRows(new_row, &events.start_us);
+  FilterRows(new_row, &events.end_us);
+  FilterRows(new_row, &events.parent);
+  FilterRows(new_row, &events.first_child);
+  FilterRows(new_row, &events.next_sibling);
+  FilterRows(new_row, &events.thread);
+  FilterRows(new_row, &events.flags);
+  FilterRows(new_row, &events.allocation);
+  FilterRows(new_row, &events.cpu_memory_usage);
+  FilterRows(new_row, &events.device_memory_usage);
+  FilterRows(new_row, &work->kernel_of);
   Renumber(new_row, &events.parent);
   Renumber(new_row, &events.first_child);
   Renumber(new_row, &events.next_sibling);

@@ -81,7 +81,7 @@ class Finder {
 
   TensorKeys Find(TensorStorages* storages) {
     for (const StorageEvent& event : EventsInOrder(trace_))
-      Follow(event);
+      ProcessEvent(event);
     if (storages != nullptr) *storages = {found_.of_tensor, found_.of_held, found_.of_allocation, {}};
     std::vector<uint32_t> tensor_of = NumberTensors();
     if (storages != nullptr) storages->tensor = std::move(tensor_of);
@@ -114,7 +114,7 @@ class Finder {
     return storage;
   }
 
-  void Follow(const StorageEvent& event) {
+  void ProcessEvent(const StorageEvent& event) {
     for (uint32_t row = event.first; row < event.end; ++row) {
       if (event.kind == StorageEvent::kOperator) {
         const TensorColumns& rows = trace_.tensors();
@@ -124,7 +124,7 @@ class Finder {
         const HeldTensorColumns& rows = trace_.held_tensors();
         found_.of_held[row] = Use(rows.tensor[row], PlaceIn(rows, row, rows.storage[row], rows.track[row]));
       } else {
-        FollowAllocation(row);
+        ProcessAllocation(row);
       }
     }
   }
@@ -134,7 +134,7 @@ class Finder {
     return {address, ProcessOf(trace_, track), rows.device_type[row], rows.device[row]};
   }
 
-  void FollowAllocation(uint32_t row) {
+  void ProcessAllocation(uint32_t row) {
     const AllocationColumns& rows = trace_.allocations();
     const Place place = PlaceIn(rows, row, rows.address[row], rows.track[row]);
     const auto alive = alive_.find(place);

@@ -2,7 +2,7 @@
 // part above it, in linear time. The standard deviation takes a second pass around the mean, because sums of squares of
 // large, similar durations lose their digits.
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/duration_spread.h"
+#include "analysis/duration_quantiles.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@ namespace opscope {
 namespace {
 
 // Index, in sorted order, of the value with rank ceil(share * n).
-size_t PlaceOf(int per_cent, size_t count) {
+size_t QuantileIndex(int per_cent, size_t count) {
   const auto rank = static_cast<size_t>(std::ceil(per_cent / 100.0 * static_cast<double>(count)));
   return std::clamp<size_t>(rank, 1, count) - 1;
 }
@@ -32,9 +32,9 @@ int64_t StandardDeviation(std::span<const int64_t> values) {
 
 }  // namespace
 
-DurationSpread SpreadOf(std::span<int64_t> durations_ns) {
+DurationQuantiles QuantilesOf(std::span<int64_t> durations_ns) {
   if (durations_ns.empty()) return {};
-  const size_t half = PlaceOf(50, durations_ns.size()), most = PlaceOf(99, durations_ns.size());
+  const size_t half = QuantileIndex(50, durations_ns.size()), most = QuantileIndex(99, durations_ns.size());
   const auto begin = durations_ns.begin();
   std::nth_element(begin, begin + static_cast<ptrdiff_t>(half), durations_ns.end());
   const int64_t p50 = durations_ns[half];  // longer durations are behind it
