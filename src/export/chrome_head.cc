@@ -34,7 +34,7 @@ void AppendValue(std::string_view json, std::string* out) {
 }
 
 // torch's files identify the machine by its host name alone, so boot id and clock readings are left out beside it.
-bool IsSaidByHostName(const Trace& trace, std::string_view key) {
+bool IsImpliedByHostName(const Trace& trace, std::string_view key) {
   return (key == kBootKey || key == kWallClockKey) && FindMetadata(trace, kHostKey);
 }
 
@@ -48,8 +48,8 @@ void AppendMembers(const Trace& trace, const ChromePlan& plan, const ChromePiece
   for (size_t i = 0; i < metadata.size(); ++i) {
     const std::string_view key = trace.text(metadata.key[i]);
     if (key == "schemaVersion" || key == "deviceProperties" || key == "displayTimeUnit" || key == "traceName" ||
-        key == "baseTimeNanoseconds" || key == "traceEvents" || key == kOwnTracksKey || IsSaidByHostName(trace, key) ||
-        std::find(left_out.begin(), left_out.end(), key) != left_out.end()) {
+        key == "baseTimeNanoseconds" || key == "traceEvents" || key == kOwnTracksKey ||
+        IsImpliedByHostName(trace, key) || std::find(left_out.begin(), left_out.end(), key) != left_out.end()) {
       continue;
     }
     out->append(",\n  ");

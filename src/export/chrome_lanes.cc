@@ -21,7 +21,7 @@ namespace {
 constexpr size_t kNone = SIZE_MAX;
 // How many of the newest rows a crossing span is tried in before it gets a new one. Without a limit n spans that all
 // cross each other would take n * n / 2 tries.
-constexpr ptrdiff_t kMostTried = 64;
+constexpr ptrdiff_t kMaxTriedRows = 64;
 
 struct Times {
   int64_t start, end;
@@ -136,7 +136,7 @@ void ChromeLanes::AddThread(TrackId track, std::span<const uint32_t> rows) {
   std::vector<Nest> nests;
   for (const uint32_t row : FindCrossing(spans, rows)) {
     const Times times = TimesOf(spans, row);
-    const auto newest = nests.size() > kMostTried ? nests.end() - kMostTried : nests.begin();
+    const auto newest = nests.size() > kMaxTriedRows ? nests.end() - kMaxTriedRows : nests.begin();
     auto fitting = std::find_if(newest, nests.end(), [&](Nest& nest) { return nest.Add(times); });
     if (fitting == nests.end()) {
       nests.emplace_back().Add(times);

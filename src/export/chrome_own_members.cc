@@ -1,6 +1,7 @@
 // Writes the "opscope.*" members, each only if the file alone would be read back differently. The test for that
-// imitates the importer: IsToldByCategories decides from categories as the importer does, IsToldByName from step names.
-// If in doubt the member is written: a redundant one does no harm. Examples of all members: chrome_own_members.h.
+// imitates the importer: IsImpliedByCategories decides from categories as the importer does, IsImpliedByName from step
+// names. If in doubt the member is written: a redundant one does no harm. Examples of all members:
+// chrome_own_members.h.
 // SPDX-License-Identifier: Apache-2.0
 #include "export/chrome_own_members.h"
 
@@ -37,7 +38,7 @@ bool Crosses(const SpanColumns& spans, uint32_t first, uint32_t end) {
   return false;
 }
 
-bool TellsKind(std::string_view category, TrackKind kind) {
+bool ImpliesKind(std::string_view category, TrackKind kind) {
   const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
     return std::find(names.begin(), names.end(), category) != names.end();
   };
@@ -54,7 +55,7 @@ bool TellsKind(std::string_view category, TrackKind kind) {
 
 // True if a reader surely finds the track's kind from the categories of its spans. False in doubt: writing the kind
 // redundantly does no harm.
-bool IsToldByCategories(const Trace& trace, uint32_t track) {
+bool IsImpliedByCategories(const Trace& trace, uint32_t track) {
   const TrackColumns& tracks = trace.tracks();
   const TrackKind kind = tracks.kind[track];
   const uint32_t process = Row(tracks.process[track]);
@@ -65,12 +66,12 @@ bool IsToldByCategories(const Trace& trace, uint32_t track) {
   const bool is_on_device = kind != TrackKind::kOther;
   if (is_on_device && (!has_number || trace.processes().pid[process] != tracks.device[track])) return false;
   const auto categories = trace.spans().category.subspan(tracks.first_span[track], tracks.span_count[track]);
-  const auto tells = [&](StringId category) { return TellsKind(trace.text(category), kind); };
+  const auto tells = [&](StringId category) { return ImpliesKind(trace.text(category), kind); };
   return kind == TrackKind::kDeviceStream ? std::any_of(categories.begin(), categories.end(), tells)
                                           : std::all_of(categories.begin(), categories.end(), tells);
 }
 
-bool IsToldByName(std::string_view name, std::string_view category, const std::string& number) {
+bool IsImpliedByName(std::string_view name, std::string_view category, const std::string& number) {
   if (category == "ProfileStep") return name == "ProfileStep#" + number;
   return (category == "user_annotation" || category == "profiler_step") && name == "ProfilerStep#" + number;
 }
@@ -84,7 +85,7 @@ std::string OwnTrackMembers(const Trace& trace, const ChromePlan& plan, const Ch
     const uint32_t track = Row(id);
     const uint32_t first = tracks.first_span[track];
     const bool crosses = Crosses(trace.spans(), first, first + tracks.span_count[track]);
-    if (tracks.span_count[track] == 0 || (!crosses && IsToldByCategories(trace, track))) continue;
+    if (tracks.span_count[track] == 0 || (!crosses && IsImpliedByCategories(trace, track))) continue;
     list.append(list.empty() ? "[{" : ", {").append(pieces.track(id));
     list.append(", \"kind\": \"").append(kKinds[static_cast<size_t>(tracks.kind[track])]).append("\", \"device\": ");
     AppendInt(&list, tracks.device[track]);
@@ -109,7 +110,7 @@ OwnStepNumbers::OwnStepNumbers(const Trace& trace) {
     if (steps.span[step] == SpanId::kNone || steps.number[step] < 0) continue;
     const uint32_t span = Row(steps.span[step]);
     const std::string_view category = trace.text(spans.category[span]);
-    if (IsToldByName(trace.text(spans.name[span]), category, std::to_string(steps.number[step]))) continue;
+    if (IsImpliedByName(trace.text(spans.name[span]), category, std::to_string(steps.number[step]))) continue;
     if (category.empty() && !FindJsonMember(trace.text(spans.extra[span]), "step_num").empty()) continue;  // XLA's
     number_of_[span] = steps.number[step];
   }

@@ -18,7 +18,7 @@
 namespace opscope {
 namespace {
 
-constexpr int64_t kBelowEverything = 536870912;  // Kineto's sort index of the process "Spans"
+constexpr int64_t kSpansSortIndex = 536870912;  // Kineto's sort index of the process "Spans"
 
 // -1, 0, 1; numbers before texts.
 int CompareIdentity(const Trace& trace, int64_t number_a, StringId text_a, int64_t number_b, StringId text_b) {
@@ -54,7 +54,7 @@ void Widen(const Rows& times, Timestamp* first, Timestamp* last, bool* any) {
   *any = true;
 }
 
-bool IsOfTheWindow(const Trace& trace, uint32_t instant) {
+bool IsWindowInstant(const Trace& trace, uint32_t instant) {
   const InstantColumns& instants = trace.instants();
   const std::string_view name = trace.text(instants.name[instant]);
   return instants.scope[instant] == 'g' && (name == "Record Window End" || name.starts_with("Iteration Start: "));
@@ -150,7 +150,7 @@ void ChromePlan::OrderSpans(const Trace& trace) {
   const TrackColumns& tracks = trace.tracks();
   const SpanColumns& spans = trace.spans();
   spans_.reserve(spans.size());
-  if (writes_window_) spans_order_ = kBelowEverything;
+  if (writes_window_) spans_order_ = kSpansSortIndex;
   const auto before = [&](uint32_t a, uint32_t b) {
     return spans.start[a] != spans.start[b] ? spans.start[a] < spans.start[b] : spans.duration[a] > spans.duration[b];
   };
@@ -177,7 +177,7 @@ void ChromePlan::OrderInstants(const Trace& trace) {
   instants_ = memory_instants_.others();
   if (recorded_) out_of_memory_ = FindOutOfMemory(trace);
   const auto last = std::stable_partition(instants_.begin(), instants_.end(),
-                                          [&](uint32_t row) { return !IsOfTheWindow(trace, row); });
+                                          [&](uint32_t row) { return !IsWindowInstant(trace, row); });
   last_instants_ = static_cast<size_t>(last - instants_.begin());
   std::stable_sort(last, instants_.end(),
                    [&](uint32_t a, uint32_t b) { return trace.instants().time[a] < trace.instants().time[b]; });

@@ -10,13 +10,13 @@ namespace opscope {
 
 void WriteCollapsed(const Trace& trace, const FlameTree& tree, const ExportOptions& /*options*/, ExportOutput* out) {
   FoldedStacks(tree, [out](std::string_view piece) { out->Write(piece); });
-  out->LeaveOut("frames below the 2,048th of a path, which has their values", tree.deeper_spans);
-  out->LeaveOut("spans of devices", tree.device_spans);
-  out->LeaveOut("spans of tracks that are no threads", tree.other_spans);
-  out->LeaveOut("asynchronous spans", tree.async_spans + trace.async_spans().size());
-  out->LeaveOut("instants", trace.instants().size());
-  out->LeaveOut("counter samples", trace.counters().size());
-  out->LeaveOut("flows", trace.flows().size());
+  out->CountOmitted("frames below the 2,048th of a path, which has their values", tree.deeper_spans);
+  out->CountOmitted("spans of devices", tree.device_spans);
+  out->CountOmitted("spans of tracks that are no threads", tree.other_spans);
+  out->CountOmitted("asynchronous spans", tree.async_spans + trace.async_spans().size());
+  out->CountOmitted("instants", trace.instants().size());
+  out->CountOmitted("counter samples", trace.counters().size());
+  out->CountOmitted("flows", trace.flows().size());
 }
 
 }  // namespace opscope

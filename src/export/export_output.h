@@ -89,7 +89,7 @@ class ExportOutput {
         .Run(DefaultThreadCount());
   }
 
-  void LeaveOut(std::string_view what, uint64_t rows) {
+  void CountOmitted(std::string_view what, uint64_t rows) {
     if (rows != 0) left_out_.push_back({what, rows});
   }
   void SetCrossing(uint64_t spans) { crossing_spans_ = spans; }

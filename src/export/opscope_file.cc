@@ -32,7 +32,7 @@ size_t ThreadsFor(const Trace& trace) {
   return std::min(DefaultThreadCount(), rows / kRowsPerThread);
 }
 
-struct MadeBlock {
+struct BuiltBlock {
   std::string bytes;
   FooterBlock footer;
 };
@@ -48,7 +48,7 @@ void WriteOpscope(const Trace& trace, size_t threads, const TakeBytes& take) {
     const std::vector<PlannedBlock>& plan;
     Footer* of_file;
 
-    MadeBlock operator()(size_t i, MadeBlock made) {
+    BuiltBlock operator()(size_t i, BuiltBlock made) {
       made.bytes.clear();
       if (i == 0) {  // the longest task, needed only by the footer: started first
         of_file->sums = SumByName(trace.spans());
@@ -68,7 +68,7 @@ void WriteOpscope(const Trace& trace, size_t threads, const TakeBytes& take) {
   uint64_t written = header.size();
   if (!take(header)) return;
   bool go_on = true;
-  const auto take_block = [&](const MadeBlock& made) {
+  const auto take_block = [&](const BuiltBlock& made) {
     if (made.bytes.empty()) return true;
     if (made.footer.type == block_types::kTable) {
       footer.blocks.push_back(made.footer);
@@ -77,7 +77,7 @@ void WriteOpscope(const Trace& trace, size_t threads, const TakeBytes& take) {
     written += made.bytes.size();
     return go_on = take(made.bytes);
   };
-  OrderedBlocks<MadeBlock, decltype(make_worker), decltype(take_block)>(plan.size() + 1, make_worker, take_block)
+  OrderedBlocks<BuiltBlock, decltype(make_worker), decltype(take_block)>(plan.size() + 1, make_worker, take_block)
       .Run(threads);
   if (!go_on) return;
   std::string end;

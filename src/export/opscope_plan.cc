@@ -19,7 +19,7 @@ namespace {
 
 // Limits of a block of strings, and thereby the number of names that one flipped bit can cost. Each block has its own
 // checksum and compression.
-constexpr size_t kMaxStringBlockBytes = size_t{4} << 20, kFewTexts = 256, kMostBlocksOfMany = 32;
+constexpr size_t kMaxStringBlockBytes = size_t{4} << 20, kFewTexts = 256, kMaxBlocksOfMany = 32;
 
 // Adds some rows of a column to a block unless all are absent.
 template <typename Description, typename Column, typename T>
@@ -99,7 +99,7 @@ void OpscopePlan::PlanStrings() {
   };
   size_t first = 0, bytes = 0;
   const size_t count = trace_.string_count();
-  const size_t texts_of_block = std::clamp<size_t>(count / kMostBlocksOfMany, kFewTexts, kMaxRowsPerBlock);
+  const size_t texts_of_block = std::clamp<size_t>(count / kMaxBlocksOfMany, kFewTexts, kMaxRowsPerBlock);
   for (size_t id = 0; id < count; ++id) {
     bytes += trace_.text(static_cast<StringId>(id)).size();
     if (id + 1 - first < texts_of_block && bytes < kMaxStringBlockBytes) continue;

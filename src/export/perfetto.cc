@@ -72,16 +72,16 @@ void CountLeftOut(const Trace& trace, const PerfettoPlan& plan, ExportOutput* ou
   for (const uint32_t row : plan.instants().others())
     far_instants += plan.times().Holds(trace.instants().time[row]) ? 0 : 1;
   out->SetCrossing(plan.lanes().crossing_spans());
-  out->LeaveOut("spans, too far away in time", plan.lanes().far_spans() + trace.async_spans().size() - async);
-  out->LeaveOut("instants, too far away in time", far_instants);
-  out->LeaveOut("counter samples, too far away in time", CountFar(trace.counters().time, plan.times()));
-  out->LeaveOut("flows without a span at either end", plan.flows_without_span());
-  out->LeaveOut("flows back in time", plan.flows_back_in_time());
-  out->LeaveOut("entries of metadata", trace.metadata().size());
-  out->LeaveOut("tensors of arguments", trace.tensors().size());
-  out->LeaveOut("held tensors", trace.held_tensors().size());
-  out->LeaveOut("lives of tensors", trace.tensor_lives().size());
-  out->LeaveOut("operator schemas", trace.operators().size());
+  out->CountOmitted("spans, too far away in time", plan.lanes().far_spans() + trace.async_spans().size() - async);
+  out->CountOmitted("instants, too far away in time", far_instants);
+  out->CountOmitted("counter samples, too far away in time", CountFar(trace.counters().time, plan.times()));
+  out->CountOmitted("flows without a span at either end", plan.flows_without_span());
+  out->CountOmitted("flows back in time", plan.flows_back_in_time());
+  out->CountOmitted("entries of metadata", trace.metadata().size());
+  out->CountOmitted("tensors of arguments", trace.tensors().size());
+  out->CountOmitted("held tensors", trace.held_tensors().size());
+  out->CountOmitted("lives of tensors", trace.tensor_lives().size());
+  out->CountOmitted("operator schemas", trace.operators().size());
 }
 
 }  // namespace

@@ -242,7 +242,7 @@ void PerfettoEvents::WriteInstant(uint32_t row, std::string* out) const {
   if (!plan_.times().Holds(instants.time[row])) return;
   std::string scratch;
   const TrackId track = instants.track[row];
-  uint64_t where = plan_.OfEverything();
+  uint64_t where = plan_.GlobalTrack();
   if (track != TrackId::kNone && instants.scope[row] != 'g') {
     where = instants.scope[row] == 'p' ? plan_.OfProcess(trace_.tracks().process[Row(track)]) : plan_.OfTrack(track);
   }

@@ -164,7 +164,7 @@ class HeadWriter {
       const AsyncLane& lane = plan_.async_lanes()[i];
       AddNamedTrack(plan_.OfAsyncLane(i), ParentOf(lane.track), trace_.text(lane.name));
     }
-    if (trace_.instants().size() != 0) AddNamedTrack(plan_.OfEverything(), 0, "global");
+    if (trace_.instants().size() != 0) AddNamedTrack(plan_.GlobalTrack(), 0, "global");
   }
 
   uint64_t ParentOf(TrackId track) const { return track == TrackId::kNone ? 0 : plan_.OfTrack(track); }

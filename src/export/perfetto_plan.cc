@@ -3,7 +3,7 @@
 // its importer's numbering.
 // A flow is kept only if both ends have a span and the start precedes the arrival, because Perfetto draws every arrow
 // forward in time; the others are counted. Async spans of one name that overlap are split over several tracks
-// (PartIntervals).
+// (PartitionIntervals).
 // SPDX-License-Identifier: Apache-2.0
 #include "export/perfetto_plan.h"
 
@@ -16,7 +16,7 @@
 namespace opscope {
 namespace {
 
-constexpr uint64_t kMostSignedTime = INT64_MAX;  // Perfetto's readers store times as signed numbers
+constexpr uint64_t kMaxSignedTime = INT64_MAX;  // Perfetto's readers store times as signed numbers
 
 uint64_t OverloadKey(const SpanColumns& spans, uint32_t span) {
   return uint64_t{Row(spans.overload[span])} << 32 | Row(spans.name[span]);
@@ -26,7 +26,7 @@ uint64_t OverloadKey(const SpanColumns& spans, uint32_t span) {
 
 PerfettoPlan::PerfettoPlan(const Trace& trace)
     : trace_(trace),
-      times_(FitTimes(trace, kMostSignedTime)),
+      times_(ChooseTimeBase(trace, kMaxSignedTime)),
       lanes_(trace, times_),
       instants_(trace),
       names_(trace.string_count()),
@@ -106,7 +106,7 @@ void PerfettoPlan::PartAsyncSpans() {
     std::vector<Interval> intervals;
     for (end = begin; end < order.size() && group(order[end]) == group(order[begin]); ++end)
       intervals.push_back({spans.start[order[end]], spans.start[order[end]] + spans.duration[order[end]]});
-    for (std::vector<uint32_t>& rows : PartIntervals(intervals)) {
+    for (std::vector<uint32_t>& rows : PartitionIntervals(intervals)) {
       for (uint32_t& row : rows)
         row = order[begin + row];
       async_lanes_.push_back({spans.track[order[begin]], spans.name[order[begin]], std::move(rows)});

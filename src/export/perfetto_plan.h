@@ -90,9 +90,9 @@ struct CounterTrack {
 };
 
 // Gives ids consecutive numbers from 1 in order of first use.
-class UseNumbers {
+class FirstUseNumbering {
  public:
-  explicit UseNumbers(size_t ids) : number_(ids, 0) {}
+  explicit FirstUseNumbering(size_t ids) : number_(ids, 0) {}
   void Use(uint32_t id) {
     if (id >= number_.size() || number_[id] != 0) return;  // kNone, or already numbered
     ids_.push_back(id);
@@ -126,7 +126,7 @@ class PerfettoPlan {
   uint64_t OfAsyncLane(size_t lane) const { return first_async_ + lane; }
   uint64_t OfCounter(size_t counter_track) const { return first_counter_ + counter_track; }
   uint64_t OfCounterRow(size_t row) const { return OfCounter(counter_of_row_[row]); }
-  uint64_t OfEverything() const { return first_counter_ + counter_tracks_.size(); }  // instants of no process
+  uint64_t GlobalTrack() const { return first_counter_ + counter_tracks_.size(); }  // instants of no process
 
   // Numbers of interned texts.
   uint64_t NameOf(uint32_t span) const;
@@ -141,10 +141,10 @@ class PerfettoPlan {
   static uint64_t Annotation(KnownAnnotation known) { return static_cast<uint64_t>(known) + 1; }
   uint64_t MemberName(std::string_view key) const { return member_numbers_.find(key).value(); }
 
-  const UseNumbers& names() const { return names_; }                         // StringId
-  const UseNumbers& categories() const { return categories_; }               // StringId
-  const UseNumbers& arguments() const { return arguments_; }                 // ArgsId
-  const UseNumbers& stacks() const { return stacks_; }                       // StackId
+  const FirstUseNumbering& names() const { return names_; }                  // StringId
+  const FirstUseNumbering& categories() const { return categories_; }        // StringId
+  const FirstUseNumbering& arguments() const { return arguments_; }          // ArgsId
+  const FirstUseNumbering& stacks() const { return stacks_; }                // StackId
   const std::vector<uint32_t>& overloads() const { return overloads_; }      // a span of each name with overload
   const std::vector<std::string_view>& members() const { return members_; }  // keys of `extra`, as spelt there
 
@@ -175,7 +175,7 @@ class PerfettoPlan {
   std::vector<uint32_t> counter_of_row_;
   uint64_t first_track_ = 0, first_lane_ = 0, first_async_ = 0, first_counter_ = 0;
 
-  UseNumbers names_, categories_, arguments_, stacks_;
+  FirstUseNumbering names_, categories_, arguments_, stacks_;
   std::vector<uint32_t> overloads_;
   tsl::robin_map<uint64_t, uint64_t, MixedHash> overload_numbers_;  // by name and overload
   std::vector<bool> seen_extra_;                                    // by StringId

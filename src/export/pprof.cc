@@ -163,12 +163,12 @@ class PprofWriter {
 
 void WritePprof(const Trace& trace, const FlameTree& tree, const ExportOptions& options, ExportOutput* out) {
   PprofWriter().Write(trace, tree, options.trace_name, out);
-  out->LeaveOut("frames below the 2,048th of a path, which has their values", tree.deeper_spans);
-  out->LeaveOut("spans of tracks that are no threads or streams", tree.other_spans);
-  out->LeaveOut("asynchronous spans", tree.async_spans + trace.async_spans().size());
-  out->LeaveOut("instants", trace.instants().size());
-  out->LeaveOut("counter samples", trace.counters().size());
-  out->LeaveOut("flows", trace.flows().size());
+  out->CountOmitted("frames below the 2,048th of a path, which has their values", tree.deeper_spans);
+  out->CountOmitted("spans of tracks that are no threads or streams", tree.other_spans);
+  out->CountOmitted("asynchronous spans", tree.async_spans + trace.async_spans().size());
+  out->CountOmitted("instants", trace.instants().size());
+  out->CountOmitted("counter samples", trace.counters().size());
+  out->CountOmitted("flows", trace.flows().size());
 }
 
 }  // namespace opscope

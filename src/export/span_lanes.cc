@@ -2,7 +2,7 @@
 // (picture: span_lanes.h).
 // Lay walks a track in pre-order with a stack of open spans. A span that begins before its sibling ended, or ends after
 // its parent, becomes a crossing unit with its whole subtree, and the unit is laid out again by itself. Units are then
-// packed into as few lanes as possible: PartIntervals gives each the lane that became free earliest (interval
+// packed into as few lanes as possible: PartitionIntervals gives each the lane that became free earliest (interval
 // partitioning, O(n log n)). One lane per crossing span would be simpler, and would give a trace in which each step
 // crosses as many rows as steps.
 // SPDX-License-Identifier: Apache-2.0
@@ -30,7 +30,7 @@ Timestamp EndOf(const SpanColumns& spans, uint32_t row) {
   return Later(spans.start[row], spans.duration[row]);
 }
 
-ExportTimes FitTimes(const Trace& trace, uint64_t most) {
+ExportTimes ChooseTimeBase(const Trace& trace, uint64_t most) {
   Timestamp first{std::numeric_limits<int64_t>::max()}, last{std::numeric_limits<int64_t>::min()};
   const auto widen = [&](std::span<const Timestamp> times) {
     for (const Timestamp time : times)
@@ -53,7 +53,7 @@ ExportTimes FitTimes(const Trace& trace, uint64_t most) {
   return times;
 }
 
-std::vector<std::vector<uint32_t>> PartIntervals(const std::vector<Interval>& intervals) {
+std::vector<std::vector<uint32_t>> PartitionIntervals(const std::vector<Interval>& intervals) {
   using Free = std::pair<Timestamp, size_t>;  // time from which a row is free, row
   std::priority_queue<Free, std::vector<Free>, std::greater<>> free;
   std::vector<std::vector<uint32_t>> rows;
@@ -88,11 +88,11 @@ void SpanLanes::AddTrack(TrackId track, const ExportTimes& times) {
   async_units_.clear();
   unit_rows_.clear();
   const size_t begin = rows_.size();
-  Lay(track_first_, track_last_, times, &rows_);
+  LayOut(track_first_, track_last_, times, &rows_);
   if (rows_.size() > begin) lanes_.push_back({track, LaneKind::kNested, begin, rows_.size()});
   for (size_t i = 0; i < crossing_units_.size(); ++i) {  // Lay may append more
     crossing_units_[i].begin = unit_rows_.size();
-    Lay(crossing_units_[i].first, crossing_units_[i].last, times, &unit_rows_);
+    LayOut(crossing_units_[i].first, crossing_units_[i].last, times, &unit_rows_);
     crossing_units_[i].end = unit_rows_.size();
   }
   crossing_ += crossing_units_.size();
@@ -106,7 +106,7 @@ void SpanLanes::AddTrack(TrackId track, const ExportTimes& times) {
   AddLanes(track, LaneKind::kAsync, &async_units_);
 }
 
-void SpanLanes::Lay(uint32_t first, uint32_t last, const ExportTimes& times, std::vector<uint32_t>* rows) {
+void SpanLanes::LayOut(uint32_t first, uint32_t last, const ExportTimes& times, std::vector<uint32_t>* rows) {
   const bool is_unit = first != track_first_ || last != track_last_;
   open_.clear();
   Timestamp last_start{std::numeric_limits<int64_t>::min()};
@@ -169,7 +169,7 @@ void SpanLanes::AddLanes(TrackId track, LaneKind kind, std::vector<Unit>* units)
   std::vector<Interval> intervals;
   for (const Unit& unit : *units)
     intervals.push_back({spans_.start[unit.first], EndOf(spans_, unit.first)});
-  for (const std::vector<uint32_t>& of_lane : PartIntervals(intervals)) {
+  for (const std::vector<uint32_t>& of_lane : PartitionIntervals(intervals)) {
     const size_t begin = rows_.size();
     for (const uint32_t i : of_lane) {
       rows_.insert(rows_.end(), unit_rows_.begin() + static_cast<ptrdiff_t>((*units)[i].begin),

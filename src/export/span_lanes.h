@@ -31,7 +31,7 @@ struct ExportTimes {
   uint64_t At(Timestamp time) const { return static_cast<uint64_t>(time.ns) - static_cast<uint64_t>(base.ns); }
 };
 // Chooses the base for all times of the Trace, ends of spans included. O(rows).
-[[nodiscard]] ExportTimes FitTimes(const Trace& trace, uint64_t most);
+[[nodiscard]] ExportTimes ChooseTimeBase(const Trace& trace, uint64_t most);
 
 // start + duration, clamped to the largest Timestamp.
 [[nodiscard]] Timestamp EndOf(const SpanColumns& spans, uint32_t row);
@@ -41,7 +41,7 @@ struct ExportTimes {
 struct Interval {
   Timestamp start, end;
 };
-[[nodiscard]] std::vector<std::vector<uint32_t>> PartIntervals(const std::vector<Interval>& intervals);
+[[nodiscard]] std::vector<std::vector<uint32_t>> PartitionIntervals(const std::vector<Interval>& intervals);
 
 enum class LaneKind : uint8_t { kNested, kCrossing, kAsync };
 
@@ -91,7 +91,7 @@ class SpanLanes {
   void AddTrack(TrackId track, const ExportTimes& times);
   // Appends those of the rows [first, last) that fit one lane to `rows`, and the others to crossing_units_ and
   // async_units_.
-  void Lay(uint32_t first, uint32_t last, const ExportTimes& times, std::vector<uint32_t>* rows);
+  void LayOut(uint32_t first, uint32_t last, const ExportTimes& times, std::vector<uint32_t>* rows);
   void AddLanes(TrackId track, LaneKind kind, std::vector<Unit>* units);
   uint32_t SubtreeEnd(uint32_t row, uint32_t last);
   std::vector<uint32_t> OpenBefore(const Lane& lane, size_t first) const;

@@ -35,7 +35,7 @@ std::vector<std::string> EdgesOf(const Trace& trace, const SpanLanes& lanes, siz
 
 TEST(SpanLanes, PutWhatCrossesOnARowOfItsOwnWithWhatIsBelow) {
   const Trace trace = MakeEverything();
-  const ExportTimes times = FitTimes(trace, INT64_MAX);
+  const ExportTimes times = ChooseTimeBase(trace, INT64_MAX);
   EXPECT_EQ(times.base, Timestamp{-100});
   const SpanLanes lanes(trace, times);
   ASSERT_EQ(lanes.lanes().size(), 5u);
@@ -86,7 +86,7 @@ TEST(SpanLanes, NestInEveryRandomTrace) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Trace trace = RandomTables(seed).Make(seed * 3);
     for (const uint64_t most : {uint64_t{INT64_MAX}, (uint64_t{1} << 53) - 1, uint64_t{1000}}) {
-      const ExportTimes times = FitTimes(trace, most);
+      const ExportTimes times = ChooseTimeBase(trace, most);
       ExpectWhole(trace, SpanLanes(trace, times), times);
       if (HasFatalFailure()) return;
     }
@@ -100,7 +100,7 @@ TEST(SpanLanes, OfManySpansThatCrossEachOtherTakeNoSquareOfTime) {
   for (int i = 0; i < kSpans; ++i)
     builder.AddSpan({.start = {i}, .duration = {kSpans}, .name = builder.Intern("x"), .track = track});
   const Trace trace = builder.Build();
-  const ExportTimes times = FitTimes(trace, INT64_MAX);
+  const ExportTimes times = ChooseTimeBase(trace, INT64_MAX);
   const SpanLanes lanes(trace, times);  // hours, were it quadratic
   EXPECT_EQ(lanes.rows().size(), size_t{kSpans});
   EXPECT_EQ(lanes.lanes().size(), size_t{kSpans});
@@ -113,18 +113,18 @@ TEST(ExportTimes, KeepTheLastWhenNotAllCanBeSaid) {
   builder.AddSpan({.start = {0}, .duration = {5}, .name = builder.Intern("without a time"), .track = track});
   builder.AddSpan({.start = {now}, .duration = {5}, .name = builder.Intern("now"), .track = track});
   const Trace trace = builder.Build();
-  const ExportTimes times = FitTimes(trace, (uint64_t{1} << 53) - 1);
+  const ExportTimes times = ChooseTimeBase(trace, (uint64_t{1} << 53) - 1);
   const SpanLanes lanes(trace, times);
   ASSERT_EQ(lanes.rows().size(), 1u);
   EXPECT_EQ(trace.text(trace.spans().name[lanes.rows()[0]]), "now");
   EXPECT_EQ(lanes.far_spans(), 1u);
-  EXPECT_EQ(FitTimes(trace, INT64_MAX).base, Timestamp{0}) << "Perfetto's times are those of the Trace";
+  EXPECT_EQ(ChooseTimeBase(trace, INT64_MAX).base, Timestamp{0}) << "Perfetto's times are those of the Trace";
 }
 
-TEST(PartIntervals, TakeAsFewRowsAsOverlapsAsk) {
-  EXPECT_THAT(PartIntervals({{{0}, {10}}, {{5}, {7}}, {{7}, {20}}, {{10}, {11}}}),
+TEST(PartitionIntervals, TakeAsFewRowsAsOverlapsAsk) {
+  EXPECT_THAT(PartitionIntervals({{{0}, {10}}, {{5}, {7}}, {{7}, {20}}, {{10}, {11}}}),
               ElementsAre(ElementsAre(0u, 3u), ElementsAre(1u, 2u)));
-  EXPECT_TRUE(PartIntervals({}).empty());
+  EXPECT_TRUE(PartitionIntervals({}).empty());
 }
 
 }  // namespace

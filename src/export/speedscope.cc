@@ -16,8 +16,8 @@
 namespace opscope {
 namespace {
 
-constexpr size_t kSpansPerBlock = 4096;                       // spans per block
-constexpr uint64_t kMostExactTime = (uint64_t{1} << 53) - 1;  // the largest integer that JavaScript represents exactly
+constexpr size_t kSpansPerBlock = 4096;                      // spans per block
+constexpr uint64_t kMaxExactTime = (uint64_t{1} << 53) - 1;  // the largest integer that JavaScript represents exactly
 constexpr size_t kEventRoom = 96;
 
 // Numbers of frames by name and overload.
@@ -63,7 +63,7 @@ struct LaneBlock {
 class SpeedscopeWriter {
  public:
   explicit SpeedscopeWriter(const Trace& trace)
-      : trace_(trace), times_(FitTimes(trace, kMostExactTime)), lanes_(trace, times_), frames_(trace, lanes_) {
+      : trace_(trace), times_(ChooseTimeBase(trace, kMaxExactTime)), lanes_(trace, times_), frames_(trace, lanes_) {
     for (size_t i = 0; i < lanes_.lanes().size(); ++i) {
       const Lane& lane = lanes_.lanes()[i];
       for (size_t begin = lane.begin; begin < lane.end; begin += kSpansPerBlock)
@@ -87,11 +87,11 @@ class SpeedscopeWriter {
     tail.append(",\"exporter\":\"opscope\"}\n");
     out->Write(tail);
     out->SetCrossing(lanes_.crossing_spans());
-    out->LeaveOut("spans, too far away in time", lanes_.far_spans());
-    out->LeaveOut("asynchronous spans with an id", trace_.async_spans().size());
-    out->LeaveOut("instants", trace_.instants().size());
-    out->LeaveOut("counter samples", trace_.counters().size());
-    out->LeaveOut("flows", trace_.flows().size());
+    out->CountOmitted("spans, too far away in time", lanes_.far_spans());
+    out->CountOmitted("asynchronous spans with an id", trace_.async_spans().size());
+    out->CountOmitted("instants", trace_.instants().size());
+    out->CountOmitted("counter samples", trace_.counters().size());
+    out->CountOmitted("flows", trace_.flows().size());
   }
 
  private:

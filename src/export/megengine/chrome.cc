@@ -21,7 +21,7 @@
 namespace opscope {
 namespace {
 
-using What = MegEngineWhat;
+using What = MegEngineEventKind;
 using Role = MegEngineRole;
 
 constexpr size_t kEventsPerBlock = 2048;
@@ -244,7 +244,7 @@ struct Ratios {
 
 Ratios RatiosOf(const Trace& trace, const MegEngineFacts& facts, const std::vector<std::vector<MegEngineMark>>& events,
                 ProcessId process) {
-  const MegEngineRatios ratios = ReckonMegEngineRatios(trace, facts, process);
+  const MegEngineRatios ratios = ComputeMegEngineRatios(trace, facts, process);
   int64_t end = ratios.end;
   const TrackColumns& tracks = trace.tracks();
   for (size_t track = 0; track < tracks.size(); ++track) {
@@ -314,9 +314,9 @@ void WriteMegEngineChrome(const Trace& trace, const ExportOptions&, ExportOutput
       writer.Write(events[block.track][i], places[block.track], text);
   });
   out->Write(tail + "],\"metadata\":{\"localTime\":\"" + std::to_string(trace.info().epoch_ns) + "\"}}");
-  out->LeaveOut("spans of CUDA, which this format has not", facts.spans_of_cuda());
-  out->LeaveOut("asynchronous spans", trace.async_spans().size());
-  out->LeaveOut("allocations", trace.allocations().size());
+  out->CountOmitted("spans of CUDA, which this format has not", facts.spans_of_cuda());
+  out->CountOmitted("asynchronous spans", trace.async_spans().size());
+  out->CountOmitted("allocations", trace.allocations().size());
 }
 
 }  // namespace opscope

@@ -16,12 +16,13 @@
 namespace opscope {
 namespace {
 
-using What = MegEngineWhat;
+using What = MegEngineEventKind;
 using Role = MegEngineRole;
 using Events = std::vector<MegEngineMark>;
 
-constexpr std::array<std::string_view, 6> kReckoned = {"nr_op_pending",   "nr_redunant_tensor", "nr_redundant_tensor",
-                                                       "gpu_usgae_ratio", "gpu_usage_ratio",    "train_time_ratio"};
+constexpr std::array<std::string_view, 6> kComputedCounters = {"nr_op_pending",       "nr_redunant_tensor",
+                                                               "nr_redundant_tensor", "gpu_usgae_ratio",
+                                                               "gpu_usage_ratio",     "train_time_ratio"};
 
 class Lister {
  public:
@@ -54,7 +55,7 @@ class Lister {
   void AddCounters() {
     const CounterColumns& counters = trace_.counters();
     std::vector<int8_t> is_reckoned(trace_.string_count(), 0);
-    for (const std::string_view name : kReckoned) {
+    for (const std::string_view name : kComputedCounters) {
       if (const auto id = trace_.FindString(name)) is_reckoned[Row(*id)] = 1;
     }
     const auto ahead = trace_.FindString("device_ahead_ms"), alive = trace_.FindString("nr_alive_tensor");
@@ -267,7 +268,7 @@ std::vector<std::vector<MegEngineMark>> ListMegEngineMarks(const Trace& trace, c
   return Lister(trace, facts).Run();
 }
 
-MegEngineRatios ReckonMegEngineRatios(const Trace& trace, const MegEngineFacts& facts, ProcessId process) {
+MegEngineRatios ComputeMegEngineRatios(const Trace& trace, const MegEngineFacts& facts, ProcessId process) {
   const SpanColumns& spans = trace.spans();
   struct Work {
     int64_t begin, start, end, dispatched;

@@ -20,7 +20,7 @@
 
 namespace opscope {
 
-enum class MegEngineWhat : uint8_t {
+enum class MegEngineEventKind : uint8_t {
   kBegin,  // row: span
   kEnd,
   kComplete,
@@ -46,7 +46,7 @@ enum class MegEngineWhat : uint8_t {
 struct MegEngineMark {
   int64_t time = 0;
   uint32_t row = 0;
-  MegEngineWhat what = MegEngineWhat::kBegin;
+  MegEngineEventKind what = MegEngineEventKind::kBegin;
 };
 
 // Events by track; empty for tracks that are not shown.
@@ -59,6 +59,7 @@ struct MegEngineRatios {
   double steps = 0;   // from the first to the last kernel of a step
   int64_t end = 0;    // end of the last kernel; 0: there is none
 };
-[[nodiscard]] MegEngineRatios ReckonMegEngineRatios(const Trace& trace, const MegEngineFacts& facts, ProcessId process);
+[[nodiscard]] MegEngineRatios ComputeMegEngineRatios(const Trace& trace, const MegEngineFacts& facts,
+                                                     ProcessId process);
 
 }  // namespace opscope

@@ -54,7 +54,7 @@ void MegEngineFacts::FindWords() {
   }
 }
 
-bool MegEngineFacts::FindOfCuda(TrackId track) const {
+bool MegEngineFacts::DetectCudaTrack(TrackId track) const {
   if (is_of_timeline_) return false;  // CUPTI records nothing into a timeline
   const uint32_t first = trace_.tracks().first_span[Row(track)], count = trace_.tracks().span_count[Row(track)];
   for (uint32_t span = first; span < first + count; ++span) {
@@ -70,13 +70,13 @@ void MegEngineFacts::FindShown() {
   const TrackColumns& tracks = trace_.tracks();
   enum : uint8_t { kNothing, kOfCudaAlone, kOther };
   std::vector<uint8_t> has(trace_.processes().size(), kNothing);
-  is_of_cuda_.assign(tracks.size(), 0);
+  is_cuda_track_.assign(tracks.size(), 0);
   for (uint32_t track = 0; track < tracks.size(); ++track) {
-    const bool is_of_cuda = FindOfCuda(TrackId{track});
-    is_of_cuda_[track] = is_of_cuda ? 1 : 0;
-    spans_of_cuda_ += is_of_cuda ? tracks.span_count[track] : 0;
+    const bool is_cuda_track = DetectCudaTrack(TrackId{track});
+    is_cuda_track_[track] = is_cuda_track ? 1 : 0;
+    spans_of_cuda_ += is_cuda_track ? tracks.span_count[track] : 0;
     uint8_t& of_process = has[Row(tracks.process[track])];
-    of_process = std::max<uint8_t>(of_process, is_of_cuda ? kOfCudaAlone : kOther);
+    of_process = std::max<uint8_t>(of_process, is_cuda_track ? kOfCudaAlone : kOther);
   }
   for (const uint8_t what : has)
     is_process_shown_.push_back(what != kOfCudaAlone ? 1 : 0);
@@ -216,14 +216,14 @@ void MegEngineFacts::CountPending() {
   }
 }
 
-bool MegEngineFacts::SaysTensorZero(uint32_t span) const {
+bool MegEngineFacts::HasTensorIdZero(uint32_t span) const {
   const StringId extra = trace_.spans().extra[span];
   return extra != StringId::kNone && FindJsonMember(trace_.text(extra), "id") == "0";
 }
 
 MegEngineRole MegEngineFacts::FindRole(uint32_t span) const {
   const SpanColumns& spans = trace_.spans();
-  if (is_of_cuda_[Row(spans.track[span])] != 0) return MegEngineRole::kRange;
+  if (is_cuda_track_[Row(spans.track[span])] != 0) return MegEngineRole::kRange;
   if (trace_.tracks().kind[Row(spans.track[span])] != TrackKind::kThread)
     return spans.kind[span] == SpanKind::kKernel ? MegEngineRole::kKernel : MegEngineRole::kRange;
   const StringId name = spans.name[span];
@@ -232,7 +232,7 @@ MegEngineRole MegEngineFacts::FindRole(uint32_t span) const {
     // Id 0 is the first tensor of a process, or no id: a mark of the worker has the name of a command too.
     if (role <= MegEngineRole::kKernel || spans.category[span] != StringId::kEmpty) return MegEngineRole::kRange;
     const bool is_of_tensor =
-        is_of_timeline_ ? SaysTensorZero(span) : trace_.text(name) != "GetValue" && life_of_.contains(KeyOf(span));
+        is_of_timeline_ ? HasTensorIdZero(span) : trace_.text(name) != "GetValue" && life_of_.contains(KeyOf(span));
     return is_of_tensor ? role : MegEngineRole::kRange;
   }
   return spans.kind[span] == SpanKind::kOperator ? MegEngineRole::kOperator : role;

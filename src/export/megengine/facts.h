@@ -68,7 +68,7 @@ class MegEngineFacts {
   // True for threads and devices, except tracks that only CUPTI recorded.
   bool IsShown(TrackId track) const {
     const TrackKind kind = trace_.tracks().kind[Row(track)];
-    return (kind == TrackKind::kThread || kind == TrackKind::kDeviceStream) && is_of_cuda_[Row(track)] == 0;
+    return (kind == TrackKind::kThread || kind == TrackKind::kDeviceStream) && is_cuda_track_[Row(track)] == 0;
   }
   // False for a process of which only CUPTI recorded.
   bool IsShown(ProcessId process) const { return is_process_shown_[Row(process)] != 0; }
@@ -82,9 +82,9 @@ class MegEngineFacts {
   uint64_t KeyOf(uint32_t span) const;
   void FindWords();
   void FindShown();
-  bool FindOfCuda(TrackId track) const;
+  bool DetectCudaTrack(TrackId track) const;
   MegEngineRole FindRole(uint32_t span) const;
-  bool SaysTensorZero(uint32_t span) const;  // its extra members have "id": 0
+  bool HasTensorIdZero(uint32_t span) const;  // its extra members have "id": 0
   void FindRoles();
   void FindDevices();
   void FindOperators();
@@ -99,7 +99,7 @@ class MegEngineFacts {
   tsl::robin_map<uint64_t, uint32_t> operator_of_, life_of_;
   tsl::robin_map<uint32_t, uint32_t> next_kernel_;
   std::vector<std::string> devices_, types_, counts_, shapes_;
-  std::vector<uint8_t> is_worker_, is_of_cuda_, is_process_shown_;
+  std::vector<uint8_t> is_worker_, is_cuda_track_, is_process_shown_;
   uint64_t spans_of_cuda_ = 0;
   bool is_timed_ = false, is_of_timeline_ = false;
   std::string no_device_ = "\"invalid\"", no_type_ = R"("dtype":"invalid")", no_count_ = R"("nr_elements":0)",

@@ -333,7 +333,7 @@ class Picture {
 void WriteMegEngineSvg(const Trace& trace, const ExportOptions&, ExportOutput* out) {
   Picture picture(trace);
   out->Write(picture.Draw());
-  out->LeaveOut("tensors without an address", picture.without_address());
+  out->CountOmitted("tensors without an address", picture.without_address());
 }
 
 }  // namespace opscope

@@ -17,7 +17,7 @@ namespace {
 using Of = MegEngineMembers::Of;
 
 // Writes the lifetime in milliseconds with six decimals.
-void PutLivingTime(int64_t lived, ChromeCursor* at) {
+void PutLifetime(int64_t lived, ChromeCursor* at) {
   const auto ns = static_cast<uint64_t>(lived);
   at->Put(",\"living_time\":\"");
   at->PutUint(ns / 1000000);
@@ -44,7 +44,7 @@ void PutMembers(const MegEngineMembers& members, ChromeCursor* at) {
     at->Put(members.type);
     at->Put(",\"id\":");
     at->PutUint(members.number);
-    if (members.lived >= 0) PutLivingTime(members.lived, at);
+    if (members.lived >= 0) PutLifetime(members.lived, at);
     at->Put(",\"name\":\"");
     at->Put(members.name);
     at->Put("\",");
@@ -61,7 +61,7 @@ void PutMembers(const MegEngineMembers& members, ChromeCursor* at) {
     at->Put(members.shape);
   } else if (members.of == Of::kLayout) {
     at->Put(members.type);
-    if (members.lived >= 0) PutLivingTime(members.lived, at);
+    if (members.lived >= 0) PutLifetime(members.lived, at);
     at->Put(",");
     at->Put(members.shape);
   }
@@ -122,11 +122,11 @@ void MegEngineMemberFinder::FindLayout(const MegEngineMark& event, MegEngineMemb
   members->of = Of::kLayout;
   members->type = facts_.TypeText(args);
   members->shape = facts_.ShapeText(args);
-  if (FindJsonMember(members->own, "living_time").empty()) members->lived = LivedBefore(event);
+  if (FindJsonMember(members->own, "living_time").empty()) members->lived = LifetimeUntil(event);
 }
 
 // Lifetime in ns of a tensor that was released by the event's time; -1: not released, or unknown.
-int64_t MegEngineMemberFinder::LivedBefore(const MegEngineMark& event) const {
+int64_t MegEngineMemberFinder::LifetimeUntil(const MegEngineMark& event) const {
   const TensorLifeColumns& lives = trace_.tensor_lives();
   const uint32_t life = facts_.LifeOf(event.row);
   if (life == kNoRow || lives.duration[life].ns < 0) return -1;
@@ -144,7 +144,7 @@ void MegEngineMemberFinder::FindTensor(const MegEngineMark& event, MegEngineMemb
   members->type = facts_.TypeText(args);
   members->count = facts_.CountText(args);
   members->shape = facts_.ShapeText(args);
-  members->lived = LivedBefore(event);
+  members->lived = LifetimeUntil(event);
   members->is_known = is_known;
   if (!is_known) {
     members->name = "UnknownTensor";
@@ -174,7 +174,7 @@ void AppendBesideKineto(const MegEngineMembers& members, bool has_list, std::str
   if (members.lived >= 0) {
     char text[64];
     ChromeCursor at(text);
-    PutLivingTime(members.lived, &at);
+    PutLifetime(members.lived, &at);
     add(std::string_view(text + 1, static_cast<size_t>(at.at() - text) - 1));
   }
   add(std::string("\"name\":\"").append(members.name).append("\""));

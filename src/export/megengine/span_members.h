@@ -48,14 +48,14 @@ class MegEngineMemberFinder {
   MegEngineMembers Find(const MegEngineMark& event);
   // The members as of the end of the span.
   MegEngineMembers FindAtEnd(uint32_t span) {
-    return Find({(spans_.start[span] + spans_.duration[span]).ns, span, MegEngineWhat::kEnd});
+    return Find({(spans_.start[span] + spans_.duration[span]).ns, span, MegEngineEventKind::kEnd});
   }
 
  private:
   void FindOperator(uint32_t row, MegEngineMembers* members, StringId* extra) const;
   void FindTensor(const MegEngineMark& event, MegEngineMembers* members);
   void FindLayout(const MegEngineMark& event, MegEngineMembers* members) const;
-  int64_t LivedBefore(const MegEngineMark& event) const;
+  int64_t LifetimeUntil(const MegEngineMark& event) const;
 
   const Trace& trace_;
   const SpanColumns& spans_;

@@ -136,12 +136,12 @@ void LeaveOutOfPaddle(const Trace& trace, const PaddleNodeTrees& trees, ExportOu
   uint64_t instants = 0;  // instants that are memory events
   for (const PaddleMemoryRow& row : trees.memory)
     instants += row.instant != UINT32_MAX ? 1 : 0;
-  out->LeaveOut("spans of devices that no call launched", without(of_devices, trees.device.size()));
-  out->LeaveOut("spans of tracks that are no threads or streams", of_others);
-  out->LeaveOut("asynchronous spans with an id", trace.async_spans().size());
-  out->LeaveOut("instants", without(trace.instants().size(), instants));
-  out->LeaveOut("counter samples", trace.counters().size());
-  out->LeaveOut("flows", without(trace.flows().size(), trees.device.size()));
+  out->CountOmitted("spans of devices that no call launched", without(of_devices, trees.device.size()));
+  out->CountOmitted("spans of tracks that are no threads or streams", of_others);
+  out->CountOmitted("asynchronous spans with an id", trace.async_spans().size());
+  out->CountOmitted("instants", without(trace.instants().size(), instants));
+  out->CountOmitted("counter samples", trace.counters().size());
+  out->CountOmitted("flows", without(trace.flows().size(), trees.device.size()));
 }
 
 std::string_view PaddleRunFacts::ExtraInfo(std::string_view key) const {

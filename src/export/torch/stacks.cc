@@ -16,7 +16,7 @@ namespace opscope {
 namespace {
 
 constexpr size_t kPieceBytes = size_t{1} << 18;
-constexpr size_t kMostKeptBytes = size_t{64} << 20;  // limit of the cache of stack texts
+constexpr size_t kMaxKeptBytes = size_t{64} << 20;  // limit of the cache of stack texts
 
 class StackLines {
  public:
@@ -28,7 +28,7 @@ class StackLines {
     if (id == StackId::kNone) return {};
     const auto found = texts_.find(Row(id));
     if (found != texts_.end()) return found->second;
-    if (kept_bytes_ > kMostKeptBytes) {
+    if (kept_bytes_ > kMaxKeptBytes) {
       texts_.clear();
       kept_bytes_ = 0;
     }
