@@ -47,7 +47,7 @@ SyncPoints Mapped(const SyncPoints& points, const ClockMap& map) {
   return mapped;
 }
 
-const char* DoubtOf(MatchOutcome outcome) {
+const char* MismatchReason(MatchOutcome outcome) {
   switch (outcome) {
     case MatchOutcome::kOtherTime:
       return "recorded at another time";
@@ -104,15 +104,15 @@ void CountMissed(const SyncPoints& reference, const ClockMember& member, const C
   clock->missed_after = std::min(clock->missed_after, match.after);
 }
 
-int64_t Moved(const ClockMap& map, int64_t time_ns) {
+int64_t CorrectionAt(const ClockMap& map, int64_t time_ns) {
   return map.ToReference(time_ns) - time_ns;
 }
 
 // The largest move at a matched pair. Outside the pairs a drift that is only noise would extrapolate without limit.
-int64_t MostMoved(const Comparison& match) {
+int64_t MaxCorrection(const Comparison& match) {
   int64_t most = 0;
   for (const ClockPair& pair : match.pairs)
-    most = std::max<int64_t>(most, std::llabs(Moved(match.fit.map, pair.own)));
+    most = std::max<int64_t>(most, std::llabs(CorrectionAt(match.fit.map, pair.own)));
   return most;
 }
 
@@ -145,7 +145,7 @@ class Aligner {
     MakeGroups();
     alignment_.reference = groups_.front().front();
     const ClockMember& reference = members_[alignment_.reference];
-    Settle(groups_.front(), ClockSource::kWallClock, {});
+    SetAlignment(groups_.front(), ClockSource::kWallClock, {});
     alignment_.clocks[alignment_.reference].source = ClockSource::kReference;
     for (size_t next = 0; next < aligned_.size(); ++next)  // Settle appends; each member is a partner once
       AlignOthersWith(aligned_[next]);
@@ -187,14 +187,14 @@ class Aligner {
     MemberClock clock;
     if (bound->is_measured) clock.wall_bound_ns = bound->bound_ns;
     const bool are_few = std::min(PointCount(first), PointCount(member)) < kMinPointsToDoubt;
-    if (match.outcome != MatchOutcome::kDoesNotFit || !are_few) clock.doubt = DoubtOf(match.outcome);
+    if (match.outcome != MatchOutcome::kDoesNotFit || !are_few) clock.doubt = MismatchReason(match.outcome);
     if (was_set) clock.contradiction = "set between recordings, by up to " + Micros(bound->bound_ns);
     bool shares = true;
     if (match.outcome == MatchOutcome::kMatched) {
-      shares = HoldsAgainst(match, *bound, &clock.contradiction);
+      shares = TrustsWallClock(match, *bound, &clock.contradiction);
       CountMissed(first.points, member, match, &clock);
       SetWallResiduals(match.pairs, &clock);
-      clock.refused = {Moved(match.fit.map, member.first_ns), match.fit.map.drift, match.fit.residual_p99_ns};
+      clock.refused = {CorrectionAt(match.fit.map, member.first_ns), match.fit.map.drift, match.fit.residual_p99_ns};
     }
     if (shares) {
       alignment_.clocks[i] = std::move(clock);
@@ -206,17 +206,17 @@ class Aligner {
 
   // Returns true if the wall clock is trusted over the collectives. `contradiction` gets the text for the user if they
   // differ.
-  static bool HoldsAgainst(const Comparison& match, const WallBound& bound, std::string* contradiction) {
-    const int64_t beyond_noise = MostMoved(match) - match.fit.residual_p99_ns;
+  static bool TrustsWallClock(const Comparison& match, const WallBound& bound, std::string* contradiction) {
+    const int64_t beyond_noise = MaxCorrection(match) - match.fit.residual_p99_ns;
     if (match.pairs.size() < kMinPairsToContradict || beyond_noise <= kSameClockNs) return true;
     const bool can_be = !bound.is_measured || beyond_noise <= bound.bound_ns;
     const bool holds = !can_be || match.fit.residual_p99_ns >= std::min(bound.bound_ns, kWorstProofNs);
-    *contradiction = "collectives are " + Micros(MostMoved(match)) + " off; " +
+    *contradiction = "collectives are " + Micros(MaxCorrection(match)) + " off; " +
                      (holds ? "the wall clock stands" : "it was set, or is another's");
     return holds;
   }
 
-  void Settle(const std::vector<size_t>& group, ClockSource source, const ClockMap& map) {
+  void SetAlignment(const std::vector<size_t>& group, ClockSource source, const ClockMap& map) {
     for (const size_t i : group) {
       alignment_.clocks[i].source = source;
       alignment_.clocks[i].map = map;
@@ -245,7 +245,7 @@ class Aligner {
     Comparison match =
         Compare(points, member.points, clocks_compare ? std::optional<int64_t>(max_difference_ns_) : std::nullopt);
     if (match.outcome != MatchOutcome::kMatched && match.outcome != MatchOutcome::kNothingShared) {
-      clock.doubt = DoubtOf(match.outcome);
+      clock.doubt = MismatchReason(match.outcome);
       clock.is_stranger = match.outcome != MatchOutcome::kDoesNotFit;
     }
     return match;
@@ -256,7 +256,7 @@ class Aligner {
                     const std::vector<Comparison>& matches) {
     const Comparison& best = *std::max_element(matches.begin(), matches.end(), HasLess);
     if (best.outcome != MatchOutcome::kMatched) return;
-    Settle(group, ClockSource::kCollectives, best.fit.map);
+    SetAlignment(group, ClockSource::kCollectives, best.fit.map);
     for (size_t k = 0; k < group.size(); ++k) {
       MemberClock& clock = alignment_.clocks[group[k]];
       if (!clock.is_stranger) clock.doubt.clear();

@@ -26,7 +26,7 @@ T MaxOf(std::span<const T> column) {
 }
 
 // For each row its rank in the sorted order.
-std::vector<int64_t> PlacesOf(std::span<const int64_t> sort_index) {
+std::vector<int64_t> RanksOf(std::span<const int64_t> sort_index) {
   std::vector<uint32_t> order(sort_index.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return sort_index[a] < sort_index[b]; });
@@ -125,9 +125,9 @@ ProcessRow TraceAppender::ProcessOf(const Trace& trace, size_t row, int32_t rank
 
 std::vector<MergedProcess> TraceAppender::Append(const Trace& trace, const TimeShift& shift, int32_t rank) {
   const IdBases bases = TakeIds(trace, rank);
-  const KeptRows everything;
+  const RowSelection everything;
   TraceCopy copy(trace, shift, bases, everything, builder_);
-  const std::vector<int64_t> places = PlacesOf(trace.processes().sort_index);
+  const std::vector<int64_t> places = RanksOf(trace.processes().sort_index);
   std::vector<ProcessId> ids;
   std::vector<MergedProcess> processes;
   for (size_t row = 0; row < places.size(); ++row) {

@@ -111,7 +111,7 @@ bool DriftIsReal(const std::vector<Point>& points, const Line& line) {
 // True if an impossible drift is in the data, and not the effect of a few late collectives in a row (a rank that was
 // still warming up): the drift moves the points much further than their distance from the line. REQUIRES: points are in
 // order of x.
-bool StandsOutOfNoise(const std::vector<Point>& points, const Line& line) {
+bool ExceedsNoise(const std::vector<Point>& points, const Line& line) {
   const double moved = std::fabs(line.drift) * (points.back().x - points.front().x);
   return points.size() >= kMinPairsForImpossible && moved >= 32 * Quantile(Distances(points, line), 0.5);
 }
@@ -141,7 +141,7 @@ ClockFit FitClock(std::span<const ClockPair> pairs) {
   Line line = FitLine(points, with_drift);
   if (with_drift && !DriftIsReal(points, line)) line = FitLine(points, false);
   if (std::fabs(line.drift) >= kMaxDrift) {
-    fit.drifts_too_much = StandsOutOfNoise(points, line);
+    fit.drifts_too_much = ExceedsNoise(points, line);
     if (!fit.drifts_too_much) line = FitLine(points, false);
   }
   fit.map.offset_ns = base + static_cast<int64_t>(std::llround(line.offset));

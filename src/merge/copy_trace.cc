@@ -16,7 +16,7 @@ namespace opscope {
 namespace {
 
 template <typename T>
-T Moved(T id, T base) {
+T CorrectionAt(T id, T base) {
   return id == 0 ? id : static_cast<T>(id + base);
 }
 
@@ -27,7 +27,7 @@ Timestamp TimeShift::operator()(Timestamp time) const {
   return {static_cast<int64_t>(static_cast<uint64_t>(map.ToReference(unix)) - static_cast<uint64_t>(epoch_ns))};
 }
 
-KeptRows::KeptRows(const Trace& trace, const std::vector<uint8_t>& spans)
+RowSelection::RowSelection(const Trace& trace, const std::vector<uint8_t>& spans)
     : spans_(&spans), tracks_(trace.tracks().size(), 0) {
   const SpanColumns& rows = trace.spans();
   bool is_first = true;
@@ -62,18 +62,18 @@ KeptRows::KeptRows(const Trace& trace, const std::vector<uint8_t>& spans)
   }
 }
 
-bool KeptRows::HasFlow(const FlowColumns& flows, size_t row) const {
+bool RowSelection::HasFlow(const FlowColumns& flows, size_t row) const {
   const auto has_end = [&](SpanId span, Timestamp time) {
     return span == SpanId::kNone ? HasMoment(time) : HasSpan(span);
   };
   return has_end(flows.start_span[row], flows.start_time[row]) && has_end(flows.end_span[row], flows.end_time[row]);
 }
 
-size_t KeptRows::CountSpans(size_t all) const {
+size_t RowSelection::CountSpans(size_t all) const {
   return spans_ == nullptr ? all : static_cast<size_t>(std::count(spans_->begin(), spans_->end(), 1));
 }
 
-std::vector<uint16_t> KeptRows::DepthsOf(const Trace& trace) const {
+std::vector<uint16_t> RowSelection::DepthsOf(const Trace& trace) const {
   if (spans_ == nullptr) return {};
   const SpanColumns& rows = trace.spans();
   std::vector<uint16_t> depths(rows.size(), 0);
@@ -95,7 +95,7 @@ ProcessRow CopyProcess(const Trace& trace, size_t process, TraceBuilder* builder
   });
 }
 
-TraceCopy::TraceCopy(const Trace& trace, const TimeShift& shift, const IdBases& bases, const KeptRows& kept,
+TraceCopy::TraceCopy(const Trace& trace, const TimeShift& shift, const IdBases& bases, const RowSelection& kept,
                      TraceBuilder* builder)
     : trace_(trace),
       shift_(shift),
@@ -136,7 +136,7 @@ void TraceCopy::Tracks(const std::vector<ProcessId>& processes) {
     }
     TrackRow row = Copied<TrackDescription>(rows, i);
     row.process = processes[Row(rows.process[i])];
-    row.logical_thread = Moved(row.logical_thread, bases_.logical_thread);
+    row.logical_thread = CorrectionAt(row.logical_thread, bases_.logical_thread);
     tracks_.push_back(builder_.AddTrack(row));
     builder_.SetPreOrdered(tracks_.back());
   }
@@ -217,9 +217,9 @@ void TraceCopy::Spans() {
     SpanRow row = Copied<SpanDescription>(rows, i);
     row.duration = shift_(rows.start[i] + rows.duration[i]) - row.start;
     if (!depths.empty()) row.depth = depths[i];
-    row.forward_thread = Moved(row.forward_thread, bases_.logical_thread);
-    row.correlation = Moved(row.correlation, bases_.correlation);
-    row.external_id = Moved(row.external_id, bases_.external);
+    row.forward_thread = CorrectionAt(row.forward_thread, bases_.logical_thread);
+    row.correlation = CorrectionAt(row.correlation, bases_.correlation);
+    row.external_id = CorrectionAt(row.external_id, bases_.external);
     row.kind = kind_of(i);
     spans_[i] = builder_.AddSpan(row);
   }
@@ -273,28 +273,28 @@ void TraceCopy::Calls() {
   for (size_t i = 0; i < calls.size(); ++i) {
     if (!kept_.HasSpan(calls.span[i])) continue;
     PythonCallRow row = Copied<PythonCallDescription>(calls, i);
-    row.id = Moved(row.id, bases_.python_call);
-    row.caller = Moved(caller_of(i), bases_.python_call);
+    row.id = CorrectionAt(row.id, bases_.python_call);
+    row.caller = CorrectionAt(caller_of(i), bases_.python_call);
     builder_.AddPythonCall(row);
   }
   const TensorColumns& tensors = trace_.tensors();
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (!kept_.HasSpan(tensors.span[i])) continue;
     TensorRow row = Copied<TensorDescription>(tensors, i);
-    row.tensor = Moved(row.tensor, bases_.tensor);
+    row.tensor = CorrectionAt(row.tensor, bases_.tensor);
     builder_.AddTensor(row);
   }
   const HeldTensorColumns& held = trace_.held_tensors();
   for (size_t i = 0; i < held.size(); ++i) {
     HeldTensorRow row = Copied<HeldTensorDescription>(held, i);
-    row.tensor = Moved(row.tensor, bases_.tensor);
+    row.tensor = CorrectionAt(row.tensor, bases_.tensor);
     builder_.AddHeldTensor(row);
   }
   const TensorLifeColumns& lives = trace_.tensor_lives();
   for (size_t i = 0; i < lives.size(); ++i) {
     TensorLifeRow row = Copied<TensorLifeDescription>(lives, i);
-    row.tensor = Moved(row.tensor, uint64_t{bases_.external});
-    row.op = Moved(row.op, uint64_t{bases_.external});
+    row.tensor = CorrectionAt(row.tensor, uint64_t{bases_.external});
+    row.op = CorrectionAt(row.op, uint64_t{bases_.external});
     builder_.AddTensorLife(row);
   }
 }

@@ -36,13 +36,13 @@ struct IdBases {
 };
 
 // Which rows are copied. Default: all.
-class KeptRows {
+class RowSelection {
  public:
-  KeptRows() = default;
+  RowSelection() = default;
   // Keeps the spans whose entry in `spans` is 1 (one entry per span; must outlive this object), and other rows between
   // the first begin and the last end of those spans. Tensors of modules are all kept: their time is that of their first
   // use. O(rows).
-  KeptRows(const Trace& trace, const std::vector<uint8_t>& spans);
+  RowSelection(const Trace& trace, const std::vector<uint8_t>& spans);
 
   bool HasSpan(size_t span) const { return spans_ == nullptr || (*spans_)[span] != 0; }
   bool HasSpan(SpanId span) const { return spans_ == nullptr || (span != SpanId::kNone && HasSpan(Row(span))); }
@@ -69,7 +69,7 @@ ProcessRow CopyProcess(const Trace& trace, size_t process, TraceBuilder* builder
 class TraceCopy {
  public:
   // Everything must outlive the copy.
-  TraceCopy(const Trace& trace, const TimeShift& shift, const IdBases& bases, const KeptRows& kept,
+  TraceCopy(const Trace& trace, const TimeShift& shift, const IdBases& bases, const RowSelection& kept,
             TraceBuilder* builder);
 
   // Copies all tables except processes, operators, problems and metadata. `processes`: the new id of each row of
@@ -111,7 +111,7 @@ class TraceCopy {
   const Trace& trace_;
   const TimeShift& shift_;
   const IdBases& bases_;
-  const KeptRows& kept_;
+  const RowSelection& kept_;
   TraceBuilder& builder_;
   // New id by old row; kNone: not copied yet, or left out.
   std::vector<StringId> strings_;

@@ -14,7 +14,7 @@
 namespace opscope {
 namespace {
 
-std::vector<ProcessId> CopyProcesses(const Trace& trace, const KeptRows& kept, TraceBuilder* builder) {
+std::vector<ProcessId> CopyProcesses(const Trace& trace, const RowSelection& kept, TraceBuilder* builder) {
   const ProcessColumns& rows = trace.processes();
   std::vector<uint8_t> used(rows.size(), 0);
   for (uint32_t track = 0; track < trace.tracks().size(); ++track) {
@@ -45,7 +45,7 @@ void CopyFacts(const Trace& trace, TraceBuilder* builder) {
 
 Trace Cut(const Trace& trace, const std::vector<uint8_t>& spans, std::string_view condition) {
   TraceBuilder builder;
-  const KeptRows kept(trace, spans);
+  const RowSelection kept(trace, spans);
   const TimeShift same;
   const IdBases bases;
   CopyFacts(trace, &builder);

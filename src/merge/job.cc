@@ -1,9 +1,9 @@
 // Decides which inputs belong to one job before any clock is compared.
-// FactsOf reads each input once: rank, world size, time range, and whether its times are unix times. LeaveOutOthers
-// then drops inputs of another world size (the majority wins) and doubles: two files of rank 3 that cover the same time
-// are one recording twice, while two that follow each other are cycles of one schedule and are both kept.
-// The order of the result depends on the contents alone (CanonicalOrder), so that a shell glob in another order gives
-// the same bytes.
+// FactsOf reads each input once: rank, world size, time range, and whether its times are unix times.
+// ExcludeForeignInputs then drops inputs of another world size (the majority wins) and doubles: two files of rank 3
+// that cover the same time are one recording twice, while two that follow each other are cycles of one schedule and are
+// both kept. The order of the result depends on the contents alone (CanonicalOrder), so that a shell glob in another
+// order gives the same bytes.
 // SPDX-License-Identifier: Apache-2.0
 #include "merge/job.h"
 
@@ -24,7 +24,7 @@ constexpr int64_t kCertainlyUnixNs = 1'000'000'000'000'000'000;
 
 // The rank that both inputs cover at the same time, or -1. Inputs of one rank that follow each other in time are cycles
 // of one schedule and no doubles.
-int32_t DoubledRank(const InputFacts& a, const InputFacts& b) {
+int32_t DuplicateRank(const InputFacts& a, const InputFacts& b) {
   for (const RankWindow& of_a : a.ranks) {
     for (const RankWindow& of_b : b.ranks) {
       if (of_a.rank == of_b.rank && of_a.first_ns < of_b.last_ns && of_b.first_ns < of_a.last_ns) return of_a.rank;
@@ -115,7 +115,7 @@ std::vector<size_t> CanonicalOrder(const std::vector<InputFacts>& facts) {
   return order;
 }
 
-void LeaveOutOthers(std::vector<InputFacts>* facts) {
+void ExcludeForeignInputs(std::vector<InputFacts>* facts) {
   std::map<uint32_t, size_t> votes;
   for (const InputFacts& input : *facts) {
     if (input.world_size != 0) ++votes[input.world_size];
@@ -131,7 +131,7 @@ void LeaveOutOthers(std::vector<InputFacts>* facts) {
     for (size_t k = i + 1; k < facts->size(); ++k) {
       InputFacts &a = (*facts)[i], &b = (*facts)[k];
       if (!a.left_out.empty() || !b.left_out.empty()) continue;
-      const int32_t rank = DoubledRank(a, b);
+      const int32_t rank = DuplicateRank(a, b);
       if (rank < 0) continue;
       const bool keeps_a = std::pair(a.ranks.size(), a.spans) >= std::pair(b.ranks.size(), b.spans);
       InputFacts &kept = keeps_a ? a : b, &other = keeps_a ? b : a;

@@ -46,7 +46,7 @@ struct InputFacts {
 // Sets `left_out` of inputs from another job (their world size differs from the majority's), and of two inputs that
 // cover the same time of one rank, of the one with fewer ranks, then fewer spans. REQUIRES: facts are in canonical
 // order.
-void LeaveOutOthers(std::vector<InputFacts>* facts);
+void ExcludeForeignInputs(std::vector<InputFacts>* facts);
 
 // Runs (first, last) of ranks in [0, world_size) that no input has.
 [[nodiscard]] std::vector<std::pair<uint32_t, uint32_t>> MissingRanks(const std::vector<InputFacts>& facts,

@@ -81,7 +81,7 @@ Machine MachineOf(const Trace& trace) {
   return machine;
 }
 
-Machine Common(const Machine& a, const Machine& b) {
+Machine CommonMachine(const Machine& a, const Machine& b) {
   Machine common;
   if (a.boot == b.boot) common.boot = a.boot;
   if (a.host == b.host) common.host = a.host;

@@ -28,7 +28,7 @@ struct Machine {
 [[nodiscard]] Machine MachineOf(const Trace& trace);
 
 // What two files of one rank agree on; a member on which they differ becomes empty.
-[[nodiscard]] Machine Common(const Machine& a, const Machine& b);
+[[nodiscard]] Machine CommonMachine(const Machine& a, const Machine& b);
 
 // How accurate a shared wall clock is between two inputs.
 struct WallBound {

@@ -60,7 +60,7 @@ TEST(Machine, BoundsItsWallClockByTheReadings) {
 TEST(Machine, OfSeveralFilesIsWhatHoldsForAll) {
   const Machine first = Of({{"opscope_boot", "\"a\""}, {"opscope_wall_clock", "[[0,100,1]]"}, {"host_name", "\"n\""}});
   const Machine other = Of({{"opscope_boot", "\"b\""}, {"opscope_wall_clock", "[[0,300,2]]"}, {"host_name", "\"n\""}});
-  const Machine common = Common(first, other);
+  const Machine common = CommonMachine(first, other);
   EXPECT_EQ(common.boot, "");
   EXPECT_EQ(common.host, "\"n\"");
   ASSERT_TRUE(common.offsets);

@@ -34,7 +34,7 @@ void AddTo(ClockMember* member, const InputFacts& facts, const SyncPoints& point
   member->first_ns = is_new ? facts.first_ns : std::min(member->first_ns, facts.first_ns);
   member->last_ns = is_new ? facts.last_ns : std::max(member->last_ns, facts.last_ns);
   member->has_wall_clock = facts.has_wall_clock;
-  member->machine = is_new ? machine : Common(member->machine, machine);
+  member->machine = is_new ? machine : CommonMachine(member->machine, machine);
   for (const auto& [group, list] : points) {
     std::vector<SyncPoint>& all = member->points[group];
     for (SyncPoint point : list) {
@@ -86,7 +86,7 @@ class Merger {
     const std::vector<size_t> order = CanonicalOrder(facts_);
     inputs_ = InOrder(&inputs_, order);
     facts_ = InOrder(&facts_, order);
-    LeaveOutOthers(&facts_);
+    ExcludeForeignInputs(&facts_);
     for (const InputFacts& facts : facts_) {
       if (facts.left_out.empty()) merged_.world_size = std::max(merged_.world_size, facts.world_size);
     }

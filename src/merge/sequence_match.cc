@@ -60,7 +60,7 @@ class Shifter {
       const Shift nearest = *std::min_element(in_time.begin(), in_time.end(), [](const Shift& a, const Shift& b) {
         return std::llabs(a.difference_ns) < std::llabs(b.difference_ns);
       });
-      if (CoincideByTheirClocks(nearest)) return nearest;
+      if (ClocksAgree(nearest)) return nearest;
     } else if (!fitting.empty()) {
       const Shift best = Choose(fitting, false);
       if (best.overlap >= kManyGaps && best.jitter_ns < variation / 4) return best;
@@ -142,7 +142,7 @@ class Shifter {
 
   // True if matched points are much nearer to each other than to their predecessors. In a very regular program the gaps
   // vary only by the noise of the collectives and so cannot tell one shift from another.
-  bool CoincideByTheirClocks(const Shift& shift) const {
+  bool ClocksAgree(const Shift& shift) const {
     std::vector<int64_t> distances, gaps;
     const int64_t first = std::max<int64_t>(0, -shift.shift);
     for (int64_t j = first; j < first + shift.overlap; ++j) {
