@@ -83,7 +83,7 @@ void AppendThreadJson(const Trace& trace, const OpenSpans& thread, std::string* 
 
 }  // namespace
 
-std::string DumpInWords(const DumpCause& cause) {
+std::string DescribeDump(const DumpCause& cause) {
   return Why(cause) + " (dump " + std::to_string(cause.number) + ", " + UtcTime(cause.unix_ns) + ")";
 }
 

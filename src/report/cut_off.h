@@ -12,7 +12,7 @@
 namespace opscope {
 
 // The cause in words: "no step for 1001 ms (dump 3, 2026-11-22 16:12:58 UTC)".
-std::string DumpInWords(const DumpCause& cause);
+std::string DescribeDump(const DumpCause& cause);
 
 // A block of lines per thread; "" if the recording was not cut off.
 std::string FormatOpenSpans(const Trace& trace);

@@ -33,7 +33,7 @@ Trace DumpOf(int threads, int depth) {
 TEST(CutOff, SaysEachCauseInWords) {
   const auto words = [](const char* reason, const char* detail) {
     const std::string text =
-        DumpInWords({.reason = reason, .detail = detail, .number = 2, .unix_ns = 86'400'000'000'000});
+        DescribeDump({.reason = reason, .detail = detail, .number = 2, .unix_ns = 86'400'000'000'000});
     const std::string when = " (dump 2, 1970-01-02 00:00:00 UTC)";
     EXPECT_TRUE(text.ends_with(when)) << text;
     return text.substr(0, text.size() - when.size());

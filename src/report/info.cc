@@ -224,7 +224,7 @@ std::string FormatInfo(const Trace& trace) {
   std::vector<std::pair<std::string, std::string>> lines = {
       {"Format", info.format + (info.format_version.empty() ? "" : " " + info.format_version) +
                      (info.compressed == "none" ? "" : ", " + info.compressed)}};
-  if (const std::optional<DumpCause> cause = CauseOfDump(trace)) lines.emplace_back("Dumped", DumpInWords(*cause));
+  if (const std::optional<DumpCause> cause = CauseOfDump(trace)) lines.emplace_back("Dumped", DescribeDump(*cause));
   lines.emplace_back("Time", HumanTime((facts.last - facts.first).ns));
   for (auto& [title, cell] : FactsTable(facts, false).TextLines(0)) {
     lines.emplace_back(title, std::move(cell));
@@ -238,7 +238,7 @@ std::string FormatInfo(const Trace& trace) {
   if (const Result<OwnCostOfSpans> own_cost = MeasureOwnCost(trace); own_cost.ok()) {
     lines.emplace_back("Recording cost", FormatOwnCost(trace, CorrectionOf(own_cost.value())));
   }
-  if (std::string words = OptionsInWords(info.options_json); !words.empty()) lines.emplace_back("Options", words);
+  if (std::string words = DescribeOptions(info.options_json); !words.empty()) lines.emplace_back("Options", words);
   std::string out;
   for (const auto& [title, value] : lines) {
     AppendPadded(title, title.size(), 17, true, &out);

@@ -77,7 +77,7 @@ constexpr ResultField<MergedInput> kMergeFields[] = {
 };
 
 // What was not asked of the collectives, and why.
-std::string NoteOnSharedClocks(const Merged& merged) {
+std::string DescribeSharedClocks(const Merged& merged) {
   int64_t bound_ns = -1, residual_ns = 0;
   std::string files;
   for (const MergedInput& input : merged.inputs) {
@@ -107,7 +107,7 @@ std::string FormatMerge(const Merged& merged, size_t width) {
   std::string text = MergeTable(merged).Text(0, width);
   const auto is_guess = [](const MergedInput& input) { return input.rank_is_from_name; };
   if (std::any_of(merged.inputs.begin(), merged.inputs.end(), is_guess)) text += "* from the name of the file\n";
-  return text + WrapLines(NoteOnSharedClocks(merged), width);
+  return text + WrapLines(DescribeSharedClocks(merged), width);
 }
 
 std::string MergeJson(const Merged& merged, const Quality& quality) {

@@ -85,7 +85,7 @@ std::string WordsOfMembers(std::string_view members) {
 
 }  // namespace
 
-std::string OptionsInWords(std::string_view options_json) {
+std::string DescribeOptions(std::string_view options_json) {
   return IsObject(options_json) ? WordsOfMembers(Inside(options_json)) : "";
 }
 

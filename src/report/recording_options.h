@@ -12,6 +12,6 @@ namespace opscope {
 // `options_json`: TraceInfo::options_json, a JSON object with any members; a damaged one gives its readable part. Known
 // members become phrases, others "name value". Measured overheads ("own_cost") are omitted: `opscope info` prints them
 // separately. Returns "" if there are no options.
-[[nodiscard]] std::string OptionsInWords(std::string_view options_json);
+[[nodiscard]] std::string DescribeOptions(std::string_view options_json);
 
 }  // namespace opscope

@@ -6,26 +6,27 @@
 namespace opscope {
 namespace {
 
-TEST(OptionsInWords, HaveNoJsonInThem) {
-  EXPECT_EQ(OptionsInWords(R"({"abi":2,"tsc":true,"max_bytes":1073741824,"at_cap":"keep_newest","broken_invariants":0,)"
-                           R"("own_cost":{"scope":{"inside_ns":9.25}},"torch_route":"drop-in functions"})"),
-            "recorder interface 2, clock: time-stamp counter, at most 1.00 GiB, at the cap: keep newest, "
-            "broken invariants: 0, torch by drop-in functions");
+TEST(DescribeOptions, HaveNoJsonInThem) {
   EXPECT_EQ(
-      OptionsInWords(
+      DescribeOptions(R"({"abi":2,"tsc":true,"max_bytes":1073741824,"at_cap":"keep_newest","broken_invariants":0,)"
+                      R"("own_cost":{"scope":{"inside_ns":9.25}},"torch_route":"drop-in functions"})"),
+      "recorder interface 2, clock: time-stamp counter, at most 1.00 GiB, at the cap: keep newest, "
+      "broken invariants: 0, torch by drop-in functions");
+  EXPECT_EQ(
+      DescribeOptions(
           R"({"tsc":false,"record_shapes":true,"with_stack":false,"interval_ns":1500,"n":[1,2],"of":{"a_b":"c"}})"),
       "clock: of the system, record shapes, no with stack, interval ns 1.500 us, n [1,2], of (a b c)");
 }
 
-TEST(OptionsInWords, KeepTextsAsTheyAre) {
-  EXPECT_EQ(OptionsInWords(R"({"paddle_route":"drain: OPSCOPE_PADDLE_ROUTE=drain"})"),
+TEST(DescribeOptions, KeepTextsAsTheyAre) {
+  EXPECT_EQ(DescribeOptions(R"({"paddle_route":"drain: OPSCOPE_PADDLE_ROUTE=drain"})"),
             "Paddle by drain: OPSCOPE_PADDLE_ROUTE=drain");
 }
 
-TEST(OptionsInWords, AreWhatCanBeReadOfADamagedObject) {
+TEST(DescribeOptions, AreWhatCanBeReadOfADamagedObject) {
   for (const char* empty : {"", "{}", "[1]", "{", "null", R"({"own_cost":{}})"})
-    EXPECT_EQ(OptionsInWords(empty), "") << empty;
-  EXPECT_EQ(OptionsInWords(R"({"a":1,"b})"), "a 1");
+    EXPECT_EQ(DescribeOptions(empty), "") << empty;
+  EXPECT_EQ(DescribeOptions(R"({"a":1,"b})"), "a 1");
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ ResultTable Fruits() {
                   {"fig\n2", 2000, 0, 0, 9007199254740993}});
 }
 
-TEST(ResultTable, IsAlignedForPeopleWithoutEmptyColumnsAndLineEnds) {
+TEST(ResultTable, IsAlignedInTextWithoutEmptyColumnsAndLineEnds) {
   EXPECT_EQ(Fruits().Text(0, 0),
             "Name             Total  Share\n"
             "pear          2.000 us  33.3%\n"

@@ -15,13 +15,13 @@ namespace opscope {
 namespace {
 
 constexpr size_t kGap = 2;
-constexpr size_t kLongestLeastName = 40;
-constexpr size_t kLeastText = 16;
+constexpr size_t kMaxMinNameWidth = 40;
+constexpr size_t kMinTextWidth = 16;
 
 // Decides which columns are shown and how wide each is.
-class TableFit {
+class ColumnLayout {
  public:
-  TableFit(const std::vector<TextColumn>& columns, size_t width) : columns_(columns), width_(width) {
+  ColumnLayout(const std::vector<TextColumn>& columns, size_t width) : columns_(columns), width_(width) {
     while (name_ < columns.size() && !columns[name_].is_text)
       ++name_;
     for (size_t c = 0; c < columns.size(); ++c) {
@@ -31,7 +31,7 @@ class TableFit {
         widths_[c] = std::max(widths_[c], DisplayWidth(cell));
     }
     if (width == 0) return;
-    while (Total([&](size_t c) { return Least(c); }) > width && shown_.size() > 1)
+    while (Total([&](size_t c) { return MinWidth(c); }) > width && shown_.size() > 1)
       LeaveOutOne();
     Shrink();
   }
@@ -47,9 +47,9 @@ class TableFit {
   }
 
  private:
-  size_t Least(size_t c) const {
+  size_t MinWidth(size_t c) const {
     if (!columns_[c].is_text) return widths_[c];
-    return std::min(widths_[c], c == name_ ? LeastNameWidth(width_) : kLeastText);
+    return std::min(widths_[c], c == name_ ? MinNameWidth(width_) : kMinTextWidth);
   }
   template <typename WidthOf>
   size_t Total(WidthOf width_of) const {
@@ -73,7 +73,7 @@ class TableFit {
     for (; total > width_; --total) {
       size_t widest = columns_.size();
       for (const size_t c : shown_) {
-        const bool can = columns_[c].is_text && widths_[c] > Least(c);
+        const bool can = columns_[c].is_text && widths_[c] > MinWidth(c);
         if (can && (widest == columns_.size() || widths_[c] > widths_[widest])) widest = c;
       }
       if (widest == columns_.size()) return;
@@ -95,8 +95,8 @@ void AppendCell(const std::string& text, size_t width, bool is_left, std::string
 
 }  // namespace
 
-size_t LeastNameWidth(size_t width) {
-  return std::max<size_t>(1, std::min(kLongestLeastName, width / 2));
+size_t MinNameWidth(size_t width) {
+  return std::max<size_t>(1, std::min(kMaxMinNameWidth, width / 2));
 }
 
 std::string LayOutTable(std::vector<TextColumn> columns, size_t width) {
@@ -106,7 +106,7 @@ std::string LayOutTable(std::vector<TextColumn> columns, size_t width) {
     for (std::string& cell : column.cells)
       cell = EscapedText(cell);
   }
-  const TableFit fit(columns, width);
+  const ColumnLayout fit(columns, width);
   std::string out;
   for (size_t line = 0; line <= columns[0].cells.size(); ++line) {
     const size_t begin = out.size();

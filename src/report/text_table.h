@@ -25,7 +25,7 @@ struct TextColumn {
 [[nodiscard]] std::string LayOutTable(std::vector<TextColumn> columns, size_t width);
 
 // Least width of the name column in a terminal of this width.
-[[nodiscard]] size_t LeastNameWidth(size_t width);
+[[nodiscard]] size_t MinNameWidth(size_t width);
 
 // "Left out: Mean, Min and 3 more" in at most `width` columns; width 0: all names.
 [[nodiscard]] std::string LeftOutLine(const std::vector<std::string>& names, size_t width);

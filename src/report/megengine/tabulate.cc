@@ -122,11 +122,11 @@ void ForEachLine(std::string_view text, const Line& line) {
   }
 }
 
-LaidOutColumn LayOut(TabulatedColumn column, size_t least_width) {
+LaidOutColumn LayOut(TabulatedColumn column, size_t min_width) {
   const ColumnType type = TypeOf(column);
   LaidOutColumn laid_out;
   laid_out.is_number = type == ColumnType::kInteger || type == ColumnType::kFloat;
-  laid_out.width = least_width;
+  laid_out.width = min_width;
   laid_out.cells.reserve(column.size());
   for (TabulatedCell& cell : column) {
     std::string text = TextOf(std::move(cell), type);

@@ -123,7 +123,7 @@ size_t FitIntoTerminal(const TableShape& shape, TorchTableOptions* options) {
   const std::vector<TableColumn> columns = Columns(shape, *options);
   if (options->width == 0) return columns.size();
   const auto room = static_cast<int64_t>(options->width) - static_cast<int64_t>(kGap.size());
-  const int64_t least = std::min(columns[0].width, static_cast<int64_t>(LeastNameWidth(options->width)));
+  const int64_t least = std::min(columns[0].width, static_cast<int64_t>(MinNameWidth(options->width)));
   int64_t others = 0;
   size_t shown = 1;
   for (; shown < columns.size(); ++shown) {
