@@ -64,7 +64,8 @@ Status ReadOptions(AnalyzeOptions* options) {
 }
 
 // Reports requested values that a timeline does not contain.
-void TellWhatTimelinesLack(const MegEngineCalls& calls, const MegEngineSelection& selection, const std::string& name) {
+void ReportMissingTimelineData(const MegEngineCalls& calls, const MegEngineSelection& selection,
+                               const std::string& name) {
   const MegEngineColumn column = selection.order.column;
   if (column == MegEngineColumn::kComputation || column == MegEngineColumn::kFlops)
     PrintError(name + ": a timeline does not say what operators compute: computation and FLOPS are N/A");
@@ -95,7 +96,7 @@ int Analyze(const AnalyzeOptions& options) {
   if (!options.common.quiet) {
     ListProblems(profile.trace, import.name, options.common.verbose);
     ReportQuality(profile.trace, import.name);
-    if (!profile.is_graph) TellWhatTimelinesLack(calls, options.selection, import.name);
+    if (!profile.is_graph) ReportMissingTimelineData(calls, options.selection, import.name);
   }
   const Status total = profile.is_graph ? CheckMegEngineTotal(analysis, profile.is_on_opencl, import.name) : Status();
   if (!total.ok()) return ExitFor(total);

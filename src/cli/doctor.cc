@@ -13,7 +13,7 @@ namespace opscope {
 namespace {
 
 int RunDoctor(bool json, const HostProbe& probe_host) {
-  MachineFacts machine = LookAtMachine();
+  MachineFacts machine = CollectMachineFacts();
   const HostFacts host = probe_host ? probe_host() : HostFacts{};
   if (host.has_probed_cupti) {
     machine.cupti = host.cupti;

@@ -19,7 +19,7 @@ void UnlinkAndEnd(int number) {
 
 }  // namespace
 
-CleanEndBySignal::CleanEndBySignal() {
+TerminationHandlers::TerminationHandlers() {
   static_assert(std::size(kSignals) == sizeof(is_ours_));
   struct sigaction ours{}, before{};
   ours.sa_handler = UnlinkAndEnd;
@@ -30,7 +30,7 @@ CleanEndBySignal::CleanEndBySignal() {
   }
 }
 
-CleanEndBySignal::~CleanEndBySignal() {
+TerminationHandlers::~TerminationHandlers() {
   for (size_t i = 0; i < std::size(kSignals); ++i) {
     if (is_ours_[i]) signal(kSignals[i], SIG_DFL);
   }

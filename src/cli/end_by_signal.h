@@ -9,12 +9,12 @@
 
 namespace opscope {
 
-class CleanEndBySignal {
+class TerminationHandlers {
  public:
-  CleanEndBySignal();
-  ~CleanEndBySignal();
-  CleanEndBySignal(const CleanEndBySignal&) = delete;
-  CleanEndBySignal& operator=(const CleanEndBySignal&) = delete;
+  TerminationHandlers();
+  ~TerminationHandlers();
+  TerminationHandlers(const TerminationHandlers&) = delete;
+  TerminationHandlers& operator=(const TerminationHandlers&) = delete;
 
  private:
   static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};

@@ -43,7 +43,7 @@ std::string NameWithoutFolder(const std::string& path) {
 }
 
 std::string WhyEmpty(const Trace& trace, const FlameOptions& options) {
-  if (std::string nothing = WhyNothing(trace, options.filter); !nothing.empty()) return nothing;
+  if (std::string nothing = DescribeEmptySelection(trace, options.filter); !nothing.empty()) return nothing;
   switch (MetricOf(options)) {
     case FlameMetric::kDeviceTime:
       return "nothing in it ran on a device";
@@ -64,7 +64,7 @@ int Flame(const Trace& trace, const std::string& file, const FlameOptions& optio
   if (options.merge_threads) fold.threads = ThreadNodes::kNever;
   fold.selected = selected.get();
   const FlameTree tree = FoldSpans(trace, MetricOf(options), fold);
-  if (tree.nodes[0].total == 0) TellNothing(file, options.common, WhyEmpty(trace, options));
+  if (tree.nodes[0].total == 0) ReportNoResult(file, options.common, WhyEmpty(trace, options));
   if (options.output == "-") {
     Status written;
     FoldedStacks(tree, [&](std::string_view piece) {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "cli/answers.h"
 #include "cli/result_options.h"
+#include "cli/result_writer.h"
 #include "cli/selection.h"
 #include "cli/verb.h"
 #include "opscope/analysis/contents.h"
@@ -37,7 +37,7 @@ std::string InfoCsv(const Trace& trace, const std::string& file, bool has_header
 
 // Why a list is empty, in a sentence. A filter that chooses no span has said so already.
 std::string WhyNoList(const Trace& trace, const InfoOptions& info, bool is_filtered) {
-  if (trace.spans().size() == 0) return is_filtered ? "" : WhyNothing(trace, std::nullopt);
+  if (trace.spans().size() == 0) return is_filtered ? "" : DescribeEmptySelection(trace, std::nullopt);
   return info.lists.steps && StepRanges(trace).empty() ? kNoSteps : "";
 }
 
@@ -49,15 +49,15 @@ int RunInfo(const InfoOptions& info) {
   if (options.csv && info.lists.threads && info.lists.steps)
     return UsageError("info: --csv: one of --list-threads and --list-steps at a time");
   bool is_first = true;
-  Answers answers(options);
-  return answers.End(ForEachSelected(options, filter.value(), [&](const Trace& trace, const std::string& file) {
-    if (is_list) TellNothing(file, options, WhyNoList(trace, info, filter.value().has_value()));
-    if (is_list && !options.json) return answers.Write(file, ListsOf(trace, info, answers.width()), true);
+  ResultWriter writer(options);
+  return writer.End(ForEachSelected(options, filter.value(), [&](const Trace& trace, const std::string& file) {
+    if (is_list) ReportNoResult(file, options, WhyNoList(trace, info, filter.value().has_value()));
+    if (is_list && !options.json) return writer.Write(file, ListsOf(trace, info, writer.width()), true);
     const std::string text = options.json  ? InfoJson(trace, JudgeQuality(trace), info.lists)
                              : options.csv ? InfoCsv(trace, file, is_first)
                                            : FormatInfo(trace);
     is_first = false;
-    return answers.Write(file, text, false);
+    return writer.Write(file, text, false);
   }));
 }
 

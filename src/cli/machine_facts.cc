@@ -107,7 +107,7 @@ uint64_t MemoryLimit() {
   return kUnlimited;
 }
 
-void LookAtFolder(MachineFacts* facts) {
+void CollectFolderFacts(MachineFacts* facts) {
   std::error_code error;
   facts->folder = fs::current_path(error).string();
   struct statvfs status{};
@@ -210,7 +210,7 @@ std::string FindCupti() {
 
 }  // namespace
 
-MachineFacts LookAtMachine() {
+MachineFacts CollectMachineFacts() {
   MachineFacts facts;
   facts.opscope_version = OPSCOPE_VERSION;
 #if defined(__clang__)
@@ -230,7 +230,7 @@ MachineFacts LookAtMachine() {
   facts.locked_memory_bytes = SoftLimit(RLIMIT_MEMLOCK);
   facts.file_size_bytes = SoftLimit(RLIMIT_FSIZE);
   facts.open_files = SoftLimit(RLIMIT_NOFILE);
-  LookAtFolder(&facts);
+  CollectFolderFacts(&facts);
   facts.perf_event_paranoid = ReadSetting("/proc/sys/kernel/perf_event_paranoid");
   facts.perf_counters = !facts.perf_event_paranoid.empty() && CanCountInstructions();
   facts.nvidia_gpus = CountNvidiaGpus();

@@ -9,6 +9,6 @@
 namespace opscope {
 
 // Takes some milliseconds, most of them for measuring the clock.
-MachineFacts LookAtMachine();
+MachineFacts CollectMachineFacts();
 
 }  // namespace opscope

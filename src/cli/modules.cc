@@ -16,7 +16,7 @@ VerbResult ComputeModules(std::span<const Trace> traces, const ResultVerb& verb)
   result.tables.push_back(ModuleTable(trace, summary, verb.options.sort.empty()));
   if (summary.nodes.size() < 2) {
     result.shown.clear();  // there is only the row of the whole program
-    result.why_empty = WhyNothing(trace, verb.filter);
+    result.why_empty = DescribeEmptySelection(trace, verb.filter);
     if (result.why_empty.empty())
       result.why_empty = "there are no modules; they are recorded by with_modules=True and with_stack=True";
   }

@@ -39,8 +39,8 @@ constexpr const char kName[] =
     "a\x1b"
     "b.json";
 
-std::string ShownOn(int fd, int other_side, std::chrono::milliseconds quiet_at_first, const std::string& name,
-                    size_t total = 4) {
+std::string OutputOn(int fd, int other_side, std::chrono::milliseconds quiet_at_first, const std::string& name,
+                     size_t total = 4) {
   StandardError captured(fd, other_side);
   {
     TerminalProgress progress(name, quiet_at_first);
@@ -51,27 +51,27 @@ std::string ShownOn(int fd, int other_side, std::chrono::milliseconds quiet_at_f
   return captured.Take();
 }
 
-std::string ShownOnTerminal(std::chrono::milliseconds quiet_at_first, const std::string& name = kName,
-                            size_t total = 4) {
+std::string TerminalOutput(std::chrono::milliseconds quiet_at_first, const std::string& name = kName,
+                           size_t total = 4) {
   const int master = posix_openpt(O_RDWR | O_NOCTTY);
   EXPECT_GE(master, 0);
   EXPECT_EQ(grantpt(master) + unlockpt(master), 0);
-  return ShownOn(open(ptsname(master), O_RDWR | O_NOCTTY), master, quiet_at_first, name, total);
+  return OutputOn(open(ptsname(master), O_RDWR | O_NOCTTY), master, quiet_at_first, name, total);
 }
 
 TEST(TerminalProgress, TellsATerminalHowFarItIsAndWipesTheLine) {
-  EXPECT_EQ(ShownOnTerminal(std::chrono::milliseconds(0)),
+  EXPECT_EQ(TerminalOutput(std::chrono::milliseconds(0)),
             "\r\x1b[Kopscope: a\\x1bb.json [#####...............]  25 %\r\x1b[K");
 }
 
 TEST(TerminalProgress, TellsBytesWhereNobodyKnowsHowManyThereAre) {
-  EXPECT_EQ(ShownOnTerminal(std::chrono::milliseconds(0), "standard input", 0),
+  EXPECT_EQ(TerminalOutput(std::chrono::milliseconds(0), "standard input", 0),
             "\r\x1b[Kopscope: standard input: 0 MiB\r\x1b[K");
 }
 
 TEST(TerminalProgress, CutsANameThatDoesNotFitAtItsFront) {
   const std::string shown =
-      ShownOnTerminal(std::chrono::milliseconds(0), std::string(200, 'x') + "/the_end_of_the_name.json");
+      TerminalOutput(std::chrono::milliseconds(0), std::string(200, 'x') + "/the_end_of_the_name.json");
   const std::string line = shown.substr(4, shown.rfind('\r') - 4);
   EXPECT_LT(line.size(), 80u) << line;
   EXPECT_TRUE(line.starts_with("opscope: ...x")) << line;
@@ -79,18 +79,18 @@ TEST(TerminalProgress, CutsANameThatDoesNotFitAtItsFront) {
 }
 
 TEST(TerminalProgress, IsSilentWhileTheWorkIsShort) {
-  EXPECT_EQ(ShownOnTerminal(std::chrono::hours(1)), "");
+  EXPECT_EQ(TerminalOutput(std::chrono::hours(1)), "");
 }
 
 TEST(TerminalProgress, IsSilentWhereNobodyLooks) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
-  EXPECT_EQ(ShownOn(ends[1], ends[0], std::chrono::milliseconds(0), kName), "");
+  EXPECT_EQ(OutputOn(ends[1], ends[0], std::chrono::milliseconds(0), kName), "");
 }
 
 TEST(TerminalProgress, IsSilentWhenLoggingIsOff) {
   setenv("OPSCOPE_LOG", "off", 1);
-  const std::string shown = ShownOnTerminal(std::chrono::milliseconds(0));
+  const std::string shown = TerminalOutput(std::chrono::milliseconds(0));
   unsetenv("OPSCOPE_LOG");
   EXPECT_EQ(shown, "");
 }

@@ -20,20 +20,20 @@ void AddResultOptions(Verb* verb, CommonOptions* common, ResultVerbOptions* opti
 }
 
 int PrintResult(const std::string& verb, const std::string& file, const Trace& trace, const CommonOptions& common,
-                const ResultVerbOptions& options, VerbResult result, Answers* answers) {
+                const ResultVerbOptions& options, VerbResult result, ResultWriter* writer) {
   if (!options.sort.empty()) {
     const Status sorted = result.tables[0].Sort(options.sort);
     if (!sorted.ok()) return UsageError(verb + ": --sort: " + sorted.error().message);
   }
-  const RowOptions rows{.limit = static_cast<size_t>(options.limit), .width = answers->width(), .sort = options.sort};
-  TellNothing(file, common, result.why_empty);
-  if (common.csv) return answers->Write(file, result.tables[0].Csv(rows.limit), true);
-  if (!common.json) return answers->Write(file, ResultText(result, rows), true);
+  const RowOptions rows{.limit = static_cast<size_t>(options.limit), .width = writer->width(), .sort = options.sort};
+  ReportNoResult(file, common, result.why_empty);
+  if (common.csv) return writer->Write(file, result.tables[0].Csv(rows.limit), true);
+  if (!common.json) return writer->Write(file, ResultText(result, rows), true);
   if (!result.quality) result.quality = JudgeQuality(trace);
-  return answers->Write(file, ResultJson(result, trace, rows), true);
+  return writer->Write(file, ResultJson(result, trace, rows), true);
 }
 
-void TellNothing(const std::string& file, const CommonOptions& common, const std::string& sentence) {
+void ReportNoResult(const std::string& file, const CommonOptions& common, const std::string& sentence) {
   if (!sentence.empty() && !common.quiet) PrintError(InputName(file) + ": " + sentence);
 }
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/answers.h"
+#include "cli/result_writer.h"
 #include "cli/verb.h"
 #include "opscope/report/result_table.h"
 #include "opscope/trace.h"
@@ -25,9 +25,9 @@ void AddResultOptions(Verb* verb, CommonOptions* common, ResultVerbOptions* opti
 // Sorts the first table by --sort and prints the requested form: text no wider than the terminal, with a bold first
 // line if colour is on. Fails on wrong usage of --sort. `trace`: JSON lists its problems. Returns the exit code.
 int PrintResult(const std::string& verb, const std::string& file, const Trace& trace, const CommonOptions& common,
-                const ResultVerbOptions& options, VerbResult result, Answers* answers);
+                const ResultVerbOptions& options, VerbResult result, ResultWriter* writer);
 
 // Why there is no answer, on standard error unless -q is given; "": there is one.
-void TellNothing(const std::string& file, const CommonOptions& common, const std::string& sentence);
+void ReportNoResult(const std::string& file, const CommonOptions& common, const std::string& sentence);
 
 }  // namespace opscope

@@ -234,7 +234,7 @@ TEST_F(Cli, InfoAsCsvHasALinePerFile) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
 }
 
-TEST_F(Cli, SeveralFilesHaveTheirNamesAsTitlesForPeopleOnly) {
+TEST_F(Cli, SeveralFilesHaveTheirNamesAsTitlesInTextOnly) {
   Put("net.json", kModules);
   for (const char* verb : {"info", "summary", "modules"}) {
     const std::string text = Run(std::string(verb) + " net.json net.json").out;
@@ -252,12 +252,12 @@ TEST_F(Cli, SeveralFilesAsJsonAreOneArrayOfTheObjectsOfEach) {
     const Outcome outcome = Run(verb + " -q --json net.json missing.json gpu.json");
     EXPECT_EQ(outcome.exit_code, 1) << verb << ": one of them is missing";
     const simdjson::padded_string text(outcome.out);
-    simdjson::dom::array answers;
-    ASSERT_EQ(parser.parse(text).get(answers), simdjson::SUCCESS) << outcome.out;
-    ASSERT_EQ(answers.size(), 2u) << verb;
+    simdjson::dom::array writer;
+    ASSERT_EQ(parser.parse(text).get(writer), simdjson::SUCCESS) << outcome.out;
+    ASSERT_EQ(writer.size(), 2u) << verb;
     size_t next = 0;
     for (const std::string file : {"net.json", "gpu.json"}) {
-      const simdjson::dom::element answer = answers.at(next++);
+      const simdjson::dom::element answer = writer.at(next++);
       EXPECT_EQ(std::string_view(answer["file"]), file);
       const std::string one = Run(verb + " -q --json " + file).out;
       std::string expected = simdjson::minify(alone.parse(one));

@@ -11,15 +11,15 @@
 namespace opscope {
 namespace {
 
-int RunOnEach(const ResultVerb& verb, Answers* answers) {
+int RunOnEach(const ResultVerb& verb, ResultWriter* writer) {
   return ForEachInput(verb.common, [&](const Trace& trace, const std::string& file) {
     return PrintResult(verb.name, file, trace, verb.common, verb.options, verb.compute(std::span(&trace, 1), verb),
-                       answers);
+                       writer);
   });
 }
 
 // JSON lists the problems of the last input.
-int RunTogether(const ResultVerb& verb, Answers* answers) {
+int RunTogether(const ResultVerb& verb, ResultWriter* writer) {
   const std::vector<std::string>& files = verb.common.files;
   if (files.size() != verb.inputs) {
     return UsageError(verb.name + ": takes " + std::to_string(verb.inputs) + " files; there are " +
@@ -29,7 +29,7 @@ int RunTogether(const ResultVerb& verb, Answers* answers) {
   if (!traces.ok()) return ExitFor(traces.error());
   return UseInput(files.back(), [&] {
     int code = PrintResult(verb.name, files.back(), traces.value().back(), verb.common, verb.options,
-                           verb.compute(traces.value(), verb), answers);
+                           verb.compute(traces.value(), verb), writer);
     for (size_t i = 0; i < files.size(); ++i)
       code = WorseExit(code, ReportInput(traces.value()[i], files[i], verb.common));
     return code;
@@ -54,8 +54,8 @@ Verb MakeResultVerb(ResultVerb given) {
     if (const Status checked = result_verb->check ? result_verb->check() : Status(); !checked.ok())
       return UsageError(result_verb->name + ": " + checked.error().message);
     const bool is_together = result_verb->inputs > 1;
-    Answers answers(result_verb->common, is_together ? Answers::Of::kTogether : Answers::Of::kEachInput);
-    return answers.End(is_together ? RunTogether(*result_verb, &answers) : RunOnEach(*result_verb, &answers));
+    ResultWriter writer(result_verb->common, is_together ? ResultWriter::Of::kTogether : ResultWriter::Of::kEachInput);
+    return writer.End(is_together ? RunTogether(*result_verb, &writer) : RunOnEach(*result_verb, &writer));
   };
   return verb;
 }

@@ -44,7 +44,7 @@ int RunArguments(int argc, const char* const* argv, const HostProbe& probe_host)
 }  // namespace
 
 int RunCli(int argc, const char* const* argv, const HostProbe& probe_host) {
-  const CleanEndBySignal clean_end;
+  const TerminationHandlers clean_end;
   try {
     return RunArguments(argc, argv, probe_host);
   } catch (const std::bad_alloc& refused) {

@@ -19,7 +19,7 @@ struct RangeOption {
   std::string field;
   FilterField number;
   std::string end_operator;
-  int64_t least_length;  // least value of end minus begin
+  int64_t min_length;  // least value of end minus begin
   std::string allowed;
 };
 const RangeOption kSteps = {"--steps", "step", FilterField::kStep, "<=", 0, "3, 3..7, 3.. or ..7, from 0 on"};
@@ -42,9 +42,9 @@ Result<SpanFilter> RangeFilter(const RangeOption& option, const std::string& ran
   };
   const bool is_number = (begin || first.empty()) && (end || last.empty()) && (begin || end);
   const bool is_below_zero = begin.value_or(0) < 0 || end.value_or(0) < 0;
-  if (!is_number || is_below_zero || (is_one && option.least_length > 0)) return wrong("is no range");
+  if (!is_number || is_below_zero || (is_one && option.min_length > 0)) return wrong("is no range");
   if (LacksUnit(option, first) || LacksUnit(option, last)) return wrong("lacks a unit: ns, us, ms or s");
-  if (begin && end && *end - *begin < option.least_length) return wrong("ends before it begins");
+  if (begin && end && *end - *begin < option.min_length) return wrong("ends before it begins");
   std::string condition = option.field + " >= " + std::to_string(begin.value_or(0));
   if (end) condition += " and " + option.field + " " + option.end_operator + " " + std::to_string(*end);
   return SpanFilter::Parse(condition);
@@ -87,7 +87,7 @@ Result<std::optional<SpanFilter>> ReadSelection(const SelectionOptions& options)
   return std::optional<SpanFilter>(SpanFilter::And(filters));
 }
 
-std::string WhyNothing(const Trace& trace, const std::optional<SpanFilter>& filter) {
+std::string DescribeEmptySelection(const Trace& trace, const std::optional<SpanFilter>& filter) {
   if (trace.spans().size() == 0 && !filter) {
     return trace.async_spans().size() == 0 ? "there are no spans in it"
                                            : "all its spans are asynchronous, so they are on no thread's stack";
@@ -107,7 +107,8 @@ int ForEachSelected(const CommonOptions& common, const std::optional<SpanFilter>
   const auto cut_first = [&](const Trace& trace, const std::string& file) {
     if (!filter) return use(trace, file);
     const Result<Trace> cut = CutTrace(trace, filter->Select(trace), filter->text());
-    if (cut.ok() && cut.value().spans().size() == 0) TellNothing(file, common, WhyNothing(trace, filter));
+    if (cut.ok() && cut.value().spans().size() == 0)
+      ReportNoResult(file, common, DescribeEmptySelection(trace, filter));
     return cut.ok() ? use(cut.value(), file) : ExitFor(Error{cut.error().code, file + ": " + cut.error().message});
   };
   return ForEachInput(common, cut_first);

@@ -41,7 +41,7 @@ class SelectedSpans {
 inline constexpr const char* kNoSteps = "it has no steps";
 
 // A sentence that explains why no span of `trace` is selected; "" if some are.
-std::string WhyNothing(const Trace& trace, const std::optional<SpanFilter>& filter);
+std::string DescribeEmptySelection(const Trace& trace, const std::optional<SpanFilter>& filter);
 
 // As ForEachInput, with each trace cut to the selected spans (CutTrace). Reports on standard error if none is left.
 int ForEachSelected(const CommonOptions& common, const std::optional<SpanFilter>& filter,

@@ -41,12 +41,12 @@ struct SummaryOptions {
   std::optional<SpanFilter> filter;  // read from `selection`
 
   // Another profiler's tables, which have no other form.
-  bool is_like(const char* profiler) const { return style == profiler && common.is_for_people(); }
+  bool is_like(const char* profiler) const { return style == profiler && common.prints_text(); }
 };
 
 // own_cost: null unless times are to be corrected.
 int PrintTorchTable(const Trace& trace, const std::string& file, const SummaryOptions& options,
-                    const OwnCostOfSpans* own_cost, Answers* answers) {
+                    const OwnCostOfSpans* own_cost, ResultWriter* writer) {
   AverageOptions average;
   for (GroupKey key : options.group_by) {
     if (key == GroupKey::kShape) average.group_by_input_shape = true;
@@ -63,14 +63,14 @@ int PrintTorchTable(const Trace& trace, const std::string& file, const SummaryOp
   table.use_device = events.use_device;
   table.fail_like_torch = false;
   table.is_escaped = true;
-  table.width = answers->width();
+  table.width = writer->width();
   Result<std::string> text = FormatTorchTable(TorchTableRows(trace, events, averages), table);
   if (!text.ok()) return UsageError("summary: --sort: " + text.error().message);
   if (averages.empty() && (trace.spans().size() > 0 || !options.filter)) {
-    const std::string nothing = WhyNothing(trace, std::nullopt);
-    TellNothing(file, options.common, nothing.empty() ? "it has no events that torch's table shows" : nothing);
+    const std::string nothing = DescribeEmptySelection(trace, std::nullopt);
+    ReportNoResult(file, options.common, nothing.empty() ? "it has no events that torch's table shows" : nothing);
   }
-  return answers->Write(file, text.value(), false);
+  return writer->Write(file, text.value(), false);
 }
 
 // What to record for keys that are empty in all rows, in a sentence; "": none is.
@@ -94,11 +94,11 @@ std::string WhyNoKeys(const OpSummary& summary) {
 }
 
 std::string WhyNoRows(const Trace& trace, const SummaryOptions& options) {
-  const std::string nothing = WhyNothing(trace, options.filter);
+  const std::string nothing = DescribeEmptySelection(trace, options.filter);
   return nothing.empty() ? "there is only the recording's own span, which --all shows" : nothing;
 }
 
-int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptions& options, Answers* answers) {
+int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptions& options, ResultWriter* writer) {
   std::optional<OwnCostOfSpans> own_cost;
   if (options.corrected) {
     Result<OwnCostOfSpans> measured = MeasureOwnCost(trace);
@@ -106,14 +106,14 @@ int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptio
     own_cost = std::move(measured).value();
   }
   const OwnCostOfSpans* cost = own_cost ? &*own_cost : nullptr;
-  if (options.is_like("torch")) return PrintTorchTable(trace, file, options, cost, answers);
-  if (options.is_like("paddle")) return answers->Write(file, PaddleSummaryText(trace, options.paddle), false);
+  if (options.is_like("torch")) return PrintTorchTable(trace, file, options, cost, writer);
+  if (options.is_like("paddle")) return writer->Write(file, PaddleSummaryText(trace, options.paddle), false);
   const SelectedSpans selected(options.filter, trace);
   const OpSummary summary = SummarizeOps(trace, {.group_by = options.group_by,
                                                  .own_cost = cost,
                                                  .selected = selected.get(),
-                                                 .join_steps = options.common.is_for_people(),
-                                                 .leaves_out_window = options.common.is_for_people() && !options.all});
+                                                 .join_steps = options.common.prints_text(),
+                                                 .leaves_out_window = options.common.prints_text() && !options.all});
   // Conditions are on spans of tracks alone.
   const std::vector<AsyncSummaryRow> async_rows =
       options.filter ? std::vector<AsyncSummaryRow>() : SummarizeAsyncSpans(trace);
@@ -121,7 +121,7 @@ int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptio
   result.why_empty = summary.rows.empty() ? WhyNoRows(trace, options) : WhyNoKeys(summary);
   ResultVerbOptions rows = options.rows;
   if (rows.sort.empty()) rows.sort = "total_ns";
-  return PrintResult("summary", file, trace, options.common, rows, std::move(result), answers);
+  return PrintResult("summary", file, trace, options.common, rows, std::move(result), writer);
 }
 
 bool ReadGroupKeys(SummaryOptions* options) {
@@ -144,7 +144,7 @@ bool ReadGroupKeys(SummaryOptions* options) {
 int RunSummary(SummaryOptions* options) {
   if (!ReadGroupKeys(options)) return kExitUsage;
   // Rows of other forms are ours, in whichever style people would read them.
-  const std::string sort = options->common.is_for_people() ? options->rows.sort : "";
+  const std::string sort = options->common.prints_text() ? options->rows.sort : "";
   if (Status read = ReadPaddleSummaryOptions(options->style, sort, &options->paddle); !read.ok())
     return UsageError("summary: " + read.error().message);
   if (options->style == "paddle" && options->corrected)
@@ -152,14 +152,14 @@ int RunSummary(SummaryOptions* options) {
   Result<std::optional<SpanFilter>> filter = ReadSelection(options->selection);
   if (!filter.ok()) return UsageError("summary: " + filter.error().message);
   options->filter = std::move(filter).value();
-  Answers answers(options->common);
+  ResultWriter writer(options->common);
   const auto print = [&](const Trace& trace, const std::string& file) {
-    return PrintSummary(trace, file, *options, &answers);
+    return PrintSummary(trace, file, *options, &writer);
   };
   // Rules of others know no chosen events: their tables are of a trace that has no others.
   const bool is_anothers = options->is_like("torch") || options->is_like("paddle");
-  return answers.End(is_anothers ? ForEachSelected(options->common, options->filter, print)
-                                 : ForEachInput(options->common, print));
+  return writer.End(is_anothers ? ForEachSelected(options->common, options->filter, print)
+                                : ForEachInput(options->common, print));
 }
 
 }  // namespace

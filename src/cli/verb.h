@@ -28,7 +28,7 @@ struct CommonOptions {
   uint64_t max_memory = 0;
   std::string from;  // one of ImportFormatNames(); "": the content tells
 
-  bool is_for_people() const { return !json && !csv; }
+  bool prints_text() const { return !json && !csv; }
 };
 
 Verb SummaryVerb();

@@ -14,13 +14,13 @@
 
 namespace opscope {
 
-class Answers {
+class ResultWriter {
  public:
   // kTogether: one answer for all inputs.
   enum class Of { kEachInput, kTogether };
-  explicit Answers(const CommonOptions& common, Of of = Of::kEachInput);
-  Answers(const Answers&) = delete;
-  Answers& operator=(const Answers&) = delete;
+  explicit ResultWriter(const CommonOptions& common, Of of = Of::kEachInput);
+  ResultWriter(const ResultWriter&) = delete;
+  ResultWriter& operator=(const ResultWriter&) = delete;
 
   // Of the terminal that people read, in columns; 0: there is none.
   size_t width() const { return width_; }
@@ -30,7 +30,7 @@ class Answers {
   int End(int exit_code);
 
  private:
-  std::string ForPeople(const std::string& file, const std::string& text, bool is_table) const;
+  std::string RenderText(const std::string& file, const std::string& text, bool is_table) const;
   std::string AsElement(const std::string& file, std::string_view object) const;
 
   const CommonOptions& common_;

@@ -2,7 +2,7 @@
 // terminal; CSV; or with --json and several files one array, whose elements are the verbs' objects with "file" as first
 // member. The array is written incrementally, so that memory holds one result at a time.
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/answers.h"
+#include "cli/result_writer.h"
 
 #include "base/escaped_text.h"
 #include "base/text.h"
@@ -18,27 +18,27 @@ std::string WithBoldTitle(const std::string& table) {
 
 }  // namespace
 
-Answers::Answers(const CommonOptions& common, Of of)
+ResultWriter::ResultWriter(const CommonOptions& common, Of of)
     : common_(common),
       terminal_(DetectTerminal(common.no_color)),
-      width_(common.is_for_people() ? terminal_.width : 0),
+      width_(common.prints_text() ? terminal_.width : 0),
       is_of_several_(of == Of::kEachInput && common.files.size() > 1) {
 }
 
-int Answers::Write(const std::string& file, const std::string& text, bool is_table) {
+int ResultWriter::Write(const std::string& file, const std::string& text, bool is_table) {
   const Status written = WriteStandardOutput(is_of_several_ && common_.json ? AsElement(file, text)
-                                             : common_.is_for_people()      ? ForPeople(file, text, is_table)
+                                             : common_.prints_text()        ? RenderText(file, text, is_table)
                                                                             : text);
   ++written_;
   return ExitFor(written);
 }
 
-int Answers::End(int exit_code) {
+int ResultWriter::End(int exit_code) {
   if (!is_of_several_ || !common_.json) return exit_code;
   return WorseExit(exit_code, ExitFor(WriteStandardOutput(written_ == 0 ? "[]\n" : "\n]\n")));
 }
 
-std::string Answers::ForPeople(const std::string& file, const std::string& text, bool is_table) const {
+std::string ResultWriter::RenderText(const std::string& file, const std::string& text, bool is_table) const {
   std::string title;
   if (is_of_several_) {
     const std::string name = EscapedText(InputName(file));
@@ -49,7 +49,7 @@ std::string Answers::ForPeople(const std::string& file, const std::string& text,
 }
 
 // REQUIRES: an object that is not empty, and a line end.
-std::string Answers::AsElement(const std::string& file, std::string_view object) const {
+std::string ResultWriter::AsElement(const std::string& file, std::string_view object) const {
   std::string element = written_ == 0 ? "[\n{\"file\":" : ",\n{\"file\":";
   AppendJsonString(&element, InputName(file));
   object.remove_prefix(1);
