@@ -32,14 +32,14 @@ struct SharedTrace {
   std::shared_ptr<const Trace> trace;
 };
 
-// Python's `_core.MadeTable`: a computed table, for example the averages of a recording. `trace` also owns the memory
-// of the columns, so a reference to it keeps the view valid.
-struct MadeTable {
+// Python's `_core.ComputedTable`: a computed table, for example the averages of a recording. `trace` also owns the
+// memory of the columns, so a reference to it keeps the view valid.
+struct ComputedTable {
   std::shared_ptr<const Trace> trace;
   TableView view;
 };
 
-MadeTable ToMadeTable(std::shared_ptr<const OwnedTable> table);
+ComputedTable ToMadeTable(std::shared_ptr<const OwnedTable> table);
 
 // Python's `_core.Source`: the function table of a loaded library. The library is never unloaded.
 struct LoadedSource {
@@ -103,7 +103,7 @@ std::string FromPath(nb::handle path);
 void BindErrors(nb::module_& module);
 void BindTrace(nb::module_& module);
 void BindTables(nb::module_& module);
-void BindMadeTable(nb::module_& module);
+void BindComputedTable(nb::module_& module);
 void BindFlame(nb::module_& module);
 void BindFiles(nb::module_& module);
 void BindResults(nb::module_& module);

@@ -36,7 +36,7 @@ auto OfSelected(const SharedTrace& self, const Where& where, Compute compute) {
 
 // The rows as a table of Python.
 template <typename Compute>
-MadeTable RowsOf(const SharedTrace& self, const Where& where, Compute compute) {
+ComputedTable RowsOf(const SharedTrace& self, const Where& where, Compute compute) {
   return ToMadeTable(OfSelected(self, where, [&](const Trace& trace, Selected spans) {
     return Result<std::shared_ptr<const OwnedTable>>(compute(trace, spans).ToTable());
   }));
@@ -50,8 +50,8 @@ GroupKey GroupKeyOf(const std::string& name) {
   Raise({ErrorCode::kInvalidArgument, "cannot group by '" + name + "'; known: " + known});
 }
 
-MadeTable SummaryRows(const SharedTrace& self, const std::vector<std::string>& group_by, const std::string& sort,
-                      std::optional<size_t> limit, bool corrected, const Where& where) {
+ComputedTable SummaryRows(const SharedTrace& self, const std::vector<std::string>& group_by, const std::string& sort,
+                          std::optional<size_t> limit, bool corrected, const Where& where) {
   OpSummaryOptions options;
   options.group_by.clear();
   for (const std::string& name : group_by)
@@ -71,7 +71,7 @@ MadeTable SummaryRows(const SharedTrace& self, const std::vector<std::string>& g
   }));
 }
 
-MadeTable DeviceRows(const SharedTrace& self, const Where& where, int64_t kernel_gap_ns) {
+ComputedTable DeviceRows(const SharedTrace& self, const Where& where, int64_t kernel_gap_ns) {
   return RowsOf(self, where, [&](const Trace& trace, Selected spans) {
     return DeviceTable(trace, MeasureDevices(trace, {.selected = spans, .kernel_gap_ns = kernel_gap_ns}));
   });
@@ -84,18 +84,18 @@ nb::object DeviceText(const SharedTrace& self, const Where& where, int64_t kerne
   }));
 }
 
-MadeTable KernelRows(const SharedTrace& self, const Where& where) {
+ComputedTable KernelRows(const SharedTrace& self, const Where& where) {
   return RowsOf(self, where,
                 [](const Trace& trace, Selected spans) { return KernelTable(trace, MeasureKernels(trace, spans)); });
 }
 
-MadeTable CopyRows(const SharedTrace& self, const Where& where, uint64_t small_bytes) {
+ComputedTable CopyRows(const SharedTrace& self, const Where& where, uint64_t small_bytes) {
   return RowsOf(self, where, [&](const Trace& trace, Selected spans) {
     return CopyTable(trace, MeasureCopies(trace, {.selected = spans, .small_bytes = small_bytes}));
   });
 }
 
-MadeTable ModuleRows(const SharedTrace& self, const Where& where) {
+ComputedTable ModuleRows(const SharedTrace& self, const Where& where) {
   return RowsOf(self, where,
                 [](const Trace& trace, Selected spans) { return ModuleTable(trace, SummarizeModules(trace, spans)); });
 }

@@ -26,8 +26,8 @@ TableView TableOf(const SharedTrace& self, const std::string& table) {
   return *std::move(view);
 }
 
-// A MadeTable holds a single table, so the name is ignored.
-const TableView& TableOf(const MadeTable& self, const std::string&) {
+// A ComputedTable holds a single table, so the name is ignored.
+const TableView& TableOf(const ComputedTable& self, const std::string&) {
   return self.view;
 }
 
@@ -170,7 +170,7 @@ void ReleaseStream(PyObject* capsule) {
 void OpenStream(const SharedTrace& self, const std::string& table, ArrowArrayStream* stream) {
   Unwrap(OpenArrowStream(self.trace, table, stream));
 }
-void OpenStream(const MadeTable& self, const std::string&, ArrowArrayStream* stream) {
+void OpenStream(const ComputedTable& self, const std::string&, ArrowArrayStream* stream) {
   OpenArrowStream(self.trace, self.view, stream);
 }
 
@@ -207,17 +207,18 @@ void BindTablesOf(nb::module_& module) {
 }  // namespace
 
 void BindTables(nb::module_& module) {
-  nb::class_<MadeTable>(module, "MadeTable", "A table that is made of a trace; stands for both in the functions below.")
-      .def("text", [](const MadeTable& self, uint32_t id) {
+  nb::class_<ComputedTable>(module, "ComputedTable",
+                            "A table that is made of a trace; stands for both in the functions below.")
+      .def("text", [](const ComputedTable& self, uint32_t id) {
         const StringId text{id};
         if (text != StringId::kNone && id >= self.trace->string_count() + self.view.own_texts.size()) {
           throw nb::index_error("no such text");
         }
         return ToText(TextIn(*self.trace, self.view, text));
       });
-  BindMadeTable(module);
+  BindComputedTable(module);
   BindTablesOf<SharedTrace>(module);
-  BindTablesOf<MadeTable>(module);
+  BindTablesOf<ComputedTable>(module);
   module.attr("TABLES") = TableNameTuple();
 }
 

@@ -294,7 +294,7 @@ class ResultRows(ShownList):
     'Time of the spans that do not lie inside a span of the same row on the same track.'
     """
 
-    def __init__(self, core: _core.MadeTable, name: str):
+    def __init__(self, core: _core.ComputedTable, name: str):
         self._table = Table(core, name)
         super().__init__(self._table)
 

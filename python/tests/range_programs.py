@@ -23,7 +23,7 @@ class Program:
         """`profiler`: opscope.torch or torch.profiler, whose ranges are entered."""
         self.random = random.Random(seed)
         self.ways = ways
-        self.range, self.torchs_range = profiler.record_function, torch.profiler.record_function
+        self.range, self.original_range = profiler.record_function, torch.profiler.record_function
         self.names = 0
         self.open = []
 
@@ -38,7 +38,7 @@ class Program:
             self.run(depth)
 
     def torchs_way(self, name, depth):
-        with self.torchs_range(name):
+        with self.original_range(name):
             self.run(depth)
 
     def explicit_way(self, name, depth):

@@ -20,8 +20,8 @@ namespace {
 
 // Set once by layer_call(); the references are never released.
 struct KnownLayers {
-  PyObject* usual = nullptr;  // Paddle's method
-  uint32_t forward = 0;       // the number of the event type
+  PyObject* original = nullptr;  // Paddle's method
+  uint32_t forward = 0;          // the number of the event type
 };
 KnownLayers layers;
 
@@ -36,10 +36,10 @@ const Words& words() {
   return words;
 }
 
-PyObject* CallUsual(PyObject* layer, PyObject* args, PyObject* keywords) {
+PyObject* CallOriginal(PyObject* layer, PyObject* args, PyObject* keywords) {
   PyObject* self = PyTuple_Pack(1, layer);
   PyObject* all = self == nullptr ? nullptr : PySequence_Concat(self, args);
-  PyObject* result = all == nullptr ? nullptr : PyObject_Call(layers.usual, all, keywords);
+  PyObject* result = all == nullptr ? nullptr : PyObject_Call(layers.original, all, keywords);
   Py_XDECREF(all);
   Py_XDECREF(self);
   return result;
@@ -73,7 +73,7 @@ void* EnterForward(PyObject* layer) {
 }
 
 PyObject* CallLayer(PyObject* layer, PyObject* args, PyObject* keywords) {
-  if (!IsPlain(layer)) return CallUsual(layer, args, keywords);
+  if (!IsPlain(layer)) return CallOriginal(layer, args, keywords);
   void* range = EnterForward(layer);
   if (range == nullptr && PyErr_Occurred() != nullptr) return nullptr;
   PyObject* forward = PyObject_GetAttr(layer, words().forward);
@@ -86,8 +86,8 @@ PyObject* CallLayer(PyObject* layer, PyObject* args, PyObject* keywords) {
 PyMethodDef layer_call = {"_dygraph_call_func", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(CallLayer)),
                           METH_VARARGS | METH_KEYWORDS, nullptr};
 
-nb::object MakeLayerCall(nb::handle layer_class, nb::handle usual, uint32_t forward) {
-  layers = {usual.inc_ref().ptr(), forward};
+nb::object MakeLayerCall(nb::handle layer_class, nb::handle original, uint32_t forward) {
+  layers = {original.inc_ref().ptr(), forward};
   PyObject* method = PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(layer_class.ptr()), &layer_call);
   if (method == nullptr) nb::raise_python_error();
   return nb::steal(method);

@@ -24,11 +24,11 @@ struct RecordEvent : RangeObject {
 
 // Objects of Python that RecordEvent uses: set once by set_record_event(), never released.
 struct Known {
-  PyObject* type = nullptr;     // RecordEvent itself
-  PyObject* flags = nullptr;    // __dict__ of the module with Paddle's flag
-  PyObject* is_used = nullptr;  // name of the flag: a str
-  PyObject* usual = nullptr;    // the default event type
-  PyObject* number = nullptr;   // function of other event types: their number, None if unknown
+  PyObject* type = nullptr;          // RecordEvent itself
+  PyObject* flags = nullptr;         // __dict__ of the module with Paddle's flag
+  PyObject* is_used = nullptr;       // name of the flag: a str
+  PyObject* default_type = nullptr;  // the default event type
+  PyObject* number = nullptr;        // function of other event types: their number, None if unknown
   std::vector<std::pair<PyObject*, uint32_t>> numbers;
 };
 Known& known = *new Known;
@@ -128,17 +128,17 @@ PyType_Spec event_spec = {"opscope._core.paddle.RecordEventBase", static_cast<in
 
 // RecordEvent(name) and RecordEvent(name, event_type), without a call of `__init__`.
 PyObject* CallEventClass(PyObject* type, PyObject* args, PyObject* keywords) {
-  static const auto kUsually = reinterpret_cast<ternaryfunc>(PyType_GetSlot(&PyType_Type, Py_tp_call));
+  static const auto kTypeCall = reinterpret_cast<ternaryfunc>(PyType_GetSlot(&PyType_Type, Py_tp_call));
   static const auto kAllocate = reinterpret_cast<allocfunc>(PyType_GetSlot(&PyType_Type, Py_tp_alloc));
   const Py_ssize_t count = PyTuple_Size(args);
-  if (type != known.type || count < 1 || count > 2) return kUsually(type, args, keywords);
-  PyObject* event_type = count == 2 ? PyTuple_GetItem(args, 1) : known.usual;
+  if (type != known.type || count < 1 || count > 2) return kTypeCall(type, args, keywords);
+  PyObject* event_type = count == 2 ? PyTuple_GetItem(args, 1) : known.default_type;
   if (keywords != nullptr && PyDict_Size(keywords) != 0) {
     static PyObject* const kEventType = PyUnicode_InternFromString("event_type");
     PyObject* named = PyDict_GetItemWithError(keywords, kEventType);
     if (named == nullptr || count != 1 || PyDict_Size(keywords) != 1) {
       PyErr_Clear();
-      return kUsually(type, args, keywords);
+      return kTypeCall(type, args, keywords);
     }
     event_type = named;
   }
@@ -157,12 +157,12 @@ PyType_Slot class_slots[] = {
 PyType_Spec class_spec = {"opscope._core.paddle.RecordEventClass", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
                           class_slots};
 
-void SetRecordEvent(nb::handle type, nb::handle flags, nb::str is_used, nb::handle usual, nb::dict numbers,
+void SetRecordEvent(nb::handle type, nb::handle flags, nb::str is_used, nb::handle default_type, nb::dict numbers,
                     nb::handle number) {
   const auto keep = [](PyObject** slot, nb::handle value) { SetReference(slot, value.ptr()); };
   keep(&known.flags, flags);
   keep(&known.is_used, is_used);
-  keep(&known.usual, usual);
+  keep(&known.default_type, default_type);
   keep(&known.number, number);
   known.numbers.clear();
   for (const auto& [kind, of_kind] : numbers)

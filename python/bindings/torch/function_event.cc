@@ -52,7 +52,7 @@ PyObject* GetTimeRange(PyObject* object, void*) {
 
 // A value that the program has set takes precedence over the computed one, also in the dictionary of an event without
 // columns.
-PyObject* GetMadeAttribute(PyObject* object, PyObject* name) {
+PyObject* GetConstructedAttribute(PyObject* object, PyObject* name) {
   PyObject* values = PyObject_GenericGetDict(object, nullptr);
   if (values == nullptr) PyErr_Clear();  // the class has __slots__ and no dictionary
   PyObject* value = values == nullptr ? nullptr : PyDict_GetItem(values, name);
@@ -61,7 +61,7 @@ PyObject* GetMadeAttribute(PyObject* object, PyObject* name) {
   return value != nullptr ? value : PyObject_GenericGetAttr(object, name);
 }
 
-int SetMadeAttribute(PyObject* object, PyObject* name, PyObject* value) {
+int SetConstructedAttribute(PyObject* object, PyObject* name, PyObject* value) {
   PyObject* values = PyObject_GenericGetDict(object, nullptr);
   if (values == nullptr) return -1;
   int result = 0;
@@ -76,7 +76,7 @@ int SetMadeAttribute(PyObject* object, PyObject* name, PyObject* value) {
 
 PyObject* EventGetAttribute(PyObject* object, PyObject* name) {
   Event* self = Self(object);
-  if (self->columns == nullptr) return GetMadeAttribute(object, name);
+  if (self->columns == nullptr) return GetConstructedAttribute(object, name);
   if (self->columns->overrides() != nullptr) {
     PyObject* value = self->columns->Override(self->row, name);
     if (value != nullptr) {
@@ -89,7 +89,7 @@ PyObject* EventGetAttribute(PyObject* object, PyObject* name) {
 
 int EventSetAttribute(PyObject* object, PyObject* name, PyObject* value) {
   Event* self = Self(object);
-  if (self->columns == nullptr) return SetMadeAttribute(object, name, value);
+  if (self->columns == nullptr) return SetConstructedAttribute(object, name, value);
   if (value == nullptr && self->columns->Override(self->row, name) == nullptr) {
     PyErr_SetObject(PyExc_AttributeError, name);
     return -1;

@@ -242,7 +242,7 @@ void SetState(EventColumns& columns, const nb::tuple& state) {
 }
 
 // All events as one table, which keeps its memory alive.
-MadeTable EventTable(nb::pointer_and_handle<EventColumns> columns) {
+ComputedTable EventTable(nb::pointer_and_handle<EventColumns> columns) {
   struct Kept {
     std::shared_ptr<const Trace> trace;
     std::shared_ptr<const FunctionEvents> events;
@@ -304,7 +304,7 @@ void BindFunctionEvents(nb::module_& module) {
       .def(
           "loss", [](const EventColumns& columns) { return ToText(FormatLoss(columns.trace())); },
           "One line about what the recording lacks; '' when nothing is missing.")
-      .def("table", EventTable, "The events as a MadeTable.")
+      .def("table", EventTable, "The events as a ComputedTable.")
       .def("self_cpu_time_total", [](const EventColumns& columns) { return SelfCpuTimeTotalOfAll(columns.events()); })
       .def_prop_ro("trace_start_ns", [](const EventColumns& columns) { return columns.events().trace_start.ns; })
       .def_rw("exposes_metadata", &EventColumns::exposes_metadata,
@@ -313,7 +313,7 @@ void BindFunctionEvents(nb::module_& module) {
       .def("__getstate__", GetState)
       .def("__setstate__", SetState);
   module.def("set_event_classes", SetEventClasses);
-  module.def("set_made_event_class", [](nb::object made) { event_classes.made = made.release().ptr(); });
+  module.def("set_constructed_event_class", [](nb::object made) { event_classes.made = made.release().ptr(); });
 }
 
 }  // namespace opscope::python

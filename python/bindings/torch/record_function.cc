@@ -24,13 +24,13 @@ namespace {
 // The adapter that records ranges; null until one is loaded, never unloaded.
 const TorchSource* range_source = nullptr;
 // torch's own record_function, whose ranges are operators that torch.jit can trace; null if torch is not loaded.
-PyObject* torchs_range = nullptr;
+PyObject* original_range = nullptr;
 
 // An open entry of a range; `handle` and `torchs` are both null if no recording ran at the entry.
 struct Entered {
   unsigned long thread = 0;
   void* handle = nullptr;
-  PyObject* torchs = nullptr;  // torch's range if it was opened instead; owned
+  PyObject* original = nullptr;  // torch's range if it was opened instead; owned
 };
 
 // `first` is the open entry in the common case; recursion, and other threads that enter the same object, add to `more`.
@@ -73,9 +73,9 @@ int RangeInit(PyObject* object, PyObject* args, PyObject* keywords) {
   return SetText(&self->args, text);
 }
 
-bool OpenTorchsRange(const Range* self, PyObject** torchs) {
+bool OpenOriginalRange(const Range* self, PyObject** original) {
   PyObject* args = self->args == nullptr ? Py_None : self->args;
-  PyObject* range = PyObject_CallFunctionObjArgs(torchs_range, self->name, args, nullptr);
+  PyObject* range = PyObject_CallFunctionObjArgs(original_range, self->name, args, nullptr);
   if (range == nullptr) return false;
   PyObject* entered = PyObject_CallMethod(range, "__enter__", nullptr);
   if (entered == nullptr) {
@@ -83,7 +83,7 @@ bool OpenTorchsRange(const Range* self, PyObject** torchs) {
     return false;
   }
   Py_DECREF(entered);
-  *torchs = range;
+  *original = range;
   return true;
 }
 
@@ -96,7 +96,7 @@ bool OpenRange(const Range* self, bool is_async, Entered* entered) {
   const bool are_texts = PyUnicode_Check(self->name) && (!has_args || PyUnicode_Check(self->args));
   // Non-str arguments go to torch's record_function, which raises its own error.
   if (range_source == nullptr || !are_texts || range_source->is_traced()) {
-    return torchs_range == nullptr || OpenTorchsRange(self, &entered->torchs);
+    return original_range == nullptr || OpenOriginalRange(self, &entered->original);
   }
   std::string keep_name, keep_args;
   std::string_view name, args;
@@ -169,9 +169,9 @@ PyObject* RangeExit(PyObject* object, PyObject* const*, Py_ssize_t) {
     if (!self->ends_on_exit) Py_RETURN_NONE;
     return NotEntered();
   }
-  if (entered.torchs != nullptr) {
-    PyObject* ended = PyObject_CallMethod(entered.torchs, "__exit__", "OOO", Py_None, Py_None, Py_None);
-    Py_DECREF(entered.torchs);
+  if (entered.original != nullptr) {
+    PyObject* ended = PyObject_CallMethod(entered.original, "__exit__", "OOO", Py_None, Py_None, Py_None);
+    Py_DECREF(entered.original);
     return ended;
   }
   if (entered.handle != nullptr) range_source->exit(entered.handle);
@@ -185,7 +185,7 @@ PyObject* RangeDetach(PyObject* object, PyObject*) {
   Entered entered;
   if (!TakeNewest(self, &entered)) return NotEntered();
   self->ends_on_exit = false;
-  if (entered.torchs != nullptr) return entered.torchs;
+  if (entered.original != nullptr) return entered.original;
   if (entered.handle != nullptr) range_source->set_async(entered.handle);
   return PyLong_FromVoidPtr(entered.handle);
 }
@@ -202,7 +202,7 @@ void RangeDealloc(PyObject* object) {
   Range* self = Self(object);
   Entered entered;
   while (TakeNewest(self, &entered)) {
-    Py_XDECREF(entered.torchs);  // the destructor of torch's range ends it
+    Py_XDECREF(entered.original);  // the destructor of torch's range ends it
     if (entered.handle != nullptr) range_source->exit(entered.handle);
   }
   Py_CLEAR(self->name);
@@ -274,7 +274,7 @@ void BindTorchRange(nb::module_& module) {
   module.attr("RangeBase") = nb::steal(type);
   module.def("set_range_source", [](const LoadedTorchSource& loaded) { range_source = loaded.torch; });
   module.def(
-      "set_torchs_range", [](nb::object kind) { torchs_range = kind.release().ptr(); }, nb::arg("kind"),
+      "set_original_range", [](nb::object kind) { original_range = kind.release().ptr(); }, nb::arg("kind"),
       "torch.autograd.profiler.record_function, for ranges that have to be operators of torch's.");
 }
 

@@ -8,7 +8,7 @@
 
 namespace opscope::python {
 
-// Adds the type `RangeBase`, `set_range_source` and `set_torchs_range` to the module.
+// Adds the type `RangeBase`, `set_range_source` and `set_original_range` to the module.
 void BindTorchRange(nb::module_& module);
 
 }  // namespace opscope::python

@@ -113,7 +113,7 @@ def _set_values(
 
 FunctionEvent.__init__ = _set_values  # for this class and for classes derived from it
 as_in_torch("FunctionEvent")(FunctionEvent)
-_core.torch.set_made_event_class(MadeEvent)
+_core.torch.set_constructed_event_class(MadeEvent)
 
 
 # ---- the tree, by torch's rules: children lie inside, a lone child of the same name is its parent ------------------

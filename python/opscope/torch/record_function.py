@@ -137,5 +137,5 @@ def _awaited(kind, label, args, awaitable):
 _torchs = torch.autograd.profiler.record_function
 compile_as(record_function, _torchs)
 script_as(record_function, _torchs)
-_core.torch.set_torchs_range(_torchs)
+_core.torch.set_original_range(_torchs)
 source.load_ready_adapter()

@@ -51,7 +51,7 @@ void AddNumbers(const std::string& name, const std::string& type, nb::handle val
   table->AddBytes({.name = name}, known->type, std::string(bytes.c_str(), bytes.size()));
 }
 
-MadeTable MakeTable(const std::string& name, size_t rows, nb::list columns) {
+ComputedTable MakeTable(const std::string& name, size_t rows, nb::list columns) {
   auto table = std::make_shared<OwnedTable>(name, rows);
   for (nb::handle one : columns) {
     const auto column = nb::cast<nb::tuple>(one);
@@ -67,15 +67,15 @@ MadeTable MakeTable(const std::string& name, size_t rows, nb::list columns) {
 
 }  // namespace
 
-MadeTable ToMadeTable(std::shared_ptr<const OwnedTable> table) {
+ComputedTable ToMadeTable(std::shared_ptr<const OwnedTable> table) {
   TableView view = table->view();
   return {OwnedTable::TraceOf(std::move(table)), std::move(view)};
 }
 
-void BindMadeTable(nb::module_& module) {
-  module.def(
-      "make_table", &MakeTable, nb::arg("name"), nb::arg("rows"), nb::arg("columns"),
-      "A MadeTable of (name, type, values): bytes of uint8, int64, uint64 or float64, or a list of texts and None.");
+void BindComputedTable(nb::module_& module) {
+  module.def("make_table", &MakeTable, nb::arg("name"), nb::arg("rows"), nb::arg("columns"),
+             "A ComputedTable of (name, type, values): bytes of uint8, int64, uint64 or float64, or a list of texts "
+             "and None.");
 }
 
 }  // namespace opscope::python
