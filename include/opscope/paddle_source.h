@@ -41,7 +41,7 @@ enum class PaddlePart : uint32_t {
   // Events, through Paddle's own recorder, if the GOT entries cannot be used.
   kDrain = 4,
   // Events and memory, through Paddle's own profiler; the first of the
-  // PaddleStandIns.
+  // PaddleFallbackRecorders.
   kNative = 5,
   // Operators called from Python, through wrappers of Paddle's functions.
   kWrappers = 6,
@@ -52,7 +52,7 @@ inline constexpr uint32_t kPaddleParts = 7;
 // A recorder in Python for kNative or kWrappers, used if this library cannot record
 // by itself. It is called without a lock that Python could need, and takes the GIL
 // by itself.
-struct PaddleStandIn {
+struct PaddleFallbackRecorder {
   // Starts it for one more recording. Null: it records; else a static sentence why
   // not.
   const char* (*start)(uint32_t flags) = nullptr;
@@ -65,7 +65,7 @@ struct PaddleStandIn {
   void (*exit)(void* range) = nullptr;
 };
 
-// A range that a PaddleStandIn has recorded. Times are nanoseconds since 1970.
+// A range that a PaddleFallbackRecorder has recorded. Times are nanoseconds since 1970.
 struct PaddleRange {
   const char* name = nullptr;
   uint64_t start_ns = 0, end_ns = 0;
@@ -79,7 +79,7 @@ struct PaddleBlock {
   // Negative: freed.
   int64_t bytes = 0;
 };
-// Everything that a PaddleStandIn has recorded of one thread.
+// Everything that a PaddleFallbackRecorder has recorded of one thread.
 struct PaddleThreadEvents {
   const char* name = nullptr;
   uint64_t os_thread = 0;
@@ -122,10 +122,10 @@ struct PaddleSource {
   // "native", "wrappers", or "none: why". Valid until the next take_verdict.
   const char* (*route)() = nullptr;
 
-  // Installs a PaddleStandIn, which must live until the process ends. REQUIRES: part is
+  // Installs a PaddleFallbackRecorder, which must live until the process ends. REQUIRES: part is
   // kNative or kWrappers.
-  void (*set_stand_in)(PaddlePart part, const PaddleStandIn* stand_in) = nullptr;
-  // Appends what a PaddleStandIn has recorded as a track of the window that its `stop`
+  void (*set_fallback_recorder)(PaddlePart part, const PaddleFallbackRecorder* fallback_recorder) = nullptr;
+  // Appends what a PaddleFallbackRecorder has recorded as a track of the window that its `stop`
   // got.
   void (*append)(Window* window, const PaddleThreadEvents& thread) = nullptr;
   // Gives the shapes of the innermost operator that this thread has entered, if

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "python/bindings/paddle/stand_in.h"
+#include "python/bindings/paddle/fallback_recorder.h"
 #include "python/bindings/source_table.h"
 
 namespace opscope::python {
@@ -34,7 +34,7 @@ PaddlePart PaddlePartNamed(const std::string& name) {
 }
 
 // [(argument, [sizes of a tensor, ...]), ...]
-void NoteShapes(const LoadedPaddleSource& loaded, nb::sequence arguments) {
+void RecordShapes(const LoadedPaddleSource& loaded, nb::sequence arguments) {
   struct Argument {
     std::string name;
     std::vector<std::vector<int64_t>> tensors;
@@ -78,12 +78,13 @@ void BindPaddleSource(nb::module_& module) {
           "route", [](const LoadedPaddleSource& loaded) { return ToText(loaded.paddle->route()); },
           "How a recording would be made now.")
       .def(
-          "set_stand_in",
-          [](const LoadedPaddleSource& loaded, nb::str part, nb::object stand_in) {
-            SetStandIn(loaded.paddle, PaddlePartNamed(FromText(part)), std::move(stand_in));
+          "set_fallback_recorder",
+          [](const LoadedPaddleSource& loaded, nb::str part, nb::object fallback_recorder) {
+            SetFallbackRecorder(loaded.paddle, PaddlePartNamed(FromText(part)), std::move(fallback_recorder));
           },
-          nb::arg("part"), nb::arg("stand_in"), "Who records as this part, native or wrappers (stand_in.h).")
-      .def("note_shapes", &NoteShapes, nb::arg("arguments"),
+          nb::arg("part"), nb::arg("fallback_recorder"),
+          "Who records as this part, native or wrappers (fallback_recorder.h).")
+      .def("note_shapes", &RecordShapes, nb::arg("arguments"),
            "Of the innermost operator of this thread: [(name, [sizes of a tensor, ...]), ...].");
   module.def(
       "load_source",

@@ -14,7 +14,7 @@ from paddle.base import core
 
 
 class NativeProfiler:
-    """The fallback recorder that python/bindings/paddle/stand_in.h calls."""
+    """The fallback recorder that python/bindings/paddle/fallback_recorder.h calls."""
 
     def __init__(self) -> None:
         self._profiler = None

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 
 from . import self_test
-from .paddle_stand_ins import set_stand_ins
+from .paddle_fallbacks import set_fallback_recorders
 from .parts import OPERATORS
 
 _OPERATOR = [
@@ -138,7 +138,7 @@ def _load(path: str):
     from .. import _core
 
     source = _core.paddle.load_source(path)
-    set_stand_ins(source)
+    set_fallback_recorders(source)
     return source
 
 

@@ -26,7 +26,7 @@ _DECLARATION = re.compile(r"^PADDLE_API [^(]*?\b(\w+)\((.*)\);$", re.MULTILINE)
 
 
 class Wrappers:
-    """The fallback recorder that python/bindings/paddle/stand_in.h calls."""
+    """The fallback recorder that python/bindings/paddle/fallback_recorder.h calls."""
 
     def __init__(self, source: _core.paddle.PaddleSource) -> None:
         self._source = source

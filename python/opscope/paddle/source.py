@@ -9,7 +9,7 @@ from .. import _core
 from ..adapters.adapter import Adapter, adapter_of
 from ..adapters.errors import AdapterMissing
 from ..adapters.paddle_adapter import PARTS, adapter_for, read_paddle
-from ..adapters.paddle_stand_ins import set_stand_ins
+from ..adapters.paddle_fallbacks import set_fallback_recorders
 from ..frontend.loader import Loader
 from ..log import tell
 
@@ -22,7 +22,7 @@ def _find() -> Adapter:
 
 
 def _take(loaded: _core.paddle.PaddleSource, found: dict[str, str] | None) -> None:
-    set_stand_ins(loaded)
+    set_fallback_recorders(loaded)
     for part in PARTS:
         loaded.take_verdict(part, (found or {}).get(part, "it was not tried"))
     _core.paddle.set_range_source(loaded)

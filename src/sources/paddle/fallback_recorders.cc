@@ -10,7 +10,7 @@ namespace opscope {
 namespace {
 
 struct Known {
-  std::atomic<const PaddleStandIn*> recorder{nullptr};
+  std::atomic<const PaddleFallbackRecorder*> recorder{nullptr};
   std::atomic<uint32_t> recordings{0};
 };
 constinit Known known[2];
@@ -21,7 +21,7 @@ Known& Of(PaddlePart part) {
 
 }  // namespace
 
-void SetFallback(PaddlePart part, const PaddleStandIn* recorder) {
+void SetFallback(PaddlePart part, const PaddleFallbackRecorder* recorder) {
   Of(part).recorder.store(recorder);
 }
 bool HasFallback(PaddlePart part) {
@@ -30,7 +30,7 @@ bool HasFallback(PaddlePart part) {
 
 const char* StartFallback(PaddlePart part, uint32_t flags) {
   Known& one = Of(part);
-  const PaddleStandIn* recorder = one.recorder.load();
+  const PaddleFallbackRecorder* recorder = one.recorder.load();
   const bool is_alone = one.recordings.fetch_add(1) == 0;
   const char* refused = is_alone || recorder->enter == nullptr ? recorder->start(flags)
                                                                : "another recording has Paddle's own profiler already";
@@ -49,10 +49,10 @@ void LeaveFallbacks() {
     one.recordings.store(0);
 }
 
-const PaddleStandIn* FallbackOfRanges() {
+const PaddleFallbackRecorder* FallbackOfRanges() {
   const Known& native = Of(PaddlePart::kNative);
   if (__builtin_expect(native.recordings.load(std::memory_order_relaxed) == 0, 1)) return nullptr;
-  const PaddleStandIn* recorder = native.recorder.load(std::memory_order_relaxed);
+  const PaddleFallbackRecorder* recorder = native.recorder.load(std::memory_order_relaxed);
   return recorder != nullptr && recorder->enter != nullptr ? recorder : nullptr;
 }
 

@@ -1,5 +1,5 @@
-// Recorders in Python for the modes "native" and "wrappers" (PaddleStandIn). Native is Paddle's own profiler, for one
-// recording at a time; it also takes the ranges of Python. The wrappers' operators are ranges of this library.
+// Recorders in Python for the modes "native" and "wrappers" (PaddleFallbackRecorder). Native is Paddle's own profiler,
+// for one recording at a time; it also takes the ranges of Python. The wrappers' operators are ranges of this library.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -11,7 +11,7 @@
 namespace opscope {
 
 // REQUIRES for all with a part: it is kNative or kWrappers.
-void SetFallback(PaddlePart part, const PaddleStandIn* recorder);
+void SetFallback(PaddlePart part, const PaddleFallbackRecorder* recorder);
 bool HasFallback(PaddlePart part);
 
 // Null: it records; else a static sentence. REQUIRES: HasFallback.
@@ -21,7 +21,7 @@ void StopFallback(PaddlePart part, Window* window);
 void LeaveFallbacks();
 
 // The recorder that takes the ranges of Python now. Null: this library does.
-const PaddleStandIn* FallbackOfRanges();
+const PaddleFallbackRecorder* FallbackOfRanges();
 // Ends a range of that recorder, which may have stopped since.
 void ExitRangeOfFallback(void* range);
 

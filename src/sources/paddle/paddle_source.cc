@@ -292,7 +292,7 @@ constexpr PaddleSource kSource = {.source = {.flag_count = std::size(kFlags),
                                   .try_part = &ProbeAndStore,
                                   .take_verdict = &TakeProbeResult,
                                   .route = &Route,
-                                  .set_stand_in = &SetFallback,
+                                  .set_fallback_recorder = &SetFallback,
                                   .append = &Append,
                                   .note_shapes = &RecordShapes};
 

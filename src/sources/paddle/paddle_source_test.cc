@@ -151,7 +151,7 @@ TEST_F(PaddleBesideAFake, IsNotRecordedWithoutAVerdict) {
 std::vector<std::string> asked;
 uint32_t asked_flags = 0;
 
-constexpr PaddleStandIn kNativeOfTest = {
+constexpr PaddleFallbackRecorder kNativeOfTest = {
     .start = [](uint32_t flags) -> const char* {
       asked.emplace_back("start");
       asked_flags = flags;
@@ -173,13 +173,13 @@ constexpr PaddleStandIn kNativeOfTest = {
       return &asked;
     },
     .exit = [](void* range) { asked.emplace_back(range == &asked ? "exit" : "exit of another"); }};
-constexpr PaddleStandIn kWrappersOfTest = {.start = [](uint32_t) -> const char* { return nullptr; },
-                                           .stop = [](Window*) { return true; }};
+constexpr PaddleFallbackRecorder kWrappersOfTest = {.start = [](uint32_t) -> const char* { return nullptr; },
+                                                    .stop = [](Window*) { return true; }};
 
 TEST_F(PaddleBesideAFake, IsRecordedByPaddlesOwnProfilerWhereItsRecorderIsForbiddenToo) {
   setenv("OPSCOPE_PADDLE_ROUTE", "native", 1);
   EXPECT_THAT(ThePaddleSource().route(), HasSubstr("none: "));
-  ThePaddleSource().set_stand_in(PaddlePart::kNative, &kNativeOfTest);
+  ThePaddleSource().set_fallback_recorder(PaddlePart::kNative, &kNativeOfTest);
   EXPECT_THAT(ThePaddleSource().route(), HasSubstr("none: ")) << "without a verdict";
   ThePaddleSource().take_verdict(PaddlePart::kNative, "");
   EXPECT_STREQ(ThePaddleSource().route(), "native: OPSCOPE_PADDLE_ROUTE=native");
@@ -199,7 +199,7 @@ TEST_F(PaddleBesideAFake, IsRecordedByPaddlesOwnProfilerWhereItsRecorderIsForbid
 
 TEST_F(PaddleBesideAFake, TakesOperatorsAndShapesFromWrappersAtLast) {
   setenv("OPSCOPE_PADDLE_ROUTE", "wrappers", 1);
-  ThePaddleSource().set_stand_in(PaddlePart::kWrappers, &kWrappersOfTest);
+  ThePaddleSource().set_fallback_recorder(PaddlePart::kWrappers, &kWrappersOfTest);
   ThePaddleSource().take_verdict(PaddlePart::kWrappers, "");
   const Seen seen = Record({"shapes"}, [this] {
     void* operation = ThePaddleSource().enter("concat dygraph", 14, 0);
@@ -232,7 +232,7 @@ TEST_F(PaddleBesideAFake, TellsNoCostOfAnotherWay) {
 // Payloads are found again by names and sizes: each operator must have its own.
 TEST_F(PaddleBesideAFake, KeepsArgumentsApartThatAreNearlyAlike) {
   setenv("OPSCOPE_PADDLE_ROUTE", "wrappers", 1);
-  ThePaddleSource().set_stand_in(PaddlePart::kWrappers, &kWrappersOfTest);
+  ThePaddleSource().set_fallback_recorder(PaddlePart::kWrappers, &kWrappersOfTest);
   ThePaddleSource().take_verdict(PaddlePart::kWrappers, "");
   const int64_t small[] = {2, 3}, large[] = {2, 4}, wide[] = {2, int64_t{3} + (int64_t{1} << 32)}, flat[] = {3};
   const char *x = "x", *xs = "xs", *y = "y";

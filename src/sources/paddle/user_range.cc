@@ -39,7 +39,7 @@ __attribute__((noinline, cold)) void* EnterBoth(const char* name, size_t size, u
 }  // namespace
 
 void* EnterPaddleRange(const char* name, size_t name_size, uint32_t event_type) {
-  if (const PaddleStandIn* recorder = FallbackOfRanges(); OPSCOPE_UNLIKELY(recorder != nullptr)) {
+  if (const PaddleFallbackRecorder* recorder = FallbackOfRanges(); OPSCOPE_UNLIKELY(recorder != nullptr)) {
     void* range = recorder->enter(name, name_size, event_type);
     return range == nullptr ? nullptr : reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(range) | kIsFallback);
   }

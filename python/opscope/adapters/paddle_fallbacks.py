@@ -8,10 +8,10 @@ from __future__ import annotations
 from .. import _core
 
 
-def set_stand_ins(source: _core.paddle.PaddleSource) -> None:
+def set_fallback_recorders(source: _core.paddle.PaddleSource) -> None:
     """Once per process."""
-    source.set_stand_in("native", _Later(_native))
-    source.set_stand_in("wrappers", _Later(lambda: _wrappers(source)))
+    source.set_fallback_recorder("native", _Later(_native))
+    source.set_fallback_recorder("wrappers", _Later(lambda: _wrappers(source)))
 
 
 def _native():

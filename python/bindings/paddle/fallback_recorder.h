@@ -1,4 +1,4 @@
-// Python objects as the PaddleStandIns of the loaded source.
+// Python objects as the PaddleFallbackRecorders of the loaded source.
 //
 // Thread rule: with the GIL.
 // SPDX-License-Identifier: Apache-2.0
@@ -17,6 +17,6 @@ namespace opscope::python {
 //   start(shapes, memory)   begins one more recording; returns "", or the reason why it cannot record
 //   stop()                  ends it; returns None, or a file descriptor of Paddle's protobuf, which is closed here
 //   enter(name, type)       opens a range of Paddle and returns an object with an end(); kNative only
-void SetStandIn(const PaddleSource* source, PaddlePart part, nb::object object);
+void SetFallbackRecorder(const PaddleSource* source, PaddlePart part, nb::object object);
 
 }  // namespace opscope::python

@@ -11,7 +11,7 @@
 // The callers are C++ code of Paddle, on threads that may outlive the interpreter: no exception leaves these functions,
 // and after the end of Python they return at once instead of asking for the GIL.
 // SPDX-License-Identifier: Apache-2.0
-#include "python/bindings/paddle/stand_in.h"
+#include "python/bindings/paddle/fallback_recorder.h"
 
 #include <unistd.h>
 
@@ -28,10 +28,10 @@
 namespace opscope::python {
 namespace {
 
-constexpr PaddlePart kStandIns[] = {PaddlePart::kNative, PaddlePart::kWrappers};
+constexpr PaddlePart kFallbackParts[] = {PaddlePart::kNative, PaddlePart::kWrappers};
 
 const PaddleSource* source_of_all = nullptr;
-std::array<PyObject*, 2> objects{};  // in the order of kStandIns; never released
+std::array<PyObject*, 2> objects{};  // in the order of kFallbackParts; never released
 
 // True after the interpreter has ended: then the GIL must not be requested.
 bool IsPythonGone() {
@@ -169,18 +169,18 @@ void Exit(void* range) {
   }
 }
 
-constexpr PaddleStandIn kNative = {.start = &Start<0>, .stop = &Stop<0>, .enter = &Enter, .exit = &Exit};
-constexpr PaddleStandIn kWrappers = {.start = &Start<1>, .stop = &Stop<1>};
+constexpr PaddleFallbackRecorder kNative = {.start = &Start<0>, .stop = &Stop<0>, .enter = &Enter, .exit = &Exit};
+constexpr PaddleFallbackRecorder kWrappers = {.start = &Start<1>, .stop = &Stop<1>};
 
 }  // namespace
 
-void SetStandIn(const PaddleSource* source, PaddlePart part, nb::object object) {
-  const auto* found = std::find(std::begin(kStandIns), std::end(kStandIns), part);
-  if (found == std::end(kStandIns)) throw nb::value_error("nobody stands in for this part of the Paddle source");
-  PyObject*& place = objects[static_cast<size_t>(found - kStandIns)];
+void SetFallbackRecorder(const PaddleSource* source, PaddlePart part, nb::object object) {
+  const auto* found = std::find(std::begin(kFallbackParts), std::end(kFallbackParts), part);
+  if (found == std::end(kFallbackParts)) throw nb::value_error("nobody stands in for this part of the Paddle source");
+  PyObject*& place = objects[static_cast<size_t>(found - kFallbackParts)];
   if (place == nullptr) place = object.release().ptr();
   source_of_all = source;
-  source->set_stand_in(part, part == PaddlePart::kNative ? &kNative : &kWrappers);
+  source->set_fallback_recorder(part, part == PaddlePart::kNative ? &kNative : &kWrappers);
 }
 
 }  // namespace opscope::python
