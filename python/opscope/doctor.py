@@ -11,7 +11,7 @@ import platform
 import sys
 from pathlib import Path
 
-from .adapters import cache, carried_verdict, megengine_adapter, paddle_adapter, parts, python_calls
+from .adapters import cache, megengine_adapter, packaged_test_results, paddle_adapter, parts, python_calls
 from .adapters.adapter import Adapter
 from .adapters.compiler import find_compiler, install_line
 from .adapters.cuda import cuda_source
@@ -85,7 +85,7 @@ def _torch_facts() -> list[dict]:
     adapter, detail, install = _adapter_facts(wanted)
     found = None
     if adapter == "prebuilt":
-        found = carried_verdict.known_parts(wanted)
+        found = packaged_test_results.known_parts(wanted)
     elif adapter == "cached":
         found = parts.read_parts(Path(detail))
     torch = {
@@ -127,7 +127,7 @@ def _calls_facts() -> dict:
 
 def _adapter_facts(wanted: Adapter) -> tuple[str, str, str]:
     """Origin of the adapter, as a word and in detail, and advice if there is none."""
-    known = carried_verdict.known_parts(wanted) if wanted.carried and wanted.parts else None
+    known = packaged_test_results.known_parts(wanted) if wanted.carried and wanted.parts else None
     if wanted.carried is not None and not parts.misfit(wanted.parts, known):
         return "prebuilt", str(wanted.carried), ""
     entry = wanted.cached()
@@ -175,7 +175,7 @@ def _megengine_facts() -> list[dict]:
 def _carried_facts(name: str, version: str, wanted: Adapter) -> tuple[dict, dict[str, str] | None]:
     """Facts of a framework whose adapter only the package can have, and the self-test's results; None: untested."""
     adapter, detail, install = _adapter_facts(wanted)
-    found = carried_verdict.known_parts(wanted) if adapter == "prebuilt" else None
+    found = packaged_test_results.known_parts(wanted) if adapter == "prebuilt" else None
     facts = {"name": name, "version": version, "adapter": adapter, "detail": detail, "install": install}
     return facts | {"was_tried": found is not None, "left_out": {}, "route": ""}, found
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from opscope import _core
-from opscope.shown import Shown, ShownList
+from opscope.preview import PreviewList, TablePreview
 
 __all__ = ["ArgumentTable", "Column", "ListColumn", "ResultRows", "Strings", "Table", "TableProperty", "TextColumn"]
 
@@ -266,7 +266,7 @@ class Table:
         return f"<opscope.Table {self._name}: {len(self)} rows>"
 
     def _repr_html_(self) -> str:
-        return Shown.of(f"{self._name}: {len(self):,} rows", self, len(self)).html()
+        return TablePreview.of(f"{self._name}: {len(self):,} rows", self, len(self)).html()
 
 
 class ArgumentTable(Table):
@@ -281,7 +281,7 @@ class ArgumentTable(Table):
 _TableOfName = TypeVar("_TableOfName", bound=Table)
 
 
-class ResultRows(ShownList):
+class ResultRows(PreviewList):
     """The rows of a result: a list of dicts, and a table for Arrow and pandas, numbers as they were computed.
 
     ``to_arrow`` gives what Polars and DuckDB take too (pyarrow itself takes a list as columns). The table has the rows
@@ -318,9 +318,9 @@ class ResultRows(ShownList):
     def __reduce__(self):
         return list, (list(self),)
 
-    def _shown(self) -> Shown | None:
+    def _preview(self) -> TablePreview | None:
         is_table = all(isinstance(row, dict) for row in self)
-        return Shown.of(f"{len(self):,} rows", self, len(self)) if is_table else None
+        return TablePreview.of(f"{len(self):,} rows", self, len(self)) if is_table else None
 
 
 class TableProperty(Generic[_TableOfName]):

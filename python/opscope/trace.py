@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from opscope import _core
-from opscope.shown import Shown, TableText
+from opscope.preview import TablePreview, TableText
 from opscope.sizes import byte_count
 from opscope.table import ResultRows, Strings, Table
 from opscope.trace_tables import TraceTables
@@ -295,7 +295,7 @@ class Trace(TraceTables):
         counts = {name: _core.row_count(self._core, name) for name in _core.TABLES}
         rows = [{"table": name, "rows": f"{count:,}"} for name, count in counts.items() if count > 0]
         told = [{"problem": problem["message"], "count": f"{problem['count']:,}"} for problem in self.problems]
-        pages = [Shown.of(repr(self), rows, len(rows)), Shown.of("problems", told, len(told))]
+        pages = [TablePreview.of(repr(self), rows, len(rows)), TablePreview.of("problems", told, len(told))]
         return "".join(page.html() for page in pages if page.rows or page is pages[0])
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from .. import _core
-from ..adapters import carried_verdict, parts
+from ..adapters import packaged_test_results, parts
 from ..adapters.adapter import Adapter
 from ..adapters.errors import AdapterMissing
 from ..log import tell
@@ -72,7 +72,7 @@ class Loader(Generic[Source]):
                 return True
             try:
                 adapter = self._find()
-                if adapter.carried is not None and carried_verdict.known_parts(adapter) is None:
+                if adapter.carried is not None and packaged_test_results.known_parts(adapter) is None:
                     return False
                 if self._take_carried(adapter) is not None:
                     return True
@@ -109,7 +109,7 @@ class Loader(Generic[Source]):
     def _take_carried(self, adapter: Adapter) -> Source | None:
         if adapter.carried is None:
             return None
-        found = carried_verdict.parts_of(adapter)
+        found = packaged_test_results.parts_of(adapter)
         if why := parts.misfit(adapter.parts, found):
             tell("warn", f"{adapter.what} that the package carries does not fit ({why}); another one is needed")
             return None

@@ -17,7 +17,7 @@ from ..frontend import cuda_activity
 from ..frontend.lifecycle import Lifecycle
 from ..log import tell
 from ..user_warning import warn_user
-from . import living
+from . import active_profilers
 from .errors import UnsupportedFeature
 from .merge import merge_trace_events
 from .scopes import open_all_scopes, scope
@@ -128,13 +128,13 @@ class Profiler(Lifecycle, ContextDecorator):
         for name, value in self._options.items():
             if not 0 <= value <= _MOST:
                 raise TypeError(f"{name}={value}: the options of Profiler are whole numbers from 0 to {_MOST}")
-        living.take_turn(self)
+        active_profilers.set_running(self)
         try:
-            self._pid = living.name_files(self, self._path, self._formats)
+            self._pid = active_profilers.name_files(self, self._path, self._formats)
             window = self._new_window()
             window.begin(self._options)
         except BaseException:
-            living.leave_turn(self)
+            active_profilers.clear_running(self)
             raise
         self._window = window
         self._had_backtrace = core2.set_python_backtrace_enabled(self.with_backtrace)
@@ -155,7 +155,7 @@ class Profiler(Lifecycle, ContextDecorator):
         """Ends the window; AssertionError if it is not recording. Waits for all work of MegEngine, and raises its
         errors.
         """
-        living.leave_turn(self)
+        active_profilers.clear_running(self)
         window, self._window = self._window, None
         try:
             core2.full_sync()
@@ -163,14 +163,14 @@ class Profiler(Lifecycle, ContextDecorator):
             core2.set_python_backtrace_enabled(self._had_backtrace)
             window.end()
             self._last_window, self._is_written = window, False
-            self._pid = living.name_files(self, self._path, self._formats)
+            self._pid = active_profilers.name_files(self, self._path, self._formats)
 
     def step(self):
         """Marks the end of a training step; AssertionError while no Profiler records."""
         if not is_profiling():
             raise AssertionError("no Profiler is recording: start() comes before step()")
         core2.stop_step()
-        profiler = living.running()
+        profiler = active_profilers.running()
         if isinstance(profiler, Profiler):
             profiler._window.step()
         return self
@@ -238,7 +238,7 @@ class Profiler(Lifecycle, ContextDecorator):
         if getattr(self, "_has_cupti", False):
             core2.disable_cupti()
         if not getattr(self, "_is_written", True):  # the constructor raised: there is nothing to write
-            living.write_last(self)
+            active_profilers.write_last(self)
 
 
 def _checked_formats(formats) -> list[str]:
@@ -261,7 +261,7 @@ def profile(*args, **kwargs):
 
 def is_profiling():
     """Whether a Profiler, ours or MegEngine's, is recording."""
-    return living.running() is not None
+    return active_profilers.running() is not None
 
 
 if __name__ == "__main__":

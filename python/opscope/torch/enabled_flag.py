@@ -41,14 +41,14 @@ def tell_torch(change: int) -> None:
     with _lock:
         if _running == 0:
             _theirs = _flags._is_profiler_enabled
-            _stand_in()
+            _replace_functions()
         _running += change
         _flags._is_profiler_enabled = _running > 0 or _theirs
         if _running == 0:
             _step_back()
 
 
-def _stand_in() -> None:
+def _replace_functions() -> None:
     global _before, _asked_before
     if _before is None:
         _before = getattr(_flags, "_set_is_profiler_enabled", None)

@@ -7,14 +7,14 @@ import itertools
 from typing import Any
 
 from .. import _core
-from ..shown import SHOWN_ROWS, Shown
+from ..preview import PREVIEW_ROWS, TablePreview
 from .averages import FunctionEventAvg
 from .function_event import FunctionEvent
 
 
-def shown_events(events) -> Shown | None:
+def preview_of_events(events) -> TablePreview | None:
     """The display; None for an empty list, and if a program has put other objects into it."""
-    first = list(itertools.islice(events, SHOWN_ROWS))
+    first = list(itertools.islice(events, PREVIEW_ROWS))
     if not first or not all(isinstance(event, (FunctionEvent, FunctionEventAvg)) for event in first):
         return None
     is_average = isinstance(first[0], FunctionEventAvg)
@@ -23,7 +23,7 @@ def shown_events(events) -> Shown | None:
         for row, event in zip(rows, first, strict=True):
             row["Input shapes"] = str(event.input_shapes) if event.input_shapes else ""
     what = "averages" if is_average else "events"
-    return Shown.of(f"EventList: {len(events):,} {what}", rows, len(events))
+    return TablePreview.of(f"EventList: {len(events):,} {what}", rows, len(events))
 
 
 def _average_row(events, average) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from torch._C import _profiler
 from torch._C._profiler import RecordScope
 
 from .. import _core
-from ..shown import SHOWN_ROWS, Shown, ShownList
+from ..preview import PREVIEW_ROWS, PreviewList, TablePreview
 from .event_node_fields import Allocation, Call, CCall, FrameState, Module, Operator, Optimizer, OutOfMemory, Tensor
 from .kineto_event import METHODS
 from .torch_shape import as_in_torch
@@ -112,18 +112,18 @@ class ProfilerEvent:
         return f"<ProfilerEvent {self.name} {self.tag.name} start_time_ns={self.start_time_ns}>"
 
 
-class ProfilerEvents(ShownList):
+class ProfilerEvents(PreviewList):
     """The child nodes of one parent, or the roots."""
 
-    def _shown(self) -> Shown | None:
-        first = self[:SHOWN_ROWS]
+    def _preview(self) -> TablePreview | None:
+        first = self[:PREVIEW_ROWS]
         if not all(isinstance(node, ProfilerEvent) for node in first):
             return None
         rows = [
             {"name": node.name, "start": str(node.start_time_ns), "duration_ns": node.duration_time_ns}
             for node in first
         ]
-        return Shown.of(f"{len(self):,} nodes of the event tree", rows, len(self))
+        return TablePreview.of(f"{len(self):,} nodes of the event tree", rows, len(self))
 
 
 class EventTree:

@@ -12,14 +12,14 @@ import operator
 from .. import _core
 from ..frontend.lazy_list import unfilled_kind
 from ..frontend.whole_file import whole_file
-from ..shown import ShownList, TableText
+from ..preview import PreviewList, TableText
 from . import event_frame
 from .averages import FunctionEventAvg, average_of
 from .compat import compat_is_asked
-from .event_display import shown_events
+from .constructed_event import build_tree
+from .event_display import preview_of_events
 from .features import has
 from .function_event import _require
-from .made_event import build_tree
 from .torch_shape import as_in_torch
 
 # Spellings of devices that are allowed in sort keys and metrics.
@@ -43,7 +43,7 @@ _DEEPEST = 2**31 - 1  # values of stack depth
 
 
 @as_in_torch("EventList")
-class EventList(ShownList):
+class EventList(PreviewList):
     """A list of FunctionEvent or FunctionEventAvg objects, with tables, averages and exports."""
 
     def __init__(self, *args, **kwargs) -> None:
@@ -60,8 +60,8 @@ class EventList(ShownList):
     def __str__(self) -> str:
         return str(self.table())
 
-    def _shown(self):
-        return shown_events(self)
+    def _preview(self):
+        return preview_of_events(self)
 
     def _build_tree(self) -> None:
         """Sets parents and children of events that a program has created; those of a recording have theirs already."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .. import _core
 from ..frontend.lazy_list import unfilled_kind
-from ..shown import SHOWN_ROWS, Shown, ShownList
+from ..preview import PREVIEW_ROWS, PreviewList, TablePreview
 from .errors import UnsupportedFeature
 from .event_tree import EventTree, ProfilerEvent
 from .events import EventList
@@ -17,18 +17,18 @@ from .kineto_event import KinetoEvent
 from .settings import checked_timeout
 
 
-class KinetoEvents(ShownList):
+class KinetoEvents(PreviewList):
     """The events of a recording in order of their start; filled at first use."""
 
-    def _shown(self) -> Shown | None:
-        first = self[:SHOWN_ROWS]
+    def _preview(self) -> TablePreview | None:
+        first = self[:PREVIEW_ROWS]
         if not all(isinstance(event, KinetoEvent) for event in first):
             return None
         rows = [
             {"name": event.name(), "start": str(event.start_ns()), "duration_ns": event.duration_ns()}
             for event in first
         ]
-        return Shown.of(f"KinetoEvents: {len(self):,} events", rows, len(self))
+        return TablePreview.of(f"KinetoEvents: {len(self):,} events", rows, len(self))
 
 
 _UnfilledKinetoEvents = unfilled_kind(KinetoEvents)

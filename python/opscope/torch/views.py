@@ -7,7 +7,7 @@ import os
 from dataclasses import replace
 
 from ..frontend import views
-from .event_display import shown_events
+from .event_display import preview_of_events
 
 
 class Views(views.Views):
@@ -29,7 +29,7 @@ class Views(views.Views):
             return None
         averages = recording.function_events.key_averages()
         averages.sort(key=lambda average: average.self_cpu_time_total, reverse=True)
-        shown = shown_events(averages)
+        shown = preview_of_events(averages)
         return None if shown is None else replace(shown, caption=f"{self!r}, by self CPU time").html()
 
     def export_flamegraph(self, path: str | os.PathLike, metric: str = "self_cpu_time_total", **options) -> None:

@@ -25,7 +25,7 @@ def running():
     return _original._running_profiler
 
 
-def take_turn(profiler) -> None:
+def set_running(profiler) -> None:
     """Marks `profiler` as recording; AssertionError if any profiler is recording already."""
     holder = running()
     if holder is profiler:
@@ -35,7 +35,7 @@ def take_turn(profiler) -> None:
     _original._running_profiler = profiler
 
 
-def leave_turn(profiler) -> None:
+def clear_running(profiler) -> None:
     """Marks it as stopped; AssertionError if it was not recording."""
     if running() is not profiler:
         raise AssertionError("this Profiler is not recording: start() comes before stop()")

@@ -15,10 +15,10 @@ from typing import Any
 
 from opscope import _core
 
-__all__ = ["SHOWN_ROWS", "Shown", "ShownList", "TableText"]
+__all__ = ["PREVIEW_ROWS", "TablePreview", "PreviewList", "TableText"]
 
-SHOWN_ROWS = 30
-_SHOWN_LINES = 1000  # for a text that a program displays as a table
+PREVIEW_ROWS = 30
+_PREVIEW_LINES = 1000  # for a text that a program displays as a table
 _CELL_WIDTH = 100  # characters
 _TIMES_NS = {"start", "duration", "time", "start_time", "end_time"}  # columns of a trace's tables in ns
 
@@ -50,7 +50,7 @@ def _one_line(text: str) -> str:
 
 
 @dataclass
-class Shown:
+class TablePreview:
     """The first rows of a table as text, and how many more it has."""
 
     caption: str
@@ -59,12 +59,12 @@ class Shown:
     left_out: int
 
     @staticmethod
-    def of(caption: str, rows: Iterable[dict[str, Any]], count: int, *, limit: int = SHOWN_ROWS) -> Shown:
+    def of(caption: str, rows: Iterable[dict[str, Any]], count: int, *, limit: int = PREVIEW_ROWS) -> TablePreview:
         """From `count` rows, of which only the first ones are read; the columns are those of the first row."""
         dicts = list(itertools.islice(rows, limit))
         columns = list(dicts[0]) if dicts else []
         cells = [[_one_line(_cell(column, row.get(column))) for column in columns] for row in dicts]
-        return Shown(caption, columns, cells, count - len(dicts))
+        return TablePreview(caption, columns, cells, count - len(dicts))
 
     def text(self) -> str:
         """The table as text; the first column, with the names, is printed last, so that long names do not break the
@@ -94,19 +94,19 @@ class Shown:
         return f"<table><caption>{html.escape(_one_line(self.caption))}</caption>{head}{body}</table>{more}"
 
 
-class ShownList(list):
+class PreviewList(list):
     """A list that displays its first elements as a table."""
 
-    def _shown(self) -> Shown | None:
+    def _preview(self) -> TablePreview | None:
         """The display; None if a program has put other objects into the list."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        shown = self._shown() if self else None
+        shown = self._preview() if self else None
         return super().__repr__() if shown is None else shown.text()
 
     def _repr_html_(self) -> str | None:
-        shown = self._shown() if self else None
+        shown = self._preview() if self else None
         return None if shown is None else shown.html()
 
 
@@ -125,8 +125,8 @@ class TableText(str):
         return str, (str(self),)  # pickled as a plain str, which can be loaded without opscope
 
     def __repr__(self) -> str:
-        return self._first(SHOWN_ROWS) if self else "''"
+        return self._first(PREVIEW_ROWS) if self else "''"
 
     def _repr_html_(self) -> str:
-        text = self._first(_SHOWN_LINES).encode("utf-8", "backslashreplace").decode("utf-8")
+        text = self._first(_PREVIEW_LINES).encode("utf-8", "backslashreplace").decode("utf-8")
         return f"<pre>{html.escape(text)}</pre>"

@@ -27,7 +27,7 @@ _ABSENT, _ = absent("FunctionEvent")
 _METADATA = "_event_metadata" if behaves("warns of event_metadata") else "event_metadata"
 
 
-class MadeEvent(FunctionEvent):
+class ConstructedEvent(FunctionEvent):
     """The class of the object that ``FunctionEvent(...)`` returns."""
 
     def append_kernel(self, name, device, duration) -> None:
@@ -40,14 +40,14 @@ class MadeEvent(FunctionEvent):
         self.cpu_children.append(child)
 
     def __reduce__(self):
-        return _blank, (None if type(self) is MadeEvent else type(self),), self.__dict__
+        return _blank, (None if type(self) is ConstructedEvent else type(self),), self.__dict__
 
 
-MadeEvent.__name__ = MadeEvent.__qualname__ = FunctionEvent.__name__  # the name in messages
+ConstructedEvent.__name__ = ConstructedEvent.__qualname__ = FunctionEvent.__name__  # the name in messages
 
 
 def _blank(kind: type | None) -> FunctionEvent:
-    return (kind or MadeEvent).__new__(kind or MadeEvent)
+    return (kind or ConstructedEvent).__new__(kind or ConstructedEvent)
 
 
 def _set_values(
@@ -113,7 +113,7 @@ def _set_values(
 
 FunctionEvent.__init__ = _set_values  # for this class and for classes derived from it
 as_in_torch("FunctionEvent")(FunctionEvent)
-_core.torch.set_constructed_event_class(MadeEvent)
+_core.torch.set_constructed_event_class(ConstructedEvent)
 
 
 # ---- the tree, by torch's rules: children lie inside, a lone child of the same name is its parent ------------------
