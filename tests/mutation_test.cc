@@ -79,7 +79,7 @@ double CpuSeconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-long MostMemoryMib() {
+long MaxMemoryMib() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
   return usage.ru_maxrss / 1024;
@@ -87,7 +87,7 @@ long MostMemoryMib() {
 
 char current[160];  // for the handler
 
-void TellAndEnd(int) {
+void ReportAndExit(int) {
   constexpr char kText[] = "an import does not end: ";
   (void)!write(2, kText, sizeof kText - 1);
   (void)!write(2, current, strlen(current));
@@ -166,16 +166,16 @@ class Spoiler {
 };
 
 TEST(SpoiltInputs, AreReadOrRefusedWithTheirPlace) {
-  signal(SIGPROF, TellAndEnd);
+  signal(SIGPROF, ReportAndExit);
   Spoiler spoiler;
   EXPECT_GE(spoiler.formats(), 9u);
   const char* chosen = std::getenv("OPSCOPE_SEED");
   if (chosen != nullptr) return spoiler.Import(std::strtoull(chosen, nullptr, 10));
   const uint64_t count = InFull<uint64_t>(1'000'000, kSanitized ? 6'000 : 20'000);
-  const long before = MostMemoryMib();
+  const long before = MaxMemoryMib();
   for (uint64_t number = 0; number < count && !testing::Test::HasFailure(); ++number) {
     spoiler.Import(number);
-    ASSERT_LE(kSanitized ? 0 : MostMemoryMib(), std::max(before, 512L)) << current;
+    ASSERT_LE(kSanitized ? 0 : MaxMemoryMib(), std::max(before, 512L)) << current;
   }
   RecordProperty("read", std::to_string(spoiler.read()));
   EXPECT_GT(spoiler.read(), count / 10);

@@ -64,7 +64,7 @@ TEST_F(CudaBuffers, TooLateAreCountedAndNoMatterForTheNextWindow) {
 
 // They come while the next window is open.
 TEST_F(CudaBuffers, OfTheWindowBeforeAreNotTakenForOnesOwn) {
-  InProcessOfItsOwn("late=3600000", [] {
+  InChildProcess("late=3600000", [] {
     RecordKernels(100);
     fake_cupti_change("");
     const auto next = StartWindow();
@@ -124,7 +124,7 @@ TEST_F(CudaBuffers, WorkThatHasNotEndedIsCounted) {
 // always counted.
 TEST_F(CudaBuffers, CapIsHeldAndWhatIsLostIsCounted) {
   for (const char* version : {"12.1", "12.9", "13.5"}) {
-    InProcessOfItsOwn(std::string("version=") + version, [] {
+    InChildProcess(std::string("version=") + version, [] {
       Recording recording(
           RecordingOptions{.max_bytes = uint64_t{4} << 20, .sources = {{&opscope_cuda_source()->source}}});
       ASSERT_TRUE(recording.Start().ok());

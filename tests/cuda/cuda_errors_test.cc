@@ -147,7 +147,7 @@ class CudaMissing : public CudaFaults {};
 
 TEST_F(CudaMissing, NeededFunctionMakesItTooOld) {
   for (const char* function : kNeeded) {
-    InProcessOfItsOwn(std::string("missing=") + function, [] {
+    InChildProcess(std::string("missing=") + function, [] {
       const auto recording = StartWindow();
       EXPECT_THAT(WhyNotRecorded(*recording), HasSubstr("too old"));
       EXPECT_EQ(ProblemOf(*StopWindow(*recording), "device_not_recorded").count, 1u);
@@ -158,7 +158,7 @@ TEST_F(CudaMissing, NeededFunctionMakesItTooOld) {
 
 TEST_F(CudaMissing, OtherFunctionIsDoneWithout) {
   for (const char* function : kUsed) {
-    InProcessOfItsOwn(std::string("missing=") + function, [] {
+    InChildProcess(std::string("missing=") + function, [] {
       const auto trace = RecordKernels(kKernels);
       EXPECT_EQ(CountOf(*trace, SpanKind::kKernel), size_t{kKernels}) << ProblemsOf(*trace);
       EXPECT_EQ(CountOf(*trace, SpanKind::kRuntimeCall), size_t{kKernels} + 1);
@@ -170,7 +170,7 @@ TEST_F(CudaMissing, OtherFunctionIsDoneWithout) {
 }
 
 TEST_F(CudaMissing, VersionThatCannotBeReadIsSaid) {
-  InProcessOfItsOwn("fail=cuptiGetVersion:1", [] {
+  InChildProcess("fail=cuptiGetVersion:1", [] {
     const auto recording = StartWindow();
     EXPECT_NE(WhyNotRecorded(*recording), "");
     EXPECT_EQ(ProblemOf(*StopWindow(*recording), "device_not_recorded").count, 1u);
@@ -184,7 +184,7 @@ class CudaHangs : public CudaFaults {};
 TEST_F(CudaHangs, EveryCallOfAStopMayHang) {
   for (const char* function : {"cuptiActivityDisable", "cuptiActivityFlushAll", "cuptiActivityGetNumDroppedRecords",
                                "cuptiUnsubscribe", "cuptiActivityGetNextRecord"}) {
-    InProcessOfItsOwn(std::string("hang=") + function + ":30", [] {
+    InChildProcess(std::string("hang=") + function + ":30", [] {
       const auto recording = StartWindow();
       LaunchKernels(kKernels);
       fake_cuda_device_synchronize(0);
@@ -199,7 +199,7 @@ TEST_F(CudaHangs, EveryCallOfAStopMayHang) {
 // held.
 TEST_F(CudaHangs, TheWindowAfterAStopThatHangsStartsAnew) {
   for (const char* function : {"cuptiActivityDisable", "cuptiActivityFlushAll"}) {
-    InProcessOfItsOwn(std::string("hang=") + function + ":6@1", [] {
+    InChildProcess(std::string("hang=") + function + ":6@1", [] {
       const auto recording = StartWindow();
       LaunchKernels(kKernels);
       fake_cuda_device_synchronize(0);
@@ -218,7 +218,7 @@ TEST_F(CudaHangs, TheWindowAfterAStopThatHangsStartsAnew) {
 
 TEST_F(CudaHangs, StartGivesUpToo) {
   for (const char* function : {"cuptiSubscribe_v2", "cuptiActivityRegisterCallbacks", "cuptiActivityEnable"}) {
-    InProcessOfItsOwn(std::string("hang=") + function + ":30", [] {
+    InChildProcess(std::string("hang=") + function + ":30", [] {
       const auto begin = std::chrono::steady_clock::now();
       const auto recording = StartWindow();
       EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));

@@ -41,7 +41,7 @@ TEST_F(CudaHolder, NextWindowTriesAgain) {
 // CUPTI has a query for its user from 13.2 on.
 TEST_F(CudaHolder, WhoDoesNotRecordIsNoObstacleWhereCuptiCanBeAsked) {
   for (const char* version : {"13.5", "99"}) {
-    InProcessOfItsOwn(std::string("holder=idle;version=") + version, [] {
+    InChildProcess(std::string("holder=idle;version=") + version, [] {
       const auto trace = RecordKernels(5);
       EXPECT_EQ(CountOf(*trace, SpanKind::kKernel), 5u) << ProblemsOf(*trace);
       ExpectNothingLeft();
@@ -51,7 +51,7 @@ TEST_F(CudaHolder, WhoDoesNotRecordIsNoObstacleWhereCuptiCanBeAsked) {
 
 TEST_F(CudaHolder, ProfilerOfTorchThatIsOverIsNoObstacle) {
   for (const char* version : {"12.1", "12.9", "13.0"}) {
-    InProcessOfItsOwn(std::string("holder=idle;version=") + version, [] {
+    InChildProcess(std::string("holder=idle;version=") + version, [] {
       EXPECT_EQ(CountOf(*RecordKernels(5), SpanKind::kKernel), 0u) << "nobody knows whether it records";
       opscope_cuda_source()->tell_torch_profiled(true);
       const auto trace = RecordKernels(5);
@@ -103,7 +103,7 @@ TEST_F(CudaDoctor, LeavesNothingEnabled) {
 }
 
 TEST_F(CudaDoctor, TakesNothingFromWhoRecords) {
-  InProcessOfItsOwn("version=13.5;holder=recording", [] {
+  InChildProcess("version=13.5;holder=recording", [] {
     char why[512] = "";
     opscope_cuda_source()->why_not(why, sizeof(why));
     EXPECT_THAT(std::string(why), HasSubstr("in use"));

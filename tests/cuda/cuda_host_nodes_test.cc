@@ -46,7 +46,7 @@ std::vector<size_t> HostNodesOf(const Trace& trace) {
 
 TEST_F(CudaHostNodes, AreOnTheStreamWithTheThreadThatRanThem) {
   for (const char* version : {"13.5", "99"}) {
-    InProcessOfItsOwn(std::string("version=") + version, [] {
+    InChildProcess(std::string("version=") + version, [] {
       const auto trace = RecordLaunches(3);
       const std::vector<size_t> nodes = HostNodesOf(*trace);
       ASSERT_EQ(nodes.size(), 3u);
@@ -67,7 +67,7 @@ TEST_F(CudaHostNodes, AreOnTheStreamWithTheThreadThatRanThem) {
 }
 
 TEST_F(CudaHostNodes, OfLaunchesThatWereQueuedHaveNoNumberAndAreThere) {
-  InProcessOfItsOwn("version=13.5;latency=200000000", [] {
+  InChildProcess("version=13.5;latency=200000000", [] {
     const uint32_t graph = MakeGraph();
     const auto recording = StartWindow(kFlags);
     for (int i = 0; i < 3; ++i)
@@ -84,7 +84,7 @@ TEST_F(CudaHostNodes, OfLaunchesThatWereQueuedHaveNoNumberAndAreThere) {
 }
 
 TEST_F(CudaHostNodes, AreNotAskedForByAnybodyElse) {
-  InProcessOfItsOwn("version=13.5", [] {
+  InChildProcess("version=13.5", [] {
     EXPECT_TRUE(HostNodesOf(*RecordLaunches(1, 0)).empty());
     EXPECT_EQ(fake_cupti_issued(kHostNodeKind), 0u);
     const auto without = StartWindow(0);  // beside one that asks
@@ -95,7 +95,7 @@ TEST_F(CudaHostNodes, AreNotAskedForByAnybodyElse) {
 }
 
 TEST_F(CudaHostNodes, AreMissedWhereTheyWereAskedForAlone) {
-  InProcessOfItsOwn("version=13.5;incomplete=1", [] {
+  InChildProcess("version=13.5;incomplete=1", [] {
     const auto without = StartWindow(0);
     EXPECT_EQ(ProblemOf(*RecordLaunches(1), "device_incomplete").count, 3u);
     EXPECT_EQ(ProblemOf(*StopWindow(*without), "device_incomplete").count, 2u);
@@ -105,7 +105,7 @@ TEST_F(CudaHostNodes, AreMissedWhereTheyWereAskedForAlone) {
 
 TEST_F(CudaHostNodes, AreToldToBeMissingWhereCuptiHasNone) {
   for (const char* version : {"12.1", "12.9", "13.0"}) {
-    InProcessOfItsOwn(std::string("version=") + version, [] {
+    InChildProcess(std::string("version=") + version, [] {
       const auto trace = RecordLaunches(1);
       EXPECT_THAT(ProblemOf(*trace, "device_call_failed").message, HasSubstr("host nodes of graphs"));
       EXPECT_THAT(ProblemOf(*trace, "device_call_failed").message, HasSubstr("older than 13.1"));
@@ -118,7 +118,7 @@ TEST_F(CudaHostNodes, AreToldToBeMissingWhereCuptiHasNone) {
 }
 
 TEST_F(CudaHostNodes, ThatAreRefusedCostOnlyThemselves) {
-  InProcessOfItsOwn("version=13.5;fail=cuptiActivityEnable(56):27,cuptiActivityEnable(20):27", [] {
+  InChildProcess("version=13.5;fail=cuptiActivityEnable(56):27,cuptiActivityEnable(20):27", [] {
     const auto trace = RecordLaunches(1, kFlags | cuda_source_flags::kEnvironment);
     EXPECT_EQ(trace->problems().size(), 2u) << ProblemsOf(*trace);
     EXPECT_THAT(ProblemsOf(*trace), HasSubstr("(host nodes of graphs): CUPTI_ERROR_NOT_SUPPORTED"));
@@ -129,13 +129,13 @@ TEST_F(CudaHostNodes, ThatAreRefusedCostOnlyThemselves) {
 }
 
 TEST_F(CudaHostNodes, AreCountedLikeKernelsWhereSomeAreLost) {
-  InProcessOfItsOwn("version=13.5;incomplete=3", [] {
+  InChildProcess("version=13.5;incomplete=3", [] {
     const auto trace = RecordLaunches(6);
     EXPECT_EQ(HostNodesOf(*trace).size() + CountOf(*trace, SpanKind::kKernel), 12u);
     EXPECT_EQ(ProblemOf(*trace, "device_incomplete").count, 6u) << ProblemsOf(*trace);
     ExpectNothingLeft();
   });
-  InProcessOfItsOwn("version=13.5;drop=4;unknown=5;longer=16;order=shuffled", [] {
+  InChildProcess("version=13.5;drop=4;unknown=5;longer=16;order=shuffled", [] {
     const auto trace = RecordLaunches(50);
     EXPECT_EQ(HostNodesOf(*trace).size(), 50u - fake_cupti_dropped(kHostNodeKind));
     EXPECT_GT(fake_cupti_dropped(kHostNodeKind), 0u);
@@ -146,7 +146,7 @@ TEST_F(CudaHostNodes, AreCountedLikeKernelsWhereSomeAreLost) {
 }
 
 TEST_F(CudaHostNodes, RestWithTheWindow) {
-  InProcessOfItsOwn("version=13.5", [] {
+  InChildProcess("version=13.5", [] {
     const uint32_t graph = MakeGraph();
     const auto recording = StartWindow(kFlags);
     const auto launch = [&] {

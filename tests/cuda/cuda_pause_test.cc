@@ -84,7 +84,7 @@ TEST_F(CudaPause, HoldsForAWindowBesideOneThatBeginsMeanwhile) {
 }
 
 TEST_F(CudaPause, ThatCuptiRefusesIsTold) {
-  InProcessOfItsOwn("fail=cuptiActivityDisable(10):999", [] {
+  InChildProcess("fail=cuptiActivityDisable(10):999", [] {
     const auto recording = StartWindow();
     recording->Pause(true, "cuda");
     LaunchKernels(2, "meanwhile");
@@ -99,7 +99,7 @@ TEST_F(CudaPause, ThatCuptiRefusesIsTold) {
 }
 
 TEST_F(CudaPause, DoesNotWaitForACuptiThatHangs) {
-  InProcessOfItsOwn("hang=cuptiActivityDisable:30@1", [] {
+  InChildProcess("hang=cuptiActivityDisable:30@1", [] {
     const auto recording = StartWindow();
     LaunchKernels(2);
     const auto begin = std::chrono::steady_clock::now();

@@ -72,7 +72,7 @@ class CudaReadings : public CudaFaults {
 };
 
 TEST_F(CudaReadings, ArePowerAndClockOfEachDeviceAtMostTenTimesASecond) {
-  InProcessOfItsOwn("devices=2", [] {
+  InChildProcess("devices=2", [] {
     const auto recording = StartWindow();
     LaunchKernels(3);
     EXPECT_TRUE(AwaitReadings(6));
@@ -101,7 +101,7 @@ TEST_F(CudaReadings, ArePowerAndClockOfEachDeviceAtMostTenTimesASecond) {
 }
 
 TEST_F(CudaReadings, AreInAFileAsTheyAreInTheWindow) {
-  InProcessOfItsOwn("", [] {
+  InChildProcess("", [] {
     const std::string path = std::filesystem::path(testing::TempDir()) / "cuda_readings.opscope";
     std::filesystem::remove(path);
     const auto recording = StartWindow(0, path);
@@ -116,7 +116,7 @@ TEST_F(CudaReadings, AreInAFileAsTheyAreInTheWindow) {
 }
 
 TEST_F(CudaReadings, AreNotThereWhereNvmlIsNotAndNothingIsSaid) {
-  InProcessOfItsOwn("", [] {
+  InChildProcess("", [] {
     setenv("OPSCOPE_NVML_LIB", "/nonexistent/libnvidia-ml.so.1", 1);
     for (int window = 0; window < 2; ++window) {
       const auto recording = StartWindow();
@@ -140,7 +140,7 @@ TEST_F(CudaReadings, ThatFailCostOnlyThemselves) {
        {Case{"nvmlInit_v2:9", false, false}, Case{"nvmlDeviceGetCount_v2:999", false, false},
         Case{"nvmlDeviceGetHandleByIndex_v2:15", false, false}, Case{"nvmlDeviceGetPowerUsage:3", false, true},
         Case{"nvmlDeviceGetClockInfo:15", true, false}, Case{"nvmlShutdown:999", true, true}}) {
-    InProcessOfItsOwn(std::string("fail=") + each.fails, [&] {
+    InChildProcess(std::string("fail=") + each.fails, [&] {
       const auto recording = StartWindow();
       const std::string function(each.fails, std::string(each.fails).find(':'));
       const bool ends = function == "nvmlInit_v2";  // without NVML there is no thread
@@ -188,7 +188,7 @@ TEST_F(CudaReadings, ThatHangDelayNoStopAndNoEndOfTheProcess) {
 }
 
 TEST_F(CudaReadings, GoOnWhereNvmlComesBack) {
-  InProcessOfItsOwn("hang=nvmlDeviceGetPowerUsage:60@1", [] {
+  InChildProcess("hang=nvmlDeviceGetPowerUsage:60@1", [] {
     auto recording = StartWindow();
     EXPECT_TRUE(Await([] { return fake_cupti_calls("nvmlDeviceGetPowerUsage") == 1; }));
     EXPECT_THAT(ReadingsOf(*StopWindow(*recording)), IsEmpty());
@@ -200,7 +200,7 @@ TEST_F(CudaReadings, GoOnWhereNvmlComesBack) {
 }
 
 TEST_F(CudaReadings, AreOfEveryOpenWindow) {
-  InProcessOfItsOwn("", [] {
+  InChildProcess("", [] {
     const auto first = StartWindow();
     EXPECT_TRUE(AwaitReadings(1));
     const auto second = StartWindow();
@@ -216,7 +216,7 @@ TEST_F(CudaReadings, AreOfEveryOpenWindow) {
 }
 
 TEST_F(CudaReadings, RestWhileTheWindowDoes) {
-  InProcessOfItsOwn("", [] {
+  InChildProcess("", [] {
     const auto recording = StartWindow();
     EXPECT_TRUE(AwaitReadings(1));
     recording->Pause(true, "cuda");
@@ -238,7 +238,7 @@ TEST_F(CudaReadings, RestWhileTheWindowDoes) {
 }
 
 TEST_F(CudaReadings, OfAForkedChildAreNobodys) {
-  InProcessOfItsOwn("", [] {
+  InChildProcess("", [] {
     const auto recording = StartWindow();
     EXPECT_TRUE(AwaitReadings(1));
     const pid_t child = fork();

@@ -124,7 +124,7 @@ class CudaFaults : public testing::Test {
 
 // CUPTI's version and functions are looked up once per process, so a scenario that changes them needs a child process.
 template <typename Body>
-void InProcessOfItsOwn(const std::string& scenario, const Body& body) {
+void InChildProcess(const std::string& scenario, const Body& body) {
   EXPECT_EXIT(
       {
         fake_cupti_scenario(scenario.c_str());
@@ -141,7 +141,7 @@ inline constexpr const char* kVersions[] = {"12.1", "12.9", "13.0", "13.5", "99"
 template <typename Body>
 void WithEveryVersion(const std::string& scenario, const Body& body) {
   for (const char* version : kVersions)
-    InProcessOfItsOwn(std::string("version=") + version + ";" + scenario, body);
+    InChildProcess(std::string("version=") + version + ";" + scenario, body);
 }
 
 }  // namespace opscope

@@ -88,7 +88,7 @@ std::uint64_t Sum(const std::atomic<std::uint64_t> (&rows)[kKinds + 1], std::uin
 }
 
 // Returns the buffer to the tool through its callback `completed`.
-void HandBack(Buffer& buffer) {
+void ReturnBuffer(Buffer& buffer) {
   State& state = TheState();
   state.held.erase(buffer.data);
   if (buffer.user.is_holder) {
@@ -132,7 +132,7 @@ void Work() {
     lock.unlock();
     {
       const Locked library("CUPTI's thread");
-      HandBack(buffer);
+      ReturnBuffer(buffer);
     }
     lock.lock();
   }
@@ -202,7 +202,7 @@ void Drop(cupti::ActivityKind kind) {
 void Full(Buffer buffer) {
   switch (Now().deliver) {
     case Deliver::kInline:
-      HandBack(buffer);
+      ReturnBuffer(buffer);
       break;
     case Deliver::kThread:
       ToWorker(std::move(buffer), {}, false);
@@ -284,21 +284,21 @@ void FlushBuffers(Locked& lock) {
     if (late || scenario.flush_from_thread) {
       ToWorker(std::move(buffer), std::chrono::milliseconds(scenario.late_ms.value_or(0)), scenario.never_delivers);
     } else {
-      HandBack(buffer);
+      ReturnBuffer(buffer);
     }
   }
   // A flush also waits for the full buffers that the worker is delivering.
   if (!late) lock.Without([] { WaitForWorker(false); });
 }
 
-void HandBackHolders() {
+void ReturnHolderBuffers() {
   for (auto& [owner, buffer] : TheState().open) {
-    if (buffer.user.is_holder && buffer.data != nullptr) HandBack(buffer);
+    if (buffer.user.is_holder && buffer.data != nullptr) ReturnBuffer(buffer);
     if (buffer.user.is_holder) buffer = Buffer{};
   }
 }
 
-void HandBackLater(std::uint64_t owner) {
+void ReturnBufferLater(std::uint64_t owner) {
   State& state = TheState();
   const auto found = state.open.find(owner);
   if (found == state.open.end()) return;
@@ -324,7 +324,7 @@ std::uint64_t Issued(std::uint32_t kind) {
 std::uint64_t Dropped(std::uint32_t kind) {
   return Sum(TheState().counts.dropped, kind);
 }
-std::uint64_t HandedBack(std::uint32_t kind) {
+std::uint64_t ReturnedCount(std::uint32_t kind) {
   return Sum(TheState().counts.handed_back, kind);
 }
 std::uint64_t CallbackTime() {

@@ -25,20 +25,20 @@ const BufferUser& TheBufferUser();
 
 // Owners of buffers: a thread's id, or one of these.
 inline constexpr std::uint64_t kDeviceBuffer = 0;
-inline constexpr std::uint64_t kLastWords = 1;  // records after the last kind was disabled
+inline constexpr std::uint64_t kAfterDisable = 1;  // records after the last kind was disabled
 
 // Counts a record and writes it into the owner's buffer; without room it is counted as dropped.
 void WriteRecord(std::uint64_t owner, cupti::ActivityKind kind, const std::uint8_t* bytes);
 
 // Returns all buffers that have records, as the scenario's `deliver`, `flush` and `late` say.
 void FlushBuffers(Locked& lock);
-void HandBackHolders();  // returns the holder's buffers to it
-void HandBackLater(std::uint64_t owner);
+void ReturnHolderBuffers();  // returns the holder's buffers to it
+void ReturnBufferLater(std::uint64_t owner);
 void ResetBuffers();
 
 std::uint64_t Issued(std::uint32_t kind);
 std::uint64_t Dropped(std::uint32_t kind);
-std::uint64_t HandedBack(std::uint32_t kind);
+std::uint64_t ReturnedCount(std::uint32_t kind);
 std::uint64_t TakeDropped();  // records dropped since the previous call
 std::uint32_t BuffersHeld();
 std::uint64_t CallbackTime();

@@ -65,7 +65,7 @@ std::uint64_t fake_cupti_dropped(std::uint32_t kind) {
   return Dropped(kind);
 }
 std::uint64_t fake_cupti_handed_back(std::uint32_t kind) {
-  return HandedBack(kind);
+  return ReturnedCount(kind);
 }
 
 std::uint32_t fake_cupti_enabled_kinds() {

@@ -65,9 +65,9 @@ std::uint64_t AddNode(std::uint32_t graph, Node node) {
     SetIds(graph, id, &node);
     found->second.push_back(node);
   }
-  TellOfGraph(cupti::ResourceCallback::kGraphNodeCreated, {.graph = graph, .node = id, .type = node.type});
+  NotifyGraph(cupti::ResourceCallback::kGraphNodeCreated, {.graph = graph, .node = id, .type = node.type});
   if (before != 0) {
-    TellOfGraph(cupti::ResourceCallback::kGraphNodeDependencyCreated,
+    NotifyGraph(cupti::ResourceCallback::kGraphNodeDependencyCreated,
                 {.graph = graph, .node = before, .dependency = id});
   }
   return id;
@@ -156,7 +156,7 @@ std::uint32_t fake_cuda_graph_instantiate(std::uint32_t graph) {
     TheGraphs().graphs[clone] = nodes;
   }
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    TellOfGraph(
+    NotifyGraph(
         cupti::ResourceCallback::kGraphNodeCloned,
         {.graph = clone, .node = NodeId(clone, i + 1), .original = NodeId(graph, i + 1), .type = nodes[i].type});
   }
@@ -164,7 +164,7 @@ std::uint32_t fake_cuda_graph_instantiate(std::uint32_t graph) {
 }
 
 void fake_cuda_graph_destroy(std::uint32_t graph) {
-  TellOfGraph(cupti::ResourceCallback::kGraphExecDestroyStarting, {.graph = graph});
+  NotifyGraph(cupti::ResourceCallback::kGraphExecDestroyStarting, {.graph = graph});
   const Locked lock("cudaGraphExecDestroy");
   TheGraphs().graphs.erase(graph);
 }

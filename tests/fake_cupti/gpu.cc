@@ -28,7 +28,7 @@ struct Gpu {
   std::set<std::uint32_t> contexts;  // devices that have one
   std::map<std::uint32_t, DeviceStream> streams;
   std::uint32_t next_stream = 13;
-  bool has_told_devices = false;
+  bool has_written_devices = false;
   std::uint64_t kernels_ended = 0;
   std::mt19937_64 random{42};
 };
@@ -158,7 +158,7 @@ void MakeContext(std::uint32_t device) {
   stream.id = kFirstStream + kStreamsOfDevice * device;
   stream.device = device;
   stream.context = ContextOf(device);
-  if (!gpu.has_told_devices && IsEnabled(cupti::ActivityKind::kDevice)) DumpDevices();
+  if (!gpu.has_written_devices && IsEnabled(cupti::ActivityKind::kDevice)) DumpDevices();
   if (IsEnabled(cupti::ActivityKind::kContext)) WriteContext(device);
   if (IsEnabled(cupti::ActivityKind::kStream)) WriteStream(stream, 0, 0);
 }
@@ -245,7 +245,7 @@ void WaitForDevice(std::uint32_t device, Locked& lock) {
 }
 
 void DumpDevices() {
-  TheGpu().has_told_devices = true;
+  TheGpu().has_written_devices = true;
   for (std::uint32_t device = 0; device < Now().devices; ++device)
     WriteDevice(device);
 }
@@ -275,9 +275,9 @@ void RunAfterTheEnd(std::uint64_t kernels) {
     kernel.stream = kFirstStream;
     kernel.correlation = 0xFFFFFFF0;
     kernel.name = "after_the_end";
-    WriteRecord(kLastWords, kernel.kind, record.bytes);
+    WriteRecord(kAfterDisable, kernel.kind, record.bytes);
   }
-  HandBackLater(kLastWords);
+  ReturnBufferLater(kAfterDisable);
 }
 
 void ResetGpu() {
@@ -285,7 +285,7 @@ void ResetGpu() {
   gpu.contexts.clear();
   gpu.streams.clear();
   gpu.next_stream = 13;
-  gpu.has_told_devices = false;
+  gpu.has_written_devices = false;
   gpu.kernels_ended = 0;
   gpu.random.seed(42);
 }

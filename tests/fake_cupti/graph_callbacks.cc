@@ -39,7 +39,7 @@ Result GetGraphExecId(cupti::GraphExec graph, std::uint32_t* id) {
 
 }  // namespace
 
-void TellOfGraph(cupti::ResourceCallback callback, const GraphNews& news) {
+void NotifyGraph(cupti::ResourceCallback callback, const GraphEvent& news) {
   const Session& session = TheSession();
   const cupti::CallbackFunction tell = session.callback.load(std::memory_order_acquire);
   const auto cbid = static_cast<std::uint32_t>(callback);

@@ -10,12 +10,12 @@ namespace fake {
 
 namespace cupti = opscope::cuda::cupti;
 
-struct GraphNews {
+struct GraphEvent {
   std::uint32_t graph = 0;
   std::uint64_t node = 0, original = 0, dependency = 0;
   cupti::GraphNodeType type = cupti::GraphNodeType::kKernel;
 };
 // Without the library's lock.
-void TellOfGraph(cupti::ResourceCallback callback, const GraphNews& news);
+void NotifyGraph(cupti::ResourceCallback callback, const GraphEvent& news);
 
 }  // namespace fake

@@ -41,7 +41,7 @@ Rules& TheRules() {
 thread_local int callbacks_here = 0;
 thread_local int locks_here = 0;
 
-constexpr std::size_t kMostLog = 1 << 20;
+constexpr std::size_t kMaxLogBytes = 1 << 20;
 constexpr auto kDeadlockAfter = std::chrono::seconds(3);
 
 // Whether a `fail` or `hang` applies to this call of the function.
@@ -74,7 +74,7 @@ const Scenario& Now() {
 
 namespace {
 
-void TakeUp(std::unique_ptr<Scenario> scenario) {
+void SetScenario(std::unique_ptr<Scenario> scenario) {
   Rules& rules = TheRules();
   const std::lock_guard lock(rules.mutex);
   rules.scenarios.push_back(std::move(scenario));
@@ -91,11 +91,11 @@ void Change(std::string_view text) {
   scenario->api = Now().api;
   scenario->longer = Now().longer;
   scenario->devices = Now().devices;
-  TakeUp(std::move(scenario));
+  SetScenario(std::move(scenario));
 }
 
 void Restart(std::string_view text) {
-  TakeUp(std::make_unique<Scenario>(ParseScenario(text)));
+  SetScenario(std::make_unique<Scenario>(ParseScenario(text)));
   Rules& rules = TheRules();
   const std::lock_guard lock(rules.mutex);
   rules.violations.clear();
@@ -246,7 +246,7 @@ cupti::Result Call::Return(cupti::Result answer) {
   if ((function_.traits & Function::kQuiet) == 0) {
     Rules& rules = TheRules();
     const std::lock_guard lock(rules.mutex);
-    if (rules.log.size() < kMostLog) {
+    if (rules.log.size() < kMaxLogBytes) {
       rules.log += function_.name;
       rules.log += argument_ < 0 ? "()" : "(" + std::to_string(argument_) + ")";
       rules.log += "=" + std::to_string(static_cast<std::uint32_t>(answer)) + "\n";

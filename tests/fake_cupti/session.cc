@@ -56,7 +56,7 @@ void SetHolder(Holder holder) {
     SetBufferUser({HolderRequested, HolderCompleted, true});
   } else {
     session.holder_kinds = 0;
-    HandBackHolders();
+    ReturnHolderBuffers();
   }
 }
 

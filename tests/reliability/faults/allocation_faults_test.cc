@@ -15,7 +15,7 @@ namespace {
 
 // With the first refusal, and with the first and all later ones, of malloc and of mmap.
 void ExpectToBear(const std::string& what, const Job& job) {
-  ASSERT_EQ(RunApart(job), "") << what << ", with nothing failing";
+  ASSERT_EQ(RunInChildProcess(job), "") << what << ", with nothing failing";
   for (const Call call : {Call::kAllocate, Call::kMap}) {
     for (const bool persists : {false, true}) {
       const Report report = FailEach({call, ENOMEM, persists}, job);
@@ -50,7 +50,7 @@ TEST(AllocationFaults, OfReadingAreErrors) {
   MakeRecording(folder.Path("recording.opscope"));
   ExpectToBear("read recording", Reading(folder.Path("recording.opscope")));
   for (const char* name : {"x.opscope", "x.json", "x.json.gz", "x.json.zst"}) {
-    ASSERT_EQ(RunApart(Exporting(folder.Path("recording.opscope"), folder.Path(name))), "");
+    ASSERT_EQ(RunInChildProcess(Exporting(folder.Path("recording.opscope"), folder.Path(name))), "");
     ExpectToBear(std::string("read ") + name, Reading(folder.Path(name)));
   }
 }

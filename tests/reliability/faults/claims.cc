@@ -33,7 +33,7 @@ std::string FolderOf(const std::string& path) {
   return path.substr(0, path.rfind('/'));
 }
 
-std::string WrongWithError(const Trial& trial, const Error& error, std::string_view about) {
+std::string CheckError(const Trial& trial, const Error& error, std::string_view about) {
   if (!trial.failed()) return "an error without a fault: " + error.message;
   if (trial.is_harmless()) return "an interruption was taken for a refusal: " + error.message;
   if (error.code == ErrorCode::kIo && error.system_errno != trial.number())
@@ -51,13 +51,13 @@ uint64_t EventsOf(const Trace& trace) {
   return trace.spans().size() + trace.counters().size() + trace.instants().size();
 }
 
-std::string WrongWithFile(const Trial& trial, const Status& status, const std::string& path) {
+std::string CheckFile(const Trial& trial, const Status& status, const std::string& path) {
   for (const std::string& name : NamesIn(FolderOf(path))) {
     if (name.find(".tmp") != std::string::npos) return "left over: " + name;
   }
   if (!status.ok()) {
     if (ReadText(path) != kOldFile) return "an error, and the old file is gone";
-    return WrongWithError(trial, status.error(), path);
+    return CheckError(trial, status.error(), path);
   }
   Result<Trace> trace = opscope::ImportFile(path);
   if (!trace.ok()) return "the new file cannot be read: " + trace.error().message;
@@ -66,7 +66,7 @@ std::string WrongWithFile(const Trial& trial, const Status& status, const std::s
   return trace.value().is_partial() ? "the new file tells of losses" : "";
 }
 
-std::string WrongWithCounts(uint64_t recorded, uint64_t dropped, const RecordedWork& work) {
+std::string CheckCounts(uint64_t recorded, uint64_t dropped, const RecordedWork& work) {
   if (!work.is_right()) return "the program came to another result";
   if (recorded + dropped == work.issued()) return "";
   return "recorded " + std::to_string(recorded) + " + dropped " + std::to_string(dropped) + " is not issued " +

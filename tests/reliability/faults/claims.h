@@ -23,10 +23,10 @@ std::string FolderOf(const std::string& path);
 uint64_t EventsOf(const opscope::Trace& trace);
 
 // Checks that the error is allowed in this trial and that its message names `about`.
-std::string WrongWithError(const Trial& trial, const opscope::Error& error, std::string_view about);
+std::string CheckError(const Trial& trial, const opscope::Error& error, std::string_view about);
 // Checks that the file at `path` is the old one after an error, and otherwise a complete recording.
-std::string WrongWithFile(const Trial& trial, const opscope::Status& status, const std::string& path);
+std::string CheckFile(const Trial& trial, const opscope::Status& status, const std::string& path);
 // Checks that recorded + dropped = issued and that the program's own result is right.
-std::string WrongWithCounts(uint64_t recorded, uint64_t dropped, const RecordedWork& work);
+std::string CheckCounts(uint64_t recorded, uint64_t dropped, const RecordedWork& work);
 
 }  // namespace faults

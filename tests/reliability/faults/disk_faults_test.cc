@@ -98,7 +98,7 @@ TEST(DiskFaults, AThreadThatIsNotToBeHadChangesNothing) {
 // Beyond the limit the system ends a job by SIGXFSZ that does not see to it.
 TEST(DiskFaults, AFileSizeLimitIsAnErrorAndEndsNobody) {
   const Folder folder;
-  EXPECT_EQ(RunApart([&](Trial* trial) -> std::string {
+  EXPECT_EQ(RunInChildProcess([&](Trial* trial) -> std::string {
               const rlimit limit = {8192, RLIM_INFINITY};
               if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return "no limit";
               return SavingWithoutRoom(folder.Path("saved.opscope"))(trial);
@@ -108,7 +108,7 @@ TEST(DiskFaults, AFileSizeLimitIsAnErrorAndEndsNobody) {
 
 TEST(DiskFaults, AFullFileSystemIsAnErrorAndEndsNobody) {
   const Folder folder;
-  const std::string wrong = RunApart([&](Trial* trial) -> std::string {
+  const std::string wrong = RunInChildProcess([&](Trial* trial) -> std::string {
     if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
         mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=32k") != 0) {
       return "cannot mount";
@@ -123,7 +123,7 @@ TEST(DiskFaults, AFolderThatMayNotBeWrittenIsAnError) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody who may not write";
   const Folder folder;
   ASSERT_EQ(chmod(folder.path().c_str(), 0755), 0);
-  EXPECT_EQ(RunApart([&](Trial* trial) -> std::string {
+  EXPECT_EQ(RunInChildProcess([&](Trial* trial) -> std::string {
               return SavingWithoutRoom(folder.Path("saved.opscope"), [] {
                 constexpr uid_t kNobody = 65534;
                 return setresuid(kNobody, kNobody, kNobody) == 0;

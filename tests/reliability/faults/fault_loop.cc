@@ -21,7 +21,7 @@ namespace faults {
 namespace {
 
 constexpr unsigned kLimitS = 20;
-constexpr uint64_t kMostPlaces = 1000000;
+constexpr uint64_t kMaxPlaces = 1000000;
 
 enum ChildStatus : int { kReached = 0, kNotReached = 1, kWrong = 2 };
 
@@ -103,7 +103,7 @@ Report FailEach(const Fault& fault, const Job& job) {
   constexpr int kShown = 5;
   Report report;
   int wrongs = 0;
-  for (uint64_t at = 1; at < kMostPlaces && wrongs < kShown; at = NextPlace(at)) {
+  for (uint64_t at = 1; at < kMaxPlaces && wrongs < kShown; at = NextPlace(at)) {
     const Ending ending = RunOnce(fault, at, job);
     if (!ending.wrong.empty()) {
       ++wrongs;
@@ -115,7 +115,7 @@ Report FailEach(const Fault& fault, const Job& job) {
   return report;
 }
 
-std::string RunApart(const Job& job) {
+std::string RunInChildProcess(const Job& job) {
   return RunOnce({}, 0, job).wrong;
 }
 

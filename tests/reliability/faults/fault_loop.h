@@ -50,6 +50,6 @@ struct Report {
 Report FailEach(const Fault& fault, const Job& job);
 
 // Runs the job in a child process without a fault, for setup that must not change the state of this process.
-std::string RunApart(const Job& job);
+std::string RunInChildProcess(const Job& job);
 
 }  // namespace faults

@@ -157,7 +157,7 @@ TEST_F(NameInTheWay, OfAMissingFolderIsAnErrorThatNamesIt) {
 
 TEST_F(NameInTheWay, OfADumpIsForItsUserAlone) {
   const std::string path = folder_.Path("dumped.opscope");
-  EXPECT_EQ(RunApart(Dumping(path)), "");
+  EXPECT_EQ(RunInChildProcess(Dumping(path)), "");
   struct stat facts{};
   ASSERT_EQ(stat(path.c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 0777, 0600u);

@@ -24,7 +24,7 @@ using opscope::Status;
 using opscope::Trace;
 
 void MakeRecording(const std::string& path) {
-  const std::string wrong = RunApart([&](Trial*) -> std::string {
+  const std::string wrong = RunInChildProcess([&](Trial*) -> std::string {
     RecordedWork work;
     Profiler profiler;
     if (!profiler.Start().ok()) return "no start";
@@ -42,7 +42,7 @@ Job Reading(std::string path) {
     trial->End();
     Result<Trace> whole = opscope::ImportFile(path);
     if (!whole.ok()) return whole.error().message;
-    if (!trace->ok()) return WrongWithError(*trial, trace->error(), path);
+    if (!trace->ok()) return CheckError(*trial, trace->error(), path);
     if (EventsOf(trace->value()) == EventsOf(whole.value())) return "";
     return trace->value().is_partial() ? "" : "events are missing, and no problem says so";
   };
@@ -57,7 +57,7 @@ Job Exporting(std::string recording, std::string path) {
     const Status exported = path.ends_with(".opscope") ? opscope::ExportOpscope(trace.value(), path)
                                                        : opscope::ExportChromeTrace(trace.value(), path);
     trial->End();
-    return WrongWithFile(*trial, exported, path);
+    return CheckFile(*trial, exported, path);
   };
 }
 

@@ -60,9 +60,9 @@ Job Recording() {
     trial->End();
     if (!work.is_right()) return "the program came to another result";
     if (profiler == nullptr) return trial->failed() ? "" : "no profiler without a fault";
-    if (!started.ok()) return WrongWithError(*trial, started.error(), "profiler");
-    if (!stopped.ok()) return WrongWithError(*trial, stopped.error(), "profiler");
-    return WrongWithCounts(profiler->recorded(), profiler->dropped(), work);
+    if (!started.ok()) return CheckError(*trial, started.error(), "profiler");
+    if (!stopped.ok()) return CheckError(*trial, stopped.error(), "profiler");
+    return CheckCounts(profiler->recorded(), profiler->dropped(), work);
   };
 }
 
@@ -92,7 +92,7 @@ Job ManyThreads() {
       pthread_join(thread, nullptr);
     const Status stopped = profiler.Stop();
     trial->End();
-    if (!stopped.ok()) return WrongWithError(*trial, stopped.error(), "profiler");
+    if (!stopped.ok()) return CheckError(*trial, stopped.error(), "profiler");
     const uint64_t counted = profiler.recorded() + profiler.dropped();
     if (counted == uint64_t{kManyThreads} * kEventsOfAThread) return "";
     return "recorded " + std::to_string(profiler.recorded()) + " + dropped " + std::to_string(profiler.dropped()) +
@@ -130,12 +130,12 @@ Job ScheduledRecording(std::string path) {
     if (profiler_is_missing) return trial->failed() ? "" : "no profiler without a fault";
     if (!wrong.ok()) {
       if (ready == 0 && ReadText(path) != kOldFile) return "nothing was ready, and the old file is gone";
-      return WrongWithError(*trial, wrong.error(), "profiler");
+      return CheckError(*trial, wrong.error(), "profiler");
     }
     if (ready != 2) return "ready " + std::to_string(ready) + " times";
     // The first of both may have been saved before the second one failed.
     if (!saved.ok() && ReadText(path) != kOldFile) Put(path, kOldFile);
-    return WrongWithFile(*trial, saved, path);
+    return CheckFile(*trial, saved, path);
   };
 }
 
@@ -158,10 +158,9 @@ Job MappedRecording(std::string path) {
     trial->End();
     if (!work.is_right()) return "the program came to another result";
     if (profiler == nullptr) return trial->failed() ? "" : "no profiler without a fault";
-    if (!started.ok()) return WrongWithError(*trial, started.error(), "");
-    if (!stopped.ok()) return WrongWithError(*trial, stopped.error(), "");
-    if (std::string wrong = WrongWithCounts(profiler->recorded(), profiler->dropped(), work); !wrong.empty())
-      return wrong;
+    if (!started.ok()) return CheckError(*trial, started.error(), "");
+    if (!stopped.ok()) return CheckError(*trial, stopped.error(), "");
+    if (std::string wrong = CheckCounts(profiler->recorded(), profiler->dropped(), work); !wrong.empty()) return wrong;
     if (trial->call() != Call::kMap && profiler->dropped() != 0)
       return "dropped " + std::to_string(profiler->dropped()) + ", and there was memory";
     if (!trial->failed() && warnings != 0) return "a warning without a fault";
@@ -188,7 +187,7 @@ Job Saving(std::string path) {
     trial->Begin();
     const Status saved = profiler.Save(path);
     trial->End();
-    return WrongWithFile(*trial, saved, path);
+    return CheckFile(*trial, saved, path);
   };
 }
 
@@ -223,9 +222,8 @@ Job Dumping(std::string path) {
     work.Work();
     if (!profiler.Stop().ok()) return "no stop";
     const Status status = dumped.ok() ? Status() : Status(dumped.error());
-    if (std::string wrong = WrongWithCounts(profiler.recorded(), profiler.dropped(), work); !wrong.empty())
-      return wrong;
-    return WrongWithFile(*trial, status, path);
+    if (std::string wrong = CheckCounts(profiler.recorded(), profiler.dropped(), work); !wrong.empty()) return wrong;
+    return CheckFile(*trial, status, path);
   };
 }
 
