@@ -80,7 +80,7 @@ bool PrintTimes(int rounds) {
     const opscope::Result<opscope::Trace> recorded = RecordProgram();
     if (!recorded.ok()) return false;
     const opscope::Trace& trace = recorded.value();
-    const opscope::Result<opscope::OwnCostOfSpans> cost = opscope::MeasureOwnCost(trace);
+    const opscope::Result<opscope::SpanOverheads> cost = opscope::MeasureOverhead(trace);
     if (!cost.ok()) return false;
     raw = std::min(raw, TotalOf(trace, opscope::SummarizeOps(trace)));
     corrected = std::min(corrected, TotalOf(trace, opscope::SummarizeOps(trace, {.own_cost = &cost.value()})));

@@ -74,8 +74,8 @@ struct EventCost {
 
 // Measured cost of one event of a source and kind. docs/reference/overhead.md defines each
 // number.
-struct OwnCostRow {
-  // OwnCosts::kProgram, OwnCosts::kPython, or a framework's name.
+struct OverheadRow {
+  // MeasuredOverheads::kProgram, MeasuredOverheads::kPython, or a framework's name.
   std::string source;
   // Kind of the spans. kOther of kProgram: counters, instants, and either end of a
   // flow.
@@ -89,20 +89,20 @@ struct OwnCostRow {
 };
 
 // All measured costs of one recording.
-struct OwnCosts {
+struct MeasuredOverheads {
   // Source of OPSCOPE_SCOPE and the other annotations of scope.h.
   static constexpr std::string_view kProgram = "program";
   // Source of calls of Python functions, C functions and modules.
   static constexpr std::string_view kPython = "python";
 
   // At most one row per source and kind.
-  std::vector<OwnCostRow> rows;
+  std::vector<OverheadRow> rows;
 
   // nullptr: not measured.
-  const OwnCostRow* Find(std::string_view source, SpanKind kind) const;
+  const OverheadRow* Find(std::string_view source, SpanKind kind) const;
   // The row of the framework that was recorded, whichever it is; nullptr: not
   // measured.
-  const OwnCostRow* FindOfFramework(SpanKind kind) const;
+  const OverheadRow* FindOfFramework(SpanKind kind) const;
 };
 
 // Facts about the input as a whole (`opscope info`).
@@ -123,7 +123,7 @@ struct TraceInfo {
   // Options of the recording, a JSON object.
   std::string options_json = "{}";
   // nullopt: the input says nothing about the cost of recording it.
-  std::optional<OwnCosts> own_costs;
+  std::optional<MeasuredOverheads> own_costs;
 };
 
 // Movable, not copyable. Importers, MergeTraces and CutTrace make one.

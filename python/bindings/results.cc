@@ -58,9 +58,9 @@ ComputedTable SummaryRows(const SharedTrace& self, const std::vector<std::string
     options.group_by.push_back(GroupKeyOf(name));
   using Rows = Result<std::shared_ptr<const OwnedTable>>;
   return ToMadeTable(OfSelected(self, where, [&](const Trace& trace, Selected spans) -> Rows {
-    Result<OwnCostOfSpans> own_cost = OwnCostOfSpans{};
+    Result<SpanOverheads> own_cost = SpanOverheads{};
     if (corrected) {
-      own_cost = MeasureOwnCost(trace);
+      own_cost = MeasureOverhead(trace);
       if (!own_cost.ok()) return own_cost.error();
       options.own_cost = &own_cost.value();
     }

@@ -50,7 +50,7 @@ uint32_t SummarySums::AddGroup(const SummaryInput& input, size_t first_span) {
 }
 
 void SummarySums::CountNegativeTimes(const SummaryInput& input, const OpenSpan& span) {
-  const OwnCostOfSpans& cost = *input.options.own_cost;
+  const SpanOverheads& cost = *input.options.own_cost;
   const bool is_below = static_cast<double>(input.spans.duration[span.row].ns) < cost.subtree_ns[span.row] ||
                         static_cast<double>(span.self_ns()) < cost.own_ns[span.row];
   below_zero += is_below ? 1 : 0;

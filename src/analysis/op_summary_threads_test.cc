@@ -102,8 +102,8 @@ std::vector<GroupKey> RandomKeys(std::mt19937_64* random) {
 }
 
 // `fraction`: halves add up to the same in any order, tenths do not.
-OwnCostOfSpans RandomCosts(size_t spans, double fraction, std::mt19937_64* random) {
-  OwnCostOfSpans costs;
+SpanOverheads RandomCosts(size_t spans, double fraction, std::mt19937_64* random) {
+  SpanOverheads costs;
   for (size_t i = 0; i < spans; ++i) {
     costs.own_ns.push_back(static_cast<double>((*random)() % 20) * fraction);
     costs.subtree_ns.push_back(costs.own_ns.back() + static_cast<double>((*random)() % 40) * fraction);
@@ -117,7 +117,7 @@ TEST(OpSummaryThreads, DivideTheRowsAnywhereAndFindTheSame) {
     std::mt19937_64 random(seed);
     const Trace trace = RandomWideTrace(seed, static_cast<int>(random() % 40));
     OpSummaryOptions options{.group_by = RandomKeys(&random)};
-    const OwnCostOfSpans costs = RandomCosts(trace.spans().size(), 0.5, &random);
+    const SpanOverheads costs = RandomCosts(trace.spans().size(), 0.5, &random);
     if (random() % 2 == 0) options.own_cost = &costs;
     std::vector<uint8_t> selected(trace.spans().size());
     for (uint8_t& is : selected)
@@ -137,7 +137,7 @@ TEST(OpSummaryThreads, AddFractionsInTheSameOrder) {
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     std::mt19937_64 random(seed);
     const Trace trace = RandomTrace(seed, {.spans = 200, .end = 5000, .has_device = true});
-    const OwnCostOfSpans costs = RandomCosts(trace.spans().size(), 0.1, &random);
+    const SpanOverheads costs = RandomCosts(trace.spans().size(), 0.1, &random);
     OpSummaryOptions options{.own_cost = &costs, .max_threads = 1};
     const std::string alone = TextOf(SummarizeOpsInChunks(trace, options, 7));
     for (const uint32_t threads : kThreads) {

@@ -1,7 +1,7 @@
 // Distributes the measured overhead of recording over spans. The time between a span's own two clock reads is its own
 // overhead; the time before and after them falls into its parent. Instants, counters and flows charge the innermost
 // span around them. A forward pass assigns these parts, a backward pass sums subtrees, as a parent's row precedes its
-// children's. The costs per event were calibrated during the recording (OwnCosts).
+// children's. The costs per event were calibrated during the recording (MeasuredOverheads).
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/own_cost.h"
 
@@ -15,12 +15,12 @@ namespace {
 
 class CostMeter {
  public:
-  CostMeter(const Trace& trace, const OwnCosts& costs)
+  CostMeter(const Trace& trace, const MeasuredOverheads& costs)
       : trace_(trace), costs_(costs), argument_lists_(trace), has_calls_(trace.python_calls().size() > 0) {
     result_.own_ns.assign(trace.spans().size(), 0);
   }
 
-  OwnCostOfSpans Measure() {
+  SpanOverheads Measure() {
     const SpanColumns& spans = trace_.spans();
     for (size_t row = 0; row < spans.size(); ++row)
       AddSpan(row);
@@ -124,27 +124,27 @@ class CostMeter {
   const Trace& trace_;
   // The costs by kind of event; zero if not calibrated.
   struct Costs {
-    explicit Costs(const OwnCosts& all) {
-      const auto copy = [](const OwnCostRow* row) { return row == nullptr ? OwnCostRow{} : *row; };
-      scope = copy(all.Find(OwnCosts::kProgram, SpanKind::kUserRange));
-      point = copy(all.Find(OwnCosts::kProgram, SpanKind::kOther));
+    explicit Costs(const MeasuredOverheads& all) {
+      const auto copy = [](const OverheadRow* row) { return row == nullptr ? OverheadRow{} : *row; };
+      scope = copy(all.Find(MeasuredOverheads::kProgram, SpanKind::kUserRange));
+      point = copy(all.Find(MeasuredOverheads::kProgram, SpanKind::kOther));
       op = copy(all.FindOfFramework(SpanKind::kOperator));
       range = copy(all.FindOfFramework(SpanKind::kUserRange));
       for (size_t kind = 0; kind < kSpanKinds; ++kind)
-        of_call[kind] = copy(all.Find(OwnCosts::kPython, static_cast<SpanKind>(kind))).cost;
+        of_call[kind] = copy(all.Find(MeasuredOverheads::kPython, static_cast<SpanKind>(kind))).cost;
     }
-    OwnCostRow scope, point, op, range;
+    OverheadRow scope, point, op, range;
     EventCost of_call[kSpanKinds];
   };
   const Costs costs_;
   ArgumentCounts argument_lists_;
   const bool has_calls_;
   std::optional<InnermostSpans> innermost_;  // built on first use
-  OwnCostOfSpans result_;
+  SpanOverheads result_;
 };
 
 // True for a recording with operators whose cost was not measured: its times would wrongly pass for corrected.
-bool LacksFramework(const Trace& trace, const OwnCosts& costs) {
+bool LacksFramework(const Trace& trace, const MeasuredOverheads& costs) {
   if (costs.FindOfFramework(SpanKind::kOperator) != nullptr) return false;
   const SpanColumns& spans = trace.spans();
   for (size_t row = 0; row < spans.size(); ++row) {
@@ -154,13 +154,14 @@ bool LacksFramework(const Trace& trace, const OwnCosts& costs) {
 }
 
 // The same for Python calls: their cost cannot be measured while another profiler is active.
-bool LacksCalls(const Trace& trace, const OwnCosts& costs) {
-  return costs.Find(OwnCosts::kPython, SpanKind::kPythonFunction) == nullptr && trace.python_calls().size() > 0;
+bool LacksCalls(const Trace& trace, const MeasuredOverheads& costs) {
+  return costs.Find(MeasuredOverheads::kPython, SpanKind::kPythonFunction) == nullptr &&
+         trace.python_calls().size() > 0;
 }
 
 }  // namespace
 
-Result<OwnCostOfSpans> MeasureOwnCost(const Trace& trace) {
+Result<SpanOverheads> MeasureOverhead(const Trace& trace) {
   const TraceInfo& info = trace.info();
   if (!info.own_costs) {
     const std::string why = info.format == "opscope" ? "it was made by an opscope that did not measure it"

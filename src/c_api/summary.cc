@@ -62,9 +62,9 @@ opscope_code Summarize(const opscope_trace* trace, const opscope_summary_options
   if (wanted.group_by.empty()) {
     return Fail(error, ErrorCode::kInvalidArgument, "summary: no group key '" + std::string(wrong) + "'");
   }
-  Result<OwnCostOfSpans> own_cost = OwnCostOfSpans{};
+  Result<SpanOverheads> own_cost = SpanOverheads{};
   if (options.corrected != 0) {
-    own_cost = MeasureOwnCost(trace->trace);
+    own_cost = MeasureOverhead(trace->trace);
     if (!own_cost.ok()) return Report(Status(own_cost.error()), error);
     wanted.own_cost = &own_cost.value();
   }

@@ -46,7 +46,7 @@ struct SummaryOptions {
 
 // own_cost: null unless times are to be corrected.
 int PrintTorchTable(const Trace& trace, const std::string& file, const SummaryOptions& options,
-                    const OwnCostOfSpans* own_cost, ResultWriter* writer) {
+                    const SpanOverheads* own_cost, ResultWriter* writer) {
   AverageOptions average;
   for (GroupKey key : options.group_by) {
     if (key == GroupKey::kShape) average.group_by_input_shape = true;
@@ -99,13 +99,13 @@ std::string WhyNoRows(const Trace& trace, const SummaryOptions& options) {
 }
 
 int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptions& options, ResultWriter* writer) {
-  std::optional<OwnCostOfSpans> own_cost;
+  std::optional<SpanOverheads> own_cost;
   if (options.corrected) {
-    Result<OwnCostOfSpans> measured = MeasureOwnCost(trace);
+    Result<SpanOverheads> measured = MeasureOverhead(trace);
     if (!measured.ok()) return ExitFor(Error{measured.error().code, file + ": " + measured.error().message});
     own_cost = std::move(measured).value();
   }
-  const OwnCostOfSpans* cost = own_cost ? &*own_cost : nullptr;
+  const SpanOverheads* cost = own_cost ? &*own_cost : nullptr;
   if (options.is_like("torch")) return PrintTorchTable(trace, file, options, cost, writer);
   if (options.is_like("paddle")) return writer->Write(file, PaddleSummaryText(trace, options.paddle), false);
   const SelectedSpans selected(options.filter, trace);

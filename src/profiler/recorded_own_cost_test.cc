@@ -63,16 +63,16 @@ const OpSummaryRow& RowOf(const Trace& trace, const OpSummary& summary, std::str
   return *std::ranges::find_if(summary.rows, [&](const OpSummaryRow& row) { return trace.text(row.name) == name; });
 }
 
-class RecordedOwnCost : public testing::TestWithParam<int> {};
+class RecordedOverhead : public testing::TestWithParam<int> {};
 
-TEST_P(RecordedOwnCost, IsWhatCorrectedTimesLack) {
+TEST_P(RecordedOverhead, IsWhatCorrectedTimesLack) {
   constexpr std::pair<int, void (*)()> kPrograms[] = {
       {1, Program<1>}, {2, Program<2>}, {4, Program<4>}, {8, Program<8>}};
   const auto [depth, program] = kPrograms[GetParam()];
   const Trace trace = Recorded(program);
-  const Result<OwnCostOfSpans> cost = MeasureOwnCost(trace);
+  const Result<SpanOverheads> cost = MeasureOverhead(trace);
   ASSERT_TRUE(cost.ok()) << cost.error().message;
-  const EventCost scope = trace.info().own_costs->Find(OwnCosts::kProgram, SpanKind::kUserRange)->cost;
+  const EventCost scope = trace.info().own_costs->Find(MeasuredOverheads::kProgram, SpanKind::kUserRange)->cost;
   const OpSummary raw = SummarizeOps(trace);
   const OpSummary corrected = SummarizeOps(trace, {.own_cost = &cost.value()});
   const auto lacks = [&](std::string_view name) {
@@ -89,7 +89,7 @@ TEST_P(RecordedOwnCost, IsWhatCorrectedTimesLack) {
               static_cast<double>(RowOf(trace, corrected, "program").total_ns), 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, RecordedOwnCost, testing::Range(0, 4));
+INSTANTIATE_TEST_SUITE_P(Programs, RecordedOverhead, testing::Range(0, 4));
 
 }  // namespace
 }  // namespace opscope

@@ -33,12 +33,12 @@ struct Figures {
   double point_ns = 0;
   double scope_ns() const { return scope_begin_ns + scope_end_ns; }
 };
-struct OwnCost {
+struct RecordingOverhead {
   std::atomic<int> measured_by{0};    // process that measures or has measured
   std::atomic<bool> is_known{false};  // the figures are constant from here on
   Figures figures;
 };
-constinit OwnCost own_cost;
+constinit RecordingOverhead own_cost;
 
 // A stream over one chunk that starts anew with every run.
 class ScratchStream {
@@ -179,7 +179,7 @@ void AppendNs(std::string* out, const char* key, double ns) {
 
 }  // namespace
 
-void CalibrateOwnCost(void (*between)()) {
+void CalibrateOverhead(void (*between)()) {
   const int process = getpid();
   int measured_by = own_cost.measured_by.load(std::memory_order_relaxed);
   // A process that was forked while its parent measured measures for itself.
@@ -196,7 +196,7 @@ void CalibrateOwnCost(void (*between)()) {
   own_cost.is_known.store(true, std::memory_order_release);
 }
 
-void AppendOwnCost(std::string* out) {
+void AppendOverhead(std::string* out) {
   if (!own_cost.is_known.load(std::memory_order_acquire)) return;
   out->append("\"scope\":{");
   AppendNs(out, "inside_ns", own_cost.figures.scope_inside_ns);

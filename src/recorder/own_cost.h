@@ -21,9 +21,9 @@ namespace opscope {
 // millisecond each. The lower figures count: other work on the machine comes in bursts that are shorter than
 // what is to be done between. REQUIRES: the calling thread has its Thread, signals are blocked (a handler that jumps
 // away would leave it half done).
-void CalibrateOwnCost(void (*between)());
+void CalibrateOverhead(void (*between)());
 
 // `"scope":{...},"point":{...}`; nothing while it was not measured.
-void AppendOwnCost(std::string* out);
+void AppendOverhead(std::string* out);
 
 }  // namespace opscope

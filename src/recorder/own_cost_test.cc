@@ -35,7 +35,7 @@ Window* Open() {
   return opscope_window_open(&options, nullptr);
 }
 
-TEST(OwnCost, IsInEveryRecording) {
+TEST(RecordingOverhead, IsInEveryRecording) {
   Window* window = Open();
   opscope_window_add_own_cost(window, "\"mine\":{\"begin_ns\":5}");
   opscope_window_close(window);
@@ -53,7 +53,7 @@ TEST(OwnCost, IsInEveryRecording) {
   EXPECT_EQ(NumberIn(text, "mine", "begin_ns"), 5) << text;
 }
 
-TEST(OwnCost, IsMeasuredOncePerProcess) {
+TEST(RecordingOverhead, IsMeasuredOncePerProcess) {
   std::string costs[2];
   for (std::string& cost : costs) {
     Window* window = Open();
@@ -67,7 +67,7 @@ TEST(OwnCost, IsMeasuredOncePerProcess) {
   EXPECT_EQ(costs[0], costs[1]);
 }
 
-TEST(OwnCost, IsMeasuredWithoutARecordInAnyWindow) {
+TEST(RecordingOverhead, IsMeasuredWithoutARecordInAnyWindow) {
   // A process of its own, where nothing was measured yet but a window is about to open.
   EXPECT_EXIT(
       {

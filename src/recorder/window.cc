@@ -172,7 +172,7 @@ using opscope::WindowOptions;
 void opscope_prepare() {
   const opscope::SignalsBlocked blocked;
   opscope_thread();  // null: memory is short
-  opscope::CalibrateOwnCost(&opscope::PrefaultPool);
+  opscope::CalibrateOverhead(&opscope::PrefaultPool);
 }
 
 Window* opscope_window_open(const WindowOptions* options,
@@ -250,7 +250,7 @@ void opscope_window_add_own_cost(Window* window, const char* members_json) {
   opscope::MutexLock lock(window->mutex);
   [[maybe_unused]] const bool added = opscope::AddMembers(&window->own_cost, members_json);
   if (window->file == nullptr || members_json == nullptr) return;
-  const std::string text = opscope::AddedOwnCostText(*window);
+  const std::string text = opscope::AddedOverheadText(*window);
   if (!text.empty()) window->file->AddInfo(text);
 }
 

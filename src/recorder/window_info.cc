@@ -93,10 +93,10 @@ void AppendFinalThreads(std::string* out, const Window& window) {
 }
 
 // The recorder's own measurements first, then those of the sources.
-void AppendOwnCosts(std::string* out, const Window& window) OPSCOPE_REQUIRES(window.mutex) {
+void AppendOverheads(std::string* out, const Window& window) OPSCOPE_REQUIRES(window.mutex) {
   JsonMemberWriter(out).Key("own_cost");
   JsonObject object(out);
-  AppendOwnCost(out);
+  AppendOverhead(out);
   object.Members({window.own_cost.begin(), window.own_cost.size()});
   object.Close();
 }
@@ -116,7 +116,7 @@ std::string BeginInfo(const Window& window) OPSCOPE_REQUIRES(window.mutex) {
       .Uint("broken_invariants", registry.broken_invariants.load(std::memory_order_relaxed));
   if (window.detached) object.Json("detached", "true");
   AppendMachine(&out, window);
-  AppendOwnCosts(&out, window);
+  AppendOverheads(&out, window);
   AppendCalibrations(&out, window.calibrations);
   return out;
 }
@@ -236,7 +236,7 @@ std::string AddedMetadataText(const Window& window, std::string_view members) {
   }
 }
 
-std::string AddedOwnCostText(const Window& window) {
+std::string AddedOverheadText(const Window& window) {
   try {
     return BeginInfo(window).append(",\"live\":true}");
   } catch (const std::bad_alloc&) {

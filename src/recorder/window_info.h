@@ -45,7 +45,7 @@ std::string FileInfoText(Window* window);
 std::string LiveInfoText(Window* window);
 // One more block for a mapped file: members that were added since.
 std::string AddedMetadataText(const Window& window, std::string_view members) OPSCOPE_REQUIRES(window.mutex);
-std::string AddedOwnCostText(const Window& window) OPSCOPE_REQUIRES(window.mutex);
+std::string AddedOverheadText(const Window& window) OPSCOPE_REQUIRES(window.mutex);
 
 // The same of a dump, with these threads and `about_dump` (members of a JSON object; may be empty).
 // Empty: memory is short.

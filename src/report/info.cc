@@ -199,9 +199,9 @@ std::string InfoJson(const Trace& trace, const Quality& quality, const InfoLists
   object.Key("options");
   out += info.options_json.empty() ? "{}" : info.options_json;
   AddCutOff(trace, &object, &out);
-  const Result<OwnCostOfSpans> own_cost = MeasureOwnCost(trace);
+  const Result<SpanOverheads> own_cost = MeasureOverhead(trace);
   object.Key("own_cost");
-  out += own_cost.ok() ? OwnCostJson(trace, CorrectionOf(own_cost.value())) : "null";
+  out += own_cost.ok() ? OverheadJson(trace, CorrectionOf(own_cost.value())) : "null";
   if (lists.threads) {
     object.Key(ThreadListResult().list);
     ThreadListTable(trace).AppendJson(0, &out);
@@ -235,8 +235,8 @@ std::string FormatInfo(const Trace& trace) {
                      std::to_string(info.recorded) + " events, " + std::to_string(info.dropped) + " dropped");
   lines.emplace_back("In memory", HumanBytes(static_cast<int64_t>(trace.memory_bytes())));
   if (info.epoch_ns != 0) lines.emplace_back("Epoch", std::to_string(info.epoch_ns) + " ns since 1970");
-  if (const Result<OwnCostOfSpans> own_cost = MeasureOwnCost(trace); own_cost.ok()) {
-    lines.emplace_back("Recording cost", FormatOwnCost(trace, CorrectionOf(own_cost.value())));
+  if (const Result<SpanOverheads> own_cost = MeasureOverhead(trace); own_cost.ok()) {
+    lines.emplace_back("Recording cost", FormatOverhead(trace, CorrectionOf(own_cost.value())));
   }
   if (std::string words = DescribeOptions(info.options_json); !words.empty()) lines.emplace_back("Options", words);
   std::string out;

@@ -20,15 +20,15 @@ using Kinds = std::vector<std::pair<std::string, EventCost>>;
 Kinds KindsOf(const TraceInfo& info) {
   Kinds kinds;
   if (!info.own_costs) return kinds;
-  for (const OwnCostRow& row : info.own_costs->rows) {
-    if (row.source == OwnCosts::kProgram && row.kind == SpanKind::kUserRange) {
+  for (const OverheadRow& row : info.own_costs->rows) {
+    if (row.source == MeasuredOverheads::kProgram && row.kind == SpanKind::kUserRange) {
       EventCost async = row.cost;
       async.end_ns = row.async_end_ns;
       kinds.emplace_back("scope", row.cost);
       kinds.emplace_back("async_scope", async);
-    } else if (row.source == OwnCosts::kProgram) {
+    } else if (row.source == MeasuredOverheads::kProgram) {
       kinds.emplace_back("point", row.cost);
-    } else if (row.source == OwnCosts::kPython) {
+    } else if (row.source == MeasuredOverheads::kPython) {
       kinds.emplace_back(row.kind == SpanKind::kModule      ? "module_call"
                          : row.kind == SpanKind::kCFunction ? "c_call"
                                                             : "python_call",
@@ -48,11 +48,11 @@ void AppendNumber(JsonObject* object, const char* key, double value, std::string
 
 }  // namespace
 
-Correction CorrectionOf(const OwnCostOfSpans& own_cost) {
+Correction CorrectionOf(const SpanOverheads& own_cost) {
   return {.whole_ns = std::llround(own_cost.whole_ns), .events = own_cost.events};
 }
 
-std::string OwnCostJson(const Trace& trace, const Correction& correction) {
+std::string OverheadJson(const Trace& trace, const Correction& correction) {
   std::string out;
   JsonObject object(&out);
   object.Int("whole_ns", correction.whole_ns);
@@ -73,7 +73,7 @@ std::string OwnCostJson(const Trace& trace, const Correction& correction) {
   return out;
 }
 
-std::string FormatOwnCost(const Trace& trace, const Correction& correction) {
+std::string FormatOverhead(const Trace& trace, const Correction& correction) {
   std::string out = HumanTime(correction.whole_ns) + " for " + std::to_string(correction.events) + " events";
   const char* separator = ": ";
   for (const auto& [name, cost] : KindsOf(trace.info())) {

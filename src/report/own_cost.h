@@ -10,11 +10,11 @@
 
 namespace opscope {
 
-[[nodiscard]] Correction CorrectionOf(const OwnCostOfSpans& own_cost);
+[[nodiscard]] Correction CorrectionOf(const SpanOverheads& own_cost);
 
 // {"whole_ns", "events", "kinds": {...}} with the costs per event of each kind in ns. REQUIRES: the trace has costs.
-[[nodiscard]] std::string OwnCostJson(const Trace& trace, const Correction& correction);
+[[nodiscard]] std::string OverheadJson(const Trace& trace, const Correction& correction);
 // "1.234 ms for 1000 events: scope 28.4 ns, ...". REQUIRES: the trace has costs.
-[[nodiscard]] std::string FormatOwnCost(const Trace& trace, const Correction& correction);
+[[nodiscard]] std::string FormatOverhead(const Trace& trace, const Correction& correction);
 
 }  // namespace opscope

@@ -151,7 +151,7 @@ ResultColumn ColumnFor(const ResultColumn& field, const OpSummary& summary, cons
 // Columns of corrected times: what was taken off.
 std::string CorrectionJson(const Trace& trace, const Correction& correction) {
   return "\"corrected\":true,\"spans_below_zero\":" + std::to_string(correction.below_zero) +
-         ",\"own_cost\":" + OwnCostJson(trace, correction);
+         ",\"own_cost\":" + OverheadJson(trace, correction);
 }
 
 }  // namespace

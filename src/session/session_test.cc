@@ -99,7 +99,7 @@ TEST_F(SessionSources, SayWhatTheirEventsCost) {
   ASSERT_TRUE(trace.value()->info().own_costs.has_value());
   const auto& rows = trace.value()->info().own_costs->rows;
   EXPECT_TRUE(std::any_of(rows.begin(), rows.end(),
-                          [](const OwnCostRow& row) { return row.source == "torch" && row.cost.inside_ns == 3.0; }));
+                          [](const OverheadRow& row) { return row.source == "torch" && row.cost.inside_ns == 3.0; }));
 }
 
 TEST_F(SessionSources, ArePausedWhereTheyCanBe) {

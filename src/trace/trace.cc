@@ -46,14 +46,14 @@ size_t Trace::argument_list_count() const {
 std::span<const Argument> Trace::arguments(ArgsId id) const {
   return storage_->argument_lists.list(id);
 }
-const OwnCostRow* OwnCosts::Find(std::string_view source, SpanKind kind) const {
-  for (const OwnCostRow& row : rows) {
+const OverheadRow* MeasuredOverheads::Find(std::string_view source, SpanKind kind) const {
+  for (const OverheadRow& row : rows) {
     if (row.source == source && row.kind == kind) return &row;
   }
   return nullptr;
 }
-const OwnCostRow* OwnCosts::FindOfFramework(SpanKind kind) const {
-  for (const OwnCostRow& row : rows) {
+const OverheadRow* MeasuredOverheads::FindOfFramework(SpanKind kind) const {
+  for (const OverheadRow& row : rows) {
     if (row.source != kProgram && row.source != kPython && row.kind == kind) return &row;
   }
   return nullptr;

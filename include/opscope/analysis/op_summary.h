@@ -47,7 +47,7 @@ struct OpSummaryOptions {
   std::vector<GroupKey> group_by = {GroupKey::kName};
   // Of this Trace: subtract the cost of recording from all times. nullptr: times as
   // recorded.
-  const OwnCostOfSpans* own_cost = nullptr;
+  const SpanOverheads* own_cost = nullptr;
   // One entry per span (SpanFilter::Select), only spans with 1 count; nullptr:
   // every span. Self times subtract all children, selected or not.
   const std::vector<uint8_t>* selected = nullptr;

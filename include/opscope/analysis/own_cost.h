@@ -9,7 +9,7 @@
 // Both are estimates and may be negative for a single short span; sums add them up
 // unclamped.
 //
-//   const Result<OwnCostOfSpans> cost = MeasureOwnCost(trace);
+//   const Result<SpanOverheads> cost = MeasureOverhead(trace);
 //   const OpSummary summary = SummarizeOps(trace, {.own_cost = &cost.value()});
 //
 // Thread rule: pure functions of an immutable Trace.
@@ -25,7 +25,7 @@
 namespace opscope {
 
 // Cost of recording, by span.
-struct OwnCostOfSpans {
+struct SpanOverheads {
   // Nanoseconds in the span's self time: its own inside, and the outside of its
   // direct children and of events directly in it.
   std::vector<double> own_ns;
@@ -39,9 +39,9 @@ struct OwnCostOfSpans {
 
 // What a result was corrected by.
 struct Correction {
-  // As OwnCostOfSpans.
+  // As SpanOverheads.
   int64_t whole_ns = 0;
-  uint64_t events = 0;  // OwnCostOfSpans
+  uint64_t events = 0;  // SpanOverheads
   // Spans whose corrected duration or self time is negative.
   uint64_t below_zero = 0;
 };
@@ -49,6 +49,6 @@ struct Correction {
 // O(n) in spans, plus O(log n) per asynchronous span, counter, instant and flow.
 // kUnsupported: the input does not say what recording it cost; the message says
 // why.
-[[nodiscard]] Result<OwnCostOfSpans> MeasureOwnCost(const Trace& trace);
+[[nodiscard]] Result<SpanOverheads> MeasureOverhead(const Trace& trace);
 
 }  // namespace opscope

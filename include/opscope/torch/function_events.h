@@ -143,7 +143,7 @@ struct FunctionEvents {
 // Subtracts the cost of recording from the CPU times: CpuTimeTotal and
 // SelfCpuTimeTotal of a single event may then be negative; those of an average are
 // not. start_us and end_us stay. `own_cost` is of the same Trace.
-Correction CorrectFunctionEvents(const OwnCostOfSpans& own_cost, FunctionEvents* events);
+Correction CorrectFunctionEvents(const SpanOverheads& own_cost, FunctionEvents* events);
 
 // FunctionEvent.name: demangled, `ProfilerStep#N` as `ProfilerStep*`.
 [[nodiscard]] std::string_view NameText(const Trace& trace, const FunctionEvents& events, size_t i);

@@ -209,7 +209,7 @@ nb::tuple CorrectedAverages(EventColumns& columns, bool by_shape, int stack_n, b
   const AverageOptions options{by_shape, stack_n, by_overload, python_functions};
   Correction correction;
   const auto averages = Unwrap(WithoutGil([&]() -> Result<std::vector<FunctionEventAverage>> {
-    Result<OwnCostOfSpans> own_cost = MeasureOwnCost(columns.trace());
+    Result<SpanOverheads> own_cost = MeasureOverhead(columns.trace());
     if (!own_cost.ok()) return own_cost.error();
     FunctionEvents corrected = columns.events();
     correction = CorrectFunctionEvents(own_cost.value(), &corrected);

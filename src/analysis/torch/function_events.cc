@@ -105,7 +105,7 @@ double CpuTimeTotal(const FunctionEvents& events, size_t i) {
   return events.own_cost_us.empty() ? recorded : recorded - events.own_cost_us[i];
 }
 
-Correction CorrectFunctionEvents(const OwnCostOfSpans& own_cost, FunctionEvents* events) {
+Correction CorrectFunctionEvents(const SpanOverheads& own_cost, FunctionEvents* events) {
   events->own_cost_us.assign(events->size(), 0);
   for (size_t i = 0; i < events->size(); ++i) {
     const SpanId span = events->span[i];

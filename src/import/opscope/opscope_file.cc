@@ -185,7 +185,7 @@ class OpscopeFile {
     info.epoch_ns = wire.epoch_ns;
     texts_ = std::max(texts_, wire.texts);
     info.options_json = wire.options_json;
-    info.own_costs = ParseOwnCosts(info.options_json);
+    info.own_costs = ParseOverheads(info.options_json);
     return true;
   }
 

@@ -29,28 +29,28 @@ EventCost CostAt(const element& costs) {
 // Of a framework's source the members are its name and one of these; FORMAT.md has all of them.
 constexpr std::string_view kOperator = "_op", kArgument = "_argument", kRange = "_range";
 
-void AddRow(std::string_view key, const element& costs, OwnCosts* all) {
-  const auto of = [&](std::string_view source, SpanKind kind) -> OwnCostRow& {
-    for (OwnCostRow& row : all->rows) {
+void AddRow(std::string_view key, const element& costs, MeasuredOverheads* all) {
+  const auto of = [&](std::string_view source, SpanKind kind) -> OverheadRow& {
+    for (OverheadRow& row : all->rows) {
       if (row.source == source && row.kind == kind) return row;
     }
-    OwnCostRow& row = all->rows.emplace_back();
+    OverheadRow& row = all->rows.emplace_back();
     row.source = source, row.kind = kind;
     return row;
   };
   const auto source = [&](std::string_view end) { return key.substr(0, key.size() - end.size()); };
   if (key == "scope") {
-    OwnCostRow& row = of(OwnCosts::kProgram, SpanKind::kUserRange);
+    OverheadRow& row = of(MeasuredOverheads::kProgram, SpanKind::kUserRange);
     row.cost = CostAt(costs);
     row.async_end_ns = NumberAt(costs, "async_end_ns");
   } else if (key == "point") {
-    of(OwnCosts::kProgram, SpanKind::kOther).cost = CostAt(costs);
+    of(MeasuredOverheads::kProgram, SpanKind::kOther).cost = CostAt(costs);
   } else if (key == "python_call") {
-    of(OwnCosts::kPython, SpanKind::kPythonFunction).cost = CostAt(costs);
+    of(MeasuredOverheads::kPython, SpanKind::kPythonFunction).cost = CostAt(costs);
   } else if (key == "c_call") {
-    of(OwnCosts::kPython, SpanKind::kCFunction).cost = CostAt(costs);
+    of(MeasuredOverheads::kPython, SpanKind::kCFunction).cost = CostAt(costs);
   } else if (key == "module_call") {
-    of(OwnCosts::kPython, SpanKind::kModule).cost = CostAt(costs);
+    of(MeasuredOverheads::kPython, SpanKind::kModule).cost = CostAt(costs);
   } else if (key.ends_with(kOperator)) {
     of(source(kOperator), SpanKind::kOperator).cost = CostAt(costs);
   } else if (key.ends_with(kArgument)) {
@@ -62,16 +62,16 @@ void AddRow(std::string_view key, const element& costs, OwnCosts* all) {
 
 }  // namespace
 
-std::optional<OwnCosts> ParseOwnCosts(std::string_view options_json) {
+std::optional<MeasuredOverheads> ParseOverheads(std::string_view options_json) {
   if (options_json.find("\"own_cost\"") == std::string_view::npos) return std::nullopt;
   simdjson::dom::parser parser;
   simdjson::dom::object own_cost;
   const simdjson::padded_string padded(options_json);
   if (parser.parse(padded)["own_cost"].get(own_cost) != simdjson::SUCCESS) return std::nullopt;
-  OwnCosts costs;
+  MeasuredOverheads costs;
   for (const auto& [key, cost] : own_cost)
     AddRow(key, cost, &costs);
-  if (costs.Find(OwnCosts::kProgram, SpanKind::kUserRange) == nullptr) return std::nullopt;
+  if (costs.Find(MeasuredOverheads::kProgram, SpanKind::kUserRange) == nullptr) return std::nullopt;
   return costs;
 }
 

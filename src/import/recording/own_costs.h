@@ -12,6 +12,6 @@
 namespace opscope {
 
 // nullopt: no such member, or one without the costs of scopes. Numbers that are absent, negative or not finite are 0.
-[[nodiscard]] std::optional<OwnCosts> ParseOwnCosts(std::string_view options_json);
+[[nodiscard]] std::optional<MeasuredOverheads> ParseOverheads(std::string_view options_json);
 
 }  // namespace opscope

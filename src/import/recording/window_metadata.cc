@@ -130,7 +130,7 @@ void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builde
     }
   }
   AddMachine(windows, builder);
-  builder->info().own_costs = ParseOwnCosts(builder->info().options_json);
+  builder->info().own_costs = ParseOverheads(builder->info().options_json);
 }
 
 }  // namespace opscope
