@@ -83,7 +83,7 @@ bool PrintTimes(int rounds) {
     const opscope::Result<opscope::SpanOverheads> cost = opscope::MeasureOverhead(trace);
     if (!cost.ok()) return false;
     raw = std::min(raw, TotalOf(trace, opscope::SummarizeOps(trace)));
-    corrected = std::min(corrected, TotalOf(trace, opscope::SummarizeOps(trace, {.own_cost = &cost.value()})));
+    corrected = std::min(corrected, TotalOf(trace, opscope::SummarizeOps(trace, {.overhead = &cost.value()})));
   }
   std::printf("{\"alone\": %.0f, \"raw\": %.0f, \"corrected\": %.0f}\n", alone, raw, corrected);
   return true;

@@ -79,7 +79,7 @@ struct Source {
   // (opscope_window_add_own_cost); "" if it could not be measured. Valid until the
   // process ends. Called before the recording's window opens, because measuring may
   // open a window. Null: not measured.
-  const char* (*own_cost)(uint32_t flags) = nullptr;
+  const char* (*overhead)(uint32_t flags) = nullptr;
   // Called once after `stop`: appends what the session still holds to its tracks,
   // closes them, and frees the session. Called before the window is first read or
   // freed; with a mapped file right after `stop`. Null: `stop` does all that.

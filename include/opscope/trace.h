@@ -123,7 +123,7 @@ struct TraceInfo {
   // Options of the recording, a JSON object.
   std::string options_json = "{}";
   // nullopt: the input says nothing about the cost of recording it.
-  std::optional<MeasuredOverheads> own_costs;
+  std::optional<MeasuredOverheads> overheads;
 };
 
 // Movable, not copyable. Importers, MergeTraces and CutTrace make one.

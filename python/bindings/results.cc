@@ -58,11 +58,11 @@ ComputedTable SummaryRows(const SharedTrace& self, const std::vector<std::string
     options.group_by.push_back(GroupKeyOf(name));
   using Rows = Result<std::shared_ptr<const OwnedTable>>;
   return ToMadeTable(OfSelected(self, where, [&](const Trace& trace, Selected spans) -> Rows {
-    Result<SpanOverheads> own_cost = SpanOverheads{};
+    Result<SpanOverheads> overhead = SpanOverheads{};
     if (corrected) {
-      own_cost = MeasureOverhead(trace);
-      if (!own_cost.ok()) return own_cost.error();
-      options.own_cost = &own_cost.value();
+      overhead = MeasureOverhead(trace);
+      if (!overhead.ok()) return overhead.error();
+      options.overhead = &overhead.value();
     }
     options.selected = spans;
     ResultTable table = SummaryTable(trace, SummarizeOps(trace, options));

@@ -25,7 +25,7 @@ FILES = (
     "test_torch_event_tree.py",
     "test_torch_activity_types.py",
     "test_torch_experimental_config.py",
-    "test_torch_own_cost.py",
+    "test_torch_overhead.py",
 )
 LIMIT_S = 900
 

@@ -153,7 +153,7 @@ class Summarizer {
       thread_self_cost += cost.thread_self_ns;
     }
     summary->thread_self_ns = Without(summary->thread_self_ns, thread_self_cost);
-    summary->correction = {std::llround(options_.own_cost->whole_ns), options_.own_cost->events, whole_.below_zero};
+    summary->correction = {std::llround(options_.overhead->whole_ns), options_.overhead->events, whole_.below_zero};
   }
 
   OpSummary Finish(const std::vector<DurationQuantiles>& spreads) const {
@@ -188,7 +188,7 @@ class Summarizer {
       summary.thread_self_ns = SaturatingAdd(summary.thread_self_ns, sums.thread_self_ns);
     }
     summary.device_self_ns = std::max(streams, launched);
-    if (options_.own_cost != nullptr) Correct(&summary);
+    if (options_.overhead != nullptr) Correct(&summary);
     return summary;
   }
 

@@ -35,7 +35,7 @@ void GroupCost::Add(const GroupCost& other) {
 }
 
 int64_t SummaryInput::CostOf(size_t span) const {
-  return std::llround(options.own_cost->subtree_ns[span]);
+  return std::llround(options.overhead->subtree_ns[span]);
 }
 
 void SummarySums::Clear() {
@@ -45,12 +45,12 @@ void SummarySums::Clear() {
 
 uint32_t SummarySums::AddGroup(const SummaryInput& input, size_t first_span) {
   groups.emplace_back().first_span = static_cast<uint32_t>(first_span);
-  if (input.options.own_cost != nullptr) costs.emplace_back();
+  if (input.options.overhead != nullptr) costs.emplace_back();
   return static_cast<uint32_t>(groups.size() - 1);
 }
 
 void SummarySums::CountNegativeTimes(const SummaryInput& input, const OpenSpan& span) {
-  const SpanOverheads& cost = *input.options.own_cost;
+  const SpanOverheads& cost = *input.options.overhead;
   const bool is_below = static_cast<double>(input.spans.duration[span.row].ns) < cost.subtree_ns[span.row] ||
                         static_cast<double>(span.self_ns()) < cost.own_ns[span.row];
   below_zero += is_below ? 1 : 0;
@@ -135,13 +135,13 @@ class PartCounter::Visitor {
     sums.total_with_recursion_ns = SaturatingAdd(sums.total_with_recursion_ns, duration);
     sums.total_ns = SaturatingAdd(sums.total_ns, span.is_nested ? 0 : duration);
     sums.flops += flops;
-    if (input_.options.own_cost != nullptr) AddCost(span);
+    if (input_.options.overhead != nullptr) AddCost(span);
   }
 
   void AddCost(const OpenSpan& span) {
     GroupCost& cost = sums_.costs[span.group];
-    const double subtree = input_.options.own_cost->subtree_ns[span.row];
-    const double own = input_.options.own_cost->own_ns[span.row];
+    const double subtree = input_.options.overhead->subtree_ns[span.row];
+    const double own = input_.options.overhead->own_ns[span.row];
     cost.total_with_recursion_ns += subtree;
     if (!span.is_nested) cost.total_ns += subtree;
     cost.self_ns += own;

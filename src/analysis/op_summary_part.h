@@ -65,7 +65,7 @@ struct SummaryInput {
   // A duration as the smallest, the largest and the spread show it.
   int64_t ReportedDuration(size_t span) const {
     const int64_t duration = spans.duration[span].ns;
-    return std::max<int64_t>(0, options.own_cost == nullptr ? duration : duration - CostOf(span));
+    return std::max<int64_t>(0, options.overhead == nullptr ? duration : duration - CostOf(span));
   }
 
  private:
@@ -92,7 +92,7 @@ struct SummarySums {
       const int64_t device_total = span.is_nested ? 0 : span.device_total_ns(input.spans.duration[span.row]);
       sums.device_total_ns = SaturatingAdd(sums.device_total_ns, device_total);
     }
-    if (input.options.own_cost != nullptr) CountNegativeTimes(input, span);
+    if (input.options.overhead != nullptr) CountNegativeTimes(input, span);
   }
 
  private:

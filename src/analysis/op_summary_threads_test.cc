@@ -118,7 +118,7 @@ TEST(OpSummaryThreads, DivideTheRowsAnywhereAndFindTheSame) {
     const Trace trace = RandomWideTrace(seed, static_cast<int>(random() % 40));
     OpSummaryOptions options{.group_by = RandomKeys(&random)};
     const SpanOverheads costs = RandomCosts(trace.spans().size(), 0.5, &random);
-    if (random() % 2 == 0) options.own_cost = &costs;
+    if (random() % 2 == 0) options.overhead = &costs;
     std::vector<uint8_t> selected(trace.spans().size());
     for (uint8_t& is : selected)
       is = random() % 3 != 0;
@@ -138,7 +138,7 @@ TEST(OpSummaryThreads, AddFractionsInTheSameOrder) {
     std::mt19937_64 random(seed);
     const Trace trace = RandomTrace(seed, {.spans = 200, .end = 5000, .has_device = true});
     const SpanOverheads costs = RandomCosts(trace.spans().size(), 0.1, &random);
-    OpSummaryOptions options{.own_cost = &costs, .max_threads = 1};
+    OpSummaryOptions options{.overhead = &costs, .max_threads = 1};
     const std::string alone = TextOf(SummarizeOpsInChunks(trace, options, 7));
     for (const uint32_t threads : kThreads) {
       options.max_threads = threads;

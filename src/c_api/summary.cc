@@ -62,11 +62,11 @@ opscope_code Summarize(const opscope_trace* trace, const opscope_summary_options
   if (wanted.group_by.empty()) {
     return Fail(error, ErrorCode::kInvalidArgument, "summary: no group key '" + std::string(wrong) + "'");
   }
-  Result<SpanOverheads> own_cost = SpanOverheads{};
+  Result<SpanOverheads> overhead = SpanOverheads{};
   if (options.corrected != 0) {
-    own_cost = MeasureOverhead(trace->trace);
-    if (!own_cost.ok()) return Report(Status(own_cost.error()), error);
-    wanted.own_cost = &own_cost.value();
+    overhead = MeasureOverhead(trace->trace);
+    if (!overhead.ok()) return Report(Status(overhead.error()), error);
+    wanted.overhead = &overhead.value();
   }
   std::vector<uint8_t> selected;
   if (options.where != nullptr) {

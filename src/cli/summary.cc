@@ -44,9 +44,9 @@ struct SummaryOptions {
   bool is_like(const char* profiler) const { return style == profiler && common.prints_text(); }
 };
 
-// own_cost: null unless times are to be corrected.
+// overhead: null unless times are to be corrected.
 int PrintTorchTable(const Trace& trace, const std::string& file, const SummaryOptions& options,
-                    const SpanOverheads* own_cost, ResultWriter* writer) {
+                    const SpanOverheads* overhead, ResultWriter* writer) {
   AverageOptions average;
   for (GroupKey key : options.group_by) {
     if (key == GroupKey::kShape) average.group_by_input_shape = true;
@@ -54,7 +54,7 @@ int PrintTorchTable(const Trace& trace, const std::string& file, const SummaryOp
   }
   FunctionEvents events = BuildFunctionEvents(trace);
   TorchTableOptions table;
-  if (own_cost != nullptr) table.note = FormatCorrection(CorrectFunctionEvents(*own_cost, &events));
+  if (overhead != nullptr) table.note = FormatCorrection(CorrectFunctionEvents(*overhead, &events));
   const std::vector<FunctionEventAverage> averages = AverageFunctionEvents(trace, events, average);
   table.sort_by = options.rows.sort.empty() ? "cpu_time_total" : options.rows.sort;
   table.row_limit = options.rows.limit > 0 ? options.rows.limit : -1;
@@ -99,18 +99,18 @@ std::string WhyNoRows(const Trace& trace, const SummaryOptions& options) {
 }
 
 int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptions& options, ResultWriter* writer) {
-  std::optional<SpanOverheads> own_cost;
+  std::optional<SpanOverheads> overhead;
   if (options.corrected) {
     Result<SpanOverheads> measured = MeasureOverhead(trace);
     if (!measured.ok()) return ExitFor(Error{measured.error().code, file + ": " + measured.error().message});
-    own_cost = std::move(measured).value();
+    overhead = std::move(measured).value();
   }
-  const SpanOverheads* cost = own_cost ? &*own_cost : nullptr;
+  const SpanOverheads* cost = overhead ? &*overhead : nullptr;
   if (options.is_like("torch")) return PrintTorchTable(trace, file, options, cost, writer);
   if (options.is_like("paddle")) return writer->Write(file, PaddleSummaryText(trace, options.paddle), false);
   const SelectedSpans selected(options.filter, trace);
   const OpSummary summary = SummarizeOps(trace, {.group_by = options.group_by,
-                                                 .own_cost = cost,
+                                                 .overhead = cost,
                                                  .selected = selected.get(),
                                                  .join_steps = options.common.prints_text(),
                                                  .leaves_out_window = options.common.prints_text() && !options.all});

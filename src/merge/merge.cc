@@ -142,7 +142,7 @@ class Merger {
     info.recorded = info.dropped = 0;
     info.compressed = "none";
     info.world_size = merged_.world_size;
-    if (inputs_.size() > 1) info.own_costs.reset();  // machines differ
+    if (inputs_.size() > 1) info.overheads.reset();  // machines differ
     inputs_metadata_.resize(inputs_.size());
     builder_.ReserveSpans(CountSpans());
     for (size_t i = 0; i < inputs_.size(); ++i) {

@@ -115,7 +115,7 @@ void DetachWindow(Window* window) OPSCOPE_UNCHECKED_LOCKS {
   [[maybe_unused]] const bool whole = ReinitMutexAfterFork(&window->dump_mutex);
   if (!ReinitMutexAfterFork(&window->mutex)) {
     new (&window->metadata) GrowingArray<char>;
-    new (&window->own_cost) GrowingArray<char>;
+    new (&window->overhead) GrowingArray<char>;
     new (&window->calibrations) GrowingArray<Calibration>;
   }
   for (StreamState* state : window->streams) {

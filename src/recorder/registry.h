@@ -165,7 +165,7 @@ struct Window {
   GrowingArray<Calibration> calibrations OPSCOPE_GUARDED_BY(mutex);
   int64_t calibrated_at_ns OPSCOPE_GUARDED_BY(mutex) = 0;  // coarse
   GrowingArray<char> metadata OPSCOPE_GUARDED_BY(mutex);
-  GrowingArray<char> own_cost OPSCOPE_GUARDED_BY(mutex);  // members of a JSON object, from sources
+  GrowingArray<char> overhead OPSCOPE_GUARDED_BY(mutex);  // members of a JSON object, from sources
   GrowingArray<char*> info_texts
       OPSCOPE_GUARDED_BY(mutex);  // kept until the window is freed: readers hold the last one
   char process_name[16] = {};     // constant

@@ -19,7 +19,7 @@
 #include "recorder/clock.h"
 #include "recorder/deferred_tracks.h"
 #include "recorder/finish_file.h"
-#include "recorder/own_cost.h"
+#include "recorder/overhead.h"
 #include "recorder/registry.h"
 #include "recorder/seal.h"
 #include "recorder/signals.h"
@@ -248,7 +248,7 @@ void opscope_window_add_metadata(Window* window, const char* metadata_json) {
 void opscope_window_add_own_cost(Window* window, const char* members_json) {
   const opscope::SignalsBlocked blocked;
   opscope::MutexLock lock(window->mutex);
-  [[maybe_unused]] const bool added = opscope::AddMembers(&window->own_cost, members_json);
+  [[maybe_unused]] const bool added = opscope::AddMembers(&window->overhead, members_json);
   if (window->file == nullptr || members_json == nullptr) return;
   const std::string text = opscope::AddedOverheadText(*window);
   if (!text.empty()) window->file->AddInfo(text);

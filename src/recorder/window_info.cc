@@ -23,7 +23,7 @@
 #include "base/json_object.h"
 #include "base/text.h"
 #include "recorder/clock.h"
-#include "recorder/own_cost.h"
+#include "recorder/overhead.h"
 #include "recorder/signals.h"
 
 namespace opscope {
@@ -97,7 +97,7 @@ void AppendOverheads(std::string* out, const Window& window) OPSCOPE_REQUIRES(wi
   JsonMemberWriter(out).Key("own_cost");
   JsonObject object(out);
   AppendOverhead(out);
-  object.Members({window.own_cost.begin(), window.own_cost.size()});
+  object.Members({window.overhead.begin(), window.overhead.size()});
   object.Close();
 }
 

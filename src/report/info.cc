@@ -20,7 +20,7 @@
 #include "report/code_points.h"
 #include "report/cut_off.h"
 #include "report/human_units.h"
-#include "report/own_cost.h"
+#include "report/overhead.h"
 #include "report/recording_options.h"
 #include "report/result_units.h"
 
@@ -199,9 +199,9 @@ std::string InfoJson(const Trace& trace, const Quality& quality, const InfoLists
   object.Key("options");
   out += info.options_json.empty() ? "{}" : info.options_json;
   AddCutOff(trace, &object, &out);
-  const Result<SpanOverheads> own_cost = MeasureOverhead(trace);
+  const Result<SpanOverheads> overhead = MeasureOverhead(trace);
   object.Key("own_cost");
-  out += own_cost.ok() ? OverheadJson(trace, CorrectionOf(own_cost.value())) : "null";
+  out += overhead.ok() ? OverheadJson(trace, CorrectionOf(overhead.value())) : "null";
   if (lists.threads) {
     object.Key(ThreadListResult().list);
     ThreadListTable(trace).AppendJson(0, &out);
@@ -235,8 +235,8 @@ std::string FormatInfo(const Trace& trace) {
                      std::to_string(info.recorded) + " events, " + std::to_string(info.dropped) + " dropped");
   lines.emplace_back("In memory", HumanBytes(static_cast<int64_t>(trace.memory_bytes())));
   if (info.epoch_ns != 0) lines.emplace_back("Epoch", std::to_string(info.epoch_ns) + " ns since 1970");
-  if (const Result<SpanOverheads> own_cost = MeasureOverhead(trace); own_cost.ok()) {
-    lines.emplace_back("Recording cost", FormatOverhead(trace, CorrectionOf(own_cost.value())));
+  if (const Result<SpanOverheads> overhead = MeasureOverhead(trace); overhead.ok()) {
+    lines.emplace_back("Recording cost", FormatOverhead(trace, CorrectionOf(overhead.value())));
   }
   if (std::string words = DescribeOptions(info.options_json); !words.empty()) lines.emplace_back("Options", words);
   std::string out;

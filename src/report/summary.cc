@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/json_object.h"
-#include "report/own_cost.h"
+#include "report/overhead.h"
 #include "report/result_units.h"
 
 namespace opscope {

@@ -65,18 +65,18 @@ Status Recording::State::Start() {
   window_options.max_bytes = options.max_bytes;
   window_options.record_to = options.record_to.empty() ? nullptr : options.record_to.c_str();
   window_options.metadata_json = members.empty() ? nullptr : members.c_str();
-  std::vector<const char*> own_costs;  // asked before the window opens: measuring opens one of its own
+  std::vector<const char*> overheads;  // asked before the window opens: measuring opens one of its own
   for (const SourceUse& use : options.sources) {
     if (use.source->abi != kSourceAbi) {
       return Error{ErrorCode::kUnsupported, "a source belongs to another version of opscope"};
     }
-    own_costs.push_back(use.source->own_cost != nullptr ? use.source->own_cost(use.flags) : "");
+    overheads.push_back(use.source->overhead != nullptr ? use.source->overhead(use.flags) : "");
     if (window_options.thread_number == nullptr) window_options.thread_number = use.source->thread_number;
   }
   const char* error = nullptr;
   window = opscope_window_open(&window_options, &error);
   if (window == nullptr) return NoRoom(error, "the recorder could not open a window");
-  if (Status status = StartSources(own_costs); !status.ok()) {
+  if (Status status = StartSources(overheads); !status.ok()) {
     StopSources();
     DeliverSources();
     opscope_window_free(std::exchange(window, nullptr));
@@ -91,11 +91,11 @@ Status Recording::State::Start() {
   return {};
 }
 
-Status Recording::State::StartSources(const std::vector<const char*>& own_costs) {
+Status Recording::State::StartSources(const std::vector<const char*>& overheads) {
   started.reserve(options.sources.size());
   for (size_t i = 0; i < options.sources.size(); ++i) {
     const SourceUse& use = options.sources[i];
-    if (own_costs[i] != nullptr && *own_costs[i] != '\0') opscope_window_add_own_cost(window, own_costs[i]);
+    if (overheads[i] != nullptr && *overheads[i] != '\0') opscope_window_add_own_cost(window, overheads[i]);
     const uint64_t before = use.source->failures != nullptr ? use.source->failures() : 0;
     const char* error = nullptr;
     void* session = use.source->start(use.source, window, use.flags, &error);

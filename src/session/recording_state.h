@@ -36,7 +36,7 @@ struct Recording::State {
     return by != 0 && by != getpid();
   }
   Status Start() OPSCOPE_REQUIRES(mutex);
-  Status StartSources(const std::vector<const char*>& own_costs) OPSCOPE_REQUIRES(mutex);
+  Status StartSources(const std::vector<const char*>& overheads) OPSCOPE_REQUIRES(mutex);
   void StopSources() OPSCOPE_REQUIRES(mutex);
   void DeliverSources() OPSCOPE_REQUIRES(mutex);
   void Stop() OPSCOPE_REQUIRES(mutex);

@@ -87,7 +87,7 @@ TEST_F(SessionSources, TellWhatTheyLostInOneProblem) {
 }
 
 TEST_F(SessionSources, SayWhatTheirEventsCost) {
-  one.own_cost = [](uint32_t flags) {
+  one.overhead = [](uint32_t flags) {
     return flags == 1 ? "\"torch_op\":{\"inside_ns\":3.00,\"begin_ns\":2.00,\"end_ns\":1.50,\"floor_ns\":0.50}" : "";
   };
   Recording recording({.sources = {{&one, 1}}});
@@ -96,8 +96,8 @@ TEST_F(SessionSources, SayWhatTheirEventsCost) {
   recording.Stop();
   const Result<Recording::SharedTrace> trace = recording.ReadTrace();
   ASSERT_TRUE(trace.ok());
-  ASSERT_TRUE(trace.value()->info().own_costs.has_value());
-  const auto& rows = trace.value()->info().own_costs->rows;
+  ASSERT_TRUE(trace.value()->info().overheads.has_value());
+  const auto& rows = trace.value()->info().overheads->rows;
   EXPECT_TRUE(std::any_of(rows.begin(), rows.end(),
                           [](const OverheadRow& row) { return row.source == "torch" && row.cost.inside_ns == 3.0; }));
 }

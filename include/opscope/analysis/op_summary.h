@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "opscope/analysis/own_cost.h"
+#include "opscope/analysis/overhead.h"
 #include "opscope/result.h"
 #include "opscope/trace.h"
 
@@ -47,7 +47,7 @@ struct OpSummaryOptions {
   std::vector<GroupKey> group_by = {GroupKey::kName};
   // Of this Trace: subtract the cost of recording from all times. nullptr: times as
   // recorded.
-  const SpanOverheads* own_cost = nullptr;
+  const SpanOverheads* overhead = nullptr;
   // One entry per span (SpanFilter::Select), only spans with 1 count; nullptr:
   // every span. Self times subtract all children, selected or not.
   const std::vector<uint8_t>* selected = nullptr;

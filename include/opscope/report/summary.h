@@ -10,7 +10,7 @@
 
 #include "opscope/analysis/async_summary.h"
 #include "opscope/analysis/op_summary.h"
-#include "opscope/analysis/own_cost.h"
+#include "opscope/analysis/overhead.h"
 #include "opscope/report/result_table.h"
 #include "opscope/result.h"
 #include "opscope/trace.h"

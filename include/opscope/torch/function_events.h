@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "opscope/analysis/own_cost.h"
+#include "opscope/analysis/overhead.h"
 #include "opscope/trace.h"
 
 namespace opscope {
@@ -142,8 +142,8 @@ struct FunctionEvents {
 
 // Subtracts the cost of recording from the CPU times: CpuTimeTotal and
 // SelfCpuTimeTotal of a single event may then be negative; those of an average are
-// not. start_us and end_us stay. `own_cost` is of the same Trace.
-Correction CorrectFunctionEvents(const SpanOverheads& own_cost, FunctionEvents* events);
+// not. start_us and end_us stay. `overhead` is of the same Trace.
+Correction CorrectFunctionEvents(const SpanOverheads& overhead, FunctionEvents* events);
 
 // FunctionEvent.name: demangled, `ProfilerStep#N` as `ProfilerStep*`.
 [[nodiscard]] std::string_view NameText(const Trace& trace, const FunctionEvents& events, size_t i);

@@ -209,10 +209,10 @@ nb::tuple CorrectedAverages(EventColumns& columns, bool by_shape, int stack_n, b
   const AverageOptions options{by_shape, stack_n, by_overload, python_functions};
   Correction correction;
   const auto averages = Unwrap(WithoutGil([&]() -> Result<std::vector<FunctionEventAverage>> {
-    Result<SpanOverheads> own_cost = MeasureOverhead(columns.trace());
-    if (!own_cost.ok()) return own_cost.error();
+    Result<SpanOverheads> overhead = MeasureOverhead(columns.trace());
+    if (!overhead.ok()) return overhead.error();
     FunctionEvents corrected = columns.events();
-    correction = CorrectFunctionEvents(own_cost.value(), &corrected);
+    correction = CorrectFunctionEvents(overhead.value(), &corrected);
     return AverageFunctionEvents(columns.trace(), corrected, options);
   }));
   return nb::make_tuple(AverageDicts(columns, averages), ToText(FormatCorrection(correction)));

@@ -105,13 +105,13 @@ double CpuTimeTotal(const FunctionEvents& events, size_t i) {
   return events.own_cost_us.empty() ? recorded : recorded - events.own_cost_us[i];
 }
 
-Correction CorrectFunctionEvents(const SpanOverheads& own_cost, FunctionEvents* events) {
+Correction CorrectFunctionEvents(const SpanOverheads& overhead, FunctionEvents* events) {
   events->own_cost_us.assign(events->size(), 0);
   for (size_t i = 0; i < events->size(); ++i) {
     const SpanId span = events->span[i];
-    if (span != SpanId::kNone) events->own_cost_us[i] = own_cost.subtree_ns[Row(span)] / kNsPerUs;
+    if (span != SpanId::kNone) events->own_cost_us[i] = overhead.subtree_ns[Row(span)] / kNsPerUs;
   }
-  Correction correction{.whole_ns = std::llround(own_cost.whole_ns), .events = own_cost.events};
+  Correction correction{.whole_ns = std::llround(overhead.whole_ns), .events = overhead.events};
   for (size_t i = 0; i < events->size(); ++i) {
     if (CpuTimeTotal(*events, i) < 0 || SelfCpuTimeTotal(*events, i) < 0) ++correction.below_zero;
   }

@@ -12,7 +12,7 @@
 #include "import/opscope/block_ahead.h"
 #include "import/opscope/column_tables.h"
 #include "import/opscope/importer.h"
-#include "import/recording/own_costs.h"
+#include "import/recording/overheads.h"
 #include "import/recording/recording.h"
 #include "wire/container.h"
 #include "wire/trace_info.h"
@@ -185,7 +185,7 @@ class OpscopeFile {
     info.epoch_ns = wire.epoch_ns;
     texts_ = std::max(texts_, wire.texts);
     info.options_json = wire.options_json;
-    info.own_costs = ParseOverheads(info.options_json);
+    info.overheads = ParseOverheads(info.options_json);
     return true;
   }
 

@@ -11,7 +11,7 @@
 
 #include "base/json_object.h"
 #include "import/recording/device_problems.h"
-#include "import/recording/own_costs.h"
+#include "import/recording/overheads.h"
 #include "import/recording/unix_times.h"
 #include "opscope/window_facts.h"
 
@@ -130,7 +130,7 @@ void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builde
     }
   }
   AddMachine(windows, builder);
-  builder->info().own_costs = ParseOverheads(builder->info().options_json);
+  builder->info().overheads = ParseOverheads(builder->info().options_json);
 }
 
 }  // namespace opscope

@@ -219,9 +219,9 @@ TEST_F(PaddleBesideAFake, TellsWhatARangeCosts) {
   const Seen seen = Record({}, add_);
   EXPECT_THAT(seen.spans, testing::ElementsAreArray(kOfAnAdd)) << "ranges of the measurement are in nobody's window";
   EXPECT_THAT(seen.options, HasSubstr("\"paddle_range\":{\"inside_ns\":"));
-  const std::string told = ThePaddleSource().source.own_cost(0);
+  const std::string told = ThePaddleSource().source.overhead(0);
   EXPECT_THAT(told, HasSubstr("\"begin_ns\":"));
-  EXPECT_EQ(ThePaddleSource().source.own_cost(paddle_source_flags::kMemory), told) << "measured once";
+  EXPECT_EQ(ThePaddleSource().source.overhead(paddle_source_flags::kMemory), told) << "measured once";
 }
 
 TEST_F(PaddleBesideAFake, TellsNoCostOfAnotherWay) {

@@ -233,7 +233,7 @@ constexpr Source kSource = {.flag_count = std::size(kFlags),
                             .flags = kFlags,
                             .start = &Start,
                             .stop = &Stop,
-                            .own_cost = &OverheadJson};
+                            .overhead = &OverheadJson};
 
 PyObject* CodeOrNull(PyObject* object) {
   return object != nullptr && PyCode_Check(object) ? object : nullptr;

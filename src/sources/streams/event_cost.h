@@ -1,4 +1,4 @@
-// Measures the overhead of a source (Source::own_cost) with short runs of events that the source makes itself.
+// Measures the overhead of a source (Source::overhead) with short runs of events that the source makes itself.
 //
 // Thread rule: the stream is the calling thread's own.
 // SPDX-License-Identifier: Apache-2.0

@@ -33,7 +33,7 @@ TEST(TorchSession, HasOperatorsAndScopesOfACppProgramInOneTrace) {
   EXPECT_EQ(trace.value()->text(spans.name[0]), "forward");
   EXPECT_EQ(trace.value()->text(spans.name[1]), "aten::add");
   EXPECT_EQ(spans.parent[1], SpanId{0});
-  EXPECT_TRUE(trace.value()->info().own_costs->FindOfFramework(SpanKind::kOperator) != nullptr);
+  EXPECT_TRUE(trace.value()->info().overheads->FindOfFramework(SpanKind::kOperator) != nullptr);
 }
 
 }  // namespace

@@ -38,8 +38,8 @@ TEST(TorchSource, MeasuresItsOwnCostUnseenByOtherObservers) {
       }));
   const RecordedWindow window;
   void* session = window.Start(torch_source_flags::kInputs);
-  const std::string plain = TheSource().own_cost(0);
-  const std::string inputs = TheSource().own_cost(torch_source_flags::kInputs);
+  const std::string plain = TheSource().overhead(0);
+  const std::string inputs = TheSource().overhead(torch_source_flags::kInputs);
   TheSource().stop(session);
   window.Close();
   at::removeCallback(handle);
@@ -49,7 +49,7 @@ TEST(TorchSource, MeasuresItsOwnCostUnseenByOtherObservers) {
   EXPECT_THAT(plain, Not(::testing::HasSubstr("torch_argument")));
   EXPECT_THAT(inputs, ::testing::HasSubstr("\"torch_argument\":{\"inside_ns\":"));
   EXPECT_THAT(inputs, ::testing::HasSubstr("\"torch_range\":{\"inside_ns\":"));
-  EXPECT_EQ(inputs, TheSource().own_cost(torch_source_flags::kInputs)) << "measured once per process";
+  EXPECT_EQ(inputs, TheSource().overhead(torch_source_flags::kInputs)) << "measured once per process";
 }
 
 TEST(TorchSource, RecordsOperatorsWithTheirNesting) {

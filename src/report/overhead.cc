@@ -1,7 +1,7 @@
 // Formats the measured overhead of recording: a JSON object with the cost of each kind of event, and one line of text.
 // Kinds have the names that the `.opscope` format gives them (src/wire/FORMAT.md).
 // SPDX-License-Identifier: Apache-2.0
-#include "report/own_cost.h"
+#include "report/overhead.h"
 
 #include <cmath>
 #include <utility>
@@ -19,8 +19,8 @@ using Kinds = std::vector<std::pair<std::string, EventCost>>;
 // Costs by kind under the names of src/wire/FORMAT.md; empty if the input has no costs.
 Kinds KindsOf(const TraceInfo& info) {
   Kinds kinds;
-  if (!info.own_costs) return kinds;
-  for (const OverheadRow& row : info.own_costs->rows) {
+  if (!info.overheads) return kinds;
+  for (const OverheadRow& row : info.overheads->rows) {
     if (row.source == MeasuredOverheads::kProgram && row.kind == SpanKind::kUserRange) {
       EventCost async = row.cost;
       async.end_ns = row.async_end_ns;
@@ -48,8 +48,8 @@ void AppendNumber(JsonObject* object, const char* key, double value, std::string
 
 }  // namespace
 
-Correction CorrectionOf(const SpanOverheads& own_cost) {
-  return {.whole_ns = std::llround(own_cost.whole_ns), .events = own_cost.events};
+Correction CorrectionOf(const SpanOverheads& overhead) {
+  return {.whole_ns = std::llround(overhead.whole_ns), .events = overhead.events};
 }
 
 std::string OverheadJson(const Trace& trace, const Correction& correction) {

@@ -72,9 +72,9 @@ TEST_P(RecordedOverhead, IsWhatCorrectedTimesLack) {
   const Trace trace = Recorded(program);
   const Result<SpanOverheads> cost = MeasureOverhead(trace);
   ASSERT_TRUE(cost.ok()) << cost.error().message;
-  const EventCost scope = trace.info().own_costs->Find(MeasuredOverheads::kProgram, SpanKind::kUserRange)->cost;
+  const EventCost scope = trace.info().overheads->Find(MeasuredOverheads::kProgram, SpanKind::kUserRange)->cost;
   const OpSummary raw = SummarizeOps(trace);
-  const OpSummary corrected = SummarizeOps(trace, {.own_cost = &cost.value()});
+  const OpSummary corrected = SummarizeOps(trace, {.overhead = &cost.value()});
   const auto lacks = [&](std::string_view name) {
     return static_cast<double>(RowOf(trace, raw, name).total_ns - RowOf(trace, corrected, name).total_ns);
   };

@@ -6,11 +6,11 @@
 
 #include <string>
 
-#include "opscope/analysis/own_cost.h"
+#include "opscope/analysis/overhead.h"
 
 namespace opscope {
 
-[[nodiscard]] Correction CorrectionOf(const SpanOverheads& own_cost);
+[[nodiscard]] Correction CorrectionOf(const SpanOverheads& overhead);
 
 // {"whole_ns", "events", "kinds": {...}} with the costs per event of each kind in ns. REQUIRES: the trace has costs.
 [[nodiscard]] std::string OverheadJson(const Trace& trace, const Correction& correction);

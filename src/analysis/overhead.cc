@@ -3,7 +3,7 @@
 // span around them. A forward pass assigns these parts, a backward pass sums subtrees, as a parent's row precedes its
 // children's. The costs per event were calibrated during the recording (MeasuredOverheads).
 // SPDX-License-Identifier: Apache-2.0
-#include "opscope/analysis/own_cost.h"
+#include "opscope/analysis/overhead.h"
 
 #include <cstddef>
 #include <string>
@@ -163,21 +163,21 @@ bool LacksCalls(const Trace& trace, const MeasuredOverheads& costs) {
 
 Result<SpanOverheads> MeasureOverhead(const Trace& trace) {
   const TraceInfo& info = trace.info();
-  if (!info.own_costs) {
+  if (!info.overheads) {
     const std::string why = info.format == "opscope" ? "it was made by an opscope that did not measure it"
                                                      : "its format, " + info.format + ", has no place for it";
     return Error{ErrorCode::kUnsupported,
                  "no corrected times: the recording does not say what recording it cost; " + why};
   }
-  if (LacksFramework(trace, *info.own_costs)) {
+  if (LacksFramework(trace, *info.overheads)) {
     return Error{ErrorCode::kUnsupported,
                  "no corrected times: what an operator of torch costs could not be measured when this was recorded"};
   }
-  if (LacksCalls(trace, *info.own_costs)) {
+  if (LacksCalls(trace, *info.overheads)) {
     return Error{ErrorCode::kUnsupported,
                  "no corrected times: what a call of Python costs could not be measured when this was recorded"};
   }
-  return CostMeter(trace, *info.own_costs).Measure();
+  return CostMeter(trace, *info.overheads).Measure();
 }
 
 }  // namespace opscope

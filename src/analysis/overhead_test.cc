@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "opscope/analysis/own_cost.h"
+#include "opscope/analysis/overhead.h"
 
 #include <gtest/gtest.h>
 
@@ -36,11 +36,11 @@ MeasuredOverheads Costs() {
 class RecordingOverhead : public testing::Test {
  protected:
   RecordingOverhead() {
-    builder_.info().own_costs = Costs();
+    builder_.info().overheads = Costs();
     track_ = builder_.AddTrack({.process = builder_.AddProcess({.pid = 1}), .tid = 1});
   }
   void Forget(std::string_view source) {
-    std::erase_if(builder_.info().own_costs->rows, [&](const OverheadRow& row) { return row.source == source; });
+    std::erase_if(builder_.info().overheads->rows, [&](const OverheadRow& row) { return row.source == source; });
   }
   void Add(const char* name, int64_t start, int64_t end, uint8_t flags = span_flags::kNative,
            ScopeType scope = ScopeType::kUserScope, ArgsId args = ArgsId::kNone) {
@@ -207,7 +207,7 @@ TEST_F(RecordingOverhead, MakesTheSummaryThatOfTheProgramAlone) {
   Add("f", 800, 800 + 100 + 32);
   const Trace trace = builder_.Build();
   const SpanOverheads cost = MeasureOverhead(trace).value();
-  const OpSummary summary = SummarizeOps(trace, {.own_cost = &cost});
+  const OpSummary summary = SummarizeOps(trace, {.overhead = &cost});
   ASSERT_EQ(summary.rows.size(), 2u);
   EXPECT_EQ(summary.rows[0].total_ns, 1'000);
   EXPECT_EQ(summary.rows[0].self_ns, 800);
@@ -228,7 +228,7 @@ TEST_F(RecordingOverhead, AddsUpWhatIsBelowZeroAndShowsNothingBelowIt) {
   Add("g", 200, 210);  // 22 below
   const Trace trace = builder_.Build();
   const SpanOverheads cost = MeasureOverhead(trace).value();
-  const OpSummary summary = SummarizeOps(trace, {.own_cost = &cost});
+  const OpSummary summary = SummarizeOps(trace, {.overhead = &cost});
   EXPECT_EQ(summary.rows[0].total_ns, 6);
   EXPECT_EQ(summary.rows[0].self_ns, 6);
   EXPECT_EQ(summary.rows[0].min_ns, 0);
@@ -270,7 +270,7 @@ TEST(OverheadOfRandomTraces, EqualsTheObviousImplementation) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Trace plain = RandomTrace(seed, {.spans = 3 + static_cast<int>(seed % 20), .end = 40});
     TraceBuilder builder;
-    builder.info().own_costs = Costs();
+    builder.info().overheads = Costs();
     const SpanColumns& from = plain.spans();
     std::vector<TrackId> tracks;
     for (size_t i = 0; i < plain.tracks().size(); ++i)

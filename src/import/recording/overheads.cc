@@ -2,7 +2,7 @@
 // recorder's own and Python's are fixed names. They become rows (source, kind), which is what corrections ask for.
 // Values are bounded to a second, so that a damaged file cannot move times by more.
 // SPDX-License-Identifier: Apache-2.0
-#include "import/recording/own_costs.h"
+#include "import/recording/overheads.h"
 
 #include <simdjson.h>
 
@@ -65,11 +65,11 @@ void AddRow(std::string_view key, const element& costs, MeasuredOverheads* all) 
 std::optional<MeasuredOverheads> ParseOverheads(std::string_view options_json) {
   if (options_json.find("\"own_cost\"") == std::string_view::npos) return std::nullopt;
   simdjson::dom::parser parser;
-  simdjson::dom::object own_cost;
+  simdjson::dom::object overhead;
   const simdjson::padded_string padded(options_json);
-  if (parser.parse(padded)["own_cost"].get(own_cost) != simdjson::SUCCESS) return std::nullopt;
+  if (parser.parse(padded)["own_cost"].get(overhead) != simdjson::SUCCESS) return std::nullopt;
   MeasuredOverheads costs;
-  for (const auto& [key, cost] : own_cost)
+  for (const auto& [key, cost] : overhead)
     AddRow(key, cost, &costs);
   if (costs.Find(MeasuredOverheads::kProgram, SpanKind::kUserRange) == nullptr) return std::nullopt;
   return costs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "import/recording/own_costs.h"
+#include "import/recording/overheads.h"
 
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ TEST(MeasuredOverheads, StayWithTheTraceThroughAFile) {
   const std::string file = OpscopeBytes(trace).value();
   const Result<Trace> back = ImportBytes(std::as_bytes(std::span(file)), "file.opscope");
   ASSERT_TRUE(back.ok());
-  ExpectTheCosts(back.value().info().own_costs);
+  ExpectTheCosts(back.value().info().overheads);
 }
 
 TEST(MeasuredOverheads, AreNoneWhereTheOptionsSayNone) {

@@ -1,6 +1,6 @@
 // Subtracts the cost of recording from recorded times. Every event costs a little.
 // A recording carries the measured cost of one event of each kind on its machine
-// (TraceInfo::own_costs), so the times of the unrecorded program can be estimated.
+// (TraceInfo::overheads), so the times of the unrecorded program can be estimated.
 // docs/reference/overhead.md, has the formulas and their limits.
 //
 //   corrected duration = duration - subtree_ns
@@ -10,7 +10,7 @@
 // unclamped.
 //
 //   const Result<SpanOverheads> cost = MeasureOverhead(trace);
-//   const OpSummary summary = SummarizeOps(trace, {.own_cost = &cost.value()});
+//   const OpSummary summary = SummarizeOps(trace, {.overhead = &cost.value()});
 //
 // Thread rule: pure functions of an immutable Trace.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,7 +1,7 @@
 // Other windows do not see these events. The stream has no window and is in no thread's list, and the scopes of other
 // windows on this thread are not in its stack.
 // SPDX-License-Identifier: Apache-2.0
-#include "recorder/own_cost.h"
+#include "recorder/overhead.h"
 
 #include <unistd.h>
 
@@ -38,7 +38,7 @@ struct RecordingOverhead {
   std::atomic<bool> is_known{false};  // the figures are constant from here on
   Figures figures;
 };
-constinit RecordingOverhead own_cost;
+constinit RecordingOverhead overhead;
 
 // A stream over one chunk that starts anew with every run.
 class ScratchStream {
@@ -181,10 +181,10 @@ void AppendNs(std::string* out, const char* key, double ns) {
 
 void CalibrateOverhead(void (*between)()) {
   const int process = getpid();
-  int measured_by = own_cost.measured_by.load(std::memory_order_relaxed);
+  int measured_by = overhead.measured_by.load(std::memory_order_relaxed);
   // A process that was forked while its parent measured measures for itself.
-  const bool is_ours = measured_by != process && !own_cost.is_known.load(std::memory_order_acquire) &&
-                       own_cost.measured_by.compare_exchange_strong(measured_by, process);
+  const bool is_ours = measured_by != process && !overhead.is_known.load(std::memory_order_acquire) &&
+                       overhead.measured_by.compare_exchange_strong(measured_by, process);
   Thread* thread = is_ours ? opscope_tls : nullptr;
   if (thread == nullptr) return between();
   ScratchStream scratch(thread);
@@ -192,19 +192,19 @@ void CalibrateOverhead(void (*between)()) {
   const Figures before = Measure(&scratch);
   between();
   const Figures after = Measure(&scratch);
-  own_cost.figures = before.scope_ns() < after.scope_ns() ? before : after;
-  own_cost.is_known.store(true, std::memory_order_release);
+  overhead.figures = before.scope_ns() < after.scope_ns() ? before : after;
+  overhead.is_known.store(true, std::memory_order_release);
 }
 
 void AppendOverhead(std::string* out) {
-  if (!own_cost.is_known.load(std::memory_order_acquire)) return;
+  if (!overhead.is_known.load(std::memory_order_acquire)) return;
   out->append("\"scope\":{");
-  AppendNs(out, "inside_ns", own_cost.figures.scope_inside_ns);
-  AppendNs(out, "begin_ns", own_cost.figures.scope_begin_ns);
-  AppendNs(out, "end_ns", own_cost.figures.scope_end_ns);
-  AppendNs(out, "async_end_ns", own_cost.figures.async_end_ns);
+  AppendNs(out, "inside_ns", overhead.figures.scope_inside_ns);
+  AppendNs(out, "begin_ns", overhead.figures.scope_begin_ns);
+  AppendNs(out, "end_ns", overhead.figures.scope_end_ns);
+  AppendNs(out, "async_end_ns", overhead.figures.async_end_ns);
   out->append("},\"point\":{");
-  AppendNs(out, "begin_ns", own_cost.figures.point_ns);
+  AppendNs(out, "begin_ns", overhead.figures.point_ns);
   out->append("}");
 }
 
