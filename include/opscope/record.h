@@ -174,7 +174,7 @@ inline constexpr uint16_t kKeywords = 32;      // uint32 offset of a NameEntry: 
 inline constexpr uint16_t kRecordHandle = 64;  // uint64 "Record function id" of Chrome traces
 inline constexpr uint16_t kTotals = 128;       // int64 bytes allocated, int64 bytes reserved, after this allocation
 inline constexpr uint16_t kTensors = 256;      // uint32 count, uint32 0, then so many TensorIdentity
-inline constexpr uint16_t kHeld = 512;         // uint32 count, uint32 0, then so many HeldTensor
+inline constexpr uint16_t kHeld = 512;         // uint32 count, uint32 0, then so many ReferencedTensor
 // uint32 offset of another payload of the chunk, uint32 0: the encoded arguments are that one's, which has them itself.
 inline constexpr uint16_t kArgumentsOf = 1024;
 // Bytes of one field, without the entries that follow kTensors and kHeld. 0:
@@ -205,7 +205,7 @@ constexpr uint64_t PackTensor(uint64_t number, uint8_t device_type, int8_t devic
 
 // Why a Python object (nn.Module, Optimizer) holds a tensor.
 enum class TensorRole : uint32_t { kParameter = 0, kGradient = 1, kState = 2 };
-struct HeldTensor {
+struct ReferencedTensor {
   TensorIdentity identity;
   // Bytes that sizes and strides span; -1: a layout without strides.
   int64_t bytes = -1;
@@ -213,7 +213,7 @@ struct HeldTensor {
   // Offset of the NameEntry of its name in the object; 0: none.
   uint32_t name = 0;
 };
-static_assert(sizeof(HeldTensor) == 32);
+static_assert(sizeof(ReferencedTensor) == 32);
 
 // An encoded argument is a tag word, followed by what its kind says. The tag has
 // the kind in bits 0..3, the element type in bits 4..11 (torch's ScalarType number,

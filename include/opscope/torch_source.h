@@ -20,7 +20,7 @@ namespace opscope {
 inline constexpr uint32_t kTorchSourceAbi = 7;
 
 // A tensor that a Python object references.
-struct HeldTensorImpl {
+struct ReferencedTensorImpl {
   // Its TensorImpl (`Tensor._cdata`), alive during the call.
   const void* tensor = nullptr;
   TensorRole role = TensorRole::kParameter;
@@ -78,7 +78,7 @@ struct TorchSource {
   // references these tensors now, in every window with kTensors that sees the
   // calling thread. Import identifies an object by its address; its first record
   // counts.
-  void (*hold)(uint64_t owner, const HeldTensorImpl* tensors, size_t count) = nullptr;
+  void (*hold)(uint64_t owner, const ReferencedTensorImpl* tensors, size_t count) = nullptr;
 
   // Tests whether this library can replace torch's own range functions, which
   // halves the cost of a recorded operator (docs/explanation/torch_recording.md). Null: it can, and this

@@ -66,7 +66,7 @@ inline constexpr uint8_t kCrossing = 32;
 }  // namespace span_flags
 
 // What a Python object holds a tensor as.
-enum class HeldAs : uint8_t { kParameter = 0, kGradient = 1, kOptimizerState = 2 };
+enum class StoredAs : uint8_t { kParameter = 0, kGradient = 1, kOptimizerState = 2 };
 
 // How much a Problem cost. kDataLoss and kError make a Trace partial.
 enum class ProblemSeverity : uint8_t { kInfo = 0, kDataLoss = 1, kError = 2 };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A copy of the package as it is where it was built without torch, and compilers that do as they are told."""
+"""A copy of the package as it is where it was built without torch, and compilers whose outcome the test chooses."""
 
 import atexit
 import functools

@@ -2,7 +2,7 @@
 """One program under both profilers with profile_memory; prints as JSON what each of them saw, torch's first.
 
 In a process of its own, because torch keeps a table of block sizes for the life of the process: a block that
-an earlier window saw allocated and nobody saw freed gives its size to whatever is freed at its address later.
+an earlier window saw allocated, and no window saw freed, gives its size to whatever is freed at its address later.
 
     python memory_under_both.py PROGRAM FOLDER
 """

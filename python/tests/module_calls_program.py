@@ -29,7 +29,7 @@ def modules_by_name(path):
     module, keep = Module(), Module.__call__
     window = Window(path, **MODULES_ALONE).start()
     module.__call__(lambda: keep(module, lambda: keep(self=module)))
-    module.inner(lambda: leaf("x"))  # called by nobody but the program: no call of a module
+    module.inner(lambda: leaf("x"))  # the program calls it, not a module
     window.stop()
     module()
     return Module.__call__ is keep

@@ -37,7 +37,7 @@ def keeper(results):
 
 
 class Pair:
-    """Two names, each of a Profiler or of none. A call that makes no sense for the object is left out."""
+    """Two names, each of a Profiler or unset. A call that makes no sense for the object is left out."""
 
     def __init__(self, scheduler):
         self.scheduler = scheduler

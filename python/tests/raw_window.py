@@ -78,7 +78,7 @@ def _load():
     recorder.opscope_window_read.restype = None
     source.opscope_torch_source.restype = ctypes.POINTER(TorchSource)
     table = source.opscope_torch_source().contents
-    table.try_route()  # what the tests record is recorded by drop-in functions, where they fit
+    table.try_route()  # hooks record the operators of the tests, where they fit
     return recorder, table
 
 

@@ -79,7 +79,7 @@ def test_of_eight_processes_one_compiles_and_all_record(made):
 
 def test_the_first_compilation_says_how_long_it_took_and_later_programs_nothing(site, compiler, tmp_path):
     told = [run(ONE_OPERATOR, site, tmp_path / "cache", CXX=str(compiler.path)).stderr for _ in range(2)]
-    # A busy machine is told of every few seconds, too.
+    # A busy machine is a line of progress every few seconds, too.
     lines = [line for line in told[0].splitlines() if not re.search(r"\(\d+ s\)$", line)]
     assert len(lines) == 2
     assert re.fullmatch(r"opscope: compiling the adapter for torch \S+, once; this takes some seconds \(.*\)", lines[0])

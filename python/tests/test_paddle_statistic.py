@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""opscope.paddle.profiler_statistic takes nodes that somebody has made up, and those of our results."""
+"""opscope.paddle.profiler_statistic takes invented nodes, and those of our results."""
 
 import dataclasses
 

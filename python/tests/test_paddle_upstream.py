@@ -19,7 +19,7 @@ def test_what_passes_with_paddle_profiler_passes_with_opscope(file, tmp_path, ca
     require_no_loss(path, "paddle", {}, tmp_path, capsys)
 
 
-STAND_IN = """
+FAKE_MODULE = """
 import unittest
 
 import paddle
@@ -41,7 +41,7 @@ class TestProfiler(unittest.TestCase):
 
 def test_the_runner_puts_opscope_in_the_place_of_paddles_profiler(tmp_path):
     path = tmp_path / "test_newprofiler.py"
-    path.write_text(STAND_IN)
+    path.write_text(FAKE_MODULE)
     theirs, ours = (run_file(path, "paddle", side, tmp_path / f"{side}.xml") for side in SIDES)
     counted, wrong, excused = judge(theirs, ours, {})
     assert sorted(counted) == ["TestProfiler.test_result", "TestProfiler.test_whose"]

@@ -369,7 +369,7 @@ def test_calls_that_were_open_come_from_where_their_callers_stood(run):
     assert places["told"] == f"{PLACES_PROGRAM}:{line}"
     assert places["inner"] == f"{PLACES_PROGRAM}:{1 + source.index('        window = inner()')}"
     assert places["outer"] == f"{PLACES_PROGRAM}:{1 + source.index('    outer().stop()')}"
-    # Nobody called the first frame: it stands where it is itself.
+    # The first frame has no caller: its place is its own.
     first = 1 + source.index("    main(globals())")
     assert places["<module>"] == f"{PLACES_PROGRAM}:{first}"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What README.md shows first is what happens to who pastes it, and the documents that are told of are there."""
+"""The first program of README.md does what README.md shows, and the documents that it names exist."""
 
 import re
 import shlex

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""profile_memory and the allocator of a device: what torch.profiler is told in the same run, and CUDA's columns."""
+"""profile_memory and the allocator of a device: what torch.profiler records in the same run, and CUDA's columns."""
 
 import gzip
 import json

@@ -50,7 +50,7 @@ prof.start()
 operators()
 still_open = record_function("open"); still_open.__enter__()
 """,
-    # A flight recorder with all its doors: handler, hooks, thread. Dumps are written, and nobody sees it.
+    # A flight recorder with all its doors: handler, hooks, thread. It writes dumps that no test reads.
     "flying": """
 prof = profile(at_cap="keep_newest", dump_to="flight.opscope", dump_on_signal=signal.SIGTERM,
                dump_on_exception=True, dump_if_no_step_for=0.01)

@@ -118,7 +118,7 @@ def test_a_signal_between_two_cycles_of_a_schedule_does_no_harm(tmp_path):
     with profile(
         schedule=schedule(wait=1, warmup=0, active=1), dump_to=tmp_path / "f.opscope", dump_on_signal=signal.SIGUSR1
     ) as prof:
-        os.kill(os.getpid(), signal.SIGUSR1)  # in the wait: nothing to dump, and nobody ends
+        os.kill(os.getpid(), signal.SIGUSR1)  # in the wait: nothing to dump, and the process goes on
         prof.step()
         torch.ones(3)
         os.kill(os.getpid(), signal.SIGUSR1)

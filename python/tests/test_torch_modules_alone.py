@@ -84,7 +84,7 @@ def test_modules_alone_are_those_of_stacks_however_they_are_called(tmp_path):
 
 
 def test_modules_alone_leave_other_calls_alone():
-    """A profile function, which another one may replace, is told of each call of Python and of C."""
+    """Python calls a profile function, which another one may replace, at each call of Python and of C."""
     import opscope.torch
 
     call, relu = torch.nn.Module.__call__, torch.nn.ReLU()

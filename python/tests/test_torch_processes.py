@@ -67,7 +67,7 @@ IN_CHILD = {
             else: raise AssertionError(ask)""",
     "closes all files": "os.closerange(3, 200); operators()",
     "is not flagged as profiled": "assert not torch.autograd.profiler._is_profiler_enabled",
-    # torch asks nobody about an operator: the range has no handle, because nothing observes its entry.
+    # torch calls no observer of an operator: the range has no handle, because nothing observes its entry.
     "has no callback left": "assert not observed()",
     "has no callback left after a recording of its own": """
         with profile() as own: assert observed()

@@ -154,7 +154,7 @@ def test_start_after_stop_goes_on_with_the_same_step():
     prof.stop()
     assert {"aten::ones", "ProfilerStep*"} <= {e.name for e in prof.events()}
     steps = [e.trace_name for e in prof.events() if e.name == "ProfilerStep*"]
-    # A torch that cannot be asked to keep the cycles before keeps them always.
+    # A torch without an option to keep earlier cycles always keeps them.
     before = [] if features.has("_KinetoProfile(acc_events)") else ["ProfilerStep#0", "ProfilerStep#1"]
     assert steps == [*before, "ProfilerStep#1"]
 

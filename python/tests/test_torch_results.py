@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results that are asked for before, while, after and without a recording, and under `profile.profiler`.
+"""Results that a program reads before, while, after and without a recording, and under `profile.profiler`.
 
 The original runs the same program beside ours in most tests.
 """
@@ -312,7 +312,7 @@ def test_torchs_switch_for_arrows_to_backward_is_obeyed(tmp_path):
 
 @pytest.mark.parametrize("memory", [False, True], ids=["operators", "memory"])
 def test_a_range_that_is_open_at_an_end_is_where_torch_has_it(memory, tmp_path):
-    """Up to torch 2.10 the tree and the file have what nobody ended, the lists of events have not."""
+    """Up to torch 2.10 the tree and the file have ranges without an end, the lists of events have not."""
     import torch
 
     found = []

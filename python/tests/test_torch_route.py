@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators recorded by drop-in functions in the slots of torch (src/sources/torch/hooks/capture_mode.h).
+"""Operators recorded by hooks in the GOT entries of torch (src/sources/torch/hooks/capture_mode.h).
 
 Most other tests with torch are recorded by them too; here they are compared with torch.profiler in a run of its own,
 because a run under both takes torch's way, and their absence is.
@@ -260,7 +260,7 @@ def test_a_process_without_room_for_variables_of_threads_takes_the_callbacks():
     assert "aten::add" in names
 
 
-def test_a_process_that_binds_at_once_takes_the_drop_in_functions():
+def test_a_process_that_binds_at_once_takes_the_hooks():
     """With all slots filled in at the start, as libraries that are linked with -z now have theirs."""
     way, names = run_python(RECORD, LD_BIND_NOW="1", OPSCOPE_TORCH_ROUTE="")
     assert way == WAY
@@ -319,7 +319,7 @@ def test_names_of_nodes_are_not_put_together_anew(tmp_path):
     assert (ours, by_callbacks, len(nodes)) == (0, 4, 8)  # of sum, exp, mul and a leaf
 
 
-# Refuses to make a page writable once it is told to.
+# Refuses to make a page writable once the test says so.
 REFUSING_MPROTECT = """
 #include <errno.h>
 #include <stddef.h>

@@ -77,7 +77,7 @@ print(alone[in_a_thread, False]["aten::neg"], alone[in_a_thread, True]["aten::ne
 
 def test_two_windows_on_one_thread(programs):
     """Opscope's in each other, and torch's in and around it: nested, crossing, one after the other."""
-    alone = run(programs, "")  # some releases of torch warn once in a process of what nobody did
+    alone = run(programs, "")  # some releases of torch warn once in a process without a cause
     done = run(
         programs,
         """

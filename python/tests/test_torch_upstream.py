@@ -32,7 +32,7 @@ EXCEPTIONS = {
     "test_profiler_op_event_kwargs": _KEPT,
     "test_profiler_op_event_kwargs_list_of_strings": _KEPT,
 }
-# Besides, what raises UnsupportedFeature is told and does not count as a fault.
+# Besides, a test that raises UnsupportedFeature is listed and does not count as a fault.
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -41,7 +41,7 @@ def test_what_passes_with_torch_profiler_passes_with_opscope(file, tmp_path, cap
     require_no_loss(path, "torch", EXCEPTIONS, tmp_path, capsys)
 
 
-STAND_IN = """
+FAKE_MODULE = """
 import unittest
 
 import torch
@@ -65,7 +65,7 @@ class TestProfiler(unittest.TestCase):
 def test_the_runner_tells_what_fails_here_alone(tmp_path):
     """On a file of its own: the plugin replaces the profiler, and only differences count."""
     path = tmp_path / "test_profiler.py"
-    path.write_text(STAND_IN)
+    path.write_text(FAKE_MODULE)
     theirs, ours = (run_file(path, "torch", side, tmp_path / f"{side}.xml") for side in SIDES)
     counted, wrong, excused = judge(theirs, ours, EXCEPTIONS)
     assert sorted(counted) == ["TestProfiler.test_counts", "TestProfiler.test_whose"]

@@ -18,7 +18,7 @@ SECONDS = 1200
 
 
 def folder(subfolders, first_file):
-    """Where the files are; skipped where nobody says it."""
+    """Where the files are; skipped where OPSCOPE_UPSTREAM_TESTS is not set."""
     named = os.environ.get("OPSCOPE_UPSTREAM_TESTS")
     if not named:
         pytest.skip("OPSCOPE_UPSTREAM_TESTS names no folder with the original's profiler tests")

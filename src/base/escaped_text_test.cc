@@ -21,13 +21,13 @@ std::string Utf8(uint32_t code) {
   return text;
 }
 
-TEST(ShownText, EscapesWhatATerminalObeys) {
+TEST(EscapedText, EscapesWhatATerminalObeys) {
   EXPECT_EQ(EscapedText("a\x1b[31mb\r\n\x7f"), "a\\x1b[31mb\\x0d\\x0a\\x7f");
   EXPECT_EQ(EscapedText(std::string_view("a\0b", 3)), "a\\x00b");
   EXPECT_EQ(EscapedText(Utf8(0x9b) + "31m"), "\\u009b31m") << "the one-character form of ESC [";
 }
 
-TEST(ShownText, EscapesMarksOfDirectionAndWhatCannotBeSeen) {
+TEST(EscapedText, EscapesMarksOfDirectionAndWhatCannotBeSeen) {
   for (const uint32_t code :
        {0x61cu, 0x200bu, 0x200eu, 0x200fu, 0x2028u, 0x202au, 0x202eu, 0x2066u, 0x2069u, 0xfeffu}) {
     const std::string shown = EscapedText("a" + Utf8(code) + "b");
@@ -37,17 +37,17 @@ TEST(ShownText, EscapesMarksOfDirectionAndWhatCannotBeSeen) {
   EXPECT_EQ(EscapedText(Utf8(0xe0041)), "\\U000e0041");
 }
 
-TEST(ShownText, EscapesBytesThatAreNoText) {
+TEST(EscapedText, EscapesBytesThatAreNoText) {
   EXPECT_EQ(EscapedText("caf\xe9"), "caf\\xe9");
   EXPECT_EQ(EscapedText("\xe2\x80"), "\\xe2\\x80") << "a mark that was cut";
 }
 
-TEST(ShownText, LeavesLettersOfAllScripts) {
+TEST(EscapedText, LeavesLettersOfAllScripts) {
   const std::string text = "aten::add caf\u00e9 \u0434\u0430 \u65e5\u672c \u05d0\u05d1 \U0001f600 \u2713";
   EXPECT_EQ(EscapedText(text), text);
 }
 
-TEST(ShownText, CountsColumnsAsTheSystemDoes) {
+TEST(EscapedText, CountsColumnsAsTheSystemDoes) {
   const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
   if (utf8 == nullptr) GTEST_SKIP() << "no locale C.UTF-8 here";
   const locale_t before = uselocale(utf8);
@@ -65,14 +65,14 @@ TEST(ShownText, CountsColumnsAsTheSystemDoes) {
   freelocale(utf8);
 }
 
-TEST(ShownText, CutsTheMiddleAtCharactersAndColumns) {
+TEST(EscapedText, CutsTheMiddleAtCharactersAndColumns) {
   EXPECT_EQ(ElideToWidth("abcdefghij", 10), "abcdefghij");
   EXPECT_EQ(ElideToWidth("abcdefghij", 9), "abc...hij");
   EXPECT_EQ(ElideToWidth("\u65e5\u672c\u8a9e\u306e\u540d\u524d", 9), "\u65e5...\u524d") << "no half characters";
   EXPECT_EQ(ElideToWidth("abcdefghij", 2), "ab");
 }
 
-TEST(ShownText, FoldsLinesBelowWhereTheirValueBegins) {
+TEST(EscapedText, FoldsLinesBelowWhereTheirValueBegins) {
   EXPECT_EQ(WrapLines("Short  a\nOptions    one, two, three, four\n", 24),
             "Short  a\nOptions    one, two,\n           three, four\n");
   EXPECT_EQ(WrapLines("a line of some words\n", 12), "a line of\n  some words\n");
@@ -80,7 +80,7 @@ TEST(ShownText, FoldsLinesBelowWhereTheirValueBegins) {
   EXPECT_EQ(WrapLines("any length\n", 0), "any length\n");
 }
 
-TEST(ShownText, FoldsEveryTextIntoTheWidthAndLosesNothing) {
+TEST(EscapedText, FoldsEveryTextIntoTheWidthAndLosesNothing) {
   std::mt19937 random(11);
   for (int round = 0; round < 3000; ++round) {
     std::string text, kept;

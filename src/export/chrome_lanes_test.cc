@@ -98,7 +98,7 @@ TEST(ChromeLanes, CallsThatCrossAStepHaveARowOfTheirOwn) {
   EXPECT_NE(json.find("{\"pid\":1,\"tid\":1000000000, \"row_of\": 12}"), std::string::npos) << json;
 }
 
-TEST(ChromeLanes, RangesThatCrossEachOtherStandInRowsOfTheirOwn) {
+TEST(ChromeLanes, RangesThatCrossEachOtherHaveRowsOfTheirOwn) {
   Thread thread;
   thread.Add("a", "user_annotation", 0, 20);
   thread.Add("b", "user_annotation", 10, 30);

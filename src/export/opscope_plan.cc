@@ -231,7 +231,7 @@ std::vector<PlannedBlock> OpscopePlan::Plan() {
   PlanTable<InstantDescription>(trace_.instants());
   PlanTable<CounterDescription>(trace_.counters());
   PlanTable<AllocationDescription>(trace_.allocations());
-  PlanTable<HeldTensorDescription>(trace_.held_tensors());
+  PlanTable<ReferencedTensorDescription>(trace_.held_tensors());
   PlanTable<TensorLifeDescription>(trace_.tensor_lives());
   PlanFlows();
   PlanTable<TensorDescription>(trace_.tensors());

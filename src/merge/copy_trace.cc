@@ -284,9 +284,9 @@ void TraceCopy::Calls() {
     row.tensor = CorrectionAt(row.tensor, bases_.tensor);
     builder_.AddTensor(row);
   }
-  const HeldTensorColumns& held = trace_.held_tensors();
+  const ReferencedTensorColumns& held = trace_.held_tensors();
   for (size_t i = 0; i < held.size(); ++i) {
-    HeldTensorRow row = Copied<HeldTensorDescription>(held, i);
+    ReferencedTensorRow row = Copied<ReferencedTensorDescription>(held, i);
     row.tensor = CorrectionAt(row.tensor, bases_.tensor);
     builder_.AddHeldTensor(row);
   }

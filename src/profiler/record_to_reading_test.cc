@@ -52,8 +52,8 @@ uint64_t CheckOrder(const Trace& trace) {
   return count;
 }
 
-// A thread that comes when the cap is reached has nothing in the file, and what it drops is told when the file ends: so
-// all have begun before one goes on.
+// A thread that comes when the cap is reached has nothing in the file, and its drops are counted when the file ends. So
+// all begin before one goes on.
 void RecordTurns(const std::atomic<bool>* going, std::atomic<uint64_t>* done, std::latch* begun) {
   const Scope outer("outer");
   begun->arrive_and_wait();

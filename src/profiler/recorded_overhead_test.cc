@@ -1,5 +1,5 @@
 // A program in nested scopes, recorded for real: its corrected times are its recorded ones without exactly what the
-// recording says of its own cost. How near they come to the program alone is a measurement (bench/corrected.py).
+// recording says of its overhead. How near they come to the program alone is a measurement (bench/corrected.py).
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 

@@ -25,7 +25,7 @@ void Append(Stream* track, uint64_t start, const char* name = "record") {
   AppendNamed(track, record, [&] { return InternText(track, name); }, 0, [](char*) {});
 }
 
-Stream* OpenLateTrack(const OwnedWindow& window, const char* name = "device") {
+Stream* OpenDeferredTrack(const OwnedWindow& window, const char* name = "device") {
   const TrackOptions options{.name = name, .end = TrackEnd::kAtRead};
   return opscope_track_open(window.get(), &options);
 }
@@ -48,7 +48,7 @@ void ExpectInOrder(const DecodedThread& thread, uint64_t first, size_t count) {
 
 TEST(DeferredTracks, TakeRecordsAfterTheClose) {
   OwnedWindow window = OpenTestWindow();
-  Stream* track = OpenLateTrack(window);
+  Stream* track = OpenDeferredTrack(window);
   Append(track, 0);
   opscope_window_close(window.get());
   EXPECT_EQ(opscope_window_counts(window.get()).recorded, 1u);
@@ -65,7 +65,7 @@ TEST(DeferredTracks, TakeRecordsAfterTheClose) {
 
 TEST(DeferredTracks, AreEndedByTheFirstReadWhoeverHasThemOpen) {
   OwnedWindow window = OpenTestWindow();
-  Stream* track = OpenLateTrack(window);
+  Stream* track = OpenDeferredTrack(window);
   opscope_window_close(window.get());
   Append(track, 0);
   for (int reading = 0; reading < 2; ++reading) {
@@ -79,7 +79,7 @@ TEST(DeferredTracks, AreEndedByTheFirstReadWhoeverHasThemOpen) {
 
 TEST(DeferredTracks, ThatAreClosedBeforeTheWindowAreAsOthers) {
   OwnedWindow window = OpenTestWindow();
-  Stream* track = OpenLateTrack(window);
+  Stream* track = OpenDeferredTrack(window);
   Append(track, 7);
   opscope_track_close(track);
   ExpectInOrder(ThreadCalled(CloseAndDecode(window.get()), "device"), 7, 1);
@@ -87,7 +87,7 @@ TEST(DeferredTracks, ThatAreClosedBeforeTheWindowAreAsOthers) {
 
 TEST(DeferredTracks, LeaveThreadsAndOtherTracksEndedByTheClose) {
   OwnedWindow window = OpenTestWindow();
-  Stream* late = OpenLateTrack(window);
+  Stream* late = OpenDeferredTrack(window);
   const TrackOptions options{.name = "ends"};
   Stream* other = opscope_track_open(window.get(), &options);
   RecordNow(RecordKind::kInstant, "native", 0);
@@ -108,7 +108,7 @@ TEST(DeferredTracks, CountWhatDoesNotFitBelowTheCap) {
   constexpr uint64_t kRecords = 100000;
   for (const AtCap at_cap : {AtCap::kStop, AtCap::kKeepNewest}) {
     OwnedWindow window = OpenTestWindow({.at_cap = at_cap, .max_bytes = 4 * kChunkBytes});
-    Stream* track = OpenLateTrack(window);
+    Stream* track = OpenDeferredTrack(window);
     for (uint64_t i = 0; i < kRecords / 50; ++i)
       Append(track, i);
     opscope_window_close(window.get());
@@ -130,7 +130,7 @@ TEST(DeferredTracks, CountWhatDoesNotFitBelowTheCap) {
 TEST(DeferredTracks, AreReadWhileTheyAreWrittenWithoutAGap) {
   for (int round = 0; round < 50; ++round) {
     OwnedWindow window = OpenTestWindow();
-    Stream* track = OpenLateTrack(window);
+    Stream* track = OpenDeferredTrack(window);
     std::atomic<bool> begun{false};
     opscope_window_close(window.get());
     std::thread writer([&] {
@@ -153,7 +153,7 @@ TEST(DeferredTracks, AreReadWhileTheyAreWrittenWithoutAGap) {
 TEST(DeferredTracks, MayBeClosedWhileTheirWindowIsFreedAndAfter) {
   for (int round = 0; round < 200; ++round) {
     OwnedWindow window = OpenTestWindow();
-    Stream* track = OpenLateTrack(window);
+    Stream* track = OpenDeferredTrack(window);
     Append(track, 0);
     opscope_window_close(window.get());
     std::thread closer([&] { opscope_track_close(track); });
@@ -161,13 +161,13 @@ TEST(DeferredTracks, MayBeClosedWhileTheirWindowIsFreedAndAfter) {
     closer.join();
   }
   OwnedWindow window = OpenTestWindow();
-  Stream* track = OpenLateTrack(window);
+  Stream* track = OpenDeferredTrack(window);
   window.reset();
   Append(track, 1);
   opscope_track_close(track);
   // The recorder is as before: a deferred track of another window has its own records alone.
   OwnedWindow next = OpenTestWindow();
-  Stream* of_next = OpenLateTrack(next);
+  Stream* of_next = OpenDeferredTrack(next);
   opscope_window_close(next.get());
   for (uint64_t i = 0; i < 3; ++i)
     Append(of_next, i);
@@ -180,7 +180,7 @@ TEST(DeferredTracks, DoNotKeepTheSlotOfTheirWindow) {
   Stream* tracks[2 * kMaxWindows];
   for (uint64_t i = 0; i < 2 * kMaxWindows; ++i) {
     closed[i] = OpenTestWindow();
-    tracks[i] = OpenLateTrack(closed[i]);
+    tracks[i] = OpenDeferredTrack(closed[i]);
     opscope_window_close(closed[i].get());
   }
   for (uint64_t i = 0; i < 2 * kMaxWindows; ++i)
@@ -193,7 +193,7 @@ TEST(DeferredTracks, DoNotKeepTheSlotOfTheirWindow) {
 
 TEST(DeferredTracks, AreInADumpAfterTheClose) {
   OwnedWindow window = OpenTestWindow();
-  Stream* track = OpenLateTrack(window);
+  Stream* track = OpenDeferredTrack(window);
   opscope_window_close(window.get());
   Append(track, 0);
   DecodedWindow dumped;
@@ -213,7 +213,7 @@ TEST(DeferredTracks, AreInADumpAfterTheClose) {
 
 TEST(DeferredTracks, AreTheParentsAfterAFork) {
   OwnedWindow window = OpenTestWindow();
-  Stream* track = OpenLateTrack(window);
+  Stream* track = OpenDeferredTrack(window);
   Append(track, 0);
   opscope_window_close(window.get());
   Append(track, 1);
@@ -245,7 +245,7 @@ TEST(DeferredTracks, TakeWholeHugePagesWhereThePoolIsEmpty) {
 
   constexpr size_t kChunks = kPooledChunks + 40;
   OwnedWindow window = OpenTestWindow({.max_bytes = uint64_t{256} << 20});
-  Stream* track = OpenLateTrack(window);
+  Stream* track = OpenDeferredTrack(window);
   uint64_t records = 0;
   while (track->chunk_sequence + 1 < kChunks)
     Append(track, records++);

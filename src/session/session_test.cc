@@ -67,7 +67,7 @@ TEST_F(SessionSources, OfAnotherVersionAreRefusedBeforeAnythingBegins) {
   EXPECT_TRUE(asked.empty());
 }
 
-TEST_F(SessionSources, TellWhatTheyLostInOneProblem) {
+TEST_F(SessionSources, ReportWhatTheyLostInOneProblem) {
   static uint64_t lost_by_one, lost_by_two;
   lost_by_one = 100;  // before the recording
   lost_by_two = 0;

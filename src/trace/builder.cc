@@ -185,7 +185,7 @@ void TraceBuilder::AddAllocation(const AllocationRow& row) {
 void TraceBuilder::AddTensor(const TensorRow& row) {
   storage_->tensors.Add(row);
 }
-void TraceBuilder::AddHeldTensor(const HeldTensorRow& row) {
+void TraceBuilder::AddHeldTensor(const ReferencedTensorRow& row) {
   storage_->held_tensors.Add(row);
 }
 void TraceBuilder::AddTensorLife(const TensorLifeRow& row) {

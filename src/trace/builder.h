@@ -103,7 +103,7 @@ class TraceBuilder {
   void DropFlowRows(size_t count);  // the last ones
   void AddAllocation(const AllocationRow& row);
   void AddTensor(const TensorRow& row);  // those of one span one after the other
-  void AddHeldTensor(const HeldTensorRow& row);
+  void AddHeldTensor(const ReferencedTensorRow& row);
   void AddTensorLife(const TensorLifeRow& row);
   void AddOperator(StringId name, StringId arguments);
   void AddStep(int64_t number, StringId name, AddedSpan span);

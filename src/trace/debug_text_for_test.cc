@@ -245,13 +245,13 @@ class DebugTextWriter {
   }
 
   void WriteHeldTensors() {
-    const HeldTensorColumns& held = trace_.held_tensors();
-    Rows<HeldTensorDescription>("held_tensor", held, {"time", "track", "owner", "held_as"}, [&](size_t i) {
+    const ReferencedTensorColumns& held = trace_.held_tensors();
+    Rows<ReferencedTensorDescription>("held_tensor", held, {"time", "track", "owner", "held_as"}, [&](size_t i) {
       namespace column = columns::held_tensors;
       Int(held.time[i].ns);
       Value(column::track{}, held.track[i]);
       Value(column::owner{}, held.owner[i]);
-      if (held.held_as[i] != HeldAs::kParameter) {
+      if (held.held_as[i] != StoredAs::kParameter) {
         Key("as");
         AppendInt(&out_, static_cast<int64_t>(held.held_as[i]));
       }

@@ -126,7 +126,7 @@ class RandomTables {
                               stacks_[Below(stacks_.size())]});
       builder_.AddFlow(
           {Any(), Text(), Text(), Time(), Track(), MaybeSpan(), Time(), Track(), MaybeSpan(), MaybeText()});
-      builder_.AddHeldTensor({Time(), Track(), Any(), static_cast<HeldAs>(Below(3)), Any(), Any(),
+      builder_.AddHeldTensor({Time(), Track(), Any(), static_cast<StoredAs>(Below(3)), Any(), Any(),
                               static_cast<int32_t>(Any32()), static_cast<int32_t>(Any32()), AnySigned(), MaybeText()});
       builder_.AddTensorLife({Time(),
                               {AnySigned()},

@@ -140,7 +140,7 @@ class ResultTable {
       Append(value(row), &added);
   }
 
-  // For text tables: the column with this key or title stays where others give way, as it was asked for.
+  // For text tables: the column with this key or title stays where others give way in a narrow terminal.
   void Keep(std::string_view key);
 
   // Largest number first, or texts in their order; equal rows stay as they are. "total" may stand for "total_ns" or

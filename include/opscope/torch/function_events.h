@@ -115,7 +115,7 @@ struct FunctionEvents {
   // Exists if the Trace was recorded with_flops.
   std::vector<int64_t> flops;
   // Cost of recording that CpuTimeTotal subtracts; made by CorrectFunctionEvents.
-  std::vector<double> own_cost_us;
+  std::vector<double> overhead_us;
 
   // Texts of the name ids from first_rewritten_name on.
   std::vector<std::string> rewritten_names;

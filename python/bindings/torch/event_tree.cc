@@ -90,7 +90,7 @@ class EventTree {
   // ...])}.
   nb::dict Holders() {
     nb::dict holders;
-    const HeldTensorColumns& held = trace_->held_tensors();
+    const ReferencedTensorColumns& held = trace_->held_tensors();
     for (size_t at = 0; at < held.size(); ++at) {
       const nb::int_ owner(held.owner[at]);
       if (!holders.contains(owner)) {
@@ -101,7 +101,7 @@ class EventTree {
       const nb::object name =
           held.name[at] == StringId::kNone ? nb::object(nb::str("")) : ToText(trace_->text(held.name[at]));
       nb::cast<nb::list>(holders[owner][1])
-          .append(nb::make_tuple(static_cast<int>(held.held_as[at]), HeldTensor(at), name));
+          .append(nb::make_tuple(static_cast<int>(held.held_as[at]), ReferencedTensor(at), name));
     }
     return holders;
   }
@@ -152,8 +152,8 @@ class EventTree {
 
   // The record of an object's tensors has no shape; it is taken from the first operator with this tensor as an
   // argument.
-  nb::object HeldTensor(size_t at) {
-    const HeldTensorColumns& held = trace_->held_tensors();
+  nb::object ReferencedTensor(size_t at) {
+    const ReferencedTensorColumns& held = trace_->held_tensors();
     const uint32_t storage = storages_.of_held[at];
     nb::object shape = nb::none();
     if (const Argument* seen = FirstUse(held.tensor[at]); seen != nullptr) shape = Shape(*trace_, *seen);

@@ -23,7 +23,7 @@ _Kind = _profiler._EventType
 _OUT_OF_MEMORY = _Kind(4)  # no public name in torch
 _PYTHON_NAME = re.compile(r"(?s)(.*)\((\d+)\): (.*)")
 _MODULE_NAME = re.compile(r"nn\.Module: (.*)_\d+")
-_PARAMETER, _GRADIENT, _STATE = range(3)  # HeldAs of include/opscope/trace.h
+_PARAMETER, _GRADIENT, _STATE = range(3)  # StoredAs of include/opscope/trace.h
 
 
 @as_in_torch("ProfilerEvent")

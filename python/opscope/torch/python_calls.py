@@ -24,7 +24,7 @@ def calls_source(*, all_calls: bool, hold: int = 0) -> _core.Source:
     optimizers. The first call measures the costs with a recording of its own.
     """
     library = calls_library()
-    library.tell_own_cost(measured_call_costs(_source_of_modules, all_calls=all_calls), all_calls)
+    library.report_overhead(measured_call_costs(_source_of_modules, all_calls=all_calls), all_calls)
     module_call, module_inner = _module_functions()
     return _core.source_of(
         library.source(

@@ -88,7 +88,7 @@ class Timeline:
 
     @property
     def counters(self):
-        """How many samples each counter has, without those that the original reckons wrong."""
+        """How many samples each counter has, without those that the original computes wrongly."""
         return collections.Counter(
             event["name"] for event in self.events if event["ph"] == "C" and event["name"] not in MENDED
         )

@@ -22,7 +22,7 @@ from megengine.optimizer import SGD
 from opscope import _core
 from opscope.trace import Trace
 
-# What the original reckons wrong: of these ours have other values, and some have no event.
+# Counters that the original computes wrongly: of these ours have other values, and some have no event.
 MENDED = {
     "nr_op_pending",
     "nr_redunant_tensor",

@@ -18,7 +18,7 @@ def test_what_passes_with_megengines_profiler_passes_with_opscope(file, tmp_path
     require_no_loss(path, "megengine", {}, tmp_path, capsys)
 
 
-STAND_IN = """
+FAKE_MODULE = """
 import os
 
 import megengine as mge
@@ -41,7 +41,7 @@ class TestProfiler:
 
 def test_the_runner_puts_opscope_in_the_place_of_megengines_profiler(tmp_path):
     path = tmp_path / "test_profiler.py"
-    path.write_text(STAND_IN)
+    path.write_text(FAKE_MODULE)
     theirs, ours = (run_file(path, "megengine", side, tmp_path / f"{side}.xml") for side in SIDES)
     counted, wrong, excused = judge(theirs, ours, {})
     assert sorted(counted) == ["TestProfiler.test_file", "TestProfiler.test_whose"]

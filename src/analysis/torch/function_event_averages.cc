@@ -134,7 +134,7 @@ void Add(const FunctionEvents& events, size_t i, FunctionEventAverage* row) {
 
 // Corrected times are estimates; a sum below 0 becomes 0.
 void ClampToZero(const FunctionEvents& events, FunctionEventAverage* row) {
-  if (events.own_cost_us.empty()) return;
+  if (events.overhead_us.empty()) return;
   row->cpu_time_total_us = std::max(row->cpu_time_total_us, 0.0);
   row->self_cpu_time_total_us = std::max(row->self_cpu_time_total_us, 0.0);
 }

@@ -102,14 +102,14 @@ double CpuTimeTotal(const FunctionEvents& events, size_t i) {
   const bool is_device = (events.flags[i] & function_event_flags::kDevice) != 0;
   if (is_device) return 0;
   const double recorded = events.end_us[i] - events.start_us[i];
-  return events.own_cost_us.empty() ? recorded : recorded - events.own_cost_us[i];
+  return events.overhead_us.empty() ? recorded : recorded - events.overhead_us[i];
 }
 
 Correction CorrectFunctionEvents(const SpanOverheads& overhead, FunctionEvents* events) {
-  events->own_cost_us.assign(events->size(), 0);
+  events->overhead_us.assign(events->size(), 0);
   for (size_t i = 0; i < events->size(); ++i) {
     const SpanId span = events->span[i];
-    if (span != SpanId::kNone) events->own_cost_us[i] = overhead.subtree_ns[Row(span)] / kNsPerUs;
+    if (span != SpanId::kNone) events->overhead_us[i] = overhead.subtree_ns[Row(span)] / kNsPerUs;
   }
   Correction correction{.whole_ns = std::llround(overhead.whole_ns), .events = overhead.events};
   for (size_t i = 0; i < events->size(); ++i) {

@@ -55,11 +55,11 @@ class Rules {
   MemoryCategories Apply() {
     SetGradients();
     SetTemporaries();
-    SetHeld(HeldAs::kParameter, MemoryCategory::kParameter);
+    SetHeld(StoredAs::kParameter, MemoryCategory::kParameter);
     SetInputs();
     SetParametersByDataFlow();
     SetActivations();
-    SetHeld(HeldAs::kOptimizerState, MemoryCategory::kOptimizerState);
+    SetHeld(StoredAs::kOptimizerState, MemoryCategory::kOptimizerState);
     SetAutogradDetails();
     return std::move(categories_);
   }
@@ -88,7 +88,7 @@ class Rules {
     return std::any_of(edges.begin(), edges.end(), [&](const FlowEdge& edge) { return edge.is_output() && is(edge); });
   }
 
-  void SetHeld(HeldAs held_as, MemoryCategory category) {
+  void SetHeld(StoredAs held_as, MemoryCategory category) {
     for (size_t row = 0; row < keys_.of_held.size(); ++row) {
       if (keys_.of_held[row] == kNoKey || trace_.held_tensors().held_as[row] != held_as) continue;
       categories_.SetTensor(keys_.of_held[row], category);
@@ -97,7 +97,7 @@ class Rules {
 
   // AccumulateGrad detaches a finished gradient, or adds it to an existing one: the tensor of that call is a gradient.
   void SetGradients() {
-    SetHeld(HeldAs::kGradient, MemoryCategory::kGradient);
+    SetHeld(StoredAs::kGradient, MemoryCategory::kGradient);
     const SpanColumns& spans = trace_.spans();
     const TensorColumns& tensors = trace_.tensors();
     for (size_t row = 0; row < tensors.size(); ++row) {

@@ -73,7 +73,7 @@ class Program {
   Program& Allocate(int storage) { return Memory(storage, now_ += 20); }
   Program& Free(int storage) { return Memory(-storage, now_ += 20); }
 
-  Program& Hold(HeldAs held_as, int storage, uint64_t owner = 1) {
+  Program& Hold(StoredAs held_as, int storage, uint64_t owner = 1) {
     builder_->AddHeldTensor({.time = {now_ - 5},
                              .track = track_,
                              .owner = owner,
@@ -194,19 +194,20 @@ TEST(MemoryTimeline, WhatOneOperatorAllocatesAndFreesIsTemporary) {
   EXPECT_EQ(Program().Op("make", {}, {3, -3}).Rows(), "new 3 Unknown, free 3 Unknown") << "no tensor is seen there";
 }
 
-TEST(MemoryTimeline, HeldParametersMakeInputsAndActivationsOfTheRest) {
-  EXPECT_EQ(Program().Hold(HeldAs::kParameter, 1).Op("read2", {1, 2}, {3}).Op("read", {3}, {4}).Op("read", {4}).Rows(),
-            "was 1 PARAMETER, was 2 INPUT, new 3 ACTIVATION, new 4 ACTIVATION");
+TEST(MemoryTimeline, ParametersMakeInputsAndActivationsOfTheRest) {
+  EXPECT_EQ(
+      Program().Hold(StoredAs::kParameter, 1).Op("read2", {1, 2}, {3}).Op("read", {3}, {4}).Op("read", {4}).Rows(),
+      "was 1 PARAMETER, was 2 INPUT, new 3 ACTIVATION, new 4 ACTIVATION");
 }
 
-TEST(MemoryTimeline, HeldStateOfAnOptimizerOverridesWhatItLooksLike) {
-  EXPECT_EQ(Program().Hold(HeldAs::kParameter, 1).Hold(HeldAs::kOptimizerState, 2).Op("read2", {1, 2}).Rows(),
+TEST(MemoryTimeline, StateOfAnOptimizerOverridesWhatItLooksLike) {
+  EXPECT_EQ(Program().Hold(StoredAs::kParameter, 1).Hold(StoredAs::kOptimizerState, 2).Op("read2", {1, 2}).Rows(),
             "was 1 PARAMETER, was 2 OPTIMIZER_STATE");
 }
 
 TEST(MemoryTimeline, WhatAnObjectHoldsCountsAtItsFirstTime) {
   Program program;
-  program.Hold(HeldAs::kParameter, 1).Op("read", {1}).Hold(HeldAs::kParameter, 2).Op("read", {2});
+  program.Hold(StoredAs::kParameter, 1).Op("read", {1}).Hold(StoredAs::kParameter, 2).Op("read", {2});
   EXPECT_EQ(program.Rows(), "was 1 PARAMETER, was 2 Unknown");
 }
 
@@ -237,7 +238,7 @@ TEST(MemoryTimeline, OtherTensorsOfTheBackwardPassAreDetailsOfAutograd) {
 
 TEST(MemoryTimeline, ATensorKeepsItsCategoryWhenItsStorageChanges) {
   Program program;
-  program.Hold(HeldAs::kParameter, 7).As(7).Op("read", {7}).Op("read", {8});
+  program.Hold(StoredAs::kParameter, 7).As(7).Op("read", {7}).Op("read", {8});
   EXPECT_EQ(program.Rows(), "was 7 PARAMETER, was 8 PARAMETER");
 }
 
@@ -249,7 +250,7 @@ TEST(MemoryTimeline, TensorsWithoutANumberAreNotMixedUp) {
 
 TEST(MemoryTimeline, AReusedAddressIsAnotherStorage) {
   Program program;
-  program.Hold(HeldAs::kParameter, 1).Op("read", {1}).Free(1).As(99).Op("read", {}, {1}).Op("write", {1});
+  program.Hold(StoredAs::kParameter, 1).Op("read", {1}).Free(1).As(99).Op("read", {}, {1}).Op("write", {1});
   const MemoryTimeline timeline = program.Timeline();
   std::map<uint32_t, int> rows_of_tensor;
   for (const MemoryTimelineRow& row : timeline.rows)
@@ -266,7 +267,7 @@ TEST(MemoryTimeline, ABlockThatIsAllocatedTwiceIsTwoStorages) {
 
 TEST(MemoryTimeline, TheSameAddressInTwoProcessesIsTwoStorages) {
   Program program;
-  program.Hold(HeldAs::kParameter, 1).Op("read", {1}).InAnotherProcess().As(99).Op("write", {1});
+  program.Hold(StoredAs::kParameter, 1).Op("read", {1}).InAnotherProcess().As(99).Op("write", {1});
   EXPECT_EQ(program.Rows(), "was 1 PARAMETER, was 1 Unknown, write 1 Unknown>Unknown");
 }
 

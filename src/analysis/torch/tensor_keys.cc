@@ -51,7 +51,7 @@ std::vector<StorageEvent> EventsInOrder(const Trace& trace) {
     events.push_back({trace.spans().start[Row(tensors.span[first])], StorageEvent::kOperator, first, end});
   }
   // Objects may be recorded repeatedly; only the rows at an object's first time count.
-  const HeldTensorColumns& held = trace.held_tensors();
+  const ReferencedTensorColumns& held = trace.held_tensors();
   tsl::robin_map<Place, Timestamp, PlaceHash> first_time;
   const auto owner = [&](uint32_t row) { return Place{held.owner[row], ProcessOf(trace, held.track[row])}; };
   for (uint32_t row = 0; row < held.size(); ++row) {
@@ -121,7 +121,7 @@ class Finder {
         const TrackId track = trace_.spans().track[Row(rows.span[row])];
         found_.of_tensor[row] = Use(rows.tensor[row], PlaceIn(rows, row, rows.storage[row], track));
       } else if (event.kind == StorageEvent::kHeld) {
-        const HeldTensorColumns& rows = trace_.held_tensors();
+        const ReferencedTensorColumns& rows = trace_.held_tensors();
         found_.of_held[row] = Use(rows.tensor[row], PlaceIn(rows, row, rows.storage[row], rows.track[row]));
       } else {
         ProcessAllocation(row);

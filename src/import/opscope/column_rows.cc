@@ -21,7 +21,7 @@ namespace {
 template <typename T>
 constexpr T LastOf() {
   if constexpr (std::is_same_v<T, TrackKind>) return TrackKind::kOther;
-  if constexpr (std::is_same_v<T, HeldAs>) return HeldAs::kOptimizerState;
+  if constexpr (std::is_same_v<T, StoredAs>) return StoredAs::kOptimizerState;
   if constexpr (std::is_same_v<T, ProblemSeverity>) return ProblemSeverity::kError;
 }
 
@@ -95,8 +95,9 @@ class TableRows {
         return AddEach<TensorDescription>([&](const TensorRow& row) {
           if (row.span != AddedSpan::kNone) builder_->AddTensor(row);
         });
-      case HeldTensorDescription::kNumber:
-        return AddEach<HeldTensorDescription>([&](const HeldTensorRow& row) { builder_->AddHeldTensor(row); });
+      case ReferencedTensorDescription::kNumber:
+        return AddEach<ReferencedTensorDescription>(
+            [&](const ReferencedTensorRow& row) { builder_->AddHeldTensor(row); });
       case TensorLifeDescription::kNumber:
         return AddEach<TensorLifeDescription>([&](const TensorLifeRow& row) { builder_->AddTensorLife(row); });
       case OperatorDescription::kNumber:

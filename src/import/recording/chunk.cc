@@ -140,7 +140,7 @@ std::optional<Payload> RecordingChunk::payload(uint32_t offset) const {
     return reader.Bytes(uint64_t{reader.Fixed<uint64_t>() & 0xffffffffu} * bytes);
   };
   if ((fields & payload_fields::kTensors) != 0) payload.tensors = entries(sizeof(TensorIdentity));
-  if ((fields & payload_fields::kHeld) != 0) payload.held = entries(sizeof(HeldTensor));
+  if ((fields & payload_fields::kHeld) != 0) payload.held = entries(sizeof(ReferencedTensor));
   const bool elsewhere = (fields & payload_fields::kArgumentsOf) != 0;
   const auto of = elsewhere ? static_cast<uint32_t>(reader.Fixed<uint64_t>()) : 0;
   if (!reader.ok()) return std::nullopt;

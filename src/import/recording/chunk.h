@@ -37,7 +37,7 @@ struct Payload {
   uint64_t correlation = 0;
   uint64_t record_handle = 0;
   std::span<const std::byte> tensors;  // TensorIdentity, whole ones
-  std::span<const std::byte> held;     // HeldTensor, whole ones
+  std::span<const std::byte> held;     // ReferencedTensor, whole ones
   uint16_t argument_count = 0;
   std::span<const std::byte> arguments;  // whole words
 };

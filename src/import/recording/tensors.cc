@@ -53,15 +53,15 @@ void RecordingTensors::Add(std::span<const TensorRow> backward) {
 bool RecordingTensors::AddHeld(const RecordingChunk& chunk, const Record& record, TrackId track) {
   const std::optional<Payload> payload = record.payload == 0 ? std::nullopt : chunk.payload(record.payload);
   if (!payload) return false;
-  for (size_t i = 0; i < payload->held.size() / sizeof(HeldTensor); ++i) {
-    const auto held = EntryAt<HeldTensor>(payload->held, i);
+  for (size_t i = 0; i < payload->held.size() / sizeof(ReferencedTensor); ++i) {
+    const auto held = EntryAt<ReferencedTensor>(payload->held, i);
     if (held.role > TensorRole::kState) continue;  // of a newer version
     const Unpacked tensor = Unpack(held.identity.tensor);
     const std::string_view name = held.name == 0 ? "" : chunk.name(held.name).value_or("");
     builder_->AddHeldTensor({.time = clock_->At(record.start),
                              .track = track,
                              .owner = record.value,
-                             .held_as = static_cast<HeldAs>(held.role),
+                             .held_as = static_cast<StoredAs>(held.role),
                              .tensor = tensor.number,
                              .storage = held.identity.storage,
                              .device_type = tensor.device_type,

@@ -105,7 +105,7 @@ TEST_F(CudaSourceTest, RecordsWithEveryVersion) {
     const std::string scenario = std::string("version=") + version;
     EXPECT_EXIT(RecordAndEnd(scenario.c_str()), testing::ExitedWithCode(0), "") << version;
   }
-  // Kineto keeps its subscription after its first session; where CUPTI can be asked, that is no obstacle.
+  // Kineto keeps its subscription after its first session; where CUPTI has a query for it, that is no obstacle.
   EXPECT_EXIT(RecordAndEnd("version=13.5;holder=idle"), testing::ExitedWithCode(0), "");
 }
 

@@ -51,7 +51,7 @@ size_t ArrowsBetweenKernels(const Trace& trace) {
   return count;
 }
 
-TEST_F(WatchedGraphsTest, TellWhatNodesWaitForInEveryWindow) {
+TEST_F(WatchedGraphsTest, ReportWhatNodesWaitForInEveryWindow) {
   ASSERT_EQ(Watch(true), "");
   const uint32_t graph = MakeGraph(4);
   for (int window = 0; window < 2; ++window) {

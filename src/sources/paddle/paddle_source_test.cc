@@ -1,5 +1,5 @@
-// The source beside a fake Paddle (tests/fakes/paddle_core.cc): which events are recorded by which way, and what is
-// told.
+// The source beside a fake Paddle (tests/fakes/paddle_core.cc): which mode records which events, and which
+// problems the source reports.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/paddle_source.h"
 
@@ -147,7 +147,7 @@ TEST_F(PaddleBesideAFake, IsNotRecordedWithoutAVerdict) {
   EXPECT_THAT(started.error().message, HasSubstr("it \"crashed\""));
 }
 
-// What the tests' stand-ins were asked, and what that of kNative has to give.
+// Calls that the fake recorders of the tests received, and the events that the one of kNative returns.
 std::vector<std::string> asked;
 uint32_t asked_flags = 0;
 

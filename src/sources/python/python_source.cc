@@ -38,7 +38,7 @@ PyObject* TakeOverhead(PyObject*, PyObject* arguments) {
 PyMethodDef module_methods[] = {
     {"source", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&SourceOf)), METH_VARARGS | METH_KEYWORDS,
      "A capsule with the Source that knows of these objects; the same one for equal ones."},
-    {"tell_own_cost", &TakeOverhead, METH_VARARGS,
+    {"report_overhead", &TakeOverhead, METH_VARARGS,
      "What calls cost, where all of them are recorded or modules alone: members of a JSON object, for all recordings "
      "to come."},
     {nullptr, nullptr, 0, nullptr}};

@@ -93,7 +93,7 @@ class ReferencedTensors {
   PyObject* types_;
   HoldTensorsFunction hold_;
   std::vector<PyObject*> objects_;
-  std::vector<HeldTensorImpl> tensors_;
+  std::vector<ReferencedTensorImpl> tensors_;
 };
 
 // visit(key, value) for the items of a dictionary, which may change meanwhile.

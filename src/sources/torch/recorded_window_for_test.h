@@ -39,7 +39,7 @@ struct RecordedRange {
   uint16_t arguments = 0;
   std::vector<uint32_t> words;  // the encoded arguments
   std::vector<TensorIdentity> tensors;
-  std::vector<HeldTensor> held;
+  std::vector<ReferencedTensor> held;
   std::vector<std::string> held_names;
 };
 
@@ -167,7 +167,7 @@ class RecordedWindow {
     }
     if ((header.fields & payload_fields::kTensors) != 0) place = LoadEntries(place, &range->tensors);
     if ((header.fields & payload_fields::kHeld) != 0) place = LoadEntries(place, &range->held);
-    for (const HeldTensor& held : range->held)
+    for (const ReferencedTensor& held : range->held)
       range->held_names.push_back(NameAt(chunk, held.name));
     range->arguments = header.arg_count;
     range->words.resize(static_cast<size_t>(end - place) / sizeof(uint32_t));

@@ -29,7 +29,7 @@ TEST(TorchSource, NamesTheTorchItWasBuiltAgainst) {
   EXPECT_THAT(TheTorchSource().torch_version, ::testing::MatchesRegex("[0-9]+\\.[0-9]+.*"));
 }
 
-TEST(TorchSource, MeasuresItsOwnCostUnseenByOtherObservers) {
+TEST(TorchSource, MeasuresItsOverheadUnseenByOtherObservers) {
   static int seen = 0;
   const auto handle = at::addGlobalCallback(
       at::RecordFunctionCallback([](const at::RecordFunction&) -> std::unique_ptr<at::ObserverContext> {

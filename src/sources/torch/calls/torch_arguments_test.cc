@@ -76,7 +76,7 @@ TEST(TorchArguments, NeverAskSparseTensorsForStrides) {
   EXPECT_THAT(WordsOf(sparse), ElementsAre(Tag(ArgKind::kTensor, 2, arg_flags::NoStrides(1), at::kFloat), 2, 2));
 }
 
-TEST(TorchArguments, TellLayoutsWithoutStridesApart) {
+TEST(TorchArguments, DistinguishLayoutsWithoutStrides) {
   const at::Tensor dense = at::ones({2, 2});
   for (const at::Tensor& tensor : {dense.to_sparse(), dense.to_sparse_csr(), dense.to_sparse_csc()}) {
     const uint32_t tag = WordsOf(tensor).at(0);

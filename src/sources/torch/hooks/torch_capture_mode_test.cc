@@ -1,4 +1,4 @@
-// Drop-in functions in the slots of torch (capture_mode.h): what is recorded is what callbacks record, and everybody
+// Hooks in the GOT entries of torch (capture_mode.h): what is recorded is what callbacks record, and everybody
 // else gets theirs.
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr uint64_t kSmallCap = uint64_t{1} << 16;
 
-// All tests of this program record by drop-in functions where the variable does not forbid it, and the processor has
+// All tests of this program record by hooks where the variable does not forbid it, and the processor has
 // them.
 class TryRouteBeforeTests final : public testing::Environment {
   void SetUp() override { EXPECT_STREQ(TheTorchSource().try_route(), kWithoutHooks); }
@@ -193,11 +193,11 @@ TEST_F(TorchRoute, CountsAFewTooManyAtMostPastTheCap) {
   const uint64_t of_size = window.Counts().dropped - before - of_relu;
   TheSource().stop(session);
   EXPECT_GE(of_relu, 100u);
-  EXPECT_GT(of_size, 0u);  // else the place was never taken for one of relu alone, and all were asked about
+  EXPECT_GT(of_size, 0u);  // else no call site was taken for one of relu alone, and every call was looked up
   EXPECT_LE(of_size, call_site_cache::kRecheckInterval);
 }
 
-// Torch lets nobody observe this one.
+// torch does not let observers see this one.
 void AskSizes(int times) {
   const at::Tensor x = at::ones({2});
   for (int i = 0; i < times; ++i) {

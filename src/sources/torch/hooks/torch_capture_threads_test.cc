@@ -1,4 +1,4 @@
-// Drop-in functions in the slots of torch (capture_mode.h) come and go with windows, whatever other threads and
+// Hooks in the GOT entries of torch (capture_mode.h) come and go with windows, whatever other threads and
 // processes do.
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ThreadLocalState.h>

@@ -35,11 +35,11 @@ int64_t SpannedBytes(const c10::TensorImpl& tensor) {
 struct ReferencedPayload {
   PayloadHeader header;
   uint32_t count = 0, reserved = 0;
-  HeldTensor tensors[kPerRecord];
+  ReferencedTensor tensors[kPerRecord];
 };
 
 // Sets the offsets of the names in the stream's chunk. Long names are cut, so that all fit into one chunk.
-void InternNames(Stream* stream, const HeldTensorImpl* tensors, ReferencedPayload* payload) {
+void InternNames(Stream* stream, const ReferencedTensorImpl* tensors, ReferencedPayload* payload) {
   for (size_t i = 0; i < payload->count; ++i) {
     const char* name = tensors[i].name;
     const size_t size = name == nullptr ? 0 : strnlen(name, kLongestName);
@@ -47,7 +47,7 @@ void InternNames(Stream* stream, const HeldTensorImpl* tensors, ReferencedPayloa
   }
 }
 
-void AppendReferences(Stream* stream, uint64_t time, uint64_t owner, const HeldTensorImpl* tensors,
+void AppendReferences(Stream* stream, uint64_t time, uint64_t owner, const ReferencedTensorImpl* tensors,
                       ReferencedPayload* payload) {
   const Writing writing(stream);
   if (!writing.allowed()) return;
@@ -67,7 +67,7 @@ void AppendReferences(Stream* stream, uint64_t time, uint64_t owner, const HeldT
   AppendRecord(stream, record);  // without room it is counted
 }
 
-void RecordSome(uint64_t time, uint64_t owner, const HeldTensorImpl* tensors, size_t count) {
+void RecordSome(uint64_t time, uint64_t owner, const ReferencedTensorImpl* tensors, size_t count) {
   ReferencedPayload payload;
   payload.header.fields = payload_fields::kHeld;
   for (size_t i = 0; i < count; ++i) {
@@ -75,7 +75,7 @@ void RecordSome(uint64_t time, uint64_t owner, const HeldTensorImpl* tensors, si
     payload.tensors[i] = {IdentityOf(tensor, tensor->layout()), SpannedBytes(*tensor), tensors[i].role};
   }
   payload.count = static_cast<uint32_t>(count);
-  payload.header.bytes = static_cast<uint32_t>(offsetof(ReferencedPayload, tensors) + count * sizeof(HeldTensor));
+  payload.header.bytes = static_cast<uint32_t>(offsetof(ReferencedPayload, tensors) + count * sizeof(ReferencedTensor));
   for (uint64_t left = IdentityInstances(); left != 0; left &= left - 1) {
     const auto instance = static_cast<uint32_t>(std::countr_zero(left));
     if (!SeesThisThread(instance)) continue;
@@ -86,7 +86,7 @@ void RecordSome(uint64_t time, uint64_t owner, const HeldTensorImpl* tensors, si
 
 }  // namespace
 
-void RecordReferencedTensors(uint64_t owner, const HeldTensorImpl* tensors, size_t count) {
+void RecordReferencedTensors(uint64_t owner, const ReferencedTensorImpl* tensors, size_t count) {
   if (IdentityInstances() == 0) return;  // else the table would keep references without a window to drop them
   const uint64_t time = ReadTicks();
   try {

@@ -13,6 +13,6 @@
 namespace opscope {
 
 // TorchSource::hold.
-void RecordReferencedTensors(uint64_t owner, const HeldTensorImpl* tensors, size_t count);
+void RecordReferencedTensors(uint64_t owner, const ReferencedTensorImpl* tensors, size_t count);
 
 }  // namespace opscope

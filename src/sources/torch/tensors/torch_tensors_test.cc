@@ -254,8 +254,8 @@ TEST(TorchTensors, AreNotRecordedUnlessAskedFor) {
 
 TEST(TorchTensors, ThatAnObjectHoldsBecomeOneRecord) {
   const at::Tensor weight = at::ones({4, 8}), gradient = at::ones({4, 8}).t();
-  const std::vector<HeldTensorImpl> held = {{weight.unsafeGetTensorImpl(), TensorRole::kParameter},
-                                            {gradient.unsafeGetTensorImpl(), TensorRole::kGradient}};
+  const std::vector<ReferencedTensorImpl> held = {{weight.unsafeGetTensorImpl(), TensorRole::kParameter},
+                                                  {gradient.unsafeGetTensorImpl(), TensorRole::kGradient}};
   const auto ranges = RecordTensors([&] { TheTorchSource().hold(0xabc, held.data(), held.size()); });
   ASSERT_EQ(ranges.size(), 1u);
   EXPECT_EQ(ranges[0].record.kind, RecordKind::kHeld);
@@ -272,7 +272,7 @@ TEST(TorchTensors, ThatAnObjectHoldsHaveTheirNamesInTheChunkOfTheirRecord) {
   std::vector<std::string> names(2000);  // more than fit into one chunk
   for (size_t i = 0; i < names.size(); ++i)
     names[i] = "parameter " + std::to_string(i) + std::string(i % 300, 'x');
-  std::vector<HeldTensorImpl> held;
+  std::vector<ReferencedTensorImpl> held;
   for (const std::string& name : names)
     held.push_back({weight.unsafeGetTensorImpl(), TensorRole::kParameter, name.c_str()});
   held.push_back({weight.unsafeGetTensorImpl(), TensorRole::kGradient});
@@ -287,7 +287,7 @@ TEST(TorchTensors, ThatAnObjectHoldsHaveTheirNamesInTheChunkOfTheirRecord) {
 
 TEST(TorchTensors, ThatAreHeldAreRecordedWithoutInputs) {
   const at::Tensor weight = at::ones({4});
-  const HeldTensorImpl held = {weight.unsafeGetTensorImpl(), TensorRole::kParameter, "weight"};
+  const ReferencedTensorImpl held = {weight.unsafeGetTensorImpl(), TensorRole::kParameter, "weight"};
   const auto ranges = RecordTensors(
       [&] {
         TheTorchSource().hold(0xabc, &held, 1);
@@ -301,7 +301,7 @@ TEST(TorchTensors, ThatAreHeldAreRecordedWithoutInputs) {
 
 TEST(TorchTensors, ThatAreTooManyForOneRecordHaveSeveralOfOneTime) {
   const at::Tensor weight = at::ones({4});
-  const std::vector<HeldTensorImpl> held(600, {weight.unsafeGetTensorImpl(), TensorRole::kParameter});
+  const std::vector<ReferencedTensorImpl> held(600, {weight.unsafeGetTensorImpl(), TensorRole::kParameter});
   const auto ranges = RecordTensors([&] { TheTorchSource().hold(0xabc, held.data(), held.size()); });
   size_t tensors = 0;
   for (const RecordedRange& range : ranges) {
@@ -316,7 +316,7 @@ TEST(TorchTensors, AreHeldByNoWindowThatDidNotAsk) {
   const at::Tensor weight = at::ones({4});
   const c10::weak_intrusive_ptr<c10::TensorImpl> body(weight.getIntrusivePtr());
   const size_t before = body.weak_use_count();
-  const HeldTensorImpl held = {weight.unsafeGetTensorImpl(), TensorRole::kParameter};
+  const ReferencedTensorImpl held = {weight.unsafeGetTensorImpl(), TensorRole::kParameter};
   EXPECT_THAT(RecordTensors([&] { TheTorchSource().hold(1, &held, 1); }, torch_source_flags::kInputs),
               testing::IsEmpty());
   EXPECT_EQ(body.weak_use_count(), before);
