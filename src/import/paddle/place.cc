@@ -1,3 +1,4 @@
+// Paddle names the memory of an allocation by a place: "Place(cpu)", "Place(gpu:1)". Only a GPU has a number.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/paddle/place.h"
 

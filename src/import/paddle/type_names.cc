@@ -1,3 +1,4 @@
+// The names of Paddle's event types by their numbers, bounds checked: the numbers come from files.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/paddle/type_names.h"
 

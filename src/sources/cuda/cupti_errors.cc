@@ -1,3 +1,5 @@
+// CUPTI's error codes as names and as reasons that a user can act on. Codes with one remedy share a sentence, and a
+// code without a sentence is named as CUPTI names it.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/cuda/cupti_errors.h"
 

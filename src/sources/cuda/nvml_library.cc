@@ -1,3 +1,6 @@
+// NVML, loaded when a recording takes readings of a device. Functions are found by name, newest version first, because
+// the library belongs to the driver of the machine. CUDA and NVML number devices differently: with several devices each
+// is looked up by its UUID, if the driver has UUIDs.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/cuda/nvml_library.h"
 

@@ -1,3 +1,5 @@
+// Calls of CUPTI that may hang run on a thread of their own, and the caller waits until a deadline. A call that hangs
+// keeps its thread for ever; the program goes on without the call's result.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/cuda/timed_calls.h"
 

@@ -1,3 +1,5 @@
+// GOT entries that a source has patched, with what they held before. Restore leaves an entry alone that another library
+// has patched since: writing the old address would undo the other's hook.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/got/patched_entries.h"
 

@@ -1,3 +1,5 @@
+// Calls virtual functions of MegEngine's device events, whose headers no wheel has. The declaration below has the same
+// functions in the same order; the compiler's C++ ABI numbers them by order alone.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/megengine/device_event.h"
 

@@ -1,3 +1,5 @@
+// The fallback recorders of the two parts that hooks may be unable to record, each with a count of its recordings. The
+// native one is Paddle's own profiler, which serves one recording at a time; the wrappers serve any number.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/paddle/fallback_recorders.h"
 

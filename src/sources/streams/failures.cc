@@ -1,3 +1,4 @@
+// One counter per source's library: a relaxed add is all that a callback can afford when something failed.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/streams/failures.h"
 

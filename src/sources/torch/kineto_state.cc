@@ -1,3 +1,5 @@
+// Reads Kineto's state through symbols of libtorch_cpu, without its headers: the object is trusted only if it has the
+// vtable of the expected class.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/kineto_state.h"
 

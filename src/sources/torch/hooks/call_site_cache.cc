@@ -1,3 +1,5 @@
+// The state of each call site is one atomic word, the address with a count of ranges in its upper bits, so that a hook
+// reads it with one load. The header has the states.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/hooks/call_site_cache.h"
 
