@@ -15,7 +15,19 @@ if sysconfig.get_config_var("Py_GIL_DISABLED"):
 
 from opscope._core import Error
 from opscope._version import __version__
-from opscope.table import Strings, Table, TextColumn
+from opscope.table import ResultRows, Strings, Table, TextColumn
 from opscope.trace import ExportWarning, Trace, merge, open, read
 
-__all__ = ["Error", "ExportWarning", "Strings", "Table", "TextColumn", "Trace", "__version__", "merge", "open", "read"]
+__all__ = [
+    "Error",
+    "ExportWarning",
+    "ResultRows",
+    "Strings",
+    "Table",
+    "TextColumn",
+    "Trace",
+    "__version__",
+    "merge",
+    "open",
+    "read",
+]
