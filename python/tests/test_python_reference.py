@@ -19,7 +19,15 @@ Importing `opscope` imports no framework and no NumPy.
 <!-- Generated from python/opscope: OPSCOPE_UPDATE_GOLDEN=1 pytest python/tests/test_python_reference.py -->
 """
 FUNCTIONS = (opscope.open, opscope.read, opscope.merge)
-CLASSES = (opscope.Trace, opscope.Table, opscope.TextColumn, opscope.Strings, opscope.Error, opscope.ExportWarning)
+CLASSES = (
+    opscope.Trace,
+    opscope.Table,
+    opscope.ResultRows,
+    opscope.TextColumn,
+    opscope.Strings,
+    opscope.Error,
+    opscope.ExportWarning,
+)
 
 
 def prose(text):
