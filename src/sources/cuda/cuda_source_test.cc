@@ -219,7 +219,7 @@ TEST_F(CudaSourceTest, TakesTwoMillionLaunches) {
   const auto begin = std::chrono::steady_clock::now();
   recording->Stop();
   const auto stopped = std::chrono::steady_clock::now();
-  EXPECT_LT(stopped - begin, std::chrono::seconds(2));
+  EXPECT_LT(stopped - begin, std::chrono::seconds(20));
   const WindowCounts counts = recording->counts();
   EXPECT_EQ(counts.dropped, 0u);
   EXPECT_GE(counts.recorded, 4'000'000u);
