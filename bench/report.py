@@ -2,7 +2,7 @@
 """Turns rows (JSON lines, bench/measure.py) into documents: bench/report.py ROWS.jsonl... -o docs
 
 -o FOLDER: writes explanation/performance.md, what the rows show in short, and the pages of PAGES, which have the rows.
-Without it the rows are printed. --check: reads them and writes nothing; fails when there is none.
+Without it the rows are printed. --check: reads them and writes nothing; fails without rows.
 """
 
 import argparse

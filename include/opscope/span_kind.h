@@ -44,7 +44,7 @@ inline constexpr size_t kSpanKinds = 20;
 // "operator", "kernel", ...: the words of `--where "kind = kernel"` and `--group-by
 // kind`.
 [[nodiscard]] std::string_view SpanKindName(SpanKind kind);
-// The kind with this name; nullopt: there is none.
+// nullopt: no kind has this name.
 [[nodiscard]] std::optional<SpanKind> SpanKindFromName(std::string_view name);
 
 // Kind of a call by its name in the spelling of a tracer of Python: kModule,

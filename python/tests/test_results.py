@@ -85,6 +85,12 @@ def test_the_schema_tells_what_each_key_means(file):
             assert column.type == {"text": "uint32"}.get(column.meaning, column.type)
 
 
+def test_without_modules_and_devices_there_is_no_table():
+    trace = opscope.read(json.dumps([OPERATOR | {"ts": 1, "dur": 40}]).encode())
+    assert trace.module_table() == "" and trace.device_table() == ""
+    assert [row["module"] for row in trace.modules()] == [""] and trace.devices() == []
+
+
 def test_rows_are_a_list_that_can_be_changed_and_pickled(file):
     rows = opscope.open(file).summary(sort="count")
     plain = list(rows)

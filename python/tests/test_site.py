@@ -12,11 +12,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 ZENSICAL = Path(sys.executable).with_name("zensical")
 
-pytestmark = pytest.mark.skipif(not ZENSICAL.exists(), reason="zensical is not installed: tools/setup docs")
-
 
 def build(folder):
     """Builds the site of `folder`; returns the outcome, with its text plain."""
+    assert ZENSICAL.exists(), "zensical is not installed: tools/setup docs"
     command = [ZENSICAL, "build", "--clean", "--strict", "-f", "mkdocs.yml"]
     done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return done.returncode, re.sub(r"\x1b\[[\d;]*m", "", done.stdout)

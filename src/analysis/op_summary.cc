@@ -1,7 +1,7 @@
 // The operator summary. Several threads count chunks of the spans (op_summary_part.h), and the parts are joined in the
 // order of the rows, so the result does not depend on the number of threads. Then the durations of each group are laid
 // out contiguously (a counting sort by group) for their percentiles. Kineto JSON to summary takes 1/30 of HTA's time
-// (docs/explanation/performance.md).
+// (docs/reference/benchmarks_files.md).
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/op_summary.h"
 

@@ -25,7 +25,7 @@ int PrintResult(const std::string& verb, const std::string& file, const Trace& t
     const Status sorted = result.tables[0].Sort(options.sort);
     if (!sorted.ok()) return UsageError(verb + ": --sort: " + sorted.error().message);
   }
-  const RowOptions rows{.limit = static_cast<size_t>(options.limit), .width = writer->width(), .sort = options.sort};
+  const RowOptions rows{.limit = static_cast<size_t>(options.limit), .width = writer->width()};
   ReportNoResult(file, common, result.why_empty);
   if (common.csv) return writer->Write(file, result.tables[0].Csv(rows.limit), true);
   if (!common.json) return writer->Write(file, ResultText(result, rows), true);

@@ -1,6 +1,6 @@
 // Writes Kineto's Chrome trace JSON. ChromePlan fixes the order of all events and cuts them into blocks; several
 // threads format and compress blocks; OrderedBlocks hands them to the file in order. The bytes do not depend on the
-// number of threads. An export right after stop() takes a twelfth of torch's time (docs/explanation/performance.md).
+// number of threads. An export right after stop() takes a twelfth of torch's time (docs/reference/benchmarks_files.md).
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/export/chrome.h"
 

@@ -6,7 +6,7 @@
 // Growing by units alone would cost an allocation on the disk and an mmap per 256 KiB; growing in one piece
 // would need to know the size. The first four units are made writable while the window opens, so that short
 // recordings never wait for the disk. An event costs about 1.3 times as much as in memory
-// (docs/explanation/performance.md, "Recording into a file").
+// (docs/reference/benchmarks_torch.md, "Recording into a file").
 //
 // A chunk changes hands without a copy: a thread that may still store into a sealed chunk gets private zero
 // pages at the same address, so the file keeps what it has (Retain).

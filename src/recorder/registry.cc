@@ -4,8 +4,8 @@
 // may be half changed. So a prepare handler takes the global locks (close, registry, pool, memory). Those
 // of single streams and windows, of which there may be thousands, it leaves; the child checks whether they
 // were free and gives up what they guard if not. The three hooks take below 0.2 ms with 8 recording threads
-// (docs/explanation/performance.md, "Fork"). In the child every window of the parent is detached: its functions do
-// nothing, its file stays the parent's. The child can open windows of its own.
+// (docs/reference/benchmarks_recorder.md, "Fork"). In the child every window of the parent is detached: its functions
+// do nothing, its file stays the parent's. The child can open windows of its own.
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/registry.h"
 

@@ -88,7 +88,7 @@ constexpr ResultField<Line> kSummaryFields[] = {
     {{"flops", "FLOPs", kAmount, "Floating-point operations.", kIfNonZero},
      [](const Line& line) { return line.row->flops; }},
     {{"flops_per_s", "FLOP/s", kAmount,
-      "`flops` per second of the device time, or of the thread's where there is none."},
+      "`flops` per second of the device time, or of the thread's time if no device was used."},
      [](const Line& line) { return line.row->flops_per_s(); }},
     {{"", kPeakTitle, kShare},
      [](const Line& line) -> std::optional<double> {

@@ -141,7 +141,7 @@ struct OpSummary {
 
 // "name", "shape", ..., "step", in the order of GroupKey.
 [[nodiscard]] std::span<const std::string_view> GroupKeyNames();
-// The key with this name; nullopt: there is none.
+// nullopt: no key has this name.
 [[nodiscard]] std::optional<GroupKey> GroupKeyFromName(std::string_view name);
 
 // Divides large traces among threads.

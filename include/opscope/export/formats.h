@@ -44,7 +44,7 @@ enum class ExportFormat : uint8_t {
 // "paddle-protobuf", "paddle-chrome", "megengine-chrome", "megengine-svg": the
 // names of ExportFormat, in its order.
 [[nodiscard]] std::span<const std::string_view> ExportFormatNames();
-// The format with this name; nullopt: there is none.
+// nullopt: no format has this name.
 [[nodiscard]] std::optional<ExportFormat> ExportFormatFromName(std::string_view name);
 
 // Options of one export; a format ignores those that do not apply to it.

@@ -32,7 +32,7 @@ struct InfoLists {
 [[nodiscard]] ResultTable ThreadListTable(const Trace& trace);
 [[nodiscard]] ResultTable StepListTable(const Trace& trace);
 
-// The "problems" array, and one line per problem for people ("" when there is none).
+// The "problems" array, and the problems as text, one per line; "" without problems.
 [[nodiscard]] std::string ProblemsJson(const Trace& trace);
 [[nodiscard]] std::string FormatProblems(const Trace& trace);
 

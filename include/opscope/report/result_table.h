@@ -39,11 +39,10 @@
 
 namespace opscope {
 
-// Which rows of a result are shown, and in which order.
+// How much of a result is shown.
 struct RowOptions {
-  size_t limit = 0;       // rows; 0: all
-  size_t width = 0;       // of the terminal, in columns; 0: any
-  std::string sort = {};  // a key of the rows, largest first ("total" may stand for "total_ns"); "": as they come
+  size_t limit = 0;  // rows; 0: all
+  size_t width = 0;  // of the terminal, in columns; 0: any
 };
 
 enum class ResultUnit : uint8_t {

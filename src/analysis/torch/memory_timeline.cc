@@ -1,7 +1,7 @@
 // Builds torch's memory timeline: keys of storages, data flow, categories, then one row per allocation, free or new
 // version, sorted by time. Storages that exist without a recorded allocation become "preexisting" rows. Sizes come from
 // the allocation, else from the largest tensor seen in the storage. torch needs 22 s for 100,000 operators, this 0.08 s
-// (docs/explanation/performance.md).
+// (docs/reference/benchmarks_files.md).
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/torch/memory_timeline.h"
 

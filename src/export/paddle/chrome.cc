@@ -1,7 +1,7 @@
 // Writes Paddle's Chrome JSON: durations in names ("matmul[12.345 us]"), texts as thread ids, an arrow from each
 // runtime call. Unlike Paddle's writer it escapes names, so the file is always valid JSON, and keeps times exact, where
 // Paddle rounds to single precision. A million events take 0.11 s, Paddle's writer 4.9 s
-// (docs/explanation/performance.md).
+// (docs/reference/benchmarks_frameworks.md).
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>

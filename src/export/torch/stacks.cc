@@ -1,6 +1,6 @@
 // Writes torch's export_stacks: a line "frame;frame;frame microseconds" per event. Operators of a loop share their
 // stacks, so the text of each distinct stack is cached (up to 64 MiB). Against torch this takes 1/288 of the time
-// (docs/explanation/performance.md, export_stacks).
+// (docs/reference/benchmarks_files.md).
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/torch/stacks.h"
 

@@ -9,7 +9,7 @@
 //     ... the kernel runs ...
 //     EndRange        CloseScope writes the record of 32 bytes
 //
-// Costs (docs/explanation/performance.md): two clock reads, a name look-up by pointer, one store of 32 bytes. Whether
+// Costs: two clock reads, a name look-up by pointer, one store of 32 bytes. Whether
 // arguments are written is a template argument, so no event tests for it.
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/record_function.h>
