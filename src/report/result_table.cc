@@ -54,7 +54,8 @@ bool ResultTable::Column::IsShown() const {
   if (title.empty()) return false;
   if (shown == ColumnShown::kIfNonZero)
     return any([](int64_t number) { return number != 0 && number != kUnknownNumber; });
-  return shown == ColumnShown::kAlways || any([](int64_t number) { return number >= 0; });
+  if (shown == ColumnShown::kAlways || any([](int64_t number) { return number >= 0; })) return true;
+  return std::any_of(shares.begin(), shares.end(), [](double share) { return !std::isnan(share); });
 }
 
 std::string ResultTable::Column::Cell(size_t row) const {

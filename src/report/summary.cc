@@ -52,19 +52,19 @@ constexpr ResultColumn kGroupColumns[] = {
     {"step", "step", kText, "Number of the step in which the span begins. With `--group-by step`."},
 };
 
-constexpr const char* kPeakTitle = "% of peak";
+constexpr const char *kSideTitle = "On", *kRateKey = "flops_per_s", *kPeakTitle = "% of peak";
 
 constexpr ResultField<Line> kSummaryFields[] = {
-    {{"", "On"}, [](const Line& line) { return line.row->on_device ? "device" : "host"; }},
+    {{"", kSideTitle}, [](const Line& line) { return line.row->on_device ? "device" : "host"; }},
     {{"count", "Count", kNumber, "Number of spans."}, [](const Line& line) { return line.row->count; }},
     {{"total_ns", "Total", kTime, "Time of the spans that do not lie inside a span of the same row on the same track."},
      [](const Line& line) { return line.row->total_ns; }},
     {{"self_ns", "Self", kTime, "Time without direct children."}, [](const Line& line) { return line.row->self_ns; }},
     {{"self_share", "Self %", kShare, "Self time on threads as a part of that of all spans."},
      [](const Line& line) { return line.summary->ShareOf(*line.row); }},
-    {{"", "Device total", kTime}, [](const Line& line) { return line.row->device_total_ns; }},
-    {{"", "Device self", kTime}, [](const Line& line) { return line.row->device_self_ns; }},
-    {{"", "Device %", kShare},
+    {{"", "Device total", kTime, "", kIfNonZero}, [](const Line& line) { return line.row->device_total_ns; }},
+    {{"", "Device self", kTime, "", kIfNonZero}, [](const Line& line) { return line.row->device_self_ns; }},
+    {{"", "Device %", kShare, "", kIfKnown},
      [](const Line& line) { return ShareOf(line.row->device_self_ns, line.summary->device_self_ns); }},
     {{"mean_ns", "Mean", kTime, "`total_with_recursion_ns` over `count`, rounded down."},
      [](const Line& line) { return line.row->mean_ns(); }},
@@ -87,10 +87,10 @@ constexpr ResultField<Line> kSummaryFields[] = {
      [](const Line& line) { return line.row->self_memory_bytes; }},
     {{"flops", "FLOPs", kAmount, "Floating-point operations.", kIfNonZero},
      [](const Line& line) { return line.row->flops; }},
-    {{"flops_per_s", "FLOP/s", kAmount,
-      "`flops` per second of the device time, or of the thread's time if no device was used."},
+    {{kRateKey, "FLOP/s", kAmount,
+      "`flops` per second of the device time, or of the thread's time if no device was used.", kIfNonZero},
      [](const Line& line) { return line.row->flops_per_s(); }},
-    {{"", kPeakTitle, kShare},
+    {{"", kPeakTitle, kShare, "", kIfKnown},
      [](const Line& line) -> std::optional<double> {
        const double rate = line.row->flops_per_s();
        if (rate == 0 || line.peak_flops <= 0) return std::nullopt;
@@ -128,24 +128,11 @@ void AddGroupKeys(const OpSummary& summary, ResultTable* table) {
   }
 }
 
-// What a text table has of a field in this summary: columns that would say nothing lose their title.
-ResultColumn ColumnFor(const ResultColumn& field, const OpSummary& summary, const SummaryTableOptions& options) {
+// A row never has spans of both sides, so the side is worth a column only where rows differ in it.
+bool HasBothSides(const OpSummary& summary) {
   const auto is_on_device = [](const OpSummaryRow& row) { return row.on_device; };
-  const auto begin = summary.rows.begin(), end = summary.rows.end();
-  const bool has_flops = std::any_of(begin, end, [](const OpSummaryRow& row) { return row.flops != 0; });
-  bool is_shown = true;
-  if (field.title == "On") {
-    is_shown = std::any_of(begin, end, is_on_device) && !std::all_of(begin, end, is_on_device);
-  } else if (field.title.starts_with("Device ")) {
-    is_shown = summary.device_self_ns > 0;
-  } else if (field.key == "flops_per_s") {
-    is_shown = has_flops && (options.flop_rate || options.peak_flops > 0);
-  } else if (field.title == kPeakTitle) {
-    is_shown = has_flops && options.peak_flops > 0;
-  }
-  ResultColumn column = field;
-  if (!is_shown) column.title = {};
-  return column;
+  return std::any_of(summary.rows.begin(), summary.rows.end(), is_on_device) &&
+         !std::all_of(summary.rows.begin(), summary.rows.end(), is_on_device);
 }
 
 // Columns of corrected times: what was taken off.
@@ -176,17 +163,20 @@ const ResultDescription& AsyncSummaryResult() {
 
 ResultTable SummaryTable(const Trace& trace, const OpSummary& summary, const SummaryTableOptions& options) {
   const std::vector<SummaryLine> lines = LinesOf(summary, options.peak_flops);
-  const auto add = [&](const ResultField<Line>& field, ResultTable* table) {
-    const ResultColumn column = ColumnFor(field, summary, options);
-    if (column.key.empty() && column.title.empty()) return;
-    table->Add(column, lines, [&](const Line& line) { return field.value(trace, line); });
-  };
   ResultTable table(SummaryResult());
-  if (summary.has_name) add(kName, &table);
+  const auto add = [&](const ResultField<Line>& field, const ResultColumn& column) {
+    table.Add(column, lines, [&](const Line& line) { return field.value(trace, line); });
+  };
+  if (summary.has_name) add(kName, kName);
   AddGroupKeys(summary, &table);
-  for (const ResultField<Line>& field : kSummaryFields)
-    add(field, &table);
-  table.Keep("flops_per_s");
+  const bool shows_rate = options.flop_rate || options.peak_flops > 0;
+  for (const ResultField<Line>& field : kSummaryFields) {
+    if (field.title == kSideTitle && !HasBothSides(summary)) continue;
+    ResultColumn column = field;
+    if (field.key == kRateKey && !shows_rate) column.title = {};
+    add(field, column);
+  }
+  table.Keep(kRateKey);
   table.Keep(kPeakTitle);
   return table;
 }

@@ -59,7 +59,7 @@ enum class ResultUnit : uint8_t {
 enum class ColumnShown : uint8_t {
   kAlways,
   kIfNonZero,  // a number is known and not 0
-  kIfKnown,    // a number is known and not negative
+  kIfKnown,    // a share is known, or a number is known and not negative
 };
 
 struct ResultColumn {
