@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/name_predicate.h"
 #include "opscope/trace.h"
 
 namespace opscope {
@@ -29,28 +30,22 @@ struct DeviceWork {
 // Classifies device spans. Caches the result per name.
 class WorkFinder {
  public:
-  explicit WorkFinder(const Trace& trace)
-      : trace_(trace),
-        communicates_(trace.string_count(), kUnknown),
-        uses_tensor_cores_(trace.string_count(), kUnknown),
-        is_eligible_(trace.string_count(), kUnknown) {}
+  explicit WorkFinder(const Trace& trace);
 
   // nullopt if the span is no work. REQUIRES: the span is on a stream. O(log launches).
   std::optional<DeviceWork> WorkOf(uint32_t span);
+  // The class alone. O(1).
+  std::optional<WorkClass> ClassOf(uint32_t span);
 
  private:
-  enum Answer : uint8_t { kUnknown, kNo, kYes };
-
-  template <typename Ask>
-  bool Memoize(std::vector<uint8_t>* answers, StringId name, const Ask& ask);
   SpanId OperatorOf(uint32_t span) const;
 
   const Trace& trace_;
-  std::vector<uint8_t> communicates_, uses_tensor_cores_, is_eligible_;  // Answer by StringId
+  NamePredicate communicates_, uses_tensor_cores_, is_eligible_;
 };
 
 // Finds the call that launched a device span: among the host spans of its rank with its correlation, the one that
-// begins first. Host spans are the nested spans of threads, except steps and the span of the recording itself.
+// begins first.
 class LaunchCalls {
  public:
   explicit LaunchCalls(const Trace& trace) : trace_(trace) {}

@@ -34,7 +34,7 @@ Interval WindowOf(const std::vector<Work>& works) {
 }
 
 template <typename Predicate>
-Union UnionOf(const std::vector<Work>& works, const Predicate& counts) {
+UnionLength UnionOf(const std::vector<Work>& works, const Predicate& counts) {
   std::vector<Interval> chosen;
   for (const Work& work : works)
     if (counts(work.what)) chosen.push_back(work.interval());
@@ -73,7 +73,7 @@ void AddTimes(const std::vector<Work>& works, const Interval& window, DeviceRow*
   // The edges of the window, so that the time before the first span and after the last is a gap too.
   all.push_back({window.begin, window.begin});
   all.push_back({window.end, window.end});
-  const Union whole = MeasureUnion(&all);
+  const UnionLength whole = MeasureUnion(&all);
   row->busy_ns = whole.covered;
   row->longest_idle_ns = whole.longest_gap;
   const auto of_kind = [&](SpanKind kind) {

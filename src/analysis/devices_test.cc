@@ -88,7 +88,7 @@ TEST(Intervals, AreMeasuredAsByCountingEveryMoment) {
       intervals.push_back({begin, end});
       std::fill(covered + begin, covered + end, true);
     }
-    const Union measured = MeasureUnion(&intervals);
+    const UnionLength measured = MeasureUnion(&intervals);
     EXPECT_EQ(measured.covered, std::count(covered, covered + 64, true));
   }
 }
