@@ -1,4 +1,4 @@
-// The names and categories by which host spans are told apart.
+// The names and categories that make a host span a call, a wait, input or communication.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/host_spans.h"
 
