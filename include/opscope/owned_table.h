@@ -44,7 +44,7 @@ class OwnedTable {
   // `unknown`: the number that means "unknown".
   void AddNumbers(const Description& column, const std::vector<int64_t>& numbers, int64_t unknown);
   // NaN: unknown.
-  void AddShares(const Description& column, const std::vector<double>& shares);
+  void AddDoubles(const Description& column, const std::vector<double>& doubles);
   // `bytes`: the values of a number type, one after the other.
   void AddBytes(const Description& column, ColumnType type, std::string bytes,
                 std::optional<uint64_t> unknown = std::nullopt);

@@ -13,6 +13,7 @@
 #include "opscope/report/modules.h"
 #include "opscope/report/quality.h"
 #include "opscope/report/result_table.h"
+#include "opscope/report/steps.h"
 #include "opscope/report/summary.h"
 #include "opscope/torch/memory_timeline_text.h"
 #include "opscope/torch/table.h"

@@ -14,6 +14,7 @@
 #include "opscope/analysis/modules.h"
 #include "opscope/analysis/op_summary.h"
 #include "opscope/analysis/span_filter.h"
+#include "opscope/analysis/steps.h"
 #include "opscope/report.h"
 
 namespace opscope::python {
@@ -71,6 +72,17 @@ ComputedTable SummaryRows(const SharedTrace& self, const std::vector<std::string
   }));
 }
 
+ComputedTable StepRows(const SharedTrace& self, const Where& where) {
+  return RowsOf(self, where,
+                [](const Trace& trace, Selected spans) { return StepTimesTable(trace, MeasureSteps(trace, spans)); });
+}
+
+ComputedTable StepDurationRow(const SharedTrace& self, const Where& where) {
+  return RowsOf(self, where, [](const Trace& trace, Selected spans) {
+    return StepDurationsTable(trace, MeasureSteps(trace, spans));
+  });
+}
+
 ComputedTable DeviceRows(const SharedTrace& self, const Where& where, int64_t kernel_gap_ns) {
   return RowsOf(self, where, [&](const Trace& trace, Selected spans) {
     return DeviceTable(trace, MeasureDevices(trace, {.selected = spans, .kernel_gap_ns = kernel_gap_ns}));
@@ -119,6 +131,8 @@ void BindResults(nb::module_& module) {
              "The operator summary, at most `limit` rows.");
   define("modules", &ModuleRows);
   define("module_table", &ModuleText);
+  define("steps_summary", &StepRows);
+  define("step_durations", &StepDurationRow);
   define("devices", &DeviceRows, gap);
   define("device_table", &DeviceText, gap);
   define("device_kernels", &KernelRows);

@@ -171,6 +171,30 @@ class Trace(TraceTables):
         """The same as an indented table; "" when no module was recorded."""
         return TableText(_core.module_table(self._core, where))
 
+    def steps_summary(self, *, where: str | None = None) -> ResultRows:
+        """How long each training step was, and what it consists of: a dict per step, by rank and begin.
+
+        "compute_ns", "communication_ns", "copy_ns", "input_ns", "host_ns", "other_ns" and "idle_ns" add up to
+        "duration_ns"; each moment counts for the first of them that holds. ``where`` chooses spans, as in `summary`.
+
+        >>> step = {"ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 9, "name": "ProfilerStep#4"}
+        >>> step["cat"] = "user_annotation"
+        >>> op = step | {"ts": 2, "dur": 5, "name": "aten::mm", "cat": "cpu_op"}
+        >>> run = opscope.read(json.dumps([step, op]).encode())
+        >>> [(row["step"], row["duration_ns"], row["host_ns"], row["idle_ns"]) for row in run.steps_summary()]
+        [(4, 9000, 5000, 4000)]
+        """
+        return ResultRows(_core.steps_summary(self._core, where), "rows")
+
+    def step_durations(self, *, where: str | None = None) -> dict[str, int | None]:
+        """Statistics of the lengths of the steps: "count", "mean_ns", "p50_ns", "p99_ns", "min_ns", "max_ns",
+        "stddev_ns"; without steps "count" is 0 and the others are None.
+
+        >>> trace.step_durations()["count"]
+        0
+        """
+        return ResultRows(_core.step_durations(self._core, where), "summary")[0]
+
     def devices(self, *, where: str | None = None, kernel_gap_ns: int = 30_000) -> ResultRows:
         """How busy each device was, and why not: a dict per device ("stream" is "all"), followed by one per stream.
 

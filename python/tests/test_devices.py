@@ -84,7 +84,7 @@ def brute_force(events, stream):
     row["shorter_than_launch"] = sum(work[1] - work[0] < call[1] - call[0] for work, call in pairs)
     waiting = [range(call[0], work[0]) for work, call in pairs]
     row["queue_max"] = max((sum(moment in each for each in waiting) for moment in range(last)), default=0)
-    row["queue_mean"] = sum(map(len, waiting)) // row["window_ns"] if row["window_ns"] else 0
+    row["queue_mean"] = sum(map(len, waiting)) / row["window_ns"] if row["window_ns"] else 0
     return row
 
 

@@ -99,4 +99,9 @@ std::string StepRanges(const Trace& trace) {
   return ranges;
 }
 
+int64_t FirstBegin(const Trace& trace) {
+  const auto starts = trace.spans().start;
+  return starts.empty() ? 0 : std::min_element(starts.begin(), starts.end())->ns;
+}
+
 }  // namespace opscope

@@ -55,7 +55,7 @@ LaunchDelays MeasureLaunches(std::span<const LaunchedWork> works, int64_t window
   const DurationQuantiles spread = QuantilesOf(delays);
   result.delay = {sum / static_cast<int64_t>(delays.size()), spread.p50_ns, spread.p99_ns, largest};
   result.queue_max = MaxConcurrent(waits);
-  result.queue_mean = window_ns > 0 ? waited / window_ns : 0;
+  result.queue_mean = window_ns > 0 ? static_cast<double>(waited) / static_cast<double>(window_ns) : 0;
   return result;
 }
 

@@ -14,21 +14,21 @@
 namespace opscope {
 
 void DescribeCommandLine(const HostProbe& probe_host, CommandLine* line) {
-  *line = {
-      .description = "A performance profiler for deep-learning programs.",
-      .footer = "Exit codes: 0 done, 1 could not do it, 2 wrong usage, 3 done in part (damaged input).",
-      .verbs = {SummaryVerb(), InfoVerb(), ExportVerb(), ConvertVerb(), MergeVerb(), FlameVerb(), ModulesVerb(),
-                DevicesVerb(), AnalyzeMegEngineVerb(), DoctorVerb(probe_host), CompletionVerb(line), ManVerb(line)},
-      .environment = {{"NO_COLOR", "Set to anything: no colour, as with --no-color."},
-                      {"COLUMNS", "The width of the tables, where the terminal does not tell it."},
-                      {"OPSCOPE_LOG", "off: no progress on long work."}},
-      .examples = {
-          {"opscope summary trace.json.gz --limit 20", "The twenty operators that took longest."},
-          {"opscope summary run.opscope --where 'name ~ conv and duration > 10us' --steps 3..7",
-           "Of steps 3 to 7, the convolutions that took longer than ten microseconds."},
-          {"opscope merge rank*.json.gz -o all.opscope", "The ranks of a job as one trace."},
-          {"opscope export all.opscope --to chrome -o - | gzip > all.json.gz", "Kineto's JSON, for any viewer."},
-          {"eval \"$(opscope completion bash)\"", "Completion in this shell."}}};
+  *line = {.description = "A performance profiler for deep-learning programs.",
+           .footer = "Exit codes: 0 done, 1 could not do it, 2 wrong usage, 3 done in part (damaged input).",
+           .verbs = {SummaryVerb(), InfoVerb(), ExportVerb(), ConvertVerb(), MergeVerb(), FlameVerb(), ModulesVerb(),
+                     StepsVerb(), DevicesVerb(), AnalyzeMegEngineVerb(), DoctorVerb(probe_host), CompletionVerb(line),
+                     ManVerb(line)},
+           .environment = {{"NO_COLOR", "Set to anything: no colour, as with --no-color."},
+                           {"COLUMNS", "The width of the tables, where the terminal does not tell it."},
+                           {"OPSCOPE_LOG", "off: no progress on long work."}},
+           .examples = {
+               {"opscope summary trace.json.gz --limit 20", "The twenty operators that took longest."},
+               {"opscope summary run.opscope --where 'name ~ conv and duration > 10us' --steps 3..7",
+                "Of steps 3 to 7, the convolutions that took longer than ten microseconds."},
+               {"opscope merge rank*.json.gz -o all.opscope", "The ranks of a job as one trace."},
+               {"opscope export all.opscope --to chrome -o - | gzip > all.json.gz", "Kineto's JSON, for any viewer."},
+               {"eval \"$(opscope completion bash)\"", "Completion in this shell."}}};
 }
 
 namespace {

@@ -39,6 +39,7 @@ Verb MergeVerb();
 Verb FlameVerb();
 Verb ModulesVerb();
 Verb DevicesVerb();
+Verb StepsVerb();
 Verb AnalyzeMegEngineVerb();
 Verb DoctorVerb(const HostProbe& probe_host);
 // What these two tell of; it must be there when they run.

@@ -80,7 +80,7 @@ constexpr ResultField<DeviceRow> kDeviceFields[] = {
      [](const DeviceRow& r) { return r.launches.shorter_than_launch; }},
     {{"queue_max", "Queue max", kNumber, "Most works that were launched and had not begun.", kIfNonZero},
      [](const DeviceRow& r) { return r.launches.queue_max; }},
-    {{"queue_mean", "", kNumber, "The same, as a mean over the window of the device, rounded down."},
+    {{"queue_mean", "", kDouble, "The same, as a mean over the window of the device."},
      [](const DeviceRow& r) { return r.launches.queue_mean; }},
     {{"tensor_core_ns", "Tensor cores", kTime, "Time in which a kernel ran whose name says that it uses tensor cores.",
       kIfNonZero},

@@ -1,6 +1,5 @@
 // The threads and the steps of a trace: the columns of `opscope info --list-threads` and `--list-steps`.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -76,11 +75,6 @@ constexpr ResultField<StepLine> kStepFields[] = {
     {{"start_ns", "", kTime, "Begin, since `epoch_ns`."}, [](const StepLine& l) { return l.step.start_ns; }},
     {{"duration_ns", "Time", kTime, "Length."}, [](const StepLine& l) { return l.step.duration_ns; }},
 };
-
-int64_t FirstBegin(const Trace& trace) {
-  const auto& starts = trace.spans().start;
-  return starts.empty() ? 0 : std::min_element(starts.begin(), starts.end())->ns;
-}
 
 }  // namespace
 

@@ -7,14 +7,16 @@
 #include "opscope/report/merge.h"
 #include "opscope/report/modules.h"
 #include "opscope/report/result_table.h"
+#include "opscope/report/steps.h"
 #include "opscope/report/summary.h"
 
 namespace opscope {
 
 std::span<const ResultDescription* const> ResultDescriptions() {
   static const ResultDescription* const results[] = {
-      &SummaryResult(), &AsyncSummaryResult(), &ModuleResult(),     &DeviceResult(),   &KernelResult(),
-      &CopyResult(),    &InfoResult(),         &ThreadListResult(), &StepListResult(), &MergeResult(),
+      &SummaryResult(),       &AsyncSummaryResult(), &ModuleResult(),   &StepTimesResult(),
+      &StepDurationsResult(), &DeviceResult(),       &KernelResult(),   &CopyResult(),
+      &InfoResult(),          &ThreadListResult(),   &StepListResult(), &MergeResult(),
   };
   return results;
 }

@@ -1,4 +1,4 @@
-// A ResultTable holds the values of a result by column: texts, integers or shares, as the column's unit says. Every
+// A ResultTable holds the values of a result by column: texts, integers or doubles, as the column's unit says. Every
 // form of the result is a loop over columns and rows that asks the column how one value is written:
 //
 //   {"busy_ns", "Busy", kTime}, value 1234567   ->   text "1.235 ms", JSON "busy_ns":1234567, CSV 1234567
@@ -26,11 +26,6 @@ namespace {
 
 constexpr int64_t kUnknownNumber = INT64_MIN;
 
-// As programs read it.
-double RoundedShare(double share) {
-  return std::round(share * 1e6) / 1e6;
-}
-
 template <typename T>
 void Reorder(const std::vector<uint32_t>& order, std::vector<T>* values) {
   if (values->empty()) return;
@@ -46,16 +41,18 @@ void Reorder(const std::vector<uint32_t>& order, std::vector<T>* values) {
 bool ResultTable::Column::IsUnknown(size_t row) const {
   if (unit == ResultUnit::kText) return false;
   if (unit == ResultUnit::kFigure) return texts[row].empty();
-  return unit == ResultUnit::kShare ? std::isnan(shares[row]) : numbers[row] == kUnknownNumber;
+  return HasDoubles() ? std::isnan(doubles[row]) : numbers[row] == kUnknownNumber;
 }
 
 bool ResultTable::Column::IsShown() const {
-  const auto any = [&](auto holds) { return std::any_of(numbers.begin(), numbers.end(), holds); };
   if (title.empty()) return false;
-  if (shown == ColumnShown::kIfNonZero)
-    return any([](int64_t number) { return number != 0 && number != kUnknownNumber; });
-  if (shown == ColumnShown::kAlways || any([](int64_t number) { return number >= 0; })) return true;
-  return std::any_of(shares.begin(), shares.end(), [](double share) { return !std::isnan(share); });
+  if (shown == ColumnShown::kAlways) return true;
+  const bool is_zero_shown = shown == ColumnShown::kIfKnown;
+  return std::any_of(
+             numbers.begin(), numbers.end(),
+             [=](int64_t number) { return is_zero_shown ? number >= 0 : number != 0 && number != kUnknownNumber; }) ||
+         std::any_of(doubles.begin(), doubles.end(),
+                     [=](double value) { return !std::isnan(value) && (is_zero_shown || value != 0); });
 }
 
 std::string ResultTable::Column::Cell(size_t row) const {
@@ -72,17 +69,23 @@ std::string ResultTable::Column::Cell(size_t row) const {
       return HumanBytes(numbers[row]);
     case ResultUnit::kAmount:
       return HumanCount(numbers[row]);
+    case ResultUnit::kDouble:
+      return FixedText(doubles[row], 2);
     case ResultUnit::kShare:
       break;
   }
-  return FixedText(100.0 * shares[row], 1) + "%";
+  return FixedText(100.0 * doubles[row], 1) + "%";
+}
+
+double ResultTable::Column::ProgramValue(size_t row) const {
+  return unit == ResultUnit::kShare ? std::round(doubles[row] * 1e6) / 1e6 : doubles[row];
 }
 
 void ResultTable::Column::AppendValue(size_t row, std::string_view nothing, std::string* out) const {
   if (IsUnknown(row)) {
     *out += nothing;
-  } else if (unit == ResultUnit::kShare) {
-    AppendDouble(out, RoundedShare(shares[row]));
+  } else if (HasDoubles()) {
+    AppendDouble(out, ProgramValue(row));
   } else {
     AppendInt(out, numbers[row]);
   }
@@ -90,7 +93,8 @@ void ResultTable::Column::AppendValue(size_t row, std::string_view nothing, std:
 
 bool ResultTable::Column::IsBefore(uint32_t a, uint32_t b) const {
   if (unit == ResultUnit::kText) return texts[a] < texts[b];
-  return unit == ResultUnit::kShare ? shares[a] > shares[b] : numbers[a] > numbers[b];
+  if (!HasDoubles()) return numbers[a] > numbers[b];
+  return IsUnknown(b) ? !IsUnknown(a) : doubles[a] > doubles[b];
 }
 
 ResultTable::Column& ResultTable::Begin(const ResultColumn& column) {
@@ -100,18 +104,18 @@ ResultTable::Column& ResultTable::Begin(const ResultColumn& column) {
 void ResultTable::Append(ResultValue value, Column* column) {
   auto& held = value.value_;
   const auto* number = std::get_if<int64_t>(&held);
-  const auto* share = std::get_if<double>(&held);
+  const auto* real = std::get_if<double>(&held);
   if (column->unit == ResultUnit::kText || column->unit == ResultUnit::kFigure) {
     auto* text = std::get_if<std::string>(&held);
     column->texts.push_back(text != nullptr ? std::move(*text) : std::string());
-  } else if (column->unit == ResultUnit::kShare) {
-    column->shares.push_back(share != nullptr    ? *share
-                             : number != nullptr ? static_cast<double>(*number)
-                                                 : std::numeric_limits<double>::quiet_NaN());
+  } else if (column->HasDoubles()) {
+    column->doubles.push_back(real != nullptr     ? *real
+                              : number != nullptr ? static_cast<double>(*number)
+                                                  : std::numeric_limits<double>::quiet_NaN());
   } else {
-    column->numbers.push_back(number != nullptr  ? *number
-                              : share != nullptr ? static_cast<int64_t>(*share)
-                                                 : kUnknownNumber);
+    column->numbers.push_back(number != nullptr ? *number
+                              : real != nullptr ? static_cast<int64_t>(*real)
+                                                : kUnknownNumber);
   }
 }
 
@@ -146,7 +150,7 @@ Status ResultTable::Sort(std::string_view key) {
   for (Column& column : columns_) {
     Reorder(order.value(), &column.texts);
     Reorder(order.value(), &column.numbers);
-    Reorder(order.value(), &column.shares);
+    Reorder(order.value(), &column.doubles);
   }
   Keep(SortColumn(key).value()->key);
   return {};
@@ -154,7 +158,7 @@ Status ResultTable::Sort(std::string_view key) {
 
 size_t ResultTable::size() const {
   if (columns_.empty()) return 0;
-  return std::max({columns_[0].texts.size(), columns_[0].numbers.size(), columns_[0].shares.size()});
+  return std::max({columns_[0].texts.size(), columns_[0].numbers.size(), columns_[0].doubles.size()});
 }
 
 size_t ResultTable::RowCount(size_t limit) const {
@@ -242,10 +246,11 @@ std::shared_ptr<const OwnedTable> ResultTable::ToTable(std::optional<size_t> lim
     const OwnedTable::Description described{.name = column.key, .documentation = column.documentation};
     if (column.unit == ResultUnit::kText) {
       table->AddTexts(described, {column.texts.begin(), column.texts.begin() + static_cast<std::ptrdiff_t>(rows)});
-    } else if (column.unit == ResultUnit::kShare) {
-      std::vector<double> shares = first(column.shares);
-      std::transform(shares.begin(), shares.end(), shares.begin(), RoundedShare);
-      table->AddShares(described, shares);
+    } else if (column.HasDoubles()) {
+      std::vector<double> values;
+      for (size_t row = 0; row < rows; ++row)
+        values.push_back(column.ProgramValue(row));
+      table->AddDoubles(described, values);
     } else {
       table->AddNumbers(described, first(column.numbers), kUnknownNumber);
     }
@@ -271,7 +276,13 @@ std::string ResultJson(const VerbResult& result, const Trace& trace, const RowOp
   if (!result.facts_json.empty()) out.append(",").append(result.facts_json);
   for (const ResultTable& table : result.tables) {
     document.Key(table.description().list);
-    table.AppendJson(options.limit, &out);
+    if (table.description().is_object) {
+      out += '{';
+      table.AppendJsonMembers(0, &out);
+      out += '}';
+    } else {
+      table.AppendJson(options.limit, &out);
+    }
   }
   document.Key("problems");
   out += ProblemsJson(trace);

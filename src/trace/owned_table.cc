@@ -56,9 +56,9 @@ void OwnedTable::AddNumbers(const Description& column, const std::vector<int64_t
   AddBytes(column, ColumnType::kInt64, BytesOf(numbers), static_cast<uint64_t>(unknown));
 }
 
-void OwnedTable::AddShares(const Description& column, const std::vector<double>& shares) {
+void OwnedTable::AddDoubles(const Description& column, const std::vector<double>& doubles) {
   const double unknown = std::numeric_limits<double>::quiet_NaN();
-  std::vector<double> values = shares;
+  std::vector<double> values = doubles;
   for (double& value : values) {
     if (std::isnan(value)) value = unknown;  // all with the same bits
   }

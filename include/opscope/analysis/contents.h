@@ -52,6 +52,8 @@ struct ListedStep {
 };
 // Ordered by rank and start. O(spans log steps).
 [[nodiscard]] std::vector<ListedStep> ListSteps(const Trace& trace);
+// Begin of the first span, relative to the trace's epoch; 0 without spans. O(spans).
+[[nodiscard]] int64_t FirstBegin(const Trace& trace);
 // The numbers of all steps as ranges, "0..7, 9"; "" for a trace without steps.
 [[nodiscard]] std::string StepRanges(const Trace& trace);
 

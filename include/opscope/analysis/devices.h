@@ -17,7 +17,7 @@
 namespace opscope {
 
 // Relation of a row's device spans to the host calls that launched them.
-// Nanoseconds; means are rounded down.
+// Nanoseconds; mean delays are rounded down.
 struct LaunchDelays {
   // Spans whose launch is known.
   uint64_t launched = 0;
@@ -32,8 +32,8 @@ struct LaunchDelays {
   std::optional<Delay> delay;
   // Largest number of spans that were launched and had not begun.
   int64_t queue_max = 0;
-  // Mean of that number over the window of the device, rounded down.
-  int64_t queue_mean = 0;
+  // Mean of that number over the window of the device; 0 for a window of length 0.
+  double queue_mean = 0;
 };
 
 // A device, or one of its streams. Times are unions in nanoseconds: an overlap

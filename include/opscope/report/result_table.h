@@ -52,14 +52,15 @@ enum class ResultUnit : uint8_t {
   kBytes,
   kAmount,  // a large integer, in text tables with k, M, G: FLOPs
   kShare,   // a part of 1, to a millionth; in text tables per cent
+  kDouble,  // a floating-point number; in text tables with two decimals
   kFigure,  // a text that is aligned as a number, for text tables alone; "": unknown
 };
 
 // When a text table has a column. JSON, CSV, Arrow and Python have every column that has a key.
 enum class ColumnShown : uint8_t {
   kAlways,
-  kIfNonZero,  // a number is known and not 0
-  kIfKnown,    // a share is known, or a number is known and not negative
+  kIfNonZero,  // a value is known and not 0
+  kIfKnown,    // an integer is known and not negative, or a double is known
 };
 
 struct ResultColumn {
@@ -76,6 +77,7 @@ struct ResultDescription {
   std::string_view list;  // key of the list in JSON
   std::string_view documentation;
   std::vector<ResultColumn> columns;
+  bool is_object = false;  // it has one row, which JSON has as an object instead of a list
 };
 
 // The results of all verbs.
@@ -122,8 +124,8 @@ struct ResultField : ResultColumn {
 // REQUIRES: the fields are constants of the program.
 template <typename Row>
 ResultDescription DescribeResult(std::string_view verb, std::string_view list, std::string_view documentation,
-                                 std::span<const ResultField<Row>> fields) {
-  return {verb, list, documentation, {fields.begin(), fields.end()}};
+                                 std::span<const ResultField<Row>> fields, bool is_object = false) {
+  return {verb, list, documentation, {fields.begin(), fields.end()}, is_object};
 }
 
 class ResultTable {
@@ -164,13 +166,15 @@ class ResultTable {
   struct Column : ResultColumn {
     std::vector<std::string> texts;  // kText, kFigure
     std::vector<int64_t> numbers;    // INT64_MIN: unknown
-    std::vector<double> shares;      // kShare; NaN: unknown
+    std::vector<double> doubles;     // kShare, kDouble; NaN: unknown
     bool is_kept = false;
 
     explicit Column(const ResultColumn& column) : ResultColumn(column) {}
+    bool HasDoubles() const { return unit == ResultUnit::kShare || unit == ResultUnit::kDouble; }
     bool IsUnknown(size_t row) const;
     bool IsShown() const;
     std::string Cell(size_t row) const;
+    double ProgramValue(size_t row) const;  // as programs read it; of columns with doubles
     // As programs read it; `nothing` where it is unknown.
     void AppendValue(size_t row, std::string_view nothing, std::string* out) const;
     bool IsBefore(uint32_t a, uint32_t b) const;

@@ -1,0 +1,32 @@
+// `opscope steps`: how long each training step was, and what it consists of.
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/report/steps.h"
+
+#include <span>
+
+#include "cli/result_verb.h"
+
+namespace opscope {
+namespace {
+
+VerbResult ComputeSteps(std::span<const Trace> traces, const ResultVerb& verb) {
+  const Trace& trace = traces[0];
+  const SelectedSpans selected(verb.filter, trace);
+  const StepReport report = MeasureSteps(trace, selected.get());
+  VerbResult result = StepsVerbResult(trace, report);
+  if (!report.rows.empty()) return result;
+  result.why_empty = trace.steps().size() == 0 ? kNoSteps : DescribeEmptySelection(trace, verb.filter);
+  if (result.why_empty.empty()) result.why_empty = "none of the selected spans counts in a step";
+  return result;
+}
+
+}  // namespace
+
+Verb StepsVerb() {
+  return MakeResultVerb({.name = "steps",
+                         .description = "how long the training steps were, and what they consist of",
+                         .sort_help = "a JSON field such as duration_ns or idle_ns (default: by rank and begin)",
+                         .compute = &ComputeSteps});
+}
+
+}  // namespace opscope
