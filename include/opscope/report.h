@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "opscope/report/advise.h"
 #include "opscope/report/devices.h"
 #include "opscope/report/flame.h"
 #include "opscope/report/info.h"

@@ -2,6 +2,7 @@
 // that numbers stay numbers, and pandas or Arrow can read them without a copy.
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "bindings.h"
+#include "opscope/analysis/advise.h"
 #include "opscope/analysis/device_report.h"
 #include "opscope/analysis/modules.h"
 #include "opscope/analysis/op_summary.h"
@@ -83,6 +85,20 @@ ComputedTable StepDurationRow(const SharedTrace& self, const Where& where) {
   });
 }
 
+// The findings, the evidence of all of them, and how many each has.
+nb::tuple AdviceRows(const SharedTrace& self, const Where& where) {
+  std::vector<size_t> counts;
+  std::shared_ptr<const OwnedTable> evidence;
+  ComputedTable findings = RowsOf(self, where, [&](const Trace& trace, Selected spans) {
+    const Advice advice = Advise(trace, {.selected = spans});
+    for (const Finding& finding : advice.findings)
+      counts.push_back(finding.evidence.size());
+    evidence = EvidenceTable(trace, advice).ToTable();
+    return AdviceTable(trace, advice);
+  });
+  return nb::make_tuple(std::move(findings), ToMadeTable(std::move(evidence)), counts);
+}
+
 ComputedTable DeviceRows(const SharedTrace& self, const Where& where, int64_t kernel_gap_ns) {
   return RowsOf(self, where, [&](const Trace& trace, Selected spans) {
     return DeviceTable(trace, MeasureDevices(trace, {.selected = spans, .kernel_gap_ns = kernel_gap_ns}));
@@ -133,6 +149,7 @@ void BindResults(nb::module_& module) {
   define("module_table", &ModuleText);
   define("steps_summary", &StepRows);
   define("step_durations", &StepDurationRow);
+  define("advise", &AdviceRows);
   define("devices", &DeviceRows, gap);
   define("device_table", &DeviceText, gap);
   define("device_kernels", &KernelRows);

@@ -18,6 +18,7 @@ The examples read this trace::
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from collections.abc import Sequence
@@ -194,6 +195,26 @@ class Trace(TraceTables):
         0
         """
         return ResultRows(_core.step_durations(self._core, where), "summary")[0]
+
+    def advise(self, *, where: str | None = None) -> ResultRows:
+        """What slows the program down and what to do about it: a dict per finding, largest saving first.
+
+        "message" says it in words, "saving_ns" is the estimated time per step that the repair saves. "evidence" is a
+        list of dicts, the time ranges that the finding rests on. Without findings the list is empty. ``where`` chooses
+        spans, as in `summary`.
+
+        >>> step = {"ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 90, "name": "ProfilerStep#4"}
+        >>> step["cat"] = "user_annotation"
+        >>> wait = step | {"ts": 5, "dur": 40, "name": "enumerate(DataLoader)#_BaseDataLoaderIter.__next__"}
+        >>> finding = opscope.read(json.dumps([step, wait]).encode()).advise()[0]
+        >>> finding["kind"], finding["saving_ns"], finding["evidence"][0]["start_ns"]
+        ('input_starvation', 40000, 5000)
+        """
+        findings, evidence, counts = _core.advise(self._core, where)
+        rows, ranges = ResultRows(findings, "rows"), iter(ResultRows(evidence, "evidence"))
+        for row, count in zip(rows, counts, strict=True):
+            row["evidence"] = list(itertools.islice(ranges, count))
+        return rows
 
     def devices(self, *, where: str | None = None, kernel_gap_ns: int = 30_000) -> ResultRows:
         """How busy each device was, and why not: a dict per device ("stream" is "all"), followed by one per stream.

@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "analysis/device_gaps.h"
 #include "analysis/device_report.h"
 #include "analysis/intervals.h"
 #include "analysis/launch_delays.h"
@@ -41,24 +42,13 @@ UnionLength UnionOf(const std::vector<Work>& works, const Predicate& counts) {
   return MeasureUnion(&chosen);
 }
 
-// Why nothing ran between two works of a row. `works`: by begin.
-void ExplainGaps(const std::vector<Work>& works, int64_t kernel_gap_ns, DeviceRow* row) {
-  int64_t reached = works.front().what.end;
-  for (size_t at = 1; at < works.size();) {
-    const int64_t begin = works[at].what.begin;
-    std::optional<int64_t> called;  // for the earliest of those that end the gap
-    int64_t end = reached;
-    for (; at < works.size() && works[at].what.begin == begin; ++at) {
-      if (works[at].launch) called = std::min(called.value_or(INT64_MAX), works[at].launch->begin);
-      end = std::max(end, works[at].what.end);
-    }
-    if (begin > reached) {
-      const int64_t gap = SaturatingSubtract(begin, reached);
-      const bool is_late = called && *called > reached;
-      int64_t& wait = is_late ? row->host_wait_ns : gap < kernel_gap_ns ? row->kernel_wait_ns : row->other_wait_ns;
-      wait = SaturatingAdd(wait, gap);
-    }
-    reached = end;
+// The parts of idle time. `works`: by begin.
+void ExplainIdleTime(const std::vector<LaunchedWork>& works, int64_t kernel_gap_ns, DeviceRow* row) {
+  for (const DeviceGap& gap : FindGaps(works, kernel_gap_ns)) {
+    int64_t& wait = gap.cause == GapCause::kHostWait     ? row->host_wait_ns
+                    : gap.cause == GapCause::kKernelWait ? row->kernel_wait_ns
+                                                         : row->other_wait_ns;
+    wait = SaturatingAdd(wait, SaturatingSubtract(gap.end, gap.begin));
   }
   row->outside_ns = row->idle_ns();
   for (const int64_t wait : {row->host_wait_ns, row->kernel_wait_ns, row->other_wait_ns})
@@ -102,10 +92,11 @@ DeviceRow Measure(std::vector<Work>* works, const Interval& window, int64_t kern
   row.window_ns = SaturatingSubtract(window.end, window.begin);
   std::sort(works->begin(), works->end(), [](const Work& a, const Work& b) { return a.what.begin < b.what.begin; });
   AddTimes(*works, window, &row);
-  ExplainGaps(*works, kernel_gap_ns, &row);
   std::vector<LaunchedWork> launched;
+  launched.reserve(works->size());
   for (const Work& work : *works)
     launched.push_back({work.interval(), work.launch});
+  ExplainIdleTime(launched, kernel_gap_ns, &row);
   row.launches = MeasureLaunches(launched, row.window_ns);
   return row;
 }

@@ -17,6 +17,7 @@ namespace opscope {
 struct LaunchedWork {
   Interval work;
   std::optional<Interval> launch;
+  uint32_t span = 0;  // row of the work, for who needs it
 };
 
 // window_ns: period for the mean queue length; 0 gives 0. O(n log n).

@@ -40,6 +40,7 @@ Verb FlameVerb();
 Verb ModulesVerb();
 Verb DevicesVerb();
 Verb StepsVerb();
+Verb AdviseVerb();
 Verb AnalyzeMegEngineVerb();
 Verb DoctorVerb(const HostProbe& probe_host);
 // What these two tell of; it must be there when they run.

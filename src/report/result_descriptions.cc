@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
+#include "opscope/report/advise.h"
 #include "opscope/report/devices.h"
 #include "opscope/report/info.h"
 #include "opscope/report/merge.h"
@@ -14,9 +15,9 @@ namespace opscope {
 
 std::span<const ResultDescription* const> ResultDescriptions() {
   static const ResultDescription* const results[] = {
-      &SummaryResult(),       &AsyncSummaryResult(), &ModuleResult(),   &StepTimesResult(),
-      &StepDurationsResult(), &DeviceResult(),       &KernelResult(),   &CopyResult(),
-      &InfoResult(),          &ThreadListResult(),   &StepListResult(), &MergeResult(),
+      &SummaryResult(), &AsyncSummaryResult(), &ModuleResult(),   &StepTimesResult(), &StepDurationsResult(),
+      &DeviceResult(),  &KernelResult(),       &CopyResult(),     &AdviceResult(),    &EvidenceResult(),
+      &InfoResult(),    &ThreadListResult(),   &StepListResult(), &MergeResult(),
   };
   return results;
 }

@@ -124,6 +124,12 @@ void ResultTable::Keep(std::string_view key) {
     column.is_kept |= column.key.empty() ? column.title == key : column.key == key;
 }
 
+void ResultTable::Nest(ResultTable child, const std::vector<uint32_t>& first) {
+  Nested& nested = nested_.emplace_back(Nested{std::make_shared<const ResultTable>(std::move(child)), {}});
+  for (size_t row = 0; row + 1 < first.size(); ++row)
+    nested.ranges.emplace_back(first[row], first[row + 1]);
+}
+
 Result<const ResultTable::Column*> ResultTable::SortColumn(std::string_view key) const {
   const std::string text(key);
   std::string keys;
@@ -152,6 +158,8 @@ Status ResultTable::Sort(std::string_view key) {
     Reorder(order.value(), &column.numbers);
     Reorder(order.value(), &column.doubles);
   }
+  for (Nested& nested : nested_)
+    Reorder(order.value(), &nested.ranges);
   Keep(SortColumn(key).value()->key);
   return {};
 }
@@ -223,12 +231,22 @@ void ResultTable::AppendJsonMembers(size_t row, std::string* out) const {
       column.AppendValue(row, "null", out);
     }
   }
+  for (const Nested& nested : nested_) {
+    *out += std::exchange(separator, ",");
+    AppendJsonString(out, nested.rows->description().list);
+    *out += ':';
+    nested.rows->AppendJsonRows(nested.ranges[row].first, nested.ranges[row].second, out);
+  }
 }
 
 void ResultTable::AppendJson(size_t limit, std::string* out) const {
+  AppendJsonRows(0, RowCount(limit), out);
+}
+
+void ResultTable::AppendJsonRows(size_t first, size_t end, std::string* out) const {
   *out += '[';
-  for (size_t row = 0; row < RowCount(limit); ++row) {
-    *out += row == 0 ? "\n{" : ",\n{";
+  for (size_t row = first; row < end; ++row) {
+    *out += row == first ? "\n{" : ",\n{";
     AppendJsonMembers(row, out);
     *out += '}';
   }

@@ -118,6 +118,24 @@ TEST(ResultJson, HasFactsListsProblemsAndQuality) {
   EXPECT_EQ(std::string_view(root["quality"]["verdict"]), "good");
 }
 
+TEST(ResultJson, HasTheListsWithinRowsWhereSortingPutsThem) {
+  ResultTable table = Fruits();
+  const auto text = [](const ResultTable& rows, size_t row) {
+    std::string out;
+    rows.AppendJsonMembers(row, &out);
+    return out.substr(out.find("\"rows\""));
+  };
+  table.Nest(Fruits(), {0, 0, 1, 3});
+  EXPECT_EQ(text(table, 0), "\"rows\":[\n]");
+  const std::string third = text(table, 2);
+  EXPECT_EQ(std::count(third.begin(), third.end(), '{'), 2);
+  const Result<std::vector<uint32_t>> order = table.OrderBy("name");
+  ASSERT_TRUE(order.ok());
+  const std::string second = text(table, order.value()[1]);
+  ASSERT_TRUE(table.Sort("name").ok());
+  EXPECT_EQ(text(table, 1), second);
+}
+
 TEST(ResultDescriptions, HaveADocumentationForEachKeyAndNoKeyTwice) {
   for (const ResultDescription* result : ResultDescriptions()) {
     std::set<std::string_view> keys;

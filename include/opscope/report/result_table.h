@@ -144,6 +144,10 @@ class ResultTable {
   // For text tables: the column with this key or title stays where others give way in a narrow terminal.
   void Keep(std::string_view key);
 
+  // A list within each row of JSON, under the key `child.description().list`: row i has the rows of `child` from
+  // first[i] until first[i + 1]. REQUIRES: first.size() == size() + 1, after all columns are added.
+  void Nest(ResultTable child, const std::vector<uint32_t>& first);
+
   // Largest number first, or texts in their order; equal rows stay as they are. "total" may stand for "total_ns" or
   // "total_bytes". The column is kept. kInvalidArgument names the keys.
   [[nodiscard]] Status Sort(std::string_view key);
@@ -163,6 +167,11 @@ class ResultTable {
   [[nodiscard]] std::shared_ptr<const OwnedTable> ToTable(std::optional<size_t> limit = std::nullopt) const;
 
  private:
+  // The lists within the rows.
+  struct Nested {
+    std::shared_ptr<const ResultTable> rows;
+    std::vector<std::pair<uint32_t, uint32_t>> ranges;  // by row of this table
+  };
   struct Column : ResultColumn {
     std::vector<std::string> texts;  // kText, kFigure
     std::vector<int64_t> numbers;    // INT64_MIN: unknown
@@ -184,9 +193,11 @@ class ResultTable {
   Column& Begin(const ResultColumn& column);
   static void Append(ResultValue value, Column* column);
   size_t RowCount(size_t limit) const;
+  void AppendJsonRows(size_t first, size_t end, std::string* out) const;
 
   const ResultDescription* description_;
   std::vector<Column> columns_;
+  std::vector<Nested> nested_;
 };
 
 // All columns of the description.

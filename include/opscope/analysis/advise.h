@@ -1,0 +1,89 @@
+// Finds the causes that slow a program down, and estimates what each repair would save per
+// step. docs/reference/analyses.md, "Advice", has the rule of each kind.
+//
+//   const Advice advice = Advise(trace);
+//   for (const Finding& finding : advice.findings)
+//     Print(FindingKindName(finding.kind), finding.saving_ns);
+//
+// Thread rule: pure function of an immutable Trace; the result is a plain value.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "opscope/trace.h"
+
+namespace opscope {
+
+enum class FindingKind : uint8_t {
+  kSyncPoints,            // the device is idle after the host waited for it
+  kLaunchBound,           // the device waits for the host to launch work
+  kInputStarvation,       // the device, or a program without one, waits for input data
+  kSmallOps,              // several pointwise kernels or operators in a row
+  kHostDeviceCopies,      // copies between host and device beside which no kernel runs
+  kExposedCommunication,  // collectives beside which nothing is computed
+  kRecompiles,            // a compiler runs after the first step
+  kDeviceAllocations,     // the allocator calls the driver after the first two steps
+  kMemoryGrowth,          // each step leaves more memory allocated than the one before
+  kRankImbalance,         // one rank computes longer than the others
+  kThreadImbalance,       // one thread computes longer than the others beside it
+};
+// Number of kinds.
+inline constexpr size_t kFindingKinds = 11;
+
+// "sync_points", "launch_bound", ...: the words of JSON.
+[[nodiscard]] std::string_view FindingKindName(FindingKind kind);
+
+// How sure it is that the saving would be had. docs/reference/analyses.md says which kind has which.
+enum class Confidence : uint8_t { kLow, kMedium, kHigh };
+
+// A time range that a finding rests on.
+struct Evidence {
+  // Rank of the process; -1: unknown.
+  int32_t rank = -1;
+  // kNone: no single track.
+  TrackId track = TrackId::kNone;
+  // The span; kEmpty: a whole step or the window.
+  StringId name = StringId::kEmpty;
+  // Relative to the trace's epoch, in nanoseconds.
+  int64_t start_ns = 0, end_ns = 0;
+};
+
+struct Finding {
+  FindingKind kind = FindingKind::kSyncPoints;
+  // Estimate per step if the cause were gone, in nanoseconds, rounded down.
+  int64_t saving_ns = 0;
+  // kMemoryGrowth: median growth. nullopt: of the other kinds.
+  std::optional<int64_t> bytes_per_step;
+  Confidence confidence = Confidence::kMedium;
+  // Number of spans, gaps or runs that it consists of.
+  uint64_t count = 0;
+  // The longest ones, at most kMaxEvidence, in order of time.
+  std::vector<Evidence> evidence;
+
+  static constexpr size_t kMaxEvidence = 20;
+};
+
+struct Advice {
+  // Number of steps, each rank's counted; 1 for each rank if the trace has none.
+  uint64_t steps = 0;
+  // Their mean length, rounded down; 0 for an empty trace.
+  int64_t step_mean_ns = 0;
+  // Largest saving first, then in the order of kinds; at most one of each kind.
+  std::vector<Finding> findings;
+};
+
+// What to look at.
+struct AdviceOptions {
+  // One entry per span (SpanFilter::Select), 1 counts; nullptr: all spans count.
+  const std::vector<uint8_t>* selected = nullptr;
+};
+
+// O(n log n) in device work and in spans that findings name, O(spans) otherwise.
+[[nodiscard]] Advice Advise(const Trace& trace, const AdviceOptions& options = {});
+
+}  // namespace opscope

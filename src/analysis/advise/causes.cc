@@ -1,0 +1,70 @@
+// The rule that makes a finding of a cause: at least 5 % of the mean step, in at least half of the steps. Evidence is
+// bounded while it is collected, since a trace may have a million gaps: beyond a few thousand the longest are kept.
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/advise/causes.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "base/saturating.h"
+
+namespace opscope::advise {
+namespace {
+
+constexpr size_t kMostCollected = 4096;
+
+int64_t LengthOf(const Evidence& evidence) {
+  return SaturatingSubtract(evidence.end_ns, evidence.start_ns);
+}
+
+}  // namespace
+
+void Cause::AddSaving(size_t step, int64_t ns) {
+  savings_[step] = SaturatingAdd(savings_[step], ns);
+  total_ns_ = SaturatingAdd(total_ns_, ns);
+}
+
+void Cause::AddSavings(const RankActivity& rank, size_t first, const IntervalSet& set) {
+  for (size_t step = 0; step < rank.steps.size(); ++step)
+    AddSaving(first + step, set.LengthIn(rank.steps[step].time.begin, rank.steps[step].time.end));
+}
+
+void Cause::AddEvidence(const Evidence& evidence) {
+  ++finding_.count;
+  finding_.evidence.push_back(evidence);
+  if (finding_.evidence.size() >= kMostCollected) KeepLongest();
+}
+
+void Cause::AddEvidence(const Trace& trace, int32_t rank, const NamedSpan& span) {
+  AddEvidence({rank, trace.spans().track[span.span], trace.spans().name[span.span], span.time.begin, span.time.end});
+}
+
+void Cause::KeepLongest() {
+  std::vector<Evidence>& evidence = finding_.evidence;
+  if (evidence.size() <= Finding::kMaxEvidence) return;
+  const auto order = [](const Evidence& a, const Evidence& b) {
+    return std::tuple(-LengthOf(a), a.start_ns, a.rank, a.track) <
+           std::tuple(-LengthOf(b), b.start_ns, b.rank, b.track);
+  };
+  const auto end = evidence.begin() + static_cast<std::ptrdiff_t>(Finding::kMaxEvidence);
+  std::nth_element(evidence.begin(), end, evidence.end(), order);
+  evidence.erase(end, evidence.end());
+}
+
+std::optional<Finding> Cause::Conclude(int64_t step_mean_ns) {
+  const size_t divisor = divisor_.value_or(savings_.size());
+  const auto affected =
+      static_cast<size_t>(std::count_if(savings_.begin(), savings_.end(), [](int64_t saving) { return saving > 0; }));
+  const bool is_frequent = needed_ ? affected >= *needed_ : 2 * affected >= savings_.size();
+  if (divisor == 0 || affected == 0 || !is_frequent) return std::nullopt;
+  finding_.saving_ns = total_ns_ / static_cast<int64_t>(divisor);
+  if (finding_.saving_ns < step_mean_ns / 20 + (step_mean_ns % 20 != 0 ? 1 : 0)) return std::nullopt;
+  KeepLongest();
+  std::sort(finding_.evidence.begin(), finding_.evidence.end(), [](const Evidence& a, const Evidence& b) {
+    return std::tuple(a.start_ns, a.end_ns, a.rank, a.track) < std::tuple(b.start_ns, b.end_ns, b.rank, b.track);
+  });
+  return std::move(finding_);
+}
+
+}  // namespace opscope::advise

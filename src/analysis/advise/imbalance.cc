@@ -1,0 +1,209 @@
+// Causes that show when ranks or threads are compared. Steps of several ranks are one step if their numbers are equal.
+// Threads are compared within a step by the outermost host spans of one name, such as `forward` on the threads of
+// nn.DataParallel; those that do not run while the longest thread does are another phase of the program.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "analysis/advise/causes.h"
+#include "analysis/host_spans.h"
+#include "base/saturating.h"
+#include "opscope/analysis/steps.h"
+
+namespace opscope::advise {
+namespace {
+
+// What a rank took in a step.
+struct RankTime {
+  int32_t rank = -1;
+  TrackId track = TrackId::kNone;  // of the step
+  Interval step;
+  int64_t time_ns = 0;
+};
+using TimesByStep = std::map<int64_t, std::vector<RankTime>>;
+
+Evidence EvidenceOf(const RankTime& time) {
+  return {time.rank, time.track, StringId::kEmpty, time.step.begin, time.step.end};
+}
+
+const RankTime& Longest(const std::vector<RankTime>& times) {
+  return *std::max_element(times.begin(), times.end(),
+                           [](const RankTime& a, const RankTime& b) { return a.time_ns < b.time_ns; });
+}
+
+// How much longer the longest is than the mean, rounded down.
+template <typename Times>
+int64_t ExcessOver(const Times& times, int64_t longest) {
+  int64_t sum = 0;
+  for (const int64_t time : times)
+    sum = SaturatingAdd(sum, time);
+  const auto count = static_cast<int64_t>(times.size());
+  return longest - sum / count - (sum % count != 0 ? 1 : 0);
+}
+
+// An outermost host span of a name that several threads have.
+struct ThreadSpan {
+  size_t step = 0;
+  StringId name = StringId::kNone;
+  uint32_t track = 0;
+  Interval time;
+
+  auto order() const { return std::tuple(name, step, track, time.begin); }
+};
+
+class ThreadComparison {
+ public:
+  explicit ThreadComparison(const Job& job) : job_(job), host_(job.trace) {}
+
+  Cause Compare() {
+    size_t first = 0;
+    for (const RankActivity& rank : job_.ranks) {
+      if (rank.threads.size() > 1) Collect(rank, first);
+      first += rank.steps.size();
+    }
+    std::sort(spans_.begin(), spans_.end(),
+              [](const ThreadSpan& a, const ThreadSpan& b) { return a.order() < b.order(); });
+    Cause largest(FindingKind::kThreadImbalance, Confidence::kMedium, job_.steps);
+    for (size_t at = 0; at < spans_.size();) {
+      Cause cause(FindingKind::kThreadImbalance, Confidence::kMedium, job_.steps);
+      const StringId name = spans_[at].name;
+      while (at < spans_.size() && spans_[at].name == name) {
+        const size_t begin = at, step = spans_[at].step;
+        while (at < spans_.size() && spans_[at].name == name && spans_[at].step == step)
+          ++at;
+        CompareThreads(begin, at, &cause);
+      }
+      if (cause.total_ns() > largest.total_ns()) largest = std::move(cause);
+    }
+    return largest;
+  }
+
+ private:
+  template <typename Use>
+  void ForEachOutermost(uint32_t track, const Use& use) const {
+    const SpanColumns& spans = job_.trace.spans();
+    int64_t end = INT64_MIN;
+    host_.ForEach(track, [&](uint32_t span) {
+      if (job_.selected != nullptr && (*job_.selected)[span] == 0) return;
+      const int64_t begin = spans.start[span].ns;
+      if (begin < end) return;
+      end = SaturatingAdd(begin, spans.duration[span].ns);
+      if (spans.name[span] != StringId::kNone) use(spans.name[span], Interval{begin, end});
+    });
+  }
+
+  // The spans of names that more than one thread has: of others there is nothing to compare.
+  void Collect(const RankActivity& rank, size_t first_step) {
+    constexpr uint32_t kNoTrack = UINT32_MAX, kSeveral = UINT32_MAX - 1;
+    std::vector<uint32_t> track_of(job_.trace.string_count(), kNoTrack);
+    for (const uint32_t track : rank.threads) {
+      ForEachOutermost(track, [&](StringId name, const Interval&) {
+        uint32_t& seen = track_of[Row(name)];
+        seen = seen == kNoTrack || seen == track ? track : kSeveral;
+      });
+    }
+    for (const uint32_t track : rank.threads) {
+      ForEachOutermost(track, [&](StringId name, const Interval& time) {
+        if (track_of[Row(name)] != kSeveral) return;
+        if (const std::optional<size_t> step = rank.StepAt(time.begin))
+          spans_.push_back({first_step + *step, name, track, time});
+      });
+    }
+  }
+
+  // Spans [begin, end) have one name and one step, by track.
+  void CompareThreads(size_t begin, size_t end, Cause* cause) const {
+    struct ThreadTime {
+      uint32_t track;
+      IntervalSet times;
+    };
+    std::vector<ThreadTime> threads;
+    for (size_t at = begin; at < end;) {
+      std::vector<Interval> times;
+      const uint32_t track = spans_[at].track;
+      for (; at < end && spans_[at].track == track; ++at)
+        times.push_back(spans_[at].time);
+      threads.push_back({track, IntervalSet(std::move(times))});
+    }
+    if (threads.size() < 2) return;
+    const ThreadTime& longest =
+        *std::max_element(threads.begin(), threads.end(),
+                          [](const ThreadTime& a, const ThreadTime& b) { return a.times.length() < b.times.length(); });
+    std::vector<int64_t> lengths;
+    for (const ThreadTime& thread : threads) {
+      const bool overlaps = thread.times.Minus(longest.times).length() < thread.times.length();
+      if (&thread == &longest || overlaps) lengths.push_back(thread.times.length());
+    }
+    const int64_t excess = ExcessOver(lengths, longest.times.length());
+    if (lengths.size() < 2 || excess <= 0) return;
+    cause->AddSaving(spans_[begin].step, excess);
+    const auto intervals = longest.times.intervals();
+    cause->AddEvidence({RankOf(longest.track), TrackId{longest.track}, spans_[begin].name, intervals.front().begin,
+                        intervals.back().end});
+  }
+
+  int32_t RankOf(uint32_t track) const {
+    const ProcessId process = job_.trace.tracks().process[track];
+    return process == ProcessId::kNone ? -1 : job_.trace.processes().rank[Row(process)];
+  }
+
+  const Job& job_;
+  HostSpans host_;
+  std::vector<ThreadSpan> spans_;
+};
+
+}  // namespace
+
+Cause FindExposedCommunication(const Job& job) {
+  TimesByStep by_step;
+  for (const RankActivity& rank : job.ranks) {
+    const IntervalSet exposed = rank.communication.Minus(rank.compute);
+    for (const RankStep& step : rank.steps)
+      by_step[step.number].push_back(
+          {rank.rank, step.track, step.time, exposed.LengthIn(step.time.begin, step.time.end)});
+  }
+  Cause cause(FindingKind::kExposedCommunication, Confidence::kMedium, by_step.size());
+  size_t step = 0;
+  for (const auto& [number, times] : by_step) {
+    const RankTime& least = *std::min_element(
+        times.begin(), times.end(), [](const RankTime& a, const RankTime& b) { return a.time_ns < b.time_ns; });
+    cause.AddSaving(step++, least.time_ns);
+    if (least.time_ns > 0) cause.AddEvidence(EvidenceOf(least));
+  }
+  return cause;
+}
+
+Cause FindRankImbalance(const Job& job) {
+  TimesByStep by_step;
+  if (job.ranks.size() > 1 && job.has_real_steps()) {
+    const bool has_works =
+        std::any_of(job.ranks.begin(), job.ranks.end(), [](const RankActivity& rank) { return !rank.works.empty(); });
+    for (const StepTimes& row : MeasureSteps(job.trace, job.selected).rows) {
+      const int64_t time = has_works ? SaturatingAdd(row.compute_ns, row.copy_ns) : row.host_ns;
+      by_step[row.number].push_back(
+          {row.rank, TrackId::kNone, {row.start_ns, SaturatingAdd(row.start_ns, row.duration_ns)}, time});
+    }
+  }
+  std::erase_if(by_step, [](const auto& step) { return step.second.size() < 2; });
+  Cause cause(FindingKind::kRankImbalance, Confidence::kMedium, by_step.size());
+  size_t step = 0;
+  for (const auto& [number, times] : by_step) {
+    const RankTime& longest = Longest(times);
+    std::vector<int64_t> lengths;
+    for (const RankTime& time : times)
+      lengths.push_back(time.time_ns);
+    const int64_t excess = ExcessOver(lengths, longest.time_ns);
+    cause.AddSaving(step++, excess);
+    if (excess > 0) cause.AddEvidence(EvidenceOf(longest));
+  }
+  return cause;
+}
+
+Cause FindThreadImbalance(const Job& job) {
+  if (!job.has_real_steps()) return Cause(FindingKind::kThreadImbalance, Confidence::kMedium, 0);
+  return ThreadComparison(job).Compare();
+}
+
+}  // namespace opscope::advise

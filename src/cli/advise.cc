@@ -1,0 +1,26 @@
+// `opscope advise`: what slows the program down, how much its repair would save, and what to do.
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/report/advise.h"
+
+#include <span>
+
+#include "cli/result_verb.h"
+
+namespace opscope {
+namespace {
+
+VerbResult ComputeAdvice(std::span<const Trace> traces, const ResultVerb& verb) {
+  const SelectedSpans selected(verb.filter, traces[0]);
+  return AdviseVerbResult(traces[0], Advise(traces[0], {.selected = selected.get()}));
+}
+
+}  // namespace
+
+Verb AdviseVerb() {
+  return MakeResultVerb({.name = "advise",
+                         .description = "what slows the program down, and what to do about it",
+                         .sort_help = "a JSON field such as count (default: largest saving first)",
+                         .compute = &ComputeAdvice});
+}
+
+}  // namespace opscope
