@@ -7,6 +7,7 @@
 #pragma once
 
 #include "opscope/report/advise.h"
+#include "opscope/report/basis.h"
 #include "opscope/report/devices.h"
 #include "opscope/report/flame.h"
 #include "opscope/report/info.h"

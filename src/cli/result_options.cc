@@ -5,7 +5,10 @@
 #include <utility>
 
 #include "cli/terminal.h"
+#include "opscope/analysis/basis.h"
 #include "opscope/analysis/quality.h"
+#include "opscope/report/basis.h"
+#include "opscope/report/info.h"
 
 namespace opscope {
 
@@ -17,7 +20,33 @@ void AddResultOptions(Verb* verb, CommonOptions* common, ResultVerbOptions* opti
              .target = &options->limit,
              .description = "print this many rows (default: all)",
              .least = 1});
+  verb->Add({.names = {"--explain"},
+             .target = &options->explain,
+             .description = "also what the answer rests on: spans that count, problems, clocks, overhead; on standard "
+                            "error, in JSON as \"explain\""});
 }
+
+std::optional<ResultTable> BasisIfRequested(const ResultVerbOptions& options, const Trace& trace,
+                                            const std::vector<uint8_t>* selected) {
+  if (!options.explain) return std::nullopt;
+  return BasisTable(trace, MeasureBasis(trace, selected));
+}
+
+namespace {
+
+void ReportBasis(const std::string& file, const Trace& trace, const ResultTable& basis) {
+  for (const auto& [title, value] : basis.TextLines(0))
+    PrintError(InputName(file) + ": " + title + ": " + value);
+  const std::string problems = FormatProblems(trace);
+  if (problems.empty()) PrintError(InputName(file) + ": Problems: none");
+  for (size_t at = 0; at < problems.size();) {
+    const size_t end = problems.find('\n', at);
+    PrintError(InputName(file) + ": Problem: " + problems.substr(at, end - at));
+    at = end + 1;
+  }
+}
+
+}  // namespace
 
 int PrintResult(const std::string& verb, const std::string& file, const Trace& trace, const CommonOptions& common,
                 const ResultVerbOptions& options, VerbResult result, ResultWriter* writer) {
@@ -27,6 +56,7 @@ int PrintResult(const std::string& verb, const std::string& file, const Trace& t
   }
   const RowOptions rows{.limit = static_cast<size_t>(options.limit), .width = writer->width()};
   ReportNoResult(file, common, result.why_empty);
+  if (result.basis && !common.json) ReportBasis(file, trace, *result.basis);
   if (common.csv) return writer->Write(file, result.tables[0].Csv(rows.limit), true);
   if (!common.json) return writer->Write(file, ResultText(result, rows), true);
   if (!result.quality) result.quality = JudgeQuality(trace);

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/result_writer.h"
 #include "cli/verb.h"
@@ -17,6 +19,7 @@ namespace opscope {
 struct ResultVerbOptions {
   int64_t limit = 0;
   std::string sort;
+  bool explain = false;  // say what the answer rests on
 };
 
 // Also the keys of the verb's results, below its help. `sort_help`: what may be sorted by, and what happens without.
@@ -26,6 +29,10 @@ void AddResultOptions(Verb* verb, CommonOptions* common, ResultVerbOptions* opti
 // line if colour is on. Fails on wrong usage of --sort. `trace`: JSON lists its problems. Returns the exit code.
 int PrintResult(const std::string& verb, const std::string& file, const Trace& trace, const CommonOptions& common,
                 const ResultVerbOptions& options, VerbResult result, ResultWriter* writer);
+
+// What an answer about the selected spans rests on, if --explain is given. `selected`: nullptr for all.
+std::optional<ResultTable> BasisIfRequested(const ResultVerbOptions& options, const Trace& trace,
+                                            const std::vector<uint8_t>* selected);
 
 // Why there is no answer, on standard error unless -q is given; "": there is one.
 void ReportNoResult(const std::string& file, const CommonOptions& common, const std::string& sentence);

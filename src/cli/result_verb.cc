@@ -13,8 +13,9 @@ namespace {
 
 int RunOnEach(const ResultVerb& verb, ResultWriter* writer) {
   return ForEachInput(verb.common, [&](const Trace& trace, const std::string& file) {
-    return PrintResult(verb.name, file, trace, verb.common, verb.options, verb.compute(std::span(&trace, 1), verb),
-                       writer);
+    VerbResult result = verb.compute(std::span(&trace, 1), verb);
+    result.basis = BasisIfRequested(verb.options, trace, SelectedSpans(verb.filter, trace).get());
+    return PrintResult(verb.name, file, trace, verb.common, verb.options, std::move(result), writer);
   });
 }
 

@@ -1,6 +1,6 @@
-// The findings of `opscope advise`: columns, and a message for each kind. A message is a sentence with words in capitals
-// that the numbers of the finding replace, "The program waits for the device RATE times per step, mostly in NAME", so
-// that all messages stand in one list and no kind needs code of its own.
+// The findings of `opscope advise`: columns, and a message for each kind. A message is a sentence with words in
+// capitals that the numbers of the finding replace, "The program waits for the device RATE times per step, mostly in
+// NAME", so that all messages stand in one list and no kind needs code of its own.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/report/advise.h"
 

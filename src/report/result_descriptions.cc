@@ -3,6 +3,7 @@
 #include <string>
 
 #include "opscope/report/advise.h"
+#include "opscope/report/basis.h"
 #include "opscope/report/devices.h"
 #include "opscope/report/info.h"
 #include "opscope/report/merge.h"
@@ -15,9 +16,9 @@ namespace opscope {
 
 std::span<const ResultDescription* const> ResultDescriptions() {
   static const ResultDescription* const results[] = {
-      &SummaryResult(), &AsyncSummaryResult(), &ModuleResult(),   &StepTimesResult(), &StepDurationsResult(),
-      &DeviceResult(),  &KernelResult(),       &CopyResult(),     &AdviceResult(),    &EvidenceResult(),
-      &InfoResult(),    &ThreadListResult(),   &StepListResult(), &MergeResult(),
+      &SummaryResult(), &AsyncSummaryResult(), &ModuleResult(),     &StepTimesResult(), &StepDurationsResult(),
+      &DeviceResult(),  &KernelResult(),       &CopyResult(),       &AdviceResult(),    &EvidenceResult(),
+      &BasisResult(),   &InfoResult(),         &ThreadListResult(), &StepListResult(),  &MergeResult(),
   };
   return results;
 }

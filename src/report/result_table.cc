@@ -292,7 +292,7 @@ std::string ResultJson(const VerbResult& result, const Trace& trace, const RowOp
   JsonObject document(&out);
   document.Text("schema", "opscope." + std::string(result.tables[0].description().verb) + "/1");
   if (!result.facts_json.empty()) out.append(",").append(result.facts_json);
-  for (const ResultTable& table : result.tables) {
+  const auto add = [&](const ResultTable& table) {
     document.Key(table.description().list);
     if (table.description().is_object) {
       out += '{';
@@ -301,7 +301,10 @@ std::string ResultJson(const VerbResult& result, const Trace& trace, const RowOp
     } else {
       table.AppendJson(options.limit, &out);
     }
-  }
+  };
+  for (const ResultTable& table : result.tables)
+    add(table);
+  if (result.basis) add(*result.basis);
   document.Key("problems");
   out += ProblemsJson(trace);
   if (result.quality) {

@@ -212,12 +212,13 @@ ResultTable MakeResultTable(const ResultDescription& description, std::span<cons
 
 // What a verb prints.
 struct VerbResult {
-  std::vector<ResultTable> tables = {};  // at least one; the first is the one that --sort orders and CSV has
-  std::vector<size_t> shown = {0};       // the tables that text has, one below the other
-  std::string note = {};                 // text has it below the first table
-  std::string facts_json = {};           // members that JSON has before the tables: `"corrected":true`
-  std::optional<Quality> quality = {};   // nullopt: JSON does not have it
-  std::string why_empty = {};            // a sentence; "": there are rows
+  std::vector<ResultTable> tables = {};   // at least one; the first is the one that --sort orders and CSV has
+  std::vector<size_t> shown = {0};        // the tables that text has, one below the other
+  std::string note = {};                  // text has it below the first table
+  std::string facts_json = {};            // members that JSON has before the tables: `"corrected":true`
+  std::optional<Quality> quality = {};    // nullopt: JSON does not have it
+  std::optional<ResultTable> basis = {};  // what the answer rests on (opscope/report/basis.h), one row
+  std::string why_empty = {};             // a sentence; "": there are rows
 };
 
 [[nodiscard]] std::string ResultText(const VerbResult& result, const RowOptions& options = {});

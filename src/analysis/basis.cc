@@ -1,0 +1,70 @@
+// One pass over the spans by track. A work that begins before the call that launched it is impossible, so the time
+// between them is a lower bound of the error between the two clocks.
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/analysis/basis.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "analysis/device_work.h"
+#include "analysis/host_spans.h"
+#include "base/saturating.h"
+#include "opscope/analysis/overhead.h"
+
+namespace opscope {
+namespace {
+
+void CountWorks(const Trace& trace, uint32_t track, WorkFinder* finder, LaunchCalls* calls, AnswerBasis* basis) {
+  const SpanColumns& spans = trace.spans();
+  const uint32_t first = trace.tracks().first_span[track];
+  for (uint32_t span = first; span < first + trace.tracks().span_count[track]; ++span) {
+    if (!finder->ClassOf(span)) continue;
+    ++basis->works;
+    const SpanId call = calls->LaunchOf(span);
+    if (call == SpanId::kNone) continue;
+    ++basis->launched_works;
+    const int64_t early = SaturatingSubtract(spans.start[Row(call)].ns, spans.start[span].ns);
+    basis->early_works += early > 0 ? 1 : 0;
+    basis->clock_error_ns = std::max({basis->clock_error_ns.value_or(0), early, int64_t{0}});
+  }
+}
+
+}  // namespace
+
+AnswerBasis MeasureBasis(const Trace& trace, const std::vector<uint8_t>* selected) {
+  const SpanColumns& spans = trace.spans();
+  const TrackColumns& tracks = trace.tracks();
+  AnswerBasis basis;
+  WorkFinder finder(trace);
+  LaunchCalls calls(trace);
+  const HostSpans host(trace);
+  for (uint32_t track = 0; track < tracks.size(); ++track) {
+    if (tracks.kind[track] == TrackKind::kDeviceStream) CountWorks(trace, track, &finder, &calls, &basis);
+    host.ForEach(track, [&](uint32_t) { ++basis.host_spans; });
+  }
+  const auto is_async = [](uint8_t flags) { return (flags & span_flags::kAsync) != 0; };
+  basis.async_spans = static_cast<uint64_t>(std::count_if(spans.flags.begin(), spans.flags.end(), is_async));
+  basis.spans = spans.size() - basis.async_spans;
+  std::vector<SpanId> steps(trace.steps().span.begin(), trace.steps().span.end());
+  std::sort(steps.begin(), steps.end());
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  for (const SpanId step : steps)
+    basis.step_spans += step != SpanId::kNone && !is_async(spans.flags[Row(step)]) ? 1 : 0;
+  const uint64_t classified = basis.host_spans + basis.works + basis.step_spans;
+  basis.other_spans = basis.spans - std::min(basis.spans, classified);
+  if (selected != nullptr) basis.left_out = static_cast<uint64_t>(std::count(selected->begin(), selected->end(), 0));
+  if (spans.size() > 0) {
+    int64_t first = INT64_MAX, last = INT64_MIN;
+    for (uint32_t span = 0; span < spans.size(); ++span) {
+      first = std::min(first, spans.start[span].ns);
+      last = std::max(last, SaturatingAdd(spans.start[span].ns, spans.duration[span].ns));
+    }
+    basis.window_ns = SaturatingSubtract(last, first);
+  }
+  if (const Result<SpanOverheads> overhead = MeasureOverhead(trace); overhead.ok())
+    basis.overhead_ns = std::llround(overhead.value().whole_ns);
+  return basis;
+}
+
+}  // namespace opscope

@@ -1,0 +1,60 @@
+// --explain says what an answer rests on.
+// SPDX-License-Identifier: Apache-2.0
+#include <simdjson.h>
+
+#include <string>
+
+#include "cli/program_for_test.h"
+
+namespace opscope {
+namespace {
+
+using Explain = Cli;
+
+constexpr const char* kJob = R"([
+{"ph":"X","pid":1,"tid":1,"ts":0,"dur":10,"name":"ProfilerStep#1","cat":"user_annotation"},
+{"ph":"X","pid":1,"tid":1,"ts":1,"dur":8,"name":"aten::mm","cat":"cpu_op"},
+{"ph":"X","pid":1,"tid":1,"ts":5,"dur":1,"name":"cudaLaunchKernel","cat":"cuda_runtime","args":{"correlation":3}},
+{"ph":"X","pid":0,"tid":7,"ts":4.5,"dur":2,"name":"gemm","cat":"kernel","args":{"device":0,"stream":7,"correlation":3}},
+{"ph":"X","pid":0,"tid":7,"ts":8,"dur":1,"name":"gemm","cat":"kernel","args":{"device":0,"stream":7,"correlation":4}},
+{"ph":"X","pid":1,"tid":1,"ts":2,"dur":-1,"name":"broken"}
+])";
+
+TEST_F(Explain, CountsTheSpansOfEachKindAndHowFarTheClocksDiffer) {
+  Put("job.json", kJob);
+  simdjson::dom::parser parser;
+  for (const char* verb : {"summary", "steps", "devices", "advise", "modules"}) {
+    const Outcome outcome = Run(std::string(verb) + " job.json --explain --json --where 'name != broken'");
+    simdjson::dom::element json;
+    ASSERT_EQ(parser.parse(outcome.out).get(json), simdjson::SUCCESS) << verb << outcome.out;
+    const simdjson::dom::element basis = json["explain"];
+    const auto number = [&](const char* key) { return int64_t(basis[key]); };
+    EXPECT_EQ(number("spans"), 6) << verb;
+    EXPECT_EQ(number("host_spans"), 3);
+    EXPECT_EQ(number("works"), 2);
+    EXPECT_EQ(number("step_spans"), 1);
+    EXPECT_EQ(number("other_spans"), 0);
+    EXPECT_EQ(number("left_out"), 1);
+    EXPECT_EQ(number("launched_works"), 1);
+    EXPECT_EQ(number("early_works"), 1);
+    EXPECT_EQ(number("clock_error_ns"), 500);
+    EXPECT_TRUE(basis["overhead_ns"].is_null());
+    EXPECT_EQ(number("window_ns"), 10'000);
+  }
+  simdjson::dom::element json;
+  ASSERT_EQ(parser.parse(Run("steps job.json --json").out).get(json), simdjson::SUCCESS);
+  EXPECT_NE(json["explain"].error(), simdjson::SUCCESS) << "only on request";
+}
+
+TEST_F(Explain, SaysInTextOnStandardErrorWhatThereIs) {
+  Put("job.json", kJob);
+  const Outcome outcome = Run("steps job.json --explain");
+  EXPECT_EQ(outcome.out, Run("steps job.json").out);
+  for (const char* line : {"job.json: Spans: 6\n", "job.json: Works of devices: 2\n",
+                           "job.json: Problem: info: ", "job.json: Clocks differ by at least: 500 ns\n"}) {
+    EXPECT_NE(outcome.error.find(line), std::string::npos) << line << "\n" << outcome.error;
+  }
+}
+
+}  // namespace
+}  // namespace opscope
