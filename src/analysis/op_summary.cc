@@ -12,6 +12,7 @@
 
 #include "analysis/duration_quantiles.h"
 #include "analysis/op_summary_part.h"
+#include "analysis/op_summary_steps.h"
 #include "analysis/row_chunks.h"
 #include "analysis/span_measures.h"
 #include "analysis/step_names.h"
@@ -23,9 +24,12 @@ namespace {
 
 class Summarizer {
  public:
-  Summarizer(const Trace& trace, const OpSummaryOptions& options, size_t chunk_size)
+  // steps: what the self times are divided by; nullptr: they are not, and percentiles are computed.
+  Summarizer(const Trace& trace, const OpSummaryOptions& options, size_t chunk_size,
+             const StepsOfRanks* steps = nullptr)
       : trace_(trace),
         options_(options),
+        steps_(steps),
         chunks_(trace.spans().size(), chunk_size),
         team_(chunks_.Members(options.max_threads)),
         launches_(trace),
@@ -47,7 +51,8 @@ class Summarizer {
                              grouper_,
                              flop_names_,
                              {group_of_.data(), group_of_.size()},
-                             {times_.data(), has_memory ? times_.size() : 0}};
+                             {times_.data(), has_memory ? times_.size() : 0},
+                             steps_};
     std::vector<SummaryPart> parts(chunks_.count());
     std::vector<std::unique_ptr<PartCounter>> counters(team_.size());
     InOrder order(parts.size());
@@ -60,7 +65,25 @@ class Summarizer {
     across_.End([&](const OpenSpan& span) { whole_.Complete(input, span); });
     AddFlops();
     if (has_memory) AddMemory();
-    return Finish(Spread(input));
+    return Finish(steps_ == nullptr ? Spread(input) : std::vector<DurationQuantiles>(whole_.groups.size()));
+  }
+
+  // By group, then step; each pair once. Run() precedes it.
+  std::vector<StepSelf> TakeStepSelf() {
+    std::vector<StepSelf> all = std::move(whole_.step_self);
+    std::sort(all.begin(), all.end(), [](const StepSelf& a, const StepSelf& b) {
+      return std::pair(a.group, a.step) < std::pair(b.group, b.step);
+    });
+    size_t kept = 0;
+    for (const StepSelf& part : all) {
+      if (kept > 0 && all[kept - 1].group == part.group && all[kept - 1].step == part.step) {
+        all[kept - 1].self_ns = SaturatingAdd(all[kept - 1].self_ns, part.self_ns);
+      } else {
+        all[kept++] = part;
+      }
+    }
+    all.resize(kept);
+    return all;
   }
 
  private:
@@ -87,6 +110,8 @@ class Summarizer {
     across_.Add(part->walked, [&](const OpenSpan& span) { whole_.Complete(input, span); });
     whole_.calls.insert(whole_.calls.end(), sums.calls.begin(), sums.calls.end());
     whole_.below_zero += sums.below_zero;
+    for (const StepSelf& part_self : sums.step_self)
+      whole_.step_self.push_back({places[part_self.group].group, part_self.step, part_self.self_ns});
     *part = {};
   }
 
@@ -194,6 +219,7 @@ class Summarizer {
 
   const Trace& trace_;
   const OpSummaryOptions& options_;
+  const StepsOfRanks* steps_;
   RowChunks chunks_;
   ThreadTeam team_;
   DeviceLaunches launches_;
@@ -216,6 +242,15 @@ std::string_view OpSummary::NameOf(const Trace& trace, const OpSummaryRow& row) 
 
 OpSummary SummarizeOpsInChunks(const Trace& trace, const OpSummaryOptions& options, size_t chunk_size) {
   return Summarizer(trace, options, chunk_size).Run();
+}
+
+OpSummaryOfSteps SummarizeOpsBySteps(const Trace& trace, const StepsOfRanks& steps, const OpSummaryOptions& options,
+                                     size_t chunk_size) {
+  Summarizer summarizer(trace, options, chunk_size, &steps);
+  OpSummaryOfSteps result;
+  result.summary = summarizer.Run();
+  result.step_self = summarizer.TakeStepSelf();
+  return result;
 }
 
 OpSummary SummarizeOps(const Trace& trace, const OpSummaryOptions& options) {

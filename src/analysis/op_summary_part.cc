@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "analysis/recording_window.h"
@@ -39,7 +40,7 @@ int64_t SummaryInput::CostOf(size_t span) const {
 }
 
 void SummarySums::Clear() {
-  groups.clear(), costs.clear(), calls.clear();
+  groups.clear(), costs.clear(), calls.clear(), step_self.clear();
   below_zero = 0;
 }
 
@@ -66,7 +67,9 @@ class PartCounter::Visitor {
         has_device_(input.launches.has_device()),
         window_(input.trace),
         groups_(input.grouper),
-        call_flops_(input.trace) {}
+        call_flops_(input.trace) {
+    if (input.steps != nullptr) steps_.emplace(input.trace, *input.steps);
+  }
 
   SummaryPart Count(size_t first_row, size_t end_row) {
     sums_.Clear();
@@ -85,6 +88,7 @@ class PartCounter::Visitor {
       span->group = FindGroup(span->row);
       span->is_nested = sums_.groups[span->group].open++ > 0;
       AddBegun(*span, flops);
+      if (steps_) span->step = steps_->StepAt(spans_.track[span->row], spans_.start[span->row].ns);
     }
     input_.group_of[span->row] = span->group;
   }
@@ -155,6 +159,7 @@ class PartCounter::Visitor {
   const RecordingWindow window_;
   GroupRows groups_;
   CallFlops call_flops_;
+  std::optional<StepCursor> steps_;  // if self times are divided by steps
   SummarySums sums_;
 };
 

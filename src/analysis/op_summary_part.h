@@ -13,7 +13,9 @@
 
 #include "analysis/device_launches.h"
 #include "analysis/group_keys.h"
+#include "analysis/op_summary_steps.h"
 #include "analysis/span_walk.h"
+#include "analysis/steps_of_ranks.h"
 #include "analysis/torch/flop_calls.h"
 #include "base/saturating.h"
 #include "opscope/analysis/op_summary.h"
@@ -40,6 +42,7 @@ struct GroupSums {
   int64_t self_ns = 0, thread_self_ns = 0;
   int64_t device_total_ns = 0, device_self_ns = 0;
   Int128Sum memory_bytes = 0;
+  uint32_t last_step_self = OpenSpan::kNone;  // where in SummarySums::step_self its last span was added
 
   void Add(const GroupSums& other);
 };
@@ -60,6 +63,7 @@ struct SummaryInput {
   const FlopNames& flop_names;
   std::span<uint32_t> group_of;  // by span: written by its part, numbers of the part's groups; kNone: not selected
   std::span<int64_t> ends;       // by span: clipped to its parent's, written when asked for; else empty
+  const StepsOfRanks* steps = nullptr;  // self times are divided by these; nullptr: they are not
 
   bool IsSelected(size_t span) const { return options.selected == nullptr || (*options.selected)[span] != 0; }
   // A duration as the smallest, the largest and the spread show it.
@@ -73,10 +77,11 @@ struct SummaryInput {
 };
 
 struct SummarySums {
-  std::vector<GroupSums> groups;  // in order of first appearance
-  std::vector<GroupCost> costs;   // by group when times are corrected
-  std::vector<FlopCall> calls;    // whole calls, selected or not
-  uint64_t below_zero = 0;        // spans that are below 0 when corrected
+  std::vector<GroupSums> groups;    // in order of first appearance
+  std::vector<GroupCost> costs;     // by group when times are corrected
+  std::vector<FlopCall> calls;      // whole calls, selected or not
+  uint64_t below_zero = 0;          // spans that are below 0 when corrected
+  std::vector<StepSelf> step_self;  // in no order; a group and a step may occur more than once
 
   void Clear();  // keeps the memory
   uint32_t AddGroup(const SummaryInput& input, size_t first_span);
@@ -93,9 +98,19 @@ struct SummarySums {
       sums.device_total_ns = SaturatingAdd(sums.device_total_ns, device_total);
     }
     if (input.options.overhead != nullptr) CountNegativeTimes(input, span);
+    if (span.step != StepsOfRanks::kNone && self != 0) AddToStep(span, self);
   }
 
  private:
+  // Spans of a group come step by step, so the place is nearly always that of the span before.
+  void AddToStep(const OpenSpan& span, int64_t self_ns) {
+    uint32_t& place = groups[span.group].last_step_self;
+    if (place == OpenSpan::kNone || step_self[place].step != span.step) {
+      place = static_cast<uint32_t>(step_self.size());
+      step_self.push_back({span.group, span.step, 0});
+    }
+    step_self[place].self_ns = SaturatingAdd(step_self[place].self_ns, self_ns);
+  }
   void CountNegativeTimes(const SummaryInput& input, const OpenSpan& span);
 };
 

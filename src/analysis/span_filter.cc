@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "analysis/row_chunks.h"
+#include "analysis/span_filter_compare.h"
 #include "analysis/span_filter_parser.h"
 #include "analysis/step_names.h"
 #include "analysis/steps_of_ranks.h"
@@ -41,23 +42,6 @@ bool HoldsFor(std::string_view text, const SpanFilter::Node& node) {
   const bool is_pattern = node.op == FilterOperator::kContains || node.op == FilterOperator::kContainsNot;
   const bool is_negative = node.op == FilterOperator::kNotEqual || node.op == FilterOperator::kContainsNot;
   return (is_pattern ? Contains(text, node.text) : text == node.text) != is_negative;
-}
-
-bool HoldsFor(int64_t number, const SpanFilter::Node& node) {
-  switch (node.op) {
-    case FilterOperator::kEqual:
-      return number == node.number;
-    case FilterOperator::kNotEqual:
-      return number != node.number;
-    case FilterOperator::kLess:
-      return number < node.number;
-    case FilterOperator::kLessOrEqual:
-      return number <= node.number;
-    case FilterOperator::kGreater:
-      return number > node.number;
-    default:
-      return number >= node.number;
-  }
 }
 
 // One comparison of a condition. Results that depend only on a text or a track are computed once for each.

@@ -37,6 +37,7 @@ struct OpenSpan {
   uint32_t row = 0;
   uint32_t group = kNone;        // for the visitor
   uint32_t flop_call = kNone;    // for the visitor
+  uint32_t step = kNone;         // for the visitor
   bool is_nested = false;        // for the visitor
   bool is_thread = false;        // on a thread
   bool is_device = false;        // on a stream

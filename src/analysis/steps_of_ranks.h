@@ -1,6 +1,6 @@
 // Finds the step of a rank at a time: the one that began last, unless it has ended.
 //
-// Thread rule: immutable, any thread.
+// Thread rule: StepsOfRanks is immutable, any thread; StepCursor is for one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,15 +14,46 @@ namespace opscope {
 
 class StepsOfRanks {
  public:
+  static constexpr uint32_t kNone = 0xffffffff;
+
   explicit StepsOfRanks(const Trace& trace);
   // The step's number; -1 outside of all steps. O(log steps).
   int64_t NumberAt(int32_t rank, int64_t time) const;
 
+  // The times [from, until) around a time in which the step is the same.
+  struct Stretch {
+    int64_t from = 0, until = 0;
+    uint32_t row = kNone;  // of `steps`; kNone: outside of all steps
+  };
+  Stretch StretchAround(int32_t rank, int64_t time) const;
+
  private:
   struct Step {
     int64_t start, end, number;
+    uint32_t row;
   };
   std::map<int32_t, std::vector<Step>> steps_;  // by begin
+};
+
+// Finds the steps of many spans. O(1) where a span lies on the track and in the step of the span before, which is
+// nearly always, because spans go by track and begin.
+class StepCursor {
+ public:
+  StepCursor(const Trace& trace, const StepsOfRanks& steps) : trace_(trace), steps_(steps) {}
+
+  // The row of `steps` in which a span of the track begins at the time; StepsOfRanks::kNone outside of all steps.
+  uint32_t StepAt(TrackId track, int64_t time) {
+    if (track != track_ || time < stretch_.from || time >= stretch_.until) Move(track, time);
+    return stretch_.row;
+  }
+
+ private:
+  void Move(TrackId track, int64_t time);
+
+  const Trace& trace_;
+  const StepsOfRanks& steps_;
+  TrackId track_ = TrackId::kNone;
+  StepsOfRanks::Stretch stretch_;
 };
 
 // The rank of a track's process; -1 if unknown.

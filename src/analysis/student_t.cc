@@ -6,11 +6,12 @@
 // terms for x < (a + 1) / (a + b + 2); beyond that, I_x(a, b) = 1 - I_{1-x}(b, a).
 //
 // The usual way takes B(a, b) from lgamma. For a million degrees of freedom lgamma is about 10^7, and the difference of
-// two such numbers leaves 9 digits. One argument is always 1/2, so the ratio of two gamma functions is enough, which has
-// an asymptotic series without cancellation. std::lgamma also writes a global variable, which threads may not share.
+// two such numbers leaves 9 digits. One argument is always 1/2, so the ratio of two gamma functions is enough, which
+// has an asymptotic series without cancellation. std::lgamma also writes a global variable, which threads may not
+// share.
 //
-// The quantile is Newton's method on the distribution. The distribution is concave for t > 0, so that from a start below
-// the root each step comes closer without passing it.
+// The quantile is Newton's method on the distribution. The distribution is concave for t > 0, so that from a start
+// below the root each step comes closer without passing it.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/student_t.h"
 

@@ -26,23 +26,22 @@ SampleMoments::SampleMoments(uint64_t count, std::span<const double> values) : c
   long double sum = 0;
   for (const double value : values)
     sum += value;
-  const long double mean = sum / n;
-  mean_ = static_cast<double>(mean);
+  mean_ = sum / n;
   if (count < 2 || values.empty()) return;
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   if (*least == *most && (zeros == 0 || *least == 0)) {  // rounding of the mean must not make a variance
     mean_ = *least;
     return;
   }
-  long double squares = static_cast<long double>(zeros) * mean * mean;
+  long double squares = static_cast<long double>(zeros) * mean_ * mean_;
   for (const double value : values)
-    squares += (value - mean) * (value - mean);
+    squares += (value - mean_) * (value - mean_);
   variance_ = static_cast<double>(squares / (n - 1));
 }
 
 MeanDifference CompareMeans(const SampleMoments& a, const SampleMoments& b) {
   constexpr uint64_t kFewest = 3;
-  MeanDifference result{.delta = b.mean() - a.mean(), .test = {}};
+  MeanDifference result{.delta = static_cast<double>(b.mean() - a.mean()), .test = {}};
   if (a.count() < kFewest || b.count() < kFewest) return result;
   const auto n_a = static_cast<double>(a.count()), n_b = static_cast<double>(b.count());
   const double e_a = a.variance() / n_a, e_b = b.variance() / n_b, square = e_a + e_b;

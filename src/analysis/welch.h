@@ -24,13 +24,14 @@ class SampleMoments {
 
   uint64_t count() const { return count_; }
   // 0 without samples.
-  double mean() const { return mean_; }
+  long double mean() const { return mean_; }
   // With the divisor count - 1; exactly 0 if all samples are equal. REQUIRES: at least 2 samples.
   double variance() const { return variance_; }
 
  private:
   uint64_t count_;
-  double mean_ = 0, variance_ = 0;
+  long double mean_ = 0;
+  double variance_ = 0;
 };
 
 struct MeanDifference {

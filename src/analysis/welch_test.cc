@@ -32,11 +32,7 @@ const Comparison kComparisons[] = {
      0.26370620540946038},
     {{3, 3, 3}, {4, 9, 2, 1}, -4.663204705733679, 6.663204705733679, 0.61339901293785493},
     {{0, 0, 0, 7}, {0, 5, 0}, -6.340362950622735, 6.173696283956069, 0.97385705050359839},
-    {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10},
-     {11, 2, 33, 4, 55},
-     -12.539716462360047,
-     43.539716462360047,
-     0.20091105043958557},
+    {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, {11, 2, 33, 4, 55}, -12.539716462360047, 43.539716462360047, 0.20091105043958557},
 };
 
 TEST(Welch, HasTheIntervalsAndProbabilitiesOfScipy) {
@@ -112,7 +108,8 @@ TEST(BenjaminiHochberg, RejectsUpToTheLastRankThatHolds) {
     std::sort(sorted.begin(), sorted.end());
     double last = -1;  // the largest p that is at most its rank's part of the rate
     for (size_t rank = 1; rank <= sorted.size(); ++rank)
-      if (sorted[rank - 1] <= static_cast<double>(rank) / static_cast<double>(sorted.size()) * 0.05) last = sorted[rank - 1];
+      if (sorted[rank - 1] <= static_cast<double>(rank) / static_cast<double>(sorted.size()) * 0.05)
+        last = sorted[rank - 1];
     const std::vector<uint8_t> rejected = RejectedByBenjaminiHochberg(p, 0.05);
     for (size_t i = 0; i < p.size(); ++i)
       EXPECT_EQ(rejected[i] != 0, p[i] <= last);

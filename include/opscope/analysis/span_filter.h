@@ -92,6 +92,11 @@ class SpanFilter {
   // text is compared once. `max_threads`: as OpSummaryOptions.
   [[nodiscard]] std::vector<uint8_t> Select(const Trace& trace, uint32_t max_threads = 0) const;
 
+  // One entry per row of `steps`: 1 if a span in the step may match, as far as the number, the
+  // rank and the begin of the step tell; other fields may have any value. 0 for a step without
+  // a range. O(steps).
+  [[nodiscard]] std::vector<uint8_t> SelectSteps(const Trace& trace) const;
+
   // True if the condition compares this field.
   [[nodiscard]] bool Uses(FilterField field) const;
 

@@ -1,0 +1,138 @@
+// Compares two runs of a program, or two sets of runs: which operators became slower,
+// faster, are new or gone, and whether that is more than chance. docs/reference/diff.md
+// defines every number.
+//
+//   const TraceDiff diff = DiffTraces(before, after);
+//   for (const DiffRow& row : diff.rows)
+//     if (row.status == DiffStatus::kSlower) Print(row.name, row.difference.delta_ns);
+//
+// Thread rule: pure functions of immutable Traces; results are plain values.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "opscope/analysis/span_filter.h"
+#include "opscope/trace.h"
+
+namespace opscope {
+
+// What spans of the two sides must have in common to be compared. All compare names; the
+// others more, or fewer spans. DiffKeyNames has the names in this order.
+enum class DiffKey : uint8_t {
+  kName,
+  // Name and shapes of the inputs.
+  kShape,
+  // Name; only kernels, copies and sets of devices.
+  kKernel,
+  // Name and module (opscope/analysis/modules.h).
+  kModule,
+  // Name and number of the step.
+  kStep,
+};
+
+enum class DiffStatus : uint8_t {
+  // Only B has the key.
+  kNew,
+  // Only A has it.
+  kVanished,
+  // B takes longer, and the test says that this is not chance.
+  kSlower,
+  // B takes less time, likewise.
+  kFaster,
+  // All others.
+  kMatched,
+};
+
+// "new", "vanished", ...
+[[nodiscard]] std::string_view DiffStatusName(DiffStatus status);
+
+// The difference of two means, B - A, in nanoseconds.
+struct Difference {
+  // Rounded to nearest. Without steps on a side: the difference of the sums.
+  int64_t delta_ns = 0;
+  // Welch's 95 % interval and the two-sided p-value of his test. nullopt: a side has fewer
+  // than 3 samples.
+  std::optional<int64_t> low_ns, high_ns;
+  std::optional<double> p;
+};
+
+// What one side of a row adds up to, over all of its runs. 0 if the side lacks the key.
+struct DiffSums {
+  // Number of spans.
+  uint64_t count = 0;
+  // OpSummaryRow::total_with_recursion_ns and self_ns.
+  int64_t total_ns = 0;
+  int64_t self_ns = 0;
+  // OpSummaryRow::self_memory_bytes.
+  int64_t memory_bytes = 0;
+};
+
+// Spans with one key. Hosts and devices are not told apart.
+struct DiffRow {
+  std::string name;
+  // The shapes, the module or the number of the step; "" if the key is the name alone.
+  std::string key;
+  DiffStatus status = DiffStatus::kMatched;
+  DiffSums a, b;
+  // Of the self time per step; with several runs, of its mean in each run.
+  Difference difference;
+};
+
+// The durations of steps; with several runs, their mean in each run.
+struct DiffSteps {
+  // Number of samples: steps, or runs that have steps.
+  uint64_t a_count = 0, b_count = 0;
+  // Rounded down. nullopt: the side has no steps.
+  std::optional<int64_t> a_mean_ns, b_mean_ns;
+  // nullopt: a side has no steps.
+  std::optional<Difference> difference;
+};
+
+// A device of a rank: the largest peak of allocated memory over the runs of a side.
+struct DiffMemory {
+  // -1: unknown.
+  int32_t rank = -1;
+  // torch's DeviceType number.
+  int32_t device_type = 0;
+  // -1: unknown.
+  int32_t device = -1;
+  // nullopt: the side has no allocation there.
+  std::optional<int64_t> a_peak_bytes, b_peak_bytes;
+};
+
+// The result.
+struct TraceDiff {
+  DiffKey by = DiffKey::kName;
+  // By the size of the difference, largest first, then by name and key.
+  std::vector<DiffRow> rows;
+  DiffSteps steps;
+  // By rank, device type and device.
+  std::vector<DiffMemory> memory;
+};
+
+// What to compare.
+struct DiffOptions {
+  DiffKey by = DiffKey::kName;
+  // Only the spans that it matches count, and only steps that can have such spans
+  // (SpanFilter::SelectSteps). nullptr: all.
+  const SpanFilter* filter = nullptr;
+};
+
+// "name", "shape", "kernel", "module", "step", in the order of DiffKey.
+[[nodiscard]] std::span<const std::string_view> DiffKeyNames();
+// nullopt: no key has this name.
+[[nodiscard]] std::optional<DiffKey> DiffKeyFromName(std::string_view name);
+
+// Compares two runs. O(spans), and O(n log n) in rows and in pairs of a row and a step.
+[[nodiscard]] TraceDiff DiffTraces(const Trace& a, const Trace& b, const DiffOptions& options = {});
+// Compares two sets of runs; each pointer is one run, never null. An empty set has no spans.
+[[nodiscard]] TraceDiff DiffRuns(std::span<const Trace* const> a, std::span<const Trace* const> b,
+                                 const DiffOptions& options = {});
+
+}  // namespace opscope

@@ -1,0 +1,166 @@
+// The numbers of one side come from the operator summary, which counts the key of `--by` and divides self times by
+// steps in one walk over the spans. The summary has a row for hosts and one for devices of each name; here they are one
+// row, and so are the rows of all runs.
+//
+// A dense matrix of rows and steps would be simpler, but a hostile trace has millions of names and of steps. So only
+// the pairs with time are kept, sorted by row, and zeros are counted (SampleMoments).
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/diff_side.h"
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+#include <utility>
+
+#include "analysis/device_work.h"
+#include "analysis/name_predicate.h"
+#include "analysis/op_summary_steps.h"
+#include "analysis/step_names.h"
+#include "analysis/steps_of_ranks.h"
+#include "base/saturating.h"
+
+namespace opscope {
+namespace {
+
+std::vector<GroupKey> GroupKeysOf(DiffKey by) {
+  switch (by) {
+    case DiffKey::kName:
+    case DiffKey::kKernel:
+      break;
+    case DiffKey::kShape:
+      return {GroupKey::kName, GroupKey::kShape};
+    case DiffKey::kModule:
+      return {GroupKey::kName, GroupKey::kModule};
+    case DiffKey::kStep:
+      return {GroupKey::kName, GroupKey::kStep};
+  }
+  return {GroupKey::kName};
+}
+
+void KeepWorksOnly(const Trace& trace, std::vector<uint8_t>* selected) {
+  const TrackColumns& tracks = trace.tracks();
+  WorkFinder works(trace);
+  for (uint32_t track = 0; track < tracks.size(); ++track) {
+    const bool is_stream = tracks.kind[track] == TrackKind::kDeviceStream;
+    const uint32_t first = tracks.first_span[track];
+    for (uint32_t span = first; span < first + tracks.span_count[track]; ++span) {
+      if (!is_stream || !works.ClassOf(span)) (*selected)[span] = 0;
+    }
+  }
+}
+
+bool NamesNumberedStep(std::string_view name) {
+  return CommonStepName(name).has_value();
+}
+
+// The ranges of steps, those on devices too, whose names would differ from run to run.
+void LeaveOutSteps(const Trace& trace, std::vector<uint8_t>* selected) {
+  const SpanColumns& spans = trace.spans();
+  for (const SpanId span : trace.steps().span)
+    if (span != SpanId::kNone) (*selected)[Row(span)] = 0;
+  NamePredicate is_step(trace, &NamesNumberedStep);
+  for (size_t span = 0; span < spans.size(); ++span)
+    if (is_step(spans.name[span])) (*selected)[span] = 0;
+}
+
+std::vector<uint8_t> ComparedSpans(const Trace& trace, const DiffOptions& options) {
+  std::vector<uint8_t> selected =
+      options.filter != nullptr ? options.filter->Select(trace) : std::vector<uint8_t>(trace.spans().size(), 1);
+  LeaveOutSteps(trace, &selected);
+  if (options.by == DiffKey::kKernel) KeepWorksOnly(trace, &selected);
+  return selected;
+}
+
+void AddSums(const OpSummaryRow& row, DiffSums* sums) {
+  sums->count += row.count;
+  sums->total_ns = SaturatingAdd(sums->total_ns, row.total_with_recursion_ns);
+  sums->self_ns = SaturatingAdd(sums->self_ns, row.self_ns);
+  sums->memory_bytes = SaturatingAdd(sums->memory_bytes, row.self_memory_bytes);
+}
+
+}  // namespace
+
+uint32_t DiffKeys::RowOf(std::string_view name, std::string_view key) {
+  const uint64_t length = name.size();
+  std::string text(sizeof(length), '\0');
+  std::memcpy(text.data(), &length, sizeof(length));
+  text.append(name).append(key);
+  const auto [found, is_new] = rows_.try_emplace(std::move(text), static_cast<uint32_t>(keys_.size()));
+  if (is_new) keys_.push_back({std::string(name), std::string(key)});
+  return found->second;
+}
+
+// Gives the sample of each row of `steps`; StepsOfRanks::kNone if the step does not count.
+std::vector<uint32_t> DiffSide::AddSteps(const Trace& trace, const DiffOptions& options) {
+  const StepColumns& steps = trace.steps();
+  const std::vector<uint8_t> selected =
+      options.filter != nullptr ? options.filter->SelectSteps(trace) : std::vector<uint8_t>(steps.size(), 1);
+  std::vector<uint32_t> samples(steps.size(), StepsOfRanks::kNone);
+  uint64_t count = 0;
+  int64_t sum_ns = 0;
+  for (size_t step = 0; step < steps.size(); ++step) {
+    if (steps.span[step] == SpanId::kNone || selected[step] == 0) continue;
+    const int64_t duration_ns = trace.spans().duration[Row(steps.span[step])].ns;
+    samples[step] = static_cast<uint32_t>(sample_count());
+    sum_ns = SaturatingAdd(sum_ns, duration_ns);
+    ++count;
+    if (samples_are_runs_) continue;
+    step_counts_.push_back(1);
+    step_durations_.push_back(static_cast<double>(duration_ns));
+  }
+  if (samples_are_runs_ && count > 0) {
+    step_counts_.push_back(count);
+    step_durations_.push_back(static_cast<double>(sum_ns) / static_cast<double>(count));
+  }
+  return samples;
+}
+
+void DiffSide::AddRun(const Trace& trace, const DiffOptions& options, DiffKeys* keys) {
+  const std::vector<uint32_t> samples = AddSteps(trace, options);
+  const std::vector<uint8_t> selected = ComparedSpans(trace, options);
+  const StepsOfRanks steps(trace);
+  const OpSummaryOfSteps ops =
+      SummarizeOpsBySteps(trace, steps, {.group_by = GroupKeysOf(options.by), .selected = &selected});
+  std::vector<uint32_t> rows;
+  rows.reserve(ops.summary.rows.size());
+  for (const OpSummaryRow& row : ops.summary.rows) {
+    rows.push_back(keys->RowOf(trace.text(row.name), row.keys.empty() ? std::string_view() : row.keys[0]));
+    if (rows.back() >= sums_.size()) sums_.resize(rows.back() + 1);
+    AddSums(row, &sums_[rows.back()]);
+  }
+  for (const StepSelf& part : ops.step_self) {
+    if (samples[part.step] != StepsOfRanks::kNone)
+      parts_.push_back({rows[part.group], samples[part.step], part.self_ns});
+  }
+  AddMemory(trace);
+}
+
+void DiffSide::AddMemory(const Trace& trace) {
+  for (const auto& [device, peak] : MeasureMemoryPeaks(trace)) {
+    const auto [found, is_new] = memory_peaks_.try_emplace(device, peak);
+    found->second = std::max(found->second, peak);
+  }
+}
+
+void DiffSide::Finish() {
+  std::sort(parts_.begin(), parts_.end(),
+            [](const Part& a, const Part& b) { return std::tie(a.row, a.sample) < std::tie(b.row, b.sample); });
+}
+
+SampleMoments DiffSide::SelfTimes(size_t row) {
+  values_.clear();
+  while (next_part_ < parts_.size() && parts_[next_part_].row < row)
+    ++next_part_;
+  while (next_part_ < parts_.size() && parts_[next_part_].row == row) {
+    const uint32_t sample = parts_[next_part_].sample;
+    int64_t self_ns = 0;
+    for (; next_part_ < parts_.size() && parts_[next_part_].row == row && parts_[next_part_].sample == sample;
+         ++next_part_) {
+      self_ns = SaturatingAdd(self_ns, parts_[next_part_].self_ns);
+    }
+    values_.push_back(static_cast<double>(self_ns) / static_cast<double>(step_counts_[sample]));
+  }
+  return {sample_count(), values_};
+}
+
+}  // namespace opscope

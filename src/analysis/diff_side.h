@@ -1,0 +1,77 @@
+// One side of a comparison: sums and samples of its runs by row of the result.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/memory_peak.h"
+#include "analysis/welch.h"
+#include "opscope/analysis/diff.h"
+#include "opscope/trace.h"
+
+namespace opscope {
+
+// Numbers the keys of both sides in order of first appearance.
+class DiffKeys {
+ public:
+  struct Key {
+    std::string name, key;
+  };
+  uint32_t RowOf(std::string_view name, std::string_view key);
+  std::vector<Key> TakeKeys() { return std::move(keys_); }
+
+ private:
+  tsl::robin_map<std::string, uint32_t> rows_;  // by the length of the name, the name and the key
+  std::vector<Key> keys_;
+};
+
+class DiffSide {
+ public:
+  // samples_are_runs: a sample is a run, else a step.
+  explicit DiffSide(bool samples_are_runs) : samples_are_runs_(samples_are_runs) {}
+
+  void AddRun(const Trace& trace, const DiffOptions& options, DiffKeys* keys);
+  // Precedes the following; no run is added afterwards.
+  void Finish();
+
+  // Sums of a row; zeros if the side lacks it.
+  DiffSums SumsOf(size_t row) const { return row < sums_.size() ? sums_[row] : DiffSums(); }
+  // Steps, or runs with steps.
+  size_t sample_count() const { return step_counts_.size(); }
+  // Of the self time of a row. REQUIRES: rows ascend from call to call.
+  SampleMoments SelfTimes(size_t row);
+  // Of the durations of steps.
+  SampleMoments StepDurations() const { return {step_durations_.size(), step_durations_}; }
+  // The largest peak of each device over the runs.
+  const std::map<MemoryDevice, int64_t>& memory_peaks() const { return memory_peaks_; }
+
+ private:
+  // Self time of one row in one sample.
+  struct Part {
+    uint32_t row = 0, sample = 0;
+    int64_t self_ns = 0;
+  };
+
+  std::vector<uint32_t> AddSteps(const Trace& trace, const DiffOptions& options);
+  void AddMemory(const Trace& trace);
+
+  const bool samples_are_runs_;
+  std::vector<DiffSums> sums_;  // by row
+  std::vector<Part> parts_;
+  size_t next_part_ = 0;
+  std::vector<uint64_t> step_counts_;   // by sample: number of its steps
+  std::vector<double> step_durations_;  // by sample: the mean of its steps
+  std::vector<double> values_;          // scratch
+  std::map<MemoryDevice, int64_t> memory_peaks_;
+};
+
+}  // namespace opscope
