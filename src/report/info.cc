@@ -127,11 +127,6 @@ ResultTable FactsTable(const InfoFacts& facts, bool is_for_json) {
   return table;
 }
 
-std::string_view SeverityName(ProblemSeverity severity) {
-  static constexpr std::string_view kNames[] = {"info", "data_loss", "error"};
-  return kNames[static_cast<size_t>(severity)];
-}
-
 // The process that this one was forked or spawned from, as JSON; empty: not known.
 std::string_view ParentProcess(const Trace& trace) {
   const MetadataColumns& metadata = trace.metadata();
@@ -144,35 +139,6 @@ std::string_view ParentProcess(const Trace& trace) {
 }
 
 }  // namespace
-
-std::string ProblemsJson(const Trace& trace) {
-  const ProblemColumns& problems = trace.problems();
-  std::string out = "[";
-  for (size_t i = 0; i < problems.size(); ++i) {
-    out += i == 0 ? "\n" : ",\n";
-    JsonObject object(&out);
-    object.Text("kind", trace.text(problems.kind[i]));
-    object.Text("severity", SeverityName(problems.severity[i]));
-    object.Uint("count", problems.count[i]);
-    object.Int("first_offset", problems.first_offset[i]);
-    object.Text("message", trace.text(problems.message[i]));
-    object.Close();
-  }
-  return out + (problems.size() == 0 ? "]" : "\n]");
-}
-
-std::string FormatProblems(const Trace& trace) {
-  const ProblemColumns& problems = trace.problems();
-  std::string out;
-  for (size_t i = 0; i < problems.size(); ++i) {
-    out += SeverityName(problems.severity[i]) == "data_loss" ? "data loss" : SeverityName(problems.severity[i]);
-    out += ": " + EscapedText(trace.text(problems.message[i])) + " (" + EscapedText(trace.text(problems.kind[i]));
-    out += ", " + std::to_string(problems.count[i]) + "x";
-    if (problems.first_offset[i] >= 0) out += ", first at byte " + std::to_string(problems.first_offset[i]);
-    out += ")\n";
-  }
-  return out;
-}
 
 const ResultDescription& InfoResult() {
   static const ResultDescription description = DescribeResult<InfoFacts>(

@@ -5,6 +5,7 @@
 #include "opscope/report/advise.h"
 #include "opscope/report/basis.h"
 #include "opscope/report/devices.h"
+#include "opscope/report/diff.h"
 #include "opscope/report/info.h"
 #include "opscope/report/merge.h"
 #include "opscope/report/modules.h"
@@ -18,7 +19,7 @@ std::span<const ResultDescription* const> ResultDescriptions() {
   static const ResultDescription* const results[] = {
       &SummaryResult(), &AsyncSummaryResult(), &ModuleResult(),     &StepTimesResult(), &StepDurationsResult(),
       &DeviceResult(),  &KernelResult(),       &CopyResult(),       &AdviceResult(),    &EvidenceResult(),
-      &BasisResult(),   &InfoResult(),         &ThreadListResult(), &StepListResult(),  &MergeResult(),
+      &DiffResult(), &DiffStepsResult(), &DiffMemoryResult(), &BasisResult(),   &InfoResult(),         &ThreadListResult(), &StepListResult(),  &MergeResult(),
   };
   return results;
 }

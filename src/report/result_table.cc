@@ -8,6 +8,7 @@
 #include "opscope/report/result_table.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -16,7 +17,6 @@
 #include "base/csv.h"
 #include "base/json_object.h"
 #include "base/text.h"
-#include "opscope/report/info.h"
 #include "opscope/report/quality.h"
 #include "report/human_units.h"
 #include "report/text_table.h"
@@ -25,6 +25,14 @@ namespace opscope {
 namespace {
 
 constexpr int64_t kUnknownNumber = INT64_MIN;
+
+// 12.35, 0.00805, 1.23e-09.
+std::string DoubleText(double value) {
+  if (std::abs(value) >= 1 && std::abs(value) < 1e9) return FixedText(value, 2);
+  char text[40];
+  const std::to_chars_result end = std::to_chars(text, text + sizeof(text), value, std::chars_format::general, 3);
+  return {text, end.ptr};
+}
 
 template <typename T>
 void Reorder(const std::vector<uint32_t>& order, std::vector<T>* values) {
@@ -70,7 +78,7 @@ std::string ResultTable::Column::Cell(size_t row) const {
     case ResultUnit::kAmount:
       return HumanCount(numbers[row]);
     case ResultUnit::kDouble:
-      return FixedText(doubles[row], 2);
+      return DoubleText(doubles[row]);
     case ResultUnit::kShare:
       break;
   }
@@ -287,7 +295,7 @@ std::string ResultText(const VerbResult& result, const RowOptions& options) {
   return out;
 }
 
-std::string ResultJson(const VerbResult& result, const Trace& trace, const RowOptions& options) {
+std::string ResultJson(const VerbResult& result, std::span<const ResultInput> inputs, const RowOptions& options) {
   std::string out;
   JsonObject document(&out);
   document.Text("schema", "opscope." + std::string(result.tables[0].description().verb) + "/1");
@@ -306,13 +314,18 @@ std::string ResultJson(const VerbResult& result, const Trace& trace, const RowOp
     add(table);
   if (result.basis) add(*result.basis);
   document.Key("problems");
-  out += ProblemsJson(trace);
+  out += ProblemsJson(inputs);
   if (result.quality) {
     document.Key("quality");
     out += QualityJson(*result.quality);
   }
   document.Close();
   return out + "\n";
+}
+
+std::string ResultJson(const VerbResult& result, const Trace& trace, const RowOptions& options) {
+  const ResultInput input{&trace, {}};
+  return ResultJson(result, std::span(&input, 1), options);
 }
 
 }  // namespace opscope

@@ -34,6 +34,7 @@
 
 #include "opscope/analysis/quality.h"
 #include "opscope/owned_table.h"
+#include "opscope/report/result_inputs.h"
 #include "opscope/result.h"
 #include "opscope/trace.h"
 
@@ -52,7 +53,7 @@ enum class ResultUnit : uint8_t {
   kBytes,
   kAmount,  // a large integer, in text tables with k, M, G: FLOPs
   kShare,   // a part of 1, to a millionth; in text tables per cent
-  kDouble,  // a floating-point number; in text tables with two decimals
+  kDouble,  // a floating-point number; in text tables with two decimals, or below 1 with three digits
   kFigure,  // a text that is aligned as a number, for text tables alone; "": unknown
 };
 
@@ -91,7 +92,7 @@ class ResultValue {
   ResultValue() = default;
   template <std::integral T>
   ResultValue(T number) : value_(static_cast<int64_t>(number)) {}
-  ResultValue(double share) : value_(share) {}  // NaN: unknown
+  ResultValue(double number) : value_(number) {}  // NaN: unknown
   ResultValue(std::string text) : value_(std::move(text)) {}
   ResultValue(std::string_view text) : value_(std::string(text)) {}
   ResultValue(const char* text) : value_(std::string(text)) {}
@@ -225,5 +226,9 @@ struct VerbResult {
 // {"schema": "opscope.VERB/1", ..., "rows": [...], ..., "problems": [...], "quality": {...}}; the problems are those of
 // `trace`.
 [[nodiscard]] std::string ResultJson(const VerbResult& result, const Trace& trace, const RowOptions& options = {});
+
+// The same of a result of several traces: the problems of all.
+[[nodiscard]] std::string ResultJson(const VerbResult& result, std::span<const ResultInput> inputs,
+                                     const RowOptions& options = {});
 
 }  // namespace opscope
