@@ -21,6 +21,8 @@ INPUTS = (
     "rank0.opscope",
     "rank1.opscope",
     "all.opscope",
+    "before.opscope",
+    "after.opscope",
     "rank0.json.gz",
     "rank1.json.gz",
     "trace.json.gz",

@@ -64,8 +64,8 @@ void LeaveOutSteps(const Trace& trace, std::vector<uint8_t>* selected) {
 }
 
 std::vector<uint8_t> ComparedSpans(const Trace& trace, const DiffOptions& options) {
-  std::vector<uint8_t> selected =
-      options.filter != nullptr ? options.filter->Select(trace) : std::vector<uint8_t>(trace.spans().size(), 1);
+  std::vector<uint8_t> selected = options.filter != nullptr ? options.filter->Select(trace, options.max_threads)
+                                                            : std::vector<uint8_t>(trace.spans().size(), 1);
   LeaveOutSteps(trace, &selected);
   if (options.by == DiffKey::kKernel) KeepWorksOnly(trace, &selected);
   return selected;
@@ -119,8 +119,8 @@ void DiffSide::AddRun(const Trace& trace, const DiffOptions& options, DiffKeys* 
   const std::vector<uint32_t> samples = AddSteps(trace, options);
   const std::vector<uint8_t> selected = ComparedSpans(trace, options);
   const StepsOfRanks steps(trace);
-  const OpSummaryOfSteps ops =
-      SummarizeOpsBySteps(trace, steps, {.group_by = GroupKeysOf(options.by), .selected = &selected});
+  const OpSummaryOfSteps ops = SummarizeOpsBySteps(
+      trace, steps, {.group_by = GroupKeysOf(options.by), .selected = &selected, .max_threads = options.max_threads});
   std::vector<uint32_t> rows;
   rows.reserve(ops.summary.rows.size());
   for (const OpSummaryRow& row : ops.summary.rows) {

@@ -35,6 +35,7 @@ struct Option {
   char delimiter = '\0';  // separates several strings within one value; 0: none
   bool is_required = false;
   bool is_single = false;     // an operand that may occur only once
+  bool takes_files = false;   // one file or several stand behind it, up to the next option; of several strings
   std::string excludes = {};  // name of an option that cannot be combined with it
 
   bool is_operand() const { return !names.front().starts_with('-'); }

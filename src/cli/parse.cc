@@ -44,7 +44,11 @@ CLI::Option* AddTo(CLI::App*, const Option&, std::monostate) {
 CLI::Option* AddTo(CLI::App* app, const Option& option, std::vector<std::string>* target) {
   CLI::Option* added = AddTo<std::vector<std::string>>(app, option, target);
   if (option.delimiter != '\0') added->delimiter(option.delimiter);
-  if (option.is_single || !option.is_operand()) added->expected(1);
+  if (option.takes_files) {
+    added->expected(1, -1);  // -1: any number
+  } else if (option.is_single || !option.is_operand()) {
+    added->expected(1);
+  }
   if (!option.is_operand()) added->take_all();
   return added;
 }

@@ -4,11 +4,13 @@
 
 #include <utility>
 
+#include "cli/selection.h"
 #include "cli/terminal.h"
 #include "opscope/analysis/basis.h"
 #include "opscope/analysis/quality.h"
 #include "opscope/report/basis.h"
 #include "opscope/report/info.h"
+#include "opscope/report/result_inputs.h"
 
 namespace opscope {
 
@@ -26,23 +28,30 @@ void AddResultOptions(Verb* verb, CommonOptions* common, ResultVerbOptions* opti
                             "error, in JSON as \"explain\""});
 }
 
-std::optional<ResultTable> BasisIfRequested(const ResultVerbOptions& options, const Trace& trace,
-                                            const std::vector<uint8_t>* selected) {
+std::optional<ResultTable> BasisIfRequested(const ResultVerbOptions& options, std::span<const Trace> traces,
+                                            const std::optional<SpanFilter>& filter) {
   if (!options.explain) return std::nullopt;
-  return BasisTable(trace, MeasureBasis(trace, selected));
+  std::vector<AnswerBasis> bases;
+  for (const Trace& trace : traces)
+    bases.push_back(MeasureBasis(trace, SelectedSpans(filter, trace).get()));
+  return BasisTable(bases);
 }
 
 namespace {
 
-void ReportBasis(const std::string& file, const Trace& trace, const ResultTable& basis) {
-  for (const auto& [title, value] : basis.TextLines(0))
-    PrintError(InputName(file) + ": " + title + ": " + value);
-  const std::string problems = FormatProblems(trace);
-  if (problems.empty()) PrintError(InputName(file) + ": Problems: none");
-  for (size_t at = 0; at < problems.size();) {
-    const size_t end = problems.find('\n', at);
-    PrintError(InputName(file) + ": Problem: " + problems.substr(at, end - at));
-    at = end + 1;
+// Row i of `basis` is of input i.
+void ReportBasis(std::span<const ResultInput> inputs, const ResultTable& basis) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const std::string begin = inputs[i].name + ": ";
+    for (const auto& [title, value] : basis.TextLines(i))
+      PrintError(begin + title + ": " + value);
+    const std::string problems = FormatProblems(*inputs[i].trace);
+    if (problems.empty()) PrintError(begin + "Problems: none");
+    for (size_t at = 0; at < problems.size();) {
+      const size_t end = problems.find('\n', at);
+      PrintError(begin + "Problem: " + problems.substr(at, end - at));
+      at = end + 1;
+    }
   }
 }
 
@@ -50,17 +59,24 @@ void ReportBasis(const std::string& file, const Trace& trace, const ResultTable&
 
 int PrintResult(const std::string& verb, const std::string& file, const Trace& trace, const CommonOptions& common,
                 const ResultVerbOptions& options, VerbResult result, ResultWriter* writer) {
+  const ResultInput input{&trace, InputName(file)};
+  return PrintResult(verb, file, std::span(&input, 1), common, options, std::move(result), writer);
+}
+
+int PrintResult(const std::string& verb, const std::string& file, std::span<const ResultInput> inputs,
+                const CommonOptions& common, const ResultVerbOptions& options, VerbResult result,
+                ResultWriter* writer) {
   if (!options.sort.empty()) {
     const Status sorted = result.tables[0].Sort(options.sort);
     if (!sorted.ok()) return UsageError(verb + ": --sort: " + sorted.error().message);
   }
   const RowOptions rows{.limit = static_cast<size_t>(options.limit), .width = writer->width()};
   ReportNoResult(file, common, result.why_empty);
-  if (result.basis && !common.json) ReportBasis(file, trace, *result.basis);
+  if (result.basis && !common.json) ReportBasis(inputs, *result.basis);
   if (common.csv) return writer->Write(file, result.tables[0].Csv(rows.limit), true);
   if (!common.json) return writer->Write(file, ResultText(result, rows), true);
-  if (!result.quality) result.quality = JudgeQuality(trace);
-  return writer->Write(file, ResultJson(result, trace, rows), true);
+  if (!result.quality) result.quality = JudgeInputs(inputs);
+  return writer->Write(file, ResultJson(result, inputs, rows), true);
 }
 
 void ReportNoResult(const std::string& file, const CommonOptions& common, const std::string& sentence) {

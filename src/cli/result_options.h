@@ -6,11 +6,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
-#include <vector>
 
 #include "cli/result_writer.h"
 #include "cli/verb.h"
+#include "opscope/analysis/span_filter.h"
 #include "opscope/report/result_table.h"
 #include "opscope/trace.h"
 
@@ -26,13 +27,16 @@ struct ResultVerbOptions {
 void AddResultOptions(Verb* verb, CommonOptions* common, ResultVerbOptions* options, const std::string& sort_help);
 
 // Sorts the first table by --sort and prints the requested form: text no wider than the terminal, with a bold first
-// line if colour is on. Fails on wrong usage of --sort. `trace`: JSON lists its problems. Returns the exit code.
+// line if colour is on. Fails on wrong usage of --sort. `inputs`: JSON lists their problems. Returns the exit code.
+int PrintResult(const std::string& verb, const std::string& file, std::span<const ResultInput> inputs,
+                const CommonOptions& common, const ResultVerbOptions& options, VerbResult result, ResultWriter* writer);
+// The same of one input.
 int PrintResult(const std::string& verb, const std::string& file, const Trace& trace, const CommonOptions& common,
                 const ResultVerbOptions& options, VerbResult result, ResultWriter* writer);
 
-// What an answer about the selected spans rests on, if --explain is given. `selected`: nullptr for all.
-std::optional<ResultTable> BasisIfRequested(const ResultVerbOptions& options, const Trace& trace,
-                                            const std::vector<uint8_t>* selected);
+// What an answer about the selected spans of the inputs rests on, if --explain is given.
+std::optional<ResultTable> BasisIfRequested(const ResultVerbOptions& options, std::span<const Trace> traces,
+                                            const std::optional<SpanFilter>& filter);
 
 // Why there is no answer, on standard error unless -q is given; "": there is one.
 void ReportNoResult(const std::string& file, const CommonOptions& common, const std::string& sentence);

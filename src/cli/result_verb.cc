@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/result_verb.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -14,23 +15,46 @@ namespace {
 int RunOnEach(const ResultVerb& verb, ResultWriter* writer) {
   return ForEachInput(verb.common, [&](const Trace& trace, const std::string& file) {
     VerbResult result = verb.compute(std::span(&trace, 1), verb);
-    result.basis = BasisIfRequested(verb.options, trace, SelectedSpans(verb.filter, trace).get());
+    result.basis = BasisIfRequested(verb.options, std::span(&trace, 1), verb.filter);
     return PrintResult(verb.name, file, trace, verb.common, verb.options, std::move(result), writer);
   });
 }
 
-// JSON lists the problems of the last input.
+// The files of the sets, and all files of the verb in common.files.
+Status GatherInputs(ResultVerb* verb) {
+  std::vector<std::string>& files = verb->common.files;
+  const auto wrong = [&](const std::string& what) { return Error{ErrorCode::kInvalidArgument, what}; };
+  const auto is_empty = [](const InputSet& set) { return set.files.empty(); };
+  const size_t expected = verb->sets.empty() ? verb->inputs : verb->sets.size();
+  if (std::all_of(verb->sets.begin(), verb->sets.end(), is_empty)) {
+    if (files.size() != expected)
+      return wrong("takes " + std::to_string(expected) + " files; there are " + std::to_string(files.size()));
+    for (size_t i = 0; i < verb->sets.size(); ++i)
+      verb->sets[i].files = {files[i]};
+    return {};
+  }
+  if (!files.empty()) return wrong("takes files either behind " + verb->sets[0].option + " or without options");
+  for (const InputSet& set : verb->sets) {
+    if (is_empty(set)) return wrong("lacks " + set.option);
+    files.insert(files.end(), set.files.begin(), set.files.end());
+  }
+  return {};
+}
+
 int RunTogether(const ResultVerb& verb, ResultWriter* writer) {
   const std::vector<std::string>& files = verb.common.files;
-  if (files.size() != verb.inputs) {
-    return UsageError(verb.name + ": takes " + std::to_string(verb.inputs) + " files; there are " +
-                      std::to_string(files.size()));
-  }
   const Result<std::vector<Trace>> traces = OpenInputs(verb.common);
   if (!traces.ok()) return ExitFor(traces.error());
+  std::vector<ResultInput> inputs;
+  std::string names;
+  for (size_t i = 0; i < files.size(); ++i) {
+    inputs.push_back({&traces.value()[i], InputName(files[i])});
+    names.append(names.empty() ? "" : ", ").append(inputs.back().name);
+  }
   return UseInput(files.back(), [&] {
-    int code = PrintResult(verb.name, files.back(), traces.value().back(), verb.common, verb.options,
-                           verb.compute(traces.value(), verb), writer);
+    VerbResult result = verb.compute(traces.value(), verb);
+    result.basis = BasisIfRequested(verb.options, traces.value(), verb.filter);
+    int code = PrintResult(verb.name, names, inputs, verb.common, verb.options, std::move(result), writer);
     for (size_t i = 0; i < files.size(); ++i)
       code = WorseExit(code, ReportInput(traces.value()[i], files[i], verb.common));
     return code;
@@ -43,7 +67,10 @@ Verb MakeResultVerb(ResultVerb given) {
   auto result_verb = std::make_shared<ResultVerb>(std::move(given));
   auto selection = std::make_shared<SelectionOptions>();
   Verb verb{.names = {result_verb->name}, .description = result_verb->description};
-  AddCommonOptions(&verb, &result_verb->common);
+  AddCommonOptions(&verb, &result_verb->common,
+                   result_verb->sets.empty() ? InputFiles::kSeveral : InputFiles::kOptional);
+  for (InputSet& set : result_verb->sets)
+    verb.Add({.names = {set.option}, .target = &set.files, .description = set.description, .takes_files = true});
   AddResultOptions(&verb, &result_verb->common, &result_verb->options, result_verb->sort_help);
   AddSelectionOptions(&verb, selection.get());
   for (const Option& option : result_verb->more_options)
@@ -54,7 +81,9 @@ Verb MakeResultVerb(ResultVerb given) {
     result_verb->filter = std::move(filter).value();
     if (const Status checked = result_verb->check ? result_verb->check() : Status(); !checked.ok())
       return UsageError(result_verb->name + ": " + checked.error().message);
-    const bool is_together = result_verb->inputs > 1;
+    const bool is_together = result_verb->inputs > 1 || !result_verb->sets.empty();
+    if (const Status gathered = is_together ? GatherInputs(result_verb.get()) : Status(); !gathered.ok())
+      return UsageError(result_verb->name + ": " + gathered.error().message);
     ResultWriter writer(result_verb->common, is_together ? ResultWriter::Of::kTogether : ResultWriter::Of::kEachInput);
     return writer.End(is_together ? RunTogether(*result_verb, &writer) : RunOnEach(*result_verb, &writer));
   };

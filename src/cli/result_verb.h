@@ -18,13 +18,22 @@
 
 namespace opscope {
 
+// Inputs that belong together, given behind an option: `--a FILE...`.
+struct InputSet {
+  std::string option;  // "--a"
+  std::string description;
+  // As the command line has it, when `compute` is called. At least one.
+  std::vector<std::string> files = {};
+};
+
 struct ResultVerb {
   std::string name;
   std::string description;
   std::string sort_help = {};
-  // Of one Trace, or of `inputs` Traces in the order of the command line.
+  // Of one Trace, or of all inputs in the order of the command line; those of the first set come first.
   std::function<VerbResult(std::span<const Trace> traces, const ResultVerb& verb)> compute;
   size_t inputs = 1;                      // more than 1: the verb takes exactly so many files, together
+  std::vector<InputSet> sets = {};        // not empty: it takes these sets, or without their options one file for each
   std::vector<Option> more_options = {};  // of this verb alone; `compute` owns their targets
   std::function<Status()> check = {};     // whether they make sense; none: any do
   // As the command line has it, when `compute` is called.

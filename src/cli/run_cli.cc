@@ -17,7 +17,7 @@ void DescribeCommandLine(const HostProbe& probe_host, CommandLine* line) {
   *line = {.description = "A performance profiler for deep-learning programs.",
            .footer = "Exit codes: 0 done, 1 could not do it, 2 wrong usage, 3 done in part (damaged input).",
            .verbs = {SummaryVerb(), InfoVerb(), ExportVerb(), ConvertVerb(), MergeVerb(), FlameVerb(), ModulesVerb(),
-                     StepsVerb(), DevicesVerb(), AdviseVerb(), AnalyzeMegEngineVerb(), DoctorVerb(probe_host),
+                     StepsVerb(), DevicesVerb(), AdviseVerb(), DiffVerb(), AnalyzeMegEngineVerb(), DoctorVerb(probe_host),
                      CompletionVerb(line), ManVerb(line)},
            .environment = {{"NO_COLOR", "Set to anything: no colour, as with --no-color."},
                            {"COLUMNS", "The width of the tables, where the terminal does not tell it."},
@@ -26,6 +26,8 @@ void DescribeCommandLine(const HostProbe& probe_host, CommandLine* line) {
                {"opscope summary trace.json.gz --limit 20", "The twenty operators that took longest."},
                {"opscope summary run.opscope --where 'name ~ conv and duration > 10us' --steps 3..7",
                 "Of steps 3 to 7, the convolutions that took longer than ten microseconds."},
+               {"opscope diff before.opscope after.opscope --limit 20",
+                "What became slower or faster from one run to another."},
                {"opscope merge rank*.json.gz -o all.opscope", "The ranks of a job as one trace."},
                {"opscope export all.opscope --to chrome -o - | gzip > all.json.gz", "Kineto's JSON, for any viewer."},
                {"eval \"$(opscope completion bash)\"", "Completion in this shell."}}};

@@ -119,7 +119,7 @@ int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptio
       options.filter ? std::vector<AsyncSummaryRow>() : SummarizeAsyncSpans(trace);
   VerbResult result = SummaryVerbResult(trace, summary, async_rows, {options.flop_rate, options.peak_flops});
   result.why_empty = summary.rows.empty() ? WhyNoRows(trace, options) : WhyNoKeys(summary);
-  result.basis = BasisIfRequested(options.rows, trace, selected.get());
+  result.basis = BasisIfRequested(options.rows, std::span(&trace, 1), options.filter);
   ResultVerbOptions rows = options.rows;
   if (rows.sort.empty()) rows.sort = "total_ns";
   return PrintResult("summary", file, trace, options.common, rows, std::move(result), writer);

@@ -51,7 +51,7 @@ void AddCommonOptions(Verb* verb, CommonOptions* options, InputFiles files) {
   verb->Add({.names = {"FILE"},
              .target = &options->files,
              .description = "traces; - is standard input",
-             .is_required = true,
+             .is_required = files != InputFiles::kOptional,
              .is_single = files == InputFiles::kOne});
   verb->Add({.names = {"-q", "--quiet"}, .target = &options->quiet, .description = "no messages but errors"});
   verb->Add({.names = {"-v", "--verbose"},

@@ -41,6 +41,7 @@ Verb ModulesVerb();
 Verb DevicesVerb();
 Verb StepsVerb();
 Verb AdviseVerb();
+Verb DiffVerb();
 Verb AnalyzeMegEngineVerb();
 Verb DoctorVerb(const HostProbe& probe_host);
 // What these two tell of; it must be there when they run.
@@ -50,7 +51,8 @@ Verb ManVerb(const CommandLine* command_line);
 // The whole command line. REQUIRES: `line` stays where it is, since two of its verbs describe it.
 void DescribeCommandLine(const HostProbe& probe_host, CommandLine* line);
 
-enum class InputFiles { kOne, kSeveral };
+// kOptional: there may also be none.
+enum class InputFiles { kOne, kSeveral, kOptional };
 
 // FILE, -q, -v, --no-color, --max-memory.
 void AddCommonOptions(Verb* verb, CommonOptions* options, InputFiles files = InputFiles::kSeveral);

@@ -52,8 +52,8 @@ const ResultDescription& BasisResult() {
   return description;
 }
 
-ResultTable BasisTable(const Trace& trace, const AnswerBasis& basis) {
-  return MakeResultTable<AnswerBasis>(BasisResult(), kBasisFields, trace, std::vector{basis});
+ResultTable BasisTable(const std::vector<AnswerBasis>& bases) {
+  return MakeResultTable<AnswerBasis>(BasisResult(), kBasisFields, Trace(), bases);
 }
 
 }  // namespace opscope

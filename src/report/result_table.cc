@@ -302,7 +302,7 @@ std::string ResultJson(const VerbResult& result, std::span<const ResultInput> in
   if (!result.facts_json.empty()) out.append(",").append(result.facts_json);
   const auto add = [&](const ResultTable& table) {
     document.Key(table.description().list);
-    if (table.description().is_object) {
+    if (table.description().is_object && table.size() == 1) {
       out += '{';
       table.AppendJsonMembers(0, &out);
       out += '}';

@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "opscope/report/info.h"
 #include "report/result_units.h"
+#include "trace/builder.h"
 
 namespace opscope {
 namespace {
@@ -161,6 +163,51 @@ TEST(ResultTable, NamesTheKeysWhenItCannotSort) {
   ResultTable rows = Fruits();
   EXPECT_EQ(rows.Sort("price").error().message,
             "cannot sort by 'price'; choose one of: name, total_ns, share, empty, id");
+}
+
+struct Probability {
+  std::optional<double> p;
+};
+constexpr ResultField<Probability> kProbabilityFields[] = {
+    {{"p", "p", kReal, "A probability."}, [](const Probability& row) { return row.p; }},
+};
+
+TEST(ResultTable, WritesRealNumbersWithAllDigitsForProgramsAndThreeInText) {
+  const ResultDescription description = DescribeResult<Probability>("test", "rows", "A test.", kProbabilityFields);
+  ResultTable table = MakeResultTable<Probability>(
+      description, kProbabilityFields, Trace(),
+      {{std::nullopt}, {0.00804989310083772}, {std::nullopt}, {1.0}, {1.25e-9}, {std::nullopt}});
+  ASSERT_TRUE(table.Sort("p").ok());
+  EXPECT_EQ(table.Csv(), "p\r\n1\r\n0.00804989310083772\r\n1.25e-09\r\n\r\n\r\n\r\n") << "unknown ones last";
+  EXPECT_EQ(table.Text(3), "       p\n       1\n 0.00805\n1.25e-09\n");
+}
+
+TEST(ResultJson, HasAListOfOneRowAsAnObjectIfItIsDescribedSo) {
+  ResultDescription description = kFruitResult;
+  description.list = "best";
+  description.is_object = true;
+  VerbResult result;
+  result.tables = {Fruits(), MakeResultTable<Fruit>(description, kFields, Trace(), {{"pear", 2, 0.5, 0, 7}})};
+  EXPECT_NE(
+      ResultJson(result, Trace(), {.limit = 1})
+          .find("\n],\"best\":{\"name\":\"pear\",\"total_ns\":2,\"share\":0.5,\"empty\":0,\"id\":7},\"problems\":[]"),
+      std::string::npos);
+}
+
+TEST(ResultJson, HasTheProblemsOfAllInputsWithTheirFiles) {
+  TraceBuilder builder;
+  builder.AddProblem("truncated", 7, 2);
+  const Trace whole, cut = builder.Build();
+  const ResultInput inputs[] = {{&cut, "a\"b"}, {&whole, "c"}, {&cut, "d"}};
+  // "[\n{...\n]" without the first bracket of the object
+  const std::string rest = "," + ProblemsJson(cut).substr(3, ProblemsJson(cut).size() - 5);
+  EXPECT_EQ(ProblemsJson(inputs), std::string("[\n{\"file\":\"a\\\"b\"") + rest + ",\n{\"file\":\"d\"" + rest + "\n]");
+  EXPECT_EQ(ProblemsJson(std::span(inputs, 1)), ProblemsJson(cut)) << "of one input it says no file";
+  EXPECT_EQ(ProblemsJson(std::span(inputs + 1, 1)), "[]");
+  const Quality quality = JudgeInputs(inputs);
+  EXPECT_EQ(quality.verdict, Verdict::kDoubtful);
+  ASSERT_EQ(quality.reasons.size(), 2u);
+  EXPECT_EQ(quality.reasons[1].find("d: "), 0u);
 }
 
 }  // namespace

@@ -122,6 +122,8 @@ struct DiffOptions {
   // Only the spans that it matches count, and only steps that can have such spans
   // (SpanFilter::SelectSteps). nullptr: all.
   const SpanFilter* filter = nullptr;
+  // As OpSummaryOptions::max_threads.
+  uint32_t max_threads = 0;
 };
 
 // "name", "shape", "kernel", "module", "step", in the order of DiffKey.

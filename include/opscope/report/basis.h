@@ -4,15 +4,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
 #include "opscope/analysis/basis.h"
 #include "opscope/report/result_table.h"
-#include "opscope/trace.h"
 
 namespace opscope {
 
-// The object "explain" of the JSON of a verb with --explain.
+// "explain" of the JSON of a verb with --explain: an object, or a list if there are several inputs.
 [[nodiscard]] const ResultDescription& BasisResult();
 
-[[nodiscard]] ResultTable BasisTable(const Trace& trace, const AnswerBasis& basis);
+// A row per input.
+[[nodiscard]] ResultTable BasisTable(const std::vector<AnswerBasis>& bases);
 
 }  // namespace opscope

@@ -78,7 +78,7 @@ struct ResultDescription {
   std::string_view list;  // key of the list in JSON
   std::string_view documentation;
   std::vector<ResultColumn> columns;
-  bool is_object = false;  // it has one row, which JSON has as an object instead of a list
+  bool is_object = false;  // a single row is an object in JSON instead of a list
 };
 
 // The results of all verbs.
@@ -218,7 +218,7 @@ struct VerbResult {
   std::string note = {};                  // text has it below the first table
   std::string facts_json = {};            // members that JSON has before the tables: `"corrected":true`
   std::optional<Quality> quality = {};    // nullopt: JSON does not have it
-  std::optional<ResultTable> basis = {};  // what the answer rests on (opscope/report/basis.h), one row
+  std::optional<ResultTable> basis = {};  // what the answer rests on (opscope/report/basis.h), a row per input
   std::string why_empty = {};             // a sentence; "": there are rows
 };
 
