@@ -143,6 +143,22 @@ def print_cores(program, path, options):
     measure.print_row("import_cores", title, "s per million slices", *sides, **more)
 
 
+def print_diff(program, path, options):
+    """Two traces of as many slices and 50 steps each, beside the import of one of them."""
+    steps = path.with_name("steps.json")
+    with open(steps, "wb") as file:
+        subprocess.run([native.program("kineto_json"), str(options.ops), "usual", "50"], stdout=file, check=True)
+    result = run_program(program, "--diff", steps, options.repetitions)
+    steps.unlink()
+    per_million = 1e6 / result["slices"]
+    sides = [{k: v * per_million for k, v in result[side]["wall"].items()} for side in ("diff", "import")]
+    title, more = (
+        "Comparison of two traces, beside the import of one",
+        {"goal": 1 / 3, "repetitions": options.repetitions},
+    )
+    measure.print_row("import_diff", title, "s per million slices", *sides, **more)
+
+
 def print_memory(program, paths, options):
     bare, repeated, kept = (run_program(program, "--only", path, 1)["bytes_per_slice"] for path in paths)
     note = f"{repeated:.0f} with arguments that repeat, {kept:.0f} with some that differ in every event: all are kept"
@@ -194,6 +210,7 @@ def main():
         print_hta(program, path, options, peers_python(options))
         print_gzip(program, path, options)
         print_cores(program, path, options)
+        print_diff(program, path, options)
         print_memory(program, paths, options)
     finally:
         shutil.rmtree(folder)

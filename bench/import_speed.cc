@@ -3,6 +3,7 @@
 //   import_speed --only FILE [THREADS]            one import: seconds, bytes of peak memory per slice
 //   import_speed --summary FILE [THREADS]         one import and the summary of operators
 //   import_speed --where FILE [THREADS]           the same of the spans that a condition chooses
+//   import_speed --diff FILE REPETITIONS          imports the file, and compares it with itself as with another run
 //   import_speed --out FILE FOLDER                one import, then the export as Chrome JSON and as .opscope
 // The DOM takes plain JSON up to 4 GB; of other files only the import is measured.
 // SPDX-License-Identifier: Apache-2.0
@@ -18,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "opscope/analysis/diff.h"
 #include "opscope/analysis/op_summary.h"
 #include "opscope/analysis/span_filter.h"
 #include "opscope/export.h"
@@ -115,6 +117,21 @@ int Once(std::string_view mode, const std::string& path, uint32_t threads) {
   return 0;
 }
 
+int Diff(const std::string& path, int repetitions) {
+  std::vector<Seconds> imports, diffs;
+  size_t slices = 0, rows = 0;
+  for (int i = 0; i < repetitions; ++i) {
+    opscope::Trace trace;
+    imports.push_back(Measure([&] { trace = Import(path, 1); }));
+    slices = trace.spans().size();
+    diffs.push_back(Measure([&] { rows = opscope::DiffTraces(trace, trace, {.max_threads = 1}).rows.size(); }));
+  }
+  std::printf("{\"slices\": %zu, \"rows\": %zu, ", slices, rows);
+  Print("import", imports, false);
+  Print("diff", diffs, true);
+  return 0;
+}
+
 int Out(const std::string& path, const std::string& folder) {
   std::vector<Seconds> in, chrome, own;
   opscope::Trace trace;
@@ -142,6 +159,7 @@ int main(int argc, char** argv) {
   const auto number = [&](size_t at, int otherwise) {
     return arguments.size() > at ? std::atoi(arguments[at].c_str()) : otherwise;
   };
+  if (arguments[0] == "--diff") return Diff(arguments.at(1), number(2, 3));
   if (arguments[0] == "--out") return Out(arguments.at(1), arguments.at(2));
   if (arguments[0].starts_with("--")) return Once(arguments[0], arguments.at(1), static_cast<uint32_t>(number(2, 1)));
   const int repetitions = number(1, 3);

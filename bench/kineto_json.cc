@@ -1,8 +1,9 @@
-// Writes a Kineto-like trace as JSON to standard output: `kineto_json SLICES [FORM]`. Written as Kineto writes it
-// (several lines per event, arguments on lines of their own), with the mix of a training run with stacks, shapes and a
-// GPU: calls of Python, operators with their arguments, runtime calls, kernels, flows from launch to kernel and from
+// Writes a Kineto-like trace as JSON to standard output: `kineto_json SLICES [FORM [STEPS]]`. Written as Kineto writes
+// it (several lines per event, arguments on lines of their own), with the mix of a training run with stacks, shapes and
+// a GPU: calls of Python, operators with their arguments, runtime calls, kernels, flows from launch to kernel and from
 // forward to backward, and memory instants. FORM `plain` leaves out what is different in every event ("Ev Idx"), so
-// that the kept arguments repeat; FORM `bare` leaves out all arguments. The same numbers give the same bytes.
+// that the kept arguments repeat; FORM `bare` leaves out all arguments. STEPS: about so many steps, 0 without it. The
+// same numbers give the same bytes.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdarg>
 #include <cstdint>
@@ -139,6 +140,17 @@ struct Writer {
               allocated, static_cast<unsigned long>(94'000'000'000'000u + Pick(4096) * 4096));
   }
 
+  static constexpr int64_t kModuleNs = 94'000, kSlicesOfModule = 8;  // of Module()
+
+  // The range of a step of so many modules, which come next.
+  void Step(uint64_t number, uint64_t modules) {
+    char name[40];
+    std::snprintf(name, sizeof(name), "ProfilerStep#%lu", static_cast<unsigned long>(number));
+    Begin("X", "user_annotation", name, 4017, now_ns);
+    Duration(static_cast<int64_t>(modules) * kModuleNs);
+    Arguments(true, "\"External id\": 0");
+  }
+
   // One step of a module: two calls of Python, three operators inside, a launch and its kernel.
   void Module() {
     const uint64_t caller = python_id;
@@ -166,7 +178,7 @@ struct Writer {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: kineto_json SLICES [plain | bare] > FILE\n");
+    std::fprintf(stderr, "usage: kineto_json SLICES [usual | plain | bare [STEPS]] > FILE\n");
     return 2;
   }
   static char buffer[1 << 20];
@@ -179,8 +191,12 @@ int main(int argc, char** argv) {
       "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [\n    {\n      \"id\": 0, \"name\": \"NVIDIA A100\"\n    "
       "}\n  ],\n");
   std::printf("  \"displayTimeUnit\": \"ms\",\n  \"traceEvents\": [\n");
-  while (writer.slices < slices)
+  const uint64_t steps = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 0;
+  const uint64_t modules = steps == 0 ? 0 : slices / Writer::kSlicesOfModule / steps + 1;
+  for (uint64_t module = 0; writer.slices < slices; ++module) {
+    if (modules > 0 && module % modules == 0) writer.Step(module / modules, modules);
     writer.Module();
+  }
   std::printf(
       "  {\n    \"name\": \"process_name\", \"ph\": \"M\", \"ts\": 0.000, \"pid\": 4017, \"tid\": 0,\n    \"args\": "
       "{\n      "
