@@ -107,6 +107,7 @@ void BindComputedTable(nb::module_& module);
 void BindFlame(nb::module_& module);
 void BindFiles(nb::module_& module);
 void BindResults(nb::module_& module);
+void BindDiff(nb::module_& module);
 void BindSources(nb::module_& module);
 void BindRecording(nb::module_& module);
 void BindSession(nb::module_& module);

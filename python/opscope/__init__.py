@@ -15,8 +15,9 @@ if sysconfig.get_config_var("Py_GIL_DISABLED"):
 
 from opscope._core import Error
 from opscope._version import __version__
+from opscope.comparison import TraceDiff
 from opscope.table import ResultRows, Strings, Table, TextColumn
-from opscope.trace import ExportWarning, Trace, merge, open, read
+from opscope.trace import ExportWarning, Trace, diff, merge, open, read
 
 __all__ = [
     "Error",
@@ -26,7 +27,9 @@ __all__ = [
     "Table",
     "TextColumn",
     "Trace",
+    "TraceDiff",
     "__version__",
+    "diff",
     "merge",
     "open",
     "read",

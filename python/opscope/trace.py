@@ -25,13 +25,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from opscope import _core
+from opscope.comparison import TraceDiff, compare
 from opscope.preview import TablePreview, TableText
 from opscope.sizes import byte_count
 from opscope.table import ResultRows, Strings, Table
 from opscope.trace_tables import TraceTables
 from opscope.user_warning import warn_user
 
-__all__ = ["ExportWarning", "Trace", "merge", "open", "read"]
+__all__ = ["ExportWarning", "Trace", "diff", "merge", "open", "read"]
 
 
 class ExportWarning(UserWarning):
@@ -80,6 +81,22 @@ def merge(
     """
     files = [paths] if isinstance(paths, (str, bytes)) else list(paths)
     return Trace(_core.merge_traces(files, list(sync), float(max_clock_difference)))
+
+
+def diff(
+    a: Trace | Sequence[Trace], b: Trace | Sequence[Trace], *, by: str = "name", where: str | None = None
+) -> TraceDiff:
+    """What became slower or faster from ``a`` to ``b``, what is new or gone, and whether that is more than chance.
+
+    A side is a Trace or a list of them, one for each run. With one run on each side the steps are the samples of the
+    test, else the runs are: three runs or more on each side are needed then. ``by``: "name", "shape" (name and shapes
+    of the inputs), "kernel" (works of devices alone), "module" or "step". ``where``: a condition that chooses spans, as
+    in `Trace.summary`; its conditions on ``step`` choose the steps.
+
+    >>> opscope.diff(trace, [trace, trace])[0]["status"]
+    'matched'
+    """
+    return compare(a, b, by, where)
 
 
 class Trace(TraceTables):
@@ -259,6 +276,14 @@ class Trace(TraceTables):
     def device_table(self, *, where: str | None = None, kernel_gap_ns: int = 30_000) -> str:
         """The same as a table; "" when no device did anything."""
         return TableText(_core.device_table(self._core, where, kernel_gap_ns))
+
+    def diff(self, other: Trace | Sequence[Trace], *, by: str = "name", where: str | None = None) -> TraceDiff:
+        """What became slower or faster from this run to the other, or to a list of other runs; see `opscope.diff`.
+
+        >>> [(row["name"], row["delta_ns"]) for row in trace.diff(trace.cut("name ~ mm"))]
+        [('aten::add', -7000), ('aten::mm', 0)]
+        """
+        return compare(self, other, by, where)
 
     def folded_stacks(self, metric: str = "time") -> str:
         """What called what, a line per path: ``outermost;...;innermost 12``, as flamegraph.pl and others read it.

@@ -18,11 +18,12 @@ Importing `opscope` imports no framework and no NumPy.
 
 <!-- Generated from python/opscope: OPSCOPE_UPDATE_GOLDEN=1 pytest python/tests/test_python_reference.py -->
 """
-FUNCTIONS = (opscope.open, opscope.read, opscope.merge)
+FUNCTIONS = (opscope.open, opscope.read, opscope.merge, opscope.diff)
 CLASSES = (
     opscope.Trace,
     opscope.Table,
     opscope.ResultRows,
+    opscope.TraceDiff,
     opscope.TextColumn,
     opscope.Strings,
     opscope.Error,

@@ -1,0 +1,65 @@
+// Comparisons of runs. The rows, the steps and the memory are tables (OwnedTable), like those of other results.
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/analysis/diff.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings.h"
+#include "opscope/analysis/span_filter.h"
+#include "opscope/report.h"
+
+namespace opscope::python {
+namespace {
+
+// The traces stay alive as long as this is.
+struct PythonRuns {
+  std::vector<std::shared_ptr<const Trace>> owners;
+  std::vector<const Trace*> traces;
+
+  explicit PythonRuns(nb::list runs) {
+    for (const nb::handle run : runs) {
+      owners.push_back(nb::cast<const SharedTrace&>(run).trace);
+      traces.push_back(owners.back().get());
+    }
+  }
+};
+
+DiffKey DiffKeyOf(const std::string& name) {
+  if (const std::optional<DiffKey> key = DiffKeyFromName(name)) return *key;
+  std::string known;
+  for (const std::string_view key : DiffKeyNames())
+    known.append(known.empty() ? "" : ", ").append(key);
+  Raise({ErrorCode::kInvalidArgument, "cannot compare by '" + name + "'; known: " + known});
+}
+
+// The tables of rows, steps and memory, and the text of all.
+nb::tuple Diff(nb::list a, nb::list b, const std::string& by, const std::optional<std::string>& where) {
+  const PythonRuns runs_a(a), runs_b(b);
+  DiffOptions options{.by = DiffKeyOf(by)};
+  const VerbResult result = Unwrap(WithoutGil([&]() -> Result<VerbResult> {
+    std::optional<SpanFilter> filter;
+    if (where) {
+      Result<SpanFilter> parsed = SpanFilter::Parse(*where);
+      if (!parsed.ok()) return Error{parsed.error().code, "where: " + parsed.error().message};
+      options.filter = &filter.emplace(std::move(parsed).value());
+    }
+    return DiffVerbResult(DiffRuns(runs_a.traces, runs_b.traces, options));
+  }));
+  const auto table = [&](size_t number) { return ToMadeTable(result.tables[number].ToTable()); };
+  return nb::make_tuple(table(0), table(1), table(2), ToText(ResultText(result)));
+}
+
+}  // namespace
+
+void BindDiff(nb::module_& module) {
+  module.def("diff", &Diff, nb::arg("a"), nb::arg("b"), nb::arg("by"), nb::arg("where").none() = nb::none(),
+             "Compares two lists of traces: tables of rows, steps and memory, and a text.");
+}
+
+}  // namespace opscope::python
