@@ -28,7 +28,7 @@ constexpr int64_t kUnknownNumber = INT64_MIN;
 
 // 12.35, 0.00805, 1.23e-09.
 std::string DoubleText(double value) {
-  if (std::abs(value) >= 1 && std::abs(value) < 1e9) return FixedText(value, 2);
+  if (std::abs(value) > 1 && std::abs(value) < 1e9) return FixedText(value, 2);
   char text[40];
   const std::to_chars_result end = std::to_chars(text, text + sizeof(text), value, std::chars_format::general, 3);
   return {text, end.ptr};

@@ -169,7 +169,7 @@ struct Probability {
   std::optional<double> p;
 };
 constexpr ResultField<Probability> kProbabilityFields[] = {
-    {{"p", "p", kReal, "A probability."}, [](const Probability& row) { return row.p; }},
+    {{"p", "p", kDouble, "A probability."}, [](const Probability& row) { return row.p; }},
 };
 
 TEST(ResultTable, WritesRealNumbersWithAllDigitsForProgramsAndThreeInText) {

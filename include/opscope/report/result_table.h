@@ -53,7 +53,7 @@ enum class ResultUnit : uint8_t {
   kBytes,
   kAmount,  // a large integer, in text tables with k, M, G: FLOPs
   kShare,   // a part of 1, to a millionth; in text tables per cent
-  kDouble,  // a floating-point number; in text tables with two decimals, or below 1 with three digits
+  kDouble,  // a floating-point number; in text tables with two decimals, up to 1 with three digits
   kFigure,  // a text that is aligned as a number, for text tables alone; "": unknown
 };
 
