@@ -18,7 +18,6 @@ The examples read this trace::
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 from collections.abc import Sequence
@@ -26,9 +25,10 @@ from typing import Any
 
 from opscope import _core
 from opscope.comparison import TraceDiff, compare
-from opscope.preview import TablePreview, TableText
+from opscope.preview import TablePreview
 from opscope.sizes import byte_count
-from opscope.table import ResultRows, Strings, Table
+from opscope.table import Strings, Table
+from opscope.trace_answers import TraceAnswers
 from opscope.trace_tables import TraceTables
 from opscope.user_warning import warn_user
 
@@ -99,7 +99,7 @@ def diff(
     return compare(a, b, by, where)
 
 
-class Trace(TraceTables):
+class Trace(TraceAnswers, TraceTables):
     """What was recorded: immutable tables. Made by `opscope.open`, `opscope.read` and the profilers.
 
     >>> trace.summary(sort="total_ns", limit=1)[0]["name"]
@@ -145,145 +145,6 @@ class Trace(TraceTables):
     def memory_bytes(self) -> int:
         """Bytes that the columns and texts hold."""
         return self._core.memory_bytes
-
-    def summary(
-        self,
-        *,
-        group_by: str | Sequence[str] = "name",
-        sort: str = "total_ns",
-        limit: int | None = None,
-        corrected: bool = False,
-        where: str | None = None,
-    ) -> ResultRows:
-        """The operator summary: one dict per group with counts and times, largest first (`ResultRows`).
-
-        ``group_by``: "name" and any of "shape", "category", "thread", "process", "rank", "device", "step", "stack",
-        "kind", "module" (the path of the torch.nn.Module that ran it, or whose backward pass it is). A row has spans of
-        hosts or of devices, which its "on" says ("host", "device"); so one name can have two rows.
-        ``sort``: a key of the rows. ``corrected``: times without what recording them took; raises
-        ``opscope.Error`` when the input does not say how much that was. ``where``: a condition that chooses spans,
-        as in ``opscope summary --where``.
-
-        >>> [(row["name"], row["category"], row["total_ns"]) for row in trace.summary(group_by=["name", "category"])]
-        [('aten::add', 'cpu_op', 7000), ('aten::mm', 'cpu_op', 5000)]
-        >>> trace.summary(where="name ~ add and duration > 5us")[0]["count"]
-        1
-        """
-        if limit is not None and limit < 0:
-            raise ValueError("limit must not be negative")
-        keys = [group_by] if isinstance(group_by, str) else list(group_by)
-        return ResultRows(_core.summary(self._core, keys, sort, limit, corrected, where), "rows")
-
-    def modules(self, *, where: str | None = None) -> ResultRows:
-        """What each ``torch.nn.Module`` took, forward and backward: a dict per place in the hierarchy of calls.
-
-        The first row, whose "module" is "", is the whole; its ``self`` numbers are what ran outside of modules.
-        ``where`` chooses spans, as in `summary`.
-
-        >>> [(row["module"], row["ops"], row["forward_ns"]) for row in trace.modules()]
-        [('', 2, 12000)]
-        """
-        return ResultRows(_core.modules(self._core, where), "rows")
-
-    def module_table(self, *, where: str | None = None) -> str:
-        """The same as an indented table; "" when no module was recorded."""
-        return TableText(_core.module_table(self._core, where))
-
-    def steps_summary(self, *, where: str | None = None) -> ResultRows:
-        """How long each training step was, and what it consists of: a dict per step, by rank and begin.
-
-        "compute_ns", "communication_ns", "copy_ns", "input_ns", "host_ns", "other_ns" and "idle_ns" add up to
-        "duration_ns"; each moment counts for the first of them that holds. ``where`` chooses spans, as in `summary`.
-
-        >>> step = {"ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 9, "name": "ProfilerStep#4"}
-        >>> step["cat"] = "user_annotation"
-        >>> op = step | {"ts": 2, "dur": 5, "name": "aten::mm", "cat": "cpu_op"}
-        >>> run = opscope.read(json.dumps([step, op]).encode())
-        >>> [(row["step"], row["duration_ns"], row["host_ns"], row["idle_ns"]) for row in run.steps_summary()]
-        [(4, 9000, 5000, 4000)]
-        """
-        return ResultRows(_core.steps_summary(self._core, where), "rows")
-
-    def step_durations(self, *, where: str | None = None) -> dict[str, int | None]:
-        """Statistics of the lengths of the steps: "count", "mean_ns", "p50_ns", "p99_ns", "min_ns", "max_ns",
-        "stddev_ns"; without steps "count" is 0 and the others are None.
-
-        >>> trace.step_durations()["count"]
-        0
-        """
-        return ResultRows(_core.step_durations(self._core, where), "summary")[0]
-
-    def advise(self, *, where: str | None = None) -> ResultRows:
-        """What slows the program down and what to do about it: a dict per finding, largest saving first.
-
-        "message" says it in words, "saving_ns" is the estimated time per step that the repair saves. "evidence" is a
-        list of dicts, the time ranges that the finding rests on. Without findings the list is empty. ``where`` chooses
-        spans, as in `summary`.
-
-        >>> step = {"ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 90, "name": "ProfilerStep#4"}
-        >>> step["cat"] = "user_annotation"
-        >>> wait = step | {"ts": 5, "dur": 40, "name": "enumerate(DataLoader)#_BaseDataLoaderIter.__next__"}
-        >>> finding = opscope.read(json.dumps([step, wait]).encode()).advise()[0]
-        >>> finding["kind"], finding["saving_ns"], finding["evidence"][0]["start_ns"]
-        ('input_starvation', 40000, 5000)
-        """
-        findings, evidence, counts = _core.advise(self._core, where)
-        rows, ranges = ResultRows(findings, "rows"), iter(ResultRows(evidence, "evidence"))
-        for row, count in zip(rows, counts, strict=True):
-            row["evidence"] = list(itertools.islice(ranges, count))
-        return rows
-
-    def devices(self, *, where: str | None = None, kernel_gap_ns: int = 30_000) -> ResultRows:
-        """How busy each device was, and why not: a dict per device ("stream" is "all"), followed by one per stream.
-
-        Busy is the time in which a kernel, a copy or a set ran, overlaps counted once; idle is the rest of the time
-        from the device's first begin to its last end. A gap whose work was called for in time and that is shorter than
-        ``kernel_gap_ns`` is a wait between kernels. ``where`` chooses spans, as in `summary`.
-
-        >>> kernel = {"ph": "X", "pid": 0, "tid": 7, "ts": 3, "dur": 2, "name": "gemm", "cat": "kernel"}
-        >>> gpu = opscope.read(json.dumps([kernel, kernel | {"ts": 9, "dur": 4}]).encode())
-        >>> [(row["stream"], row["busy_ns"], row["idle_ns"]) for row in gpu.devices()]
-        [('all', 6000, 4000), ('7', 6000, 4000)]
-        """
-        return ResultRows(_core.devices(self._core, where, kernel_gap_ns), "rows")
-
-    def device_kernels(self, *, where: str | None = None) -> ResultRows:
-        """The kernels of each device by name, those that took most time first.
-
-        "tensor_cores" is "used" where the name of the kernel says so, and "eligible" where an operator launched it
-        that could use them. ``where`` chooses spans, as in `summary`.
-
-        >>> kernel = {"ph": "X", "pid": 0, "tid": 7, "ts": 3, "dur": 2, "name": "s16816gemm", "cat": "kernel"}
-        >>> gpu = opscope.read(json.dumps([kernel, kernel | {"ts": 9, "dur": 4}]).encode())
-        >>> [(row["name"], row["count"], row["total_ns"], row["tensor_cores"]) for row in gpu.device_kernels()]
-        [('s16816gemm', 2, 6000, 'used')]
-        """
-        return ResultRows(_core.device_kernels(self._core, where), "kernels")
-
-    def device_copies(self, *, where: str | None = None, small_bytes: int = 65536) -> ResultRows:
-        """The copies of each device, by kind and by the memory that they are from and to.
-
-        "small" counts those of at most ``small_bytes``, "synchronous" those for which the program waited in the call,
-        "exposed_ns" is the time in which no kernel ran beside them. ``where`` chooses spans, as in `summary`.
-
-        >>> copy = {"ph": "X", "pid": 0, "tid": 7, "ts": 3, "dur": 2, "name": "Memcpy HtoD", "cat": "gpu_memcpy"}
-        >>> gpu = opscope.read(json.dumps([copy | {"args": {"bytes": 8000}}]).encode())
-        >>> [(row["kind"], row["small"], row["exposed_ns"], row["bytes_per_second"]) for row in gpu.device_copies()]
-        [('HtoD', 1, 2000, 4000000000)]
-        """
-        return ResultRows(_core.device_copies(self._core, where, small_bytes), "copies")
-
-    def device_table(self, *, where: str | None = None, kernel_gap_ns: int = 30_000) -> str:
-        """The same as a table; "" when no device did anything."""
-        return TableText(_core.device_table(self._core, where, kernel_gap_ns))
-
-    def diff(self, other: Trace | Sequence[Trace], *, by: str = "name", where: str | None = None) -> TraceDiff:
-        """What became slower or faster from this run to the other, or to a list of other runs; see `opscope.diff`.
-
-        >>> [(row["name"], row["delta_ns"]) for row in trace.diff(trace.cut("name ~ mm"))]
-        [('aten::add', -7000), ('aten::mm', 0)]
-        """
-        return compare(self, other, by, where)
 
     def folded_stacks(self, metric: str = "time") -> str:
         """What called what, a line per path: ``outermost;...;innermost 12``, as flamegraph.pl and others read it.

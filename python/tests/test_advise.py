@@ -49,7 +49,7 @@ class Slow(torch.utils.data.Dataset):
 @pytest.mark.parametrize("seconds, expected", [(0.004, ["input_starvation"]), (0, [])])
 def test_waiting_for_input_is_found(tmp_path, seconds, expected):
     batches = iter(torch.utils.data.DataLoader(Slow(seconds), batch_size=1))
-    left, right = torch.randn(300, 300), torch.randn(300, 300)
+    left, right = torch.randn(500, 500), torch.randn(500, 500)
 
     def step():
         next(batches)

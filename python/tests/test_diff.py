@@ -25,7 +25,8 @@ def run_bytes(times, name="aten::mm", memory=()):
             "Total Allocated": total,
             "Total Reserved": 0,
         }
-        events.append({"ph": "i", "s": "t", "pid": 1, "tid": 1, "ts": ts, "name": "[memory]", "args": args})
+        event = {"ph": "i", "cat": "cpu_instant_event", "s": "t", "pid": 1, "tid": 1, "ts": ts, "name": "[memory]"}
+        events.append(event | {"args": args})
     return json.dumps({"traceEvents": events}).encode()
 
 

@@ -64,8 +64,9 @@ def section(level, name, text, documentation):
 
 
 def members(kind):
-    """Own public methods and properties, as they stand in the source."""
-    for name, value in vars(kind).items():
+    """Public methods and properties of the class and of those that it is put together from, as they stand there."""
+    parts = [part for part in reversed(kind.__mro__) if part.__name__ in ("TraceAnswers", kind.__name__)]
+    for name, value in (item for part in reversed(parts) for item in vars(part).items()):
         if name.startswith("_") and name not in ("__call__",):
             continue
         if isinstance(value, property):

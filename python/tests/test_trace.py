@@ -259,12 +259,14 @@ class TestShown:
 
 
 @pytest.mark.parametrize(
-    "module", [opscope.trace, opscope.table, opscope.comparison], ids=lambda module: module.__name__
+    "module",
+    [opscope.trace, opscope.trace_answers, opscope.table, opscope.comparison],
+    ids=lambda module: module.__name__,
 )
 def test_examples_of_the_documentation(module, doctest_trace):
     result = doctest.testmod(
         module,
-        extraglobs={"trace": doctest_trace, "opscope": opscope},
+        extraglobs={"trace": doctest_trace, "opscope": opscope, "json": json},
         optionflags=doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL,
     )
     assert result.attempted >= 3
