@@ -50,6 +50,7 @@ PAGES = {
         "what reading, merging and writing files cost",
         {
             "Import of other tools' files": ("import_",),
+            "Analyses": ("analysis_",),
             "Records of CUPTI": ("device_",),
             "Merge": ("merge_",),
             "Export": ("json", "gz", "export_", "memory_timeline"),

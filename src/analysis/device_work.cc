@@ -6,11 +6,13 @@
 #include "analysis/device_work.h"
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
 
 #include "analysis/host_spans.h"
 #include "analysis/steps_of_ranks.h"
 #include "analysis/tensor_cores.h"
+#include "base/merge_runs.h"
 #include "base/saturating.h"
 
 namespace opscope {
@@ -31,11 +33,15 @@ WorkFinder::WorkFinder(const Trace& trace)
       is_eligible_(trace, &CanUseTensorCores) {
 }
 
-SpanId WorkFinder::OperatorOf(uint32_t span) const {
+SpanId WorkFinder::OperatorOf(uint32_t span) {
   const LaunchColumns& launches = trace_.launches();
-  const auto found = std::lower_bound(launches.span.begin(), launches.span.end(), SpanId{span});
-  if (found == launches.span.end() || *found != SpanId{span}) return SpanId::kNone;
-  const SpanId launcher = launches.launcher[static_cast<size_t>(found - launches.span.begin())];
+  const auto is_it = [&](size_t at) { return at < launches.size() && launches.span[at] == SpanId{span}; };
+  if (!is_it(++last_launch_)) {  // spans are asked for in their order, most often
+    last_launch_ = static_cast<size_t>(std::lower_bound(launches.span.begin(), launches.span.end(), SpanId{span}) -
+                                       launches.span.begin());
+    if (!is_it(last_launch_)) return SpanId::kNone;
+  }
+  const SpanId launcher = launches.launcher[last_launch_];
   const SpanKind kind = launcher == SpanId::kNone ? SpanKind::kRuntimeCall : trace_.spans().kind[Row(launcher)];
   return kind == SpanKind::kRuntimeCall || kind == SpanKind::kDriverCall ? SpanId::kNone : launcher;
 }
@@ -72,7 +78,7 @@ void LaunchCalls::FindCalls() {
       if (spans.correlation[span] != 0) calls_.push_back({rank, spans.correlation[span], spans.start[span].ns, span});
     });
   }
-  std::sort(calls_.begin(), calls_.end());
+  MergeSortedRuns(&calls_, std::less<>());  // the calls of a thread have ascending correlations
   const auto is_same = [](const Call& a, const Call& b) { return a.rank == b.rank && a.correlation == b.correlation; };
   calls_.erase(std::unique(calls_.begin(), calls_.end(), is_same), calls_.end());
 }
@@ -82,9 +88,13 @@ SpanId LaunchCalls::LaunchOf(uint32_t span) {
   if (correlation == 0) return SpanId::kNone;
   if (!are_found_) FindCalls();
   const Call wanted{RankOfTrack(trace_, trace_.spans().track[span]), correlation, INT64_MIN, 0};
-  const auto found = std::lower_bound(calls_.begin(), calls_.end(), wanted);
-  const bool is_it = found != calls_.end() && found->rank == wanted.rank && found->correlation == correlation;
-  return is_it ? SpanId{found->span} : SpanId::kNone;
+  const auto is_it = [&](size_t at) {
+    return at < calls_.size() && calls_[at].rank == wanted.rank && calls_[at].correlation == correlation;
+  };
+  // The works of a stream run in the order of their calls, most often.
+  if (is_it(last_ + 1)) return SpanId{calls_[++last_].span};
+  last_ = static_cast<size_t>(std::lower_bound(calls_.begin(), calls_.end(), wanted) - calls_.begin());
+  return is_it(last_) ? SpanId{calls_[last_].span} : SpanId::kNone;
 }
 
 }  // namespace opscope

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -32,16 +33,18 @@ class WorkFinder {
  public:
   explicit WorkFinder(const Trace& trace);
 
-  // nullopt if the span is no work. REQUIRES: the span is on a stream. O(log launches).
+  // nullopt if the span is no work. REQUIRES: the span is on a stream. O(1) if spans are asked for in their order, else
+  // O(log launches).
   std::optional<DeviceWork> WorkOf(uint32_t span);
   // The class alone. O(1).
   std::optional<WorkClass> ClassOf(uint32_t span);
 
  private:
-  SpanId OperatorOf(uint32_t span) const;
+  SpanId OperatorOf(uint32_t span);
 
   const Trace& trace_;
   NamePredicate communicates_, uses_tensor_cores_, is_eligible_;
+  size_t last_launch_ = 0;  // row of the last answer
 };
 
 // Finds the call that launched a device span: among the host spans of its rank with its correlation, the one that
@@ -50,7 +53,8 @@ class LaunchCalls {
  public:
   explicit LaunchCalls(const Trace& trace) : trace_(trace) {}
 
-  // kNone if no call is known. O(log n); the first call sorts the n host spans with a correlation, O(n log n).
+  // kNone if no call is known. O(1) for works in the order of their calls, else O(log n); the first call sorts the n
+  // host spans with a correlation, O(n log threads).
   SpanId LaunchOf(uint32_t span);
 
  private:
@@ -67,6 +71,7 @@ class LaunchCalls {
   const Trace& trace_;
   bool are_found_ = false;
   std::vector<Call> calls_;  // sorted; only the first of each rank and correlation
+  size_t last_ = 0;          // of the last answer
 };
 
 }  // namespace opscope

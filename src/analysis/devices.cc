@@ -13,6 +13,7 @@
 #include "analysis/device_report.h"
 #include "analysis/intervals.h"
 #include "analysis/launch_delays.h"
+#include "base/merge_runs.h"
 #include "base/saturating.h"
 
 namespace opscope {
@@ -90,7 +91,7 @@ DeviceRow Measure(std::vector<Work>* works, const Interval& window, int64_t kern
   DeviceRow row;
   row.spans = works->size();
   row.window_ns = SaturatingSubtract(window.end, window.begin);
-  std::sort(works->begin(), works->end(), [](const Work& a, const Work& b) { return a.what.begin < b.what.begin; });
+  MergeSortedRuns(works, [](const Work& a, const Work& b) { return a.what.begin < b.what.begin; });
   AddTimes(*works, window, &row);
   std::vector<LaunchedWork> launched;
   launched.reserve(works->size());

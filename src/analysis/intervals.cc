@@ -1,6 +1,7 @@
 // Sweeps over intervals sorted by begin. MeasureUnion: `reached` is the end of the union so far, and each interval adds
 // only its part beyond it; [0, 4), [2, 6), [9, 10) cover 7 and have a longest gap of 3. An IntervalSet keeps the length
-// of all intervals before each, so that the length within a window is two binary searches and a subtraction.
+// of all intervals before each block of them, so that the length within a window is two binary searches, two sums over
+// a block and a subtraction.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/intervals.h"
 
@@ -8,6 +9,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/merge_runs.h"
 #include "base/saturating.h"
 
 namespace opscope {
@@ -20,7 +22,7 @@ bool BeginsBefore(const Interval& a, const Interval& b) {
 }  // namespace
 
 UnionLength MeasureUnion(std::vector<Interval>* intervals) {
-  std::sort(intervals->begin(), intervals->end(), &BeginsBefore);
+  MergeSortedRuns(intervals, &BeginsBefore);
   UnionLength all;
   int64_t reached = 0;
   bool is_first = true;
@@ -38,20 +40,27 @@ UnionLength MeasureUnion(std::vector<Interval>* intervals) {
   return all;
 }
 
-IntervalSet::IntervalSet(std::vector<Interval> intervals) {
-  if (!std::is_sorted(intervals.begin(), intervals.end(), &BeginsBefore))
-    std::sort(intervals.begin(), intervals.end(), &BeginsBefore);
-  for (const Interval& interval : intervals)
-    if (interval.begin < interval.end) AppendOrExtend(interval, &intervals_);
+IntervalSet::IntervalSet(std::vector<Interval> intervals) : intervals_(std::move(intervals)) {
+  MergeSortedRuns(&intervals_, &BeginsBefore);
+  size_t kept = 0;  // the union so far is [0, kept)
+  for (const Interval& interval : intervals_) {
+    if (interval.begin >= interval.end) continue;
+    if (kept > 0 && interval.begin <= intervals_[kept - 1].end) {
+      intervals_[kept - 1].end = std::max(intervals_[kept - 1].end, interval.end);
+    } else {
+      intervals_[kept++] = interval;
+    }
+  }
+  intervals_.resize(kept);
   MeasureLengths();
 }
 
 void IntervalSet::MeasureLengths() {
-  length_before_.reserve(intervals_.size());
+  length_before_.reserve(intervals_.size() / kBlock + 1);
   int64_t length = 0;
-  for (const Interval& interval : intervals_) {
-    length_before_.push_back(length);
-    length = SaturatingAdd(length, SaturatingSubtract(interval.end, interval.begin));
+  for (size_t i = 0; i < intervals_.size(); ++i) {
+    if (i % kBlock == 0) length_before_.push_back(length);
+    length = SaturatingAdd(length, SaturatingSubtract(intervals_[i].end, intervals_[i].begin));
   }
 }
 
@@ -62,9 +71,11 @@ int64_t IntervalSet::length() const {
 int64_t IntervalSet::LengthBefore(int64_t time) const {
   const auto after = std::lower_bound(intervals_.begin(), intervals_.end(), Interval{time, time}, &BeginsBefore);
   if (after == intervals_.begin()) return 0;
-  const Interval& last = *std::prev(after);
-  return SaturatingAdd(length_before_[static_cast<size_t>(after - intervals_.begin()) - 1],
-                       SaturatingSubtract(std::min(time, last.end), last.begin));
+  const auto last = static_cast<size_t>(after - intervals_.begin()) - 1;
+  int64_t length = length_before_[last / kBlock];
+  for (size_t i = last - last % kBlock; i <= last; ++i)
+    length = SaturatingAdd(length, SaturatingSubtract(std::min(time, intervals_[i].end), intervals_[i].begin));
+  return length;
 }
 
 int64_t IntervalSet::LengthIn(int64_t begin, int64_t end) const {

@@ -13,6 +13,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -45,13 +46,13 @@ inline void AppendOrExtend(Interval added, std::vector<Interval>* intervals) {
 class IntervalSet {
  public:
   IntervalSet() = default;
-  // The union. O(n log n); O(n) if they are sorted by begin.
+  // The union. O(n log r) for r runs that are sorted by begin, such as the spans of r tracks.
   explicit IntervalSet(std::vector<Interval> intervals);
 
   // Disjoint, sorted, of length > 0, with gaps between them.
   std::span<const Interval> intervals() const { return intervals_; }
   int64_t length() const;
-  // Length of the part within [begin, end); 0 if end <= begin. O(log n).
+  // Length of the part within [begin, end); 0 if end <= begin. O(log n + kBlock).
   int64_t LengthIn(int64_t begin, int64_t end) const;
   // The moments that `other` does not have. O(n + m).
   IntervalSet Minus(const IntervalSet& other) const;
@@ -59,11 +60,13 @@ class IntervalSet {
   friend IntervalSet Union(const IntervalSet& a, const IntervalSet& b);
 
  private:
+  static constexpr size_t kBlock = 64;
+
   int64_t LengthBefore(int64_t time) const;
   void MeasureLengths();
 
   std::vector<Interval> intervals_;
-  std::vector<int64_t> length_before_;  // of the intervals before each
+  std::vector<int64_t> length_before_;  // of the intervals before each block of kBlock
 };
 
 IntervalSet Union(const IntervalSet& a, const IntervalSet& b);

@@ -5,10 +5,11 @@
 #include "analysis/launch_delays.h"
 
 #include <algorithm>
-#include <utility>
+#include <functional>
 #include <vector>
 
 #include "analysis/duration_quantiles.h"
+#include "base/merge_runs.h"
 #include "base/saturating.h"
 
 namespace opscope {
@@ -16,16 +17,22 @@ namespace {
 
 // The largest number of intervals [begin, end) that overlap at one moment.
 int64_t MaxConcurrent(std::span<const Interval> intervals) {
-  std::vector<std::pair<int64_t, int>> edges;  // sorts an end before a begin at the same time
-  edges.reserve(2 * intervals.size());
+  std::vector<int64_t> begins, ends;
+  begins.reserve(intervals.size());
+  ends.reserve(intervals.size());
   for (const Interval& interval : intervals) {
-    edges.emplace_back(interval.begin, 1);
-    edges.emplace_back(interval.end, -1);
+    begins.push_back(interval.begin);
+    ends.push_back(interval.end);
   }
-  std::sort(edges.begin(), edges.end());
-  int64_t now = 0, most = 0;
-  for (const auto& [time, change] : edges)
-    most = std::max(most, now += change);
+  MergeSortedRuns(&begins, std::less<>());
+  MergeSortedRuns(&ends, std::less<>());
+  int64_t most = 0;
+  size_t ended = 0;
+  for (size_t begun = 1; begun <= begins.size(); ++begun) {
+    while (ends[ended] <= begins[begun - 1])  // an end comes before a begin at the same time
+      ++ended;
+    most = std::max(most, static_cast<int64_t>(begun - ended));
+  }
   return most;
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "trace/builder.h"
+
 namespace opscope {
 namespace {
 

@@ -12,6 +12,7 @@
 #include "analysis/device_work.h"
 #include "analysis/host_spans.h"
 #include "analysis/steps_of_ranks.h"
+#include "base/merge_runs.h"
 #include "base/saturating.h"
 
 namespace opscope::advise {
@@ -198,8 +199,8 @@ class Collector {
       }
       runs.End();
     }
-    std::sort(rank->works.begin(), rank->works.end(),
-              [](const LaunchedWork& a, const LaunchedWork& b) { return a.work.begin < b.work.begin; });
+    MergeSortedRuns(&rank->works,
+                    [](const LaunchedWork& a, const LaunchedWork& b) { return a.work.begin < b.work.begin; });
     rank->compute = IntervalSet(std::move(compute));
     rank->communication = IntervalSet(std::move(communication));
     rank->kernels = Union(rank->compute, rank->communication);

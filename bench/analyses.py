@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each analysis of 10 M spans in memory, beside one pass over the starts, durations and names of all spans.
+
+The trace is a generated one with a GPU and 50 steps (kineto_json.cc); both sides run in turns in one process
+(analysis_speed.cc), on one thread.
+"""
+
+import json
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import native
+
+import measure
+
+TITLES = {
+    "summary": "Operator summary",
+    "steps": "Steps",
+    "devices": "Devices",
+    "advise": "Advice",
+}
+PASSES = 12
+
+
+def main():
+    options = measure.parse_options(__doc__, ops=10_000_000, quick_ops=20_000)
+    folder = Path(tempfile.mkdtemp(dir="."))
+    try:
+        path = folder / "trace.json"
+        with open(path, "wb") as file:
+            command = [native.program("kineto_json"), str(options.ops), "plain", "50"]
+            subprocess.run(command, stdout=file, check=True)
+        command = [native.program("analysis_speed"), str(path), str(options.repetitions)]
+        result = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    finally:
+        shutil.rmtree(folder)
+    measure.say(f"{result['spans']:,} spans")
+    for name, title in TITLES.items():
+        measure.print_row(
+            f"analysis_{name}",
+            title,
+            "s",
+            result[name],
+            result["pass"],
+            goal=PASSES,
+            repetitions=options.repetitions,
+        )
+
+
+if __name__ == "__main__":
+    main()
