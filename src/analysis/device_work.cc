@@ -36,7 +36,7 @@ WorkFinder::WorkFinder(const Trace& trace)
 SpanId WorkFinder::OperatorOf(uint32_t span) {
   const LaunchColumns& launches = trace_.launches();
   const auto is_it = [&](size_t at) { return at < launches.size() && launches.span[at] == SpanId{span}; };
-  if (!is_it(++last_launch_)) {  // spans are asked for in their order, most often
+  if (!is_it(++last_launch_)) {  // callers go through the spans in their order, most often
     last_launch_ = static_cast<size_t>(std::lower_bound(launches.span.begin(), launches.span.end(), SpanId{span}) -
                                        launches.span.begin());
     if (!is_it(last_launch_)) return SpanId::kNone;

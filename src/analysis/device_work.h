@@ -33,8 +33,8 @@ class WorkFinder {
  public:
   explicit WorkFinder(const Trace& trace);
 
-  // nullopt if the span is no work. REQUIRES: the span is on a stream. O(1) if spans are asked for in their order, else
-  // O(log launches).
+  // nullopt if the span is no work. REQUIRES: the span is on a stream. O(1) if the caller goes through the spans in
+  // their order, else O(log launches).
   std::optional<DeviceWork> WorkOf(uint32_t span);
   // The class alone. O(1).
   std::optional<WorkClass> ClassOf(uint32_t span);
