@@ -30,6 +30,7 @@
 
 #include "opscope/recorder_abi.h"
 #include "opscope/recorder_names.h"
+#include "opscope/recorder_writing.h"
 
 namespace opscope {
 
@@ -49,9 +50,9 @@ inline uint64_t ReadTicks() {
 }
 
 // Offset in bytes of an address inside the stream's current chunk: what Record::name and Record::payload
-// hold.
-inline uint32_t OffsetInChunk(const Stream* stream, const void* place) {
-  return static_cast<uint32_t>(static_cast<const char*>(place) - reinterpret_cast<const char*>(stream->chunk));
+// hold. REQUIRES: the address lies in that chunk.
+inline uint32_t OffsetInChunk(const Stream* stream, const void* address) {
+  return static_cast<uint32_t>(static_cast<const char*>(address) - reinterpret_cast<const char*>(stream->chunk));
 }
 
 // True if one record and `entry_bytes` of entries fit between the last record and the lowest entry of
@@ -97,20 +98,23 @@ struct NameAndRoom {
 template <typename Intern>
 inline NameAndRoom InternAndReserve(Stream* stream, uint32_t entry_bytes, const Intern& intern) {
   char* payload = nullptr;
-  uint32_t of_side = 0;  // its chunk
-  for (;;) {             // ends: a chunk that follows one without records has room for all that was taken from that one
+  // Sequence number of the chunk that `payload` lies in.
+  uint32_t payload_chunk = 0;
+  // The loop ends: a chunk that follows one without records has room for everything that was taken from that one.
+  for (;;) {
     const uint32_t sequence = stream->chunk_sequence;
     const uint32_t name = intern();
-    if (__builtin_expect(payload == nullptr || stream->chunk_sequence != of_side, 1)) {
+    if (__builtin_expect(payload == nullptr || stream->chunk_sequence != payload_chunk, 1)) {
       payload = ReserveEntry(stream, entry_bytes);
-      of_side = stream->chunk_sequence;
+      payload_chunk = stream->chunk_sequence;
       if (OPSCOPE_UNLIKELY(payload == nullptr)) return {name, nullptr};
     }
-    if (__builtin_expect(of_side == sequence, 1)) return {name, payload};
+    if (__builtin_expect(payload_chunk == sequence, 1)) return {name, payload};
   }
 }
 
-// Two neighbouring 32-bit fields as one 64-bit access. `offset`: of the lower field, a multiple of 8.
+// Two neighbouring 32-bit fields as one 64-bit access: a dump on another thread never sees one field
+// without the other, and the hot path saves a store. `offset`: of the lower field, a multiple of 8.
 inline void StorePair(OpenScope* scope, size_t offset, uint32_t low, uint32_t high) {
   auto* word = reinterpret_cast<PublishedWord*>(reinterpret_cast<char*>(scope) + offset);
   __atomic_store_n(word, uint64_t{low} | uint64_t{high} << 32, __ATOMIC_RELEASE);
@@ -120,80 +124,8 @@ inline uint64_t LoadPair(const OpenScope* scope, size_t offset) {
   return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
-// The value of Thread::free_slots while the thread writes: an odd number that encodes the stack
-// address of the writing code. Code of the same thread that finds the mark is a signal handler if it
-// runs further down the stack. If it runs further up, a handler left the writing code by siglongjmp
-// and the mark is stale.
-inline OpenScope* WritingMark() {
-#if defined(__x86_64__)
-  OpenScope* mark;
-  __asm__("lea 1(%%rsp), %0" : "=r"(mark));
-  return mark;
-#else
-  return reinterpret_cast<OpenScope*>(reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) | 1u);
-#endif
-}
-// True for a slot, false for NoSlot() and for a WritingMark.
-inline bool IsSlot(const OpenScope* slot) {
-  return (reinterpret_cast<uintptr_t>(slot) & 1u) == 0;
-}
-// Stores the free list, as the last or first store of a critical section against handlers of the same
-// thread. The signal fences cost nothing; they keep the compiler from moving other stores across.
-inline void SetFreeSlots(Thread* thread, OpenScope* slots) {
-  std::atomic_signal_fence(std::memory_order_seq_cst);  // costs nothing; keeps what is written on its side
-  thread->free_slots = slots;
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-}
-
-// Excludes signal handlers of the calling thread from its streams during its lifetime; their events
-// count as dropped. For code that writes to a stream outside OpenScopeOn and EndScope. REQUIRES: the
-// calling thread owns the stream.
-class Writing {
- public:
-  explicit Writing(Stream* stream) : thread_(opscope_tls), slots_(thread_->free_slots) {
-    if (OPSCOPE_UNLIKELY(!IsSlot(slots_) && slots_ != NoSlot())) {
-      allowed_ = opscope_may_write(stream);
-      slots_ = thread_->free_slots;
-    }
-    if (allowed_) SetFreeSlots(thread_, WritingMark());
-  }
-  ~Writing() {
-    if (allowed_) SetFreeSlots(thread_, slots_);
-  }
-  Writing(const Writing&) = delete;
-  Writing& operator=(const Writing&) = delete;
-  // False: the caller is such a handler. Its event has been counted as dropped; it must not touch the
-  // stream.
-  bool allowed() const { return allowed_; }
-
- private:
-  Thread* thread_;
-  OpenScope* slots_;
-  bool allowed_ = true;
-};
-
-// The header of the stream's open table. REQUIRES: stream->open_table is not null.
-inline OpenTable* OpenTableOf(Stream* stream) {
-  return reinterpret_cast<OpenTable*>(stream->open_table) - 1;
-}
-
-// Counts a record that will not be written. REQUIRES: the calling thread owns the stream.
-__attribute__((noinline)) inline void CountDrop(Stream* stream) {
-  stream->dropped.store(stream->dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  if (stream->open_capacity != 0) __atomic_fetch_add(&OpenTableOf(stream)->dropped, 1, __ATOMIC_RELAXED);
-}
-
-// Counts an event that begins on a stream that accepts none, unless its window has closed. Returns
-// null. Every begin at the cap ends here, so it takes no lock.
-__attribute__((noinline)) inline OpenScope* DropEvent(Stream* stream) {
-  // In this order: a close ends the generation before the taking.
-  if (stream->accepting.load(std::memory_order_acquire) != 0 || stream->generation.load() == 0) return nullptr;
-  const Writing writing(stream);
-  if (writing.allowed()) CountDrop(stream);
-  return nullptr;
-}
-
-// Updates the open table after an open scope got other entries (an argument was added).
+// Updates the open table after an open scope got other entries (an argument was added). No effect if the
+// stream has no open table, or the scope is deeper than it.
 inline void UpdateOpenEntry(Stream* stream, const OpenScope* scope) {
   const uint32_t depth = scope->depth_kind_flags.load(std::memory_order_relaxed) & 0xffffu;
   if (depth >= stream->open_capacity) return;
@@ -207,9 +139,10 @@ struct ScopeEntries {
   uint32_t payload = 0;
 };
 
-// FillScope fills the slot of a scope inside `outer`; StartScope makes it the innermost open scope. A
-// dump may read the slot meanwhile, hence the release stores. REQUIRES for both: the thread counts as
-// writing (WritingMark).
+// FillScope fills the slot of a scope inside `outer`; StartScope then makes it the innermost open scope
+// with the begin `now` in ticks. They are two functions because the clock is read between them: the scope
+// does not contain its own begin. A dump may read the slot meanwhile, hence the release stores. REQUIRES
+// for both: the thread counts as writing (WritingMark).
 __attribute__((always_inline)) inline void FillScope(Stream* stream, OpenScope* scope, OpenScope* outer,
                                                      ScopeEntries entries, uint64_t generation, RecordSource source,
                                                      uint8_t scope_type, uint8_t flags, RecordKind kind) {
@@ -235,9 +168,12 @@ inline void StartScope(Stream* stream, OpenScope* scope, uint64_t now) {
 // it interns the name, writes the payload (InternAndReserve), and returns their offsets. Returns null
 // at the cap, on an allocation failure, and in a signal handler that interrupts this thread's
 // writing; the scope then counts as dropped.
-//   kind          kScope, or kAsync for a scope that is outside of the nesting from its begin.
-//   kTryOnly   `write` may return no name. Then, and where a slow path would be needed, OpenScopeOn does nothing,
-//                 counts nothing and returns null: the caller tries again in its general way.
+//   source, scope_type   Record::source and Record::scope of the record
+//   flags                record_flags
+//   kind                 kScope, or kAsync for a scope that is outside of the nesting from its begin
+//   kTryOnly             `write` may return no name. Then, and if a slow path would be needed, OpenScopeOn
+//                        does nothing, counts nothing and returns null: the caller tries again without
+//                        kTryOnly
 template <bool kTryOnly = false, typename Write>
 __attribute__((always_inline)) inline OpenScope* OpenScopeOn(Stream* stream, const Write& write, RecordSource source,
                                                              uint8_t scope_type, uint8_t flags = 0,
@@ -268,7 +204,7 @@ __attribute__((always_inline)) inline OpenScope* OpenScopeOn(Stream* stream, con
   return scope;
 }
 
-// The same for entries that the current chunk already has.
+// The same for entries that the current chunk already has. payload: 0 for none.
 inline OpenScope* OpenScopeOn(Stream* stream, uint32_t name, uint32_t payload, RecordSource source, uint8_t scope_type,
                               uint8_t flags = 0, RecordKind kind = RecordKind::kScope) {
   return OpenScopeOn(stream, [=] { return ScopeEntries{name, payload}; }, source, scope_type, flags, kind);
@@ -314,8 +250,9 @@ __attribute__((always_inline)) inline bool TryCloseScope(OpenScope* scope, uint6
   return true;
 }
 
-// Writes the scope's record. The slot stays taken until ReleaseScope, for frameworks that keep their
-// context in it. Any thread: a thread that does not own the scope reads only its `owner` here and
+// Writes the scope's record, which ends at `now` in ticks. The slot stays taken until ReleaseScope, for
+// frameworks that keep their context in it. A scope whose window has closed is left alone: the close has
+// written it as unfinished. Any thread: a thread that does not own the scope reads only its `owner` here and
 // takes the slow path.
 inline void CloseScope(OpenScope* scope, uint64_t now) {
   Thread* thread = opscope_tls;
@@ -352,7 +289,8 @@ __attribute__((noinline, cold)) inline void EndScopeSlow(OpenScope* scope, uint6
   opscope_release_slow(scope);
 }
 
-// CloseScope and ReleaseScope in one. Any thread, once per scope.
+// CloseScope and ReleaseScope in one, the usual end of a scope. Any thread, once per scope. The caller
+// must not touch the scope afterwards: the next begin reuses its slot.
 inline void EndScope(OpenScope* scope, uint64_t now) {
   Thread* thread = opscope_tls;
   if (OPSCOPE_UNLIKELY(scope->owner != thread)) return EndScopeFromOtherThread(scope, now);
@@ -364,8 +302,8 @@ inline void EndScope(OpenScope* scope, uint64_t now) {
 }
 
 // Appends a finished record (counter, instant, flow, ...) whose name and payload lie in the current
-// chunk. Without room the record counts as dropped. Reserve the room before interning: ReserveEntry
-// does, else opscope_make_room(stream, 0).
+// chunk. REQUIRES: the thread counts as writing (Writing), or the stream is a track. Without room the record counts as
+// dropped. Reserve the room before interning: ReserveEntry does, else opscope_make_room(stream, 0).
 inline void AppendRecord(Stream* stream, const Record& finished) {
   if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0))) {
     CountDrop(stream);
