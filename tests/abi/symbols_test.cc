@@ -65,7 +65,9 @@ TEST(Exports, OfTheRecorderAllBelongToTheDescribedInterface) {
 // The static library is linked into arbitrary programs: its C names must be those of the C header, without those of the
 // recorder.
 TEST(Exports, OfTheArchiveAreTheCHeaderAndNamespaces) {
-  const std::string header = ReadText(OPSCOPE_SOURCE_DIR "/include/opscope/c.h");
+  std::string header;
+  for (const char* name : {"c.h", "c_error.h", "c_trace.h"})
+    header += ReadText(std::string(OPSCOPE_SOURCE_DIR "/include/opscope/") + name);
   const std::set<std::string> recorder = NamesOf(LinesOf(ReadText(kList)));
   size_t functions = 0;
   for (const std::string& symbol : SymbolsOf("-g --defined-only", OPSCOPE_ARCHIVE)) {
