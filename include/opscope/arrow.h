@@ -36,7 +36,8 @@ extern "C" {
 #define ARROW_FLAG_NULLABLE 2
 #define ARROW_FLAG_MAP_KEYS_SORTED 4
 
-// Type and name of a column or a table.
+// Type and name of a column or a table. `format` is Arrow's code of the type, "l"
+// for int64. `release` frees the struct's content; null: it was released.
 struct ArrowSchema {
   const char* format;
   const char* name;
@@ -49,7 +50,8 @@ struct ArrowSchema {
   void* private_data;
 };
 
-// The buffers of a column or a table. `release` frees them.
+// The buffers of a column or a table. `release` frees them; a reader may move the
+// struct by copying it and setting the `release` of the source to null.
 struct ArrowArray {
   int64_t length;
   int64_t null_count;
@@ -68,8 +70,9 @@ struct ArrowArray {
 #ifndef ARROW_C_STREAM_INTERFACE
 #define ARROW_C_STREAM_INTERFACE
 extern "C" {
-// A sequence of tables; ours yields one. get_schema and get_next return 0 or an
-// errno.
+// A sequence of tables; ours yields one, and after it an array whose `release` is
+// null. get_schema and get_next return 0 or an errno; get_last_error explains the
+// latter, or returns null. None of ours fails.
 struct ArrowArrayStream {
   int (*get_schema)(struct ArrowArrayStream*, struct ArrowSchema* out);
   int (*get_next)(struct ArrowArrayStream*, struct ArrowArray* out);

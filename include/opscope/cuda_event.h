@@ -73,7 +73,9 @@ struct CudaClockDetails {
 };
 // Properties of a device, as Kineto's deviceProperties.
 struct CudaDeviceDetails {
+  // Global memory.
   uint64_t memory_bytes = 0;
+  // compute_major, compute_minor: compute capability, 9 and 0 of an H100.
   uint32_t device = 0, compute_major = 0, compute_minor = 0;
   uint32_t threads_per_block = 0, threads_per_sm = 0, warp_size = 0, sms = 0;
   uint32_t registers_per_block = 0, registers_per_sm = 0;
@@ -85,6 +87,7 @@ struct CudaDeviceDetails {
 //   static_shared, dynamic_shared   bytes of shared memory per block
 //   registers                       per thread
 //   channel, channel_type           CUPTI's hardware channel
+//   graph, graph_node               the CUDA graph that launched it; 0: a call launched it
 struct CudaKernelDetails {
   uint64_t graph_node = 0;
   uint32_t device = 0, context = 0, stream = 0, graph = 0;
@@ -103,7 +106,8 @@ struct CudaCopyDetails {
   uint32_t source_device = 0, source_context = 0, target_device = 0, target_context = 0;
   uint32_t reserved = 0;
 };
-// A memory set; `value` is the value that was set.
+// A memory set; `value` is the value that was set, memory_kind CUPTI's number of the
+// kind of memory.
 struct CudaSetDetails {
   uint64_t bytes = 0, graph_node = 0;
   uint32_t device = 0, context = 0, stream = 0, graph = 0;
@@ -111,16 +115,20 @@ struct CudaSetDetails {
 };
 // A call of the runtime or driver.
 struct CudaCallDetails {
-  uint32_t process = 0, thread = 0;  // of the system
+  // The system's ids.
+  uint32_t process = 0, thread = 0;
+  // CUPTI's number of the function, and what it returned (cudaError_t or CUresult).
   uint32_t callback = 0, result = 0;
 };
 // Time that CUPTI itself took.
 struct CudaOverheadDetails {
+  // CUPTI's number of the cause.
   uint32_t kind = 0;
   uint32_t process = 0, thread = 0;
 };
 // A wait of the host for the device.
 struct CudaSynchronizationDetails {
+  // `type` is CUPTI's: what the call waits for, an event, a stream or a context.
   uint32_t type = 0, context = 0, stream = 0, event = 0;
   // Number of the event record that it waited for (CudaEventRecordDetails::number);
   // 0: unknown.
@@ -149,10 +157,12 @@ struct CudaGraphDetails {
 // An allocation or a free.
 struct CudaMemoryDetails {
   uint64_t address = 0, bytes = 0;
+  // `operation` and `kind` are CUPTI's: allocation or free, and the kind of memory.
   uint32_t operation = 0, kind = 0, process = 0, device = 0, context = 0, stream = 0;
 };
 // Another profiler's id for the current call.
 struct CudaExternalIdDetails {
+  // The id, and CUPTI's number of the profiler that gave it.
   uint64_t id = 0;
   uint32_t kind = 0, reserved = 0;
 };

@@ -2,6 +2,10 @@
 // (`opscope doctor`). Facts of the machine come from the program itself, facts of
 // Python and its frameworks from the host of the command line (cli.h).
 //
+//   MachineFacts machine;            // what the program found
+//   HostFacts host;                  // is_present false: the program runs without Python
+//   Print(FormatDoctor(machine, host));
+//
 // Thread rule: plain values, pure functions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -24,8 +28,9 @@ struct MachineFacts {
   // kRecorderAbi of the recorder in this process.
   uint32_t recorder_abi = 0;
 
-  // False: every event calls clock_gettime.
+  // True: ReadTicks reads the TSC. False: every event calls clock_gettime.
   bool clock_is_tsc = false;
+  // True if the processor says that its TSC runs at one rate in every power state.
   bool tsc_is_invariant = false;
   // Rate of the recorder's clock.
   double ticks_per_second = 0;
@@ -38,7 +43,7 @@ struct MachineFacts {
   uint32_t processors = 0;
   // Installed memory.
   uint64_t memory_bytes = 0;
-  // Limit of the control group.
+  // Memory limit of the control group, in bytes like the following limits.
   uint64_t memory_limit_bytes = kUnlimited;
   // RLIMIT_MEMLOCK.
   uint64_t locked_memory_bytes = kUnlimited;
@@ -55,6 +60,7 @@ struct MachineFacts {
   std::string perf_event_paranoid;
   // True if this process can open a hardware counter.
   bool perf_counters = false;
+  // Device files /dev/nvidia0, /dev/nvidia1, ...
   uint32_t nvidia_gpus = 0;
   // Path of the CUPTI library; empty: not found.
   std::string cupti;
@@ -68,6 +74,7 @@ struct MachineFacts {
 
 // A framework that Python could import.
 struct HostFramework {
+  // "torch", "paddle", "megengine", ...
   std::string name;
   std::string version;
   // "prebuilt", "cached", "compile" (at its first use), or "none": it cannot be
@@ -94,6 +101,7 @@ struct HostFacts {
   bool is_present = false;
   // "CPython 3.11.7".
   std::string interpreter;
+  // Path of the interpreter.
   std::string executable;
   // Folder of the Python package.
   std::string package;
@@ -101,11 +109,14 @@ struct HostFacts {
   std::string compiler;
   // A command that installs a compiler.
   std::string compiler_install;
+  // Folder of compiled adapters.
   std::string cache_folder;
   // "private", "not there yet", or why opscope does not use it.
   std::string cache_state;
+  // Adapters in that folder, and their size.
   uint64_t cache_adapters = 0;
   uint64_t cache_bytes = 0;
+  // Every framework that opscope knows and this Python can import.
   std::vector<HostFramework> frameworks;
   // True: the following three replace those of MachineFacts.
   bool has_probed_cupti = false;

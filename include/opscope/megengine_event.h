@@ -12,6 +12,12 @@
 // threads made them. A chunk can be read alone: each one repeats kStart, kThread
 // and kDevice.
 //
+// Example: MegEngine runs an operator "Convolution" with the number 7 on its worker
+// thread 1. That is two records:
+//
+//   {start 1000, kind kNative, source kMegEngine, scope kOpExecute, depth 1, value 7, name "cmd"}
+//   {start 1450, the same, flags kFinish}
+//
 // Thread rule: constants.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -55,11 +61,12 @@ enum class MegEngineEvent : uint8_t {
 // Number of events.
 inline constexpr uint8_t kMegEngineEvents = 29;
 
-// Property of a tensor that was requested.
+// Property of a tensor that the program requested: a request can make the program
+// wait for the worker.
 enum class MegEngineProperty : uint8_t { kNone = 0, kDevice, kShape, kDType, kDevValue, kHostValue };
-// Command of the interpreter.
+// Command of the interpreter: what the worker does with a tensor.
 enum class MegEngineCommand : uint8_t { kPut = 0, kDel, kDrop, kReGen, kRecFree, kGetValue };
-// Kind of a scope.
+// What a scope stands for in the program.
 enum class MegEngineScope : uint8_t { kDefault = 0, kModule, kTensorMethod, kFunctional, kBackward };
 
 }  // namespace opscope

@@ -27,29 +27,36 @@
 
 namespace opscope {
 
+// A table with a fixed number of rows, filled column by column. O(values) per column.
 class OwnedTable {
  public:
+  // What a column is called and what its values mean; copied.
   struct Description {
     std::string_view name;
-    std::string_view documentation = {};  // a sentence or two, Markdown
+    // A sentence or two, Markdown; "": none.
+    std::string_view documentation = {};
   };
 
+  // An empty table of `rows` rows. It copies the texts.
   OwnedTable(std::string_view name, size_t rows, std::string_view documentation = {});
   OwnedTable(const OwnedTable&) = delete;
   OwnedTable& operator=(const OwnedTable&) = delete;
 
-  // Each adds a column. REQUIRES: as many values as the table has rows.
-  // nullopt: no text.
+  // Each of the following functions adds a column behind the last one and copies its values. REQUIRES: as many values
+  // as the table has rows.
+  //
+  // nullopt: no text, which readers see as NULL. "" is a text.
   void AddTexts(const Description& column, const std::vector<std::optional<std::string_view>>& texts);
   // `unknown`: the number that means "unknown".
   void AddNumbers(const Description& column, const std::vector<int64_t>& numbers, int64_t unknown);
   // NaN: unknown.
   void AddDoubles(const Description& column, const std::vector<double>& doubles);
-  // `bytes`: the values of a number type, one after the other.
+  // `bytes`: the values of a number type, one after the other without gaps. `unknown`: the bits of the value that means
+  // "unknown"; nullopt: every value is known.
   void AddBytes(const Description& column, ColumnType type, std::string bytes,
                 std::optional<uint64_t> unknown = std::nullopt);
 
-  // Valid as long as the table.
+  // The table as its readers see it. Valid as long as the OwnedTable, but AddX changes it.
   [[nodiscard]] const TableView& view() const { return view_; }
 
   // The Trace that readers of a table take beside its view: an empty one, which keeps the table.
@@ -58,12 +65,14 @@ class OwnedTable {
  private:
   TableColumn& AddColumn(const Description& column, ColumnType type);
 
-  Trace trace_;  // empty: every text is the table's own
+  // Empty: every text is the table's own.
+  Trace trace_;
   TableView view_;
   // Views point into these; a deque and a map never move what they hold.
   std::deque<std::string> names_;
   std::deque<std::string> values_;
   std::deque<std::vector<uint32_t>> text_ids_;
+  // Each distinct text of the table, and its id in text columns.
   std::unordered_map<std::string, uint32_t> ids_;
 };
 

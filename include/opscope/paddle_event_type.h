@@ -2,6 +2,11 @@
 // Paddle recorded has the name of its type as its category; records of the Paddle
 // source have the number in Record::scope.
 //
+//   PaddleEventTypeName(PaddleEventType::kKernel)           // "Kernel"
+//   IsPythonThreadEvent(PaddleEventType::kForward)          // true
+//
+// paddle/event_type.h finds the type of a span of any Trace.
+//
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,21 +22,21 @@ namespace opscope {
 enum class PaddleEventType : uint8_t {
   // An operator of the framework.
   kOperator = 0,
-  // Waiting for the data loader.
+  // Waiting for the data loader: a batch of paddle.io.DataLoader.
   kDataloader = 1,
-  // One step.
+  // One step of the program, between two calls of Profiler.step().
   kProfileStep = 2,
   // A call of the CUDA runtime.
   kCudaRuntime = 3,
-  // Device spans: kernels, copies, sets.
+  // Device spans: kernels, copies and sets of memory.
   kKernel = 4,
   kMemcpy = 5,
   kMemset = 6,
   // A range that the program or Paddle's C++ code named.
   kUserDefined = 7,
-  // A part of an operator.
+  // A part of an operator, such as inferring the sizes of its outputs.
   kOperatorInner = 8,
-  // Phases of a model.
+  // Phases of a model: its forward pass, its backward pass, and the optimizer.
   kForward = 9,
   kBackward = 10,
   kOptimization = 11,

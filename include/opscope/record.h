@@ -94,14 +94,22 @@ enum class RecordSource : uint8_t {
 // module (nn.Module), or the garbage collector. Stored in Record::scope.
 enum class CallKind : uint8_t { kPython = 0, kFunction = 1, kModule = 2, kCollector = 3 };
 
+// Bits of Record::flags.
 namespace record_flags {
-inline constexpr uint8_t kUnfinished = 1;   // still open when the window closed; duration reaches to its end
-inline constexpr uint8_t kOtherThread = 2;  // ended on another thread; payload holds kFieldStartThread
-inline constexpr uint8_t kStep = 4;         // the range of one training step; name is "ProfilerStep#N" or alike
-inline constexpr uint8_t kFinish = 64;      // of kNative: the end of what such a record began
-inline constexpr uint8_t kFreed = 16;       // of kHostBlock: it was freed; without it, given out
-inline constexpr uint8_t kUnsure = 32;      // of kHostBlock: its bytes may be too many
-inline constexpr uint8_t kCrossing = 8;     // kAsync for one reason only: a scope that began inside it ended after it
+// The scope was still open when the window closed; its duration reaches to the close.
+inline constexpr uint8_t kUnfinished = 1;
+// The scope ended on another thread; the payload has payload_fields::kStartThread.
+inline constexpr uint8_t kOtherThread = 2;
+// The range of one training step; its name is "ProfilerStep#N" or alike.
+inline constexpr uint8_t kStep = 4;
+// kAsync for one reason only: a scope that began inside it ended after it.
+inline constexpr uint8_t kCrossing = 8;
+// Of kHostBlock: the block was freed. Without the flag it was allocated.
+inline constexpr uint8_t kFreed = 16;
+// Of kHostBlock: its bytes may be too many.
+inline constexpr uint8_t kUnsure = 32;
+// Of kNative: the end of what such a record began.
+inline constexpr uint8_t kFinish = 64;
 }  // namespace record_flags
 
 // One event. All times are ticks of the recorder's clock, but for tracks with
@@ -109,7 +117,7 @@ inline constexpr uint8_t kCrossing = 8;     // kAsync for one reason only: a sco
 struct Record {
   // Begin, in ticks (see Calibration).
   uint64_t start = 0;
-  // By kind.
+  // A duration, a number of bytes, an id: RecordKind says which.
   uint64_t value = 0;
   // Offset of a NameEntry in this chunk; 0: no name.
   uint32_t name = 0;
@@ -257,15 +265,19 @@ constexpr uint32_t SizesOf(uint32_t tag) {
 // One reading of both clocks at the same moment; interpolating between two of them
 // turns ticks into time.
 struct Calibration {
+  // Of the recorder's clock (ReadTicks).
   uint64_t ticks = 0;
+  // Nanoseconds since 1970.
   int64_t unix_ns = 0;
 };
 
 inline constexpr uint32_t kChunkMagic = 0x4b48434f;  // "OCHK"
+// Version of the layout of records and entries; a reader refuses any other.
 inline constexpr uint16_t kChunkLayout = 1;
 // Flag of ChunkHeader::layout for a track of TrackClock::kUnixNs: times are
 // nanoseconds since 1970, durations nanoseconds.
 inline constexpr uint16_t kUnixTimes = 0x100;
+// Usual size of a chunk.
 inline constexpr uint32_t kChunkBytes = 256 * 1024;
 
 // Header of a chunk. "Before" means records of this thread and window before this

@@ -31,8 +31,8 @@ constexpr uint64_t HashWord(uint64_t word, uint32_t bits) {
   return word * 0x9e3779b97f4a7c15u >> (64 - bits);
 }
 
-// Cache entry for an address. Literals lie side by side without a gap, so the hash
-// uses every bit.
+// Cache entry for an address: the one place in the cache where this text can be. Literals lie side by side without a
+// gap, so the hash uses every bit.
 inline NameCacheEntry* NameCacheSlot(NameCacheEntry* cache, const char* text) {
   return &cache[HashWord(reinterpret_cast<uintptr_t>(text), kNameCacheBits)];
 }
@@ -54,7 +54,8 @@ inline uint32_t InternStable(Stream* stream, const char* text) {
   return InternAndCache(stream, text, std::strlen(text), entry);
 }
 
-// The same for text that may be gone or changed after the call.
+// The same for text that may be gone or changed after the call: the chunk gets a copy, and a hit compares
+// it with the text.
 inline uint32_t InternText(Stream* stream, const char* text) {
   NameCacheEntry* entry = NameCacheSlot(stream->copied_names, text);
   if (__builtin_expect(entry->text == text, 1)) {
@@ -65,9 +66,9 @@ inline uint32_t InternText(Stream* stream, const char* text) {
 }
 
 // Eight bytes at any address; compiles to one load.
-inline uint64_t LoadWord(const char* place) {
+inline uint64_t LoadWord(const char* address) {
   uint64_t word;
-  std::memcpy(&word, place, sizeof(word));
+  std::memcpy(&word, address, sizeof(word));
   return word;
 }
 
@@ -136,6 +137,7 @@ __attribute__((noinline)) inline NameCacheEntry* InternInSecondWay(NameCacheEntr
   }
   return InternAndCache(stream, text, size, entry) != 0 ? entry : nullptr;
 }
+// Both entries of a text, the usual one first. Null at the cap.
 inline NameCacheEntry* InternEntryIn(NameCacheEntry* entry, Stream* stream, const char* text, uint64_t size) {
   if (__builtin_expect(IsName(stream, entry, text, size), 1)) return entry;
   return InternInSecondWay(entry, stream, text, size);
@@ -155,6 +157,7 @@ inline NameCacheEntry* InternEntry(Stream* stream, const char* text, uint64_t si
 inline NameCacheEntry* InternEntryAt(Stream* stream, const char* text, uint64_t size) {
   return InternEntryIn(NameCacheSlot(stream->copied_names, text), stream, text, size);
 }
+// Offset of a name of known size, which need not end with a NUL; 0 at the cap.
 inline uint32_t InternText(Stream* stream, const char* text, uint64_t size) {
   const NameCacheEntry* entry = InternEntry(stream, text, size);
   return __builtin_expect(entry != nullptr, 1) ? entry->offset : 0;

@@ -2,6 +2,12 @@
 // line. All headers of include/opscope/report. Functions return strings; nothing
 // here prints.
 //
+//   #include "opscope/report.h"
+//
+//   const opscope::OpSummary summary = opscope::SummarizeOps(trace);
+//   std::cout << opscope::SummaryTable(trace, summary).Text(20);
+//   std::cout << opscope::FormatLoss(trace);
+//
 // Thread rule: pure functions; views in rows must live until the call returns.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

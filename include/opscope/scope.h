@@ -73,7 +73,8 @@ inline OpenScope* OpenAnnotation(Stream* stream, StaticName name) {
 inline OpenScope* OpenAnnotation(Stream* stream, const char* name) {
   return OpenScopeOn(stream, [=] { return ScopeEntries{InternText(stream, name)}; }, RecordSource::kAnnotation, 0);
 }
-// Begins the scope in every window behind `stream` and links it to `first`. Returns
+// Begins the scope in every window behind `stream` and links it to `first`, which
+// is null if the first window could not take the scope. Returns
 // the head of the list.
 __attribute__((noinline, cold)) inline OpenScope* OpenInOtherWindows(OpenScope* first, Stream* stream,
                                                                      const char* name) {
@@ -143,6 +144,7 @@ inline OpenScope* BeginNativeScope(StaticName name) {
   const uint64_t gate = opscope_gate.load(std::memory_order_relaxed);
   return __builtin_expect(gate == 0, 1) ? nullptr : BeginFast(name, gate);
 }
+// The same for any text, which is copied.
 inline OpenScope* BeginNativeScope(const char* name) {
   Stream* stream = NativeStream();
   if (__builtin_expect(stream == nullptr, 1)) return nullptr;
@@ -270,7 +272,10 @@ inline void RecordNow(RecordKind kind, const char* name, uint64_t value) {
   if (OPSCOPE_UNLIKELY(stream != nullptr)) RecordNowOn(stream, kind, name, value);
 }
 
-// Records the value of a counter now. Viewers draw one curve per name.
+// Records the value of a counter now. Viewers draw one curve per name. Copies the
+// name, as the following functions do.
+//
+//   opscope::Counter("loss", loss);
 inline void Counter(const char* name, double value) {
   uint64_t bits;
   std::memcpy(&bits, &value, sizeof(bits));
@@ -283,7 +288,10 @@ inline void Instant(const char* name) {
 }
 
 // Records the begin of an arrow that leads to every FlowEnd with the same name and
-// id, on any thread.
+// id, on any thread: from the code that queues work to the code that does it.
+//
+//   opscope::FlowBegin("task", task.id);                              // producer
+//   OPSCOPE_SCOPE("run"); opscope::FlowEnd("task", task.id);          // consumer
 inline void FlowBegin(const char* name, uint64_t id) {
   RecordNow(RecordKind::kFlowBegin, name, id);
 }
@@ -302,6 +310,7 @@ inline void SetThreadName(const char* name) {
 // Two steps, so that __COUNTER__ is expanded before it is pasted.
 #define OPSCOPE_JOIN_AGAIN(a, b) a##b
 #define OPSCOPE_JOIN(a, b) OPSCOPE_JOIN_AGAIN(a, b)
-// A scope from here to the end of the block. `name` is a string literal.
+// A scope from here to the end of the block. `name` is a string literal; any other
+// expression does not compile. Several per block are allowed.
 #define OPSCOPE_SCOPE(name) \
   const ::opscope::Scope OPSCOPE_JOIN(opscope_scope_, __COUNTER__)(::opscope::StaticName{"" name})

@@ -17,26 +17,43 @@ namespace opscope {
 
 // The numbers stand in files: new kinds come at the end.
 enum class SpanKind : uint8_t {
+  // None of the others.
   kOther = 0,
-  kOperator = 1,  // of a framework, an operator of its autograd included
-  kKernel = 2,    // on a device, those of communication libraries included
+  // An operator of a framework ("aten::add"), those of its autograd included.
+  kOperator = 1,
+  // A kernel on a device, those of communication libraries included.
+  kKernel = 2,
+  // On a device: a copy, and a set of memory to one value.
   kCopy = 3,
   kSet = 4,
-  kCommunication = 5,    // on a thread: a call of a communication library
-  kSynchronization = 6,  // waiting for a device
-  kRuntimeCall = 7,      // of a device's runtime, on a thread
+  // On a thread: a call of a communication library.
+  kCommunication = 5,
+  // On a thread: waiting for a device.
+  kSynchronization = 6,
+  // On a thread: a call of a device's runtime ("cudaLaunchKernel"), or of its driver.
+  kRuntimeCall = 7,
   kDriverCall = 8,
-  kUserRange = 9,  // that the program itself named
+  // A range that the program itself named.
+  kUserRange = 9,
+  // One step of the training or inference loop.
   kStep = 10,
-  kModule = 11,  // a call of a model's module
+  // A call of a model's module (nn.Module).
+  kModule = 11,
+  // A call of a Python function.
   kPythonFunction = 12,
-  kCFunction = 13,  // called by Python
+  // A call of a C function by Python.
+  kCFunction = 13,
+  // Waiting for the next batch of a data loader.
   kDataLoading = 14,
+  // A step of an optimizer.
   kOptimizer = 15,
-  kBackward = 16,  // the whole backward or forward pass, where the framework marks it
+  // The whole backward or forward pass, if the framework marks it.
+  kBackward = 16,
   kForward = 17,
-  kDeviceAnnotation = 18,  // a user range, as long as the device works for it
-  kOverhead = 19,          // of a profiler
+  // A user range on a device's row: as long as the device works for it.
+  kDeviceAnnotation = 18,
+  // Time that a profiler itself took.
+  kOverhead = 19,
 };
 // Number of kinds.
 inline constexpr size_t kSpanKinds = 20;

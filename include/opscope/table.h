@@ -43,13 +43,13 @@ inline constexpr uint64_t kNoneBits = 0xffffffff;
 
 // One column.
 struct TableColumn {
+  // "start", "name", ...
   std::string_view name;
   ColumnType type = ColumnType::kUint8;
   ColumnMeaning meaning = ColumnMeaning::kValue;
   // `rows` values without gaps, of the C++ type for `type` (kInt64List: Int64List).
   // May be null if the table has no rows.
-  const void* data =
-      nullptr;  // `rows` values without gaps (kInt64List: Int64List); may be null if the table has no rows
+  const void* data = nullptr;
   // The value that means "unknown", as the bits of an integer of the column's width. Unset: every
   // value is known. Readers outside of opscope get NULL for it.
   std::optional<uint64_t> unknown = std::nullopt;

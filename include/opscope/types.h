@@ -37,7 +37,9 @@ inline Duration operator-(Timestamp a, Timestamp b) {
   return {static_cast<int64_t>(static_cast<uint64_t>(a.ns) - static_cast<uint64_t>(b.ns))};
 }
 
-// An interned string. kEmpty is "" in every Trace; kNone means "no text".
+// An interned string: equal texts of one Trace have equal ids, so grouping by name
+// compares integers. kEmpty is "" in every Trace; kNone means "no text". Ids of two
+// Traces must not be compared.
 enum class StringId : uint32_t { kEmpty = 0, kNone = 0xffffffff };
 // Rows of the tables processes, tracks, spans, argument lists, stacks and frames.
 // kNone: no row.

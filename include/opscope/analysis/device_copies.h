@@ -1,6 +1,9 @@
 // Measures the copies of devices by kind and by source and target memory: how fast
 // they were, how many are small, for which ones the program waited, and how long
-// nothing else ran. docs/reference/devices.md, has the rules.
+// nothing else ran. docs/reference/devices.md has the rules.
+//
+//   for (const DeviceCopyRow& row : MeasureCopies(trace))
+//     Print(row.kind, row.count, row.total_ns, row.exposed_ns);
 //
 // Thread rule: pure functions of an immutable Trace; results are plain values.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,6 +1,9 @@
 // Measures the kernels of devices by name: their time, their launch configuration,
 // the operators that launched them, and whether they use tensor cores.
-// docs/reference/devices.md, has the rules.
+// docs/reference/devices.md has the rules.
+//
+//   for (const DeviceKernelRow& row : MeasureKernels(trace))
+//     Print(trace.text(row.name), row.count, row.mean_ns(), row.grid);
 //
 // Thread rule: pure functions of an immutable Trace; results are plain values.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
 // Measures how busy each device and each of its streams was, and why it was idle.
-// docs/reference/devices.md, has the rules.
+// docs/reference/devices.md has the rules.
 //
 //   for (const DeviceRow& row : MeasureDevices(trace))
 //     if (row.stream == TrackId::kNone) Print(row.device, row.busy_ns, row.idle_ns());

@@ -67,7 +67,7 @@ inline constexpr uint32_t kMaxFlameLevels = 2048;
 enum class ThreadNodes : uint8_t { kWhenSeveral, kAlways, kNever };
 // How to fold.
 struct FoldOptions {
-  ThreadNodes threads = ThreadNodes::kWhenSeveral;  // kNever: what several threads did alike is one path
+  ThreadNodes threads = ThreadNodes::kWhenSeveral;
   // Also fold device streams, each below a node of its own.
   bool devices = false;
   // One entry per span (SpanFilter::Select): only spans with 1 add a value; paths

@@ -1,5 +1,5 @@
 // Finds the module (torch.nn.Module) in which each span ran, and what each module
-// took, forward and backward. docs/reference/modules.md, has the rules.
+// took, forward and backward. docs/reference/modules.md has the rules.
 //
 //   const ModuleSummary summary = SummarizeModules(trace);
 //   for (size_t i = 1; i < summary.nodes.size(); ++i)

@@ -1,7 +1,7 @@
 // Subtracts the cost of recording from recorded times. Every event costs a little.
 // A recording carries the measured cost of one event of each kind on its machine
 // (TraceInfo::overheads), so the times of the unrecorded program can be estimated.
-// docs/reference/overhead.md, has the formulas and their limits.
+// docs/reference/overhead.md has the formulas and their limits.
 //
 //   corrected duration = duration - subtree_ns
 //   corrected self     = self time - own_ns
@@ -39,9 +39,9 @@ struct SpanOverheads {
 
 // What a result was corrected by.
 struct Correction {
-  // As SpanOverheads.
+  // As in SpanOverheads.
   int64_t whole_ns = 0;
-  uint64_t events = 0;  // SpanOverheads
+  uint64_t events = 0;
   // Spans whose corrected duration or self time is negative.
   uint64_t below_zero = 0;
 };

@@ -1,4 +1,4 @@
-// Judges how far answers about a trace can be trusted. docs/reference/analyses.md,
+// Judges how far answers about a trace can be trusted. docs/reference/analyses.md
 // has the rules.
 //
 //   const Quality quality = JudgeQuality(trace);

@@ -1,5 +1,8 @@
 // The output of MegEngine's profile_analyze, character for character.
 //
+//   const MegEngineAnalysis analysis = AnalyzeMegEngineOperators(operators, selection);
+//   Print(FormatMegEngineAnalysis(analysis, {.with_host = true}));
+//
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -12,11 +12,11 @@
 
 namespace opscope {
 
-// A tensor of MegEngine has at most so many dimensions.
+// A tensor of MegEngine has at most so many dimensions (TensorShape::MAX_NDIM).
 inline constexpr uint32_t kMaxMegEngineDimensions = 7;
 
-// Bits of one element: 32 of "Float32", 4 of "Quantized4Asymm". 0: a type that is not known, such as one of a newer
-// MegEngine.
+// Bits of one element: 32 of "Float32", 4 of "Quantized4Asymm". Types of fewer than 8 bits are packed, so the bytes of
+// a tensor need the rounding above. 0: a type that is not known, such as one of a newer MegEngine. O(types).
 [[nodiscard]] constexpr uint32_t MegEngineElementBits(std::string_view type) {
   constexpr std::pair<std::string_view, uint32_t> kTypes[] = {
       {"Float32", 32},      {"Int32", 32},       {"Int16", 16},          {"Int8", 8},        {"Uint8", 8},

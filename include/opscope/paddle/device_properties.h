@@ -1,5 +1,9 @@
 // The device properties of Paddle's files: their field numbers in its protobuf, and
-// their keys in its JSON.
+// their keys in its JSON. Reader and writer of both formats share this list, so
+// that a property that one of them knows is never lost by another.
+//
+//   for (const PaddleDeviceProperty& property : kPaddleDeviceProperties)
+//     Print(property.field, property.key);   // 1 "id", 3 "totalGlobalMem", ...
 //
 // Thread rule: constants.
 // SPDX-License-Identifier: Apache-2.0

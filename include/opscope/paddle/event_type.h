@@ -1,4 +1,6 @@
-// Maps spans of any Trace to Paddle's event types.
+// Maps spans of any Trace to Paddle's event types, so that Paddle's summary and
+// files can be made of recordings of other frameworks. An operator of torch, for
+// example, counts as PaddleEventType::kOperator.
 //
 //   const PaddleEventTypes types(trace);
 //   if (types.Of(row) == PaddleEventType::kKernel) ...
@@ -20,7 +22,7 @@ namespace opscope {
 // nearest one to its kind.
 class PaddleEventTypes {
  public:
-  // O(categories).
+  // O(strings of the Trace) at most; usually the few that precede its last category.
   explicit PaddleEventTypes(const Trace& trace);
   // O(1). REQUIRES: span is a row of the Trace.
   PaddleEventType Of(size_t span) const {
@@ -34,7 +36,7 @@ class PaddleEventTypes {
   static PaddleEventType OfKind(SpanKind kind);
 
   SpanColumns spans_;
-  // By StringId, up to the last category that names a type.
+  // A type, or kNotNamed. By StringId, up to the last category that names a type.
   std::vector<uint8_t> of_category_;
 };
 

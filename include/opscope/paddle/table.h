@@ -1,5 +1,11 @@
 // Paddle's summary as text, character for character.
 //
+//   const PaddleNodeTrees trees = BuildPaddleNodeTrees(trace);
+//   const PaddleStatistics statistics = ComputePaddleStatistics(trace, trees);
+//   PaddleTableOptions options;
+//   options.sorted_by = PaddleSort::kGpuTotal;
+//   Print(FormatPaddleSummary(trace, statistics, options));
+//
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,7 +21,8 @@
 
 namespace opscope {
 
-// Paddle's SortedKeys and SummaryView, with their numbers.
+// Paddle's SortedKeys and SummaryView, with their numbers. kCpuMin and kGpuMin sort
+// the smallest value first, the others the largest.
 enum class PaddleSort : uint8_t { kCpuTotal, kCpuAvg, kCpuMax, kCpuMin, kGpuTotal, kGpuAvg, kGpuMax, kGpuMin };
 enum class PaddleView : uint8_t {
   kDevice,
@@ -38,6 +45,7 @@ struct PaddleTableOptions {
   // A bit for each PaddleView.
   static constexpr uint32_t kAllViews = 0x1ff;
 
+  // Order of the rows of operators, kernels and ranges.
   PaddleSort sorted_by = PaddleSort::kCpuTotal;
   // Show the parts of operators.
   bool op_detail = true;

@@ -1,4 +1,7 @@
-// The quality of a trace as text.
+// The quality of a trace as text. docs/reference/analyses.md defines the verdicts.
+//
+//   const std::string line = FormatQuality(JudgeQuality(trace));
+//   if (!line.empty()) Print(line);
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0

@@ -46,39 +46,57 @@ struct RowOptions {
   size_t width = 0;  // of the terminal, in columns; 0: any
 };
 
+// What the values of a column are. The unit decides how each output writes a value.
 enum class ResultUnit : uint8_t {
   kText,
-  kNumber,  // an integer
-  kTime,    // nanoseconds
+  // An integer as it is.
+  kNumber,
+  // Nanoseconds; text tables choose the unit: "1.235 ms".
+  kTime,
+  // Bytes; text tables choose the unit.
   kBytes,
-  kAmount,  // a large integer, in text tables with k, M, G: FLOPs
-  kShare,   // a part of 1, to a millionth; in text tables per cent
-  kDouble,  // a floating-point number; in text tables with two decimals, up to 1 with three digits
-  kFigure,  // a text that is aligned as a number, for text tables alone; "": unknown
+  // A large integer such as FLOPs; text tables write it with k, M, G.
+  kAmount,
+  // A part of 1, rounded to a millionth; text tables write per cent.
+  kShare,
+  // A floating-point number; text tables write two decimals, up to 1 three digits.
+  kDouble,
+  // A text that is aligned as a number, for text tables alone; "": unknown.
+  kFigure,
 };
 
 // When a text table has a column. JSON, CSV, Arrow and Python have every column that has a key.
 enum class ColumnShown : uint8_t {
   kAlways,
-  kIfNonZero,  // a value is known and not 0
-  kIfKnown,    // an integer is known and not negative, or a double is known
+  // Some row has a known value other than 0.
+  kIfNonZero,
+  // Some row has a known integer that is not negative, or a known double.
+  kIfKnown,
 };
 
+// Description of one column: its names, its unit and its meaning.
 struct ResultColumn {
-  std::string_view key;    // in JSON, CSV, Arrow and Python; "": in text tables only
-  std::string_view title;  // in text tables; "": not there
+  // Name in JSON, CSV, Arrow and Python; "": the column is in text tables only.
+  std::string_view key;
+  // Head of the column in text tables; "": text tables leave the column out.
+  std::string_view title;
   ResultUnit unit = ResultUnit::kText;
-  std::string_view documentation = {};  // a sentence or two, Markdown
+  // A sentence or two, Markdown.
+  std::string_view documentation = {};
   ColumnShown shown = ColumnShown::kAlways;
 };
 
 // The rows of one list of a verb's JSON, such as "kernels" of `opscope devices`.
 struct ResultDescription {
+  // "devices".
   std::string_view verb;
-  std::string_view list;  // key of the list in JSON
+  // Key of the list in JSON: "kernels".
+  std::string_view list;
+  // A sentence that says what one row is, Markdown.
   std::string_view documentation;
   std::vector<ResultColumn> columns;
-  bool is_object = false;  // a single row is an object in JSON instead of a list
+  // A single row is an object in JSON instead of a list.
+  bool is_object = false;
 };
 
 // The results of all verbs.
@@ -86,16 +104,19 @@ struct ResultDescription {
 // The keys of the results of a verb, for its help; "": it has none.
 [[nodiscard]] std::string ResultKeysText(std::string_view verb);
 
-// One cell. Default: unknown, which is null in JSON, empty in CSV and "-" in text tables.
+// One cell. Default: unknown, which is null in JSON, empty in CSV and "-" in text tables. A text is never unknown:
+// without a value it is "". The constructors are implicit so that a field's lambda returns a plain value.
 class ResultValue {
  public:
   ResultValue() = default;
   template <std::integral T>
   ResultValue(T number) : value_(static_cast<int64_t>(number)) {}
-  ResultValue(double number) : value_(number) {}  // NaN: unknown
+  // NaN: unknown.
+  ResultValue(double number) : value_(number) {}
   ResultValue(std::string text) : value_(std::move(text)) {}
   ResultValue(std::string_view text) : value_(std::string(text)) {}
   ResultValue(const char* text) : value_(std::string(text)) {}
+  // nullopt: unknown.
   template <typename T>
   ResultValue(const std::optional<T>& value) {
     if (value) *this = ResultValue(*value);
@@ -122,16 +143,19 @@ struct ResultField : ResultColumn {
   ResultValue (*value)(const Trace& trace, const Row& row);
 };
 
-// REQUIRES: the fields are constants of the program.
+// Makes the description of a list from its fields. REQUIRES: the fields and texts are constants of the program,
+// because the description points at them.
 template <typename Row>
 ResultDescription DescribeResult(std::string_view verb, std::string_view list, std::string_view documentation,
                                  std::span<const ResultField<Row>> fields, bool is_object = false) {
   return {verb, list, documentation, {fields.begin(), fields.end()}, is_object};
 }
 
+// The rows of one result, by column. O(rows) per column for every output; Sort is O(rows log rows).
 class ResultTable {
  public:
-  // `description` outlives the table. Columns are added in their order; not all of the description need be there.
+  // The caller then adds the columns in the order of the description, and may leave some out. REQUIRES: `description`
+  // outlives the table.
   explicit ResultTable(const ResultDescription& description) : description_(&description) {}
 
   // One value per row: `value` takes an element of `rows`. REQUIRES: all columns are equally long.
@@ -145,38 +169,48 @@ class ResultTable {
   // For text tables: the column with this key or title stays where others give way in a narrow terminal.
   void Keep(std::string_view key);
 
-  // A list within each row of JSON, under the key `child.description().list`: row i has the rows of `child` from
+  // Puts a list into each row of JSON, under the key `child.description().list`: row i has the rows of `child` from
   // first[i] until first[i + 1]. REQUIRES: first.size() == size() + 1, after all columns are added.
   void Nest(ResultTable child, const std::vector<uint32_t>& first);
 
-  // Largest number first, or texts in their order; equal rows stay as they are. "total" may stand for "total_ns" or
-  // "total_bytes". The column is kept. kInvalidArgument names the keys.
+  // Orders the rows: largest number first, texts by their bytes; equal rows keep their order. "total" may stand for
+  // "total_ns" or "total_bytes". Also calls Keep for the column. kInvalidArgument: no column has this key; the message
+  // names the keys.
   [[nodiscard]] Status Sort(std::string_view key);
-  // The rows in that order.
+  // The order that Sort would give, as row numbers; changes nothing.
   [[nodiscard]] Result<std::vector<uint32_t>> OrderBy(std::string_view key) const;
 
   [[nodiscard]] const ResultDescription& description() const { return *description_; }
   [[nodiscard]] size_t size() const;
-  // limit 0: all rows. width 0: of any width. Without rows there is no text.
+  // A table for people, with aligned columns and a line of titles. limit 0: all rows. width: columns of the terminal,
+  // 0: any. "" without rows.
   [[nodiscard]] std::string Text(size_t limit = 0, size_t width = 0) const;
+  // RFC 4180: a line of keys, then a line per row, each ended by CR and LF. limit 0: all rows.
   [[nodiscard]] std::string Csv(size_t limit = 0) const;
   // The titles and cells that text shows of one row, as lines rather than columns.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> TextLines(size_t row) const;
-  void AppendJson(size_t limit, std::string* out) const;       // [{...}, ...]
-  void AppendJsonMembers(size_t row, std::string* out) const;  // "key":value,... of one row
-  // For Arrow and Python: a copy of the values.
+  // Appends [{...}, ...], one object per row. limit 0: all rows.
+  void AppendJson(size_t limit, std::string* out) const;
+  // Appends "key":value,... of one row, without braces. REQUIRES: row < size()
+  void AppendJsonMembers(size_t row, std::string* out) const;
+  // A copy of the values, for Arrow and Python. nullopt: all rows.
   [[nodiscard]] std::shared_ptr<const OwnedTable> ToTable(std::optional<size_t> limit = std::nullopt) const;
 
  private:
   // The lists within the rows.
   struct Nested {
     std::shared_ptr<const ResultTable> rows;
-    std::vector<std::pair<uint32_t, uint32_t>> ranges;  // by row of this table
+    // By row of this table.
+    std::vector<std::pair<uint32_t, uint32_t>> ranges;
   };
+  // One of the three lists has a value per row, as the unit says; the others are empty.
   struct Column : ResultColumn {
-    std::vector<std::string> texts;  // kText, kFigure
-    std::vector<int64_t> numbers;    // INT64_MIN: unknown
-    std::vector<double> doubles;     // kShare, kDouble; NaN: unknown
+    // kText, kFigure.
+    std::vector<std::string> texts;
+    // All other units; INT64_MIN: unknown.
+    std::vector<int64_t> numbers;
+    // kShare, kDouble; NaN: unknown.
+    std::vector<double> doubles;
     bool is_kept = false;
 
     explicit Column(const ResultColumn& column) : ResultColumn(column) {}
@@ -201,7 +235,7 @@ class ResultTable {
   std::vector<Nested> nested_;
 };
 
-// All columns of the description.
+// A table with all fields, one row per element of `rows`. `trace`: the one that the rows came from.
 template <typename Row>
 ResultTable MakeResultTable(const ResultDescription& description, std::span<const ResultField<Row>> fields,
                             const Trace& trace, const std::vector<Row>& rows) {
@@ -211,17 +245,25 @@ ResultTable MakeResultTable(const ResultDescription& description, std::span<cons
   return table;
 }
 
-// What a verb prints.
+// Everything that a verb of the command line prints, in any of its formats.
 struct VerbResult {
-  std::vector<ResultTable> tables = {};   // at least one; the first is the one that --sort orders and CSV has
-  std::vector<size_t> shown = {0};        // the tables that text has, one below the other
-  std::string note = {};                  // text has it below the first table
-  std::string facts_json = {};            // members that JSON has before the tables: `"corrected":true`
-  std::optional<Quality> quality = {};    // nullopt: JSON does not have it
-  std::optional<ResultTable> basis = {};  // what the answer rests on (opscope/report/basis.h), a row per input
-  std::string why_empty = {};             // a sentence; "": there are rows
+  // At least one. --sort orders the first, and CSV has the first alone.
+  std::vector<ResultTable> tables = {};
+  // Indices of the tables that text has, one below the other.
+  std::vector<size_t> shown = {0};
+  // Lines that text has below the first table; "": none.
+  std::string note = {};
+  // Members that JSON has before the tables: `"corrected":true`; "": none.
+  std::string facts_json = {};
+  // nullopt: JSON has no "quality".
+  std::optional<Quality> quality = {};
+  // What the answer rests on (opscope/report/basis.h), a row per input; nullopt: not requested.
+  std::optional<ResultTable> basis = {};
+  // A sentence; "": there are rows.
+  std::string why_empty = {};
 };
 
+// The shown tables one below the other, with the note; "" if they have no rows.
 [[nodiscard]] std::string ResultText(const VerbResult& result, const RowOptions& options = {});
 // {"schema": "opscope.VERB/1", ..., "rows": [...], ..., "problems": [...], "quality": {...}}; the problems are those of
 // `trace`.

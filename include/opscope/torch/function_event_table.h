@@ -26,6 +26,7 @@ class FunctionEventTable {
  public:
   // O(events). Columns that FunctionEvents has are not copied.
   FunctionEventTable(const Trace& trace, const FunctionEvents& events);
+  // The view points into this object, so it does not move.
   FunctionEventTable(FunctionEventTable&&) = delete;
 
   // The table. Its own_texts are the texts of input shapes and rewritten names.
@@ -37,9 +38,11 @@ class FunctionEventTable {
   void FillDeviceTimes(const FunctionEvents& events);
   void AddColumns(const FunctionEvents& events);
 
+  // Points at columns of FunctionEvents, and at the columns below.
   TableView view_;
   // Texts that the Trace does not have.
   std::vector<std::string> shapes_;
+  // Computed columns: one value per event.
   std::vector<StringId> overload_, category_, input_shapes_;
   std::vector<double> cpu_time_total_us_, self_cpu_time_total_us_, device_time_total_us_, self_device_time_total_us_;
   std::vector<int64_t> sequence_, self_cpu_memory_usage_, self_device_memory_usage_;

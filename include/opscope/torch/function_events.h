@@ -42,8 +42,7 @@ inline constexpr uint8_t kDevice = 2;
 inline constexpr uint8_t kUserAnnotation = 4;
 // A "[memory]" row: an allocation, without a span; outside of every operator unless
 // as_collected.
-inline constexpr uint8_t kMemory =
-    8;  // a "[memory]" row: an allocation (outside every op unless as_collected); no span
+inline constexpr uint8_t kMemory = 8;
 // A call of Python.
 inline constexpr uint8_t kPythonFunction = 16;
 // With kMemory: an "[OutOfMemory]" row, inside of an operator or not.

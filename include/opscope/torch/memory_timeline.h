@@ -22,15 +22,22 @@ namespace opscope {
 
 // What memory is used for, in the order of torch's files.
 enum class MemoryCategory : uint8_t {
+  // Weights of a module.
   kParameter = 0,
+  // State of an optimizer, such as momentum.
   kOptimizerState = 1,
+  // Used to compute gradients and depending on none: inputs of the model.
   kInput = 2,
+  // Allocated and freed within one operator.
   kTemporary = 3,
+  // Made of inputs outside of autograd: results of the forward pass.
   kActivation = 4,
   kGradient = 5,
+  // Any other output of autograd.
   kAutogradDetail = 6,
   kUnknown = 7,
 };
+// Number of categories.
 inline constexpr size_t kMemoryCategories = 8;
 // "PARAMETER", ..., "Unknown": torch's spelling.
 [[nodiscard]] std::string_view MemoryCategoryName(MemoryCategory category);

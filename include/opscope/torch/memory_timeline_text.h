@@ -1,6 +1,10 @@
 // The memory timeline in the files that torch.profiler's export_memory_timeline
 // writes.
 //
+//   const MemoryTimeline timeline = BuildMemoryTimeline(trace);
+//   const MemoryByCategory sums = SumByCategory(timeline, {.type = 0}, trace.info().epoch_ns);
+//   OPSCOPE_TRY(WriteText("memory.html", MemoryTimelineHtml(sums, "ResNet")));
+//
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

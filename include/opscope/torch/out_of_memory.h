@@ -1,6 +1,9 @@
 // Finds requests that an allocator could not serve: torch's "[OutOfMemory]" events,
 // which a Trace has as instants.
 //
+//   for (const OutOfMemory& failed : FindOutOfMemory(trace))
+//     Print(trace.instants().time[failed.instant], failed.bytes);
+//
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

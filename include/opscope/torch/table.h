@@ -25,6 +25,7 @@ namespace opscope {
 // What torch's table reads of a FunctionEvent or FunctionEventAvg. Times in
 // microseconds, memory in bytes.
 struct TorchTableRow {
+  // Name of the event or group.
   std::string_view key;
   // "" for None.
   std::string_view overload_name;
@@ -32,7 +33,10 @@ struct TorchTableRow {
   std::string_view input_shapes;
   // input_shapes is not None and len(input_shapes) > 0.
   bool has_input_shapes = false;
+  // Frames, innermost first.
   std::vector<std::string_view> stack;
+  // torch's attributes of these names. "self" is without children; *_time is the
+  // mean per call.
   double self_cpu_time_total = 0;
   double cpu_time_total = 0;
   double cpu_time = 0;
@@ -43,8 +47,11 @@ struct TorchTableRow {
   int64_t self_cpu_memory_usage = 0;
   int64_t device_memory_usage = 0;
   int64_t self_device_memory_usage = 0;
+  // Number of calls; 1 for an event.
   int64_t count = 0;
+  // -1: none.
   int64_t node_id = -1;
+  // 0: unknown.
   double flops = 0;
   bool is_async = false;
   bool is_legacy = false;
@@ -67,10 +74,13 @@ struct TorchTableOptions {
   std::optional<int64_t> max_src_column_width = 75;
   std::optional<int64_t> max_name_column_width = 55;
   std::optional<int64_t> max_shapes_column_width = 80;
+  // A line above the table; nullopt: none.
   std::optional<std::string> header;
+  // Leave out rows with a CPU parent.
   bool top_level_events_only = false;
   // "s", "ms", "us"; anything else: the largest unit that fits each time.
   std::string time_unit;
+  // Options of the recording: show columns of memory, and of FLOPs.
   bool profile_memory = false;
   bool with_flops = false;
   // events[0].use_device; "": None.
