@@ -5,10 +5,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/collectives.h"
 
-#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include "base/json_members.h"
 
@@ -137,16 +138,14 @@ class Finder {
     std::string group(name);
     if (const auto ranks = Unquoted(FindJsonMember(extra, "Process Group Ranks")); !ranks.empty())
       group.append(" ").append(ranks);
-    const auto at = std::find(found_.groups.begin(), found_.groups.end(), group);
-    if (at == found_.groups.end()) {
-      found_.groups.push_back(std::move(group));
-      return static_cast<uint32_t>(found_.groups.size() - 1);
-    }
-    return static_cast<uint32_t>(at - found_.groups.begin());
+    const auto [found, is_new] = group_numbers_.try_emplace(group, static_cast<uint32_t>(found_.groups.size()));
+    if (is_new) found_.groups.push_back(std::move(group));
+    return found->second;
   }
 
   const Trace& trace_;
-  std::vector<Operation> operations_;  // by name
+  std::vector<Operation> operations_;                        // by name
+  std::unordered_map<std::string, uint32_t> group_numbers_;  // by name and ranks
   Collectives found_;
 };
 

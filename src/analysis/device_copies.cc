@@ -109,11 +109,13 @@ void Add(const Copy& copy, const Kind& kind, uint64_t small_bytes, Copies* copie
   row.synchronous_ns = SaturatingAdd(row.synchronous_ns, duration);
 }
 
-void Finish(const std::vector<Interval>& kernels, Copies* copies) {
-  std::vector<Interval> alone = kernels;
-  const int64_t of_kernels = MeasureUnion(&alone).covered;
-  alone.insert(alone.end(), copies->intervals.begin(), copies->intervals.end());
-  copies->row.exposed_ns = MeasureUnion(&alone).covered - of_kernels;
+// `kernels`: of the device. A file may name any number of kinds, so no kind may cost a pass over the kernels.
+void Finish(const IntervalSet& kernels, Copies* copies) {
+  const IntervalSet busy(std::move(copies->intervals));
+  for (const Interval& copy : busy.intervals()) {
+    const int64_t alone = SaturatingSubtract(copy.end, copy.begin) - kernels.LengthIn(copy.begin, copy.end);
+    copies->row.exposed_ns = SaturatingAdd(copies->row.exposed_ns, alone);
+  }
   if (copies->timed_ns == 0) return;
   const __int128 rate = static_cast<__int128>(copies->timed_bytes) * 1'000'000'000 / copies->timed_ns;
   copies->row.bytes_per_second = static_cast<int64_t>(std::min<__int128>(rate, INT64_MAX));
@@ -150,8 +152,9 @@ std::vector<DeviceCopyRow> MeasureCopies(const DeviceCopyOptions& options, Devic
   }
   std::vector<DeviceCopyRow> rows;
   for (auto& [key, device] : devices) {
+    const IntervalSet kernels(std::move(device.kernels));
     for (auto& [kind, copies] : device.copies) {
-      Finish(device.kernels, &copies);
+      Finish(kernels, &copies);
       DeviceCopyRow& row = rows.emplace_back(std::move(copies.row));
       std::tie(row.process, row.device) = key;
       row.kind = kind.kind, row.source = kind.source, row.target = kind.target;

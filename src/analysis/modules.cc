@@ -135,10 +135,13 @@ class ModuleFinder {
 }  // namespace
 
 std::string ModulesOfSpans::PathOf(uint32_t node) const {
+  std::vector<uint32_t> inward;  // the innermost first
+  for (; node != 0; node = nodes[node].parent)
+    inward.push_back(node);
   std::string path;
-  for (; node != 0; node = nodes[node].parent) {
-    if (!path.empty()) path.insert(0, 1, '.');
-    path.insert(0, nodes[node].name);
+  for (size_t i = inward.size(); i-- > 0;) {
+    path += nodes[inward[i]].name;
+    if (i > 0) path += '.';
   }
   return path;
 }

@@ -31,7 +31,7 @@ struct AsyncSummaryRow {
 };
 
 // One row per name: longest total first, ties in order of first appearance. O(n +
-// names log names) in asynchronous spans.
+// names log names) in asynchronous spans, and a table of four bytes per string.
 [[nodiscard]] std::vector<AsyncSummaryRow> SummarizeAsyncSpans(const Trace& trace);
 
 }  // namespace opscope

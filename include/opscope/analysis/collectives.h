@@ -62,7 +62,7 @@ struct Collectives {
   std::vector<std::string> groups;
 };
 
-// O(n) in spans.
+// O(spans + strings of the Trace).
 [[nodiscard]] Collectives FindCollectives(const Trace& trace);
 
 }  // namespace opscope

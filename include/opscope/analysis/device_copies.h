@@ -60,7 +60,8 @@ struct DeviceCopyOptions {
 };
 
 // One row per device, kind and pair of memories: longest total first, then by
-// device, kind and memories. O(n log n) in device spans and calls.
+// device, kind and memories. O(spans), and O(n log n) in device spans and the calls
+// that launched them.
 [[nodiscard]] std::vector<DeviceCopyRow> MeasureCopies(const Trace& trace, const DeviceCopyOptions& options = {});
 
 }  // namespace opscope

@@ -55,7 +55,7 @@ struct DeviceKernelRow {
 
 // One row per device and name: longest total first, then by device and name.
 // selected: one entry per span (SpanFilter::Select), 1 counts; nullptr: all. O(n
-// log n) in kernels.
+// log n) in device spans, and one byte per string of the Trace.
 [[nodiscard]] std::vector<DeviceKernelRow> MeasureKernels(const Trace& trace,
                                                           const std::vector<uint8_t>* selected = nullptr);
 

@@ -45,7 +45,7 @@ struct DeviceReportOptions {
   uint64_t small_bytes = DeviceCopyOptions().small_bytes;
 };
 
-// O(n log n) in device spans and the calls that launched them.
+// O(spans), and O(n log n) in device spans and the calls that launched them.
 [[nodiscard]] DeviceReport MeasureDeviceReport(const Trace& trace, const DeviceReportOptions& options);
 
 }  // namespace opscope

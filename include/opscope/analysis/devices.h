@@ -94,7 +94,7 @@ struct DeviceOptions {
 };
 
 // One row per device, followed by one per stream with spans, in the order of the
-// tracks. O(n log n) in device spans and the calls that launched them.
+// tracks. O(spans), and O(n log n) in device spans and the calls that launched them.
 [[nodiscard]] std::vector<DeviceRow> MeasureDevices(const Trace& trace, const DeviceOptions& options = {});
 
 }  // namespace opscope

@@ -94,7 +94,8 @@ struct FlameTree {
   uint64_t deeper_spans = 0;
 };
 
-// O(n) in spans.
+// O(spans). If the frames of stacks take the place of calls, also O(frames) per span
+// that has a stack.
 [[nodiscard]] FlameTree FoldSpans(const Trace& trace, FlameMetric metric = FlameMetric::kTime,
                                   const FoldOptions& options = {});
 

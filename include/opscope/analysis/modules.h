@@ -38,14 +38,14 @@ struct ModulesOfSpans {
   // By span: 1 if it runs under a backward function.
   std::vector<uint8_t> is_backward;
   bool has_modules() const { return nodes.size() > 1; }
-  // "Net_0.Sequential_1.Linear_3"; "" for node 0. O(depth).
+  // "Net_0.Sequential_1.Linear_3"; "" for node 0. O(bytes of the path).
   std::string PathOf(uint32_t node) const;
 };
 
 // A span belongs to the innermost module call around it. A span under a backward
 // function belongs to the module of its forward operator
-// (opscope/forward_operators.h). O(n log n) in the spans under backward functions,
-// O(n) in the others.
+// (opscope/forward_operators.h). O(spans), and O(n log n) in the spans that are under
+// backward functions or have a sequence number.
 [[nodiscard]] ModulesOfSpans FindModules(const Trace& trace);
 
 // Cost of one node. `self` numbers are without the modules below it. Times in

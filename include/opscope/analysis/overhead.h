@@ -46,7 +46,8 @@ struct Correction {
   uint64_t below_zero = 0;
 };
 
-// O(n) in spans, plus O(log n) per asynchronous span, counter, instant and flow.
+// O(n) in spans, plus O(log n + depth) per asynchronous span, counter, instant and
+// flow: a search for the span around it.
 // kUnsupported: the input does not say what recording it cost; the message says
 // why.
 [[nodiscard]] Result<SpanOverheads> MeasureOverhead(const Trace& trace);

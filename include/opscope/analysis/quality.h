@@ -26,7 +26,7 @@ struct Quality {
   std::vector<std::string> reasons;
 };
 
-// O(n log n) in device spans and the calls that launched them.
+// O(spans), and O(n log n) in device spans and the calls that launched them.
 [[nodiscard]] Quality JudgeQuality(const Trace& trace);
 
 }  // namespace opscope

@@ -88,8 +88,9 @@ class SpanFilter {
   // "name, category, ...": all fields, for messages.
   [[nodiscard]] static std::string FieldNames();
 
-  // One entry per span: 1 if it matches. O(spans) per comparison; each distinct
-  // text is compared once. `max_threads`: as OpSummaryOptions.
+  // One entry per span: 1 if it matches. O(spans) per comparison, O(spans log steps)
+  // for one of `step`; each distinct text is compared once. `max_threads`: as
+  // OpSummaryOptions.
   [[nodiscard]] std::vector<uint8_t> Select(const Trace& trace, uint32_t max_threads = 0) const;
 
   // One entry per row of `steps`: 1 if a span in the step may match, as far as the number, the

@@ -84,7 +84,9 @@ struct PaddleNodeTrees {
   }
 };
 
-// O(spans) if they stand in order, as in most traces, else O(spans log spans).
+// O(spans) if they stand in order, as in most traces, else O(spans log spans). Plus,
+// per runtime call and memory event, the nodes around it that begin at its time or
+// end before it.
 [[nodiscard]] PaddleNodeTrees BuildPaddleNodeTrees(const Trace& trace);
 
 }  // namespace opscope

@@ -165,7 +165,8 @@ struct PaddleStatistics {
   std::vector<PaddlePlaceMemory> memory;
 };
 
-// O(spans). REQUIRES: trees are of this Trace.
+// O(n log n) in spans: unions of times sort. Plus the number of devices per device
+// span, and the number of places per memory event. REQUIRES: trees are of this Trace.
 [[nodiscard]] PaddleStatistics ComputePaddleStatistics(const Trace& trace, const PaddleNodeTrees& trees);
 
 // The rows of all threads as one list, as Paddle shows it without thread_sep.

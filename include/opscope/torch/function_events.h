@@ -1,7 +1,7 @@
 // torch's view of a Trace: the list behind `prof.events()` and the averages behind
 // `prof.key_averages()`, in columns. Every time is the double that torch would
 // hold, computed in torch's order of floating-point operations, so that printed
-// digits agree. docs/reference/function_events.md, "Function events", has the rules.
+// digits agree. docs/reference/function_events.md has the rules.
 //
 //   const FunctionEvents events = BuildFunctionEvents(trace);
 //   for (size_t i = 0; i < events.size(); ++i)
@@ -136,7 +136,9 @@ struct FunctionEvents {
   bool empty() const { return span.empty(); }
 };
 
-// Builds the list. O(n) for one thread, O(n log n) for several.
+// Builds the list. O(n) for one thread whose spans are in order, O(n log n) for
+// several threads, allocations or device spans. If several operators share one
+// External id, each of them gets every device event with that id, as in torch.
 [[nodiscard]] FunctionEvents BuildFunctionEvents(const Trace& trace, const FunctionEventOptions& options = {});
 
 // Subtracts the cost of recording from the CPU times: CpuTimeTotal and
@@ -236,7 +238,8 @@ struct AverageOptions {
   bool include_python_functions = true;
 };
 
-// EventList.key_averages(): one row per group, in order of first appearance. O(n).
+// EventList.key_averages(): one row per group, in order of first appearance. O(n),
+// plus the texts of each distinct argument list or stack it groups by.
 [[nodiscard]] std::vector<FunctionEventAverage> AverageFunctionEvents(const Trace& trace, const FunctionEvents& events,
                                                                       const AverageOptions& options = {});
 
