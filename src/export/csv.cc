@@ -12,13 +12,13 @@
 #include "base/text.h"
 #include "export/argument_text.h"
 #include "export/plain_text.h"
+#include "export/row_blocks.h"
 #include "export/writers.h"
 #include "opscope/table.h"
 
 namespace opscope {
 namespace {
 
-constexpr size_t kRows = 4096;
 constexpr size_t kNumberRoom = 40;
 constexpr std::string_view kLineEnd = "\r\n";
 
@@ -131,8 +131,8 @@ void WriteCsv(const Trace& trace, const ExportOptions& options, ExportOutput* ou
   const CsvTable csv(trace, *table);
   const size_t rows = table->rows;
   out->Write(csv.Header());
-  out->WriteBlocks<ChromeBuffer>((rows + kRows - 1) / kRows, [&](size_t block, ChromeBuffer* text) {
-    csv.WriteRows(block * kRows, std::min(rows, (block + 1) * kRows), text);
+  out->WriteBlocks<ChromeBuffer>((rows + kRowsPerBlock - 1) / kRowsPerBlock, [&](size_t block, ChromeBuffer* text) {
+    csv.WriteRows(block * kRowsPerBlock, std::min(rows, (block + 1) * kRowsPerBlock), text);
   });
 }
 

@@ -8,51 +8,47 @@
 
 #include "export/perfetto_events.h"
 #include "export/perfetto_head.h"
+#include "export/row_blocks.h"
 #include "export/writers.h"
 
 namespace opscope {
 namespace {
 
-constexpr size_t kRowsPerBlock = 4096;  // rows per block
-
-enum class Section : uint8_t { kSpans, kAsyncLanes, kAllocations, kInstants, kCounters };
-struct RowBlock {
-  Section section;
-  size_t lane, begin, end;
+// The lists of rows (RowBlock::list): four of the trace, then one per lane of spans.
+struct Lists {
+  enum : size_t { kAsyncLanes, kAllocations, kInstants, kCounters, kFirstLane };
 };
 
-std::vector<RowBlock> CutBlocks(const Trace& trace, const PerfettoPlan& plan) {
+std::vector<RowBlock> CutRows(const Trace& trace, const PerfettoPlan& plan) {
   std::vector<RowBlock> blocks;
-  const auto cut = [&](Section section, size_t lane, size_t begin, size_t end) {
-    for (; begin < end; begin += kRowsPerBlock)
-      blocks.push_back({section, lane, begin, std::min(begin + kRowsPerBlock, end)});
+  const auto append = [&](size_t list, size_t begin, size_t end) {
+    AppendRowBlocks(list, begin, end, kRowsPerBlock, &blocks);
   };
   const std::vector<Lane>& lanes = plan.lanes().lanes();
   for (size_t i = 0; i < lanes.size(); ++i)
-    cut(Section::kSpans, i, lanes[i].begin, lanes[i].end);
-  cut(Section::kAsyncLanes, 0, 0, plan.async_lanes().size());
-  cut(Section::kAllocations, 0, 0, trace.allocations().size());
-  cut(Section::kInstants, 0, 0, plan.instants().others().size());
-  cut(Section::kCounters, 0, 0, trace.counters().size());
+    append(Lists::kFirstLane + i, lanes[i].begin, lanes[i].end);
+  append(Lists::kAsyncLanes, 0, plan.async_lanes().size());
+  append(Lists::kAllocations, 0, trace.allocations().size());
+  append(Lists::kInstants, 0, plan.instants().others().size());
+  append(Lists::kCounters, 0, trace.counters().size());
   return blocks;
 }
 
-void WriteBlock(const PerfettoPlan& plan, const PerfettoEvents& events, const RowBlock& block, std::string* out) {
-  if (block.section == Section::kSpans) return events.WriteSpans(block.lane, block.begin, block.end, out);
+void WriteRows(const PerfettoPlan& plan, const PerfettoEvents& events, const RowBlock& block, std::string* out) {
+  if (block.list >= Lists::kFirstLane)
+    return events.WriteSpans(block.list - Lists::kFirstLane, block.begin, block.end, out);
   for (size_t i = block.begin; i < block.end; ++i) {
-    switch (block.section) {
-      case Section::kSpans:
-        break;
-      case Section::kAsyncLanes:
+    switch (block.list) {
+      case Lists::kAsyncLanes:
         events.WriteAsyncLane(i, out);
         break;
-      case Section::kAllocations:
+      case Lists::kAllocations:
         events.WriteAllocation(i, out);
         break;
-      case Section::kInstants:
+      case Lists::kInstants:
         events.WriteInstant(plan.instants().others()[i], out);
         break;
-      case Section::kCounters:
+      case Lists::kCounters:
         events.WriteCounter(i, out);
         break;
     }
@@ -89,10 +85,10 @@ void CountLeftOut(const Trace& trace, const PerfettoPlan& plan, ExportOutput* ou
 void WritePerfetto(const Trace& trace, const ExportOptions&, ExportOutput* out) {
   const PerfettoPlan plan(trace);
   const PerfettoEvents events(trace, plan);
-  const std::vector<RowBlock> blocks = CutBlocks(trace, plan);
+  const std::vector<RowBlock> blocks = CutRows(trace, plan);
   WritePerfettoHead(trace, plan, out);
   out->WriteBlocks<std::string>(blocks.size(),
-                                [&](size_t i, std::string* text) { WriteBlock(plan, events, blocks[i], text); });
+                                [&](size_t i, std::string* text) { WriteRows(plan, events, blocks[i], text); });
   CountLeftOut(trace, plan, out);
 }
 

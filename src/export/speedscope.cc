@@ -10,13 +10,13 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "export/plain_text.h"
+#include "export/row_blocks.h"
 #include "export/span_lanes.h"
 #include "export/writers.h"
 
 namespace opscope {
 namespace {
 
-constexpr size_t kSpansPerBlock = 4096;                      // spans per block
 constexpr uint64_t kMaxExactTime = (uint64_t{1} << 53) - 1;  // the largest integer that JavaScript represents exactly
 constexpr size_t kEventRoom = 96;
 
@@ -56,19 +56,12 @@ class FrameNumbers {
   std::string json_;
 };
 
-struct LaneBlock {
-  size_t lane, begin, end;
-};
-
 class SpeedscopeWriter {
  public:
   explicit SpeedscopeWriter(const Trace& trace)
       : trace_(trace), times_(ChooseTimeBase(trace, kMaxExactTime)), lanes_(trace, times_), frames_(trace, lanes_) {
-    for (size_t i = 0; i < lanes_.lanes().size(); ++i) {
-      const Lane& lane = lanes_.lanes()[i];
-      for (size_t begin = lane.begin; begin < lane.end; begin += kSpansPerBlock)
-        blocks_.push_back({i, begin, std::min(begin + kSpansPerBlock, lane.end)});
-    }
+    for (size_t i = 0; i < lanes_.lanes().size(); ++i)
+      AppendRowBlocks(i, lanes_.lanes()[i].begin, lanes_.lanes()[i].end, kRowsPerBlock, &blocks_);
   }
 
   void Write(const std::string& trace_name, ExportOutput* out) const {
@@ -124,10 +117,11 @@ class SpeedscopeWriter {
     out->Append(head);
   }
 
-  void WriteBlock(const LaneBlock& block, ChromeBuffer* out) const {
-    const Lane& lane = lanes_.lanes()[block.lane];
+  // The list of a block is the number of its lane.
+  void WriteBlock(const RowBlock& block, ChromeBuffer* out) const {
+    const Lane& lane = lanes_.lanes()[block.list];
     bool follows = block.begin != lane.begin;
-    if (!follows) OpenProfile(block.lane, out);
+    if (!follows) OpenProfile(block.list, out);
     const auto write = [&](std::string_view type, uint32_t row, uint64_t at) {
       ChromeCursor cursor = out->Begin(kEventRoom);
       cursor.Put(follows ? ",\n{\"type\":\"" : "\n{\"type\":\"");
@@ -150,7 +144,7 @@ class SpeedscopeWriter {
   const ExportTimes times_;
   const SpanLanes lanes_;
   const FrameNumbers frames_;
-  std::vector<LaneBlock> blocks_;
+  std::vector<RowBlock> blocks_;
 };
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "export/megengine/events.h"
 #include "export/megengine/facts.h"
 #include "export/megengine/span_members.h"
+#include "export/row_blocks.h"
 #include "export/writers.h"
 
 namespace opscope {
@@ -283,10 +284,6 @@ std::string ThreadNames(const Trace& trace, const MegEngineFacts& facts) {
   return text;
 }
 
-struct MarkBlock {
-  size_t track = 0, begin = 0, end = 0;
-};
-
 }  // namespace
 
 void WriteMegEngineChrome(const Trace& trace, const ExportOptions&, ExportOutput* out) {
@@ -299,19 +296,18 @@ void WriteMegEngineChrome(const Trace& trace, const ExportOptions&, ExportOutput
     head += ratios.before, tail += ratios.behind;
   }
   tail += ThreadNames(trace, facts);
-  std::vector<MarkBlock> blocks;
+  std::vector<RowBlock> blocks;  // RowBlock::list: the track
   std::vector<Place> places;
   for (size_t track = 0; track < events.size(); ++track) {
     places.emplace_back(facts.Pid(static_cast<TrackId>(track)), trace.tracks().tid[track]);
-    for (size_t begin = 0; begin < events[track].size(); begin += kEventsPerBlock)
-      blocks.push_back({track, begin, std::min(events[track].size(), begin + kEventsPerBlock)});
+    AppendRowBlocks(track, 0, events[track].size(), kEventsPerBlock, &blocks);
   }
   out->Write("{\"traceEvents\":[" + (head.empty() ? head : head.substr(1)));
   out->WriteBlocks<ChromeBuffer>(blocks.size(), [&](size_t number, ChromeBuffer* text) {
-    const MarkBlock& block = blocks[number];
+    const RowBlock& block = blocks[number];
     EventWriter writer(trace, facts);
     for (size_t i = block.begin; i < block.end; ++i)
-      writer.Write(events[block.track][i], places[block.track], text);
+      writer.Write(events[block.list][i], places[block.list], text);
   });
   out->Write(tail + "],\"metadata\":{\"localTime\":\"" + std::to_string(trace.info().epoch_ns) + "\"}}");
   out->CountOmitted("spans of CUDA, which this format has not", facts.spans_of_cuda());

@@ -18,6 +18,7 @@
 #include "export/paddle/chrome_ends.h"
 #include "export/paddle/facts.h"
 #include "export/paddle/levels.h"
+#include "export/row_blocks.h"
 #include "export/writers.h"
 #include "opscope/paddle/memory_events.h"
 #include "opscope/paddle/node_trees.h"
@@ -296,12 +297,6 @@ class RowWriter {
   std::array<std::string, kPaddleEventTypes> before_times_;
 };
 
-// A range of nodes of one thread.
-struct NodeBlock {
-  ThreadPlaces places;
-  size_t begin = 0, end = 0;
-};
-
 }  // namespace
 
 void WritePaddleChrome(const Trace& trace, const ExportOptions&, ExportOutput* out) {
@@ -310,19 +305,19 @@ void WritePaddleChrome(const Trace& trace, const ExportOptions&, ExportOutput* o
   const RowWriter rows(trace, trees, facts);
   out->Write(PaddleChromeHead(facts));
   std::vector<uint32_t> nodes;
-  std::vector<NodeBlock> blocks;
+  std::vector<ThreadPlaces> places;  // by thread
+  std::vector<RowBlock> blocks;      // RowBlock::list: the thread
   for (const PaddleThread& thread : trees.threads) {
     const std::vector<uint32_t> of_thread = OrderByLevel(trees, thread).nodes;
-    for (size_t begin = 0; begin < of_thread.size(); begin += kNodesPerBlock)
-      blocks.push_back({ThreadPlaces(thread), nodes.size() + begin,
-                        nodes.size() + std::min(of_thread.size(), begin + kNodesPerBlock)});
+    AppendRowBlocks(places.size(), nodes.size(), nodes.size() + of_thread.size(), kNodesPerBlock, &blocks);
+    places.emplace_back(thread);
     nodes.insert(nodes.end(), of_thread.begin(), of_thread.end());
   }
   out->WriteBlocks<ChromeBuffer>(blocks.size(), [&](size_t number, ChromeBuffer* text) {
-    const NodeBlock& block = blocks[number];
+    const RowBlock& block = blocks[number];
     BlockTexts texts(trace);
     for (size_t i = block.begin; i < block.end; ++i)
-      rows.Write(nodes[i], block.places, &texts, text);
+      rows.Write(nodes[i], places[block.list], &texts, text);
   });
   out->Write(PaddleChromeTail(trace, trees, facts));
   LeaveOutOfPaddle(trace, trees, out);
