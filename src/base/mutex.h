@@ -13,6 +13,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -83,6 +84,13 @@ class ConditionVariable {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
     changed_.wait(lock);
     static_cast<void>(lock.release());
+  }
+  // The same until a moment. False: the moment has come.
+  bool wait_until(Mutex& mutex, std::chrono::steady_clock::time_point moment) OPSCOPE_REQUIRES(mutex) {
+    std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
+    const std::cv_status status = changed_.wait_until(lock, moment);
+    static_cast<void>(lock.release());
+    return status == std::cv_status::no_timeout;
   }
   void notify_one() { changed_.notify_one(); }
   void notify_all() { changed_.notify_all(); }

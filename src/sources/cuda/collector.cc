@@ -85,7 +85,7 @@ void Collector::Run() {
       }
       pool_.GiveBack(filled);
       {
-        const std::lock_guard guard(done_mutex_);
+        const MutexLock guard(done_mutex_);
         ++collected_;
       }
       done_.notify_all();
@@ -122,7 +122,7 @@ void Collector::RecordFailedCall(const char* function, cupti::Result answer) {
   const char* name = nullptr;
   library_->call.GetResultString(answer, &name);
   const std::string text = std::string(function) + ": " + NameOfCode(answer, name);
-  const std::lock_guard lock(windows_mutex_);
+  const TimedMutexLock lock(windows_mutex_);
   for (const auto& window : windows_) {
     if (!window->is_open()) continue;
     ++window->problems().failed_calls[text];
@@ -131,7 +131,7 @@ void Collector::RecordFailedCall(const char* function, cupti::Result answer) {
 }
 
 void Collector::Deliver(const Batch& batch) {
-  const std::lock_guard lock(windows_mutex_);
+  const TimedMutexLock lock(windows_mutex_);
   for (size_t i = 0; i < batch.count; ++i) {
     const auto& [record, decoded] = batch.rows[i];
     if (record.event == CudaEvent::kDevice && decoded == Decoded::kWhole) {
@@ -173,15 +173,15 @@ void Collector::Collect(const FilledBuffer& filled) {
   }
   Deliver(*batch);
   if (thrown_away == 0) return;
-  const std::lock_guard lock(windows_mutex_);
+  const TimedMutexLock lock(windows_mutex_);
   for (const auto& window : windows_) {
     if (window->is_open()) window->problems().dropped += thrown_away;
   }
 }
 
 bool Collector::Add(std::shared_ptr<DeviceWindow> window, const ClockPair& clock, Deadline deadline) {
-  const std::unique_lock lock(windows_mutex_, deadline);
-  if (!lock.owns_lock()) return false;
+  if (!windows_mutex_.try_lock_until(deadline)) return false;
+  const TimedMutexLock lock(windows_mutex_, std::adopt_lock);
   window->Begin(clock);
   for (const auto& [device, name] : devices_) {
     DecodedRecord record = device;
@@ -194,20 +194,23 @@ bool Collector::Add(std::shared_ptr<DeviceWindow> window, const ClockPair& clock
 
 bool Collector::Drain(Deadline deadline) {
   const uint64_t wanted = filled_.load(std::memory_order_acquire);
-  std::unique_lock lock(done_mutex_);
-  return done_.wait_until(lock, deadline, [&] { return collected_ >= wanted; });
+  const MutexLock lock(done_mutex_);
+  while (collected_ < wanted) {
+    if (!done_.wait_until(done_mutex_, deadline)) return collected_ >= wanted;
+  }
+  return true;
 }
 
 bool Collector::End(DeviceWindow* window, const ClockPair& clock, Deadline deadline) {
-  const std::unique_lock lock(windows_mutex_, deadline);
-  if (!lock.owns_lock()) return false;
+  if (!windows_mutex_.try_lock_until(deadline)) return false;
+  const TimedMutexLock lock(windows_mutex_, std::adopt_lock);
   window->End(clock);
   return true;
 }
 
 bool Collector::Forget(DeviceWindow* window, Deadline deadline) {
-  const std::unique_lock lock(windows_mutex_, deadline);
-  if (!lock.owns_lock()) return false;
+  if (!windows_mutex_.try_lock_until(deadline)) return false;
+  const TimedMutexLock lock(windows_mutex_, std::adopt_lock);
   std::erase_if(windows_, [&](const auto& each) { return each.get() == window; });
   return true;
 }

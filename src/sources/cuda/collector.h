@@ -11,13 +11,14 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/timed_mutex.h"
 #include "sources/cuda/buffer_pool.h"
 #include "sources/cuda/cupti_library.h"
@@ -50,15 +51,16 @@ class Collector {
   // Calls visit() while no window takes records. False: as Add, and it was not called.
   template <typename Visiting>
   bool Visit(Deadline deadline, const Visiting& visit) {
-    const std::unique_lock lock(windows_mutex_, deadline);
-    if (lock.owns_lock()) visit();
-    return lock.owns_lock();
+    if (!windows_mutex_.try_lock_until(deadline)) return false;
+    const TimedMutexLock lock(windows_mutex_, std::adopt_lock);
+    visit();
+    return true;
   }
   // Calls visit(window) for each that is open.
   template <typename Visit>
   bool ForEachOpen(Deadline deadline, const Visit& visit) {
-    const std::unique_lock lock(windows_mutex_, deadline);
-    if (!lock.owns_lock()) return false;
+    if (!windows_mutex_.try_lock_until(deadline)) return false;
+    const TimedMutexLock lock(windows_mutex_, std::adopt_lock);
     for (const auto& window : windows_) {
       if (window->is_open()) visit(window.get());
     }
@@ -79,13 +81,14 @@ class Collector {
   bool has_thread_ = false;
 
   TimedMutex windows_mutex_;
-  std::vector<std::shared_ptr<DeviceWindow>> windows_;
-  std::vector<std::pair<DecodedRecord, std::string>> devices_;  // for windows that begin later
+  std::vector<std::shared_ptr<DeviceWindow>> windows_ OPSCOPE_GUARDED_BY(windows_mutex_);
+  // For windows that begin later.
+  std::vector<std::pair<DecodedRecord, std::string>> devices_ OPSCOPE_GUARDED_BY(windows_mutex_);
 
-  std::mutex done_mutex_;
-  std::condition_variable done_;
-  std::atomic<uint64_t> filled_{0};
-  uint64_t collected_ = 0;  // buffers; guarded by done_mutex_
+  Mutex done_mutex_;
+  ConditionVariable done_;
+  std::atomic<uint64_t> filled_{0};                         // buffers that CUPTI has returned
+  uint64_t collected_ OPSCOPE_GUARDED_BY(done_mutex_) = 0;  // of these, buffers whose records are written
 
   std::vector<const char*> names_[2];  // of calls, by number; the thread's own
 };

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "opscope/cuda_source.h"
 #include "sources/cuda/cupti_errors.h"
 #include "sources/cuda/device_readings.h"
@@ -56,16 +57,16 @@ struct CuptiSession::Closing {
   std::atomic<size_t> disabled{0};  // of `kinds`
   std::atomic<bool> is_over{false}, is_given_back{false};
 
-  std::mutex mutex;  // of the rest
-  size_t dropped = 0;
-  std::map<std::string, uint64_t> failed_calls;
-  bool has_lost = false;
+  Mutex mutex;
+  size_t dropped OPSCOPE_GUARDED_BY(mutex) = 0;
+  std::map<std::string, uint64_t> failed_calls OPSCOPE_GUARDED_BY(mutex);
+  bool has_lost OPSCOPE_GUARDED_BY(mutex) = false;
 
   void Note(const CuptiLibrary& library, const char* function, Result answer) {
     if (answer == Result::kSuccess) return;
     const char* name = nullptr;
     library.call.GetResultString(answer, &name);
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     ++failed_calls[std::string(function) + ": " + NameOfCode(answer, name)];
     has_lost = has_lost || std::string_view(function) == "cuptiActivityFlushAll";
   }
@@ -266,7 +267,7 @@ void CuptiSession::RunClosing(const CuptiLibrary* library, const std::shared_ptr
     closing->Note(*library, "cuptiActivityGetNumDroppedRecords", answer);
   }
   {
-    const std::lock_guard lock(closing->mutex);
+    const MutexLock lock(closing->mutex);
     closing->dropped = dropped;
   }
   auto runs = Closing::Turn::kRuns;
@@ -297,12 +298,17 @@ bool CuptiSession::Settle(Deadline deadline) {
   return true;
 }
 
-void CuptiSession::ReportClosing(const Closing& closing, DeviceWindow* window, Deadline deadline) {
-  for (const auto& [text, count] : closing.failed_calls)
-    window->problems().failed_calls[text] += count;
-  window->problems().lost_by_failed_calls = window->problems().lost_by_failed_calls || closing.has_lost;
-  if (closing.dropped == 0) return;
-  collector_->ForEachOpen(deadline, [&](DeviceWindow* open) { open->problems().dropped += closing.dropped; });
+void CuptiSession::ReportClosing(Closing* closing, DeviceWindow* window, Deadline deadline) {
+  size_t dropped = 0;
+  {
+    const MutexLock lock(closing->mutex);
+    for (const auto& [text, count] : closing->failed_calls)
+      window->problems().failed_calls[text] += count;
+    window->problems().lost_by_failed_calls = window->problems().lost_by_failed_calls || closing->has_lost;
+    dropped = closing->dropped;
+  }
+  if (dropped == 0) return;
+  collector_->ForEachOpen(deadline, [&](DeviceWindow* open) { open->problems().dropped += dropped; });
 }
 
 // CUPTI may return flushed buffers a little later, on a thread of its own.
@@ -341,10 +347,7 @@ void CuptiSession::End(const std::shared_ptr<DeviceWindow>& window) {
   if (!is_over) window->problems().timeouts = 1;
   if (is_over) Settle(deadline);
   CollectLate(window.get(), closing->is_last, deadline);
-  {
-    const std::lock_guard results(closing->mutex);
-    ReportClosing(*closing, window.get(), std::max(deadline, After(milliseconds(50))));
-  }
+  ReportClosing(closing.get(), window.get(), std::max(deadline, After(milliseconds(50))));
   ReportGraphs(window.get(), std::max(deadline, After(milliseconds(50))));
   const bool was_paused = window->is_paused();
   const bool is_ended = collector_->End(window.get(), end, std::max(deadline, After(milliseconds(50))));

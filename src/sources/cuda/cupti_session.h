@@ -82,7 +82,7 @@ class CuptiSession {
   bool Settle(Deadline deadline);
   static void RunClosing(const CuptiLibrary* library, const std::shared_ptr<Closing>& closing);
   void CollectLate(DeviceWindow* window, bool is_last, Deadline deadline);
-  void ReportClosing(const Closing& closing, DeviceWindow* window, Deadline deadline);
+  void ReportClosing(Closing* closing, DeviceWindow* window, Deadline deadline);
   void WaitForDevice() const;
 
   const CuptiLibrary* library_;

@@ -51,7 +51,7 @@ DeviceReadings& DeviceReadings::Get() {
 }
 
 void DeviceReadings::Begin(Collector* collector) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   collector_ = collector;
   is_wanted_ = true;
   if (has_thread_ || is_absent_) return;
@@ -59,7 +59,7 @@ void DeviceReadings::Begin(Collector* collector) {
 }
 
 void DeviceReadings::Suspend() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   is_wanted_ = false;
   changed_.notify_all();
 }
@@ -82,8 +82,9 @@ void DeviceReadings::EndWithProcess() {
 }
 
 bool DeviceReadings::AwaitNext() {
-  std::unique_lock lock(mutex_);
-  changed_.wait_until(lock, next_, [&] { return !is_wanted_; });
+  const MutexLock lock(mutex_);
+  while (is_wanted_ && changed_.wait_until(mutex_, next_)) {
+  }
   return is_wanted_;
 }
 
@@ -98,7 +99,7 @@ void DeviceReadings::ReadWhileWanted(const NvmlFunctions& nvml) {
     if (!may_go_on) return;
     Collector* collector = nullptr;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       collector = collector_;
     }
     collector->ForEachOpen(std::chrono::steady_clock::now() + kForWindows, [&](DeviceWindow* window) {
@@ -127,12 +128,12 @@ void DeviceReadings::Run() {
       CountFailure();
     }
     if (has_begun && nvml.Shutdown != nullptr) may_go_on = Call([] { nvml.Shutdown(); });
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (has_begun && is_wanted_ && may_go_on) continue;  // a window began meanwhile
     has_thread_ = false;
     return;
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   is_absent_ = true;
   has_thread_ = false;
 }

@@ -15,10 +15,9 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "sources/cuda/collector.h"
 #include "sources/cuda/nvml_library.h"
 
@@ -43,10 +42,12 @@ class DeviceReadings {
   bool Call(const Calls& calls);
   static void EndWithProcess();
 
-  std::mutex mutex_;  // of these
-  std::condition_variable changed_;
-  Collector* collector_ = nullptr;
-  bool is_wanted_ = false, has_thread_ = false, is_absent_ = false;
+  Mutex mutex_;
+  ConditionVariable changed_;
+  Collector* collector_ OPSCOPE_GUARDED_BY(mutex_) = nullptr;
+  bool is_wanted_ OPSCOPE_GUARDED_BY(mutex_) = false;
+  bool has_thread_ OPSCOPE_GUARDED_BY(mutex_) = false;
+  bool is_absent_ OPSCOPE_GUARDED_BY(mutex_) = false;  // NVML cannot be loaded
 
   std::chrono::steady_clock::time_point next_;  // the thread's own
   pid_t process_ = 0;

@@ -6,10 +6,10 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <thread>
+
+#include "base/mutex.h"
 
 namespace opscope::cuda {
 
@@ -29,20 +29,23 @@ bool BeginThread(std::function<void()> work) {
 
 bool RunBefore(std::chrono::steady_clock::time_point deadline, std::function<void()> work) {
   struct Shared {
-    std::mutex mutex;
-    std::condition_variable over;
-    bool is_over = false;
+    Mutex mutex;
+    ConditionVariable over;
+    bool is_over OPSCOPE_GUARDED_BY(mutex) = false;
   };
   const auto shared = std::make_shared<Shared>();
   const bool has_begun = BeginThread([shared, work = std::move(work)] {
     work();
-    const std::lock_guard lock(shared->mutex);
+    const MutexLock lock(shared->mutex);
     shared->is_over = true;
     shared->over.notify_all();
   });
   if (!has_begun) return false;
-  std::unique_lock lock(shared->mutex);
-  return shared->over.wait_until(lock, deadline, [&] { return shared->is_over; });
+  const MutexLock lock(shared->mutex);
+  while (!shared->is_over) {
+    if (!shared->over.wait_until(shared->mutex, deadline)) return shared->is_over;
+  }
+  return true;
 }
 
 }  // namespace opscope::cuda
