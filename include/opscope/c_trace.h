@@ -288,10 +288,10 @@ typedef struct opscope_export_options {
 //
 // format: "chrome", "perfetto", "speedscope", "collapsed", "pprof", "csv", "opscope", "paddle-protobuf",
 // "paddle-chrome", "megengine-chrome" or "megengine-svg" (docs/reference/export_formats.md). options: may be NULL.
-// *told, unless told is NULL: a sentence about what the format could not hold, "" if it holds everything; the caller
-// passes it to opscope_text_free. INVALID_ARGUMENT: an unknown format, table or compression.
+// *left_out, unless left_out is NULL: a sentence about what the format could not hold, "" if it holds everything.
+// The caller passes it to opscope_text_free. INVALID_ARGUMENT: an unknown format, table or compression.
 opscope_code opscope_export(const opscope_trace* trace, const char* format, const char* path,
-                            const opscope_export_options* options, char** told, opscope_error* error);
+                            const opscope_export_options* options, char** left_out, opscope_error* error);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -201,8 +201,8 @@ opscope_code opscope_export_opscope(const opscope_trace* trace, const char* path
 }
 
 opscope_code opscope_export(const opscope_trace* trace, const char* format, const char* path,
-                            const opscope_export_options* options, char** told, opscope_error* error) {
-  if (told != nullptr) *told = nullptr;
+                            const opscope_export_options* options, char** left_out, opscope_error* error) {
+  if (left_out != nullptr) *left_out = nullptr;
   if (trace == nullptr || format == nullptr || path == nullptr) return NullArgument(error);
   opscope_export_options given = OPSCOPE_EXPORT_OPTIONS_INIT;
   if (!opscope::c_api::ReadStruct(options, &given)) return opscope::c_api::UnknownMembers(error);
@@ -220,7 +220,7 @@ opscope_code opscope_export(const opscope_trace* trace, const char* format, cons
     how.merge_threads = given.merge_threads != 0;
     const opscope::Result<opscope::Exported> exported = opscope::ExportTrace(trace->trace, *known, path, how);
     if (!exported.ok()) return opscope::c_api::Report(exported.error(), error);
-    if (told == nullptr) return OPSCOPE_OK;
-    return opscope::c_api::ReturnText(opscope::ExportedText(*known, exported.value()), told, error);
+    if (left_out == nullptr) return OPSCOPE_OK;
+    return opscope::c_api::ReturnText(opscope::ExportedText(*known, exported.value()), left_out, error);
   });
 }
