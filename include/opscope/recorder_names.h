@@ -31,8 +31,8 @@ constexpr uint64_t HashWord(uint64_t word, uint32_t bits) {
   return word * 0x9e3779b97f4a7c15u >> (64 - bits);
 }
 
-// Cache entry for an address: the one place in the cache where this text can be. Literals lie side by side without a
-// gap, so the hash uses every bit.
+// Cache entry in which to look first for a text at an address. Literals lie side by side without a gap, so
+// the hash uses every bit.
 inline NameCacheEntry* NameCacheSlot(NameCacheEntry* cache, const char* text) {
   return &cache[HashWord(reinterpret_cast<uintptr_t>(text), kNameCacheBits)];
 }
