@@ -18,6 +18,7 @@
 #include "opscope/report/diff.h"
 #include "opscope/report/flame.h"
 #include "opscope/report/info.h"
+#include "opscope/report/memory.h"
 #include "opscope/report/merge.h"
 #include "opscope/report/modules.h"
 #include "opscope/report/quality.h"

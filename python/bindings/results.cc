@@ -13,6 +13,7 @@
 #include "bindings.h"
 #include "opscope/analysis/advise.h"
 #include "opscope/analysis/device_report.h"
+#include "opscope/analysis/memory_usage.h"
 #include "opscope/analysis/modules.h"
 #include "opscope/analysis/op_summary.h"
 #include "opscope/analysis/span_filter.h"
@@ -123,6 +124,12 @@ ComputedTable CopyRows(const SharedTrace& self, const Where& where, uint64_t sma
   });
 }
 
+template <ResultTable (*kTable)(const Trace&, const MemoryUsage&)>
+ComputedTable MemoryRows(const SharedTrace& self, const Where& where) {
+  return RowsOf(self, where,
+                [](const Trace& trace, Selected spans) { return kTable(trace, MeasureMemoryUsage(trace, spans)); });
+}
+
 ComputedTable ModuleRows(const SharedTrace& self, const Where& where) {
   return RowsOf(self, where,
                 [](const Trace& trace, Selected spans) { return ModuleTable(trace, SummarizeModules(trace, spans)); });
@@ -153,6 +160,9 @@ void BindResults(nb::module_& module) {
   define("devices", &DeviceRows, gap);
   define("device_table", &DeviceText, gap);
   define("device_kernels", &KernelRows);
+  define("memory", &MemoryRows<&MemoryTable>);
+  define("memory_devices", &MemoryRows<&MemoryDeviceTable>);
+  define("memory_steps", &MemoryRows<&MemoryStepTable>);
   define("device_copies", &CopyRows, nb::arg("small_bytes") = DeviceCopyOptions().small_bytes);
 }
 

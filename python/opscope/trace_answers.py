@@ -157,6 +157,43 @@ class TraceAnswers:
         """The same as a table; "" when no device did anything."""
         return TableText(_core.device_table(self._core, where, kernel_gap_ns))
 
+    def memory(self, *, where: str | None = None) -> ResultRows:
+        """What holds the memory of each device at its peak: a dict per device and name of the operator that allocated.
+
+        "peak_bytes" is what is live at the peak of the device. The last row of a device, "(before)", has the rest of
+        the peak: what was allocated before the recording. Without ``profile_memory=True`` there are no rows.
+        ``where``: the peak is sought while a span that it chooses is open.
+
+        >>> event = {"ph": "i", "pid": 1, "tid": 1, "name": "[memory]", "cat": "cpu_instant_event"}
+        >>> block = {"Addr": 64, "Bytes": 100, "Total Allocated": 300, "Device Type": 0, "Device Id": -1}
+        >>> events = [
+        ...     {"ph": "X", "pid": 1, "tid": 1, "ts": 5, "dur": 9, "name": "aten::empty", "cat": "cpu_op"},
+        ...     event | {"ts": 10, "args": block},
+        ...     event | {"ts": 20, "args": block | {"Bytes": -100, "Total Allocated": 200}},
+        ... ]
+        >>> recorded = opscope.read(json.dumps({"traceEvents": events}).encode())
+        >>> [(row["name"], row["allocations"], row["peak_bytes"]) for row in recorded.memory()]
+        [('aten::empty', 1, 100), ('(before)', 0, 200)]
+        >>> [(row["start_bytes"], row["peak_bytes"], row["kept"]) for row in recorded.memory_devices()]
+        [(200, 300, 0)]
+        """
+        return ResultRows(_core.memory(self._core, where), "rows")
+
+    def memory_devices(self, *, where: str | None = None) -> ResultRows:
+        """How much was allocated on each device, the host included: a dict per device, with its peak and when it was.
+
+        The example is that of `memory`.
+        """
+        return ResultRows(_core.memory_devices(self._core, where), "devices")
+
+    def memory_steps(self, *, where: str | None = None) -> ResultRows:
+        """How much was allocated on each device in each step: at its begin, at its end, and at most.
+
+        >>> trace.memory_steps()
+        []
+        """
+        return ResultRows(_core.memory_steps(self._core, where), "steps")
+
     def diff(self, other: Trace | Sequence[Trace], *, by: str = "name", where: str | None = None) -> TraceDiff:
         """What became slower or faster from this run to the other, or to a list of other runs; see `opscope.diff`.
 

@@ -16,6 +16,8 @@ KERNEL = {"ph": "X", "pid": 0, "tid": 7, "cat": "kernel", "name": "gemm", "args"
 COPY = KERNEL | {"cat": "gpu_memcpy", "name": "Memcpy HtoD"}
 OPERATOR = {"ph": "X", "pid": 1, "tid": 1, "cat": "cpu_op", "name": "aten::mm"}
 MODULE = OPERATOR | {"cat": "python_function", "name": "nn.Module: Net_0"}
+MEMORY = {"ph": "i", "pid": 1, "tid": 1, "cat": "cpu_instant_event", "name": "[memory]"}
+BLOCK = {"Addr": 64, "Bytes": 100, "Total Allocated": 300, "Device Type": 0, "Device Id": -1}
 EVENTS = [
     MODULE | {"ts": 0, "dur": 90},
     OPERATOR | {"ts": 1, "dur": 40},
@@ -23,12 +25,17 @@ EVENTS = [
     KERNEL | {"ts": 5, "dur": 30, "args": {"device": 0, "stream": 7, "est. achieved occupancy %": 37}},
     KERNEL | {"ts": 40, "dur": 3, "name": "relu"},
     COPY | {"ts": 60, "dur": 9},
+    OPERATOR | {"ts": 0, "dur": 95, "name": "ProfilerStep#1", "cat": "user_annotation"},
+    MEMORY | {"ts": 10, "args": BLOCK},
+    MEMORY | {"ts": 60, "args": BLOCK | {"Bytes": -100, "Total Allocated": 200}},
 ]
 RESULTS = {
     "rows": (["summary"], lambda trace: trace.summary()),
     "modules": (["modules"], lambda trace: trace.modules()),
     "devices": (["devices"], lambda trace: trace.devices()),
     "kernels": (["devices", "--kernels"], lambda trace: trace.device_kernels()),
+    "memory": (["memory"], lambda trace: trace.memory()),
+    "steps": (["memory", "--by-step"], lambda trace: trace.memory_steps()),
     "copies": (["devices", "--copies"], lambda trace: trace.device_copies()),
 }
 

@@ -42,6 +42,7 @@ Verb DevicesVerb();
 Verb StepsVerb();
 Verb AdviseVerb();
 Verb DiffVerb();
+Verb MemoryVerb();
 Verb AnalyzeMegEngineVerb();
 Verb DoctorVerb(const HostProbe& probe_host);
 // What these two tell of; it must be there when they run.

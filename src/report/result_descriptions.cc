@@ -7,6 +7,7 @@
 #include "opscope/report/devices.h"
 #include "opscope/report/diff.h"
 #include "opscope/report/info.h"
+#include "opscope/report/memory.h"
 #include "opscope/report/merge.h"
 #include "opscope/report/modules.h"
 #include "opscope/report/result_table.h"
@@ -18,7 +19,7 @@ namespace opscope {
 std::span<const ResultDescription* const> ResultDescriptions() {
   static const ResultDescription* const results[] = {
       &SummaryResult(),    &AsyncSummaryResult(), &ModuleResult(),     &StepTimesResult(), &StepDurationsResult(),
-      &DeviceResult(),     &KernelResult(),       &CopyResult(),       &AdviceResult(),    &EvidenceResult(),
+      &DeviceResult(),     &KernelResult(),       &CopyResult(), &MemoryResult(), &MemoryDeviceResult(), &MemoryStepResult(), &AdviceResult(),    &EvidenceResult(),
       &DiffResult(),       &DiffStepsResult(),    &DiffMemoryResult(), &BasisResult(),     &InfoResult(),
       &ThreadListResult(), &StepListResult(),     &MergeResult(),
   };
