@@ -34,8 +34,9 @@ TEST_F(QualityOfAnswers, EveryVerbSaysInOneLineThatEventsWereDropped) {
   for (const char* arguments :
        {"summary r.opscope", "summary --style torch r.opscope", "summary --style paddle r.opscope",
         "summary --csv r.opscope", "summary --limit 1 --where 'duration >= 0' r.opscope", "flame r.opscope",
-        "flame -o x.svg r.opscope", "modules r.opscope", "devices r.opscope", "steps r.opscope", "advise r.opscope", "memory r.opscope",
-        "info r.opscope", "export --to chrome -o x.json r.opscope", "convert -o x.opscope r.opscope"}) {
+        "flame -o x.svg r.opscope", "modules r.opscope", "devices r.opscope", "steps r.opscope", "advise r.opscope",
+        "memory r.opscope", "info r.opscope", "export --to chrome -o x.json r.opscope",
+        "convert -o x.opscope r.opscope"}) {
     const std::string error = Run(arguments).error;
     const size_t at = error.find(line);
     EXPECT_NE(at, std::string::npos) << arguments << "\n" << error;
@@ -49,8 +50,8 @@ TEST_F(QualityOfAnswers, EveryVerbSaysInOneLineThatEventsWereDropped) {
 TEST_F(QualityOfAnswers, EveryAnswerInJsonHasIt) {
   const std::string reason = RecordingThatDropped(Path("r.opscope"));
   simdjson::dom::parser parser;
-  for (const char* verb :
-       {"summary", "modules", "devices", "devices --kernels", "steps", "advise", "memory", "info", "merge -o x.opscope"}) {
+  for (const char* verb : {"summary", "modules", "devices", "devices --kernels", "steps", "advise", "memory", "info",
+                           "merge -o x.opscope"}) {
     const Outcome outcome = Run(std::string(verb) + " --json r.opscope");
     simdjson::dom::element json;
     ASSERT_EQ(parser.parse(outcome.out).get(json), simdjson::SUCCESS) << verb << outcome.out;

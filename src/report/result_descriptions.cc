@@ -18,10 +18,11 @@ namespace opscope {
 
 std::span<const ResultDescription* const> ResultDescriptions() {
   static const ResultDescription* const results[] = {
-      &SummaryResult(),    &AsyncSummaryResult(), &ModuleResult(),     &StepTimesResult(), &StepDurationsResult(),
-      &DeviceResult(),     &KernelResult(),       &CopyResult(), &MemoryResult(), &MemoryDeviceResult(), &MemoryStepResult(), &AdviceResult(),    &EvidenceResult(),
-      &DiffResult(),       &DiffStepsResult(),    &DiffMemoryResult(), &BasisResult(),     &InfoResult(),
-      &ThreadListResult(), &StepListResult(),     &MergeResult(),
+      &SummaryResult(),    &AsyncSummaryResult(), &ModuleResult(),   &StepTimesResult(),  &StepDurationsResult(),
+      &DeviceResult(),     &KernelResult(),       &CopyResult(),     &MemoryResult(),     &MemoryDeviceResult(),
+      &MemoryStepResult(), &AdviceResult(),       &EvidenceResult(), &DiffResult(),       &DiffStepsResult(),
+      &DiffMemoryResult(), &BasisResult(),        &InfoResult(),     &ThreadListResult(), &StepListResult(),
+      &MergeResult(),
   };
   return results;
 }
