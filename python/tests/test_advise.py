@@ -5,6 +5,7 @@ import json
 import random
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -16,12 +17,14 @@ torch = pytest.importorskip("torch")
 STEPS = 6
 
 
-def record(tmp_path, step):
+def record(tmp_path, step, **options):
     """The trace of some steps."""
     from opscope.torch import ProfilerActivity, profile, schedule
 
     recorded = schedule(wait=0, warmup=1, active=STEPS, repeat=1)
-    with profile(activities=[ProfilerActivity.CPU], schedule=recorded) as prof:
+    all_threads = options.pop("profile_all_threads", False)
+    config = torch._C._profiler._ExperimentalConfig(profile_all_threads=all_threads)
+    with profile(activities=[ProfilerActivity.CPU], schedule=recorded, experimental_config=config, **options) as prof:
         for _ in range(1 + STEPS):
             step()
             prof.step()
@@ -76,6 +79,41 @@ def test_pointwise_operators_in_a_row_are_found(tmp_path, fused, expected):
 
     trace = record(tmp_path, step)
     assert kinds(trace) == expected
+
+
+@pytest.mark.parametrize("keeps, expected", [(True, ["memory_growth"]), (False, [])])
+def test_memory_that_the_program_keeps_is_found(tmp_path, keeps, expected):
+    left, right, kept = torch.randn(500, 500), torch.randn(500, 500), []
+
+    def step():
+        for _ in range(5):
+            product = torch.mm(left, right)
+        if keeps:
+            kept.append(product)
+
+    trace = record(tmp_path, step, profile_memory=True)
+    assert kinds(trace) == expected
+    for finding in trace.advise():
+        assert finding["bytes_per_step"] == 500 * 500 * 4
+        assert "976.56 KiB" in finding["message"]
+
+
+@pytest.mark.parametrize("seconds, expected", [((0.02, 0.005), ["thread_imbalance"]), ((0.01, 0.01), [])])
+def test_threads_that_wait_for_the_slowest_are_found(tmp_path, seconds, expected):
+    from opscope.torch import record_function
+
+    def work(time_s):
+        with record_function("shard"):
+            time.sleep(time_s)
+
+    def step():
+        threads = [threading.Thread(target=work, args=(each,)) for each in seconds]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    assert kinds(record(tmp_path, step, profile_all_threads=True)) == expected
 
 
 def test_the_command_line_has_the_same(tmp_path):

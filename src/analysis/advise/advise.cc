@@ -61,6 +61,7 @@ Advice Advise(const Trace& trace, const AdviceOptions& options) {
   for (advise::Cause& cause : causes)
     if (std::optional<Finding> finding = cause.Conclude(advice.step_mean_ns))
       advice.findings.push_back(std::move(*finding));
+  if (std::optional<Finding> growth = FindMemoryGrowth(job)) advice.findings.push_back(std::move(*growth));
   if (!advice.findings.empty()) {
     const Confidence most = MostFor(JudgeQuality(trace).verdict);
     for (Finding& finding : advice.findings)

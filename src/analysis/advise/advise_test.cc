@@ -53,6 +53,15 @@ class Job {
       Add(streams_[static_cast<size_t>(rank)], category, name, base + begin, base + end, correlation_);
     }
   }
+  // At the middle of each step.
+  void Allocate(int64_t bytes, int first = 0) {
+    for (int step = first; step < steps_; ++step) {
+      builder_.AddAllocation({.time = {step * kStepNs + 500},
+                              .track = threads_[0],
+                              .address = static_cast<uint64_t>(++addresses_),
+                              .bytes = bytes});
+    }
+  }
   Advice Ask() {
     trace_ = builder_.Build();
     return Advise(trace_);
@@ -74,6 +83,7 @@ class Job {
   TraceBuilder builder_;
   std::vector<TrackId> threads_, others_, streams_;
   uint32_t correlation_ = 0;
+  int64_t addresses_ = 0;
   Trace trace_;
 };
 
@@ -273,6 +283,28 @@ TEST(Advise, ComparesThreadsThatRunTheSameAtOnce) {
       EXPECT_EQ(job.text(advice.findings[0].evidence[0].name), "shard");
     }
   }
+}
+
+TEST(Advise, FindsMemoryThatEachStepLeavesBehind) {
+  Job job(6);
+  job.Allocate(100);
+  const Advice advice = job.Ask();
+  ASSERT_EQ(KindsOf(advice), Kinds{FindingKind::kMemoryGrowth});
+  EXPECT_EQ(advice.findings[0].bytes_per_step, 100);
+  EXPECT_EQ(advice.findings[0].saving_ns, 0);
+  EXPECT_EQ(advice.findings[0].confidence, Confidence::kHigh);
+  EXPECT_EQ(advice.findings[0].count, 4u) << "five rises, without the first";
+  EXPECT_EQ(advice.findings[0].evidence[0].start_ns, 2 * kStepNs);
+}
+
+TEST(Advise, TakesNoSingleNorSmallNorEarlyRiseForGrowth) {
+  Job single(6), small(6), early(4);
+  single.Allocate(1000, 5);
+  small.Allocate(1'000'000, 5);
+  small.Allocate(1);
+  early.Allocate(100);
+  for (Job* job : {&single, &small, &early})
+    EXPECT_TRUE(job->Ask().findings.empty());
 }
 
 TEST(Advise, NeedsACauseInHalfOfTheSteps) {

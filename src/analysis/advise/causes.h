@@ -65,5 +65,7 @@ Cause FindSmallOps(const Job& job);
 Cause FindExposedCommunication(const Job& job);
 Cause FindRankImbalance(const Job& job);
 Cause FindThreadImbalance(const Job& job);
+// It costs bytes, not time, and so has a rule of its own. nullopt: no device's memory grows.
+std::optional<Finding> FindMemoryGrowth(const Job& job);
 
 }  // namespace opscope::advise
