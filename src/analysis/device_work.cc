@@ -12,8 +12,9 @@
 #include "analysis/host_spans.h"
 #include "analysis/steps_of_ranks.h"
 #include "analysis/tensor_cores.h"
-#include "base/merge_runs.h"
+#include "base/huge_pages.h"
 #include "base/saturating.h"
+#include "base/sort_runs.h"
 
 namespace opscope {
 namespace {
@@ -72,29 +73,47 @@ void LaunchCalls::FindCalls() {
   are_found_ = true;
   const SpanColumns& spans = trace_.spans();
   const HostSpans host(trace_);
-  for (uint32_t track = 0; track < trace_.tracks().size(); ++track) {
+  const TrackColumns& tracks = trace_.tracks();
+  size_t with_correlation = 0;
+  for (uint32_t track = 0; track < tracks.size(); ++track) {
+    if (tracks.kind[track] != TrackKind::kThread) continue;
+    const auto correlations = spans.correlation.subspan(tracks.first_span[track], tracks.span_count[track]);
+    with_correlation +=
+        correlations.size() - static_cast<size_t>(std::count(correlations.begin(), correlations.end(), 0u));
+  }
+  calls_.reserve(with_correlation);
+  AdviseHugePages(calls_.data(), with_correlation * sizeof(Call));
+  for (uint32_t track = 0; track < tracks.size(); ++track) {
     const int32_t rank = RankOfTrack(trace_, TrackId{track});
     host.ForEach(track, [&](uint32_t span) {
       if (spans.correlation[span] != 0) calls_.push_back({rank, spans.correlation[span], spans.start[span].ns, span});
     });
   }
-  MergeSortedRuns(&calls_, std::less<>());  // the calls of a thread have ascending correlations
+  SortRuns(&calls_, std::less<>());
   const auto is_same = [](const Call& a, const Call& b) { return a.rank == b.rank && a.correlation == b.correlation; };
   calls_.erase(std::unique(calls_.begin(), calls_.end(), is_same), calls_.end());
 }
 
 SpanId LaunchCalls::LaunchOf(uint32_t span) {
-  const uint32_t correlation = trace_.spans().correlation[span];
+  return CallOf(RankOfTrack(trace_, trace_.spans().track[span]), trace_.spans().correlation[span]);
+}
+
+SpanId LaunchCalls::CallOf(int32_t rank, uint32_t correlation) {
   if (correlation == 0) return SpanId::kNone;
   if (!are_found_) FindCalls();
-  const Call wanted{RankOfTrack(trace_, trace_.spans().track[span]), correlation, INT64_MIN, 0};
-  const auto is_it = [&](size_t at) {
-    return at < calls_.size() && calls_[at].rank == wanted.rank && calls_[at].correlation == correlation;
-  };
-  // The works of a stream run in the order of their calls, most often.
-  if (is_it(last_ + 1)) return SpanId{calls_[++last_].span};
-  last_ = static_cast<size_t>(std::lower_bound(calls_.begin(), calls_.end(), wanted) - calls_.begin());
-  return is_it(last_) ? SpanId{calls_[last_].span} : SpanId::kNone;
+  const auto is_it = [&](const Call& call) { return call.rank == rank && call.correlation == correlation; };
+  // A stream runs its works in the order of their launches, and several streams run nearly in that order.
+  const size_t end = std::min(found_last_ + 8, calls_.size());
+  for (size_t next = found_last_ - std::min<size_t>(found_last_, 4); next < end; ++next) {
+    if (!is_it(calls_[next])) continue;
+    found_last_ = next;
+    return SpanId{calls_[next].span};
+  }
+  const Call wanted{rank, correlation, INT64_MIN, 0};
+  const auto found = std::lower_bound(calls_.begin(), calls_.end(), wanted);
+  if (found == calls_.end() || !is_it(*found)) return SpanId::kNone;
+  found_last_ = static_cast<size_t>(found - calls_.begin());
+  return SpanId{found->span};
 }
 
 }  // namespace opscope

@@ -53,9 +53,11 @@ class LaunchCalls {
  public:
   explicit LaunchCalls(const Trace& trace) : trace_(trace) {}
 
-  // kNone if no call is known. O(1) for works in the order of their calls, else O(log n); the first call sorts the n
-  // host spans with a correlation, O(n log threads).
+  // kNone if no call is known. O(log n), O(1) for a correlation next to that of the call before; the first call sorts
+  // the n host spans with a correlation, O(n) if they are in order.
   SpanId LaunchOf(uint32_t span);
+  // Likewise by rank and correlation; kNone for correlation 0.
+  SpanId CallOf(int32_t rank, uint32_t correlation);
 
  private:
   struct Call {
@@ -71,7 +73,7 @@ class LaunchCalls {
   const Trace& trace_;
   bool are_found_ = false;
   std::vector<Call> calls_;  // sorted; only the first of each rank and correlation
-  size_t last_ = 0;          // of the last answer
+  size_t found_last_ = 0;    // of calls_
 };
 
 }  // namespace opscope

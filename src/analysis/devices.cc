@@ -13,8 +13,8 @@
 #include "analysis/device_report.h"
 #include "analysis/intervals.h"
 #include "analysis/launch_delays.h"
-#include "base/merge_runs.h"
 #include "base/saturating.h"
+#include "base/sort_runs.h"
 
 namespace opscope {
 namespace {
@@ -91,7 +91,7 @@ DeviceRow Measure(std::vector<Work>* works, const Interval& window, int64_t kern
   DeviceRow row;
   row.spans = works->size();
   row.window_ns = SaturatingSubtract(window.end, window.begin);
-  MergeSortedRuns(works, [](const Work& a, const Work& b) { return a.what.begin < b.what.begin; });
+  SortRuns(works, [](const Work& a, const Work& b) { return a.what.begin < b.what.begin; });
   AddTimes(*works, window, &row);
   std::vector<LaunchedWork> launched;
   launched.reserve(works->size());

@@ -54,6 +54,8 @@ class IntervalSet {
   int64_t length() const;
   // Length of the part within [begin, end); 0 if end <= begin. O(log n + kBlock).
   int64_t LengthIn(int64_t begin, int64_t end) const;
+  // Length of the part before `time`. O(log n + kBlock).
+  int64_t LengthBefore(int64_t time) const;
   // The moments that `other` does not have. O(n + m).
   IntervalSet Minus(const IntervalSet& other) const;
   // O(n + m).
@@ -62,7 +64,6 @@ class IntervalSet {
  private:
   static constexpr size_t kBlock = 64;
 
-  int64_t LengthBefore(int64_t time) const;
   void MeasureLengths();
 
   std::vector<Interval> intervals_;

@@ -12,8 +12,8 @@
 #include "analysis/device_work.h"
 #include "analysis/host_spans.h"
 #include "analysis/steps_of_ranks.h"
-#include "base/merge_runs.h"
 #include "base/saturating.h"
+#include "base/sort_runs.h"
 
 namespace opscope::advise {
 namespace {
@@ -199,8 +199,7 @@ class Collector {
       }
       runs.End();
     }
-    MergeSortedRuns(&rank->works,
-                    [](const LaunchedWork& a, const LaunchedWork& b) { return a.work.begin < b.work.begin; });
+    SortRuns(&rank->works, [](const LaunchedWork& a, const LaunchedWork& b) { return a.work.begin < b.work.begin; });
     rank->compute = IntervalSet(std::move(compute));
     rank->communication = IntervalSet(std::move(communication));
     rank->kernels = Union(rank->compute, rank->communication);
