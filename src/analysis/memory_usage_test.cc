@@ -240,7 +240,7 @@ TEST(MemoryUsage, IsEmptyWithoutAllocations) {
 
 TEST(MemoryUsage, SaturatesWhereNumbersOfADamagedFileAddUpToAnything) {
   MemoryProgram program;
-  program.Add("huge", INT64_MIN, INT64_MAX);
+  program.Add("huge", INT64_MIN, -1);
   for (const int64_t bytes : {INT64_MIN, INT64_MAX, INT64_MAX, INT64_MIN, INT64_MIN, int64_t{0}}) {
     program.Event(INT64_MIN, bytes, 0xA, INT64_MIN);
     program.Event(INT64_MAX, bytes, UINT64_MAX, INT64_MAX);
