@@ -1,5 +1,5 @@
-// The results of analyses: the operator summary, modules, devices. Rows are passed to Python as tables (OwnedTable), so
-// that numbers stay numbers, and pandas or Arrow can read them without a copy.
+// The results of analyses: the operator summary, modules, devices, critical paths. Rows are passed to Python as tables
+// (OwnedTable), so that numbers stay numbers, and pandas or Arrow can read them without a copy.
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -12,6 +12,7 @@
 
 #include "bindings.h"
 #include "opscope/analysis/advise.h"
+#include "opscope/analysis/critical_path.h"
 #include "opscope/analysis/device_report.h"
 #include "opscope/analysis/memory_usage.h"
 #include "opscope/analysis/modules.h"
@@ -130,6 +131,24 @@ ComputedTable MemoryRows(const SharedTrace& self, const Where& where) {
                 [](const Trace& trace, Selected spans) { return kTable(trace, MeasureMemoryUsage(trace, spans)); });
 }
 
+ComputedTable CriticalPathRows(const SharedTrace& self, const Where& where) {
+  return RowsOf(self, where, [](const Trace& trace, Selected spans) {
+    return CriticalPathTable(trace, FindCriticalPaths(trace, {.selected = spans, .rows = false}).paths);
+  });
+}
+
+ComputedTable CriticalPathEdgeRows(const SharedTrace& self, const Where& where) {
+  return RowsOf(self, where, [](const Trace& trace, Selected spans) {
+    return CriticalPathEdgeTable(trace, FindCriticalPaths(trace, {.selected = spans}));
+  });
+}
+
+nb::object CriticalPathTextOf(const SharedTrace& self, const Where& where) {
+  return ToText(OfSelected(self, where, [](const Trace& trace, Selected spans) {
+    return Result<std::string>(CriticalPathText(trace, FindCriticalPaths(trace, {.selected = spans})));
+  }));
+}
+
 ComputedTable ModuleRows(const SharedTrace& self, const Where& where) {
   return RowsOf(self, where,
                 [](const Trace& trace, Selected spans) { return ModuleTable(trace, SummarizeModules(trace, spans)); });
@@ -163,6 +182,9 @@ void BindResults(nb::module_& module) {
   define("memory", &MemoryRows<&MemoryTable>);
   define("memory_devices", &MemoryRows<&MemoryDeviceTable>);
   define("memory_steps", &MemoryRows<&MemoryStepTable>);
+  define("critical_paths", &CriticalPathRows);
+  define("critical_path_edges", &CriticalPathEdgeRows);
+  define("critical_path_table", &CriticalPathTextOf);
   define("device_copies", &CopyRows, nb::arg("small_bytes") = DeviceCopyOptions().small_bytes);
 }
 

@@ -194,6 +194,32 @@ class TraceAnswers:
         """
         return ResultRows(_core.memory_steps(self._core, where), "steps")
 
+    def critical_path(self, *, where: str | None = None) -> ResultRows:
+        """The chain of host code, launches, works and waits that determined how long the run took: a dict per edge.
+
+        Edges are in order of time, rank by rank. "kind" is "host", "gap" (no host span was open on the main thread),
+        "launch", "queue", "compute", "communication", "copy" or "sync"; the durations of a rank sum to the length of
+        its path. ``where`` chooses spans, as in `summary`.
+
+        >>> [(row["kind"], row["name"], row["duration_ns"]) for row in trace.critical_path()]
+        [('host', 'aten::mm', 5000), ('gap', '', 5000), ('host', 'aten::add', 7000)]
+        """
+        return ResultRows(_core.critical_path_edges(self._core, where), "rows")
+
+    def critical_paths(self, *, where: str | None = None) -> ResultRows:
+        """The critical path of each rank: its length, the window of the rank, and the parts of the length.
+
+        ``where`` chooses spans, as in `summary`.
+
+        >>> [(row["length_ns"], row["window_ns"], row["host_ns"], row["gap_ns"]) for row in trace.critical_paths()]
+        [(17000, 17000, 12000, 5000)]
+        """
+        return ResultRows(_core.critical_paths(self._core, where), "paths")
+
+    def critical_path_table(self, *, where: str | None = None) -> str:
+        """The parts of each path and its longest edges as tables; "" without spans."""
+        return TableText(_core.critical_path_table(self._core, where))
+
     def diff(self, other: Trace | Sequence[Trace], *, by: str = "name", where: str | None = None) -> TraceDiff:
         """What became slower or faster from this run to the other, or to a list of other runs; see `opscope.diff`.
 

@@ -37,6 +37,7 @@ RESULTS = {
     "memory": (["memory"], lambda trace: trace.memory()),
     "steps": (["memory", "--by-step"], lambda trace: trace.memory_steps()),
     "copies": (["devices", "--copies"], lambda trace: trace.device_copies()),
+    "critical_path": (["critical-path"], lambda trace: trace.critical_path()),
 }
 
 

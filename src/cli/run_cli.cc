@@ -17,7 +17,7 @@ void DescribeCommandLine(const HostProbe& probe_host, CommandLine* line) {
   *line = {.description = "A performance profiler for deep-learning programs.",
            .footer = "Exit codes: 0 done, 1 could not do it, 2 wrong usage, 3 done in part (damaged input).",
            .verbs = {SummaryVerb(), InfoVerb(), ExportVerb(), ConvertVerb(), MergeVerb(), FlameVerb(), ModulesVerb(),
-                     StepsVerb(), DevicesVerb(), MemoryVerb(), AdviseVerb(), DiffVerb(), AnalyzeMegEngineVerb(),
+                     StepsVerb(), DevicesVerb(), MemoryVerb(), CriticalPathVerb(), AdviseVerb(), DiffVerb(), AnalyzeMegEngineVerb(),
                      DoctorVerb(probe_host), CompletionVerb(line), ManVerb(line)},
            .environment = {{"NO_COLOR", "Set to anything: no colour, as with --no-color."},
                            {"COLUMNS", "The width of the tables, where the terminal does not tell it."},

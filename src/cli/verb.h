@@ -43,6 +43,7 @@ Verb StepsVerb();
 Verb AdviseVerb();
 Verb DiffVerb();
 Verb MemoryVerb();
+Verb CriticalPathVerb();
 Verb AnalyzeMegEngineVerb();
 Verb DoctorVerb(const HostProbe& probe_host);
 // What these two tell of; it must be there when they run.

@@ -4,6 +4,7 @@
 
 #include "opscope/report/advise.h"
 #include "opscope/report/basis.h"
+#include "opscope/report/critical_path.h"
 #include "opscope/report/devices.h"
 #include "opscope/report/diff.h"
 #include "opscope/report/info.h"
@@ -20,7 +21,7 @@ std::span<const ResultDescription* const> ResultDescriptions() {
   static const ResultDescription* const results[] = {
       &SummaryResult(),    &AsyncSummaryResult(), &ModuleResult(),   &StepTimesResult(),  &StepDurationsResult(),
       &DeviceResult(),     &KernelResult(),       &CopyResult(),     &MemoryResult(),     &MemoryDeviceResult(),
-      &MemoryStepResult(), &AdviceResult(),       &EvidenceResult(), &DiffResult(),       &DiffStepsResult(),
+      &MemoryStepResult(), &CriticalPathEdgeResult(), &AdviceResult(),       &EvidenceResult(), &DiffResult(),       &DiffStepsResult(),
       &DiffMemoryResult(), &BasisResult(),        &InfoResult(),     &ThreadListResult(), &StepListResult(),
       &MergeResult(),
   };
