@@ -21,7 +21,7 @@ std::span<const ResultDescription* const> ResultDescriptions() {
   static const ResultDescription* const results[] = {
       &SummaryResult(),    &AsyncSummaryResult(), &ModuleResult(),   &StepTimesResult(),  &StepDurationsResult(),
       &DeviceResult(),     &KernelResult(),       &CopyResult(),     &MemoryResult(),     &MemoryDeviceResult(),
-      &MemoryStepResult(), &CriticalPathEdgeResult(), &AdviceResult(),       &EvidenceResult(), &DiffResult(),       &DiffStepsResult(),
+      &MemoryStepResult(), &CriticalPathResult(), &CriticalPathEdgeResult(), &AdviceResult(),       &EvidenceResult(), &DiffResult(),       &DiffStepsResult(),
       &DiffMemoryResult(), &BasisResult(),        &InfoResult(),     &ThreadListResult(), &StepListResult(),
       &MergeResult(),
   };
