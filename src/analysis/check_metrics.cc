@@ -1,0 +1,95 @@
+// Each metric is one number of another analysis. A metric that needs an analysis of its own is a case of ValueOf and a
+// name in check.cc.
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/check_metrics.h"
+
+#include <algorithm>
+
+#include "analysis/memory_peak.h"
+
+namespace opscope {
+namespace {
+
+std::optional<double> AsReal(const std::optional<int64_t>& value) {
+  if (!value) return std::nullopt;
+  return static_cast<double>(*value);
+}
+
+double BusyShareOf(const DeviceRow& row) {
+  return row.window_ns == 0 ? 0.0 : static_cast<double>(row.busy_ns) / static_cast<double>(row.window_ns);
+}
+
+}  // namespace
+
+const StepDurations& CheckMetrics::Steps() {
+  if (!steps_) steps_ = MeasureSteps(trace_).durations;
+  return *steps_;
+}
+
+const std::vector<DeviceRow>& CheckMetrics::Devices() {
+  if (!devices_) {
+    devices_ = MeasureDevices(trace_);
+    std::erase_if(*devices_, [](const DeviceRow& row) { return row.stream != TrackId::kNone; });
+  }
+  return *devices_;
+}
+
+template <typename Value>
+double CheckMetrics::OfOp(std::string_view name, Value value) {
+  if (!ops_) ops_ = SummarizeOps(trace_);
+  double sum = 0;
+  for (const OpSummaryRow& row : ops_->rows)
+    if (trace_.text(row.name) == name) sum += static_cast<double>(value(row));
+  return sum;
+}
+
+template <typename Value>
+std::optional<double> CheckMetrics::LargestOfDevices(Value value) {
+  std::optional<double> largest;
+  for (const DeviceRow& row : Devices())
+    largest = std::max(largest, std::optional<double>(value(row)));
+  return largest;
+}
+
+std::optional<double> CheckMetrics::ValueOf(CheckMetric metric, std::string_view name) {
+  switch (metric) {
+    case CheckMetric::kStepMeanNs:
+      return AsReal(Steps().mean_ns);
+    case CheckMetric::kStepP50Ns:
+      return AsReal(Steps().p50_ns);
+    case CheckMetric::kStepP99Ns:
+      return AsReal(Steps().p99_ns);
+    case CheckMetric::kStepMaxNs:
+      return AsReal(Steps().max_ns);
+    case CheckMetric::kDeviceBusyShare: {
+      const std::optional<double> least_busy = LargestOfDevices([](const DeviceRow& row) { return -BusyShareOf(row); });
+      return least_busy ? std::optional<double>(0 - *least_busy) : std::nullopt;
+    }
+    case CheckMetric::kDeviceIdleNs:
+      return LargestOfDevices([](const DeviceRow& row) { return static_cast<double>(row.idle_ns()); });
+    case CheckMetric::kExposedCommunicationNs:
+      return LargestOfDevices([](const DeviceRow& row) { return static_cast<double>(row.exposed_communication_ns); });
+    case CheckMetric::kPeakMemoryBytes: {
+      std::optional<double> largest;
+      for (const auto& [device, peak] : MeasureMemoryPeaks(trace_))
+        largest = std::max(largest, std::optional<double>(static_cast<double>(peak)));
+      return largest;
+    }
+    case CheckMetric::kOpTotalNs:
+      return OfOp(name, [](const OpSummaryRow& row) { return row.total_ns; });
+    case CheckMetric::kOpSelfNs:
+      return OfOp(name, [](const OpSummaryRow& row) { return row.self_ns; });
+    case CheckMetric::kOpCount:
+      return OfOp(name, [](const OpSummaryRow& row) { return row.count; });
+    case CheckMetric::kSpans:
+      return static_cast<double>(trace_.spans().size());
+    case CheckMetric::kProblems: {
+      const auto& severity = trace_.problems().severity;
+      return static_cast<double>(std::count_if(severity.begin(), severity.end(),
+                                               [](ProblemSeverity each) { return each != ProblemSeverity::kInfo; }));
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace opscope
