@@ -22,6 +22,7 @@ INPUTS = (
     "rank1.opscope",
     "all.opscope",
     "before.opscope",
+    "main.opscope",  # of limits.toml
     "after.opscope",
     "rank0.json.gz",
     "rank1.json.gz",
@@ -60,6 +61,7 @@ def folder(tmp_path_factory):
             subprocess.run([opscope, "convert", str(KINETO), "-o", str(folder / name)], check=True)
     for name in ("rank0.json.gz", "rank1.json.gz", "trace.json.gz"):
         shutil.copy(KINETO, folder / name)
+    shutil.copy(ROOT / "examples" / "limits.toml", folder / "rules.toml")
     shutil.copy(next(path for path in GRAPH.iterdir() if path.name.startswith("input")), folder / "dump.json")
     return folder
 

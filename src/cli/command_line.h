@@ -16,6 +16,16 @@
 
 namespace opscope {
 
+// The values of several options in the order of the command line, where it matters across them. Each of the options has
+// this target and may be repeated.
+struct OptionSequence {
+  struct Given {
+    std::string option;  // its longest name, "--max"
+    std::string value;
+  };
+  std::vector<Given> given = {};
+};
+
 // Where the value of an option is stored; its type decides which values are allowed: a flag, a string, an optional
 // string
 // ("" differs from unset), several strings (the option may be repeated), an integer, a number, a number of bytes with
@@ -23,7 +33,7 @@ namespace opscope {
 // and
 // --version, which every verb has.
 using OptionTarget = std::variant<std::monostate, bool*, std::string*, std::optional<std::string>*,
-                                  std::vector<std::string>*, int64_t*, double*, uint64_t*>;
+                                  std::vector<std::string>*, int64_t*, double*, uint64_t*, OptionSequence*>;
 
 struct Option {
   std::vector<std::string> names;  // with dashes, the longest last; an operand has one name without

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,14 @@ CLI::Option* AddTo(CLI::App* app, const Option& option, std::vector<std::string>
     added->expected(1);
   }
   if (!option.is_operand()) added->take_all();
+  return added;
+}
+
+// The values are taken afterwards (ReadSequences).
+CLI::Option* AddTo(CLI::App* app, const Option& option, OptionSequence*) {
+  CLI::Option* added = app->add_option(NamesOf(option), option.description);
+  added->expected(1);
+  added->take_all();
   return added;
 }
 
@@ -133,6 +142,20 @@ CLI::App* AddVerb(CLI::App* root, const CommandLine& line, const Verb& verb, con
   return app;
 }
 
+// Values of one option are in order; their order across options is that of CLI11's list of parsed ones.
+void ReadSequences(const CLI::App& app, const Verb& verb) {
+  std::map<std::string, size_t> taken;
+  for (const CLI::Option* parsed : app.parse_order()) {
+    for (const Option& option : verb.options) {
+      OptionSequence* const* sequence = std::get_if<OptionSequence*>(&option.target);
+      if (sequence == nullptr || !parsed->check_name(option.names.back())) continue;
+      size_t& next = taken[option.names.back()];
+      if (next < parsed->results().size())
+        (*sequence)->given.push_back({option.names.back(), parsed->results()[next++]});
+    }
+  }
+}
+
 std::string UsageText(const CLI::App& root, const CLI::ParseError& error) {
   std::string verb;
   for (const CLI::App* parsed : root.get_subcommands())
@@ -174,6 +197,7 @@ ParsedArguments ParseArguments(const CommandLine& command_line, const std::strin
   }
   const auto found = std::find_if(apps.begin(), apps.end(), [](const CLI::App* app) { return app->parsed(); });
   parsed.verb = &command_line.verbs[static_cast<size_t>(found - apps.begin())];
+  ReadSequences(**found, *parsed.verb);
   return parsed;
 }
 

@@ -44,6 +44,7 @@ Verb AdviseVerb();
 Verb DiffVerb();
 Verb MemoryVerb();
 Verb CriticalPathVerb();
+Verb CheckVerb();
 Verb AnalyzeMegEngineVerb();
 Verb DoctorVerb(const HostProbe& probe_host);
 // What these two tell of; it must be there when they run.

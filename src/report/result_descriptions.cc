@@ -5,6 +5,7 @@
 #include "opscope/report/advise.h"
 #include "opscope/report/basis.h"
 #include "opscope/report/critical_path.h"
+#include "opscope/report/check.h"
 #include "opscope/report/devices.h"
 #include "opscope/report/diff.h"
 #include "opscope/report/info.h"
@@ -22,7 +23,7 @@ std::span<const ResultDescription* const> ResultDescriptions() {
       &SummaryResult(),    &AsyncSummaryResult(), &ModuleResult(),   &StepTimesResult(),  &StepDurationsResult(),
       &DeviceResult(),     &KernelResult(),       &CopyResult(),     &MemoryResult(),     &MemoryDeviceResult(),
       &MemoryStepResult(), &CriticalPathResult(), &CriticalPathEdgeResult(), &AdviceResult(),       &EvidenceResult(), &DiffResult(),       &DiffStepsResult(),
-      &DiffMemoryResult(), &BasisResult(),        &InfoResult(),     &ThreadListResult(), &StepListResult(),
+      &DiffMemoryResult(), &CheckResult(), &BasisResult(),        &InfoResult(),     &ThreadListResult(), &StepListResult(),
       &MergeResult(),
   };
   return results;

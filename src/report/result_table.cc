@@ -26,8 +26,22 @@ namespace {
 
 constexpr int64_t kUnknownNumber = INT64_MIN;
 
-// 12.35, 0.00805, 1.23e-09.
+bool IsWholeNumber(double value) {
+  return value == std::floor(value) && std::abs(value) < 9e15;
+}
+
+// 1060000 rather than 1.06e+06.
+void AppendShortDouble(std::string* out, double value) {
+  if (IsWholeNumber(value)) {
+    AppendInt(out, static_cast<int64_t>(value));
+  } else {
+    AppendDouble(out, value);
+  }
+}
+
+// 12, 12.35, 0.00805, 1.23e-09.
 std::string DoubleText(double value) {
+  if (IsWholeNumber(value)) return std::to_string(static_cast<int64_t>(value));
   if (std::abs(value) > 1 && std::abs(value) < 1e9) return FixedText(value, 2);
   char text[40];
   const std::to_chars_result end = std::to_chars(text, text + sizeof(text), value, std::chars_format::general, 3);
@@ -48,7 +62,7 @@ void Reorder(const std::vector<uint32_t>& order, std::vector<T>* values) {
 
 bool ResultTable::Column::IsUnknown(size_t row) const {
   if (unit == ResultUnit::kText) return false;
-  if (unit == ResultUnit::kFigure) return texts[row].empty();
+  if (unit == ResultUnit::kFigure || unit == ResultUnit::kOptionalText) return texts[row].empty();
   return HasDoubles() ? std::isnan(doubles[row]) : numbers[row] == kUnknownNumber;
 }
 
@@ -67,8 +81,11 @@ std::string ResultTable::Column::Cell(size_t row) const {
   if (IsUnknown(row)) return "-";
   switch (unit) {
     case ResultUnit::kText:
+    case ResultUnit::kOptionalText:
     case ResultUnit::kFigure:
       return texts[row];
+    case ResultUnit::kTruth:
+      return numbers[row] != 0 ? "yes" : "no";
     case ResultUnit::kNumber:
       return std::to_string(numbers[row]);
     case ResultUnit::kTime:
@@ -92,15 +109,19 @@ double ResultTable::Column::ProgramValue(size_t row) const {
 void ResultTable::Column::AppendValue(size_t row, std::string_view nothing, std::string* out) const {
   if (IsUnknown(row)) {
     *out += nothing;
-  } else if (HasDoubles()) {
+  } else if (unit == ResultUnit::kShare) {
     AppendDouble(out, ProgramValue(row));
+  } else if (unit == ResultUnit::kDouble) {
+    AppendShortDouble(out, ProgramValue(row));
+  } else if (unit == ResultUnit::kTruth) {
+    *out += numbers[row] != 0 ? "true" : "false";
   } else {
     AppendInt(out, numbers[row]);
   }
 }
 
 bool ResultTable::Column::IsBefore(uint32_t a, uint32_t b) const {
-  if (unit == ResultUnit::kText) return texts[a] < texts[b];
+  if (IsText()) return texts[a] < texts[b];
   if (!HasDoubles()) return numbers[a] > numbers[b];
   return IsUnknown(b) ? !IsUnknown(a) : doubles[a] > doubles[b];
 }
@@ -113,7 +134,7 @@ void ResultTable::Append(ResultValue value, Column* column) {
   auto& held = value.value_;
   const auto* number = std::get_if<int64_t>(&held);
   const auto* real = std::get_if<double>(&held);
-  if (column->unit == ResultUnit::kText || column->unit == ResultUnit::kFigure) {
+  if (column->IsText() || column->unit == ResultUnit::kFigure) {
     auto* text = std::get_if<std::string>(&held);
     column->texts.push_back(text != nullptr ? std::move(*text) : std::string());
   } else if (column->HasDoubles()) {
@@ -188,7 +209,7 @@ std::string ResultTable::Text(size_t limit, size_t width) const {
     if (!shown.IsShown()) continue;
     TextColumn& column = columns.emplace_back();
     column.title = shown.title;
-    column.is_text = shown.unit == ResultUnit::kText;
+    column.is_text = shown.IsText();
     column.is_kept = shown.is_kept;
     for (size_t row = 0; row < RowCount(limit); ++row)
       column.cells.push_back(shown.Cell(row));
@@ -215,7 +236,7 @@ std::string ResultTable::Csv(size_t limit) const {
     for (const Column& column : columns_) {
       if (column.key.empty()) continue;
       out += std::exchange(separator, ",");
-      if (column.unit == ResultUnit::kText) {
+      if (column.IsText()) {
         AppendCsvField(&out, column.texts[row]);
       } else {
         column.AppendValue(row, "", &out);
@@ -233,7 +254,7 @@ void ResultTable::AppendJsonMembers(size_t row, std::string* out) const {
     *out += std::exchange(separator, ",");
     AppendJsonString(out, column.key);
     *out += ':';
-    if (column.unit == ResultUnit::kText) {
+    if (column.IsText() && !column.IsUnknown(row)) {
       AppendJsonString(out, column.texts[row]);
     } else {
       column.AppendValue(row, "null", out);
@@ -270,8 +291,11 @@ std::shared_ptr<const OwnedTable> ResultTable::ToTable(std::optional<size_t> lim
   for (const Column& column : columns_) {
     if (column.key.empty()) continue;
     const OwnedTable::Description described{.name = column.key, .documentation = column.documentation};
-    if (column.unit == ResultUnit::kText) {
-      table->AddTexts(described, {column.texts.begin(), column.texts.begin() + static_cast<std::ptrdiff_t>(rows)});
+    if (column.IsText()) {
+      std::vector<std::optional<std::string_view>> texts;
+      for (size_t row = 0; row < rows; ++row)
+        texts.push_back(column.IsUnknown(row) ? std::nullopt : std::optional<std::string_view>(column.texts[row]));
+      table->AddTexts(described, texts);
     } else if (column.HasDoubles()) {
       std::vector<double> values;
       for (size_t row = 0; row < rows; ++row)

@@ -48,6 +48,7 @@ struct RowOptions {
 
 // What the values of a column are. The unit decides how each output writes a value.
 enum class ResultUnit : uint8_t {
+  // A text; an unknown one is empty.
   kText,
   // An integer as it is.
   kNumber,
@@ -59,8 +60,12 @@ enum class ResultUnit : uint8_t {
   kAmount,
   // A part of 1, rounded to a millionth; text tables write per cent.
   kShare,
-  // A floating-point number; text tables write two decimals, up to 1 three digits.
+  // A floating-point number. Text tables write a whole one as it is, others with two decimals, below 1 with three digits.
   kDouble,
+  // A text that may be unknown, and then is null in JSON.
+  kOptionalText,
+  // true or false; text tables write yes or no.
+  kTruth,
   // A text that is aligned as a number, for text tables alone; "": unknown.
   kFigure,
 };
@@ -205,7 +210,7 @@ class ResultTable {
   };
   // One of the three lists has a value per row, as the unit says; the others are empty.
   struct Column : ResultColumn {
-    // kText, kFigure.
+    // kText, kOptionalText, kFigure; of the last two "" is unknown.
     std::vector<std::string> texts;
     // All other units; INT64_MIN: unknown.
     std::vector<int64_t> numbers;
@@ -214,6 +219,7 @@ class ResultTable {
     bool is_kept = false;
 
     explicit Column(const ResultColumn& column) : ResultColumn(column) {}
+    bool IsText() const { return unit == ResultUnit::kText || unit == ResultUnit::kOptionalText; }
     bool HasDoubles() const { return unit == ResultUnit::kShare || unit == ResultUnit::kDouble; }
     bool IsUnknown(size_t row) const;
     bool IsShown() const;
