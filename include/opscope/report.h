@@ -14,8 +14,8 @@
 
 #include "opscope/report/advise.h"
 #include "opscope/report/basis.h"
-#include "opscope/report/critical_path.h"
 #include "opscope/report/check.h"
+#include "opscope/report/critical_path.h"
 #include "opscope/report/devices.h"
 #include "opscope/report/diff.h"
 #include "opscope/report/flame.h"

@@ -19,8 +19,8 @@ void DescribeCommandLine(const HostProbe& probe_host, CommandLine* line) {
                "Exit codes: 0 done, 1 could not do it, 2 wrong usage, 3 done in part (damaged input), 4 a limit of "
                "check is crossed.",
            .verbs = {SummaryVerb(), InfoVerb(), ExportVerb(), ConvertVerb(), MergeVerb(), FlameVerb(), ModulesVerb(),
-                     StepsVerb(), DevicesVerb(), MemoryVerb(), CriticalPathVerb(), AdviseVerb(), DiffVerb(), CheckVerb(), AnalyzeMegEngineVerb(),
-                     DoctorVerb(probe_host), CompletionVerb(line), ManVerb(line)},
+                     StepsVerb(), DevicesVerb(), MemoryVerb(), CriticalPathVerb(), AdviseVerb(), DiffVerb(),
+                     CheckVerb(), AnalyzeMegEngineVerb(), DoctorVerb(probe_host), CompletionVerb(line), ManVerb(line)},
            .environment = {{"NO_COLOR", "Set to anything: no colour, as with --no-color."},
                            {"COLUMNS", "The width of the tables, where the terminal does not tell it."},
                            {"OPSCOPE_LOG", "off: no progress on long work."}},

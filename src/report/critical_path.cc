@@ -7,6 +7,7 @@
 #include <string>
 
 #include "report/result_units.h"
+#include "report/track_text.h"
 
 namespace opscope {
 namespace {
@@ -29,21 +30,6 @@ std::vector<EdgeOfRank> EdgesOf(const CriticalPathReport& report, size_t limit) 
     for (size_t row = path.first_row; row < path.first_row + path.row_count && edges.size() < count; ++row)
       edges.push_back({&report.rows[row], path.rank});
   return edges;
-}
-
-std::string NumberOr(const Trace& trace, int64_t number, StringId text) {
-  return text == StringId::kNone ? std::to_string(number) : std::string(trace.text(text));
-}
-
-// "PID/TID", each as the input spells it.
-std::string TrackText(const Trace& trace, TrackId track) {
-  const TrackColumns& tracks = trace.tracks();
-  const ProcessColumns& processes = trace.processes();
-  const ProcessId process = tracks.process[Row(track)];
-  std::string text;
-  if (process != ProcessId::kNone)
-    text = NumberOr(trace, processes.pid[Row(process)], processes.pid_text[Row(process)]);
-  return text + "/" + NumberOr(trace, tracks.tid[Row(track)], tracks.tid_text[Row(track)]);
 }
 
 constexpr ResultField<CriticalPath> kPathFields[] = {

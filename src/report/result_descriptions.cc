@@ -4,8 +4,8 @@
 
 #include "opscope/report/advise.h"
 #include "opscope/report/basis.h"
-#include "opscope/report/critical_path.h"
 #include "opscope/report/check.h"
+#include "opscope/report/critical_path.h"
 #include "opscope/report/devices.h"
 #include "opscope/report/diff.h"
 #include "opscope/report/info.h"
@@ -20,10 +20,29 @@ namespace opscope {
 
 std::span<const ResultDescription* const> ResultDescriptions() {
   static const ResultDescription* const results[] = {
-      &SummaryResult(),    &AsyncSummaryResult(), &ModuleResult(),   &StepTimesResult(),  &StepDurationsResult(),
-      &DeviceResult(),     &KernelResult(),       &CopyResult(),     &MemoryResult(),     &MemoryDeviceResult(),
-      &MemoryStepResult(), &CriticalPathResult(), &CriticalPathEdgeResult(), &AdviceResult(),       &EvidenceResult(), &DiffResult(),       &DiffStepsResult(),
-      &DiffMemoryResult(), &CheckResult(), &BasisResult(),        &InfoResult(),     &ThreadListResult(), &StepListResult(),
+      &SummaryResult(),
+      &AsyncSummaryResult(),
+      &ModuleResult(),
+      &StepTimesResult(),
+      &StepDurationsResult(),
+      &DeviceResult(),
+      &KernelResult(),
+      &CopyResult(),
+      &MemoryResult(),
+      &MemoryDeviceResult(),
+      &MemoryStepResult(),
+      &CriticalPathResult(),
+      &CriticalPathEdgeResult(),
+      &AdviceResult(),
+      &EvidenceResult(),
+      &DiffResult(),
+      &DiffStepsResult(),
+      &DiffMemoryResult(),
+      &CheckResult(),
+      &BasisResult(),
+      &InfoResult(),
+      &ThreadListResult(),
+      &StepListResult(),
       &MergeResult(),
   };
   return results;

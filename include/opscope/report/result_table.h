@@ -60,7 +60,8 @@ enum class ResultUnit : uint8_t {
   kAmount,
   // A part of 1, rounded to a millionth; text tables write per cent.
   kShare,
-  // A floating-point number. Text tables write a whole one as it is, others with two decimals, below 1 with three digits.
+  // A floating-point number. Text tables write a whole one as it is, others with two decimals, below 1 with three
+  // digits.
   kDouble,
   // A text that may be unknown, and then is null in JSON.
   kOptionalText,
