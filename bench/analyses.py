@@ -19,9 +19,11 @@ TITLES = {
     "summary": "Operator summary",
     "steps": "Steps",
     "devices": "Devices",
+    "memory": "Memory",
+    "critical_path": "Critical path",
     "advise": "Advice",
 }
-PASSES = 12
+PASSES, PASSES_OF_THE_CRITICAL_PATH = 12, 30
 
 
 def main():
@@ -44,7 +46,7 @@ def main():
             "s",
             result[name],
             result["pass"],
-            goal=PASSES,
+            goal=PASSES_OF_THE_CRITICAL_PATH if name == "critical_path" else PASSES,
             repetitions=options.repetitions,
         )
 

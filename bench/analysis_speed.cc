@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "opscope/analysis/advise.h"
+#include "opscope/analysis/critical_path.h"
 #include "opscope/analysis/devices.h"
+#include "opscope/analysis/memory_usage.h"
 #include "opscope/analysis/op_summary.h"
 #include "opscope/analysis/steps.h"
 #include "opscope/import.h"
@@ -38,6 +40,8 @@ const std::vector<Analysis> kAnalyses = {
     {"summary", [](const Trace& t) { return opscope::SummarizeOps(t, {.max_threads = 1}).rows.size(); }},
     {"steps", [](const Trace& t) { return opscope::MeasureSteps(t).rows.size(); }},
     {"devices", [](const Trace& t) { return opscope::MeasureDevices(t).size(); }},
+    {"memory", [](const Trace& t) { return opscope::MeasureMemoryUsage(t).rows.size(); }},
+    {"critical_path", [](const Trace& t) { return opscope::FindCriticalPaths(t, {.rows = false}).paths.size(); }},
     {"advise", [](const Trace& t) { return opscope::Advise(t).findings.size(); }},
 };
 

@@ -24,13 +24,15 @@ constexpr std::string_view kCheckMetricNames[] = {
     "device_idle_ns",
     "exposed_communication_ns",
     "peak_memory_bytes",
+    "critical_path_ns",
     "op_total_ns",
     "op_self_ns",
     "op_count",
     "spans",
     "problems",
+    "findings",
 };
-static_assert(std::size(kCheckMetricNames) == static_cast<size_t>(CheckMetric::kProblems) + 1);
+static_assert(std::size(kCheckMetricNames) == static_cast<size_t>(CheckMetric::kFindings) + 1);
 
 // Whole numbers have all digits: 1060000, never 1.06e+06.
 std::string NumberInSentence(double value) {

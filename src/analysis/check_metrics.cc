@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
-#include "analysis/memory_peak.h"
+#include "opscope/analysis/advise.h"
+#include "opscope/analysis/critical_path.h"
+#include "opscope/analysis/memory_usage.h"
 
 namespace opscope {
 namespace {
@@ -71,10 +73,18 @@ std::optional<double> CheckMetrics::ValueOf(CheckMetric metric, std::string_view
       return LargestOfDevices([](const DeviceRow& row) { return static_cast<double>(row.exposed_communication_ns); });
     case CheckMetric::kPeakMemoryBytes: {
       std::optional<double> largest;
-      for (const auto& [device, peak] : MeasureMemoryPeaks(trace_))
-        largest = std::max(largest, std::optional<double>(static_cast<double>(peak)));
+      for (const DeviceMemoryRow& device : MeasureMemoryUsage(trace_).devices)
+        largest = std::max(largest, std::optional<double>(static_cast<double>(device.peak_bytes)));
       return largest;
     }
+    case CheckMetric::kCriticalPathNs: {
+      std::optional<double> longest;
+      for (const CriticalPath& path : FindCriticalPaths(trace_, {.rows = false}).paths)
+        longest = std::max(longest, std::optional<double>(static_cast<double>(path.length_ns)));
+      return longest;
+    }
+    case CheckMetric::kFindings:
+      return static_cast<double>(Advise(trace_).findings.size());
     case CheckMetric::kOpTotalNs:
       return OfOp(name, [](const OpSummaryRow& row) { return row.total_ns; });
     case CheckMetric::kOpSelfNs:

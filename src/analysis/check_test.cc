@@ -8,6 +8,8 @@
 #include <string>
 
 #include "analysis/random_trace_for_test.h"
+#include "opscope/analysis/advise.h"
+#include "opscope/analysis/critical_path.h"
 #include "opscope/analysis/devices.h"
 #include "opscope/analysis/op_summary.h"
 #include "opscope/analysis/steps.h"
@@ -49,6 +51,11 @@ TEST(CheckTrace, HasTheNumbersOfTheAnalyses) {
     EXPECT_EQ(ValueOf(trace, CheckMetric::kOpCount, "a"), count);
     EXPECT_EQ(ValueOf(trace, CheckMetric::kOpCount, "no such operator"), 0);
     EXPECT_EQ(ValueOf(trace, CheckMetric::kSpans), 20);
+    EXPECT_EQ(ValueOf(trace, CheckMetric::kFindings), static_cast<double>(Advise(trace).findings.size()));
+    double longest = 0;
+    for (const CriticalPath& path : FindCriticalPaths(trace).paths)
+      longest = std::max(longest, static_cast<double>(path.length_ns));
+    EXPECT_EQ(ValueOf(trace, CheckMetric::kCriticalPathNs), longest);
     for (const DeviceRow& row : MeasureDevices(trace)) {
       if (row.stream != TrackId::kNone) continue;
       EXPECT_EQ(ValueOf(trace, CheckMetric::kDeviceIdleNs), static_cast<double>(row.idle_ns()));

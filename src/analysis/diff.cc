@@ -128,7 +128,7 @@ class TraceComparison {
   }
 
   void CompareMemory() {
-    std::map<MemoryDevice, DiffMemory> devices;
+    std::map<MemoryPlace, DiffMemory> devices;
     for (const auto& [device, peak] : a_.memory_peaks())
       devices[device].a_peak_bytes = peak;
     for (const auto& [device, peak] : b_.memory_peaks())

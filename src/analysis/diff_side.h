@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/memory_peak.h"
 #include "analysis/welch.h"
 #include "opscope/analysis/diff.h"
+#include "opscope/analysis/memory_usage.h"
 #include "opscope/trace.h"
 
 namespace opscope {
@@ -52,7 +52,7 @@ class DiffSide {
   // Of the durations of steps.
   SampleMoments StepDurations() const { return {step_durations_.size(), step_durations_}; }
   // The largest peak of each device over the runs.
-  const std::map<MemoryDevice, int64_t>& memory_peaks() const { return memory_peaks_; }
+  const std::map<MemoryPlace, int64_t>& memory_peaks() const { return memory_peaks_; }
 
  private:
   // Self time of one row in one sample.
@@ -71,7 +71,7 @@ class DiffSide {
   std::vector<uint64_t> step_counts_;   // by sample: number of its steps
   std::vector<double> step_durations_;  // by sample: the mean of its steps
   std::vector<double> values_;          // scratch
-  std::map<MemoryDevice, int64_t> memory_peaks_;
+  std::map<MemoryPlace, int64_t> memory_peaks_;
 };
 
 }  // namespace opscope

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/memory_peak.h"
 #include "analysis/op_summary_part.h"
 #include "analysis/random_trace_for_test.h"
 #include "trace/builder.h"

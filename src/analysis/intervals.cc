@@ -86,8 +86,13 @@ IntervalSet IntervalSet::Minus(const IntervalSet& other) const {
   IntervalSet rest;
   auto taken = other.intervals_.begin();
   for (Interval interval : intervals_) {
-    while (taken != other.intervals_.end() && taken->end <= interval.begin)
+    // The next one is near, or `other` is much larger.
+    for (int near = 0; near < 8 && taken != other.intervals_.end() && taken->end <= interval.begin; ++near)
       ++taken;
+    if (taken != other.intervals_.end() && taken->end <= interval.begin) {
+      taken = std::partition_point(taken, other.intervals_.end(),
+                                   [&](const Interval& each) { return each.end <= interval.begin; });
+    }
     // An interval that reaches beyond this one may also cut the next one.
     for (; taken != other.intervals_.end() && taken->begin < interval.end; ++taken) {
       if (interval.begin < taken->begin) rest.intervals_.push_back({interval.begin, taken->begin});

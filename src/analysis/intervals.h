@@ -56,7 +56,7 @@ class IntervalSet {
   int64_t LengthIn(int64_t begin, int64_t end) const;
   // Length of the part before `time`. O(log n + kBlock).
   int64_t LengthBefore(int64_t time) const;
-  // The moments that `other` does not have. O(n + m).
+  // The moments that `other` does not have. O(n + m), and O(n log m) for a small set.
   IntervalSet Minus(const IntervalSet& other) const;
   // O(n + m).
   friend IntervalSet Union(const IntervalSet& a, const IntervalSet& b);

@@ -34,6 +34,8 @@ enum class CheckMetric : uint8_t {
   kExposedCommunicationNs,
   // The largest peak of allocated memory of a device.
   kPeakMemoryBytes,
+  // The longest critical path of a rank (opscope/analysis/critical_path.h).
+  kCriticalPathNs,
   // Of the operator with the limit's name (opscope/analysis/op_summary.h); 0 if there is none.
   kOpTotalNs,
   kOpSelfNs,
@@ -42,6 +44,8 @@ enum class CheckMetric : uint8_t {
   kSpans,
   // Number of problems that say that input was lost or wrong.
   kProblems,
+  // Number of findings (opscope/analysis/advise.h).
+  kFindings,
 };
 
 // "step_mean_ns", "step_p50_ns", ...
