@@ -56,7 +56,8 @@ inline uint32_t OffsetInChunk(const Stream* stream, const void* address) {
 }
 
 // True if one record and `entry_bytes` of entries fit between the last record and the lowest entry of
-// the chunk.
+// the chunk. Records grow upward and entries downward (record.h), so one subtraction decides. False
+// too for a stream without a chunk, where next == limit.
 inline bool HasRoom(const Stream* stream, uint64_t entry_bytes) {
   return stream->limit - reinterpret_cast<const char*>(stream->next) >=
          static_cast<int64_t>(entry_bytes + sizeof(Record));
@@ -87,9 +88,11 @@ inline char* ReserveEntry(Stream* stream, uint32_t bytes) {
   return stream->limit;
 }
 
-// A name and room for a payload in the same chunk. payload: null at the cap.
+// A name and room for a payload in the same chunk.
 struct NameAndRoom {
+  // Offset of the name, as Record::name; 0: none.
   uint32_t name = 0;
+  // First byte of the reserved room; null at the cap.
   char* payload = nullptr;
 };
 // Interns a name and reserves `entry_bytes` (a multiple of 8) such that both lie in the current chunk.
@@ -210,7 +213,8 @@ inline OpenScope* OpenScopeOn(Stream* stream, uint32_t name, uint32_t payload, R
   return OpenScopeOn(stream, [=] { return ScopeEntries{name, payload}; }, source, scope_type, flags, kind);
 }
 
-// Records that the current chunk has; the owner's copy of ChunkHeader::record_count.
+// Records that the current chunk has; the owner's copy of ChunkHeader::record_count, which it reads
+// without an atomic operation.
 inline uint32_t RecordsInChunk(const Stream* stream) {
   return static_cast<uint32_t>(stream->published);
 }
@@ -278,7 +282,8 @@ inline void ReleaseScope(OpenScope* scope) {
   SetFreeSlots(owner, scope);
 }
 
-// Slow ends as tail calls, so that the fast path of EndScope needs no stack frame.
+// Slow ends as tail calls, so that the fast path of EndScope needs no stack frame: the compiler then
+// saves no registers for it. slots: Thread::free_slots as it was before the WritingMark.
 __attribute__((noinline, cold)) inline void EndScopeFromOtherThread(OpenScope* scope, uint64_t now) {
   opscope_close_slow(scope, now);
   opscope_release_slow(scope);

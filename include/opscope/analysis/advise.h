@@ -19,18 +19,30 @@
 
 namespace opscope {
 
+// A cause that slows a program down.
 enum class FindingKind : uint8_t {
-  kSyncPoints,            // the device is idle after the host waited for it
-  kLaunchBound,           // the device waits for the host to launch work
-  kInputStarvation,       // the device, or a program without one, waits for input data
-  kSmallOps,              // several pointwise kernels or operators in a row
-  kHostDeviceCopies,      // copies between host and device beside which no kernel runs
-  kExposedCommunication,  // collectives beside which nothing is computed
-  kRecompiles,            // a compiler runs after the first step
-  kDeviceAllocations,     // the allocator calls the driver after the first two steps
-  kMemoryGrowth,          // each step leaves more memory allocated than the one before
-  kRankImbalance,         // one rank computes longer than the others
-  kThreadImbalance,       // one thread computes longer than the others beside it
+  // The device is idle after the host waited for it.
+  kSyncPoints,
+  // The device waits for the host to launch work.
+  kLaunchBound,
+  // The device, or a program without one, waits for input data.
+  kInputStarvation,
+  // Several pointwise kernels or operators in a row.
+  kSmallOps,
+  // Copies between host and device beside which no kernel runs.
+  kHostDeviceCopies,
+  // Collectives beside which nothing is computed.
+  kExposedCommunication,
+  // A compiler runs after the first step.
+  kRecompiles,
+  // The allocator calls the driver after the first two steps.
+  kDeviceAllocations,
+  // Each step leaves more memory allocated than the one before.
+  kMemoryGrowth,
+  // One rank computes longer than the others.
+  kRankImbalance,
+  // One thread computes longer than the others beside it.
+  kThreadImbalance,
 };
 // Number of kinds.
 inline constexpr size_t kFindingKinds = 11;
@@ -53,6 +65,7 @@ struct Evidence {
   int64_t start_ns = 0, end_ns = 0;
 };
 
+// One cause, with what its repair would save.
 struct Finding {
   FindingKind kind = FindingKind::kSyncPoints;
   // Estimate per step if the cause were gone, in nanoseconds, rounded down.
@@ -68,6 +81,7 @@ struct Finding {
   static constexpr size_t kMaxEvidence = 20;
 };
 
+// Everything that slows the program down.
 struct Advice {
   // Number of steps, each rank's counted; 1 for each rank if the trace has none.
   uint64_t steps = 0;

@@ -1,4 +1,9 @@
-// Advice as tables of results and in words. docs/reference/results.md lists the columns.
+// Advice as tables of results and in sentences: the output of `opscope advise`. docs/reference/results.md lists the
+// columns.
+//
+//   const Advice advice = Advise(trace);
+//   for (const Finding& finding : advice.findings)
+//     Print(FindingMessage(trace, advice, finding));
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,8 +17,9 @@
 
 namespace opscope {
 
+// The columns of AdviceTable.
 [[nodiscard]] const ResultDescription& AdviceResult();
-// The list within each row of that.
+// The columns of EvidenceTable: in JSON a list within each row of the former.
 [[nodiscard]] const ResultDescription& EvidenceResult();
 
 // What a finding means and what to do, in one or two sentences.

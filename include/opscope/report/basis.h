@@ -1,4 +1,8 @@
-// What an answer rests on, as a result of one row.
+// What an answer rests on, as a result of one row: the output of --explain. docs/reference/results.md lists the
+// columns.
+//
+//   VerbResult result = ...;
+//   result.basis = BasisTable({basis});
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0

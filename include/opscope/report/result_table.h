@@ -42,8 +42,10 @@ namespace opscope {
 
 // How much of a result is shown.
 struct RowOptions {
-  size_t limit = 0;  // rows; 0: all
-  size_t width = 0;  // of the terminal, in columns; 0: any
+  // Number of rows; 0: all.
+  size_t limit = 0;
+  // Columns of the terminal; 0: any width.
+  size_t width = 0;
 };
 
 // What the values of a column are. The unit decides how each output writes a value.
