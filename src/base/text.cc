@@ -139,6 +139,27 @@ int HexDigit(char c) {
   return -1;
 }
 
+void AppendUtf8(std::string_view text, std::string* out) {
+  if (IsUtf8(text)) {
+    out->append(text);
+    return;
+  }
+  constexpr char kHex[] = "0123456789abcdef";
+  while (!text.empty()) {
+    const size_t valid = Utf8SequenceLength(text);
+    if (valid > 0) {
+      out->append(text.substr(0, valid));
+      text.remove_prefix(valid);
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(text.front());
+    out->append("\\udc");
+    out->push_back(kHex[byte >> 4]);
+    out->push_back(kHex[byte & 15]);
+    text.remove_prefix(1);
+  }
+}
+
 bool IsUtf8(std::string_view text) {
   while (!text.empty()) {
     const size_t length = Utf8SequenceLength(text);

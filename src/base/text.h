@@ -37,6 +37,9 @@ void AppendCodePoint(std::string* out, uint32_t code);
 // 0 to 15, or -1.
 [[nodiscard]] int HexDigit(char c);
 
+// `text` for readers that take UTF-8 alone (Arrow, DuckDB): a byte that is not becomes the six characters \udcHH.
+void AppendUtf8(std::string_view text, std::string* out);
+
 [[nodiscard]] bool IsUtf8(std::string_view text);
 
 // Length of the valid UTF-8 sequence at the start of `text`, 0 when there is none.

@@ -128,27 +128,6 @@ int64_t MarkNulls(const TableColumn& column, size_t rows, std::vector<uint8_t>* 
   });
 }
 
-void AppendUtf8(std::string_view text, std::string* out) {
-  if (IsUtf8(text)) {
-    out->append(text);
-    return;
-  }
-  constexpr char kHex[] = "0123456789abcdef";
-  while (!text.empty()) {
-    const size_t valid = Utf8SequenceLength(text);
-    if (valid > 0) {
-      out->append(text.substr(0, valid));
-      text.remove_prefix(valid);
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(text.front());
-    out->append("\\udc");
-    out->push_back(kHex[byte >> 4]);
-    out->push_back(kHex[byte & 15]);
-    text.remove_prefix(1);
-  }
-}
-
 void MakeDictionary(const Trace& trace, const TableView& table, const std::vector<StringId>& texts, ArrowArray* out) {
   auto owner = std::make_unique<ArrayOwner>();
   owner->integers64.reserve(texts.size() + 1);
