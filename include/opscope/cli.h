@@ -21,10 +21,15 @@ namespace opscope {
 // Empty: no host.
 using HostProbe = std::function<HostFacts()>;
 
+// Returns the file of the extension module of Python's package `duckdb`; "": there is
+// none. For the verbs that need SQL. Empty: no host.
+using DuckdbFinder = std::function<std::string()>;
+
 // Runs `opscope ARGS...`; ignores argv[0]. Returns the exit code: 0 done, 1 failed,
 // 2 wrong usage, 3 done in part. Never throws, never exits. Does not change signal
 // handlers: with SIGPIPE ignored, a closed pipe ends the output quietly with 0.
-[[nodiscard]] int RunCli(int argc, const char* const* argv, const HostProbe& probe_host = {});
+[[nodiscard]] int RunCli(int argc, const char* const* argv, const HostProbe& probe_host = {},
+                         const DuckdbFinder& find_duckdb = {});
 
 // Shows the progress of a long operation on standard error, if that is a terminal:
 // "opscope: WHAT [########............]  42 %, 3 s left". The bar appears after

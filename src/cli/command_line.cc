@@ -44,10 +44,13 @@ const Option* Verb::operand() const {
 }
 
 std::string Verb::OperandText() const {
-  const Option* const found = operand();
-  if (found == nullptr) return "";
-  const bool is_repeatable = std::holds_alternative<std::vector<std::string>*>(found->target) && !found->is_single;
-  return " " + found->names.front() + (is_repeatable ? "..." : "");
+  std::string text;
+  for (const Option& option : options) {
+    if (!option.is_operand()) continue;
+    const bool is_repeatable = std::holds_alternative<std::vector<std::string>*>(option.target) && !option.is_single;
+    text += " " + option.names.front() + (is_repeatable ? "..." : "");
+  }
+  return text;
 }
 
 }  // namespace opscope

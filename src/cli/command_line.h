@@ -68,8 +68,8 @@ struct Verb {
   void Add(Option option) { options.push_back(std::move(option)); }
   // All options except the operand, including --help and --version.
   std::vector<Option> OptionsWithDashes() const;
-  const Option* operand() const;  // null if the verb takes none
-  // The operand as a usage line has it, " FILE..."; "" if the verb takes none.
+  const Option* operand() const;  // the first one; null if the verb takes none
+  // The operands as a usage line has them, " FILE..."; "" if the verb takes none.
   std::string OperandText() const;
 };
 

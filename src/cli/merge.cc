@@ -55,7 +55,7 @@ int RunMerge(const MergeVerbOptions& options) {
 
 }  // namespace
 
-Verb MergeVerb() {
+Verb MergeVerb(const DuckdbFinder& find_duckdb) {
   auto options = std::make_shared<MergeVerbOptions>();
   Verb verb{.names = {"merge"},
             .description = "several files as one: the ranks of a job, the processes of a machine",
@@ -64,7 +64,7 @@ Verb MergeVerb() {
   AddFormOptions(&verb, &options->common);
   verb.results = ResultKeysText("merge");
   AddOutputOptions(&verb, &options->output);
-  AddFormatOptions(&verb, &options->output, false);
+  AddFormatOptions(&verb, &options->output, find_duckdb, false);
   verb.Add({.names = {"--sync"},
             .target = &options->merge.sync_names,
             .description = "spans that end at the same moment on all ranks, by name"});

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "cli/exit_code.h"
@@ -14,8 +16,21 @@
 #include "cli/verb.h"
 #include "opscope/cli.h"
 #include "opscope/export.h"
+#include "opscope/sql.h"
 
 namespace opscope {
+namespace {
+
+constexpr const char kParquet[] = "parquet";
+
+int WriteParquet(const Trace& trace, const OutputOptions& options) {
+  if (options.path == "-") return UsageError("parquet is a folder of files: -o DIR");
+  const std::shared_ptr<const Trace> borrowed(std::shared_ptr<void>(), &trace);
+  const bool has_finder = options.find_duckdb != nullptr && *options.find_duckdb;
+  return ExitFor(ExportParquet(borrowed, options.path, {.python_module = has_finder ? (*options.find_duckdb)() : ""}));
+}
+
+}  // namespace
 
 void AddOutputOptions(Verb* verb, OutputOptions* options) {
   verb->Add({.names = {"-o", "--output"},
@@ -24,7 +39,10 @@ void AddOutputOptions(Verb* verb, OutputOptions* options) {
              .is_required = true});
 }
 
-void AddFormatOptions(Verb* verb, OutputOptions* options, bool is_required) {
+void AddFormatOptions(Verb* verb, OutputOptions* options, const DuckdbFinder& find_duckdb, bool is_required) {
+  options->find_duckdb = &find_duckdb;
+  std::vector<std::string> formats = {ExportFormatNames().begin(), ExportFormatNames().end()};
+  formats.emplace_back(kParquet);
   verb->Add({.names = {"--table"}, .target = &options->table, .description = "csv: which table of the trace"});
   verb->Add({.names = {"--merge-threads"},
              .target = &options->merge_threads,
@@ -33,9 +51,10 @@ void AddFormatOptions(Verb* verb, OutputOptions* options, bool is_required) {
   verb->Add({.names = {"--to"},
              .target = &options->format,
              .description = "chrome (Kineto's JSON), perfetto (protobuf), speedscope, collapsed (stacks), pprof, csv "
-                            "(one table), opscope, paddle-protobuf, paddle-chrome, megengine-chrome or megengine-svg; "
+                            "(one table), opscope, paddle-protobuf, paddle-chrome, megengine-chrome, megengine-svg or "
+                            "parquet (a folder of files, one per table and rank); "
                             ".gz and .zst by the name of the output",
-             .choices = {ExportFormatNames().begin(), ExportFormatNames().end()},
+             .choices = std::move(formats),
              .is_required = is_required});
 }
 
@@ -51,6 +70,7 @@ int RefuseInputAsOutput(const std::string& verb, const std::string& output, cons
 }
 
 int WriteTrace(const Trace& trace, const OutputOptions& options) {
+  if (options.format == kParquet) return WriteParquet(trace, options);
   const bool to_standard_output = options.path == "-";
   // The command line lets no other name pass.
   const ExportFormat format = ExportFormatFromName(options.format).value_or(ExportFormat::kChrome);

@@ -8,23 +8,25 @@
 #include <vector>
 
 #include "cli/command_line.h"
+#include "opscope/cli.h"
 #include "opscope/trace.h"
 
 namespace opscope {
 
 struct OutputOptions {
-  std::string format = "opscope";  // one of ExportFormatNames()
-  std::string path;                // "-": standard output
-  bool small = false;              // .gz: smaller, slower
-  std::string table = "spans";     // csv
-  bool merge_threads = false;      // collapsed, pprof
-  bool quiet = false;              // do not tell what was left out
+  std::string format = "opscope";             // one of ExportFormatNames(), or "parquet"
+  std::string path;                           // "-": standard output; parquet: a folder
+  bool small = false;                         // .gz: smaller, slower
+  std::string table = "spans";                // csv
+  bool merge_threads = false;                 // collapsed, pprof
+  bool quiet = false;                         // do not tell what was left out
+  const DuckdbFinder* find_duckdb = nullptr;  // parquet
 };
 
 // -o
 void AddOutputOptions(Verb* verb, OutputOptions* options);
-// --to, and the options of single formats.
-void AddFormatOptions(Verb* verb, OutputOptions* options, bool is_required);
+// --to, and the options of single formats. `find_duckdb` must be there when the trace is written.
+void AddFormatOptions(Verb* verb, OutputOptions* options, const DuckdbFinder& find_duckdb, bool is_required);
 
 // Wrong usage, with its message, if `output` is one of the inputs: writing would destroy it. A symbolic or hard link is
 // the file that it leads to. 0: it is none of them. Only looks at the file system; call it before the inputs are read.

@@ -33,9 +33,7 @@ struct CommonOptions {
 
 Verb SummaryVerb();
 Verb InfoVerb();
-Verb ExportVerb();
 Verb ConvertVerb();
-Verb MergeVerb();
 Verb FlameVerb();
 Verb ModulesVerb();
 Verb DevicesVerb();
@@ -46,13 +44,17 @@ Verb MemoryVerb();
 Verb CriticalPathVerb();
 Verb CheckVerb();
 Verb AnalyzeMegEngineVerb();
+// `find_duckdb` must be there when they run.
+Verb ExportVerb(const DuckdbFinder& find_duckdb);
+Verb MergeVerb(const DuckdbFinder& find_duckdb);
+Verb QueryVerb(const DuckdbFinder& find_duckdb);
 Verb DoctorVerb(const HostProbe& probe_host);
 // What these two tell of; it must be there when they run.
 Verb CompletionVerb(const CommandLine* command_line);
 Verb ManVerb(const CommandLine* command_line);
 
-// The whole command line. REQUIRES: `line` stays where it is, since two of its verbs describe it.
-void DescribeCommandLine(const HostProbe& probe_host, CommandLine* line);
+// The whole command line. REQUIRES: `line` and `find_duckdb` stay where they are, since verbs use them.
+void DescribeCommandLine(const HostProbe& probe_host, const DuckdbFinder& find_duckdb, CommandLine* line);
 
 // kOptional: there may also be none.
 enum class InputFiles { kOne, kSeveral, kOptional };

@@ -72,6 +72,11 @@ Arrow, pandas and SQL have NULL there, CSV an empty field, a row in Python None;
 NumPy holds the number that is given. The number is that of the column in `.opscope` files (`src/wire/FORMAT.md`);
 columns without one are derived when a file is read, or stored in a way of their own.
 
+In SQL and Parquet each table has a first column `row` (BIGINT), which numbers its rows from 0; a row of a table is such
+a number (UINTEGER). Texts are VARCHAR, times and durations BIGINT, uint8 to uint64 are UTINYINT, USMALLINT, UINTEGER
+and UBIGINT, int32 and int64 INTEGER and BIGINT, float64 is DOUBLE, a list BIGINT[]. A byte of a text that is not UTF-8
+is the six characters `\udcHH`, as in Arrow.
+
 <!-- Generated from include/opscope/trace_tables.def: OPSCOPE_UPDATE_GOLDEN=1 ctest --preset dev -R TablesReference -->
 )";
 #define OPSCOPE_TABLE(Name, name, number, documentation) AppendTable<Name##Description>(trace, &out);

@@ -1,0 +1,113 @@
+// `opscope query FILE 'SQL'`: one SQL statement over the tables of a trace, as a table, JSON or CSV.
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/exit_code.h"
+#include "cli/result_writer.h"
+#include "cli/terminal.h"
+#include "cli/verb.h"
+#include "opscope/sql.h"
+
+namespace opscope {
+namespace {
+
+struct QueryVerbOptions {
+  CommonOptions common;
+  std::string file;
+  std::string sql;
+  double max_seconds = SqlOptions().max_seconds;
+  uint64_t max_memory = SqlOptions().max_memory;
+  int64_t limit = static_cast<int64_t>(SqlOptions().max_rows);
+};
+
+Result<std::string> ReadStatement(const std::string& operand) {
+  if (operand != "-") return operand;
+  std::string text;
+  char piece[65536];
+  while (true) {
+    const ssize_t read_bytes = read(STDIN_FILENO, piece, sizeof(piece));
+    if (read_bytes == 0) return text;
+    if (read_bytes < 0) return Error{ErrorCode::kIo, "query: standard input cannot be read", errno};
+    text.append(piece, static_cast<size_t>(read_bytes));
+  }
+}
+
+int PrintRows(const Trace& trace, const std::string& file, const std::string& sql, const QueryVerbOptions& options,
+              const std::string& python_module) {
+  // DuckDB cannot be stopped within one huge value; the process can.
+  const auto end_process = [](const std::string& message) {
+    PrintError("query: " + message);
+    _exit(kExitFailed);
+  };
+  const std::shared_ptr<const Trace> borrowed(std::shared_ptr<void>(), &trace);
+  const Result<SqlResult> result = RunSql(borrowed, sql,
+                                          {.max_seconds = options.max_seconds,
+                                           .max_memory = options.max_memory,
+                                           .max_rows = static_cast<uint64_t>(options.limit),
+                                           .python_module = python_module,
+                                           .on_stuck = end_process});
+  if (!result.ok()) {
+    PrintError("query: " + result.error().message);
+    return kExitFailed;
+  }
+  const SqlResult& rows = result.value();
+  if (options.common.prints_text() && !options.common.quiet) {
+    if (rows.row_count() == 0) PrintError("query: there are no rows");
+    if (rows.is_truncated())
+      PrintError("query: only the first " + std::to_string(rows.row_count()) + " rows (--limit)");
+  }
+  ResultWriter writer(options.common, ResultWriter::Of::kTogether);
+  return writer.Write(file,
+                      options.common.json  ? rows.Json(trace)
+                      : options.common.csv ? rows.Csv()
+                                           : rows.Text(writer.width()),
+                      true);
+}
+
+int RunQuery(QueryVerbOptions& options, const DuckdbFinder& find_duckdb) {
+  if (options.file == "-" && options.sql == "-")
+    return UsageError("query: the trace and the statement cannot both be standard input");
+  options.common.files = {options.file};
+  const Result<std::string> sql = ReadStatement(options.sql);
+  if (!sql.ok()) return ExitFor(sql.error());
+  const std::string python_module = find_duckdb ? find_duckdb() : "";
+  return ForEachInput(options.common, [&](const Trace& trace, const std::string& file) {
+    return PrintRows(trace, file, sql.value(), options, python_module);
+  });
+}
+
+}  // namespace
+
+Verb QueryVerb(const DuckdbFinder& find_duckdb) {
+  auto options = std::make_shared<QueryVerbOptions>();
+  Verb verb{.names = {"query"}, .description = "one SQL statement over the tables of the trace"};
+  AddCommonOptions(&verb, &options->common, InputFiles::kOne);
+  for (Option& option : verb.options) {
+    if (option.is_operand()) option.target = &options->file;  // a list would take the statement, too
+    if (option.names.back() == "--max-memory") {              // it limits the query here, not the trace
+      option.target = &options->max_memory;
+      option.description = "stop the query when it needs more bytes (suffixes K, M, G)";
+    }
+  }
+  verb.Add({.names = {"SQL"},
+            .target = &options->sql,
+            .description = "the statement, in DuckDB's dialect; - is standard input",
+            .is_required = true});
+  AddFormOptions(&verb, &options->common);
+  verb.Add({.names = {"--max-seconds"},
+            .target = &options->max_seconds,
+            .description = "stop the query after so many seconds",
+            .least = 0});
+  verb.Add(
+      {.names = {"--limit"}, .target = &options->limit, .description = "print at most this many rows", .least = 1});
+  verb.run = [options, &find_duckdb] { return RunQuery(*options, find_duckdb); };
+  return verb;
+}
+
+}  // namespace opscope

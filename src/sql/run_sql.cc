@@ -1,0 +1,202 @@
+// Runs one statement: its text is looked at, DuckDB is opened for it alone, DuckDB says what kind of statement it is,
+// and then its rows are fetched chunk by chunk, under the watch of time and memory, until they end or the limit of rows
+// is reached.
+//
+// The rows are streamed, not computed as a whole first: `SELECT * FROM range(1000000000000)` ends at the limit of rows.
+// A statement that does not order its rows runs on one thread, since several would give another order each time.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "base/catch_bad_alloc.h"
+#include "base/text.h"
+#include "opscope/sql.h"
+#include "sql/query_watch.h"
+#include "sql/sql_rows.h"
+#include "sql/statement_text.h"
+
+namespace opscope {
+
+using duckdb::Api;
+using duckdb::CleanMessage;
+using duckdb::Owned;
+
+namespace {
+
+constexpr double kLongestSeconds = 1e9;  // about 30 years: fits the clock
+
+Error Refusal(const std::string& message) {
+  return {ErrorCode::kInvalidArgument, message};
+}
+
+std::string SecondsText(double seconds) {
+  std::string text;
+  AppendDouble(&text, seconds);
+  return text + " s";
+}
+
+}  // namespace
+
+class SqlRun {
+ public:
+  SqlRun(const std::string& sql, const SqlOptions& options) : sql_(sql), options_(options), tokens_(SqlTokens(sql)) {}
+
+  Result<SqlResult> Run(std::shared_ptr<const Trace> trace) {
+    if (sql_.find('\0') != std::string::npos) return Refusal("the statement has a NUL character");
+    for (const std::string_view statement : {std::string_view(sql_), ExplainedStatement(sql_, tokens_)}) {
+      if (const Status verb = RefuseOtherVerbs(SqlTokens(statement)); !verb.ok()) return Refusal(verb.error().message);
+    }
+    if (const Status names = RefuseOutsideNames(tokens_); !names.ok()) return Refusal(names.error().message);
+    const Result<const Api*> api = duckdb::LoadDuckdb(options_.python_module);
+    if (!api.ok()) return api.error();
+    api_ = api.value();
+    const unsigned threads = OrdersItsRows(tokens_) ? std::thread::hardware_concurrency() : 1;
+    Result<std::unique_ptr<duckdb::Session>> session =
+        duckdb::Session::Open(*api_, std::move(trace), {.max_memory = options_.max_memory, .threads = threads});
+    if (!session.ok()) return session.error();
+    rows_ = std::make_unique<SqlResult::Rows>(std::move(session).value());
+    const Status status = RunWatched();
+    if (!status.ok()) return status.error();
+    return SqlResult(std::move(rows_));
+  }
+
+ private:
+  duckdb::connection connected() const { return rows_->session->connected(); }
+
+  Status RunWatched() {
+    const std::chrono::duration<double> limit(std::clamp(options_.max_seconds, 0.0, kLongestSeconds));
+    QueryWatch::Limits limits = {.time = std::chrono::duration_cast<std::chrono::nanoseconds>(limit),
+                                 .memory = options_.max_memory,
+                                 .interrupt = [this] { api_->interrupt(connected()); },
+                                 .is_stuck = {}};
+    if (options_.on_stuck)
+      limits.is_stuck = [this](QueryWatch::Reason reason) { options_.on_stuck(LimitError(reason).message); };
+    const QueryWatch watch(std::move(limits));
+    const Status status = CatchBadAlloc("", [this] { return Execute(); });
+    if (!status.ok() && watch.reason() != QueryWatch::kNone) return LimitError(watch.reason());
+    return status;
+  }
+
+  Error LimitError(QueryWatch::Reason reason) const {
+    if (reason == QueryWatch::kTime)
+      return {ErrorCode::kIo, "stopped at the limit of time, " + SecondsText(options_.max_seconds), ETIMEDOUT};
+    return {ErrorCode::kOutOfMemory,
+            "stopped at the limit of memory, " + std::to_string(options_.max_memory) + " bytes"};
+  }
+
+  Error FromDuckdb(const char* message) const {
+    const std::string line = CleanMessage(message);
+    if (line.starts_with("Out of Memory")) return LimitError(QueryWatch::kMemory);
+    return Refusal(line);
+  }
+
+  Status Prepare(const std::string& statement, Owned<duckdb::prepared_statement>* prepared) {
+    Owned<duckdb::extracted_statements> extracted(api_->destroy_extracted);
+    const uint64_t count = api_->extract_statements(connected(), statement.c_str(), extracted.out());
+    if (count == 0) {
+      const char* const message = api_->extract_statements_error(extracted.get());
+      return message != nullptr && *message != '\0' ? FromDuckdb(message) : Refusal("there is no statement");
+    }
+    if (count > 1) return Refusal("there are " + std::to_string(count) + " statements; a query is one");
+    if (api_->prepare_extracted_statement(connected(), extracted.get(), 0, prepared->out()) != duckdb::kSuccess)
+      return FromDuckdb(api_->prepare_error(prepared->get()));
+    return {};
+  }
+
+  Status RefuseWriting(duckdb::prepared_statement prepared) {
+    int type = api_->prepared_statement_type(prepared);
+    if (type == duckdb::kExplain) {
+      const std::string explained_sql(ExplainedStatement(sql_, tokens_));
+      Owned<duckdb::prepared_statement> explained(api_->destroy_prepare);
+      OPSCOPE_TRY(Prepare(explained_sql, &explained));
+      type = api_->prepared_statement_type(explained.get());
+    }
+    if (type != duckdb::kSelect) return Refusal("only a statement that reads is allowed");
+    return api_->nparams(prepared) == 0 ? Status() : Refusal("the statement has parameters, which have no values");
+  }
+
+  Status Execute() {
+    Owned<duckdb::prepared_statement> prepared(api_->destroy_prepare);
+    OPSCOPE_TRY(Prepare(sql_, &prepared));
+    OPSCOPE_TRY(RefuseWriting(prepared.get()));
+    duckdb::result executed = {};
+    Status status;
+    if (api_->execute_prepared_streaming(prepared.get(), &executed) == duckdb::kSuccess) {
+      status = ReadColumns(&executed);
+      if (status.ok()) status = ReadRows(&executed);
+    } else {
+      status = FromDuckdb(api_->result_error(&executed));
+    }
+    api_->destroy_result(&executed);
+    return status;
+  }
+
+  Status ReadColumns(duckdb::result* executed) {
+    for (uint64_t i = 0; i < api_->column_count(executed); ++i) {
+      const char* const name = api_->column_name(executed, i);
+      Owned<duckdb::logical_type> type(api_->destroy_logical_type, api_->column_logical_type(executed, i));
+      Result<duckdb::ValueType> read = duckdb::ReadType(*api_, type.get());
+      if (!read.ok()) return Refusal("column '" + std::string(name) + "' " + read.error().message);
+      rows_->columns.push_back({name, read.value().name});
+      rows_->types.push_back(std::move(read).value());
+      rows_->handles.push_back(std::move(type));
+    }
+    return {};
+  }
+
+  Status ReadRows(duckdb::result* executed) {
+    const uint64_t most = options_.max_rows != 0 ? options_.max_rows : UINT64_MAX;
+    while (true) {
+      duckdb::data_chunk chunk = api_->fetch_chunk(*executed);
+      if (chunk == nullptr) {
+        const char* const message = api_->result_error(executed);
+        return message != nullptr && *message != '\0' ? FromDuckdb(message) : Status();
+      }
+      const uint64_t rows = api_->data_chunk_get_size(chunk), room = most - rows_->row_count;
+      if (rows == 0) {
+        api_->destroy_data_chunk(&chunk);
+        return {};
+      }
+      rows_->is_truncated = rows > room;
+      if (rows_->is_truncated) api_->data_chunk_set_size(chunk, room);
+      rows_->chunks.push_back(chunk);
+      rows_->row_count += std::min(rows, room);
+      if (rows_->is_truncated) return {};
+    }
+  }
+
+  const std::string& sql_;
+  const SqlOptions& options_;
+  const std::vector<SqlToken> tokens_;
+  const Api* api_ = nullptr;
+  std::unique_ptr<SqlResult::Rows> rows_;
+};
+
+SqlResult::SqlResult(std::unique_ptr<Rows> rows) : rows_(std::move(rows)) {
+}
+SqlResult::SqlResult(SqlResult&&) noexcept = default;
+SqlResult& SqlResult::operator=(SqlResult&&) noexcept = default;
+SqlResult::~SqlResult() = default;
+
+const std::vector<SqlColumn>& SqlResult::columns() const {
+  return rows_->columns;
+}
+
+size_t SqlResult::row_count() const {
+  return rows_->row_count;
+}
+
+bool SqlResult::is_truncated() const {
+  return rows_->is_truncated;
+}
+
+Result<SqlResult> RunSql(std::shared_ptr<const Trace> trace, const std::string& sql, const SqlOptions& options) {
+  return CatchBadAlloc("", [&] { return SqlRun(sql, options).Run(std::move(trace)); });
+}
+
+}  // namespace opscope

@@ -1,0 +1,49 @@
+// A database of DuckDB in memory that has the tables of one Trace.
+//
+// Thread rule: one thread at a time; Interrupt: any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "opscope/result.h"
+#include "opscope/trace.h"
+#include "sql/duckdb_api.h"
+#include "sql/trace_scan.h"
+
+namespace opscope::duckdb {
+
+struct SessionOptions {
+  uint64_t max_memory = 0;  // bytes; 0: DuckDB's own limit
+  unsigned threads = 1;
+  bool may_write_files = false;
+};
+
+class Session {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<Session>> Open(const Api& api, std::shared_ptr<const Trace> trace,
+                                                             const SessionOptions& options);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  const Api& api() const { return api_; }
+  connection connected() const { return connection_; }
+  // Runs a statement of opscope's own; gives how many rows it wrote.
+  [[nodiscard]] Result<uint64_t> Execute(const std::string& sql);
+
+ private:
+  Session(const Api& api, std::shared_ptr<const Trace> trace) : api_(api), tables_(api, std::move(trace)) {}
+
+  const Api& api_;
+  TraceTables tables_;
+  database database_ = nullptr;
+  connection connection_ = nullptr;
+};
+
+// DuckDB's message as one line, without the quoted statement, advice and stack traces below it.
+[[nodiscard]] std::string CleanMessage(const char* message);
+
+}  // namespace opscope::duckdb
