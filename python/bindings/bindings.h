@@ -15,6 +15,7 @@
 #include <string_view>
 #include <utility>
 
+#include "opscope/arrow.h"
 #include "opscope/owned_table.h"
 #include "opscope/result.h"
 #include "opscope/session.h"
@@ -38,6 +39,9 @@ struct ComputedTable {
   std::shared_ptr<const Trace> trace;
   TableView view;
 };
+
+// The capsule of the Arrow PyCapsule interface. Takes over the open stream.
+nb::object ArrowCapsule(std::unique_ptr<ArrowArrayStream> stream);
 
 ComputedTable ToMadeTable(std::shared_ptr<const OwnedTable> table);
 
@@ -108,6 +112,7 @@ void BindFlame(nb::module_& module);
 void BindFiles(nb::module_& module);
 void BindResults(nb::module_& module);
 void BindDiff(nb::module_& module);
+void BindSql(nb::module_& module);
 void BindSources(nb::module_& module);
 void BindRecording(nb::module_& module);
 void BindSession(nb::module_& module);

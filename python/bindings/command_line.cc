@@ -56,7 +56,17 @@ HostFacts AskPython(nb::handle host_facts) {
   }
 }
 
-int RunCommandLine(nb::list arguments, nb::object host_facts) {
+// Called without the GIL. "" where Python cannot say.
+std::string AskForDuckdb(nb::handle find_duckdb) {
+  nb::gil_scoped_acquire held;
+  try {
+    return FromText(find_duckdb());
+  } catch (const std::exception&) {
+    return "";
+  }
+}
+
+int RunCommandLine(nb::list arguments, nb::object host_facts, nb::object find_duckdb) {
   std::vector<std::string> texts;
   for (nb::handle argument : arguments)
     texts.emplace_back(nb::cast<nb::bytes>(argument).c_str());
@@ -66,15 +76,19 @@ int RunCommandLine(nb::list arguments, nb::object host_facts) {
     pointers.push_back(text.c_str());
   HostProbe probe_host;
   if (!host_facts.is_none()) probe_host = [&host_facts] { return AskPython(host_facts); };
-  return WithoutGil([&] { return RunCli(static_cast<int>(pointers.size()), pointers.data(), probe_host); });
+  DuckdbFinder finder;
+  if (!find_duckdb.is_none()) finder = [&find_duckdb] { return AskForDuckdb(find_duckdb); };
+  return WithoutGil([&] { return RunCli(static_cast<int>(pointers.size()), pointers.data(), probe_host, finder); });
 }
 
 }  // namespace
 
 void BindCommandLine(nb::module_& module) {
-  module.def("run_command_line", &RunCommandLine, nb::arg("arguments"), nb::arg("host_facts").none() = nb::none(),
-             "Runs `opscope ARGS...` (bytes, the first one is the program's name) and returns the exit code. "
-             "`host_facts`: called by `doctor`, see opscope.doctor.");
+  module.def(
+      "run_command_line", &RunCommandLine, nb::arg("arguments"), nb::arg("host_facts").none() = nb::none(),
+      nb::arg("find_duckdb").none() = nb::none(),
+      "Runs `opscope ARGS...` (bytes, the first one is the program's name) and returns the exit code. "
+      "`host_facts`: called by `doctor`, see opscope.doctor; `find_duckdb`: by what needs SQL, see opscope.sql.");
 }
 
 }  // namespace opscope::python

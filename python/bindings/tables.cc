@@ -174,18 +174,11 @@ void OpenStream(const ComputedTable& self, const std::string&, ArrowArrayStream*
   OpenArrowStream(self.trace, self.view, stream);
 }
 
-// The capsule of the Arrow PyCapsule interface.
 template <typename Holder>
 nb::object ArrowStream(const Holder& self, const std::string& table) {
   auto stream = std::make_unique<ArrowArrayStream>();
   OpenStream(self, table, stream.get());
-  PyObject* capsule = PyCapsule_New(stream.get(), "arrow_array_stream", &ReleaseStream);
-  if (capsule == nullptr) {
-    stream->release(stream.get());
-    throw nb::python_error();
-  }
-  stream.release();
-  return nb::steal(capsule);
+  return ArrowCapsule(std::move(stream));
 }
 
 template <typename Holder>
@@ -205,6 +198,16 @@ void BindTablesOf(nb::module_& module) {
 }
 
 }  // namespace
+
+nb::object ArrowCapsule(std::unique_ptr<ArrowArrayStream> stream) {
+  PyObject* capsule = PyCapsule_New(stream.get(), "arrow_array_stream", &ReleaseStream);
+  if (capsule == nullptr) {
+    stream->release(stream.get());
+    throw nb::python_error();
+  }
+  stream.release();
+  return nb::steal(capsule);
+}
 
 void BindTables(nb::module_& module) {
   nb::class_<ComputedTable>(module, "ComputedTable",

@@ -14,13 +14,20 @@ def _host_facts() -> dict:
     return doctor.host_facts()
 
 
+def _find_duckdb() -> str:
+    from opscope import sql
+
+    return sql.find_duckdb()
+
+
 def main() -> int:
     """Runs the command line of this process and returns its exit code."""
     # Default signal handlers, as in a native program: Ctrl-C and a closed pipe end it at once. Python's handlers would
     # run only after the engine returns.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    return _core.run_command_line([os.fsencode(argument) for argument in ["opscope", *sys.argv[1:]]], _host_facts)
+    arguments = [os.fsencode(argument) for argument in ["opscope", *sys.argv[1:]]]
+    return _core.run_command_line(arguments, _host_facts, _find_duckdb)
 
 
 if __name__ == "__main__":

@@ -237,8 +237,8 @@ class Table:
         Text columns become categories. Columns that may be unknown ("parent", "device") have pandas' nullable types
         (``UInt32``), with ``pandas.NA`` where they are.
         """
-        pandas = _require("pandas", "pandas")
-        numpy = _require("numpy", "numpy")
+        pandas = require_package("pandas", "pandas")
+        numpy = require_package("numpy", "numpy")
         data = {}
         for column, described in self._schema.items():
             if described.meaning == "text":
@@ -256,7 +256,7 @@ class Table:
 
     def to_arrow(self):
         """A ``pyarrow.Table`` over the same memory; text columns become dictionaries."""
-        return _require("pyarrow", "pyarrow").table(self)
+        return require_package("pyarrow", "pyarrow").table(self)
 
     def __arrow_c_stream__(self, requested_schema=None):
         """The Arrow PyCapsule protocol: Polars, DuckDB, pyarrow and pandas read the table through it."""
@@ -350,7 +350,8 @@ def _row(index: int, count: int) -> int:
     return index
 
 
-def _require(module: str, package: str):
+def require_package(module: str, package: str):
+    """The module, which opscope does not need otherwise; an ImportError says what to install."""
     try:
         return __import__(module)
     except ImportError as error:

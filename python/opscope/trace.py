@@ -29,6 +29,7 @@ from opscope.preview import TablePreview
 from opscope.sizes import byte_count
 from opscope.table import Strings, Table
 from opscope.trace_answers import TraceAnswers
+from opscope.sql import SqlRows, find_duckdb
 from opscope.trace_tables import TraceTables
 from opscope.user_warning import warn_user
 
@@ -187,6 +188,34 @@ class Trace(TraceAnswers, TraceTables):
         """
         return Trace(_core.cut_trace(self._core, where))
 
+    def sql(
+        self,
+        query: str,
+        *,
+        max_seconds: float = 60,
+        max_memory: int | str = "4G",
+        limit: int | None = 1_000_000,
+    ) -> SqlRows:
+        """The rows of one SQL statement over the tables of the trace (DuckDB's dialect; ``pip install opscope[sql]``).
+
+        Each table has a first column ``row``; handles of other tables are such numbers. Columns are read in place.
+        The statement only reads, and reaches no file, no network and no setting. `opscope.Error`: DuckDB refuses it, or
+        is not installed; ``TimeoutError`` and ``MemoryError``: it exceeded ``max_seconds`` or ``max_memory``.
+        ``limit``: at most so many rows (``is_truncated`` says whether there are more), None for all.
+
+        >>> list(trace.sql("SELECT name, duration FROM spans WHERE duration > 6000"))
+        [{'name': 'aten::add', 'duration': 7000}]
+        """
+        answer = _core.sql(
+            self._core,
+            query,
+            max_seconds,
+            byte_count(max_memory, "max_memory"),
+            0 if limit is None else limit,
+            find_duckdb(),
+        )
+        return SqlRows(answer)
+
     def save(self, path: str | bytes | os.PathLike) -> None:
         """Writes the trace as ``.opscope``; a name that says another format is a ``ValueError``."""
         refuse_other_formats(path)
@@ -204,14 +233,18 @@ class Trace(TraceAnswers, TraceTables):
 
         ``to``: "chrome" (Kineto's JSON), "perfetto" (protobuf), "speedscope", "collapsed" (stacks), "pprof", "csv" (one
         ``table``), "opscope", "paddle-protobuf" or "paddle-chrome" (files as ``paddle.profiler`` writes them),
-        "megengine-chrome" or "megengine-svg" (as MegEngine's).
+        "megengine-chrome" or "megengine-svg" (as MegEngine's), or "parquet" (all tables, as files
+        ``TABLE/rank=R/part-0.parquet`` of the folder ``path``; ``pip install opscope[sql]``).
         ``merge_threads``, for collapsed and pprof: what several threads did alike is one path.
         A path that ends in ``.gz`` or ``.zst`` is compressed. Nothing half-written stays at a fault.
 
         What the format has no place for is counted in an ``opscope.ExportWarning``.
         """
+        if to == "parquet":
+            _core.export_parquet(self._core, path, find_duckdb())
+            return
         if to not in _core.EXPORT_FORMATS:
-            raise ValueError(f"cannot export to '{to}'; known: {', '.join(_core.EXPORT_FORMATS)}")
+            raise ValueError(f"cannot export to '{to}'; known: {', '.join([*_core.EXPORT_FORMATS, 'parquet'])}")
         told = self._core.export_as(path, to, table, merge_threads)
         if told:
             warn_user(f"{os.fsdecode(path)}: {told}", ExportWarning)

@@ -24,6 +24,7 @@ CLASSES = (
     opscope.Table,
     opscope.ResultRows,
     opscope.TraceDiff,
+    opscope.SqlRows,
     opscope.TextColumn,
     opscope.Strings,
     opscope.Error,

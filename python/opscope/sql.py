@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rows of a SQL query, and where DuckDB lies, which runs it.
+
+The examples read the trace of `opscope.trace`.
+"""
+
+from __future__ import annotations
+
+import decimal
+import importlib.util
+import json
+import os
+
+from opscope import _core
+from opscope.preview import PreviewList, TablePreview
+from opscope.table import require_package
+
+__all__ = ["SqlRows", "find_duckdb"]
+
+
+def find_duckdb() -> str:
+    """The file of the extension module of the package ``duckdb``, which is not imported; "" without it."""
+    spec = importlib.util.find_spec("_duckdb")  # from 1.4 on
+    return spec.origin if spec is not None and spec.origin and os.path.isfile(spec.origin) else ""
+
+
+class SqlRows(PreviewList):
+    """The rows of `Trace.sql`: a list of dicts, and a table for Arrow and pandas.
+
+    Integers are ``int`` of any size, ``DECIMAL`` is ``decimal.Decimal``, lists are lists, structs are dicts, maps are
+    lists of ``{"key": ..., "value": ...}``. Dates, times and blobs are texts as DuckDB prints them; Arrow has them as
+    they are. A name that several columns have is numbered: ``a``, ``a_1``.
+
+    >>> rows = trace.sql("SELECT name, duration FROM spans ORDER BY start")
+    >>> rows[0]
+    {'name': 'aten::mm', 'duration': 5000}
+    >>> rows.types
+    {'name': 'VARCHAR', 'duration': 'BIGINT'}
+    """
+
+    def __init__(self, answer: _core.SqlAnswer):
+        self._answer = answer
+        columns = answer.columns
+        names = _distinct([name for name, _ in columns])
+        self.types: dict[str, str] = dict(zip(names, (type for _, type in columns), strict=True))
+        """Each column's type, as DuckDB names it."""
+        self.is_truncated: bool = answer.is_truncated
+        """The query has more rows than the limit."""
+        rows = json.loads(answer.json_rows())
+        decimals = [at for at, (_, type) in enumerate(columns) if type.startswith("DECIMAL(") and type.endswith(")")]
+        for row in rows if decimals else ():
+            for at in decimals:
+                row[at] = None if row[at] is None else decimal.Decimal(row[at])
+        super().__init__(dict(zip(names, row, strict=True)) for row in rows)
+
+    def to_pandas(self):
+        """A ``pandas.DataFrame`` of the rows; integers with NULLs have pandas' type ``Int64``."""
+        pandas = require_package("pandas", "pandas")
+        data = {}
+        for name, type in self.types.items():
+            values = [row[name] for row in self]
+            is_integer = type.endswith(("INT", "INTEGER"))
+            fits = is_integer and all(value is None or -(2**63) <= value < 2**63 for value in values)
+            data[name] = pandas.array(values, dtype="Int64") if fits and None in values else values
+        return pandas.DataFrame(data)
+
+    def to_arrow(self):
+        """A ``pyarrow.Table``, with DuckDB's own types."""
+        return require_package("pyarrow", "pyarrow").RecordBatchReader.from_stream(self).read_all()
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        """The Arrow PyCapsule protocol."""
+        return self._answer.arrow_stream()
+
+    def __reduce__(self):
+        return list, (list(self),)
+
+    def _preview(self) -> TablePreview | None:
+        return TablePreview.of(f"{len(self):,} rows", self, len(self))
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Names of which none occurs twice: a later one gets a number."""
+    used: dict[str, None] = {}
+    for name in names:
+        numbered, number = name, 0
+        while numbered in used:
+            number += 1
+            numbered = f"{name}_{number}"
+        used[numbered] = None
+    return list(used)
