@@ -53,6 +53,7 @@ PAGES = {
             "Analyses": ("analysis_",),
             "Records of CUPTI": ("device_",),
             "Merge": ("merge_",),
+            "SQL": ("query_",),
             "Export": ("json", "gz", "export_", "memory_timeline"),
         },
     ),
