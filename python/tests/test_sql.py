@@ -133,6 +133,7 @@ def test_values_have_the_documented_form(trace):
         ("SELECT * FROM query('SELECT 1')", "query is not allowed"),
         ("SELECT * FROM duckdb_settings()", "duckdb_settings is not allowed"),
         ("SELECT getenv('HOME')", "getenv is not allowed"),
+        ("SELECT * FROM arrow_scan(1, 2, 3)", "arrow_scan is not allowed"),
         ("SELECT 1; SELECT 2", "there are 2 statements"),
         ("SELECT $1", "parameters"),
         ("", "there is no statement"),

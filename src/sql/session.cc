@@ -63,6 +63,7 @@ std::string CleanMessage(const char* message) {
   text = text.substr(0, text.find("\n\n"));
   text = text.substr(0, text.find("\nLINE "));
   text = text.substr(0, text.find("\nPossible solutions"));
+  text = text.substr(0, text.find(" Use \"SET "));  // a query cannot
   if (text.starts_with("INTERNAL")) text = text.substr(0, text.find('\n'));
   std::string line;
   for (const char c : text)

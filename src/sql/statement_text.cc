@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace opscope {
 namespace {
@@ -143,25 +144,42 @@ class SqlLexer {
   std::vector<SqlToken> tokens_;
 };
 
-constexpr std::array<std::string_view, 16> kOutsideNames = {"current_setting",
-                                                            "set_config",
-                                                            "getenv",
-                                                            "duckdb_settings",
-                                                            "pg_settings",
-                                                            "duckdb_extensions",
-                                                            "duckdb_secrets",
-                                                            "duckdb_secret_types",
-                                                            "which_secret",
-                                                            "duckdb_logs",
-                                                            "duckdb_log_contexts",
-                                                            "duckdb_temporary_files",
-                                                            "pragma_database_list",
-                                                            "enable_logging",
-                                                            "write_log",
-                                                            "json_execute_serialized_sql"};
+// Scans of raw pointers, settings, the environment, state of the process, SQL as a text.
+constexpr std::string_view kOutsideNames[] = {
+    "arrow_scan",
+    "arrow_scan_dumb",
+    "copy_database",
+    "current_setting",
+    "getenv",
+    "force_checkpoint",
+    "pg_settings",
+    "import_database",
+    "json_execute_serialized_sql",
+    "pandas_scan",
+    "seq_scan",
+    "set_config",
+    "pragma_database_list",
+    "truncate_duckdb_logs",
+    "write_log",
+    "which_secret",
+    "duckdb_settings",
+    "duckdb_temporary_files",
+    "duckdb_variables",
+};
+// Of functions that DuckDB has several of, and gets more with its releases.
+constexpr std::string_view kOutsideParts[] = {
+    "duckdb_ext",  "duckdb_secret", "duckdb_log", "duckdb_prof",       "duckdb_grammar",
+    "extension_v", "enable_",       "disable_",   "external_resource", "grammar_extension",
+};
 
 constexpr std::array<std::string_view, 8> kReadingVerbs = {"select",   "with", "from",    "values",
                                                            "describe", "show", "explain", "("};
+
+bool IsOutsideName(std::string_view name) {
+  const auto is_part = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  return std::find(std::begin(kOutsideNames), std::end(kOutsideNames), name) != std::end(kOutsideNames) ||
+         std::any_of(std::begin(kOutsideParts), std::end(kOutsideParts), is_part);
+}
 
 bool IsName(const SqlToken& token) {
   return token.kind == SqlToken::kWord || token.kind == SqlToken::kQuotedName;
@@ -180,8 +198,7 @@ Status RefuseOutsideNames(const std::vector<SqlToken>& tokens) {
     const bool has_escapes = tokens[i].text == "u" && i + 2 < tokens.size() && tokens[i + 1].text == "&" &&
                              tokens[i + 2].kind == SqlToken::kQuotedName && tokens[i + 1].end == tokens[i + 2].begin;
     if (has_escapes) return Error{ErrorCode::kUnsupported, "names with Unicode escapes (U&\"...\") are not allowed"};
-    if ((tokens[i].text == "query" && is_called) ||
-        std::find(kOutsideNames.begin(), kOutsideNames.end(), tokens[i].text) != kOutsideNames.end())
+    if (((tokens[i].text == "query" || tokens[i].text == "checkpoint") && is_called) || IsOutsideName(tokens[i].text))
       return Error{ErrorCode::kUnsupported,
                    tokens[i].text + " is not allowed: a query reads the tables of the trace alone"};
   }

@@ -36,13 +36,15 @@ TEST(StatementText, RefusesNamesThatReachOutside) {
        {"SELECT current_setting('x')", "SELECT \"CURRENT_setting\"('x')", "SELECT 'x'.current_setting()",
         "FROM query('SELECT 1')", "FROM query ('SELECT 1')", "FROM \"query\"('x')", "FROM query/**/('x')",
         "FROM duckdb_settings()", "FROM pg_catalog.pg_settings", "SELECT getenv('HOME')", "FROM duckdb_extensions()",
-        "FROM U&\"qu\\0065ry\"('x')", "/* ' */ SELECT getenv('HOME') --'"})
+        "FROM arrow_scan(0, 0, 0)", "FROM checkpoint()", "FROM register_external_resource('x')",
+        "FROM duckdb_external_resources()", "FROM U&\"qu\\0065ry\"('x')", "/* ' */ SELECT getenv('HOME') --'"})
     EXPECT_TRUE(IsRefused(sql)) << sql;
 }
 
 TEST(StatementText, AllowsTheseNamesInTexts) {
-  for (const char* sql : {"SELECT 'current_setting(1)'", "SELECT 1 AS query", "-- getenv('x')\nSELECT 1",
-                          "SELECT $$getenv('x')$$", "SELECT E'\\'getenv(1)'", "SELECT query, u & \"a\" FROM t"})
+  for (const char* sql :
+       {"SELECT 'current_setting(1)'", "SELECT 1 AS query, 2 AS checkpoint", "-- getenv('x')\nSELECT 1",
+        "SELECT $$getenv('x')$$", "SELECT E'\\'getenv(1)'", "SELECT query, u & \"a\" FROM t"})
     EXPECT_FALSE(IsRefused(sql)) << sql;
 }
 
