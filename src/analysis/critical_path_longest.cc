@@ -46,6 +46,7 @@ LongestPath::Release LongestPath::LatestRelease(uint32_t work) const {
 
 const LongestPath::Gain* LongestPath::GainAt(uint32_t lane, int64_t time) const {
   const std::vector<Gain>& gains = gains_[lane];
+  if (gains.empty() || gains.back().time <= time) return gains.empty() ? nullptr : &gains.back();  // the usual case
   const auto is_later = [](int64_t t, const Gain& gain) { return t < gain.time; };
   const auto behind = std::upper_bound(gains.begin(), gains.end(), time, is_later);
   return behind == gains.begin() ? nullptr : &*std::prev(behind);

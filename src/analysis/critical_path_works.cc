@@ -4,17 +4,18 @@
 #include "analysis/critical_path_works.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
-#include "base/saturating.h"
 #include "base/sort_runs.h"
 
 namespace opscope {
 
 PathWorks::PathWorks(const std::vector<uint32_t>& streams, const std::vector<uint8_t>* selected,
                      DeviceAnalysisState* state)
-    : columns_(state->trace.spans()) {
+    : start_(state->trace.spans().start.data()), duration_(state->trace.spans().duration.data()) {
   const TrackColumns& tracks = state->trace.tracks();
+  const std::span<const TrackId> tracks_of_spans = state->trace.spans().track;
   for (const uint32_t track : streams) {
     const uint32_t first = tracks.first_span[track], end = first + tracks.span_count[track];
     for (uint32_t span = first; span < end; ++span) {
@@ -23,8 +24,8 @@ PathWorks::PathWorks(const std::vector<uint32_t>& streams, const std::vector<uin
     }
   }
   SortRuns(&spans_, [&](uint32_t a, uint32_t b) {
-    if (columns_.start[a] != columns_.start[b]) return columns_.start[a] < columns_.start[b];
-    return columns_.duration[a] != columns_.duration[b] ? columns_.duration[a] < columns_.duration[b] : a < b;
+    if (start_[a] != start_[b]) return start_[a] < start_[b];
+    return duration_[a] != duration_[b] ? duration_[a] < duration_[b] : a < b;
   });
   launches_.resize(spans_.size(), kNoPathNode);
   before_.resize(spans_.size(), kNoPathNode);
@@ -33,26 +34,10 @@ PathWorks::PathWorks(const std::vector<uint32_t>& streams, const std::vector<uin
     const SpanId launch = state->calls.LaunchOf(spans_[work]);
     if (launch != SpanId::kNone && (selected == nullptr || (*selected)[Row(launch)] != 0))
       launches_[work] = Row(launch);
-    const auto stream = std::lower_bound(streams.begin(), streams.end(), Row(columns_.track[spans_[work]]));
+    const auto stream = std::lower_bound(streams.begin(), streams.end(), Row(tracks_of_spans[spans_[work]]));
     before_[work] = std::exchange(last[static_cast<size_t>(stream - streams.begin())], work);
     window_ = {std::min(window_.begin, Begin(work)), std::max(window_.end, End(work))};
   }
-}
-
-int64_t PathWorks::Begin(uint32_t work) const {
-  return columns_.start[spans_[work]].ns;
-}
-
-int64_t PathWorks::End(uint32_t work) const {
-  return SaturatingAdd(Begin(work), columns_.duration[spans_[work]].ns);
-}
-
-bool PathWorks::IsEmpty(uint32_t work) const {
-  return Begin(work) == End(work);
-}
-
-int64_t PathWorks::LaunchBegin(uint32_t work) const {
-  return columns_.start[launches_[work]].ns;
 }
 
 void PathWorks::SetStreamWaits(std::vector<std::pair<uint32_t, uint32_t>> waits) {

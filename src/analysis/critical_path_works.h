@@ -12,6 +12,7 @@
 
 #include "analysis/critical_path_lanes.h"
 #include "analysis/device_report.h"
+#include "base/saturating.h"
 #include "opscope/trace.h"
 
 namespace opscope {
@@ -24,14 +25,14 @@ class PathWorks {
 
   uint32_t size() const { return static_cast<uint32_t>(spans_.size()); }
   uint32_t Span(uint32_t work) const { return spans_[work]; }
-  int64_t Begin(uint32_t work) const;
-  int64_t End(uint32_t work) const;
-  bool IsEmpty(uint32_t work) const;  // of length 0
+  int64_t Begin(uint32_t work) const { return start_[spans_[work]].ns; }
+  int64_t End(uint32_t work) const { return SaturatingAdd(Begin(work), duration_[spans_[work]].ns); }
+  bool IsEmpty(uint32_t work) const { return Begin(work) == End(work); }  // of length 0
   // The span of the launch, and the work before it on its stream; kNoPathNode: none.
   uint32_t Launch(uint32_t work) const { return launches_[work]; }
   uint32_t Before(uint32_t work) const { return before_[work]; }
   // REQUIRES: it has a launch.
-  int64_t LaunchBegin(uint32_t work) const;
+  int64_t LaunchBegin(uint32_t work) const { return start_[launches_[work]].ns; }
   // From the first begin to the last end.
   Interval window() const { return window_; }
 
@@ -47,7 +48,8 @@ class PathWorks {
   }
 
  private:
-  const SpanColumns& columns_;
+  const Timestamp* start_;    // columns of the Trace
+  const Duration* duration_;
   std::vector<uint32_t> spans_, launches_, before_;
   Interval window_ = {INT64_MAX, INT64_MIN};
   std::vector<std::pair<uint32_t, uint32_t>> stream_waits_;  // sorted
