@@ -27,9 +27,9 @@ from opscope import _core
 from opscope.comparison import TraceDiff, compare
 from opscope.preview import TablePreview
 from opscope.sizes import byte_count
+from opscope.sql import SqlRows, find_duckdb
 from opscope.table import Strings, Table
 from opscope.trace_answers import TraceAnswers
-from opscope.sql import SqlRows, find_duckdb
 from opscope.trace_tables import TraceTables
 from opscope.user_warning import warn_user
 

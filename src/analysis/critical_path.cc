@@ -193,10 +193,7 @@ class PathFinder {
       is_on_path[stretch.lane] = true;
       most += 2 * lanes[stretch.lane].spans();
     }
-    if (most <= report_.rows.capacity()) return;
-    report_.rows.reserve(std::max(most, report_.rows.capacity() * 2));
-    AdviseHugePages(report_.rows.data() + report_.rows.size(),
-                    (report_.rows.capacity() - report_.rows.size()) * sizeof(CriticalPathEdge));
+    if (most > report_.rows.capacity()) ReserveOnHugePages(&report_.rows, std::max(most, report_.rows.capacity() * 2));
   }
 
   const Trace& trace_;

@@ -39,6 +39,7 @@ void HostLane::Read(const Trace& trace, const std::vector<uint8_t>* selected, ui
 }
 
 void HostLane::SetWaits(std::vector<Interval> waits) {
+  near_ = 0;
   if (is_main) weighing_ = IntervalSet(std::vector<Interval>{window_});
   const IntervalSet waiting(std::move(waits));
   if (waiting.intervals().empty()) return;
@@ -78,8 +79,7 @@ LanePieces::LanePieces(const Trace& trace, const std::vector<uint8_t>* selected,
     : start_(trace.spans().start.data()),
       duration_(trace.spans().duration.data()),
       weighing_(lane.weighing().intervals()) {
-  spans_.reserve(lane.spans());
-  AdviseHugePages(spans_.data(), lane.spans() * sizeof(spans_[0]));
+  ReserveOnHugePages(&spans_, lane.spans());
   for (const uint32_t track : lane.tracks()) {
     host.ForEach(track, [&](uint32_t span) {
       if (selected == nullptr || (*selected)[span] != 0) spans_.push_back(span);

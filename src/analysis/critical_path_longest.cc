@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/huge_pages.h"
 #include "base/saturating.h"
 
 namespace opscope {
@@ -27,9 +28,11 @@ LongestPath::LongestPath(const std::vector<HostLane>& lanes, const PathWorks& wo
       calls_(calls),
       lane_of_tracks_(lane_of_tracks),
       spans_(spans),
-      gains_(lanes.size()),
-      length_to_end_(works.size()),
-      came_from_(works.size(), kNoPathNode) {
+      gains_(lanes.size()) {
+  ReserveOnHugePages(&length_to_end_, works.size());
+  ReserveOnHugePages(&came_from_, works.size());
+  length_to_end_.resize(works.size());
+  came_from_.resize(works.size(), kNoPathNode);
 }
 
 uint32_t LongestPath::LaneOfLaunch(uint32_t work) const {

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "base/huge_pages.h"
 #include "base/sort_runs.h"
 
 namespace opscope {
@@ -16,6 +17,11 @@ PathWorks::PathWorks(const std::vector<uint32_t>& streams, const std::vector<uin
     : start_(state->trace.spans().start.data()), duration_(state->trace.spans().duration.data()) {
   const TrackColumns& tracks = state->trace.tracks();
   const std::span<const TrackId> tracks_of_spans = state->trace.spans().track;
+  size_t most = 0;
+  for (const uint32_t track : streams)
+    most += tracks.span_count[track];
+  for (std::vector<uint32_t>* column : {&spans_, &launches_, &before_})
+    ReserveOnHugePages(column, most);
   for (const uint32_t track : streams) {
     const uint32_t first = tracks.first_span[track], end = first + tracks.span_count[track];
     for (uint32_t span = first; span < end; ++span) {

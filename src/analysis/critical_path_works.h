@@ -48,7 +48,7 @@ class PathWorks {
   }
 
  private:
-  const Timestamp* start_;    // columns of the Trace
+  const Timestamp* start_;  // columns of the Trace
   const Duration* duration_;
   std::vector<uint32_t> spans_, launches_, before_;
   Interval window_ = {INT64_MAX, INT64_MIN};

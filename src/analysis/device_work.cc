@@ -81,8 +81,7 @@ void LaunchCalls::FindCalls() {
     with_correlation +=
         correlations.size() - static_cast<size_t>(std::count(correlations.begin(), correlations.end(), 0u));
   }
-  calls_.reserve(with_correlation);
-  AdviseHugePages(calls_.data(), with_correlation * sizeof(Call));
+  ReserveOnHugePages(&calls_, with_correlation);
   for (uint32_t track = 0; track < tracks.size(); ++track) {
     const int32_t rank = RankOfTrack(trace_, TrackId{track});
     host.ForEach(track, [&](uint32_t span) {

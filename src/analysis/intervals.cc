@@ -68,14 +68,32 @@ int64_t IntervalSet::length() const {
   return intervals_.empty() ? 0 : LengthBefore(intervals_.back().end);
 }
 
-int64_t IntervalSet::LengthBefore(int64_t time) const {
-  const auto after = std::lower_bound(intervals_.begin(), intervals_.end(), Interval{time, time}, &BeginsBefore);
-  if (after == intervals_.begin()) return 0;
-  const auto last = static_cast<size_t>(after - intervals_.begin()) - 1;
-  int64_t length = length_before_[last / kBlock];
-  for (size_t i = last - last % kBlock; i <= last; ++i)
+// after: the first interval that does not begin before `time`.
+int64_t IntervalSet::LengthUpTo(size_t after, int64_t time) const {
+  if (after == 0) return 0;
+  const size_t block = (after - 1) / kBlock;
+  int64_t length = length_before_[block];
+  for (size_t i = block * kBlock; i < after; ++i)
     length = SaturatingAdd(length, SaturatingSubtract(std::min(time, intervals_[i].end), intervals_[i].begin));
   return length;
+}
+
+int64_t IntervalSet::LengthBefore(int64_t time) const {
+  const auto after = std::lower_bound(intervals_.begin(), intervals_.end(), Interval{time, time}, &BeginsBefore);
+  return LengthUpTo(static_cast<size_t>(after - intervals_.begin()), time);
+}
+
+int64_t IntervalSet::LengthBefore(int64_t time, size_t* near) const {
+  constexpr size_t kNear = 4;
+  size_t after = *near;
+  if (after == 0 || intervals_[after - 1].begin < time) {
+    const size_t end = std::min(intervals_.size(), after + kNear);
+    while (after < end && intervals_[after].begin < time)
+      ++after;
+    if (after == intervals_.size() || intervals_[after].begin >= time) return LengthUpTo(*near = after, time);
+  }
+  const auto found = std::lower_bound(intervals_.begin(), intervals_.end(), Interval{time, time}, &BeginsBefore);
+  return LengthUpTo(*near = static_cast<size_t>(found - intervals_.begin()), time);
 }
 
 int64_t IntervalSet::LengthIn(int64_t begin, int64_t end) const {

@@ -56,15 +56,18 @@ class IntervalSet {
   int64_t LengthIn(int64_t begin, int64_t end) const;
   // Length of the part before `time`. O(log n + kBlock).
   int64_t LengthBefore(int64_t time) const;
+  // Likewise; `near` is where the question before ended, 0 at first. O(kBlock) for a time close to that one.
+  int64_t LengthBefore(int64_t time, size_t* near) const;
   // The moments that `other` does not have. O(n + m), and O(n log m) for a small set.
   IntervalSet Minus(const IntervalSet& other) const;
   // O(n + m).
   friend IntervalSet Union(const IntervalSet& a, const IntervalSet& b);
 
  private:
-  static constexpr size_t kBlock = 64;
+  static constexpr size_t kBlock = 16;
 
   void MeasureLengths();
+  int64_t LengthUpTo(size_t after, int64_t time) const;
 
   std::vector<Interval> intervals_;
   std::vector<int64_t> length_before_;  // of the intervals before each block of kBlock

@@ -50,6 +50,9 @@ TEST(IntervalSet, EqualsASetOfMomentsOnRandomIntervals) {
     EXPECT_EQ(a.length(), static_cast<int64_t>(in_a.count()));
     const int64_t begin = static_cast<int64_t>(random() % kMoments), end = static_cast<int64_t>(random() % kMoments);
     EXPECT_EQ(a.LengthIn(begin, end), CountIn(in_a, begin, end));
+    size_t near = 0;
+    for (const int64_t time : {begin, end, begin + 1, begin - 2, end})
+      EXPECT_EQ(a.LengthBefore(time, &near), CountIn(in_a, 0, std::min(time, kMoments)));
   }
 }
 

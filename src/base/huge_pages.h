@@ -1,8 +1,7 @@
 // Advice to put memory on huge pages. Filling fresh memory costs a fault per 4 KiB page otherwise, which takes longer
 // than most of what is filled in (src/base/huge_block.h has the figures).
 //
-//   rows.reserve(count);
-//   AdviseHugePages(rows.data(), count * sizeof(rows[0]));
+//   ReserveOnHugePages(&rows, count);
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace opscope {
 
@@ -21,6 +21,14 @@ inline void AdviseHugePages(void* memory, size_t bytes) {
   const uintptr_t begin = (reinterpret_cast<uintptr_t>(memory) + kPage - 1) & ~(kPage - 1);
   const uintptr_t end = (reinterpret_cast<uintptr_t>(memory) + bytes) & ~(kPage - 1);
   if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+}
+
+// As reserve. The vector's present values stay on their pages if it does not grow.
+template <typename T>
+void ReserveOnHugePages(std::vector<T>* values, size_t count) {
+  if (count <= values->capacity()) return;
+  values->reserve(count);
+  AdviseHugePages(values->data(), values->capacity() * sizeof(T));
 }
 
 }  // namespace opscope

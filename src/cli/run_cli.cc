@@ -14,28 +14,30 @@
 namespace opscope {
 
 void DescribeCommandLine(const HostProbe& probe_host, const DuckdbFinder& find_duckdb, CommandLine* line) {
-  *line = {.description = "A performance profiler for deep-learning programs.",
-           .footer =
-               "Exit codes: 0 done, 1 could not do it, 2 wrong usage, 3 done in part (damaged input), 4 a limit of "
-               "check is crossed.",
-           .verbs = {SummaryVerb(), InfoVerb(), ExportVerb(find_duckdb), ConvertVerb(), MergeVerb(find_duckdb), FlameVerb(), ModulesVerb(),
-                     StepsVerb(), DevicesVerb(), MemoryVerb(), CriticalPathVerb(), AdviseVerb(), DiffVerb(),
-                     CheckVerb(), QueryVerb(find_duckdb), AnalyzeMegEngineVerb(), DoctorVerb(probe_host), CompletionVerb(line), ManVerb(line)},
-           .environment = {{"NO_COLOR", "Set to anything: no colour, as with --no-color."},
-                           {"COLUMNS", "The width of the tables, where the terminal does not tell it."},
-                           {"OPSCOPE_LOG", "off: no progress on long work."},
-                           {"OPSCOPE_DUCKDB_LIB", "The library of DuckDB, for SQL and Parquet."}},
-           .examples = {
-               {"opscope summary trace.json.gz --limit 20", "The twenty operators that took longest."},
-               {"opscope summary run.opscope --where 'name ~ conv and duration > 10us' --steps 3..7",
-                "Of steps 3 to 7, the convolutions that took longer than ten microseconds."},
-               {"opscope diff before.opscope after.opscope --limit 20",
-                "What became slower or faster from one run to another."},
-               {"opscope query run.opscope 'SELECT name, sum(duration) FROM spans GROUP BY name ORDER BY 2 DESC LIMIT 5'",
-                "The five names that took longest, in SQL."},
-               {"opscope merge rank*.json.gz -o all.opscope", "The ranks of a job as one trace."},
-               {"opscope export all.opscope --to chrome -o - | gzip > all.json.gz", "Kineto's JSON, for any viewer."},
-               {"eval \"$(opscope completion bash)\"", "Completion in this shell."}}};
+  *line = {
+      .description = "A performance profiler for deep-learning programs.",
+      .footer =
+          "Exit codes: 0 done, 1 could not do it, 2 wrong usage, 3 done in part (damaged input), 4 a limit of "
+          "check is crossed.",
+      .verbs = {SummaryVerb(), InfoVerb(), ExportVerb(find_duckdb), ConvertVerb(), MergeVerb(find_duckdb), FlameVerb(),
+                ModulesVerb(), StepsVerb(), DevicesVerb(), MemoryVerb(), CriticalPathVerb(), AdviseVerb(), DiffVerb(),
+                CheckVerb(), QueryVerb(find_duckdb), AnalyzeMegEngineVerb(), DoctorVerb(probe_host),
+                CompletionVerb(line), ManVerb(line)},
+      .environment = {{"NO_COLOR", "Set to anything: no colour, as with --no-color."},
+                      {"COLUMNS", "The width of the tables, where the terminal does not tell it."},
+                      {"OPSCOPE_LOG", "off: no progress on long work."},
+                      {"OPSCOPE_DUCKDB_LIB", "The library of DuckDB, for SQL and Parquet."}},
+      .examples = {
+          {"opscope summary trace.json.gz --limit 20", "The twenty operators that took longest."},
+          {"opscope summary run.opscope --where 'name ~ conv and duration > 10us' --steps 3..7",
+           "Of steps 3 to 7, the convolutions that took longer than ten microseconds."},
+          {"opscope diff before.opscope after.opscope --limit 20",
+           "What became slower or faster from one run to another."},
+          {"opscope query run.opscope 'SELECT name, sum(duration) FROM spans GROUP BY name ORDER BY 2 DESC LIMIT 5'",
+           "The five names that took longest, in SQL."},
+          {"opscope merge rank*.json.gz -o all.opscope", "The ranks of a job as one trace."},
+          {"opscope export all.opscope --to chrome -o - | gzip > all.json.gz", "Kineto's JSON, for any viewer."},
+          {"eval \"$(opscope completion bash)\"", "Completion in this shell."}}};
 }
 
 namespace {
