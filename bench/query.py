@@ -2,7 +2,8 @@
 """SQL over ten million spans: a group-by with quantiles, beside DuckDB on a Parquet file of the same rows.
 
 Each side is a process of its own. `query` is the statement with the start of DuckDB, on a trace that is open, beside a
-program that starts DuckDB and reads the Parquet; the row behind it has the reading of the trace, too.
+program that starts DuckDB and reads the Parquet; the row behind it has the reading of the trace, too, from a file that
+`opscope convert` wrote.
 """
 
 import json
@@ -51,9 +52,11 @@ def main():
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     try:
-        subprocess.run([native.program("query_spans"), str(folder / "spans.opscope"), str(options.ops)], check=True)
-        command = [sys.executable, "-m", "opscope", "export", str(folder / "spans.opscope"), "--to", "parquet"]
-        subprocess.run([*command, "-o", str(folder / "tables")], check=True)
+        recording, trace = str(folder / "recording.opscope"), str(folder / "spans.opscope")
+        subprocess.run([native.program("query_spans"), recording, str(options.ops)], check=True)
+        opscope = [sys.executable, "-m", "opscope"]
+        subprocess.run([*opscope, "convert", recording, "-o", trace], check=True)
+        subprocess.run([*opscope, "export", trace, "--to", "parquet", "-o", str(folder / "tables")], check=True)
         runs = {"query": [], "whole": [], "theirs": []}
         for _ in range(options.repetitions):
             for side, found in runs.items():
