@@ -21,7 +21,7 @@ torch.set_num_threads(1)
 
 class Pictures(torch.utils.data.Dataset):
     def __init__(self):
-        self.pictures = torch.rand(4096, 16, 16)
+        self.pictures = torch.rand(4096, 256)
         if "data" in repairs:
             self.pictures = (self.pictures - 0.5) / 0.25  # all at once
 
@@ -32,8 +32,8 @@ class Pictures(torch.utils.data.Dataset):
         picture = self.pictures[index]
         if "data" not in repairs:
             # One by one, and row by row, while the model waits.
-            picture = torch.stack([(row - 0.5) / 0.25 for row in picture])
-        return picture.flatten(), index % 10
+            picture = torch.stack([(row - 0.5) / 0.25 for row in picture.view(16, 16)]).flatten()
+        return picture, index % 10
 
 
 class Gelu(torch.nn.Module):

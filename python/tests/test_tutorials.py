@@ -8,14 +8,29 @@ import pytest
 from built import built
 from tutorial import PAGES, follow
 
+SLOW = PAGES.parents[1] / "examples" / "slow_training.py"
+
 
 def test_each_tutorial_is_followed_by_a_test():
-    assert {page.name for page in PAGES.glob("*.md")} == {"cpp.md", "megengine.md", "paddle.md", "pytorch.md"}
+    assert {page.name for page in PAGES.glob("*.md")} == {
+        "cpp.md",
+        "make_training_faster.md",
+        "megengine.md",
+        "paddle.md",
+        "pytorch.md",
+    }
 
 
 @pytest.mark.framework("torch")
 def test_the_tutorial_of_pytorch(tmp_path):
     assert follow("pytorch.md", tmp_path) >= 6
+
+
+@pytest.mark.framework("torch")
+def test_the_tutorial_that_makes_training_faster(tmp_path):
+    page = (PAGES / "make_training_faster.md").read_text()
+    assert f'```python title="slow_training.py"\n{SLOW.read_text()}```' in page
+    assert follow("make_training_faster.md", tmp_path) >= 9
 
 
 @pytest.mark.framework("paddle")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "tutorials"
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)
-NUMBER = re.compile(r"(?<![\w.])-?\d[\d,.:]*(?: ?(?:ns|us|ms|s|B|KiB|MiB|GiB|K|M|G|%)(?!\w))?")
+NUMBER = re.compile(r"(?<![\w.])-?\d[\d,.:]*(?:e-\d+)?(?: ?(?:ns|us|ms|s|B|KiB|MiB|GiB|K|M|G|%)(?!\w))?")
 
 
 def shape(text):
