@@ -24,6 +24,7 @@
 #include "opscope/report/merge.h"
 #include "opscope/report/modules.h"
 #include "opscope/report/quality.h"
+#include "opscope/report/reproduce.h"
 #include "opscope/report/result_inputs.h"
 #include "opscope/report/result_table.h"
 #include "opscope/report/steps.h"
