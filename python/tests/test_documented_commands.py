@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PAGES = [page for page in sorted((ROOT / "docs").rglob("*.md")) if page.parent.name != "tutorials"]  # test_tutorials.py
 DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *PAGES]
 KINETO = ROOT / "tests" / "golden" / "torch_table" / "mlp_steps" / "trace.json.gz"
+SHAPES = ROOT / "tests" / "golden" / "torch_table" / "resnet_forward" / "trace.json.gz"
 GRAPH = ROOT / "tests" / "golden" / "megengine_graph" / "matmul_and_relu"
 PLACEHOLDERS = {"FILE": "run.opscope", "DUMP": "dump.json", "FORMAT": "chrome", "OUT": "out.json", "X.pb": "x.pb"}
 INPUTS = (
@@ -52,18 +53,23 @@ def runnable(command):
 COMMANDS = sorted({(path.name, command) for path in DOCUMENTS for command in documented(path.read_text())})
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("documented")
+def folder_with(trace, folder):
     opscope = str(Path(sys.executable).parent / "opscope")
     for name in INPUTS:
         if name.endswith(".opscope"):
-            subprocess.run([opscope, "convert", str(KINETO), "-o", str(folder / name)], check=True)
+            subprocess.run([opscope, "convert", str(trace), "-o", str(folder / name)], check=True)
     for name in ("rank0.json.gz", "rank1.json.gz", "trace.json.gz"):
-        shutil.copy(KINETO, folder / name)
+        shutil.copy(trace, folder / name)
     shutil.copy(ROOT / "examples" / "limits.toml", folder / "rules.toml")
     shutil.copy(next(path for path in GRAPH.iterdir() if path.name.startswith("input")), folder / "dump.json")
     return folder
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """By verb; `reproduce` needs a trace with shapes."""
+    usual = folder_with(KINETO, tmp_path_factory.mktemp("documented"))
+    return {"": usual, "reproduce": folder_with(SHAPES, tmp_path_factory.mktemp("shapes"))}
 
 
 def test_documents_show_commands():
@@ -72,7 +78,8 @@ def test_documents_show_commands():
 
 
 @pytest.mark.parametrize(("document", "command"), COMMANDS)
-def test_command_of_a_document_works(document, command, folder):
+def test_command_of_a_document_works(document, command, folders):
+    folder = folders.get(command.split()[1], folders[""])
     path = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     line = ["bash", "-c", runnable(command)]
     done = subprocess.run(line, cwd=folder, env=path, capture_output=True, text=True, timeout=120)

@@ -21,7 +21,7 @@ void DescribeCommandLine(const HostProbe& probe_host, const DuckdbFinder& find_d
           "check is crossed.",
       .verbs = {SummaryVerb(), InfoVerb(), ExportVerb(find_duckdb), ConvertVerb(), MergeVerb(find_duckdb), FlameVerb(),
                 ModulesVerb(), StepsVerb(), DevicesVerb(), MemoryVerb(), CriticalPathVerb(), AdviseVerb(), DiffVerb(),
-                CheckVerb(), QueryVerb(find_duckdb), AnalyzeMegEngineVerb(), DoctorVerb(probe_host),
+                CheckVerb(), QueryVerb(find_duckdb), ReproduceVerb(), AnalyzeMegEngineVerb(), DoctorVerb(probe_host),
                 CompletionVerb(line), ManVerb(line)},
       .environment = {{"NO_COLOR", "Set to anything: no colour, as with --no-color."},
                       {"COLUMNS", "The width of the tables, where the terminal does not tell it."},
@@ -35,6 +35,8 @@ void DescribeCommandLine(const HostProbe& probe_host, const DuckdbFinder& find_d
            "What became slower or faster from one run to another."},
           {"opscope query run.opscope 'SELECT name, sum(duration) FROM spans GROUP BY name ORDER BY 2 DESC LIMIT 5'",
            "The five names that took longest, in SQL."},
+          {"opscope reproduce trace.json.gz --where 'name = aten::addmm' -o repro.py",
+           "A script that runs this operator alone, to time it or to report it."},
           {"opscope merge rank*.json.gz -o all.opscope", "The ranks of a job as one trace."},
           {"opscope export all.opscope --to chrome -o - | gzip > all.json.gz", "Kineto's JSON, for any viewer."},
           {"eval \"$(opscope completion bash)\"", "Completion in this shell."}}};

@@ -43,6 +43,7 @@ Verb DiffVerb();
 Verb MemoryVerb();
 Verb CriticalPathVerb();
 Verb CheckVerb();
+Verb ReproduceVerb();
 Verb AnalyzeMegEngineVerb();
 // `find_duckdb` must be there when they run.
 Verb ExportVerb(const DuckdbFinder& find_duckdb);
