@@ -113,6 +113,7 @@ void BindFiles(nb::module_& module);
 void BindResults(nb::module_& module);
 void BindDiff(nb::module_& module);
 void BindSql(nb::module_& module);
+void BindReproduce(nb::module_& module);
 void BindSources(nb::module_& module);
 void BindRecording(nb::module_& module);
 void BindSession(nb::module_& module);

@@ -7,6 +7,7 @@ The examples read the trace of `opscope.trace`.
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -219,6 +220,28 @@ class TraceAnswers:
     def critical_path_table(self, *, where: str | None = None) -> str:
         """The parts of each path and its longest edges as tables; "" without spans."""
         return TableText(_core.critical_path_table(self._core, where))
+
+    def reproduce(self, *, where: str | None = None, path: str | bytes | os.PathLike | None = None) -> str:
+        """A Python script that runs one recorded operator of torch again and times it; it needs nothing but torch.
+
+        The script makes tensors of the recorded sizes, strides and types, with random values, and passes the recorded
+        numbers. ``where`` chooses spans, as in `summary`; of several operators, or of several shapes of one, the script
+        has the one that took most time, and says so at its top. ``path``: the file to write the script to as well.
+        Raises ``opscope.Error`` if no operator is chosen, or if the call cannot be made again, for example because
+        shapes were not recorded (``record_shapes=True``).
+
+        >>> args = {"Input Dims": [[4, 5], [5, 6]], "Input type": ["float", "float"]}
+        >>> args |= {"Input Strides": [[5, 1], [1, 5]], "Concrete Inputs": ["", ""]}
+        >>> mm = {"ph": "X", "pid": 1, "tid": 1, "ts": 10, "dur": 5, "name": "aten::mm", "cat": "cpu_op", "args": args}
+        >>> script = opscope.read(json.dumps([mm]).encode()).reproduce(where="name = aten::mm")
+        >>> print(*(line.strip() for line in script.splitlines() if line.strip().startswith("tensor(")), sep="\\n")
+        tensor((4, 5), (5, 1), torch.float32, "normal"),
+        tensor((5, 6), (1, 5), torch.float32, "normal"),
+        """
+        script = _core.reproduce(self._core, where)
+        if path is not None:
+            _core.write_whole_file(path, script.encode())
+        return script
 
     def diff(self, other: Trace | Sequence[Trace], *, by: str = "name", where: str | None = None) -> TraceDiff:
         """What became slower or faster from this run to the other, or to a list of other runs; see `opscope.diff`.
