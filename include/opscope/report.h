@@ -27,6 +27,7 @@
 #include "opscope/report/reproduce.h"
 #include "opscope/report/result_inputs.h"
 #include "opscope/report/result_table.h"
+#include "opscope/report/roofline.h"
 #include "opscope/report/steps.h"
 #include "opscope/report/summary.h"
 #include "opscope/torch/memory_timeline_text.h"

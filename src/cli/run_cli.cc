@@ -30,6 +30,7 @@ void DescribeCommandLine(const HostProbe& probe_host, const DuckdbFinder& find_d
                 DevicesVerb(),
                 MemoryVerb(),
                 CriticalPathVerb(),
+                RooflineVerb(),
                 AdviseVerb(),
                 DiffVerb(),
                 CheckVerb(),

@@ -44,6 +44,7 @@ Verb MemoryVerb();
 Verb CriticalPathVerb();
 Verb CheckVerb();
 Verb ReproduceVerb();
+Verb RooflineVerb();
 Verb AnalyzeMegEngineVerb();
 // `find_duckdb` must be there when they run.
 Verb ExportVerb(const DuckdbFinder& find_duckdb);

@@ -13,6 +13,7 @@
 #include "opscope/report/merge.h"
 #include "opscope/report/modules.h"
 #include "opscope/report/result_table.h"
+#include "opscope/report/roofline.h"
 #include "opscope/report/steps.h"
 #include "opscope/report/summary.h"
 
@@ -33,7 +34,7 @@ std::span<const ResultDescription* const> ResultDescriptions() {
       &MemoryStepResult(),
       &CriticalPathResult(),
       &CriticalPathEdgeResult(),
-      &AdviceResult(),
+      &RooflineMachineResult(), &RooflineResult(), &AdviceResult(),
       &EvidenceResult(),
       &DiffResult(),
       &DiffStepsResult(),

@@ -1,0 +1,190 @@
+// Groups the operators that have a row by name, input shapes and type, and compares their rates with the peaks. Calls
+// are added up by name and argument list first, which are two integers, so that a formula is evaluated and a text made
+// once per distinct pair and never per call.
+//
+// Example with peaks of 100 FLOPs/ns and 10 bytes/ns, whose ridge is at 10 FLOPs per byte: mm with 8000 FLOPs and 400
+// bytes in 100 ns has 20 FLOPs per byte, is bound by computation, and reaches 80 of 100 FLOPs/ns, 0.8 of the peak.
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/analysis/roofline.h"
+
+#include <tsl/robin_map.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "analysis/roofline/operator_rows.h"
+#include "analysis/roofline/trace_devices.h"
+#include "base/hash.h"
+#include "base/saturating.h"
+#include "opscope/torch/function_events.h"
+
+namespace opscope {
+namespace {
+
+// Calls of one name with one argument list.
+struct CallGroup {
+  uint32_t span = 0;  // any of them
+  uint64_t calls = 0, with_formula = 0;
+  int64_t host_ns = 0, device_ns = 0;
+  bool is_unknown = false;  // the cost of a call is
+};
+
+std::optional<double> Rate(const std::optional<int64_t>& amount, int64_t time_ns) {
+  if (!amount || time_ns <= 0) return std::nullopt;
+  return static_cast<double>(*amount) / (static_cast<double>(time_ns) / 1e9);
+}
+
+std::vector<CallGroup> GroupCalls(const Trace& trace, const OperatorRows& rows, const std::vector<uint8_t>* selected) {
+  const SpanColumns& spans = trace.spans();
+  std::vector<CallGroup> groups;
+  tsl::robin_map<uint64_t, uint32_t, MixedHash> numbers;
+  for (size_t span = 0; span < spans.size(); ++span) {
+    if (rows.role[span] == OperatorRole::kNone || (selected != nullptr && (*selected)[span] == 0)) continue;
+    const uint64_t key = uint64_t{Row(spans.name[span])} << 32 | Row(spans.args[span]);
+    const uint32_t number = numbers.try_emplace(key, static_cast<uint32_t>(groups.size())).first->second;
+    if (number == groups.size()) groups.push_back({.span = static_cast<uint32_t>(span)});
+    CallGroup& group = groups[number];
+    const int64_t device_ns = rows.device_ns.empty() ? 0 : rows.device_ns[span];
+    ++group.calls;
+    group.host_ns = SaturatingAdd(group.host_ns, rows.host_ns[span]);
+    group.device_ns = SaturatingAdd(group.device_ns, device_ns);
+    if (rows.role[span] == OperatorRole::kFormula) ++group.with_formula;
+    // One that should only call others did work on the device itself.
+    const bool is_bookkeeping = rows.role[span] == OperatorRole::kBookkeeping;
+    group.is_unknown |= rows.role[span] == OperatorRole::kUnknown || (is_bookkeeping && device_ns > 0);
+  }
+  return groups;
+}
+
+std::string_view TypeOfRow(const CallArguments& call) {
+  std::string_view type;
+  const auto look = [&](const Argument& tensor) {
+    const std::string_view own = call.Type(tensor);
+    if (type.empty() || (CategoryOfType(type) < TypeCategory::kFloat && CategoryOfType(own) >= TypeCategory::kFloat))
+      type = own;
+  };
+  for (const Argument& argument : call.list) {
+    if (argument.kind == ArgumentKind::kTensor) look(argument);
+    for (const Argument& tensor : argument.tensors)
+      look(tensor);
+  }
+  return type;
+}
+
+Amount AmountOf(const std::optional<int64_t>& value) {
+  return value ? Amount(*value) : Amount();
+}
+
+struct RowKey {
+  StringId name;
+  std::string shapes, dtype;
+  auto operator<=>(const RowKey&) const = default;
+};
+
+// Peaks by type; those that the caller gives hold for all.
+class Peaks {
+ public:
+  Peaks(const Trace& trace, const RooflineOptions& options) : options_(options) {
+    if (options.peak_flops && options.peak_bandwidth) return;
+    device_ = DeviceNameOf(trace);
+    known_ = PeaksOfDevice(device_);
+  }
+
+  std::string device() const { return known_ == nullptr ? std::string() : device_; }
+  std::optional<double> Bandwidth() const {
+    if (options_.peak_bandwidth) return options_.peak_bandwidth;
+    return known_ == nullptr ? std::nullopt : std::optional(known_->bandwidth);
+  }
+  std::optional<double> Flops(std::string_view dtype) const {
+    if (options_.peak_flops) return options_.peak_flops;
+    if (known_ == nullptr) return std::nullopt;
+    const double peak = dtype == "double"                    ? known_->float64
+                        : dtype == "float"                   ? known_->float32
+                        : dtype == "c10::Half"               ? known_->float16
+                        : dtype == "c10::BFloat16"           ? known_->bfloat16
+                        : dtype.starts_with("c10::Float8_e") ? known_->float8
+                                                             : 0;
+    return peak > 0 ? std::optional(peak) : std::nullopt;
+  }
+
+ private:
+  const RooflineOptions& options_;
+  std::string device_;
+  const DevicePeaks* known_ = nullptr;
+};
+
+void CompareWithPeaks(const Peaks& peaks, RooflineRow* row) {
+  row->peak_flops = peaks.Flops(row->dtype);
+  const std::optional<double> bandwidth = peaks.Bandwidth();
+  if (!row->flops || !row->bytes || !bandwidth || (*row->flops == 0 && *row->bytes == 0)) return;
+  // Without FLOPs the limit is the memory, whatever the peak of computation is.
+  if (*row->flops > 0 && !row->peak_flops) return;
+  const bool is_compute = *row->flops > 0 && static_cast<double>(*row->flops) / *row->peak_flops >=
+                                                 static_cast<double>(*row->bytes) / *bandwidth;
+  row->bound = is_compute ? RooflineBound::kCompute : RooflineBound::kMemory;
+  const std::optional<double> rate = is_compute ? row->flops_per_s() : row->bytes_per_s();
+  if (rate) row->peak_share = *rate / (is_compute ? *row->peak_flops : *bandwidth);
+}
+
+}  // namespace
+
+std::optional<double> RooflineRow::flops_per_s() const {
+  return Rate(flops, time_ns);
+}
+
+std::optional<double> RooflineRow::bytes_per_s() const {
+  return Rate(bytes, time_ns);
+}
+
+std::optional<double> RooflineRow::intensity() const {
+  if (!flops || !bytes || *bytes == 0) return std::nullopt;
+  return static_cast<double>(*flops) / static_cast<double>(*bytes);
+}
+
+RooflineReport MeasureRoofline(const Trace& trace, const RooflineOptions& options) {
+  const OperatorNames names = FindOperators(trace);
+  const OperatorRows rows = FindOperatorRows(trace, names);
+  const Peaks peaks(trace, options);
+  RooflineReport report{.rows = {}, .device = peaks.device(), .peak_bandwidth = peaks.Bandwidth()};
+  const SpanColumns& spans = trace.spans();
+  std::map<RowKey, size_t> numbers;
+  for (const CallGroup& group : GroupCalls(trace, rows, options.selected)) {
+    const StringId name = spans.name[group.span];
+    const ArgsId args = spans.args[group.span];
+    const CallArguments call{trace, trace.arguments(args)};
+    RowKey key{name, InputShapesText(trace, args), std::string(TypeOfRow(call))};
+    report.has_shapes |= !key.dtype.empty();
+    const auto [found, is_new] = numbers.try_emplace(key, report.rows.size());
+    if (is_new) {
+      RooflineRow& added = report.rows.emplace_back();
+      added.name = name, added.shapes = key.shapes, added.dtype = key.dtype;
+      added.flops = added.bytes = 0;
+    }
+    RooflineRow& row = report.rows[found->second];
+    OperatorCost cost{Amount(0), Amount(0)};
+    if (group.with_formula > 0) cost = CostOf(trace.text(name), names[Row(name)], call);
+    if (group.is_unknown) cost = {};
+    const Amount calls(static_cast<int64_t>(group.with_formula));
+    row.calls += group.calls;
+    row.host_ns = SaturatingAdd(row.host_ns, group.host_ns);
+    row.time_ns = SaturatingAdd(row.time_ns, rows.device_ns.empty() ? group.host_ns : group.device_ns);
+    row.flops = (AmountOf(row.flops) + cost.flops * calls).value();
+    row.bytes = (AmountOf(row.bytes) + cost.bytes * calls).value();
+  }
+  for (RooflineRow& row : report.rows) {
+    CompareWithPeaks(peaks, &row);
+    report.time_ns = SaturatingAdd(report.time_ns, row.time_ns);
+    if (row.flops && row.bytes) report.known_ns = SaturatingAdd(report.known_ns, row.time_ns);
+  }
+  std::sort(report.rows.begin(), report.rows.end(), [&](const RooflineRow& a, const RooflineRow& b) {
+    if (a.time_ns != b.time_ns) return a.time_ns > b.time_ns;
+    return std::forward_as_tuple(trace.text(a.name), a.shapes, a.dtype) <
+           std::forward_as_tuple(trace.text(b.name), b.shapes, b.dtype);
+  });
+  return report;
+}
+
+}  // namespace opscope

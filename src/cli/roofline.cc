@@ -1,0 +1,61 @@
+// `opscope roofline`: FLOPs, bytes and rates of operators by input shapes, against the peaks of the machine.
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/report/roofline.h"
+
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "cli/result_verb.h"
+#include "cli/terminal.h"
+
+namespace opscope {
+namespace {
+
+struct RooflineVerbOptions {
+  double peak_flops = 0, peak_bandwidth = 0;  // 0: not given
+};
+
+std::optional<double> IfGiven(double value) {
+  return value > 0 ? std::optional(value) : std::nullopt;
+}
+
+VerbResult ComputeRoofline(std::span<const Trace> traces, const ResultVerb& verb, const RooflineVerbOptions& options) {
+  const Trace& trace = traces[0];
+  const SelectedSpans selected(verb.filter, trace);
+  const RooflineReport report = MeasureRoofline(trace, {.selected = selected.get(),
+                                                        .peak_flops = IfGiven(options.peak_flops),
+                                                        .peak_bandwidth = IfGiven(options.peak_bandwidth)});
+  VerbResult result = RooflineVerbResult(trace, report);
+  if (report.rows.empty()) {
+    result.why_empty = DescribeEmptySelection(trace, verb.filter);
+    if (result.why_empty.empty()) result.why_empty = "there are no operators";
+  } else if (!report.has_shapes && !verb.common.quiet) {
+    PrintError(
+        "the operators have no input shapes, so their FLOPs and bytes are unknown; record with "
+        "record_shapes=True");
+  }
+  return result;
+}
+
+}  // namespace
+
+Verb RooflineVerb() {
+  auto options = std::make_shared<RooflineVerbOptions>();
+  return MakeResultVerb(
+      {.name = "roofline",
+       .description = "FLOPs, bytes and rates of operators by shape, against the peaks of the machine",
+       .sort_help = "a JSON field such as flops, peak_share or calls (default time_ns)",
+       .compute = [options](std::span<const Trace> traces,
+                            const ResultVerb& verb) { return ComputeRoofline(traces, verb, *options); },
+       .more_options = {{.names = {"--peak-flops"},
+                         .target = &options->peak_flops,
+                         .description = "the machine's operations per second, such as 1.2e12, for all types",
+                         .least = 1},
+                        {.names = {"--peak-bandwidth"},
+                         .target = &options->peak_bandwidth,
+                         .description = "the bytes per second of its memory, such as 5e10",
+                         .least = 1}}});
+}
+
+}  // namespace opscope
