@@ -17,6 +17,7 @@
 #include "opscope/analysis/memory_usage.h"
 #include "opscope/analysis/modules.h"
 #include "opscope/analysis/op_summary.h"
+#include "opscope/analysis/roofline.h"
 #include "opscope/analysis/span_filter.h"
 #include "opscope/analysis/steps.h"
 #include "opscope/report.h"
@@ -149,6 +150,25 @@ nb::object CriticalPathTextOf(const SharedTrace& self, const Where& where) {
   }));
 }
 
+RooflineReport RooflineOf(const Trace& trace, Selected spans, std::optional<double> peak_flops,
+                          std::optional<double> peak_bandwidth) {
+  return MeasureRoofline(trace, {.selected = spans, .peak_flops = peak_flops, .peak_bandwidth = peak_bandwidth});
+}
+
+ComputedTable RooflineRows(const SharedTrace& self, const Where& where, std::optional<double> peak_flops,
+                           std::optional<double> peak_bandwidth) {
+  return RowsOf(self, where, [&](const Trace& trace, Selected spans) {
+    return RooflineTable(trace, RooflineOf(trace, spans, peak_flops, peak_bandwidth));
+  });
+}
+
+ComputedTable RooflineMachine(const SharedTrace& self, const Where& where, std::optional<double> peak_flops,
+                              std::optional<double> peak_bandwidth) {
+  return RowsOf(self, where, [&](const Trace& trace, Selected spans) {
+    return RooflineMachineTable(trace, RooflineOf(trace, spans, peak_flops, peak_bandwidth));
+  });
+}
+
 ComputedTable ModuleRows(const SharedTrace& self, const Where& where) {
   return RowsOf(self, where,
                 [](const Trace& trace, Selected spans) { return ModuleTable(trace, SummarizeModules(trace, spans)); });
@@ -185,6 +205,10 @@ void BindResults(nb::module_& module) {
   define("critical_paths", &CriticalPathRows);
   define("critical_path_edges", &CriticalPathEdgeRows);
   define("critical_path_table", &CriticalPathTextOf);
+  const auto peak_flops = nb::arg("peak_flops").none() = nb::none();
+  const auto peak_bandwidth = nb::arg("peak_bandwidth").none() = nb::none();
+  define("roofline", &RooflineRows, peak_flops, peak_bandwidth);
+  define("roofline_machine", &RooflineMachine, peak_flops, peak_bandwidth);
   define("device_copies", &CopyRows, nb::arg("small_bytes") = DeviceCopyOptions().small_bytes);
 }
 

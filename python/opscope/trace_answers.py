@@ -243,6 +243,43 @@ class TraceAnswers:
             _core.write_whole_file(path, script.encode())
         return script
 
+    def roofline(
+        self,
+        *,
+        peak_flops: float | None = None,
+        peak_bandwidth: float | None = None,
+        where: str | None = None,
+    ) -> ResultRows:
+        """FLOPs, bytes and rates of operators by input shapes and type, against the peaks of the machine: a dict per
+        operator, largest time first. Unknown numbers are None. Record with ``record_shapes=True``.
+
+        ``peak_flops``, ``peak_bandwidth``: what the machine reaches, in operations and bytes per second; by default
+        those of the trace's device, if the table of devices has it. ``where`` chooses spans, as in `summary`.
+
+        >>> call = {"ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 2, "name": "aten::mm", "cat": "cpu_op"}
+        >>> call["args"] = {"Input Dims": [[64, 32], [32, 16]], "Input type": ["float", "float"]}
+        >>> recorded = opscope.read(json.dumps([call]).encode())
+        >>> row = recorded.roofline(peak_flops=1e11, peak_bandwidth=1e10)[0]
+        >>> row["flops"], row["bytes"], row["bound"], round(row["peak_share"], 3)
+        (65536, 14336, 'memory', 0.717)
+        """
+        return ResultRows(_core.roofline(self._core, where, peak_flops, peak_bandwidth), "rows")
+
+    def roofline_machine(
+        self,
+        *,
+        peak_flops: float | None = None,
+        peak_bandwidth: float | None = None,
+        where: str | None = None,
+    ) -> dict[str, int | float | str | None]:
+        """The machine of `roofline` and how much of the time it covers: "device", "peak_bandwidth", "time_ns",
+        "known_ns", the time of rows with FLOPs and bytes, and "known_share".
+
+        >>> trace.roofline_machine()["known_ns"]
+        0
+        """
+        return ResultRows(_core.roofline_machine(self._core, where, peak_flops, peak_bandwidth), "machine")[0]
+
     def diff(self, other: Trace | Sequence[Trace], *, by: str = "name", where: str | None = None) -> TraceDiff:
         """What became slower or faster from this run to the other, or to a list of other runs; see `opscope.diff`.
 
