@@ -50,7 +50,11 @@ CLI::Option* AddTo(CLI::App* app, const Option& option, std::vector<std::string>
   } else if (option.is_single || !option.is_operand()) {
     added->expected(1);
   }
-  if (!option.is_operand()) added->take_all();
+  if (!option.is_operand()) {
+    added->take_all();
+    // Else CLI11 takes a file behind the value for a further value, if another option follows the file.
+    if (!option.takes_files) added->allow_extra_args(false);
+  }
   return added;
 }
 
@@ -59,6 +63,7 @@ CLI::Option* AddTo(CLI::App* app, const Option& option, OptionSequence*) {
   CLI::Option* added = app->add_option(NamesOf(option), option.description);
   added->expected(1);
   added->take_all();
+  added->allow_extra_args(false);
   return added;
 }
 

@@ -42,6 +42,19 @@ TEST_F(Cli, AnswersWrongUsageWithTwoAndOneLine) {
   }
 }
 
+TEST_F(Cli, TakesOptionsBeforeAndBehindTheFileInAnyOrder) {
+  Put("a.json", kOneOp);
+  const std::string expected = Run("summary a.json --where 'name ~ out' --where 'duration > 1us' --limit 1 --json").out;
+  ASSERT_NE(expected.find("outer"), std::string::npos);
+  for (const char* arguments : {"summary --where 'name ~ out' --where 'duration > 1us' a.json --limit 1 --json",
+                                "summary --where 'name ~ out' a.json --where 'duration > 1us' --json --limit 1",
+                                "summary --json --where 'name ~ out' a.json --limit 1 --where 'duration > 1us'"}) {
+    EXPECT_EQ(Run(arguments).out, expected) << arguments;
+  }
+  EXPECT_EQ(Run("check --max spans=1 a.json -q").exit_code, 0);
+  EXPECT_EQ(Run("check --max spans=1 --min spans=2 a.json -q --csv").exit_code, 4);
+}
+
 TEST_F(Cli, RefusesNumbersOutOfTheirRangeAndTellsIt) {
   const std::string file = " " + Quoted(Put("a.json", kOneOp));
   const std::pair<std::string, std::string> cases[] = {
