@@ -10,6 +10,7 @@
 #include "analysis/device_work.h"
 #include "analysis/host_spans.h"
 #include "base/saturating.h"
+#include "opscope/analysis/contents.h"
 #include "opscope/analysis/overhead.h"
 
 namespace opscope {
@@ -54,14 +55,8 @@ AnswerBasis MeasureBasis(const Trace& trace, const std::vector<uint8_t>* selecte
   const uint64_t classified = basis.host_spans + basis.works + basis.step_spans;
   basis.other_spans = basis.spans - std::min(basis.spans, classified);
   if (selected != nullptr) basis.left_out = static_cast<uint64_t>(std::count(selected->begin(), selected->end(), 0));
-  if (spans.size() > 0) {
-    int64_t first = INT64_MAX, last = INT64_MIN;
-    for (uint32_t span = 0; span < spans.size(); ++span) {
-      first = std::min(first, spans.start[span].ns);
-      last = std::max(last, SaturatingAdd(spans.start[span].ns, spans.duration[span].ns));
-    }
-    basis.window_ns = SaturatingSubtract(last, first);
-  }
+  const TraceWindow window = WindowOfSpans(trace);
+  basis.window_ns = SaturatingSubtract(window.end_ns, window.start_ns);
   if (const Result<SpanOverheads> overhead = MeasureOverhead(trace); overhead.ok())
     basis.overhead_ns = std::llround(overhead.value().whole_ns);
   return basis;

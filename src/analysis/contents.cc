@@ -99,6 +99,17 @@ std::string StepRanges(const Trace& trace) {
   return ranges;
 }
 
+TraceWindow WindowOfSpans(const Trace& trace) {
+  const SpanColumns& spans = trace.spans();
+  if (spans.size() == 0) return {};
+  TraceWindow window{INT64_MAX, INT64_MIN};
+  for (size_t row = 0; row < spans.size(); ++row) {
+    window.start_ns = std::min(window.start_ns, spans.start[row].ns);
+    window.end_ns = std::max(window.end_ns, SaturatingAdd(spans.start[row].ns, spans.duration[row].ns));
+  }
+  return window;
+}
+
 int64_t FirstBegin(const Trace& trace) {
   const auto starts = trace.spans().start;
   return starts.empty() ? 0 : std::min_element(starts.begin(), starts.end())->ns;

@@ -86,7 +86,7 @@ constexpr ResultField<DiffMemory> kDiffMemoryFields[] = {
     {{"b_peak_bytes", "B peak", kBytes, "The same in B."}, [](const DiffMemory& m) { return m.b_peak_bytes; }},
 };
 
-// "3 slower, 1 new, 40 matched", and why there is no test where there is none.
+// "3 slower, 1 new, 40 matched", and why the rows have no test, if they have none.
 std::string DiffNote(const TraceDiff& diff) {
   size_t counts[5] = {};
   for (const DiffRow& row : diff.rows)

@@ -16,6 +16,8 @@
 
 #include "base/escaped_text.h"
 #include "base/json_object.h"
+#include "base/saturating.h"
+#include "opscope/analysis/contents.h"
 #include "opscope/report/quality.h"
 #include "report/code_points.h"
 #include "report/cut_off.h"
@@ -35,7 +37,7 @@ struct InfoFacts {
   const TraceInfo* info = nullptr;
   uint64_t processes = 0, tracks = 0;
   const Trace* trace = nullptr;
-  Timestamp first = {}, last = {};  // begin and end of the spans
+  TraceWindow window = {};
 };
 
 // Tracks and processes count when something happened on them.
@@ -64,13 +66,7 @@ std::pair<uint64_t, uint64_t> CountTracksAndProcesses(const Trace& trace) {
 InfoFacts FactsOf(const Trace& trace, std::string_view file = {}) {
   InfoFacts facts{.file = std::string(file), .info = &trace.info(), .trace = &trace};
   std::tie(facts.tracks, facts.processes) = CountTracksAndProcesses(trace);
-  const SpanColumns& spans = trace.spans();
-  for (size_t row = 0; row < spans.size(); ++row) {
-    const Timestamp start = spans.start[row];
-    const Timestamp end = start + spans.duration[row];
-    facts.first = row == 0 ? start : std::min(facts.first, start);
-    facts.last = row == 0 ? end : std::max(facts.last, end);
-  }
+  facts.window = WindowOfSpans(trace);
   return facts;
 }
 
@@ -107,8 +103,9 @@ constexpr ResultField<InfoFacts> kInfoFields[] = {
       "Base of the times since 1970, 0 if the file has none. In JSON a decimal text, as it exceeds 2^53."},
      [](const InfoFacts& f) { return f.info->epoch_ns; }},
     {{"start_ns", "", kTime, "First begin of the spans, since `epoch_ns`."},
-     [](const InfoFacts& f) { return f.first.ns; }},
-    {{"end_ns", "", kTime, "Last end of the spans, since `epoch_ns`."}, [](const InfoFacts& f) { return f.last.ns; }},
+     [](const InfoFacts& f) { return f.window.start_ns; }},
+    {{"end_ns", "", kTime, "Last end of the spans, since `epoch_ns`."},
+     [](const InfoFacts& f) { return f.window.end_ns; }},
     {{"problems", "", kNumber, "Number of problems. In CSV only: JSON lists them."},
      [](const InfoFacts& f) { return f.trace->problems().size(); }},
 };
@@ -191,7 +188,7 @@ std::string FormatInfo(const Trace& trace) {
       {"Format", info.format + (info.format_version.empty() ? "" : " " + info.format_version) +
                      (info.compressed == "none" ? "" : ", " + info.compressed)}};
   if (const std::optional<DumpCause> cause = CauseOfDump(trace)) lines.emplace_back("Dumped", DescribeDump(*cause));
-  lines.emplace_back("Time", HumanTime((facts.last - facts.first).ns));
+  lines.emplace_back("Time", HumanTime(SaturatingSubtract(facts.window.end_ns, facts.window.start_ns)));
   for (auto& [title, cell] : FactsTable(facts, false).TextLines(0)) {
     lines.emplace_back(title, std::move(cell));
     const std::string_view parent = title == "Processes" ? ParentProcess(trace) : std::string_view();

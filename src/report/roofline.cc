@@ -59,7 +59,8 @@ constexpr ResultField<RooflineRow> kRooflineFields[] = {
 };
 
 constexpr ResultField<RooflineReport> kMachineFields[] = {
-    {{"device", "Device", kText, "Name of the device whose peaks are in the table of devices; empty if there is none."},
+    {{"device", "Device", kText,
+      "Name of the device whose peaks are in the table of devices; empty if the table has no such device."},
      [](const RooflineReport& r) { return std::string_view(r.device); }},
     {{"peak_bandwidth", "Bandwidth", kAmount, "Bytes per second that its memory reaches."},
      [](const RooflineReport& r) { return AsNumber(r.peak_bandwidth); }},

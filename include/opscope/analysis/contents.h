@@ -52,6 +52,12 @@ struct ListedStep {
 };
 // Ordered by rank and start. O(spans log steps).
 [[nodiscard]] std::vector<ListedStep> ListSteps(const Trace& trace);
+// From the first begin to the last end of all spans, relative to the trace's epoch.
+struct TraceWindow {
+  int64_t start_ns = 0, end_ns = 0;
+};
+// Zeros without spans. O(spans).
+[[nodiscard]] TraceWindow WindowOfSpans(const Trace& trace);
 // Begin of the first span, relative to the trace's epoch; 0 without spans. O(spans).
 [[nodiscard]] int64_t FirstBegin(const Trace& trace);
 // The numbers of all steps as ranges, "0..7, 9"; "" for a trace without steps.

@@ -58,7 +58,7 @@ class Cause {
   std::optional<size_t> divisor_, needed_;
 };
 
-// The causes of each kind; what they cost is 0 if there are none.
+// The cause of each kind; a kind that the job does not have costs 0.
 std::vector<Cause> FindDeviceCauses(const Job& job);  // sync_points, launch_bound, host_device_copies
 std::vector<Cause> FindHostCauses(const Job& job);    // input_starvation, recompiles, device_allocations
 Cause FindSmallOps(const Job& job);

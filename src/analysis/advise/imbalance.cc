@@ -9,6 +9,7 @@
 
 #include "analysis/advise/causes.h"
 #include "analysis/host_spans.h"
+#include "analysis/steps_of_ranks.h"
 #include "base/saturating.h"
 #include "opscope/analysis/steps.h"
 
@@ -140,13 +141,8 @@ class ThreadComparison {
     if (lengths.size() < 2 || excess <= 0) return;
     cause->AddSaving(spans_[begin].step, excess);
     const auto intervals = longest.times.intervals();
-    cause->AddEvidence({RankOf(longest.track), TrackId{longest.track}, spans_[begin].name, intervals.front().begin,
-                        intervals.back().end});
-  }
-
-  int32_t RankOf(uint32_t track) const {
-    const ProcessId process = job_.trace.tracks().process[track];
-    return process == ProcessId::kNone ? -1 : job_.trace.processes().rank[Row(process)];
+    cause->AddEvidence({RankOfTrack(job_.trace, TrackId{longest.track}), TrackId{longest.track}, spans_[begin].name,
+                        intervals.front().begin, intervals.back().end});
   }
 
   const Job& job_;

@@ -14,6 +14,7 @@
 #include "analysis/steps_of_ranks.h"
 #include "base/saturating.h"
 #include "base/sort_runs.h"
+#include "opscope/analysis/contents.h"
 
 namespace opscope::advise {
 namespace {
@@ -116,7 +117,8 @@ class Collector {
     std::map<int32_t, RankActivity> ranks;
     FindSteps(&ranks);
     if (ranks.empty()) {
-      const RankStep window{.number = 0, .time = WindowOfTrace(), .track = TrackId::kNone};
+      const TraceWindow all = WindowOfSpans(trace_);
+      const RankStep window{.number = 0, .time = {all.start_ns, all.end_ns}, .track = TrackId::kNone};
       for (const auto* of_kind : {&streams, &threads})
         for (const auto& [rank, unused] : *of_kind)
           ranks[rank].steps = {window};
@@ -149,16 +151,6 @@ class Collector {
     uint8_t& traits = traits_[Row(name)];
     if (traits == 0) traits = TraitsOf(trace_.text(name));
     return traits;
-  }
-
-  Interval WindowOfTrace() const {
-    if (spans_.size() == 0) return {};
-    Interval window{INT64_MAX, INT64_MIN};
-    for (uint32_t span = 0; span < spans_.size(); ++span) {
-      window.begin = std::min(window.begin, spans_.start[span].ns);
-      window.end = std::max(window.end, TimeOf(span).end);
-    }
-    return window;
   }
 
   void FindSteps(std::map<int32_t, RankActivity>* ranks) const {
