@@ -140,7 +140,7 @@ opscope_code opscope_profiler_start(opscope_profiler* profiler, opscope_error* e
 opscope_code opscope_profiler_step(opscope_profiler* profiler, opscope_error* error);
 // Takes milliseconds, however much was recorded. A second call does nothing. INVALID_ARGUMENT: never started.
 opscope_code opscope_profiler_stop(opscope_profiler* profiler, opscope_error* error);
-// Writes the last complete recording atomically. INVALID_ARGUMENT: there is none. IO, NOT_FOUND: the system
+// Writes the last complete recording atomically. INVALID_ARGUMENT: no recording is complete. IO, NOT_FOUND: the system
 // refused.
 opscope_code opscope_profiler_save(const opscope_profiler* profiler, const char* path, opscope_error* error);
 
@@ -208,7 +208,7 @@ void opscope_set_thread_name(const char* name);
 int opscope_is_recording(void);
 
 // Reads the last complete recording of a profiler, without a file. The trace is independent of the profiler.
-// INVALID_ARGUMENT: there is none.
+// INVALID_ARGUMENT: no recording is complete.
 opscope_code opscope_trace_of_profiler(const opscope_profiler* profiler, opscope_trace** trace, opscope_error* error);
 
 #ifdef __cplusplus

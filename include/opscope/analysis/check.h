@@ -36,7 +36,7 @@ enum class CheckMetric : uint8_t {
   kPeakMemoryBytes,
   // The longest critical path of a rank (opscope/analysis/critical_path.h).
   kCriticalPathNs,
-  // Of the operator with the limit's name (opscope/analysis/op_summary.h); 0 if there is none.
+  // Of the operator with the limit's name (opscope/analysis/op_summary.h); 0 if the trace does not have it.
   kOpTotalNs,
   kOpSelfNs,
   kOpCount,

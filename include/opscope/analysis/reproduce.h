@@ -50,7 +50,7 @@ struct RecordedCall {
 };
 
 // True if the name can be that of an operator of torch: "aten::mm", "my_library::my_op".
-// Autograd nodes ("MulBackward0", "torch::autograd::AccumulateGrad") are none.
+// Autograd nodes ("MulBackward0", "torch::autograd::AccumulateGrad") are not operators.
 [[nodiscard]] bool IsOperatorName(std::string_view name);
 
 // The group of calls that took most time, of those with arguments if any has some;

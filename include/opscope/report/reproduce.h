@@ -27,7 +27,7 @@ namespace opscope {
 [[nodiscard]] Result<std::string> ReproduceScript(const Trace& trace, const RecordedCall& call, std::string_view file);
 
 // How many further groups the condition chose, and how to choose one of them: one
-// sentence; "" if there are none.
+// sentence; "" if it chose no further one.
 [[nodiscard]] std::string DescribeOtherCalls(const Trace& trace, const RecordedCall& call);
 
 }  // namespace opscope
