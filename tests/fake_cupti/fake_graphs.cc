@@ -68,7 +68,7 @@ std::uint64_t AddNode(std::uint32_t graph, Node node) {
   NotifyGraph(cupti::ResourceCallback::kGraphNodeCreated, {.graph = graph, .node = id, .type = node.type});
   if (before != 0) {
     NotifyGraph(cupti::ResourceCallback::kGraphNodeDependencyCreated,
-                {.graph = graph, .node = before, .dependency = id});
+                {.graph = graph, .node = id, .dependency = before});
   }
   return id;
 }

@@ -59,7 +59,7 @@ struct GraphData {
   GraphNode node;
   GraphNode original_node;  // that `node` was cloned from
   GraphNodeType node_type;
-  GraphNode dependency;  // that waits for `node`
+  GraphNode dependency;  // that `node` waits for, as seen on a device; CUPTI's header calls it "the dependent node"
   GraphExec exec;
 };
 

@@ -63,7 +63,7 @@ void GraphRecorder::Notice(ResourceCallback callback, const cupti::GraphData& da
       return;
     }
     case ResourceCallback::kGraphNodeDependencyCreated: {
-      const uint64_t from = NumberOf(data.node), to = NumberOf(data.dependency);
+      const uint64_t from = NumberOf(data.dependency), to = NumberOf(data.node);
       const MutexLock lock(mutex_);
       if (from != kNone && to != kNone) Connect(from, to);
       return;
