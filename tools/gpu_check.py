@@ -39,6 +39,7 @@ SECONDS = 570  # of the whole check, unless an option says otherwise
 MOST_KERNELS_APART = 0.1  # of two runs of one program
 MOST_READINGS_APART = 0.25  # medians of what NVML and CUPTI read while a device works
 MOST_ADDED = 0.6  # of what torch.profiler adds to a launch
+LAUNCHES = 20_000  # of a step of the program "launches"
 MOST_STOP = 1 / 20  # of what torch.profiler takes
 
 Part = Callable[[Runner], list[Check]]
@@ -127,16 +128,14 @@ def run_of_side(runner: Runner, program: str, side: str) -> Run:
 
 
 def added_time(runner: Runner) -> list[Check]:
-    runs = {side: run_of_side(runner, "launches", side) for side in ("none", "opscope", "torch")}
-    per_launch_us = {side: run.median_step and run.median_step * 1e6 / 100_000 for side, run in runs.items()}
-    none, ours, theirs = per_launch_us.values()
+    runs = {side: run_of_side(runner, "launches", side) for side in ("opscope", "torch")}
     what = "added time per launch"
-    if none is None or ours is None or theirs is None:
-        shown = [
-            f"{side} {f'{us:.3g} us' if us is not None else runs[side].why_not}" for side, us in per_launch_us.items()
-        ]
+    added_us = {side: run.added_to_step and run.added_to_step * 1e6 / LAUNCHES for side, run in runs.items()}
+    ours, theirs = added_us.values()
+    if ours is None or theirs is None:
+        shown = [f"{side} {f'{us:.3g} us' if us is not None else runs[side].why_not}" for side, us in added_us.items()]
         return [Check(what, False, f"per launch: {', '.join(shown)}")]
-    return [ratio_check(what, ours - none, theirs - none, MOST_ADDED, "us")]
+    return [ratio_check(what, ours, theirs, MOST_ADDED, "us")]
 
 
 def stop_time(runner: Runner) -> list[Check]:

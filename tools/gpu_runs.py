@@ -35,14 +35,16 @@ class Run:
     """What a program of gpu_programs.py has measured."""
 
     step: list[float] = dataclasses.field(default_factory=list)  # seconds, by round
+    base: list[float] = dataclasses.field(default_factory=list)  # the same before there was a profiler
     stop: list[float] = dataclasses.field(default_factory=list)
     device: str = ""
     stopping_for: float = 0.0  # seconds: it was stopped at its limit in the middle of a profiler's stop
     why_not: str = ""  # the time was over, in words; "" where it ended by itself
 
     @property
-    def median_step(self) -> float | None:
-        return statistics.median(self.step) if self.step else None
+    def added_to_step(self) -> float | None:
+        """Seconds. Both are of one process, because processes differ by more than a profiler adds."""
+        return statistics.median(self.step) - statistics.median(self.base) if self.step and self.base else None
 
     @property
     def stop_or_more(self) -> tuple[float, bool] | None:
@@ -72,6 +74,7 @@ def read_run(output: str, now: float, why_not: str = "") -> Run:
             continue
         run.device = said.get("device", run.device)
         run.step += [said["step"]] if "step" in said else []
+        run.base += [said["base"]] if "base" in said else []
         run.stop += [said["stop"]] if "stop" in said else []
         at = said.get("at", at)
     if why_not and len(run.step) > len(run.stop):

@@ -255,6 +255,13 @@ def test_torchs_numbers_stand_beside_ours():
         ), check
 
 
+def test_a_torch_that_writes_no_nodes_of_graphs_is_no_difference():
+    nodes = [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 1, "args": {}}]
+    ours = [{**nodes[0], "args": {"graph node id": 5}}]
+    assert "nodes of graphs" not in missed(ours, nodes)
+    assert "nodes of graphs" in missed(nodes, ours)
+
+
 @pytest.mark.parametrize(("ts", "held"), [("5.001", True), ("5.0010000001", True), ("5.002", False)])
 def test_a_nanosecond_of_rounding_is_no_difference(ts, held):
     """The kernel begins at 5 us; so far behind it the call is that launched it."""
