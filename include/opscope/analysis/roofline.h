@@ -43,7 +43,9 @@ struct RooflineRow {
   std::optional<int64_t> flops;
   // Bytes that all calls read and write at least; nullopt likewise.
   std::optional<int64_t> bytes;
-  // FLOPs per second at which the device computes with this type; nullopt: unknown.
+  // Some of its kernels compute with floats rounded to TF32, as their names say.
+  bool uses_tf32 = false;
+  // FLOPs per second at which the device computes with this type, or in TF32; nullopt: unknown.
   std::optional<double> peak_flops;
   // Share of the lower limit that was reached: of peak_flops if the row is bound by
   // computation, of the bandwidth if by memory; nullopt: unknown.
@@ -93,7 +95,7 @@ struct DevicePeaks {
   // Bytes per second.
   double bandwidth = 0;
   // FLOPs per second by type; 0: not stated.
-  double float64 = 0, float32 = 0, float16 = 0, bfloat16 = 0, float8 = 0;
+  double float64 = 0, float32 = 0, tensor_float32 = 0, float16 = 0, bfloat16 = 0, float8 = 0;
   // The document with these numbers.
   std::string_view source;
 };

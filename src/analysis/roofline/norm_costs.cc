@@ -12,7 +12,7 @@
 namespace opscope {
 namespace {
 
-// Positions of the arguments of one operator; -1: it has none.
+// Positions of the arguments of one operator; -1: it has none. Without a mask all three gradients are computed.
 struct NormLayout {
   int gradient = -1, input = 0, weight = 1, bias = 2, statistics = -1, training = -1, mask = -1;
 };
@@ -38,7 +38,8 @@ OperatorCost NormForward(const CallArguments& call, const NormLayout& at, Amount
 
 OperatorCost NormBackward(const CallArguments& call, const NormLayout& at, Amount rows) {
   const Argument *gradient = At(call, at.gradient), *input = At(call, at.input), *weight = At(call, at.weight);
-  const std::vector<bool> wanted = FlagsAt(call.list, static_cast<size_t>(at.mask), call.trace);
+  const std::vector<bool> wanted =
+      at.mask < 0 ? std::vector<bool>(3, true) : FlagsAt(call.list, static_cast<size_t>(at.mask), call.trace);
   if (gradient == nullptr || input == nullptr || wanted.size() != 3) return {};
   const int64_t per_element = 2 + (wanted[0] ? 7 + (weight ? 1 : 0) : 0) + (wanted[1] ? 2 : 0) + (wanted[2] ? 1 : 0);
   const Amount elements = Elements(*input), bytes = BytesPerElement(call, *input);
@@ -106,6 +107,12 @@ OperatorCost BatchNormBackwardCost(const CallArguments& call, const CostRule&, b
                : OperatorCost();
 }
 
+// input, grad_output, weight, running_mean, running_var, save_mean, save_var, epsilon, reserve
+OperatorCost CudnnBatchNormBackwardCost(const CallArguments& call, const CostRule&, bool) {
+  const Argument* input = call.Tensor(0);
+  return input ? NormBackward(call, {.gradient = 1, .input = 0, .weight = 2}, Channels(*input)) : OperatorCost();
+}
+
 // input, normalized_shape, weight, eps: square and sum 2, scale 1; weight 1; one statistic per row.
 OperatorCost RmsNormCost(const CallArguments& call, const CostRule&, bool) {
   const Argument *input = call.Tensor(0), *weight = call.Tensor(2);
@@ -123,6 +130,7 @@ constexpr CostRule kNormRules[] = {
     {"native_batch_norm", BatchNormCost},
     {"cudnn_batch_norm", BatchNormCost},
     {"native_batch_norm_backward", BatchNormBackwardCost},
+    {"cudnn_batch_norm_backward", CudnnBatchNormBackwardCost},
     {"_fused_rms_norm", RmsNormCost},
 };
 

@@ -137,6 +137,14 @@ TEST(RooflineCost, CountsNormalizations) {
   EXPECT_EQ(
       WorkOf("aten::native_batch_norm", {image, channel, channel, channel, channel, S("True"), S("0.1"), S("1e-05")}),
       (Work{7 * 96, 4 * (96 + 3 + 3 + 96 + 2 * 3)}));
+  const Work backward{13 * 96, 4 * (96 + 96 + 3 + 2 * 3 + 96 + 3 + 3)};
+  const auto none = T("unsigned char", {0});
+  EXPECT_EQ(WorkOf("aten::cudnn_batch_norm_backward",
+                   {image, image, channel, channel, channel, channel, channel, S("1e-05"), none}),
+            backward);
+  EXPECT_EQ(WorkOf("aten::native_batch_norm_backward", {image, image, channel, channel, channel, channel, channel,
+                                                        S("True"), S("1e-05"), L("[True, True, True]")}),
+            backward);
 }
 
 TEST(RooflineCost, IsUnknownWhereArgumentsAreMissingOrSenseless) {

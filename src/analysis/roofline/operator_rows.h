@@ -31,6 +31,8 @@ struct OperatorRows {
   std::vector<int64_t> host_ns;
   // By span: device time that belongs to its row, in ns. Empty if the trace has no work of a device.
   std::vector<int64_t> device_ns;
+  // By span: 1 if a kernel of its row works in TF32, as its name says. As long as device_ns.
+  std::vector<uint8_t> uses_tf32;
 };
 
 // What each name of a trace means, by StringId.

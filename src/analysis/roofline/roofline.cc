@@ -30,6 +30,7 @@ struct CallGroup {
   uint64_t calls = 0, with_formula = 0;
   int64_t host_ns = 0, device_ns = 0;
   bool is_unknown = false;  // the cost of a call is
+  bool uses_tf32 = false;
 };
 
 std::optional<double> Rate(const std::optional<int64_t>& amount, int64_t time_ns) {
@@ -52,6 +53,7 @@ std::vector<CallGroup> GroupCalls(const Trace& trace, const OperatorRows& rows, 
     group.host_ns = SaturatingAdd(group.host_ns, rows.host_ns[span]);
     group.device_ns = SaturatingAdd(group.device_ns, device_ns);
     if (rows.role[span] == OperatorRole::kFormula) ++group.with_formula;
+    group.uses_tf32 |= !rows.uses_tf32.empty() && rows.uses_tf32[span] != 0;
     // One that should only call others did work on the device itself.
     const bool is_bookkeeping = rows.role[span] == OperatorRole::kBookkeeping;
     group.is_unknown |= rows.role[span] == OperatorRole::kUnknown || (is_bookkeeping && device_ns > 0);
@@ -98,11 +100,11 @@ class Peaks {
     if (options_.peak_bandwidth) return options_.peak_bandwidth;
     return known_ == nullptr ? std::nullopt : std::optional(known_->bandwidth);
   }
-  std::optional<double> Flops(std::string_view dtype) const {
+  std::optional<double> Flops(std::string_view dtype, bool uses_tf32) const {
     if (options_.peak_flops) return options_.peak_flops;
     if (known_ == nullptr) return std::nullopt;
     const double peak = dtype == "double"                    ? known_->float64
-                        : dtype == "float"                   ? known_->float32
+                        : dtype == "float"                   ? (uses_tf32 ? known_->tensor_float32 : known_->float32)
                         : dtype == "c10::Half"               ? known_->float16
                         : dtype == "c10::BFloat16"           ? known_->bfloat16
                         : dtype.starts_with("c10::Float8_e") ? known_->float8
@@ -117,7 +119,7 @@ class Peaks {
 };
 
 void CompareWithPeaks(const Peaks& peaks, RooflineRow* row) {
-  row->peak_flops = peaks.Flops(row->dtype);
+  row->peak_flops = peaks.Flops(row->dtype, row->uses_tf32);
   const std::optional<double> bandwidth = peaks.Bandwidth();
   if (!row->flops || !row->bytes || !bandwidth || (*row->flops == 0 && *row->bytes == 0)) return;
   // Without FLOPs the limit is the memory, whatever the peak of computation is.
@@ -169,6 +171,7 @@ RooflineReport MeasureRoofline(const Trace& trace, const RooflineOptions& option
     if (group.is_unknown) cost = {};
     const Amount calls(static_cast<int64_t>(group.with_formula));
     row.calls += group.calls;
+    row.uses_tf32 |= group.uses_tf32;
     row.host_ns = SaturatingAdd(row.host_ns, group.host_ns);
     row.time_ns = SaturatingAdd(row.time_ns, rows.device_ns.empty() ? group.host_ns : group.device_ns);
     row.flops = (AmountOf(row.flops) + cost.flops * calls).value();

@@ -131,6 +131,22 @@ TEST(Roofline, FindsPeaksByTheNameOfTheDevice) {
     EXPECT_FALSE(peaks.source.empty());
 }
 
+TEST(Roofline, TakesThePeakOfTf32WhereAKernelSaysThatItComputesInIt) {
+  const auto peak = [](const char* kernel, const char* dtype) {
+    RooflineProgram program;
+    program.builder().AddMetadata("deviceProperties", R"([{"id": 0, "name": "NVIDIA H200"}])");
+    const auto matrix = T(dtype, {64, 64});
+    program.Add("aten::mm", 0, 10, {matrix, matrix});
+    program.Add("cudaLaunchKernel", 2, 3, {}, 5, "cuda_runtime");
+    program.Kernel(kernel, 20, 30, 5);
+    return MeasureRoofline(program.Build()).rows.at(0).peak_flops;
+  };
+  EXPECT_EQ(peak("sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nchw", "float"), 494.7e12);
+  EXPECT_EQ(peak("cutlass_80_tensorop_s1688gemm_128x128_16x5_nn_align4", "float"), 494.7e12);
+  EXPECT_EQ(peak("cutlass_80_simt_sgemm_128x64_8x5_nn_align1", "float"), 67e12);
+  EXPECT_EQ(peak("nvjet_tf32", "c10::Half"), 989.5e12);
+}
+
 TEST(Roofline, KnowsNoDeviceWhereTheMetadataIsSenseless) {
   for (const char* json : {"", "[", "[{\"name\"", "[{\"name\":\"H100 80GB HBM3", "{\"name\": \"NVIDIA H200\"}", "\"\\",
                            R"([{"name": "NVIDIA H200"}, {"name": "NVIDIA H100 80GB HBM3"}])"}) {
