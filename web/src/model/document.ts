@@ -1,0 +1,234 @@
+// The data document `opscope.web/1` as TypeScript types (docs/reference/web_data.md), and its check.
+//
+// Times of the document are nanoseconds on the clock of `opscope info`. The rest of the page computes with numbers
+// relative to the begin of that clock ("relative times"), which are exact even where the clock's own values exceed
+// 2^53; `Origin` in this file converts in both directions.
+// SPDX-License-Identifier: Apache-2.0
+import { parseExact } from "./numbers.ts";
+
+// An integer of the document: a number, or digits beyond +-2^53.
+export type Integer = number | string;
+
+// A column of integers: base64 of a zlib stream of LEB128 varints of the zigzag of each value. d = 1: differences.
+export interface PackedColumn {
+  n: number;
+  d: 0 | 1;
+  z: string;
+}
+
+export type Unit = "text" | "number" | "time" | "bytes" | "amount" | "share" | "double" | "truth";
+
+export interface ColumnDescription {
+  key: string;
+  // Heading; "": the key stands in.
+  title: string;
+  unit: Unit;
+  documentation: string;
+}
+
+export interface FoldedRows {
+  rows: number;
+  sums: Partial<Record<string, Integer>>;
+}
+
+export interface TableData {
+  columns: ColumnDescription[];
+  // An array per column. Texts are indices into `strings`, -1 for null.
+  values: (Integer | boolean | null)[][];
+  // Per row, the part [a, b) of the timeline it describes. Only steps and findings have it.
+  ranges?: ([Integer, Integer] | null)[];
+  folded: FoldedRows | null;
+  why_empty: string;
+}
+
+export type TableName =
+  | "steps"
+  | "devices"
+  | "findings"
+  | "operators"
+  | "kernels"
+  | "modules"
+  | "memory_devices"
+  | "memory_rows"
+  | "compare"
+  | "problems";
+
+export interface StepsSummary {
+  count: Integer;
+  mean_ns: Integer | null;
+  p50_ns: Integer | null;
+  p99_ns: Integer | null;
+  min_ns: Integer | null;
+  max_ns: Integer | null;
+  stddev_ns: Integer | null;
+}
+
+export interface TrackData {
+  // "PID/TID".
+  id: string;
+  title: string;
+  // Heading above the track: "python (1234)".
+  group: string;
+  kind: "thread" | "stream" | "other";
+  // -1: unknown.
+  rank: number;
+  // Spans of the whole trace.
+  spans: number;
+  // Spans of this document.
+  kept: number;
+  // Greatest depth + 1 among kept spans and folded blocks.
+  rows: number;
+}
+
+export interface KeptColumns {
+  start: PackedColumn;
+  duration: PackedColumn;
+  // Duration less self time.
+  covered: PackedColumn;
+  depth: PackedColumn;
+  // Indices into `strings`.
+  name: PackedColumn;
+  category: PackedColumn;
+}
+
+export interface CounterData {
+  name: number;
+  group: string;
+  unit: "bytes" | "number";
+  times: PackedColumn;
+  values: number[];
+}
+
+export interface TimelineData {
+  tracks: TrackData[];
+  // Kept spans of all tracks, one after the other, within a track in pre-order; asynchronous spans follow.
+  kept: KeptColumns;
+  // Blocks that stand for spans that are left out.
+  folded: {
+    spans: number;
+    track: PackedColumn;
+    depth: PackedColumn;
+    start: PackedColumn;
+    duration: PackedColumn;
+    count: PackedColumn;
+  };
+  // By index of the kept span, ascending. `value` is the index of a JSON text.
+  arguments: { span: PackedColumn; key: PackedColumn; value: PackedColumn; left_out: number };
+  // Call stack of kept spans: one frame per line, outermost first.
+  stacks?: { span: PackedColumn; stack: PackedColumn };
+  // Kind 0 launch, 1 fwdbwd, 2 async, 3 other; indices of kept spans.
+  flows: { kind: PackedColumn; from: PackedColumn; to: PackedColumn; left_out: number };
+  counters: CounterData[];
+  // Of the whole trace: how many spans have which name.
+  names: { name: PackedColumn; count: PackedColumn };
+}
+
+export interface TreeData {
+  metric: "time" | "device_time" | "memory" | "flops";
+  unit: Unit;
+  name: PackedColumn;
+  // Parents come before children; node 0 is the root.
+  parent: PackedColumn;
+  // 0 root, 1 thread, 2 device, 3 operator, 4 range, 5 python call, 6 module.
+  kind: PackedColumn;
+  count: PackedColumn;
+  total: PackedColumn;
+  self: PackedColumn;
+  folded: number;
+}
+
+export interface MemoryData {
+  // Step functions: `bytes[k]` holds from `times[k]` until `times[k + 1]`.
+  curves: { device: number; category: number; times: PackedColumn; bytes: PackedColumn; error_bytes: Integer }[];
+  peaks: {
+    device: number;
+    time_ns: Integer;
+    bytes: Integer;
+    // [index of the name, index of the category, bytes]
+    parts: [number, number, Integer][];
+    other_bytes: Integer;
+  }[];
+}
+
+export type Verdict = "good" | "usable" | "doubtful";
+
+export interface WebDocument {
+  schema: string;
+  producer: string;
+  title: string;
+  files: string[];
+  clock: { start_ns: Integer; end_ns: Integer; epoch_ns: Integer | null };
+  // Of the whole trace.
+  spans: Integer;
+  quality: { verdict: Verdict; reasons: string[] };
+  strings: string[];
+  tables: Partial<Record<TableName, TableData>>;
+  overview: {
+    steps: StepsSummary | null;
+    memory_peak: { device: string; bytes: Integer; time_ns: Integer | null }[];
+  };
+  timeline: TimelineData;
+  trees: TreeData[];
+  memory: MemoryData;
+  about: { info: Record<string, unknown> };
+}
+
+const kSchema = "opscope.web/";
+const kMajor = "1";
+
+// An error whose message is a sentence for the reader of the page.
+export class DocumentError extends Error {}
+
+// Parses the text of the data element. Throws DocumentError if the text is no document of this major version.
+export function parseDocument(text: string, schema: string | null): WebDocument {
+  checkSchema(schema);
+  if (text.trim() === "") throw new DocumentError("This page has no data. `opscope report` writes pages with data.");
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    throw new DocumentError("The data of this page is damaged: it is not JSON. Write the report again.");
+  }
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
+    throw new DocumentError("The data of this page is damaged: it is not an object. Write the report again.");
+  }
+  const document = parsed as WebDocument;
+  checkSchema(document.schema);
+  for (const member of ["clock", "quality", "strings", "tables", "timeline"] as const) {
+    if (typeof document[member] !== "object" || document[member] === null) {
+      throw new DocumentError(`The data of this page is damaged: it has no "${member}". Write the report again.`);
+    }
+  }
+  return document;
+}
+
+function checkSchema(schema: unknown): void {
+  const version = typeof schema === "string" && schema.startsWith(kSchema) ? schema.slice(kSchema.length) : "";
+  if (version.split(".")[0] === kMajor) return;
+  throw new DocumentError(
+    `The data of this page has the schema "${String(schema)}", and this page reads ${kSchema}${kMajor}. ` +
+      "Write the report again with one version of opscope.",
+  );
+}
+
+// The begin of the clock, and conversions between exact times and times relative to it.
+export class Origin {
+  readonly start: bigint;
+  // Length of the whole range in ns, at least 1.
+  readonly length: number;
+
+  constructor(clock: WebDocument["clock"]) {
+    this.start = parseExact(clock.start_ns) ?? 0n;
+    const end = parseExact(clock.end_ns) ?? this.start;
+    this.length = end > this.start ? Number(end - this.start) : 1;
+  }
+
+  relative(time: Integer | bigint): number {
+    return Number((typeof time === "bigint" ? time : (parseExact(time) ?? this.start)) - this.start);
+  }
+
+  // The time on the clock of `opscope info`, exact: for data-value and the address.
+  exact(relative: number): bigint {
+    return this.start + BigInt(Math.round(relative));
+  }
+}

@@ -1,0 +1,59 @@
+// The page: heading, verdict, controls, tabs and their panels.
+// SPDX-License-Identifier: Apache-2.0
+import type { ComponentType } from "preact";
+import type { Tab } from "../model/address.ts";
+import type { WebDocument } from "../model/document.ts";
+import { visibleText } from "../model/numbers.ts";
+import { About, aboutEmpty } from "./about.tsx";
+import { Compare, compareEmpty } from "./compare.tsx";
+import { Controls } from "./controls.tsx";
+import { FlameGraph, flameEmpty } from "./flame.tsx";
+import { Kernels, kernelsEmpty } from "./kernels.tsx";
+import { Memory, memoryEmpty } from "./memory.tsx";
+import { Modules, modulesEmpty } from "./modules.tsx";
+import { Operators, operatorsEmpty } from "./operators.tsx";
+import { Overview, overviewEmpty } from "./overview.tsx";
+import { type Page, PageContext } from "./page_context.ts";
+import { Panel } from "./panel.tsx";
+import { DataQuality } from "./quality.tsx";
+import { TabList } from "./tab_list.tsx";
+import { Timeline, timelineEmpty } from "./timeline.tsx";
+
+const kViews: Record<Tab, { View: ComponentType; empty: (document: WebDocument) => string }> = {
+  overview: { View: Overview, empty: overviewEmpty },
+  timeline: { View: Timeline, empty: timelineEmpty },
+  flame: { View: FlameGraph, empty: flameEmpty },
+  operators: { View: Operators, empty: operatorsEmpty },
+  kernels: { View: Kernels, empty: kernelsEmpty },
+  memory: { View: Memory, empty: memoryEmpty },
+  modules: { View: Modules, empty: modulesEmpty },
+  compare: { View: Compare, empty: compareEmpty },
+  about: { View: About, empty: aboutEmpty },
+};
+
+export function App({ page }: { page: Page }) {
+  return (
+    <PageContext.Provider value={page}>
+      <header class="head">
+        <div class="title">
+          <h1>{visibleText(page.document.title)}</h1>
+          <DataQuality />
+        </div>
+        <Controls />
+      </header>
+      <nav aria-label="Views of the trace">
+        <TabList />
+      </nav>
+      <main>
+        {page.store.tabs.map((tab) => {
+          const { View, empty } = kViews[tab];
+          return (
+            <Panel key={tab} tab={tab} empty={empty(page.document)}>
+              {() => <View />}
+            </Panel>
+          );
+        })}
+      </main>
+    </PageContext.Provider>
+  );
+}

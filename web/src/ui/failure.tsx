@@ -1,0 +1,30 @@
+// Errors as sentences: of the whole page, and of one tab.
+// SPDX-License-Identifier: Apache-2.0
+import { Component, type ComponentChildren } from "preact";
+import { DocumentError } from "../model/document.ts";
+
+export function Failure(props: { message: string }) {
+  return (
+    <p class="failure" role="alert">
+      {props.message}
+    </p>
+  );
+}
+
+export function failureText(error: unknown): string {
+  if (error instanceof DocumentError) return error.message;
+  return `The page failed: ${error instanceof Error ? error.message : String(error)}. Please report it with this text.`;
+}
+
+// A tab that fails leaves the other tabs usable.
+export class FailureBoundary extends Component<{ children: ComponentChildren }, { message: string }> {
+  override state = { message: "" };
+
+  override componentDidCatch(error: unknown): void {
+    this.setState({ message: failureText(error) });
+  }
+
+  override render() {
+    return this.state.message === "" ? this.props.children : <Failure message={this.state.message} />;
+  }
+}

@@ -1,0 +1,34 @@
+// The theme: `auto` follows the system at once; `data-theme` of the root is the theme in effect.
+// SPDX-License-Identifier: Apache-2.0
+import { useEffect, useState } from "preact/hooks";
+
+export type ThemeChoice = "auto" | "light" | "dark";
+
+// The choice of `opscope report --theme`.
+function writtenChoice(): ThemeChoice {
+  const choice = document.documentElement.dataset["themeChoice"];
+  return choice === "light" || choice === "dark" ? choice : "auto";
+}
+
+export function useTheme(): [ThemeChoice, (choice: ThemeChoice) => void] {
+  const [choice, setChoice] = useState(writtenChoice);
+  useEffect(() => {
+    const system = window.matchMedia("(prefers-color-scheme: dark)");
+    const apply = () => {
+      const isDark = choice === "auto" ? system.matches : choice === "dark";
+      document.documentElement.dataset["theme"] = isDark ? "dark" : "light";
+    };
+    apply();
+    system.addEventListener("change", apply);
+    return () => system.removeEventListener("change", apply);
+  }, [choice]);
+  return [choice, setChoice];
+}
+
+// Calls `onChange` when the theme in effect changes: for canvases, which have to draw again. Returns the function that
+// ends it.
+export function watchTheme(onChange: () => void): () => void {
+  const observer = new MutationObserver(onChange);
+  observer.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  return () => observer.disconnect();
+}
