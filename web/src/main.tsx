@@ -8,6 +8,8 @@ import { Failure, failureText } from "./ui/failure.tsx";
 import { connectLocation } from "./ui/location.ts";
 import "./ui/theme.css";
 import "./ui/page.css";
+import "./ui/table.css";
+import "./ui/print.css";
 
 function start(root: HTMLElement): void {
   const element = document.getElementById("opscope-data");

@@ -1,12 +1,87 @@
-// The tab About.
+// The tab About: what was recorded, where and with which options, and the problems that the import found.
 // SPDX-License-Identifier: Apache-2.0
-import type { WebDocument } from "../model/document.ts";
+import type { Unit, WebDocument } from "../model/document.ts";
+import { parseNumber, visibleText } from "../model/numbers.ts";
+import { titleOf } from "../model/tables.ts";
+import { DocumentTable } from "./document_table.tsx";
+import { Figure } from "./figure.tsx";
+import { usePage } from "./page_context.ts";
 
-// Why the tab has no data; "": it has.
+// About never lacks data: it says at least where the page comes from.
 export function aboutEmpty(_document: WebDocument): string {
   return "";
 }
 
+// Members of `opscope info` that the page shows elsewhere.
+const kElsewhere = new Set(["schema", "problems", "quality"]);
+
+type Facts = Record<string, unknown>;
+
+function isFacts(value: unknown): value is Facts {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 export function About() {
-  return <h2>About</h2>;
+  const { document } = usePage();
+  const { info } = document.about;
+  const facts: Facts = {};
+  const groups: [string, Facts][] = [];
+  for (const [key, value] of Object.entries(info)) {
+    if (kElsewhere.has(key)) continue;
+    if (isFacts(value)) {
+      groups.push([titleOf(key), value]);
+    } else {
+      facts[key] = value;
+    }
+  }
+  // The clock of the document is exact where JSON readers round.
+  for (const key of ["start_ns", "end_ns", "epoch_ns"] as const) {
+    if (key in facts) facts[key] = document.clock[key];
+  }
+  const page = { producer: document.producer, data: document.schema, files: document.files.join(", ") };
+  return (
+    <>
+      <div class="facts">
+        <FactList title="Report" facts={page} />
+        <FactList title="Trace" facts={facts} />
+        {groups.map(([title, group]) => (
+          <FactList key={title} title={title} facts={group} />
+        ))}
+      </div>
+      <DocumentTable name="Problems" table="problems" wraps />
+    </>
+  );
+}
+
+function FactList(props: { title: string; facts: Facts }) {
+  const entries = Object.entries(props.facts);
+  if (entries.length === 0) return null;
+  return (
+    <section class="card">
+      <h2>{props.title}</h2>
+      <dl>
+        {entries.map(([key, value]) => (
+          <div key={key}>
+            <dt>{visibleText(titleOf(key))}</dt>
+            <dd>
+              <Fact name={key} value={value} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function unitOf(key: string): Unit {
+  return /_ns$/.test(key) ? "time" : /(^|_)bytes$/.test(key) ? "bytes" : /share$/.test(key) ? "share" : "number";
+}
+
+function Fact(props: { name: string; value: unknown }) {
+  const { name, value } = props;
+  if (value === null) return <Figure value={null} unit="text" />;
+  const number = typeof value === "number" || unitOf(name) !== "number" ? parseNumber(value) : null;
+  if (number !== null) return <Figure value={number} unit={unitOf(name)} />;
+  if (typeof value === "boolean") return <Figure value={value} unit="truth" />;
+  return <Figure value={typeof value === "string" ? value : JSON.stringify(value)} unit="text" />;
 }

@@ -8,6 +8,7 @@ import { About, aboutEmpty } from "./about.tsx";
 import { Compare, compareEmpty } from "./compare.tsx";
 import { Controls } from "./controls.tsx";
 import { FlameGraph, flameEmpty } from "./flame.tsx";
+import { Foot } from "./foot.tsx";
 import { Kernels, kernelsEmpty } from "./kernels.tsx";
 import { Memory, memoryEmpty } from "./memory.tsx";
 import { Modules, modulesEmpty } from "./modules.tsx";
@@ -54,6 +55,7 @@ export function App({ page }: { page: Page }) {
           );
         })}
       </main>
+      <Foot />
     </PageContext.Provider>
   );
 }

@@ -1,12 +1,20 @@
-// The tab Memory.
+// The tab Memory: what each device allocated, and which operators hold its peak.
 // SPDX-License-Identifier: Apache-2.0
 import type { WebDocument } from "../model/document.ts";
+import { DocumentTable, whyEmpty } from "./document_table.tsx";
 
 // Why the tab has no data; "": it has.
-export function memoryEmpty(_document: WebDocument): string {
-  return "";
+export function memoryEmpty(document: WebDocument): string {
+  const reason = whyEmpty(document, "memory_devices");
+  const hasCurves = document.memory.curves.length > 0;
+  return reason !== "" && !hasCurves && whyEmpty(document, "memory_rows") !== "" ? reason : "";
 }
 
 export function Memory() {
-  return <h2>Memory</h2>;
+  return (
+    <>
+      <DocumentTable name="Memory" table="memory_devices" />
+      <DocumentTable name="Memory by operator" table="memory_rows" hasHues />
+    </>
+  );
 }

@@ -1,12 +1,13 @@
-// The tab Modules.
+// The tab Modules: the modules of the program, in the order of calls.
 // SPDX-License-Identifier: Apache-2.0
 import type { WebDocument } from "../model/document.ts";
+import { DocumentTable, whyEmpty } from "./document_table.tsx";
 
 // Why the tab has no data; "": it has.
-export function modulesEmpty(_document: WebDocument): string {
-  return "";
+export function modulesEmpty(document: WebDocument): string {
+  return whyEmpty(document, "modules");
 }
 
 export function Modules() {
-  return <h2>Modules</h2>;
+  return <DocumentTable name="Modules" table="modules" keys={["name", "count", "total_ns", "self_ns"]} />;
 }
