@@ -111,10 +111,10 @@ function withCommas(text: string): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
-// A text of numbers in three parts, so that a column can be aligned on the decimal point: "1", ".235", " ms".
-export function splitNumber(text: string): [string, string, string] {
-  const match = /^(-?[\d,]+)(\.\d+)?( .*)?$/.exec(text);
-  return match === null ? [text, "", ""] : [match[1]!, match[2] ?? "", match[3] ?? ""];
+// A formatted number in two parts, before and from the decimal point, or the unit if it has no point: "1", ".235 ms".
+export function splitNumber(text: string): [string, string] {
+  const match = /^(-?[\d,]+)((?:\.\d+)?(?: .*)?)$/.exec(text);
+  return match === null ? [text, ""] : [match[1]!, match[2]!];
 }
 
 // Control characters, direction marks and lone halves of surrogate pairs.

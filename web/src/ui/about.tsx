@@ -81,7 +81,20 @@ function Fact(props: { name: string; value: unknown }) {
   const { name, value } = props;
   if (value === null) return <Figure value={null} unit="text" />;
   const number = typeof value === "number" || unitOf(name) !== "number" ? parseNumber(value) : null;
+  if (name === "epoch_ns" && number !== null) return <Moment nanoseconds={number} />;
   if (number !== null) return <Figure value={number} unit={unitOf(name)} />;
   if (typeof value === "boolean") return <Figure value={value} unit="truth" />;
   return <Figure value={typeof value === "string" ? value : JSON.stringify(value)} unit="text" />;
+}
+
+// A time of the system's clock, with its date if it has one.
+function Moment({ nanoseconds }: { nanoseconds: number | bigint }) {
+  const milliseconds = Number(nanoseconds) / 1e6;
+  const hasDate = milliseconds > 0 && milliseconds < 8.64e15;
+  return (
+    <>
+      {hasDate && `${new Date(milliseconds).toISOString().slice(0, 19).replace("T", " ")} UTC, `}
+      <Figure value={nanoseconds} unit="time" />
+    </>
+  );
 }

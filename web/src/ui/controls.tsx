@@ -59,21 +59,23 @@ function Search() {
   const matches = names === null ? 0 : countMatches(names, query);
   return (
     <div class="search" role="search">
-      <input
-        ref={field}
-        type="search"
-        aria-label="Search"
-        aria-keyshortcuts="/"
-        placeholder="Search spans"
-        autocomplete="off"
-        spellcheck={false}
-        value={query}
-        onInput={(event) => store.set({ query: event.currentTarget.value })}
-        onKeyDown={onKeyDown}
-      />
-      <output class="matches" role="status" aria-label="Search results" data-value={matches}>
-        {query === "" ? "" : `${countText(matches)} ${matches === 1 ? "match" : "matches"}`}
-      </output>
+      <div class="field">
+        <input
+          ref={field}
+          type="search"
+          aria-label="Search"
+          aria-keyshortcuts="/"
+          placeholder="Search spans"
+          autocomplete="off"
+          spellcheck={false}
+          value={query}
+          onInput={(event) => store.set({ query: event.currentTarget.value })}
+          onKeyDown={onKeyDown}
+        />
+        <output class="matches" role="status" aria-label="Search results" data-value={matches}>
+          {query === "" ? "" : `${countText(matches)} ${matches === 1 ? "match" : "matches"}`}
+        </output>
+      </div>
       <button type="button" class="icon" aria-label="Previous match" title="Previous match (Shift+Enter)" onClick={() => void go(-1)}>
         ↑
       </button>

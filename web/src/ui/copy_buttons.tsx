@@ -16,7 +16,14 @@ function copySelection(text: string): boolean {
   return isCopied;
 }
 
+// Chromium reports an error to the console when a frame without permission tries.
+function mayWriteClipboard(): boolean {
+  const { featurePolicy } = document as Document & { featurePolicy?: { allowsFeature(feature: string): boolean } };
+  return featurePolicy?.allowsFeature("clipboard-write") ?? true;
+}
+
 async function copy(text: string): Promise<boolean> {
+  if (!mayWriteClipboard()) return copySelection(text);
   try {
     await navigator.clipboard.writeText(text);
     return true;

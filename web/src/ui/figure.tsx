@@ -10,15 +10,15 @@ export function Figure(props: { value: Value; unit: Unit }) {
   );
 }
 
-// The text of a number in parts with fixed widths, which aligns a column on the decimal point.
+// The text of a number in two parts. The part from the decimal point on has one width in a column, which aligns the
+// column on the decimal point.
 export function AlignedNumber({ text, unit }: { text: string; unit: Unit }) {
   if (unit === "text" || unit === "number" || unit === "truth") return <>{text}</>;
-  const [whole, fraction, suffix] = splitNumber(text);
+  const [whole, tail] = splitNumber(text);
   return (
     <>
       {whole}
-      <span class="fraction">{fraction}</span>
-      <span class="suffix">{suffix}</span>
+      <span class="tail">{tail}</span>
     </>
   );
 }

@@ -1,6 +1,6 @@
 // The tabs: one tab stop, arrow keys move and activate (docs of the page, section 3.1).
 // SPDX-License-Identifier: Apache-2.0
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Tab } from "../model/address.ts";
 import { useAddress, usePage } from "./page_context.ts";
 
@@ -20,6 +20,11 @@ export function TabList() {
   const { store } = usePage();
   const current = useAddress((state) => state.tab);
   const list = useRef<HTMLDivElement>(null);
+
+  // On narrow screens the list scrolls; the address may name a tab that is out of view.
+  useEffect(() => {
+    list.current?.querySelector(`#tab-${current}`)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [current]);
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
