@@ -7,6 +7,8 @@
 // Up to this many rows all exist, so that the browser's own search finds them.
 export const kAllRows = 150;
 const kMargin = 15;
+// A print has at most this many rows.
+export const kPrintedRows = 1000;
 
 export interface RowWindow {
   // Rows [first, end) exist.

@@ -120,7 +120,8 @@ export interface TimelineData {
   flows: { kind: PackedColumn; from: PackedColumn; to: PackedColumn; left_out: number };
   counters: CounterData[];
   // Of the whole trace: how many spans have which name.
-  names: { name: PackedColumn; count: PackedColumn };
+  // left_out_spans: spans whose names did not fit into the page.
+  names: { name: PackedColumn; count: PackedColumn; left_out_spans?: number };
 }
 
 export interface TreeData {

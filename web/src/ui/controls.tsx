@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { adjacentMatch } from "../model/matches.ts";
 import { countMatches, decodeNames, type NameCounts } from "../model/names.ts";
 import { countText } from "../model/numbers.ts";
+import { failureText } from "./failure.tsx";
 import { Help } from "./help.tsx";
 import { useAddress, usePage } from "./page_context.ts";
 import { takesText } from "./text_fields.ts";
@@ -11,7 +12,7 @@ import { type ThemeChoice, useTheme } from "./theme.ts";
 
 export function Controls() {
   return (
-    <div class="controls" role="toolbar" aria-label="Search and appearance">
+    <div class="controls" role="group" aria-label="Search and appearance">
       <Search />
       <ThemeSelect />
       <Help />
@@ -23,10 +24,12 @@ function Search() {
   const { document: data, store } = usePage();
   const query = useAddress((state) => state.query);
   const [names, setNames] = useState<NameCounts | null>(null);
+  const [failure, setFailure] = useState("");
   const field = useRef<HTMLInputElement>(null);
 
   useEffect(() => {
-    if (query !== "" && names === null) void decodeNames(data).then(setNames);
+    if (query === "" || names !== null) return;
+    decodeNames(data).then(setNames, (error: unknown) => setFailure(failureText(error)));
   }, [query === "", names === null]);
 
   useEffect(() => {
@@ -43,7 +46,7 @@ function Search() {
 
   const go = async (step: 1 | -1) => {
     const span = await adjacentMatch(data, store.state.query, store.state.span, step);
-    if (span !== null) store.set({ span });
+    if (span !== null) store.set({ span, tab: "timeline" });
   };
 
   const onKeyDown = (event: KeyboardEvent) => {
@@ -57,6 +60,8 @@ function Search() {
   };
 
   const matches = names === null ? 0 : countMatches(names, query);
+  const leftOut = query === "" ? 0 : (data.timeline.names.left_out_spans ?? 0);
+  const text = `${leftOut > 0 ? "≈ " : ""}${countText(matches)} ${matches === 1 ? "match" : "matches"}`;
   return (
     <div class="search" role="search">
       <div class="field">
@@ -72,8 +77,14 @@ function Search() {
           onInput={(event) => store.set({ query: event.currentTarget.value })}
           onKeyDown={onKeyDown}
         />
-        <output class="matches" role="status" aria-label="Search results" data-value={matches}>
-          {query === "" ? "" : `${countText(matches)} ${matches === 1 ? "match" : "matches"}`}
+        <output
+          class="matches"
+          role="status"
+          aria-label="Search results"
+          data-value={matches}
+          data-error={leftOut > 0 ? leftOut : undefined}
+        >
+          {query === "" ? "" : failure || text}
         </output>
       </div>
       <button type="button" class="icon" aria-label="Previous match" title="Previous match (Shift+Enter)" onClick={() => void go(-1)}>

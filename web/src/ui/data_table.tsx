@@ -5,9 +5,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { kAllRows, rowWindow } from "../layout/row_window.ts";
+import { kAllRows, kPrintedRows, rowWindow } from "../layout/row_window.ts";
 import type { Sort } from "../model/address.ts";
-import { format } from "../model/numbers.ts";
+import { countText, format } from "../model/numbers.ts";
 import { hueOf } from "../model/palette.ts";
 import { foldedValue } from "../model/table_text.ts";
 import { type Column, nextSort, type Table } from "../model/tables.ts";
@@ -84,6 +84,11 @@ export function DataTable(props: DataTableProps) {
           <Spacer rows={count - view.end} columns={table.columns.length} />
         </table>
       </div>
+      {count > kPrintedRows && (
+        <p class="printed">
+          The first {countText(kPrintedRows)} of {countText(count)} rows.
+        </p>
+      )}
       {rows.length === 0 && filter !== "" && <p class="empty">No row matches the filter.</p>}
     </section>
   );
@@ -104,7 +109,24 @@ function useRowWindow(box: { current: HTMLDivElement | null }, count: number) {
       observer.disconnect();
     };
   }, [count <= kAllRows]);
+  const isPrinting = useIsPrinting();
+  if (isPrinting) return { first: 0, end: Math.min(count, kPrintedRows) };
   return rowWindow(count, kRowHeight, scroll.top, scroll.height);
+}
+
+function useIsPrinting(): boolean {
+  const [isPrinting, setIsPrinting] = useState(false);
+  useEffect(() => {
+    const begin = () => setIsPrinting(true);
+    const end = () => setIsPrinting(false);
+    window.addEventListener("beforeprint", begin);
+    window.addEventListener("afterprint", end);
+    return () => {
+      window.removeEventListener("beforeprint", begin);
+      window.removeEventListener("afterprint", end);
+    };
+  }, []);
+  return isPrinting;
 }
 
 function Heading(props: { column: Column; sort: Sort | null; onPress: () => void }) {
