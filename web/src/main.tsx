@@ -8,6 +8,7 @@ import { Failure, failureText } from "./ui/failure.tsx";
 import { connectLocation } from "./ui/location.ts";
 import "./ui/theme.css";
 import "./ui/page.css";
+import "./ui/controls.css";
 import "./ui/table.css";
 import "./ui/print.css";
 

@@ -22,7 +22,7 @@ export function foldedName(rows: number): string {
 // A cell of the folded row. null: the column has no sum.
 export function foldedValue(table: Table, column: Column): Value {
   if (table.folded === null) return null;
-  if (table.columns[table.nameColumn] === column) return foldedName(table.folded.rows);
+  if (table.columns[Math.max(0, table.nameColumn)] === column) return foldedName(table.folded.rows);
   return table.folded.sums.get(column.key) ?? null;
 }
 

@@ -104,7 +104,11 @@ export function compareTexts(a: string, b: string): number {
 
 // The table of the document with its texts and exact numbers.
 export function readTable(data: TableData, strings: readonly string[]): Table {
-  const columns = data.columns.map((description, at) => readColumn(description, data.values[at] ?? [], strings));
+  const taken = new Set(data.columns.map((column) => column.title));
+  const columns = data.columns.map((description, at) => {
+    const title = description.title === "" ? titleOf(description.key, taken) : description.title;
+    return readColumn({ ...description, title }, data.values[at] ?? [], strings);
+  });
   const folded =
     data.folded === null
       ? null
@@ -122,11 +126,13 @@ function readColumn(
     if (unit === "text") return typeof value === "number" ? (strings[value] ?? null) : null;
     return typeof value === "boolean" ? value : parseNumber(value);
   };
-  return { key, title: title === "" ? titleOf(key) : title, unit, documentation, values: values.map(read) };
+  return { key, title, unit, documentation, values: values.map(read) };
 }
 
-// A heading for a column that has none: "total_with_recursion_ns" becomes "Total with recursion".
-export function titleOf(key: string): string {
-  const words = key.replace(/_(ns|bytes)$/, "").replaceAll("_", " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
+// A heading for a column that has none: "total_with_recursion_ns" becomes "Total with recursion", or "Total with
+// recursion ns" where another column has the shorter one.
+export function titleOf(key: string, taken: ReadonlySet<string> = new Set()): string {
+  const title = (text: string) => text.charAt(0).toUpperCase() + text.slice(1).replaceAll("_", " ");
+  const short = title(key.replace(/_(ns|bytes)$/, ""));
+  return taken.has(short) ? title(key) : short;
 }

@@ -44,6 +44,19 @@ describe("Table.rows", () => {
   });
 });
 
+describe("readTable", () => {
+  it("makes headings from keys and keeps them apart", () => {
+    const strings = new StringTable();
+    const data = packTable(strings, ["name:text", "peak_bytes:bytes", "peak_ns:time", "self_share:share"], []);
+    data.columns[1]!.title = "Peak";
+    expect(readTable(data, strings.texts).columns.map((column) => column.title)).toEqual(["Name", "Peak", "Peak ns", "Self share"]);
+  });
+
+  it("reads unknown texts and numbers as null", () => {
+    expect(table([[null, null, null]]).columns.map((column) => column.values[0])).toEqual([null, null, null]);
+  });
+});
+
 describe("nextSort", () => {
   it("sorts numbers falling and names rising at first, then turns", () => {
     const [name, count] = kRows.columns;

@@ -1,4 +1,4 @@
-// The tab Modules: the modules of the program, in the order of calls.
+// The tab Modules: the modules of the program, the heaviest first.
 // SPDX-License-Identifier: Apache-2.0
 import type { WebDocument } from "../model/document.ts";
 import { DocumentTable, whyEmpty } from "./document_table.tsx";
@@ -9,5 +9,5 @@ export function modulesEmpty(document: WebDocument): string {
 }
 
 export function Modules() {
-  return <DocumentTable name="Modules" table="modules" keys={["name", "count", "total_ns", "self_ns"]} />;
+  return <DocumentTable name="Modules" table="modules" keys={["name", "count", "total_ns", "self_ns"]} firstSort={{ key: "total_ns", falling: true }} hasHues />;
 }
