@@ -43,6 +43,14 @@ add_library(opscope_dep_protozero INTERFACE)
 target_include_directories(opscope_dep_protozero SYSTEM INTERFACE ${OPSCOPE_PROTOZERO_INCLUDE_DIR})
 add_library(opscope::dep_protozero ALIAS opscope_dep_protozero)
 
+find_path(OPSCOPE_BOOST_INCLUDE_DIR boost/math/distributions/students_t.hpp)
+if(NOT OPSCOPE_BOOST_INCLUDE_DIR)
+  opscope_missing("Boost.Math" libboost-dev)
+endif()
+add_library(opscope_dep_boost_math INTERFACE)  # its headers alone
+target_include_directories(opscope_dep_boost_math SYSTEM INTERFACE ${OPSCOPE_BOOST_INCLUDE_DIR})
+add_library(opscope::dep_boost_math ALIAS opscope_dep_boost_math)
+
 find_package(CLI11 CONFIG QUIET)
 if(NOT TARGET CLI11::CLI11)
   opscope_missing("CLI11" libcli11-dev)

@@ -31,6 +31,7 @@ VENDOR_HEADERS = {
     "libdeflate": r"libdeflate\.h",
     "protozero": r"protozero/",
     "CLI11": r"CLI/",
+    "Boost.Math": r"boost/math/",
     "nanobind": r"nanobind/",
     "Python": r"Python\.h|frameobject\.h|structmember\.h|internal/pycore_",
     "torch": r"torch/|ATen/|c10/|caffe2/",

@@ -44,7 +44,6 @@ struct MeanDifference {
   std::optional<Test> test;  // nullopt: a side has fewer than 3 samples
 };
 
-// O(sqrt(samples)).
 [[nodiscard]] MeanDifference CompareMeans(const SampleMoments& a, const SampleMoments& b);
 
 // For each p-value whether the Benjamini-Hochberg procedure rejects its hypothesis at the false discovery rate `rate`.
