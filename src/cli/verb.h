@@ -44,6 +44,7 @@ Verb MemoryVerb();
 Verb CriticalPathVerb();
 Verb CheckVerb();
 Verb ReproduceVerb();
+Verb ReportVerb();
 Verb RooflineVerb();
 Verb AnalyzeMegEngineVerb();
 // `find_duckdb` must be there when they run.

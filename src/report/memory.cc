@@ -22,15 +22,6 @@ constexpr const char* kTorchDeviceTypes[] = {"cpu",  "cuda", "mkldnn", "opengl",
                                              "fpga", "maia", "xla",    "vulkan", "metal",  "xpu",   "mps",
                                              "meta", "hpu",  "ve",     "lazy",   "ipu",    "mtia",  "privateuseone"};
 
-// "cpu", "cuda:0".
-std::string MemoryDeviceText(const MemoryPlace& place) {
-  const bool is_known =
-      place.device_type >= 0 && place.device_type < static_cast<int32_t>(std::size(kTorchDeviceTypes));
-  const std::string type =
-      is_known ? kTorchDeviceTypes[place.device_type] : "type " + std::to_string(place.device_type);
-  return place.device < 0 ? type : type + ":" + std::to_string(place.device);
-}
-
 constexpr ResultColumn kMemoryRank{"rank", "Rank", kNumber, "Rank of the process; -1 if the input does not say it.",
                                    kIfKnown};
 constexpr ResultColumn kMemoryDeviceType{"device_type", "", kNumber,
@@ -41,7 +32,7 @@ constexpr ResultColumn kMemoryDeviceName{"", "Device", kText};
 constexpr auto kMemoryRankValue = [](const auto& r) { return r.place.rank; };
 constexpr auto kMemoryDeviceTypeValue = [](const auto& r) { return r.place.device_type; };
 constexpr auto kMemoryDeviceValue = [](const auto& r) { return r.place.device; };
-constexpr auto kMemoryDeviceNameValue = [](const auto& r) { return MemoryDeviceText(r.place); };
+constexpr auto kMemoryDeviceNameValue = [](const auto& r) { return MemoryDeviceName(r.place); };
 
 constexpr ResultField<DeviceMemoryRow> kMemoryDeviceFields[] = {
     {kMemoryRank, kMemoryRankValue},
@@ -102,6 +93,14 @@ constexpr ResultField<StepMemoryRow> kMemoryStepFields[] = {
 };
 
 }  // namespace
+
+std::string MemoryDeviceName(const MemoryPlace& place) {
+  const bool is_known =
+      place.device_type >= 0 && place.device_type < static_cast<int32_t>(std::size(kTorchDeviceTypes));
+  const std::string type =
+      is_known ? kTorchDeviceTypes[place.device_type] : "type " + std::to_string(place.device_type);
+  return place.device < 0 ? type : type + ":" + std::to_string(place.device);
+}
 
 const ResultDescription& MemoryResult() {
   static const ResultDescription description = DescribeResult<OperatorMemoryRow>(

@@ -8,11 +8,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 #include "opscope/analysis/memory_usage.h"
 #include "opscope/report/result_table.h"
 #include "opscope/trace.h"
 
 namespace opscope {
+
+// "cpu", "cuda:0".
+[[nodiscard]] std::string MemoryDeviceName(const MemoryPlace& place);
 
 [[nodiscard]] const ResultDescription& MemoryResult();
 [[nodiscard]] const ResultDescription& MemoryDeviceResult();

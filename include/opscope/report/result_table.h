@@ -22,6 +22,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -201,6 +202,13 @@ class ResultTable {
   void AppendJson(size_t limit, std::string* out) const;
   // Appends "key":value,... of one row, without braces. REQUIRES: row < size()
   void AppendJsonMembers(size_t row, std::string* out) const;
+  // Appends "columns":[{"key","title","unit","shown","documentation"}, ...],"values":[[...], ...] of the first `rows`
+  // rows, with one list of values per column that has a key. A text is the number that text_number gives it, -1 if
+  // unknown; integers beyond 2^53 are texts of digits. `shown`: text tables have the column too.
+  void AppendJsonColumns(size_t rows, const std::function<uint32_t(std::string_view)>& text_number,
+                         std::string* out) const;
+  // Sum of a column's integers from row `first` on, unknown ones left out; it saturates. nullopt: no such column.
+  [[nodiscard]] std::optional<int64_t> SumFrom(size_t first, std::string_view key) const;
   // A copy of the values, for Arrow and Python. nullopt: all rows.
   [[nodiscard]] std::shared_ptr<const OwnedTable> ToTable(std::optional<size_t> limit = std::nullopt) const;
 

@@ -1,0 +1,124 @@
+// The level of a device is a sum over its allocations in order of time; the levels of categories are sums over the rows
+// of the memory timeline, in which a storage moves from one category to another when an operator writes to it.
+//
+//   time 10  +100 (activation)      level 100    ACTIVATION 100
+//   time 20   becomes a gradient    level 100    ACTIVATION   0    GRADIENT 100
+//
+// Times of equal events are one point, that of the last of them.
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/analysis/memory_curves.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "analysis/steps_of_ranks.h"
+#include "base/saturating.h"
+#include "opscope/torch/memory_timeline.h"
+
+namespace opscope {
+namespace {
+
+void AddPoint(int64_t time_ns, int64_t bytes, MemoryCurve* curve) {
+  if (!curve->times_ns.empty() && curve->times_ns.back() == time_ns) {
+    curve->bytes.back() = bytes;
+  } else if (curve->bytes.empty() || curve->bytes.back() != bytes) {
+    curve->times_ns.push_back(time_ns);
+    curve->bytes.push_back(bytes);
+  }
+}
+
+std::map<MemoryPlace, std::vector<uint32_t>> AllocationsByPlace(const Trace& trace) {
+  const AllocationColumns& allocations = trace.allocations();
+  std::vector<int32_t> rank_of_track;
+  for (uint32_t track = 0; track < trace.tracks().size(); ++track)
+    rank_of_track.push_back(RankOfTrack(trace, TrackId{track}));
+  std::map<MemoryPlace, std::vector<uint32_t>> rows;
+  for (uint32_t row = 0; row < allocations.size(); ++row) {
+    const uint32_t track = Row(allocations.track[row]);
+    const int32_t rank = track < rank_of_track.size() ? rank_of_track[track] : -1;
+    rows[{rank, allocations.device_type[row], allocations.device[row]}].push_back(row);
+  }
+  for (auto& [place, of_place] : rows)
+    std::stable_sort(of_place.begin(), of_place.end(),
+                     [&](uint32_t a, uint32_t b) { return allocations.time[a] < allocations.time[b]; });
+  return rows;
+}
+
+MemoryCurve LevelOf(const Trace& trace, const MemoryPlace& place, const std::vector<uint32_t>& rows) {
+  const AllocationColumns& allocations = trace.allocations();
+  MemoryCurve curve{.place = place, .category = {}, .times_ns = {}, .bytes = {}};
+  int64_t level = 0;
+  if (const int64_t known = allocations.total_allocated[rows[0]]; known != -1)
+    level = SaturatingSubtract(known, allocations.bytes[rows[0]]);
+  for (const uint32_t row : rows) {
+    level = SaturatingAdd(level, allocations.bytes[row]);
+    AddPoint(allocations.time[row].ns, level, &curve);
+  }
+  return curve;
+}
+
+// The curves of one device by category, those that hold nothing included.
+using CategoryCurves = std::array<MemoryCurve, kMemoryCategories>;
+
+CategoryCurves CategoriesOf(const MemoryTimeline& timeline, const MemoryPlace& place) {
+  CategoryCurves curves;
+  std::array<int64_t, kMemoryCategories> bytes{};
+  for (size_t category = 0; category < kMemoryCategories; ++category) {
+    curves[category].place = place;
+    curves[category].category = MemoryCategoryName(static_cast<MemoryCategory>(category));
+  }
+  const auto add = [&](MemoryCategory category, int64_t change) {
+    int64_t& level = bytes[static_cast<size_t>(category)];
+    level = SaturatingAdd(level, change);
+  };
+  bool has_begun = false;
+  for (const MemoryTimelineRow& row : timeline.rows) {
+    if (row.device_type != place.device_type || row.device != place.device) continue;
+    switch (row.action) {
+      case MemoryAction::kPreexisting:
+      case MemoryAction::kCreate:
+        add(row.category, row.bytes);
+        break;
+      case MemoryAction::kIncrementVersion:
+        add(row.category, SaturatingSubtract(0, row.bytes));
+        add(row.next_category, row.bytes);
+        break;
+      case MemoryAction::kDestroy:
+        add(row.category, SaturatingSubtract(0, row.bytes));
+        break;
+    }
+    if (row.action == MemoryAction::kPreexisting) continue;  // before the first event
+    for (size_t category = 0; category < kMemoryCategories; ++category) {
+      if (has_begun || bytes[category] != 0) AddPoint(row.time.ns, bytes[category], &curves[category]);
+    }
+    has_begun = true;
+  }
+  return curves;
+}
+
+}  // namespace
+
+std::vector<MemoryCurve> MeasureMemoryCurves(const Trace& trace) {
+  std::vector<MemoryCurve> curves;
+  const std::map<MemoryPlace, std::vector<uint32_t>> rows = AllocationsByPlace(trace);
+  if (rows.empty()) return curves;
+  std::map<std::pair<int32_t, int32_t>, size_t> ranks_of_device;
+  for (const auto& [place, of_place] : rows)
+    ++ranks_of_device[{place.device_type, place.device}];
+  const bool is_shared = std::any_of(ranks_of_device.begin(), ranks_of_device.end(),
+                                     [](const auto& of_device) { return of_device.second > 1; });
+  const MemoryTimeline timeline = is_shared ? MemoryTimeline() : BuildMemoryTimeline(trace);
+  for (const auto& [place, of_place] : rows) {
+    curves.push_back(LevelOf(trace, place, of_place));
+    if (!timeline.has_operators) continue;
+    for (MemoryCurve& curve : CategoriesOf(timeline, place)) {
+      const auto holds = [](int64_t bytes) { return bytes != 0; };
+      if (std::any_of(curve.bytes.begin(), curve.bytes.end(), holds)) curves.push_back(std::move(curve));
+    }
+  }
+  return curves;
+}
+
+}  // namespace opscope

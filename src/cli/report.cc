@@ -1,0 +1,125 @@
+// `opscope report`: one HTML page that shows a trace, or the traces of a job, in any browser.
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/exit_code.h"
+#include "cli/open_browser.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+#include "cli/verb.h"
+#include "opscope/analysis/quality.h"
+#include "opscope/export/html.h"
+#include "opscope/merge.h"
+
+namespace opscope {
+namespace {
+
+struct ReportVerbOptions {
+  CommonOptions common;
+  OutputOptions output;
+  std::string baseline;
+  uint64_t max_size = PageOptions::kDefaultBytes;
+  std::string title;
+  std::string theme = "auto";
+  bool open = false;
+};
+
+// "run.json" of "/home/me/run.json".
+std::string LastPart(const std::string& file) {
+  const std::string name = InputName(file);
+  const size_t slash = name.rfind('/');
+  return slash == std::string::npos || slash + 1 == name.size() ? name : name.substr(slash + 1);
+}
+
+// "rank0.json", "rank0.json, rank1.json", "rank0.json and 7 more".
+std::string TitleOf(const std::vector<std::string>& files) {
+  if (files.size() == 2) return files[0] + ", " + files[1];
+  return files[0] + (files.size() > 1 ? " and " + std::to_string(files.size() - 1) + " more" : "");
+}
+
+Result<Trace> OpenJob(const CommonOptions& common) {
+  Result<std::vector<Trace>> traces = OpenInputs(common);
+  if (!traces.ok()) return traces.error();
+  if (traces.value().size() == 1) return std::move(traces.value()[0]);
+  std::vector<MergeInput> inputs;
+  for (size_t i = 0; i < common.files.size(); ++i)
+    inputs.push_back({std::move(traces.value()[i]), InputName(common.files[i]), -1});
+  Result<Merged> merged = MergeTraces(std::move(inputs));
+  if (!merged.ok()) return merged.error();
+  return std::move(merged.value().trace);
+}
+
+int WritePage(const Trace& trace, const Trace* baseline, const ReportVerbOptions& options) {
+  HtmlExportOptions how;
+  for (const std::string& file : options.common.files)
+    how.files.push_back(LastPart(file));
+  how.title = options.title.empty() ? TitleOf(how.files) : options.title;
+  how.baseline = baseline;
+  how.page = {.max_bytes = options.max_size, .theme = PageThemeFromName(options.theme).value_or(PageTheme::kAuto)};
+  if (options.output.path != "-") return ExitFor(ExportHtml(trace, options.output.path, how));
+  const Result<std::string> page = HtmlText(trace, how);
+  return ExitFor(page.ok() ? WriteStandardOutput(page.value()) : Status(page.error()));
+}
+
+int ReportOnJob(const ReportVerbOptions& options) {
+  const Result<Trace> trace = OpenJob(options.common);
+  if (!trace.ok()) return ExitFor(trace.error());
+  Result<Trace> baseline = Trace();
+  if (!options.baseline.empty()) baseline = OpenInput(options.baseline, options.common);
+  if (!baseline.ok()) return ExitFor(baseline.error());
+  if (const int written = WritePage(trace.value(), options.baseline.empty() ? nullptr : &baseline.value(), options))
+    return written;
+  int code = kExitDone;
+  const std::string name = options.common.files.size() == 1 ? options.common.files[0] : options.output.path;
+  code = WorseExit(code, ReportInput(trace.value(), name, options.common));
+  if (!options.baseline.empty())
+    code = WorseExit(code, ReportInput(baseline.value(), options.baseline, options.common));
+  if (JudgeQuality(trace.value()).verdict == Verdict::kDoubtful) code = WorseExit(code, kExitPartial);
+  if (!options.open) return code;
+  if (const Status opened = OpenBrowser(FileAddress(options.output.path)); !opened.ok())
+    PrintError(opened.error().message);  // the page is there all the same
+  return code;
+}
+
+int RunReport(const ReportVerbOptions& options) {
+  if (options.max_size < PageOptions::kMinBytes)
+    return UsageError("report: --max-size: a page takes at least 1M");
+  if (options.open && options.output.path == "-")
+    return UsageError("report: --open: the page needs a file, -o OUT.html");
+  std::vector<std::string> inputs = options.common.files;
+  if (!options.baseline.empty()) inputs.push_back(options.baseline);
+  if (const int refused = RefuseInputAsOutput("report", options.output.path, inputs)) return refused;
+  return UseInput(options.common.files[0], [&] { return ReportOnJob(options); });
+}
+
+}  // namespace
+
+Verb ReportVerb() {
+  auto options = std::make_shared<ReportVerbOptions>();
+  Verb verb{.names = {"report"},
+            .description = "one HTML page for the browser: timeline, flame graph, tables, memory",
+            .run = [options] { return RunReport(*options); }};
+  AddCommonOptions(&verb, &options->common);
+  AddOutputOptions(&verb, &options->output);
+  verb.Add({.names = {"--baseline"},
+            .target = &options->baseline,
+            .description = "the run to compare with, as `opscope diff BASELINE FILE` does"});
+  verb.Add({.names = {"--max-size"},
+            .target = &options->max_size,
+            .description = "largest size of the page (suffixes K, M, G), at least 1M; default 10M; what does not fit is "
+                           "folded, and the page says how much"});
+  verb.Add({.names = {"--title"},
+            .target = &options->title,
+            .description = "title of the page, instead of the name of the file"});
+  verb.Add({.names = {"--theme"},
+            .target = &options->theme,
+            .description = "the colours at first; auto follows the system",
+            .choices = {"auto", "light", "dark"}});
+  verb.Add({.names = {"--open"}, .target = &options->open, .description = "open the page: $BROWSER, or the desktop's"});
+  return verb;
+}
+
+}  // namespace opscope

@@ -1,0 +1,49 @@
+// The parts of a page's data. Each function appends one value to `out` and takes its texts' numbers from `strings`.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "opscope/report/html.h"
+#include "report/html/page_strings.h"
+
+namespace opscope {
+
+// {"steps": {...}, ...}; at most about max_bytes, rows that do not fit are folded.
+void AppendPageTables(const PageResults& results, size_t max_bytes, PageStrings* strings, std::string* out);
+
+// The list "trees"; the lightest nodes are left out beyond about max_bytes.
+void AppendPageTrees(const PageResults& results, size_t max_bytes, PageStrings* strings, std::string* out);
+
+// The object "memory", curves with fewer points beyond about max_bytes.
+void AppendPageMemory(const PageResults& results, size_t max_bytes, PageStrings* strings, std::string* out);
+
+// The parts of the timeline that do not depend on which spans are kept: the members "counters" and "names".
+void AppendPageCounters(const PageResults& results, size_t max_bytes, PageStrings* strings, std::string* out);
+void AppendPageNames(const PageResults& results, size_t max_bytes, PageStrings* strings, std::string* out);
+
+// How much of each kind the rest of the timeline has.
+struct TimelineLimits {
+  TimelineBudget levels;
+  // Most bytes of the texts of arguments, and of call stacks.
+  size_t argument_bytes = 0, stack_bytes = 0;
+  size_t flows = 0;
+};
+// The members "tracks", "kept", "folded", "arguments", "stacks", "flows" and "left_out".
+void AppendPageSpans(const PageResults& results, const TimelineLimits& limits, PageStrings* strings, std::string* out);
+
+// An integer; beyond 2^53 a text of digits, because JavaScript reads numbers as doubles.
+void AppendPageInteger(int64_t value, std::string* out);
+
+// The name of a process for people, with its number: "python (1234)".
+[[nodiscard]] std::string ProcessText(const Trace& trace, ProcessId process);
+
+// Replaces in out, from `begin` on, what must not stand in a script element or a script: "<", U+2028, U+2029. JSON has
+// them in texts only, where an escape stands for them.
+void EscapeForScript(size_t begin, std::string* out);
+
+}  // namespace opscope

@@ -1,0 +1,92 @@
+// The texts of a page's data, each once: other members refer to them by index. Texts of a part that is written anew in
+// a smaller size can be taken back.
+//
+//   strings.Keep();                       // what was added so far stays
+//   WriteTimeline(budget, &strings);
+//   if (IsTooLarge()) strings.TakeBack();   // to what Keep kept
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text_interner.h"
+#include "opscope/trace.h"
+
+namespace opscope {
+
+class PageStrings {
+ public:
+  // max_bytes: longer texts are cut, and end with an ellipsis.
+  PageStrings(const Trace& trace, size_t max_bytes)
+      : trace_(trace), max_bytes_(max_bytes), of_trace_(trace.string_count(), kUnknown) {
+    Of(std::string_view());
+  }
+
+  uint32_t Of(std::string_view text) {
+    if (text.size() <= max_bytes_) return Add(text);
+    size_t end = max_bytes_;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
+      --end;
+    ++cut_;
+    return Add(std::string(text.substr(0, end)) + "\xe2\x80\xa6");
+  }
+  // kNone is "".
+  uint32_t Of(StringId id) {
+    if (Row(id) >= of_trace_.size()) return 0;
+    uint32_t& number = of_trace_[Row(id)];
+    if (number == kUnknown) number = Of(trace_.text(id));
+    return number;
+  }
+
+  void Keep() {
+    for (uint32_t i = 0; i < late_.size(); ++i)
+      kept_.Add(late_.text(i));
+    late_.Clear();
+    kept_bytes_ = bytes_;
+  }
+  void TakeBack() {
+    for (uint32_t& number : of_trace_) {
+      if (number >= kept_.size()) number = kUnknown;
+    }
+    late_.Clear();
+    bytes_ = kept_bytes_;
+  }
+
+  // About the length of all texts in the data.
+  size_t bytes() const { return bytes_; }
+  // Of those since the last Keep.
+  size_t late_bytes() const { return bytes_ - kept_bytes_; }
+
+  size_t size() const { return kept_.size() + late_.size(); }
+  std::string_view text(size_t number) const {
+    const auto index = static_cast<uint32_t>(number);
+    return index < kept_.size() ? kept_.text(index) : late_.text(index - kept_.size());
+  }
+  const Trace& trace() const { return trace_; }
+
+ private:
+  static constexpr uint32_t kUnknown = 0xffffffff;
+
+  uint32_t Add(std::string_view text) {
+    const uint32_t found = kept_.Find(text);
+    if (found != TextInterner::kNone) return found;
+    const uint32_t before = late_.size(), number = late_.Add(text);
+    if (late_.size() > before) bytes_ += text.size() + 3;
+    return kept_.size() + number;
+  }
+
+  const Trace& trace_;
+  size_t max_bytes_;
+  std::vector<uint32_t> of_trace_;  // by StringId
+  TextInterner kept_, late_;
+  size_t bytes_ = 0, kept_bytes_ = 0;
+  uint64_t cut_ = 0;
+};
+
+}  // namespace opscope

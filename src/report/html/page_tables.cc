@@ -1,0 +1,230 @@
+// The tables of a page, as the verbs that compute them describe their columns. Those that no verb has are described
+// here: works by name, modules by name, problems. If a table is too large, its last rows are folded into their sums.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "base/json_object.h"
+#include "base/saturating.h"
+#include "opscope/report/advise.h"
+#include "opscope/report/devices.h"
+#include "opscope/report/diff.h"
+#include "opscope/report/memory.h"
+#include "opscope/report/steps.h"
+#include "opscope/report/summary.h"
+#include "report/html/page_parts.h"
+#include "report/result_units.h"
+
+namespace opscope {
+namespace {
+
+using namespace result_units;
+
+using PageRange = std::optional<std::pair<int64_t, int64_t>>;
+
+struct PageTable {
+  std::string_view key;
+  ResultTable table;
+  std::string why_empty;
+  std::vector<PageRange> ranges = {};
+  // Shares of the bytes of all tables.
+  size_t weight = 1;
+};
+
+constexpr ResultField<OpSummaryRow> kPageWorkFields[] = {
+    {{"name", "Name", kText, "Name of the kernel, copy or set."},
+     [](const Trace& trace, const OpSummaryRow& r) { return trace.text(r.name); }},
+    {{"count", "Count", kNumber, "How often it ran."}, [](const OpSummaryRow& r) { return r.count; }},
+    {{"total_ns", "Total", kTime, "Sum of the durations."},
+     [](const OpSummaryRow& r) { return r.total_with_recursion_ns; }},
+    {{"mean_ns", "Mean", kTime, "`total_ns` over `count`, rounded down."},
+     [](const OpSummaryRow& r) { return r.mean_ns(); }},
+    {{"min_ns", "Min", kTime, "Shortest duration."}, [](const OpSummaryRow& r) { return r.min_ns; }},
+    {{"p50_ns", "P50", kTime, "Half of the durations are not longer."}, [](const OpSummaryRow& r) { return r.p50_ns; }},
+    {{"p99_ns", "P99", kTime, "99 of 100 durations are not longer."}, [](const OpSummaryRow& r) { return r.p99_ns; }},
+    {{"max_ns", "Max", kTime, "Longest duration."}, [](const OpSummaryRow& r) { return r.max_ns; }},
+};
+
+constexpr ResultField<OpSummaryRow> kPageModuleFields[] = {
+    {{"name", "Name", kText, "Name of the module."},
+     [](const Trace& trace, const OpSummaryRow& r) { return trace.text(r.name); }},
+    {{"count", "Count", kNumber, "Number of calls."}, [](const OpSummaryRow& r) { return r.count; }},
+    {{"total_ns", "Total", kTime, "Time of the calls that do not lie inside a call of the same name on the same track."},
+     [](const OpSummaryRow& r) { return r.total_ns; }},
+    {{"self_ns", "Self", kTime, "Time without direct children."}, [](const OpSummaryRow& r) { return r.self_ns; }},
+    {{"mean_ns", "Mean", kTime, "Mean duration, rounded down."}, [](const OpSummaryRow& r) { return r.mean_ns(); }},
+    {{"device_total_ns", "Device total", kTime, "Time on devices launched beneath the calls.", kIfNonZero},
+     [](const OpSummaryRow& r) { return r.device_total_ns; }},
+};
+
+struct PageProblem {
+  size_t row = 0;
+};
+
+constexpr ResultField<PageProblem> kPageProblemFields[] = {
+    {{"severity", "Severity", kText, "`info`, `data_loss` or `error`."},
+     [](const Trace& trace, const PageProblem& p) {
+       constexpr std::string_view kNames[] = {"info", "data_loss", "error"};
+       return kNames[static_cast<size_t>(trace.problems().severity[p.row])];
+     }},
+    {{"kind", "Kind", kText, "Kind of problem."},
+     [](const Trace& trace, const PageProblem& p) { return trace.text(trace.problems().kind[p.row]); }},
+    {{"count", "Count", kNumber, "How often."},
+     [](const Trace& trace, const PageProblem& p) { return trace.problems().count[p.row]; }},
+    {{"first_offset", "First at byte", kNumber, "Byte of the first one in the input; -1: unknown.", kIfKnown},
+     [](const Trace& trace, const PageProblem& p) { return trace.problems().first_offset[p.row]; }},
+    {{"message", "Message", kText, "The problem as a sentence."},
+     [](const Trace& trace, const PageProblem& p) { return trace.text(trace.problems().message[p.row]); }},
+};
+
+std::vector<PageRange> RangesOfSteps(const StepReport& steps) {
+  std::vector<PageRange> ranges;
+  for (const StepTimes& step : steps.rows)
+    ranges.push_back({{step.start_ns, SaturatingAdd(step.start_ns, step.duration_ns)}});
+  return ranges;
+}
+
+// The longest evidence is the best example of a finding.
+std::vector<PageRange> RangesOfFindings(const Advice& advice) {
+  std::vector<PageRange> ranges;
+  for (const Finding& finding : advice.findings) {
+    PageRange& range = ranges.emplace_back();
+    int64_t longest = -1;
+    for (const Evidence& evidence : finding.evidence) {
+      const int64_t length = SaturatingSubtract(evidence.end_ns, evidence.start_ns);
+      if (length <= longest) continue;
+      longest = length;
+      range = {evidence.start_ns, evidence.end_ns};
+    }
+  }
+  return ranges;
+}
+
+ResultTable ProblemTable(const Trace& trace) {
+  std::vector<PageProblem> problems(trace.problems().size());
+  for (size_t row = 0; row < problems.size(); ++row)
+    problems[row].row = row;
+  return MakeResultTable<PageProblem>(PageProblemResult(), kPageProblemFields, trace, problems);
+}
+
+// As the verb with --sort would order it. REQUIRES: the table has the column.
+ResultTable Sorted(ResultTable table, std::string_view key) {
+  const Status sorted = table.Sort(key);
+  OPSCOPE_CHECK(sorted.ok());
+  return table;
+}
+
+std::vector<PageTable> TablesOf(const PageResults& results) {
+  const Trace& trace = *results.trace;
+  const std::string no_spans = "The trace has no spans.";
+  const auto or_no_spans = [&](const char* why) { return trace.spans().size() == 0 ? no_spans : why; };
+  const std::string no_memory = "No allocations were recorded; that takes profile_memory=True.";
+  std::vector<PageTable> tables;
+  tables.push_back({"steps", StepTimesTable(trace, results.steps), "The trace has no steps.",
+                    RangesOfSteps(results.steps), 2});
+  tables.push_back(
+      {"devices", DeviceTable(trace, results.devices), "No kernels, copies or sets of a device were recorded."});
+  tables.push_back({"findings", AdviceTable(trace, results.advice), "Nothing was found that slows the program down.",
+                    RangesOfFindings(results.advice)});
+  tables.push_back({"operators", Sorted(SummaryTable(trace, results.operators), "self_ns"), no_spans, {}, 6});
+  tables.push_back(
+      {"kernels",
+       Sorted(MakeResultTable<OpSummaryRow>(PageWorkResult(), kPageWorkFields, trace, results.works.rows), "total_ns"),
+       "No kernels, copies or sets of a device were recorded.",
+       {},
+       3});
+  tables.push_back(
+      {"modules",
+       Sorted(MakeResultTable<OpSummaryRow>(PageModuleResult(), kPageModuleFields, trace, results.modules.rows),
+              "self_ns"),
+       or_no_spans("No modules were recorded; that takes with_modules=True and with_stack=True."),
+       {},
+       2});
+  tables.push_back({"memory_devices", MemoryDeviceTable(trace, results.memory), no_memory});
+  tables.push_back({"memory_rows", MemoryTable(trace, results.memory), no_memory, {}, 2});
+  if (results.diff)
+    tables.push_back({"compare", DiffTable(*results.diff), "Neither trace has spans.", {}, 4});
+  tables.push_back({"problems", ProblemTable(trace), "The input has no problems."});
+  return tables;
+}
+
+void AppendPageTable(const PageTable& page, size_t rows, PageStrings* strings, std::string* out) {
+  JsonObject object(out);
+  page.table.AppendJsonColumns(rows, [&](std::string_view text) { return strings->Of(text); }, out);
+  if (!page.ranges.empty() || page.key == "steps" || page.key == "findings") {
+    object.Key("ranges").append("[");
+    for (size_t row = 0; row < std::min(rows, page.ranges.size()); ++row) {
+      if (row > 0) *out += ',';
+      if (page.ranges[row]) {
+        out->append("[");
+        AppendInt(out, page.ranges[row]->first);
+        out->append(",");
+        AppendInt(out, page.ranges[row]->second);
+        out->append("]");
+      } else {
+        out->append("null");
+      }
+    }
+    out->append("]");
+  }
+  if (rows < page.table.size()) {
+    object.Key("folded");
+    JsonObject folded(out);
+    folded.Uint("rows", page.table.size() - rows);
+    folded.Key("sums");
+    JsonObject sums(out);
+    for (const std::string_view key : {"count", "self_ns", "total_with_recursion_ns"}) {
+      if (const std::optional<int64_t> sum = page.table.SumFrom(rows, key)) sums.Int(key, *sum);
+    }
+    sums.Close();
+    folded.Close();
+  } else {
+    object.Json("folded", "null");
+  }
+  object.Text("why_empty", page.table.size() == 0 ? page.why_empty : "");
+  object.Close();
+}
+
+}  // namespace
+
+const ResultDescription& PageWorkResult() {
+  static const ResultDescription description = DescribeResult<OpSummaryRow>(
+      "report", "kernels", "All kernels, copies and sets of devices that have one name.", kPageWorkFields);
+  return description;
+}
+
+const ResultDescription& PageModuleResult() {
+  static const ResultDescription description =
+      DescribeResult<OpSummaryRow>("report", "modules", "All calls of modules that have one name.", kPageModuleFields);
+  return description;
+}
+
+const ResultDescription& PageProblemResult() {
+  static const ResultDescription description = DescribeResult<PageProblem>(
+      "report", "problems", "What was repaired, dropped or guessed in the input.", kPageProblemFields);
+  return description;
+}
+
+void AppendPageTables(const PageResults& results, size_t max_bytes, PageStrings* strings, std::string* out) {
+  const std::vector<PageTable> tables = TablesOf(results);
+  size_t weights = 0;
+  for (const PageTable& table : tables)
+    weights += table.weight;
+  JsonObject object(out);
+  for (const PageTable& table : tables) {
+    object.Key(table.key);
+    const size_t begin = out->size(), share = max_bytes * table.weight / weights;
+    for (size_t rows = table.table.size();;) {
+      AppendPageTable(table, rows, strings, out);
+      const size_t bytes = out->size() - begin + strings->late_bytes();
+      if (bytes <= share || rows == 0) break;
+      rows = std::min(rows / 2, rows * share / bytes);
+      strings->TakeBack();
+      out->resize(begin);
+    }
+    strings->Keep();
+  }
+  object.Close();
+}
+
+}  // namespace opscope
