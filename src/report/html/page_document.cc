@@ -11,9 +11,9 @@
 #include "base/json_object.h"
 #include "opscope/report/html.h"
 #include "opscope/report/info.h"
+#include "opscope/report/memory.h"
 #include "opscope/report/quality.h"
 #include "opscope/report/steps.h"
-#include "opscope/report/memory.h"
 #include "report/html/page_parts.h"
 #include "report/html/page_strings.h"
 
@@ -24,9 +24,17 @@ namespace {
 constexpr size_t kTablesShare = 22, kTreesShare = 14, kMemoryShare = 6, kCountersShare = 4, kNamesShare = 6,
                  kInfoShare = 5;
 
-std::string Escaped(std::string part) {
-  EscapeForScript(0, &part);
-  return part;
+// The beginning of a text, without a part of a character at its end.
+std::string CutText(const std::string& text, size_t most) {
+  if (text.size() <= most) return text;
+  size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
+    --end;
+  return text.substr(0, end) + "\xe2\x80\xa6";
+}
+
+size_t EscapedSize(const std::string& json) {
+  return json.size() + 5 * static_cast<size_t>(std::count(json.begin(), json.end(), '<'));
 }
 
 // Facts about the input; without its options if these are too long to be read.
@@ -34,7 +42,7 @@ std::string PageInfo(const PageResults& results, size_t max_bytes) {
   std::string info = InfoJson(*results.trace, results.quality);
   while (!info.empty() && info.back() == '\n')
     info.pop_back();
-  if (info.size() <= max_bytes) return info;
+  if (EscapedSize(info) <= max_bytes) return info;
   std::string less;
   JsonObject object(&less);
   object.Text("schema", "opscope.info/1").Text("format", results.trace->info().format);
@@ -50,16 +58,12 @@ std::string PageQuality(const Quality& quality) {
     shown.reasons.resize(kMostReasons);
     shown.reasons.push_back("and " + std::to_string(quality.reasons.size() - kMostReasons) + " more");
   }
-  for (std::string& reason : shown.reasons) {
-    size_t end = std::min(reason.size(), kLongest);
-    while (end < reason.size() && end > 0 && (static_cast<unsigned char>(reason[end]) & 0xc0) == 0x80)
-      --end;
-    reason.resize(end);
-  }
+  for (std::string& reason : shown.reasons)
+    reason = CutText(reason, kLongest);
   return QualityJson(shown);
 }
 
-std::string PageOverview(const PageResults& results, PageStrings*) {
+std::string PageOverview(const PageResults& results) {
   std::string out;
   JsonObject object(&out);
   if (results.steps.rows.empty()) {
@@ -72,8 +76,10 @@ std::string PageOverview(const PageResults& results, PageStrings*) {
     out += '}';
   }
   object.Key("memory_peak").append("[");
-  for (const DeviceMemoryRow& device : results.memory.devices) {
-    if (out.back() != '[') out += ',';
+  constexpr size_t kMostDevices = 100;
+  for (size_t i = 0; i < std::min(kMostDevices, results.memory.devices.size()); ++i) {
+    const DeviceMemoryRow& device = results.memory.devices[i];
+    if (i > 0) out += ',';
     JsonObject peak(&out);
     peak.Text("device", MemoryDeviceName(device.place));
     AppendPageInteger(device.peak_bytes, &peak.Key("bytes"));
@@ -85,23 +91,26 @@ std::string PageOverview(const PageResults& results, PageStrings*) {
   return out;
 }
 
-std::string StringsJson(const PageStrings& strings) {
-  std::string out = "[";
+void AppendStrings(const PageStrings& strings, std::string* out) {
+  const size_t begin = out->size();
+  *out += '[';
   for (size_t i = 0; i < strings.size(); ++i) {
-    if (i > 0) out += ',';
-    AppendJsonString(&out, strings.text(i));
+    if (i > 0) *out += ',';
+    AppendJsonString(out, strings.text(i));
   }
-  return out + "]";
+  *out += ']';
+  EscapeForScript(begin, out);
 }
 
 std::string HeadJson(const PageResults& results) {
   std::string out;
   JsonObject object(&out);
-  object.Text("schema", "opscope.web/1").Text("producer", results.producer).Text("title", results.title);
+  object.Text("schema", "opscope.web/1").Text("producer", results.producer).Text("title", CutText(results.title, 2000));
   object.Key("files").append("[");
-  for (const std::string& file : results.files) {
-    if (out.back() != '[') out += ',';
-    AppendJsonString(&out, file);
+  constexpr size_t kMostFiles = 200, kLongestName = 500;
+  for (size_t i = 0; i < std::min(kMostFiles, results.files.size()); ++i) {
+    if (i > 0) out += ',';
+    AppendJsonString(&out, CutText(results.files[i], kLongestName));
   }
   out += ']';
   JsonObject clock(&object.Key("clock"));
@@ -159,47 +168,81 @@ void EscapeForScript(size_t begin, std::string* out) {
   out->append(escaped);
 }
 
-std::string PageDocument(const PageResults& results, size_t max_bytes) {
-  PageStrings strings(*results.trace, std::max<size_t>(1000, max_bytes / 64));
-  const auto share = [&](size_t parts) { return max_bytes * parts / 100; };
-  std::string head = HeadJson(results), tables, trees, memory, counters;
-  JsonMemberWriter(&head).Json("overview", PageOverview(results, &strings));
-  AppendPageTables(results, share(kTablesShare), &strings, &tables);
-  AppendPageTrees(results, share(kTreesShare), &strings, &trees);
-  AppendPageMemory(results, share(kMemoryShare), &strings, &memory);
-  AppendPageCounters(results, share(kCountersShare), &strings, &counters);
-  AppendPageNames(results, share(kNamesShare), &strings, &counters);
-  strings.Keep();
-  const std::string about = "{\"info\":" + PageInfo(results, share(kInfoShare)) + "}";
+namespace {
 
+// The parts that do not depend on which spans are kept, ready for a script element.
+struct FixedParts {
+  std::string head, tables, trees, memory, counters, about;
+
+  size_t bytes() const {
+    return head.size() + tables.size() + trees.size() + memory.size() + counters.size() + about.size();
+  }
+};
+
+FixedParts WriteFixedParts(const PageResults& results, size_t max_bytes, PageStrings* strings) {
+  const auto share = [&](size_t parts) { return max_bytes * parts / 100; };
+  FixedParts parts;
+  parts.head = HeadJson(results);
+  JsonMemberWriter(&parts.head).Json("overview", PageOverview(results));
+  AppendPageTables(results, share(kTablesShare), strings, &parts.tables);
+  AppendPageTrees(results, share(kTreesShare), strings, &parts.trees);
+  AppendPageMemory(results, share(kMemoryShare), strings, &parts.memory);
+  AppendPageCounters(results, share(kCountersShare), strings, &parts.counters);
+  AppendPageNames(results, share(kNamesShare), strings, &parts.counters);
+  parts.about = "{\"info\":" + PageInfo(results, share(kInfoShare)) + "}";
+  for (std::string* part : {&parts.head, &parts.tables, &parts.trees, &parts.memory, &parts.counters, &parts.about})
+    EscapeForScript(0, part);
+  return parts;
+}
+
+std::string JoinParts(const FixedParts& parts, const std::string& spans, const PageStrings& strings) {
   std::string out;
-  const size_t all = results.trace->spans().size();
-  size_t spans = all, blocks = 20'000;
-  for (int attempt = 0;; ++attempt) {
-    std::string timeline = "{";
-    AppendPageSpans(results,
-                    {.levels = {.max_spans = spans, .max_blocks = blocks, .max_tracks = 1000},
-                     .argument_bytes = share(14),
-                     .stack_bytes = share(5),
-                     .flows = 200'000},
-                    &strings, &timeline);
-    JsonMemberWriter(&timeline).Members(counters);
-    timeline += '}';
-    out = Escaped(head);
-    JsonMemberWriter document(&out);
-    document.Json("strings", Escaped(StringsJson(strings)));
-    document.Json("tables", Escaped(tables));
-    document.Json("timeline", Escaped(std::move(timeline)));
-    document.Json("trees", Escaped(trees));
-    document.Json("memory", Escaped(memory));
-    document.Json("about", Escaped(about));
-    out += '}';
-    if (out.size() <= max_bytes || spans == 0) break;
-    spans = std::min(spans * 9 / 10, static_cast<size_t>(static_cast<double>(spans) * 0.95 *
-                                                         static_cast<double>(max_bytes) / static_cast<double>(out.size())));
+  out.reserve(parts.bytes() + spans.size() + strings.bytes() + 1000);
+  out += parts.head;
+  JsonMemberWriter document(&out);
+  AppendStrings(strings, &document.Key("strings"));
+  document.Json("tables", parts.tables);
+  document.Key("timeline").append("{").append(spans);
+  JsonMemberWriter(&out).Members(parts.counters);
+  out += '}';
+  document.Json("trees", parts.trees).Json("memory", parts.memory).Json("about", parts.about);
+  return out + "}";
+}
+
+// What the timeline may have if it has `bytes`. Arguments and stacks may use as much as spans: programs that record
+// them have few distinct ones.
+TimelineLimits LimitsFor(size_t spans, size_t bytes) {
+  return {.levels = {.max_spans = spans,
+                     .max_blocks = std::clamp<size_t>(bytes / 100, 1, 50'000),
+                     .max_tracks = std::clamp<size_t>(bytes / 500, 1, 5'000)},
+          .argument_bytes = bytes / 2,
+          .stack_bytes = bytes / 5,
+          .flows = bytes / 20};
+}
+
+}  // namespace
+
+std::string PageDocument(const PageResults& results, size_t max_bytes) {
+  constexpr size_t kBytesPerSpan = 2;  // at least, of columns that compress best
+  PageStrings strings(*results.trace, std::max<size_t>(200, max_bytes / 64));
+  const FixedParts parts = WriteFixedParts(results, max_bytes, &strings);
+  const size_t fixed = parts.bytes() + strings.bytes(), room = max_bytes - std::min(max_bytes, fixed);
+  size_t spans = std::min(results.trace->spans().size(), room / kBytesPerSpan), bytes = room;
+  for (;;) {
+    std::string timeline;
+    AppendPageSpans(results, LimitsFor(spans, bytes), &strings, &timeline);
+    EscapeForScript(0, &timeline);
+    std::string out = JoinParts(parts, timeline, strings);
+    const bool is_least = spans == 0 && bytes == 0;
+    if (out.size() <= max_bytes || is_least) return out;
+    // At most 95 % of what would fit if the bytes per span stayed the same; shorter spans take less.
+    const size_t used = timeline.size() + strings.late_bytes();
+    const double fits = 0.95 * static_cast<double>(room) / static_cast<double>(std::max<size_t>(1, used));
+    const double scale = std::min(fits, 0.9);
+    spans = spans < 100 ? 0 : static_cast<size_t>(static_cast<double>(spans) * scale);
+    bytes = bytes < 1000 ? 0 : static_cast<size_t>(static_cast<double>(bytes) * scale);
     strings.TakeBack();
   }
-  return out;
 }
 
 }  // namespace opscope

@@ -73,12 +73,14 @@ void AppendMemoryCurve(const MemoryCurve& curve, size_t most, PageStrings* strin
   object.Close();
 }
 
-void AppendPeaks(const PageResults& results, size_t most_parts, PageStrings* strings, std::string* out) {
+void AppendPeaks(const PageResults& results, size_t most_parts, size_t most_peaks, PageStrings* strings,
+                 std::string* out) {
   const MemoryUsage& memory = results.memory;
   size_t next = 0;
   *out += '[';
-  for (const DeviceMemoryRow& device : memory.devices) {
-    if (out->back() != '[') *out += ',';
+  for (size_t i = 0; i < std::min(most_peaks, memory.devices.size()); ++i) {
+    const DeviceMemoryRow& device = memory.devices[i];
+    if (i > 0) *out += ',';
     JsonObject object(out);
     object.Uint("device", strings->Of(MemoryDeviceName(device.place)));
     AppendPageInteger(device.peak_ns, &object.Key("time_ns"));
@@ -165,7 +167,7 @@ void AppendPageMemory(const PageResults& results, size_t max_bytes, PageStrings*
       AppendMemoryCurve(results.memory_curves[i], most, strings, out);
     }
     out->append("]");
-    AppendPeaks(results, most_parts, strings, &object.Key("peaks"));
+    AppendPeaks(results, most_parts, most == 0 ? 0 : SIZE_MAX, strings, &object.Key("peaks"));
     object.Uint("left_out", results.memory_curves.size() - curves);
     object.Close();
     if (out->size() - begin + strings->late_bytes() <= max_bytes || most == 0) break;
@@ -173,8 +175,9 @@ void AppendPageMemory(const PageResults& results, size_t max_bytes, PageStrings*
     out->resize(begin);
     most = most == SIZE_MAX ? 20'000 : most / 2;
     most_parts = most_parts * 2 / 3;
-    if (most < 64) curves /= 2;
-    if (most < 64 && curves > 0) most = 64;
+    if (most >= 64) continue;
+    curves /= 2;
+    most = curves > 0 ? 64 : 0;
   }
   strings->Keep();
 }
@@ -198,8 +201,9 @@ void AppendPageCounters(const PageResults& results, size_t max_bytes, PageString
     strings->TakeBack();
     out->resize(begin);
     most = most == SIZE_MAX ? 10'000 : most / 2;
-    if (most < 64) count /= 2;
-    if (most < 64 && count > 0) most = 64;
+    if (most >= 64) continue;
+    count /= 2;
+    most = count > 0 ? 64 : 0;
   }
   strings->Keep();
 }

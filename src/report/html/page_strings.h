@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "base/text_interner.h"
 #include "opscope/trace.h"
 
@@ -33,7 +34,6 @@ class PageStrings {
     size_t end = max_bytes_;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
       --end;
-    ++cut_;
     return Add(std::string(text.substr(0, end)) + "\xe2\x80\xa6");
   }
   // kNone is "".
@@ -73,11 +73,24 @@ class PageStrings {
  private:
   static constexpr uint32_t kUnknown = 0xffffffff;
 
+  // Length in the data, at most: with quotes, comma and escapes.
+  static size_t LengthOf(std::string_view text) {
+    const bool is_utf8 = IsUtf8(text);
+    size_t length = text.size() + 3;
+    for (const char c : text) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (byte < 0x20 || byte == 0x7f || c == '<' || (byte >= 0x80 && !is_utf8)) length += 5;
+      if (c == '"' || c == '\\') length += 1;
+      if (byte == 0xe2) length += 3;  // may begin U+2028
+    }
+    return length;
+  }
+
   uint32_t Add(std::string_view text) {
     const uint32_t found = kept_.Find(text);
     if (found != TextInterner::kNone) return found;
     const uint32_t before = late_.size(), number = late_.Add(text);
-    if (late_.size() > before) bytes_ += text.size() + 3;
+    if (late_.size() > before) bytes_ += LengthOf(text);
     return kept_.size() + number;
   }
 
@@ -86,7 +99,6 @@ class PageStrings {
   std::vector<uint32_t> of_trace_;  // by StringId
   TextInterner kept_, late_;
   size_t bytes_ = 0, kept_bytes_ = 0;
-  uint64_t cut_ = 0;
 };
 
 }  // namespace opscope

@@ -207,23 +207,43 @@ const ResultDescription& PageProblemResult() {
 
 void AppendPageTables(const PageResults& results, size_t max_bytes, PageStrings* strings, std::string* out) {
   const std::vector<PageTable> tables = TablesOf(results);
+  // Bytes of each table with all rows, but for those that cannot fit, as a cell takes two bytes.
+  std::vector<size_t> rows, order;
+  std::vector<size_t> bytes;
+  std::string scratch;
+  for (const PageTable& table : tables) {
+    const size_t most = max_bytes / (2 * table.table.description().columns.size());
+    rows.push_back(std::min(table.table.size(), most));
+    scratch.clear();
+    AppendPageTable(table, rows.back(), strings, &scratch);
+    bytes.push_back(scratch.size() + strings->late_bytes());
+    strings->TakeBack();
+    order.push_back(order.size());
+  }
+  // Tables that need less than their share leave the rest to the others.
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return bytes[a] * tables[b].weight < bytes[b] * tables[a].weight; });
   size_t weights = 0;
   for (const PageTable& table : tables)
     weights += table.weight;
-  JsonObject object(out);
-  for (const PageTable& table : tables) {
-    object.Key(table.key);
-    const size_t begin = out->size(), share = max_bytes * table.weight / weights;
-    for (size_t rows = table.table.size();;) {
-      AppendPageTable(table, rows, strings, out);
-      const size_t bytes = out->size() - begin + strings->late_bytes();
-      if (bytes <= share || rows == 0) break;
-      rows = std::min(rows / 2, rows * share / bytes);
+  std::vector<std::string> written(tables.size());
+  for (const size_t i : order) {
+    const size_t share = max_bytes * tables[i].weight / weights;
+    for (;;) {
+      written[i].clear();
+      AppendPageTable(tables[i], rows[i], strings, &written[i]);
+      const size_t used = written[i].size() + strings->late_bytes();
+      if (used <= share || rows[i] == 0) break;
+      rows[i] = std::min(rows[i] * 9 / 10, rows[i] * share / used);
       strings->TakeBack();
-      out->resize(begin);
     }
+    max_bytes -= std::min(max_bytes, written[i].size() + strings->late_bytes());
+    weights -= tables[i].weight;
     strings->Keep();
   }
+  JsonObject object(out);
+  for (size_t i = 0; i < tables.size(); ++i)
+    object.Json(tables[i].key, written[i]);
   object.Close();
 }
 
