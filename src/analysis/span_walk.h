@@ -15,6 +15,9 @@
 //   rows     0    1    2  |  3    4    5        chunk 1 walks 0 and 1 as spans around it; what 3 takes from 1, and
 //   depth    0    1    2  |  2    0    1        the device time beneath it, comes to 1 when the chunks are joined
 //
+// A pass may be limited to a window of time: every span is then clipped to it, too, and self times are the parts of the
+// self times in the window.
+//
 // Thread rule: one thread at a time for each pass; passes over different rows may run at once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -86,7 +89,13 @@ struct WalkedRows {
 template <typename Visitor>
 class SpanWalk {
  public:
-  SpanWalk(const Trace& trace, Visitor* visitor) : spans_(trace.spans()), tracks_(trace.tracks()), visitor_(visitor) {}
+  // Only the moments in [window_begin, window_end) count.
+  SpanWalk(const Trace& trace, Visitor* visitor, int64_t window_begin = INT64_MIN, int64_t window_end = INT64_MAX)
+      : spans_(trace.spans()),
+        tracks_(trace.tracks()),
+        visitor_(visitor),
+        window_begin_(window_begin),
+        window_end_(window_end) {}
 
   WalkedRows Walk(size_t first, size_t end) {
     stack_.clear();
@@ -127,8 +136,8 @@ class SpanWalk {
     span.row = static_cast<uint32_t>(row);
     span.is_thread = kind_ == TrackKind::kThread;
     span.is_device = kind_ == TrackKind::kDeviceStream;
-    span.start = spans_.start[row].ns;
-    span.end = SaturatingAdd(span.start, spans_.duration[row].ns);
+    span.start = std::max(window_begin_, spans_.start[row].ns);
+    span.end = std::min(window_end_, SaturatingAdd(spans_.start[row].ns, spans_.duration[row].ns));
     if (const OpenSpan* around = Around()) {
       span.start = std::max(span.start, around->start);
       span.end = std::min(span.end, around->end);
@@ -178,6 +187,7 @@ class SpanWalk {
   const SpanColumns& spans_;
   const TrackColumns& tracks_;
   Visitor* visitor_;
+  int64_t window_begin_, window_end_;
   TrackId track_ = TrackId::kNone;
   TrackKind kind_ = TrackKind::kOther;
   std::vector<OpenSpan> stack_;

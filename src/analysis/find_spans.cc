@@ -1,0 +1,61 @@
+// Finds spans by name. A trace of millions of spans has thousands of names: each name is folded and searched once, and
+// the pass over the spans looks the answer up.
+//
+// The neighbours of a place are the least match above it and the greatest below it. One pass finds both, with the first
+// and the last of all, for wrapping around; sorting all matches would take as long as many passes and as much memory as
+// the trace.
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/analysis/find_spans.h"
+
+#include <string>
+
+#include "base/fold_case.h"
+
+namespace opscope {
+namespace {
+
+enum NameAnswer : uint8_t { kUnasked, kContains, kLacks };
+
+}  // namespace
+
+SpanSearch::SpanSearch(const Trace& trace, std::string_view text) : trace_(trace) {
+  if (text.empty()) return;
+  std::string wanted, folded;
+  FoldCase(text, &wanted);
+  is_match_.assign(trace.string_count(), kUnasked);
+  for (const StringId name : trace.spans().name) {
+    uint8_t& answer = is_match_[Row(name)];
+    if (answer == kUnasked) {
+      FoldCase(trace.text(name), &folded);
+      answer = folded.find(wanted) != std::string::npos ? kContains : kLacks;
+    }
+    count_ += answer == kContains;
+  }
+}
+
+SpanMatches SpanSearch::Around(const std::optional<SpanPlace>& place) const {
+  SpanMatches matches{.count = count_};
+  if (count_ == 0) return matches;
+  const SpanColumns& spans = trace_.spans();
+  std::optional<SpanPlace> first, last, next, previous;
+  for (uint32_t row = 0; row < spans.size(); ++row) {
+    if (is_match_[Row(spans.name[row])] != kContains) continue;
+    const SpanPlace match{spans.start[row].ns, row};
+    if (!first || match < *first) first = match;
+    if (!last || match > *last) last = match;
+    if (!place) continue;
+    if (match < *place) {
+      ++matches.before;
+      if (!previous || match > *previous) previous = match;
+    } else if (match > *place) {
+      if (!next || match < *next) next = match;
+    } else {
+      matches.is_match = true;
+    }
+  }
+  matches.next = (next ? *next : *first).row;
+  matches.previous = (previous ? *previous : *last).row;
+  return matches;
+}
+
+}  // namespace opscope
