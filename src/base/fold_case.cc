@@ -1,5 +1,5 @@
 // Letters in pairs lie in blocks: in most, the small letter follows at a fixed distance; in some, capital and small
-// letters alternate. A table of blocks is enough, and no locale is asked, which would change results by machine.
+// letters alternate. A table of blocks is enough, and a locale would change results by machine.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/fold_case.h"
 
