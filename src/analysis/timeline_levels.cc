@@ -103,6 +103,10 @@ uint32_t TimelineSpans::RowOf(uint32_t span) const {
   return async_rows_[async_index_[track] + (span - async_first_[track])];
 }
 
+int64_t TimelineSpans::CoveredOf(uint32_t span) const {
+  return SaturatingSubtract(trace_.spans().duration[span].ns, self_ns_[span]);
+}
+
 void TimelineSpans::ChooseTracks(size_t max_tracks, TimelineLevels* levels) const {
   const TrackColumns& tracks = trace_.tracks();
   for (uint32_t track = 0; track < tracks.size(); ++track) {
@@ -171,7 +175,7 @@ TimelineLevels TimelineSpans::Choose(const TimelineBudget& budget) const {
       if (longest_ns_[span] == cut) --of_equal;
       levels.kept.push_back(span);
       levels.row.push_back(RowOf(span));
-      levels.covered_ns.push_back(SaturatingSubtract(spans.duration[span].ns, self_ns_[span]));
+      levels.covered_ns.push_back(CoveredOf(span));
     }
   }
   levels.folded_spans = all - levels.kept.size();

@@ -74,12 +74,16 @@ class TimelineSpans {
   // Number of lines of a track: greatest depth + 1, and those of asynchronous spans.
   [[nodiscard]] uint32_t RowsOf(uint32_t track) const { return rows_[track]; }
 
+  // The line of a span, as TimelineLevels::row. O(1).
+  [[nodiscard]] uint32_t RowOf(uint32_t span) const;
+  // Its duration less its self time, in nanoseconds.
+  [[nodiscard]] int64_t CoveredOf(uint32_t span) const;
+
   // Most lines that asynchronous spans of a track have; further ones share the last.
   static constexpr uint32_t kMaxAsyncRows = 64;
 
  private:
   void AddAsyncRows(uint32_t track, uint32_t first, uint32_t end);
-  [[nodiscard]] uint32_t RowOf(uint32_t span) const;
   void ChooseTracks(size_t max_tracks, TimelineLevels* levels) const;
   [[nodiscard]] int64_t CutOf(const std::vector<uint32_t>& tracks, size_t max_spans, size_t* of_equal) const;
   void Fold(size_t max_blocks, TimelineLevels* levels) const;

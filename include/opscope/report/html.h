@@ -85,6 +85,9 @@ struct PageOptions {
 // The data document "opscope.web/1", of at most max_bytes. It has no "<". Throws std::bad_alloc.
 [[nodiscard]] std::string PageDocument(const PageResults& results, size_t max_bytes);
 
+// The page without data, as `opscope view` serves it.
+[[nodiscard]] std::string_view PageWithoutData();
+
 // The page with its data. Throws std::bad_alloc.
 [[nodiscard]] std::string HtmlPage(const PageResults& results, const PageOptions& options = {});
 
