@@ -6,7 +6,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(opscope_modules base wire schedule flight session profiler trace import analysis merge export report sql c_api)
+set(opscope_modules base wire schedule flight session profiler trace import analysis merge export report sql c_api view)
 set(objects)
 foreach(module IN LISTS opscope_modules)
   list(APPEND objects $<TARGET_OBJECTS:opscope_${module}>)

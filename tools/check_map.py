@@ -43,7 +43,7 @@ TEST_VENDORS = {"GoogleTest", "simdjson"}  # every test may use them
 # Headers of the language, the compiler and the system; they need no row.
 STANDARD_HEADER = re.compile(r"[a-z_0-9]+$")
 SYSTEM_HEADERS = re.compile(
-    r"(sys|linux|asm)/[a-z_0-9]+\.h$"
+    r"(sys|linux|asm|arpa|netinet)/[a-z_0-9]+\.h$"
     r"|(assert|cpuid|ctype|dirent|dlfcn|elf|errno|execinfo|fcntl|inttypes|limits|link|malloc|math|poll|pthread|sched"
     r"|semaphore|setjmp|signal|spawn|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|syscall|termios|time"
     r"|unistd|x86intrin|emmintrin|immintrin|cxxabi)\.h$"

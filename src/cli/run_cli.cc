@@ -25,6 +25,7 @@ void DescribeCommandLine(const HostProbe& probe_host, const DuckdbFinder& find_d
                 ConvertVerb(),
                 MergeVerb(find_duckdb),
                 ReportVerb(),
+                ViewVerb(),
                 FlameVerb(),
                 ModulesVerb(),
                 StepsVerb(),
@@ -55,7 +56,8 @@ void DescribeCommandLine(const HostProbe& probe_host, const DuckdbFinder& find_d
            "The five names that took longest, in SQL."},
           {"opscope reproduce trace.json.gz --where 'name = aten::addmm' -o repro.py",
            "A script that runs this operator alone, to time it or to report it."},
-          {"opscope report trace.json.gz -o trace.html", "A page for the browser: timeline, flame graph, tables, memory."},
+          {"opscope report trace.json.gz -o trace.html",
+           "A page for the browser: timeline, flame graph, tables, memory."},
           {"opscope merge rank*.json.gz -o all.opscope", "The ranks of a job as one trace."},
           {"opscope export all.opscope --to chrome -o - | gzip > all.json.gz", "Kineto's JSON, for any viewer."},
           {"eval \"$(opscope completion bash)\"", "Completion in this shell."}}};

@@ -45,6 +45,7 @@ Verb CriticalPathVerb();
 Verb CheckVerb();
 Verb ReproduceVerb();
 Verb ReportVerb();
+Verb ViewVerb();
 Verb RooflineVerb();
 Verb AnalyzeMegEngineVerb();
 // `find_duckdb` must be there when they run.

@@ -1,0 +1,193 @@
+// `opscope view`: serves the page of a trace, or of many, to a browser on this machine.
+//
+// The address has a secret in it. It is printed once, on standard output, and given to a browser by a private file that
+// leads to it: the arguments of a process can be read by every user of the machine.
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/view.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/descriptor.h"
+#include "base/temporary_names.h"
+#include "cli/exit_code.h"
+#include "cli/open_browser.h"
+#include "cli/terminal.h"
+#include "cli/verb.h"
+#include "opscope/export/html.h"
+
+namespace opscope {
+namespace {
+
+struct ViewVerbOptions {
+  CommonOptions common;
+  int64_t port = 0;
+  int64_t idle_s = ViewOptions().idle_s;
+  bool open = false;
+};
+
+ViewServer* served = nullptr;  // for the handler
+
+// While it lives, SIGINT and SIGTERM end the server; a second one ends the process as it would without a handler.
+// Signals that the caller ignores stay ignored.
+class EndsServerBySignal {
+ public:
+  explicit EndsServerBySignal(ViewServer* server) {
+    served = server;
+    for (const int number : {SIGINT, SIGTERM}) {
+      struct sigaction ours{};
+      struct sigaction* const before = number == SIGINT ? &interrupt_ : &terminate_;
+      ours.sa_handler = [](int) { served->End(); };
+      ours.sa_flags = static_cast<int>(SA_RESETHAND);
+      sigaction(number, nullptr, before);
+      if (before->sa_handler != SIG_IGN) sigaction(number, &ours, nullptr);
+    }
+  }
+  ~EndsServerBySignal() {
+    sigaction(SIGINT, &interrupt_, nullptr);
+    sigaction(SIGTERM, &terminate_, nullptr);
+    served = nullptr;
+  }
+  EndsServerBySignal(const EndsServerBySignal&) = delete;
+  EndsServerBySignal& operator=(const EndsServerBySignal&) = delete;
+
+ private:
+  struct sigaction interrupt_{}, terminate_{};
+};
+
+// A file for this user alone that leads a browser to the address. The destructor deletes it, and a signal that ends the
+// command does, too.
+class LeadingFile {
+ public:
+  static Result<std::unique_ptr<LeadingFile>> Create(const std::string& address) {
+    const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
+    const char* const chosen = runtime != nullptr && *runtime == '/' ? runtime : std::getenv("TMPDIR");
+    std::unique_ptr<LeadingFile> file(new LeadingFile);
+    file->path_ = std::string(chosen != nullptr && *chosen == '/' ? chosen : "/tmp") + "/opscope-view-XXXXXX.html";
+    const int descriptor = MoveAboveStderr(mkostemps(file->path_.data(), 5, O_CLOEXEC));  // O_EXCL, mode 0600
+    if (descriptor < 0) return Fail(file->path_);
+    file->exists_ = true;
+    file->registered_at_ = RegisterTemporary(file->path_.c_str());
+    const std::string text =
+        "<!doctype html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">"
+        "<meta http-equiv=\"refresh\" content=\"0;url=" +
+        address +
+        "\"><title>opscope</title>"
+        "<a href=\"" +
+        address + "\">opscope</a>\n";
+    const ssize_t written = write(descriptor, text.data(), text.size());
+    const bool is_whole = written == static_cast<ssize_t>(text.size());
+    if (close(descriptor) != 0 || !is_whole) return Fail(file->path_);
+    return file;
+  }
+  ~LeadingFile() {
+    if (exists_) unlink(path_.c_str());
+    if (registered_at_ >= 0) UnregisterTemporary(registered_at_);
+  }
+  LeadingFile(const LeadingFile&) = delete;
+  LeadingFile& operator=(const LeadingFile&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  LeadingFile() = default;
+  static Error Fail(const std::string& path) { return {ErrorCode::kIo, path + ": " + std::strerror(errno), errno}; }
+
+  std::string path_;
+  bool exists_ = false;
+  int registered_at_ = -1;
+};
+
+// A bar per file, while it is read before the server listens.
+class OpeningProgress {
+ public:
+  void Show(const std::string& file, uint64_t read, uint64_t total) {
+    if (is_over_) return;
+    if (!bar_ || file != file_) bar_.emplace(file_ = file);
+    bar_->Show(read, total);
+  }
+  void End() {
+    is_over_ = true;
+    bar_.reset();
+  }
+
+ private:
+  bool is_over_ = false;
+  std::string file_;
+  std::optional<TerminalProgress> bar_;
+};
+
+int Serve(ViewServer* server, bool open) {
+  const EndsServerBySignal ending(server);
+  if (const Status printed = WriteStandardOutput(server->address() + "\n"); !printed.ok()) return ExitFor(printed);
+  std::unique_ptr<LeadingFile> leading;
+  if (open) {
+    Result<std::unique_ptr<LeadingFile>> created = LeadingFile::Create(server->address());
+    Status opened = created.ok() ? Status() : Status(created.error());
+    if (created.ok()) {
+      leading = std::move(created).value();
+      opened = OpenBrowser(FileAddress(leading->path()));
+    }
+    if (!opened.ok()) PrintError(opened.error().message);  // the address is printed all the same
+  }
+  if (server->Run()) return kExitDone;
+  // A file that takes minutes is being read, or an answer computed: the end does not wait for it.
+  leading.reset();
+  std::fflush(nullptr);
+  _exit(kExitDone);
+}
+
+int RunView(const ViewVerbOptions& options) {
+  auto progress = std::make_shared<OpeningProgress>();
+  ViewOptions how{.files = options.common.files,
+                  .port = static_cast<int>(options.port),
+                  .idle_s = options.idle_s,
+                  .max_memory = options.common.max_memory,
+                  .format = options.common.from,
+                  .page = std::string(PageWithoutData())};
+  how.document = [](const Trace& trace, const std::string& title, size_t max_bytes) {
+    return HtmlDataText(trace, {.title = title, .files = {title}, .page = {.max_bytes = max_bytes}});
+  };
+  if (!options.common.quiet) {
+    how.on_progress = [progress](const std::string& file, uint64_t read, uint64_t total) {
+      progress->Show(file, read, total);
+    };
+  }
+  Result<ViewServer> server = ViewServer::Start(how);
+  progress->End();
+  return server.ok() ? Serve(&server.value(), options.open) : ExitFor(server.error());
+}
+
+}  // namespace
+
+Verb ViewVerb() {
+  auto options = std::make_shared<ViewVerbOptions>();
+  Verb verb{.names = {"view"},
+            .description = "serve traces of any size to a browser on this machine",
+            .run = [options] { return UseInput("view", [&] { return RunView(*options); }); }};
+  AddCommonOptions(&verb, &options->common);
+  verb.options[0].description = "traces, or folders with traces; - is standard input";
+  verb.Add({.names = {"--port"},
+            .target = &options->port,
+            .description = "the port on 127.0.0.1; 0: a free one",
+            .least = 0,
+            .most = 65535});
+  verb.Add({.names = {"--idle"},
+            .target = &options->idle_s,
+            .description = "end after so many seconds without a request; 0: never",
+            .least = 0,
+            .most = 1e9});
+  verb.Add({.names = {"--open"}, .target = &options->open, .description = "open the page: $BROWSER, or the desktop's"});
+  return verb;
+}
+
+}  // namespace opscope

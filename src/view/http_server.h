@@ -1,0 +1,60 @@
+// A server of HTTP on 127.0.0.1 for few clients and long computations: one thread moves the bytes of all connections,
+// two others compute the answers.
+//
+//   Result<HttpServer> server = HttpServer::Bind(0);
+//   OPSCOPE_TRY(server.value().Listen());
+//   server.value().Run(rules, [](const HttpRequest& request) { return Compute(request); }, {.idle_s = 60});
+//
+// Thread rule: one thread at a time, but for End.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "opscope/result.h"
+#include "view/connection.h"
+
+namespace opscope {
+
+// Computes the answer to a request that is allowed. Two threads may call it at once.
+using RequestHandler = std::function<HttpResponse(const HttpRequest&)>;
+
+struct ServingOptions {
+  // Ends after so many seconds without a request; 0: never.
+  int64_t idle_s = 0;
+  // How long the end waits for computations that run.
+  int64_t patience_ms = 1000;
+};
+
+class HttpServer {
+ public:
+  // Takes the port, 0: a free one. kIo: it is taken.
+  static Result<HttpServer> Bind(int port);
+
+  HttpServer(HttpServer&& other) noexcept;
+  HttpServer& operator=(HttpServer&&) = delete;
+  ~HttpServer();
+
+  [[nodiscard]] uint16_t port() const { return port_; }
+  // From here on clients can connect.
+  [[nodiscard]] Status Listen();
+  // Serves until End, or until it was idle for long enough. False: a computation goes on, and the process should end
+  // without waiting for it; the destructor waits. REQUIRES: Listen succeeded; called once.
+  [[nodiscard]] bool Run(const ConnectionRules& rules, RequestHandler handler, const ServingOptions& options);
+  // Ends Run soon. Any thread; safe in signal handlers.
+  void End();
+
+ private:
+  struct Workers;
+  HttpServer() = default;
+
+  int listener_ = -1, wake_ = -1;  // wake_: an eventfd that ends the waiting of Run
+  uint16_t port_ = 0;
+  std::shared_ptr<Workers> workers_;
+  std::unique_ptr<std::atomic<bool>> ends_;
+};
+
+}  // namespace opscope

@@ -1,0 +1,23 @@
+// A span as JSON, for the answers of the viewer.
+//
+// Thread rule: pure functions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "opscope/trace.h"
+
+namespace opscope {
+
+// Appends an integer, as a text of digits beyond 2^53.
+void AppendExactInteger(std::string* out, int64_t value);
+
+// {"row": ..., "track": ..., "start": ..., "duration": ..., "name": ...}. REQUIRES: row < trace.spans().size()
+void AppendSpanJson(const Trace& trace, uint32_t row, std::string* out);
+
+// The same with self time, category, relatives in the track, arguments, call stack and flows.
+void AppendSpanDetails(const Trace& trace, uint32_t row, int64_t self_ns, std::string* out);
+
+}  // namespace opscope

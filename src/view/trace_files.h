@@ -1,0 +1,63 @@
+// The traces of a viewer: found when it starts, opened when they are first needed, closed again when all together hold
+// more memory than allowed.
+//
+// Thread rule: Find by one thread; afterwards any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/mutex.h"
+#include "opscope/result.h"
+#include "opscope/trace.h"
+#include "opscope/view.h"
+
+namespace opscope {
+
+class TraceFiles {
+ public:
+  // Files as they are, and for each folder the traces below it, by name. Follows no links in folders. kNotFound, kIo: a
+  // file cannot be read; a folder has no trace.
+  static Result<std::unique_ptr<TraceFiles>> Find(const ViewOptions& options);
+
+  // Opens those that must be open from the start: all if they are few, and what can be read only once.
+  [[nodiscard]] Status OpenAtStart();
+
+  [[nodiscard]] size_t size() const { return files_.size(); }
+  // As the page shows it: the path as it was given, or below the folder.
+  [[nodiscard]] const std::string& name(size_t file) const { return files_[file].name; }
+  [[nodiscard]] bool is_open(size_t file);
+  // Opens it if necessary. The Trace stays as long as the caller holds it. REQUIRES: file < size()
+  [[nodiscard]] Result<std::shared_ptr<const Trace>> Open(size_t file);
+
+ private:
+  struct File {
+    std::string name, path;
+    bool is_named = false;      // by the user; else found in a folder
+    bool is_read_once = false;  // standard input, a pipe: cannot be opened again
+    dev_t device = 0;           // of a file that was found, and its number: it is opened only while it is the same one
+    ino_t number = 0;
+    std::shared_ptr<const Trace> trace = {};
+    uint64_t last_use = 0;
+  };
+
+  explicit TraceFiles(const ViewOptions& options) : options_(options) {}
+  Status AddNamed(const std::string& path);
+  void AddBelow(int folder, const std::string& path, const std::string& name, int depth);
+  void AddFound(int folder, const char* entry, const std::string& path, const std::string& name);
+  Result<Trace> Import(const File& file, uint64_t max_memory) const;
+  uint64_t OpenBytes() const;
+  void CloseOthers(size_t but, uint64_t max_bytes);
+
+  const ViewOptions options_;
+  Mutex mutex_;  // of traces and uses; held while a file is read, so that one is read at a time
+  std::vector<File> files_;
+  uint64_t uses_ = 0;
+};
+
+}  // namespace opscope
