@@ -47,7 +47,7 @@ def runnable(command):
     files = any(word.endswith((".opscope", ".gz", ".json")) for word in words)
     if not files and words[1] not in ("doctor", "man", "completion") and "--help" not in words:
         words += ["rank*.opscope", "-o", "out.opscope"] if words[1] == "merge" else ["run.opscope"]
-    return " ".join(words)
+    return " ".join(words + ["--idle", "1"] * (words[1] == "view"))  # a server ends
 
 
 COMMANDS = sorted({(path.name, command) for path in DOCUMENTS for command in documented(path.read_text())})
