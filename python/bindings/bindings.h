@@ -109,6 +109,7 @@ void BindTrace(nb::module_& module);
 void BindTables(nb::module_& module);
 void BindComputedTable(nb::module_& module);
 void BindFlame(nb::module_& module);
+void BindReport(nb::module_& module);
 void BindFiles(nb::module_& module);
 void BindResults(nb::module_& module);
 void BindDiff(nb::module_& module);

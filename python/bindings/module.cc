@@ -11,6 +11,7 @@ NB_MODULE(_core, module) {
   opscope::python::BindTrace(module);
   opscope::python::BindTables(module);
   opscope::python::BindFlame(module);
+  opscope::python::BindReport(module);
   opscope::python::BindFiles(module);
   opscope::python::BindResults(module);
   opscope::python::BindDiff(module);

@@ -26,6 +26,7 @@ from typing import Any
 from opscope import _core
 from opscope.comparison import TraceDiff, compare
 from opscope.preview import TablePreview
+from opscope.page import page_frame, write_page
 from opscope.sizes import byte_count
 from opscope.sql import SqlRows, find_duckdb
 from opscope.table import Strings, Table
@@ -177,6 +178,23 @@ class Trace(TraceAnswers, TraceTables):
         name = f"Flame graph: {metric}" if title is None else title
         _core.write_flame_graph(self._core, path, _known_metric(metric), name, width, inverted)
 
+    def report(
+        self,
+        path: str | bytes | os.PathLike,
+        *,
+        title: str | None = None,
+        baseline: Trace | None = None,
+        max_size: int | str = "10M",
+        theme: str = "auto",
+    ) -> None:
+        """Writes one HTML page that shows the trace in any browser: timeline, flame graph, tables, memory.
+
+        The page needs no server and no network. ``baseline``: a trace to compare with, as in `compare`. ``max_size``:
+        largest size of the file in bytes, or "4M", at least "1M"; what does not fit is folded, and the page says how
+        much that is. ``theme``: "auto" (as the system), "light" or "dark". Nothing half-written stays at a fault.
+        """
+        write_page(self, path, title, theme, max_size, baseline)
+
     def cut(self, where: str) -> Trace:
         """The spans for which ``where`` holds, and what happened while they ran, as a trace of its own.
 
@@ -233,7 +251,7 @@ class Trace(TraceAnswers, TraceTables):
 
         ``to``: "chrome" (Kineto's JSON), "perfetto" (protobuf), "speedscope", "collapsed" (stacks), "pprof", "csv" (one
         ``table``), "opscope", "paddle-protobuf" or "paddle-chrome" (files as ``paddle.profiler`` writes them),
-        "megengine-chrome" or "megengine-svg" (as MegEngine's), or "parquet" (all tables, as files
+        "megengine-chrome" or "megengine-svg" (as MegEngine's), "html" (as `report`), or "parquet" (all tables, as files
         ``TABLE/rank=R/part-0.parquet`` of the folder ``path``; ``pip install opscope[sql]``).
         ``merge_threads``, for collapsed and pprof: what several threads did alike is one path.
         A path that ends in ``.gz`` or ``.zst`` is compressed. Nothing half-written stays at a fault.
@@ -255,12 +273,8 @@ class Trace(TraceAnswers, TraceTables):
             f"{len(self.problems)} problems>"
         )
 
-    def _repr_html_(self) -> str:
-        counts = {name: _core.row_count(self._core, name) for name in _core.TABLES}
-        rows = [{"table": name, "rows": f"{count:,}"} for name, count in counts.items() if count > 0]
-        told = [{"problem": problem["message"], "count": f"{problem['count']:,}"} for problem in self.problems]
-        pages = [TablePreview.of(repr(self), rows, len(rows)), TablePreview.of("problems", told, len(told))]
-        return "".join(page.html() for page in pages if page.rows or page is pages[0])
+    def _repr_html_(self) -> str | None:
+        return page_frame(self, f"{len(self.spans):,} spans")
 
 
 # What the end of a name says: `to` of `export`.

@@ -32,9 +32,10 @@ path = "run.opscope"
 prof.save(path)
 trace = opscope.open(path)
 """
-# Every list, profile, trace and table, with a text that each form must have.
+# Whole recordings.
+PAGES = ("prof", "prof.trace", "trace")
+# Every list, old profile and table, with a text that each form must have.
 SHOWN = {
-    "prof": "aten::neg",
     "prof.events()": "aten::neg",
     "prof.key_averages()": "aten::neg",
     "prof.key_averages(group_by_input_shape=True)": "[[4, 4]",
@@ -44,12 +45,10 @@ SHOWN = {
     "prof.profiler.kineto_results.events()": "aten::linear",
     "prof.profiler.kineto_results.experimental_event_tree()": "aten::neg",
     "prof.module_table()": "Linear",
-    "prof.trace": "spans",
     "prof.trace.summary()": "aten::neg",
     "prof.trace.modules()": "Linear",
     "legacy": "aten::linear",
     "legacy.function_events": "aten::linear",
-    "trace": "spans",
     "trace.spans": "cpu_op",
     "trace.allocations": "address",
     "trace.summary()": "aten::neg",
@@ -68,7 +67,7 @@ def outputs(tmp_path_factory):
         for name in ("JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR"):
             patch.setenv(name, str(folder / name))
         patch.setenv("JUPYTER_PLATFORM_DIRS", "1")
-        cells = [nbformat.v4.new_code_cell(source) for source in (SETUP, *SHOWN)]
+        cells = [nbformat.v4.new_code_cell(source) for source in (SETUP, *PAGES, *SHOWN)]
         notebook = nbformat.v4.new_notebook(cells=cells)
         client = nbclient.NotebookClient(notebook, timeout=None, resources={"metadata": {"path": str(folder)}})
         # The kernel of this interpreter, whatever is installed for the user under the name "python3".
@@ -89,6 +88,16 @@ def test_everything_is_shown_as_a_short_table(outputs, cell):
     assert re.search(r"</table>|</pre>", page)
     assert "\\n" not in text and " at 0x" not in text and "<b>bold" not in page
     assert SHOWN[cell] in page
+
+
+@pytest.mark.parametrize("cell", PAGES)
+def test_a_recording_is_shown_as_a_page_in_a_sandbox(outputs, cell):
+    (output,) = outputs[cell]
+    text, frame = output.data["text/plain"], output.data["text/html"]
+    assert text.startswith("<opscope.") and len(text.splitlines()) == 1
+    assert frame.startswith('<iframe sandbox="allow-scripts allow-downloads" title="') and len(frame) <= 2 << 20
+    assert "allow-same-origin" not in frame.partition(" srcdoc=")[0] and frame.count("<iframe") == 1
+    assert "aten::neg" in frame
 
 
 def test_a_long_list_says_how_much_is_not_shown(outputs):

@@ -51,8 +51,8 @@ void AddFormatOptions(Verb* verb, OutputOptions* options, const DuckdbFinder& fi
   verb->Add({.names = {"--to"},
              .target = &options->format,
              .description = "chrome (Kineto's JSON), perfetto (protobuf), speedscope, collapsed (stacks), pprof, csv "
-                            "(one table), opscope, paddle-protobuf, paddle-chrome, megengine-chrome, megengine-svg or "
-                            "parquet (a folder of files, one per table and rank); "
+                            "(one table), opscope, paddle-protobuf, paddle-chrome, megengine-chrome, megengine-svg, "
+                            "html (as `report`) or parquet (a folder of files, one per table and rank); "
                             ".gz and .zst by the name of the output",
              .choices = std::move(formats),
              .is_required = is_required});

@@ -39,6 +39,7 @@ constexpr Format kFormats[] = {
     {"paddle-chrome", WritePaddleChrome},
     {"megengine-chrome", WriteMegEngineChrome},
     {"megengine-svg", WriteMegEngineSvg},
+    {"html", WriteHtml},
 };
 
 void Write(const Trace& trace, ExportFormat of, const ExportOptions& options, ExportOutput* output) {

@@ -9,7 +9,8 @@
 #include <utility>
 
 #include "base/catch_bad_alloc.h"
-#include "export/argument_text.h"
+#include "export/span_arguments.h"
+#include "export/writers.h"
 #include "opscope/export/output_file.h"
 
 namespace opscope {
@@ -37,21 +38,6 @@ std::vector<FlameTree> TreesOf(const Trace& trace) {
   return trees;
 }
 
-// Members of "args" as ExportChromeTrace spells them.
-std::function<void(uint32_t, std::string*)> ArgumentsOf(const Trace& trace) {
-  const auto texts = std::make_shared<const ArgumentTexts>(trace);
-  return [&trace, texts](uint32_t span, std::string* members) {
-    const auto next = [&](std::string_view text) {
-      if (!text.empty()) members->append(members->empty() ? "" : ",").append(text);
-    };
-    if (const ArgsId id = trace.spans().args[span]; id != ArgsId::kNone) {
-      next(texts->values_types_strides(id));
-      next(texts->dims(id));
-    }
-    next(trace.text(trace.spans().extra[span]));
-  };
-}
-
 template <typename Use>
 auto UsePage(const Trace& trace, const HtmlExportOptions& options, const Use& use) {
   PageResults results;
@@ -77,7 +63,7 @@ auto UsePage(const Trace& trace, const HtmlExportOptions& options, const Use& us
   results.flows = ListFlows(trace);
   const TimelineSpans timeline(trace);
   results.timeline = &timeline;
-  results.append_arguments = ArgumentsOf(trace);
+  results.append_arguments = SpanArguments(trace);
   return use(results);
 }
 
@@ -96,6 +82,12 @@ Result<std::string> HtmlDataText(const Trace& trace, const HtmlExportOptions& op
     return UsePage(trace, options,
                    [&](const PageResults& results) { return PageDocument(results, options.page.max_bytes); });
   });
+}
+
+void WriteHtml(const Trace& trace, const ExportOptions& options, ExportOutput* out) {
+  const std::string& name = options.trace_name;
+  const HtmlExportOptions how{.title = name.substr(name.rfind('/') + 1)};
+  out->Write(UsePage(trace, how, [&](const PageResults& results) { return HtmlPage(results, how.page); }));
 }
 
 Status ExportHtml(const Trace& trace, const std::string& path, const HtmlExportOptions& options) {

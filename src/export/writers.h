@@ -15,6 +15,8 @@ void WriteCollapsed(const Trace& trace, const FlameTree& tree, const ExportOptio
 // REQUIRES: options.table names a table.
 void WriteCsv(const Trace& trace, const ExportOptions& options, ExportOutput* out);
 
+// As ExportHtml without a baseline; the title is the last part of options.trace_name.
+void WriteHtml(const Trace& trace, const ExportOptions& options, ExportOutput* out);
 void WritePerfetto(const Trace& trace, const ExportOptions& options, ExportOutput* out);
 void WriteMegEngineChrome(const Trace& trace, const ExportOptions& options, ExportOutput* out);  // megengine/chrome.cc
 void WriteMegEngineSvg(const Trace& trace, const ExportOptions& options,

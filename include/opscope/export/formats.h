@@ -38,11 +38,12 @@ enum class ExportFormat : uint8_t {
   kPaddleProtobuf,
   kPaddleChrome,
   kMegEngineChrome,
-  kMegEngineSvg
+  kMegEngineSvg,
+  kHtml
 };
 // "chrome", "perfetto", "speedscope", "collapsed", "pprof", "csv", "opscope",
-// "paddle-protobuf", "paddle-chrome", "megengine-chrome", "megengine-svg": the
-// names of ExportFormat, in its order.
+// "paddle-protobuf", "paddle-chrome", "megengine-chrome", "megengine-svg", "html":
+// the names of ExportFormat, in its order.
 [[nodiscard]] std::span<const std::string_view> ExportFormatNames();
 // nullopt: no format has this name.
 [[nodiscard]] std::optional<ExportFormat> ExportFormatFromName(std::string_view name);

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
+from ..page import page_frame
 from ..trace import Trace, refuse_other_formats
 from .errors import UnsupportedFeature
 from .options import OwnOptions
@@ -73,6 +75,13 @@ class Lifecycle(OwnOptions):
         refuse_other_formats(path, chrome=self._writes_chrome, other="trace.export({!r}, to={!r})")
         self.trace.save(path)
 
-    def report(self, path: str | os.PathLike) -> None:
-        """The offline HTML report; not implemented yet."""
-        raise self._unsupported("report()", "HTML reports are not written", "trace.export() and a viewer")
+    def report(self, path: str | os.PathLike, **options) -> None:
+        """Writes the last recording as one HTML page for the browser. ``options``: those of ``opscope.Trace.report``."""
+        options.setdefault("title", os.path.basename(sys.argv[0]) or None)
+        self.trace.report(path, **options)
+
+    def _repr_html_(self) -> str | None:
+        recording = self._last_recording
+        if recording is None or not recording.is_finished or recording.is_inherited:
+            return None
+        return page_frame(self.trace, repr(self).strip("<>"))

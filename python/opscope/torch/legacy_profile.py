@@ -236,6 +236,10 @@ class profile(DescribedConfig, EventResults):
         """Writes the recording as ``.opscope``."""
         self._profile.save(path)
 
+    def report(self, path: str | os.PathLike, **options) -> None:
+        """Writes the recording as one HTML page for the browser. ``options``: those of ``opscope.Trace.report``."""
+        self._profile.report(path, **options)
+
     def __repr__(self) -> str:
         return repr(self.function_events) if self.kineto_results is not None else _UNFINISHED
 

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results of a recording that torch.profiler lacks, and the display of a profile at a prompt and in a notebook."""
+"""Results of a recording that torch.profiler lacks, and the display of a profile at a prompt."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 
 from ..frontend import views
-from .event_display import preview_of_events
 
 
 class Views(views.Views):
@@ -22,15 +20,6 @@ class Views(views.Views):
         "flops": "flops",
         "count": "count",
     }
-
-    def _repr_html_(self) -> str | None:
-        recording = self.profiler
-        if recording is None or not recording.is_finished or recording.is_inherited or self._is_trace_only():
-            return None
-        averages = recording.function_events.key_averages()
-        averages.sort(key=lambda average: average.self_cpu_time_total, reverse=True)
-        shown = preview_of_events(averages)
-        return None if shown is None else replace(shown, caption=f"{self!r}, by self CPU time").html()
 
     def export_flamegraph(self, path: str | os.PathLike, metric: str = "self_cpu_time_total", **options) -> None:
         """Writes a flame graph of the last recording as SVG, or folded stacks if the path does not end in ``.svg``.
