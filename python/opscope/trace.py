@@ -25,7 +25,6 @@ from typing import Any
 
 from opscope import _core
 from opscope.comparison import TraceDiff, compare
-from opscope.preview import TablePreview
 from opscope.page import page_frame, write_page
 from opscope.sizes import byte_count
 from opscope.sql import SqlRows, find_duckdb

@@ -97,9 +97,7 @@ def test_tables_have_the_numbers_of_the_other_commands(tmp_path):
 
 
 def test_covered_time_is_the_duration_without_the_self_time(tmp_path):
-    path = write_trace(
-        tmp_path / "run.json", [complete_event("outer", 0, 100), complete_event("inner", 40, 20)]
-    )
+    path = write_trace(tmp_path / "run.json", [complete_event("outer", 0, 100), complete_event("inner", 40, 20)])
     opscope.open(path).report(tmp_path / "run.html")
     assert [s[1] - s[2] for s in kept_spans(read_page(tmp_path / "run.html"))] == [80_000, 20_000]
 
@@ -315,8 +313,8 @@ def test_the_frame_of_a_notebook_is_small(large):
 
 
 def test_arguments_of_works_have_their_numbers(tmp_path):
-    launch = complete_event("cudaLaunchKernel", 0, 5, cat="cuda_runtime", args={"correlation": 7, "External id": 3})
-    kernel = complete_event("gemm", 10, 5, tid=7, cat="kernel", args={"correlation": 7, "device": 0, "stream": 7})
+    launch = complete_event("cudaLaunchKernel", 0, 5, cat="cuda_runtime", **{"correlation": 7, "External id": 3})
+    kernel = complete_event("gemm", 10, 5, tid=7, cat="kernel", correlation=7, device=0, stream=7)
     trace = opscope.open(write_trace(tmp_path / "run.json", [launch, kernel]))
     trace.report(tmp_path / "x.html")
     data = read_page(tmp_path / "x.html")

@@ -1,4 +1,5 @@
-// Arrows from the table of flows, and those that follow from correlation numbers alone: many inputs have no flow events.
+// Arrows from the table of flows, and those that follow from correlation numbers alone: many inputs have no flow
+// events.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/timeline_flows.h"
 
@@ -51,8 +52,7 @@ std::vector<TimelineFlow> ListFlows(const Trace& trace) {
     }
   }
   const auto key = [](const TimelineFlow& flow) { return std::tuple(flow.from, flow.to, flow.kind); };
-  std::sort(list.begin(), list.end(),
-            [&](const TimelineFlow& a, const TimelineFlow& b) { return key(a) < key(b); });
+  std::sort(list.begin(), list.end(), [&](const TimelineFlow& a, const TimelineFlow& b) { return key(a) < key(b); });
   const auto is_same = [&](const TimelineFlow& a, const TimelineFlow& b) { return key(a) == key(b); };
   list.erase(std::unique(list.begin(), list.end(), is_same), list.end());
   return list;

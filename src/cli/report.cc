@@ -1,4 +1,9 @@
 // `opscope report`: one HTML page that shows a trace, or the traces of a job, in any browser.
+//
+//   opscope report rank0.json rank1.json --baseline before.opscope -o job.html
+//
+// Several files are merged first, as `opscope merge` does. A damaged input has a page too, which shows its
+// problems; the exit code is then 3.
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 #include <string>
@@ -85,8 +90,7 @@ int ReportOnJob(const ReportVerbOptions& options) {
 }
 
 int RunReport(const ReportVerbOptions& options) {
-  if (options.max_size < PageOptions::kMinBytes)
-    return UsageError("report: --max-size: a page takes at least 1M");
+  if (options.max_size < PageOptions::kMinBytes) return UsageError("report: --max-size: a page takes at least 1M");
   if (options.open && options.output.path == "-")
     return UsageError("report: --open: the page needs a file, -o OUT.html");
   std::vector<std::string> inputs = options.common.files;
@@ -109,8 +113,9 @@ Verb ReportVerb() {
             .description = "the run to compare with, as `opscope diff BASELINE FILE` does"});
   verb.Add({.names = {"--max-size"},
             .target = &options->max_size,
-            .description = "largest size of the page (suffixes K, M, G), at least 1M; default 10M; what does not fit is "
-                           "folded, and the page says how much"});
+            .description =
+                "largest size of the page (suffixes K, M, G), at least 1M; default 10M; what does not fit is "
+                "folded, and the page says how much"});
   verb.Add({.names = {"--title"},
             .target = &options->title,
             .description = "title of the page, instead of the name of the file"});

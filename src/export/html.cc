@@ -51,8 +51,7 @@ auto UsePage(const Trace& trace, const HtmlExportOptions& options, const Use& us
   results.devices = MeasureDevices(trace);
   results.advice = Advise(trace);
   results.operators = SummarizeOps(trace);
-  const std::vector<uint8_t> works =
-      SpansOfKinds(trace, {SpanKind::kKernel, SpanKind::kCopy, SpanKind::kSet}, true);
+  const std::vector<uint8_t> works = SpansOfKinds(trace, {SpanKind::kKernel, SpanKind::kCopy, SpanKind::kSet}, true);
   results.works = SummarizeOps(trace, {.selected = &works});
   const std::vector<uint8_t> modules = SpansOfKinds(trace, {SpanKind::kModule}, false);
   results.modules = SummarizeOps(trace, {.selected = &modules});

@@ -1,5 +1,5 @@
-// Keys, values and their order are those of ChromeRowWriter::WriteArguments (chrome_spans.cc), which writes whole blocks
-// of events and cannot write the arguments of one span alone.
+// Keys, values and their order are those of ChromeRowWriter::WriteArguments (chrome_spans.cc), which writes whole
+// blocks of events and cannot write the arguments of one span alone.
 // SPDX-License-Identifier: Apache-2.0
 #include "export/span_arguments.h"
 
@@ -27,8 +27,7 @@ void SpanArguments::operator()(uint32_t span, std::string* members) const {
   if ((flags & span_flags::kStep) != 0) {
     if (const std::optional<int64_t> number = steps_->Of(span)) AppendInt(&next("\"opscope.step\":"), *number);
   }
-  if ((flags & span_flags::kAsync) != 0)
-    next("\"opscope.async\":\"").append(AsyncReason(flags)).append("\"");
+  if ((flags & span_flags::kAsync) != 0) next("\"opscope.async\":\"").append(AsyncReason(flags)).append("\"");
   if (of_framework_) of_framework_(span, members);
   if (const std::string_view extra = trace_->text(spans.extra[span]); !extra.empty()) {
     if (AreJsonMembers(extra)) {

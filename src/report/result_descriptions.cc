@@ -8,6 +8,7 @@
 #include "opscope/report/critical_path.h"
 #include "opscope/report/devices.h"
 #include "opscope/report/diff.h"
+#include "opscope/report/html.h"
 #include "opscope/report/info.h"
 #include "opscope/report/memory.h"
 #include "opscope/report/merge.h"
@@ -47,6 +48,9 @@ std::span<const ResultDescription* const> ResultDescriptions() {
       &ThreadListResult(),
       &StepListResult(),
       &MergeResult(),
+      &PageWorkResult(),
+      &PageModuleResult(),
+      &PageProblemResult(),
   };
   return results;
 }

@@ -76,7 +76,7 @@ class Lifecycle(OwnOptions):
         self.trace.save(path)
 
     def report(self, path: str | os.PathLike, **options) -> None:
-        """Writes the last recording as one HTML page for the browser. ``options``: those of ``opscope.Trace.report``."""
+        """Writes the last recording as an HTML page for the browser; ``options``: those of ``opscope.Trace.report``."""
         options.setdefault("title", os.path.basename(sys.argv[0]) or None)
         self.trace.report(path, **options)
 

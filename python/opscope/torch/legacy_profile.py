@@ -237,7 +237,7 @@ class profile(DescribedConfig, EventResults):
         self._profile.save(path)
 
     def report(self, path: str | os.PathLike, **options) -> None:
-        """Writes the recording as one HTML page for the browser. ``options``: those of ``opscope.Trace.report``."""
+        """Writes the recording as an HTML page for the browser; ``options``: those of ``opscope.Trace.report``."""
         self._profile.report(path, **options)
 
     def __repr__(self) -> str:

@@ -47,8 +47,8 @@ void IntegerColumn::AppendJson(std::string* out) const {
     if (!compressor) throw std::bad_alloc();
     std::string compressed;
     compressed.resize(libdeflate_zlib_compress_bound(compressor.get(), bytes_.size()));
-    const size_t size = libdeflate_zlib_compress(compressor.get(), bytes_.data(), bytes_.size(), compressed.data(),
-                                                 compressed.size());
+    const size_t size =
+        libdeflate_zlib_compress(compressor.get(), bytes_.data(), bytes_.size(), compressed.data(), compressed.size());
     OPSCOPE_CHECK(size != 0);
     AppendBase64(std::string_view(compressed).substr(0, size), out);
   }

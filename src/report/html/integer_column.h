@@ -1,5 +1,5 @@
-// A column of integers in the data of a page: varints, compressed by zlib, as base64. docs/reference/web_data.md has the
-// layout.
+// A column of integers in the data of a page: varints, compressed by zlib, as base64. docs/reference/web_data.md has
+// the layout.
 //
 //   IntegerColumn starts(IntegerColumn::kDeltas);
 //   starts.Add(100);

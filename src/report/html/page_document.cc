@@ -137,8 +137,8 @@ void AppendPageInteger(int64_t value, std::string* out) {
 std::string ProcessText(const Trace& trace, ProcessId process) {
   const ProcessColumns& processes = trace.processes();
   const StringId text = processes.pid_text[Row(process)];
-  const std::string id = text == StringId::kNone ? std::to_string(processes.pid[Row(process)])
-                                                 : std::string(trace.text(text));
+  const std::string id =
+      text == StringId::kNone ? std::to_string(processes.pid[Row(process)]) : std::string(trace.text(text));
   const std::string name(trace.text(processes.name[Row(process)]));
   return name.empty() || name == id ? id : name + " (" + id + ")";
 }

@@ -1,6 +1,6 @@
 // Memory curves and peaks of a page, and counters, which are curves too. A curve of more points than a screen is wide
-// can be drawn with fewer: points are taken together by time, and of each group the smallest and the largest value stay,
-// so that no peak disappears.
+// can be drawn with fewer: points are taken together by time, and of each group the smallest and the largest value
+// stay, so that no peak disappears.
 //
 //   8 points, 4 may stay:   1 2 | 9 3 | 3 3 | 0 5   ->   of each pair of groups the extremes: 1 9 | 0 5
 // SPDX-License-Identifier: Apache-2.0
@@ -93,7 +93,7 @@ void AppendPeaks(const PageResults& results, size_t most_parts, size_t most_peak
       if (row.peak_bytes == 0 || count == most_parts) continue;
       rest = SaturatingSubtract(rest, row.peak_bytes);
       parts.append(count++ == 0 ? "[" : ",[");
-      AppendUint(&parts, row.is_before ? strings->Of("(before the recording)")
+      AppendUint(&parts, row.is_before                 ? strings->Of("(before the recording)")
                          : row.name == StringId::kNone ? strings->Of("(none)")
                                                        : strings->Of(row.name));
       parts.append(",0,");
@@ -137,7 +137,8 @@ void AppendCounter(const Trace& trace, const CounterKey& key, const std::vector<
   JsonObject object(out);
   const std::string_view of_name = trace.text(name), of_series = trace.text(series);
   const bool is_named_twice = of_series.empty() || of_series == of_name;
-  object.Uint("name", strings->Of(is_named_twice ? std::string(of_name) : std::string(of_name) + " " + std::string(of_series)));
+  object.Uint("name",
+              strings->Of(is_named_twice ? std::string(of_name) : std::string(of_name) + " " + std::string(of_series)));
   const ProcessId process = Row(track) < trace.tracks().size() ? trace.tracks().process[Row(track)] : ProcessId::kNone;
   object.Text("group", process == ProcessId::kNone ? std::string() : ProcessText(trace, process));
   object.Text("unit", IsInBytes(of_name) || IsInBytes(of_series) ? "bytes" : "number");

@@ -49,7 +49,8 @@ constexpr ResultField<OpSummaryRow> kPageModuleFields[] = {
     {{"name", "Name", kText, "Name of the module."},
      [](const Trace& trace, const OpSummaryRow& r) { return trace.text(r.name); }},
     {{"count", "Count", kNumber, "Number of calls."}, [](const OpSummaryRow& r) { return r.count; }},
-    {{"total_ns", "Total", kTime, "Time of the calls that do not lie inside a call of the same name on the same track."},
+    {{"total_ns", "Total", kTime,
+      "Time of the calls that do not lie inside a call of the same name on the same track."},
      [](const OpSummaryRow& r) { return r.total_ns; }},
     {{"self_ns", "Self", kTime, "Time without direct children."}, [](const OpSummaryRow& r) { return r.self_ns; }},
     {{"mean_ns", "Mean", kTime, "Mean duration, rounded down."}, [](const OpSummaryRow& r) { return r.mean_ns(); }},
@@ -120,8 +121,8 @@ std::vector<PageTable> TablesOf(const PageResults& results) {
   const auto or_no_spans = [&](const char* why) { return trace.spans().size() == 0 ? no_spans : why; };
   const std::string no_memory = "No allocations were recorded; that takes profile_memory=True.";
   std::vector<PageTable> tables;
-  tables.push_back({"steps", StepTimesTable(trace, results.steps), "The trace has no steps.",
-                    RangesOfSteps(results.steps), 2});
+  tables.push_back(
+      {"steps", StepTimesTable(trace, results.steps), "The trace has no steps.", RangesOfSteps(results.steps), 2});
   tables.push_back(
       {"devices", DeviceTable(trace, results.devices), "No kernels, copies or sets of a device were recorded."});
   tables.push_back({"findings", AdviceTable(trace, results.advice), "Nothing was found that slows the program down.",
@@ -142,8 +143,7 @@ std::vector<PageTable> TablesOf(const PageResults& results) {
        2});
   tables.push_back({"memory_devices", MemoryDeviceTable(trace, results.memory), no_memory});
   tables.push_back({"memory_rows", MemoryTable(trace, results.memory), no_memory, {}, 2});
-  if (results.diff)
-    tables.push_back({"compare", DiffTable(*results.diff), "Neither trace has spans.", {}, 4});
+  if (results.diff) tables.push_back({"compare", DiffTable(*results.diff), "Neither trace has spans.", {}, 4});
   tables.push_back({"problems", ProblemTable(trace), "The input has no problems."});
   return tables;
 }

@@ -66,9 +66,8 @@ class SpansWriter {
         ++kept;
       JsonObject object(out_);
       object.Text("id", Cut(listed.pid + "/" + listed.tid)).Text("title", Cut(listed.name));
-      object.Text("group", tracks.process[track] == ProcessId::kNone
-                               ? std::string()
-                               : Cut(ProcessText(trace_, tracks.process[track])));
+      object.Text("group", tracks.process[track] == ProcessId::kNone ? std::string()
+                                                                     : Cut(ProcessText(trace_, tracks.process[track])));
       object.Text("kind", TrackKindText(listed.kind)).Int("rank", listed.rank);
       object.Uint("spans", listed.spans).Uint("kept", kept - first);
       object.Uint("rows", RowsOf(track, first, kept));
@@ -284,8 +283,7 @@ struct NameCount {
 
 }  // namespace
 
-void AppendPageSpans(const PageResults& results, const TimelineLimits& limits, PageStrings* strings,
-                     std::string* out) {
+void AppendPageSpans(const PageResults& results, const TimelineLimits& limits, PageStrings* strings, std::string* out) {
   SpansWriter(results, limits, strings, out).Write();
 }
 
