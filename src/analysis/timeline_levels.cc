@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -209,17 +210,23 @@ void TimelineSpans::Fold(size_t max_blocks, TimelineLevels* levels) const {
   };
 
   // Rows that need a block, from the top; what is deeper than the budget allows shares the last one.
-  std::vector<size_t> tracks_of_row;
-  const auto count_only = [](OpenBlock* open, uint32_t, uint32_t, int64_t, int64_t) { open->block.count = 1; };
-  visit(count_only, [&] {
+  std::vector<size_t> tracks_of_row, tracks_to_row;  // that have the row; whose deepest row it is
+  const auto mark = [](OpenBlock* open, uint32_t, uint32_t, int64_t, int64_t) { open->block.count = 1; };
+  visit(mark, [&] {
     tracks_of_row.resize(std::max(tracks_of_row.size(), rows.size()));
+    tracks_to_row.resize(tracks_of_row.size());
     for (size_t row = 0; row < rows.size(); ++row)
       tracks_of_row[row] += rows[row].block.count;
+    if (!rows.empty()) ++tracks_to_row[rows.size() - 1];
   });
-  size_t count = tracks_of_row.empty() ? 0 : tracks_of_row[0];
-  deepest = 0;
-  while (deepest + size_t{1} < tracks_of_row.size() && count + tracks_of_row[deepest + 1] <= max_blocks)
-    count += tracks_of_row[++deepest];
+  size_t above = 0, reaching = std::accumulate(tracks_to_row.begin(), tracks_to_row.end(), size_t{0});
+  size_t count = reaching;
+  for (deepest = 0; deepest + size_t{1} < tracks_of_row.size(); ++deepest) {
+    above += tracks_of_row[deepest];
+    reaching -= tracks_to_row[deepest];
+    if (above + reaching > max_blocks) break;
+    count = above + reaching;
+  }
 
   std::array<size_t, kPowers> gaps{};
   visit(

@@ -28,10 +28,10 @@ Trace TraceOfLevels(const std::vector<LevelSpan>& spans, uint32_t tracks) {
     ids.push_back(builder.AddTrack({.process = process, .tid = track}));
   for (const LevelSpan& span : spans)
     builder.AddSpan({.start = {span.start}, .duration = {span.duration}, .track = ids[span.track]});
-  return std::move(builder).Build();
+  return builder.Build();
 }
 
-Trace RandomTrace(uint32_t seed, uint32_t tracks) {
+Trace RandomLevelsTrace(uint32_t seed, uint32_t tracks) {
   std::mt19937 random(seed);
   const auto below = [&](int64_t end) { return static_cast<int64_t>(random() % static_cast<uint64_t>(end)); };
   std::vector<LevelSpan> spans;
@@ -83,7 +83,7 @@ TEST(TimelineLevels, AreThoseOfTheDefinition) {
   for (uint32_t seed = 0; seed < 1000; ++seed) {
     SCOPED_TRACE(seed);
     const uint32_t tracks = 1 + seed % 3;
-    const Trace trace = RandomTrace(seed, tracks);
+    const Trace trace = RandomLevelsTrace(seed, tracks);
     const size_t all = trace.spans().size(), most = seed % (all + 2);
     const TimelineLevels levels = TimelineSpans(trace).Choose({.max_spans = most, .max_blocks = 1 + seed % 7});
     std::vector<uint32_t> order(all);
@@ -105,7 +105,7 @@ TEST(TimelineLevels, AreThoseOfTheDefinition) {
 TEST(TimelineLevels, BlocksStayWithinTheirNumberAndHoldTheirSpans) {
   for (uint32_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
-    const Trace trace = RandomTrace(seed, 2);
+    const Trace trace = RandomLevelsTrace(seed, 2);
     for (const size_t most : {1u, 2u, 5u, 20u}) {
       const TimelineLevels levels = TimelineSpans(trace).Choose({.max_spans = 3, .max_blocks = most});
       EXPECT_LE(levels.folded.size(), std::max(most, levels.tracks.size()));
