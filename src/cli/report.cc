@@ -110,7 +110,7 @@ Verb ReportVerb() {
   AddOutputOptions(&verb, &options->output);
   verb.Add({.names = {"--baseline"},
             .target = &options->baseline,
-            .description = "the run to compare with, as `opscope diff BASELINE FILE` does"});
+            .description = "the run to compare with, as diff compares two files"});
   verb.Add({.names = {"--max-size"},
             .target = &options->max_size,
             .description =
