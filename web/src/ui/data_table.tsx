@@ -16,7 +16,7 @@ import { AlignedNumber } from "./figure.tsx";
 import { TimelineLink } from "./timeline_link.tsx";
 
 // Height of a row of a long table in CSS pixels, as in table.css.
-const kRowHeight = 30;
+export const kRowHeight = 30;
 
 export interface DataTableProps {
   // Accessible name, and the word in the names of the copy buttons.
@@ -94,7 +94,7 @@ export function DataTable(props: DataTableProps) {
   );
 }
 
-function useRowWindow(box: { current: HTMLDivElement | null }, count: number) {
+export function useRowWindow(box: { current: HTMLDivElement | null }, count: number) {
   const [scroll, setScroll] = useState({ top: 0, height: 600 });
   useEffect(() => {
     const element = box.current;
@@ -149,7 +149,7 @@ function Heading(props: { column: Column; sort: Sort | null; onPress: () => void
   );
 }
 
-function Spacer(props: { rows: number; columns: number }) {
+export function Spacer(props: { rows: number; columns: number }) {
   if (props.rows <= 0) return null;
   return (
     <tbody aria-hidden="true" class="spacer">

@@ -1,12 +1,112 @@
-// The tab Flame graph.
+// The tab Flame graph: what to show, the graph, and the call tree as a table.
 // SPDX-License-Identifier: Apache-2.0
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { type CallTree, childrenOf, decodeTree, invert, keepKinds, kKinds, type Metric } from "../model/call_tree.ts";
 import type { WebDocument } from "../model/document.ts";
+import { countText } from "../model/numbers.ts";
+import { CallTreeTable } from "./call_tree.tsx";
+import { Failure, failureText } from "./failure.tsx";
+import { FlameView } from "./flame_view.tsx";
+import { usePage } from "./page_context.ts";
+import "./flame.css";
+
+const kDirections = ["top-down", "bottom-up", "left-heavy"] as const;
+type Direction = (typeof kDirections)[number];
+
+const kMetricTitles: Record<Metric, string> = {
+  time: "Time",
+  device_time: "Device time",
+  memory: "Allocated memory",
+  flops: "FLOPs",
+};
+
+const kKindTitles: Partial<Record<(typeof kKinds)[number], string>> = {
+  operator: "Operators",
+  range: "Ranges",
+  python: "Python calls",
+  module: "Modules",
+};
 
 // Why the tab has no data; "": it has.
-export function flameEmpty(_document: WebDocument): string {
-  return "";
+export function flameEmpty(document: WebDocument): string {
+  return document.trees.some((tree) => tree.name.n > 1) ? "" : "No call paths: the trace has no spans on threads.";
 }
 
 export function FlameGraph() {
-  return <h2>Flame graph</h2>;
+  const { document } = usePage();
+  const metrics = useMemo(() => document.trees.filter((tree) => tree.name.n > 1).map((tree) => tree.metric), [document]);
+  const [metric, setMetric] = useState<Metric>(metrics[0] ?? "time");
+  const [direction, setDirection] = useState<Direction>("top-down");
+  const [kind, setKind] = useState("all");
+  const [decoded, setDecoded] = useState<CallTree | null>(null);
+  const [failure, setFailure] = useState("");
+
+  useEffect(() => {
+    const data = document.trees.find((tree) => tree.metric === metric);
+    let isCurrent = true;
+    if (data !== undefined) {
+      decodeTree(data, document.strings).then(
+        (tree) => isCurrent && setDecoded(tree),
+        (error: unknown) => isCurrent && setFailure(failureText(error)),
+      );
+    }
+    return () => {
+      isCurrent = false;
+    };
+  }, [document, metric]);
+
+  const kinds = useMemo(() => (decoded === null ? [] : kKinds.filter((title, at) => title in kKindTitles && decoded.kind.includes(at))), [decoded]);
+  const shown = useMemo(() => {
+    if (decoded === null) return null;
+    const at = kKinds.findIndex((title) => title === kind);
+    const kept = at < 0 ? decoded : keepKinds(decoded, new Set([at]));
+    const tree = direction === "bottom-up" ? invert(kept) : kept;
+    const heaviest = childrenOf(tree, "heaviest");
+    return { tree, heaviest, graph: direction === "top-down" ? childrenOf(tree, "document") : heaviest };
+  }, [decoded, direction, kind]);
+
+  if (failure !== "") return <Failure message={failure} />;
+  return (
+    <>
+      <div class="choices">
+        <Choice label="Direction" value={direction} options={kDirections.map((name) => [name, name])} onChange={(value) => setDirection(value as Direction)} />
+        <Choice label="Metric" value={metric} options={metrics.map((name) => [name, kMetricTitles[name]])} onChange={(value) => setMetric(value as Metric)} />
+        {kinds.length > 1 && (
+          <Choice
+            label="Frames"
+            value={kind}
+            options={[["all", "All"], ...kinds.map((name): [string, string] => [name, kKindTitles[name] ?? name])]}
+            onChange={setKind}
+          />
+        )}
+      </div>
+      {shown !== null && (
+        <>
+          <FlameView key={`graph ${metric} ${direction} ${kind}`} tree={shown.tree} childList={shown.graph} />
+          {shown.tree.folded > 0 && (
+            <p class="empty">
+              <span data-value={shown.tree.folded}>{countText(shown.tree.folded)}</span> call paths are too small for this page; their values count
+              as those of their callers.
+            </p>
+          )}
+          <CallTreeTable key={`tree ${metric} ${direction} ${kind}`} tree={shown.tree} childList={shown.heaviest} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Choice(props: { label: string; value: string; options: readonly (readonly [string, string])[]; onChange: (value: string) => void }) {
+  return (
+    <label>
+      {props.label}
+      <select aria-label={props.label} value={props.value} onChange={(event) => props.onChange(event.currentTarget.value)}>
+        {props.options.map(([value, title]) => (
+          <option key={value} value={value}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
 }
