@@ -1,6 +1,8 @@
 // The tab Memory: what each device allocated, and which operators hold its peak.
 // SPDX-License-Identifier: Apache-2.0
 import type { WebDocument } from "../model/document.ts";
+import { MemoryCharts } from "./charts/memory_charts.tsx";
+import { PeakComposition } from "./charts/peak_composition.tsx";
 import { DocumentTable, whyEmpty } from "./document_table.tsx";
 
 // Why the tab has no data; "": it has.
@@ -13,6 +15,8 @@ export function memoryEmpty(document: WebDocument): string {
 export function Memory() {
   return (
     <>
+      <MemoryCharts />
+      <PeakComposition />
       <DocumentTable name="Memory" table="memory_devices" />
       <DocumentTable name="Memory by operator" table="memory_rows" hasHues />
     </>

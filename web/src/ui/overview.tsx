@@ -3,6 +3,8 @@
 import type { ComponentChildren } from "preact";
 import { parseExact, parseNumber, visibleText } from "../model/numbers.ts";
 import type { Integer, WebDocument } from "../model/document.ts";
+import { DeviceBars } from "./charts/device_bars.tsx";
+import { StepChart } from "./charts/step_chart.tsx";
 import { DocumentTable, useTable, whyEmpty } from "./document_table.tsx";
 import { Figure } from "./figure.tsx";
 import { usePage } from "./page_context.ts";
@@ -28,7 +30,9 @@ export function Overview() {
         <MemoryCard />
       </div>
       <DocumentTable name="Findings" table="findings" keys={["message", "saving_ns", "share"]} wraps />
+      <StepChart />
       <DocumentTable name="Steps" table="steps" />
+      <DeviceBars />
       <DocumentTable name="Devices" table="devices" />
     </>
   );
