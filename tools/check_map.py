@@ -9,6 +9,7 @@ to read and to change them. A CTest case runs this; it prints one line per viola
 """
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -18,7 +19,8 @@ from typing import NamedTuple
 MAX_LINES = 400
 # Documents that name files and what is in them.
 CODE_PAGES = ("ARCHITECTURE.md", "docs/explanation/how_recording_works.md", "docs/how-to/extend_opscope.md")
-SOURCE_SUFFIXES = {".h", ".def", ".cc", ".c", ".py", ".pyi", ".ts", ".tsx"}
+SOURCE_SUFFIXES = {".h", ".def", ".cc", ".c", ".py", ".pyi", ".ts", ".tsx", ".mjs", ".css"}
+TYPESCRIPT_SUFFIXES = {".ts", ".tsx"}
 CXX_SUFFIXES = {".h", ".def", ".cc", ".c"}
 
 # Third-party name as the table spells it -> how its headers are included.
@@ -49,6 +51,10 @@ SYSTEM_HEADERS = re.compile(
     r"|unistd|x86intrin|emmintrin|immintrin|cxxabi)\.h$"
 )
 PUBLIC_SYSTEM_HEADERS = {"x86intrin.h", "time.h", "stdint.h", "stddef.h", "stdbool.h"}
+TYPESCRIPT_TEST_VENDORS = {"vitest", "happy-dom", "node"}  # node: Node's own modules
+# import ... from "x", export ... from "x", import "x", import("x")
+TYPESCRIPT_IMPORT = re.compile(r"""(?:\bfrom|\bimport)\s*\(?\s*["']([^"'\n]+)["']""")
+TYPESCRIPT_COMMENT = re.compile(r"^\s*//[^\n]*|/\*.*?\*/", re.MULTILINE | re.DOTALL)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -61,7 +67,7 @@ def project_files(root):
         names = [name for name in git.stdout.decode().split("\0") if name]
     else:
         names = [str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()]
-    skipped = {".git", ".venv", "build", "dist", "demo-out", "__pycache__"}
+    skipped = {".git", ".venv", "build", "dist", "demo-out", "__pycache__", "node_modules"}
     return sorted(name for name in set(names) if not skipped & set(Path(name).parts) and (root / name).is_file())
 
 
@@ -83,7 +89,7 @@ def read_layers(text):
     layers = {}
     for row in re.findall(r"^\|(.+)\|\s*$", text, re.MULTILINE):
         cells = [cell.strip() for cell in row.split("|")]
-        folders = re.findall(r"`((?:src|include|python|examples|tests|bench|fuzz|tools)[\w/]*)`", cells[0])
+        folders = re.findall(r"`((?:src|include|python|examples|tests|bench|fuzz|tools|web)[\w/]*)`", cells[0])
         if len(cells) < 4 or not folders:
             continue
         names = [[name.strip(" `") for name in cell.split(",")] for cell in cells[1:4]]
@@ -248,6 +254,37 @@ def check_python(root, files, layers):
                 yield f"{name}: imports {module}, but the row of {layer} allows no {package}"
 
 
+def is_typescript_test(name):
+    return Path(name).stem.endswith(("_test", "_for_test"))
+
+
+def check_typescript(root, files, layers):
+    """The page of reports: a folder of web/src imports from itself and from those that its row names."""
+    for name in files:
+        if not name.startswith("web/src/") or Path(name).suffix not in TYPESCRIPT_SUFFIXES:
+            continue
+        layer = str(Path(name).parent)
+        if layer not in layers:
+            yield f"ARCHITECTURE.md: the layer table has no row for {layer}, where {name} is"
+            continue
+        is_test = is_typescript_test(name)
+        text = TYPESCRIPT_COMMENT.sub("", (root / name).read_text())
+        for module in sorted(set(TYPESCRIPT_IMPORT.findall(text))):
+            if module.startswith("."):
+                path = os.path.normpath(f"{layer}/{module}")
+                target = str(Path(path).parent)
+                if not (root / path).is_file():
+                    yield f"{name}: imports {module}, which does not exist; write the whole name"
+                elif is_typescript_test(path) and not is_test:
+                    yield f"{name}: imports {module}, which only tests may"
+                elif target not in layers[layer].may_include | {layer}:
+                    yield f"{name}: imports {module}, but the row of {layer} does not allow {target}"
+                continue
+            package = re.match(r"@[^/]+/[^/]+|[^/:]+", module)[0]
+            if package not in layers[layer].vendors and not (is_test and package in TYPESCRIPT_TEST_VENDORS):
+                yield f"{name}: imports {module}, but the row of {layer} allows no {package}"
+
+
 def check_sizes(root, files):
     for name in files:
         if Path(name).suffix in SOURCE_SUFFIXES:
@@ -306,6 +343,7 @@ def check(root):
     yield from check_rows(files, layers)
     yield from check_includes(root, files, layers)
     yield from check_python(root, files, layers)
+    yield from check_typescript(root, files, layers)
     yield from check_sizes(root, files)
     yield from check_quotes(root, files)
 

@@ -20,6 +20,7 @@ TREE = {
         "| `python/opscope/adapters` | python/opscope | - | torch |\n"
         "| `python/opscope/torch` | python/opscope, python/opscope/adapters | - | torch |\n"
         "| `python/bindings` | - | all | nanobind |\n"
+        "| `web/src/model` | - | - | - |\n| `web/src/ui` | web/src/model | - | preact |\n"
     ),
     "README.md": "<!-- from examples/a.py -->\n```python\nx = 1\nif x:\n    y = 2\nprint(y)\n```\n",
     "examples/a.py": "def main():\n    x = 1\n    if x:\n        y = 2\n    print(y)\n",
@@ -40,6 +41,14 @@ TREE = {
     "python/opscope/adapters/cache.py": "def place():\n    from opscope.log import os\n",
     "python/opscope/torch/profile.py": "import torch\n\nfrom ..adapters.build import log\nfrom . import events\n",
     "python/opscope/torch/events.py": "",
+    "web/src/model/names.ts": '// Not an import: from "preact".\nimport type { Name } from "./name.ts";\n',
+    "web/src/model/name.ts": "export type Name = string;\n",
+    "web/src/model/names_test.ts": 'import { expect } from "vitest";\nimport { some } from "./names_for_test.ts";\n',
+    "web/src/model/names_for_test.ts": "export const some = 1;\n",
+    "web/src/ui/app.tsx": (
+        'import { useState } from "preact/hooks";\nimport {\n  names,\n} from "../model/names.ts";\nimport "./app.css";\n'
+    ),
+    "web/src/ui/app.css": "body {\n  margin: 0;\n}\n",
     "python/bindings/module.cc": '#include <nanobind/nanobind.h>\n#include "opscope/trace.h"\n',
 }
 
@@ -145,6 +154,34 @@ class CheckMap(unittest.TestCase):
 
     def test_a_package_that_the_row_does_not_name_is_found(self):
         self.expect_one(["allows no torch"], {"python/opscope/log.py": "import torch.nn\n"})
+
+    def test_an_import_of_typescript_to_the_right_is_found(self):
+        for statement in (
+            'import { App } from "../ui/app.tsx";\n',
+            'import type {\n  App,\n} from "../ui/app.tsx";\n',
+            'export * from "../ui/app.tsx";\n',
+            'import "../ui/app.css";\n',
+            'const app = await import("../ui/app.tsx");\n',
+        ):
+            self.expect_one(["model/name.ts", "does not allow web/src/ui"], {"web/src/model/name.ts": statement})
+
+    def test_a_package_of_typescript_that_the_row_does_not_name_is_found(self):
+        for package, name in (("preact", "preact/hooks"), ("vitest", "vitest"), ("node", "node:fs"), ("@a/b", "@a/b/c")):
+            self.expect_one([f"allows no {package}"], {"web/src/model/name.ts": f'import {{ x }} from "{name}";\n'})
+
+    def test_a_file_of_typescript_that_does_not_exist_is_found(self):
+        self.expect_one(["./nothing.ts", "not exist"], {"web/src/model/name.ts": 'import "./nothing.ts";\n'})
+
+    def test_an_import_of_what_is_for_tests_is_found(self):
+        name = {"web/src/model/name.ts": 'import { some } from "./names_for_test.ts";\n'}
+        self.expect_one(["only tests may"], name)
+
+    def test_a_folder_of_typescript_without_a_row_is_found(self):
+        self.expect_one(["no row for web/src/draw"], {"web/src/draw/canvas.ts": "export {};\n"})
+
+    def test_a_long_file_of_the_page_is_found(self):
+        for name in ("web/src/model/name.ts", "web/src/ui/app.css", "web/tests/tabs.mjs"):
+            self.expect_one([name, "over 400"], {name: "\n" * 401})
 
     def test_a_folder_of_python_without_a_row_is_found(self):
         self.expect_one(["no row for python/opscope/paddle"], {"python/opscope/paddle/profile.py": "import os\n"})

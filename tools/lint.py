@@ -21,6 +21,7 @@ from check_map import project_files  # noqa: E402  (the folder of tools is no pa
 
 CXX_SUFFIXES = {".h", ".cc", ".c"}
 PYTHON_SUFFIXES = {".py", ".pyi"}
+WEB_SUFFIXES = {".ts", ".tsx", ".mjs", ".css"}
 OWN_FILES = {"tools/lint.py", "tools/lint_test.py"}  # they must spell what they look for
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 LONG_SOURCE = 120  # lines; a longer source opens with what it does and why
@@ -101,6 +102,17 @@ PYTHON_TOKENS = re.compile(
     r"|'(?:\\.|[^'\\\n])*'",
     re.DOTALL | re.MULTILINE,
 )
+WEB_TOKENS = re.compile(
+    r"(?P<comment>(?<!:)//[^\n]*|/\*.*?\*/)"
+    r'|`(?:\\.|[^`\\])*`|"(?:\\.|[^"\\\n])*"'
+    r"|(?<!\w)'(?:\\.|[^'\\\n])+'",
+    re.DOTALL,
+)
+TOKENS = {
+    **dict.fromkeys(CXX_SUFFIXES, CXX_TOKENS),
+    **dict.fromkeys(PYTHON_SUFFIXES, PYTHON_TOKENS),
+    **dict.fromkeys(WEB_SUFFIXES, WEB_TOKENS),
+}
 
 
 class Banned(NamedTuple):
@@ -202,14 +214,15 @@ def opening(lines):
 
 
 def is_test(name):
-    return name.startswith("tests/") or name.endswith(("_test.cc", "_for_test.cc"))
+    return name.startswith(("tests/", "web/tests/")) or Path(name).stem.endswith(("_test", "_for_test"))
 
 
 def check_head(name, text):
     lines = text.splitlines()
     if not any(line.strip("/#* ") == LICENCE for line in lines[:60]):
         yield Violation("licence", name, 1, f"no line of its own says {LICENCE}")
-    if name.endswith(".cc") and not is_test(name) and len(lines) > LONG_SOURCE and opening(lines) < OPENING_LINES:
+    is_source = Path(name).suffix in {".cc"} | WEB_SUFFIXES - {".css"}
+    if is_source and not is_test(name) and len(lines) > LONG_SOURCE and opening(lines) < OPENING_LINES:
         what = f"{len(lines)} lines, and no opening comment that says what the source does and why"
         yield Violation("opening", name, 1, what)
 
@@ -217,11 +230,11 @@ def check_head(name, text):
 def check(root):
     for name in project_files(root):
         suffix = Path(name).suffix
-        if name in OWN_FILES or suffix not in CXX_SUFFIXES | PYTHON_SUFFIXES:
+        if name in OWN_FILES or suffix not in TOKENS:
             continue
         text = (root / name).read_text(errors="replace")
         yield from check_head(name, text)
-        yield from check_text(name, text, CXX_TOKENS if suffix in CXX_SUFFIXES else PYTHON_TOKENS)
+        yield from check_text(name, text, TOKENS[suffix])
 
 
 def folder_of(name):

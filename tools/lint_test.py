@@ -19,6 +19,8 @@ TREE = {
     "src/base/text.cc": CXX + '#include "base/text.h"\nint Length() {\n  return 1;\n}\n',
     "src/merge/merge.cc": OPENING + CXX + "int x;\n" * 121,
     "python/opscope/log.py": PYTHON + '"""Prints a message."""\n\n\ndef say():\n    pass\n',
+    "web/src/model/text.ts": f'// The text of a message.\n{CXX}const s = `nobody\\n`; // "//"\nconst url = "a://b";\n',
+    "web/src/ui/page.css": "/* The page.\n   SPDX-License-Identifier: Apache-2.0 */\nbody {}\n",
     "docs/words.md": "nobody\n",
 }
 
@@ -51,6 +53,13 @@ class Lint(unittest.TestCase):
         self.assertEqual(len(found), len(lines), found)
         for number, line in enumerate(lines, 2):
             self.assertTrue(any(e.startswith(f"src/a.h:{number}: ") and found_of(line) in e for e in found), line)
+
+    def test_words_names_and_heads_of_the_page_are_found(self):
+        text = "web/src/model/text.ts"
+        self.expect(f"{text}:2", '"nobody" in a comment', {text: CXX + "const x = `//`; // nobody\n"})
+        self.expect(f"{text}:2", "the name OwnCost", {text: CXX + "const OwnCost = 1;\n"})
+        self.expect("web/src/ui/page.css:1", "SPDX", {"web/src/ui/page.css": "body {}\n"})
+        self.expect(f"{text}:1", "opening", {text: CXX + "const x = 1;\n" * 121})
 
     def test_each_word_is_found_in_a_comment(self):
         examples = (
