@@ -1,8 +1,10 @@
 # Thin names for the commands of this project; `make help` lists them.
 # SPDX-License-Identifier: Apache-2.0
 .DEFAULT_GOAL := build
-.PHONY: help build demo docs test test-pythons test-torches test-aarch64 soak bench viewers asan tsan release fuzz wheel format lint tidy golden clean
+.PHONY: help build demo docs web screenshots test test-pythons test-torches test-aarch64 soak bench viewers asan tsan release fuzz wheel format lint tidy golden clean
 T ?= all
+# Node of .venv, for programs that npm starts
+NODE = PATH="$(CURDIR)/.venv/bin:$$PATH"
 S ?= 60
 
 help: ## this list
@@ -17,8 +19,14 @@ demo: ## profile a real ResNet-18, beside the original profiler
 docs: ## the documents as a site with a search, in build/site
 	@tools/setup docs && .venv/bin/zensical build --clean --strict -f mkdocs.yml
 
-test: ## everything: C++ and Python tests, the map, the examples
-	@tools/setup packages && tools/run_tests.py
+web: ## the page of reports: checks and tests web/src, builds web/page.html (installs Node into .venv)
+	@tools/setup web && cd web && $(NODE) npm run check && $(NODE) npm test && $(NODE) npm run build
+
+screenshots: ## a picture of every tab of a report, into docs/pictures/report (needs chromium)
+	@tools/setup browser && tools/setup && tools/setup web && $(NODE) .venv/bin/python tools/screenshots.py
+
+test: ## everything: C++ and Python tests, the page in a browser, the map, the examples
+	@tools/setup browser && tools/run_tests.py
 
 test-pythons: ## stacks beside torch.profiler's on Python 3.10, 3.12 and 3.13 (installs torch for each)
 	@tools/setup tests && tools/test_pythons

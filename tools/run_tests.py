@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds and runs every test and ends with one line that counts them; exit 1 on any failure or when there is none.
 
-    tools/run_tests.py                   what `make test` runs: C++, Python, the demo and the benchmarks, briefly
+    tools/run_tests.py                   what `make test` runs: C++, Python, the page, the demo and the benchmarks, briefly
     tools/run_tests.py --preset asan     the C++ tests alone: asan, tsan or release; with asan the Python ones on the
                                          bindings, too
     tools/run_tests.py --soak            `make soak`: the tests that have a full size, in that size, with their figures
@@ -26,6 +26,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = str(ROOT / ".venv" / "bin" / "python")
 MEGENGINE_PYTHON = ROOT / ".venv-megengine" / "bin" / "python"
+NODE = ROOT / ".venv" / "bin" / "node"
 NO_MEGENGINE = ROOT / "build" / "no-megengine.txt"  # why tools/setup could not install it
 HEARTBEAT_S = 20
 TAIL_LINES = 60
@@ -203,7 +204,7 @@ def megengine_tests(jobs, preset, tally, logs):
     what = "tests with MegEngine"
     if NO_MEGENGINE.exists() or not MEGENGINE_PYTHON.exists():
         reason = NO_MEGENGINE.read_text().strip() if NO_MEGENGINE.exists() else "tools/setup made no .venv-megengine"
-        if "megengine" in os.environ.get("OPSCOPE_REQUIRE_FRAMEWORKS", "").split(","):
+        if required("megengine"):
             tally.fail(f"{what}: {reason}, and OPSCOPE_REQUIRE_FRAMEWORKS asks for it")
         else:
             tally.leave_out(what, reason)
@@ -212,6 +213,29 @@ def megengine_tests(jobs, preset, tally, logs):
     command = ["env", f"PYTHONPATH={ROOT / 'build' / preset / 'python'}", str(MEGENGINE_PYTHON), *PYTEST, *WITH_LIMIT]
     command += [f"--junitxml={result}", "-n", jobs, "--dist", "loadfile", "python/tests/megengine"]
     run_junit(what, command, result, tally, logs)
+
+
+def required(name):
+    """Whether continuous integration demands the tests that need this."""
+    return name in os.environ.get("OPSCOPE_REQUIRE_FRAMEWORKS", "").split(",")
+
+
+def page_tests(tally, logs):
+    """Types and unit tests of web/, and that web/page.html is what the build makes; test_report_page.py opens it."""
+    what = "tests of the report's page"
+    if not (NODE.exists() and (ROOT / "web/node_modules/.opscope.stamp").exists()):
+        reason = "tools/setup web could not install Node and the packages of web/"
+        if required("node"):
+            tally.fail(f"{what}: {reason}, and OPSCOPE_REQUIRE_FRAMEWORKS asks for node")
+        else:
+            tally.leave_out(what, reason)
+        return
+    npm = ["env", f"PATH={NODE.parent}{os.pathsep}{os.environ['PATH']}", "npm", "--prefix", "web", "run", "--silent"]
+    run_one("types of the report's page", [*npm, "check"], tally, logs)
+    result = logs / "vitest.xml"
+    report = ["--", "--reporter=junit", f"--outputFile={result}"]
+    run_junit("unit tests of the report's page", [*npm, "test", *report], result, tally, logs)
+    run_one("web/page.html equals its build", [*npm, "compare"], tally, logs)
 
 
 SANITIZERS = ("asan", "tsan")  # of ours; torch itself is as it was installed
@@ -305,6 +329,8 @@ def main():
         bindings_tests(jobs, preset, tally, logs)
     if installed:
         python_tests(options.soak, jobs, tally, logs)
+    if installed and not options.soak:
+        page_tests(tally, logs)
     if installed and built and not options.soak:
         megengine_tests(jobs, preset, tally, logs)
     if installed and not options.soak:
