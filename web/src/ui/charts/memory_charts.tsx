@@ -8,12 +8,17 @@ import { decodeColumn } from "../../model/columns.ts";
 import type { MemoryData } from "../../model/document.ts";
 import { bytesText, timeText, visibleText } from "../../model/numbers.ts";
 import { Failure, failureText } from "../failure.tsx";
+import { Figure } from "../figure.tsx";
 import { usePage } from "../page_context.ts";
 import { watchTheme } from "../theme.ts";
 import "./charts.css";
 
 const kHeight = 260;
 const kDashes = [[], [6, 4], [2, 3], [10, 4, 2, 4]];
+
+function dashOf(curve: number): number[] {
+  return kDashes[Math.floor(curve / 2) % kDashes.length] ?? [];
+}
 
 export function MemoryCharts() {
   const { document } = usePage();
@@ -31,6 +36,8 @@ function MemoryChart({ name, curves }: { name: string; curves: MemoryData["curve
   const { document, origin } = usePage();
   const box = useRef<HTMLDivElement>(null);
   const [failure, setFailure] = useState("");
+  // Values at the pointer, else the last ones, per curve, and their time.
+  const [shown, setShown] = useState<{ time: number; values: (number | null)[] } | null>(null);
   useEffect(() => {
     let plot: uPlot | undefined;
     let isGone = false;
@@ -41,6 +48,11 @@ function MemoryChart({ name, curves }: { name: string; curves: MemoryData["curve
       );
       if (isGone) return;
       const { times, values } = alignCurves(decoded);
+      const show = (index: number | null | undefined) => {
+        const at = index ?? times.length - 1;
+        setShown({ time: times[at] ?? 0, values: values.map((curve) => curve[at] ?? null) });
+      };
+      show(null);
       draw = () => {
         plot?.destroy();
         if (box.current === null || box.current.clientWidth === 0) return;
@@ -51,21 +63,21 @@ function MemoryChart({ name, curves }: { name: string; curves: MemoryData["curve
           {
             width: box.current.clientWidth,
             height: kHeight,
+            legend: { show: false },
+            hooks: { setCursor: [(self) => show(self.cursor.idx)] },
             scales: { x: { time: false } },
             axes: [
               { ...axis, space: 90, values: (_, ticks) => ticks.map(timeText) },
               { ...axis, size: 80, values: (_, ticks) => ticks.map(bytesText) },
             ],
             series: [
-              { label: "Time", value: (_, value) => (value == null ? "–" : timeText(value)) },
-              ...curves.map((curve, at): uPlot.Series => ({
-                label: visibleText(document.strings[curve.category] ?? "") || "all",
+              {},
+              ...curves.map((_, at): uPlot.Series => ({
                 stroke: at === 0 ? colour("--accent") : colour(`--curve-${(at - 1) % 8}`),
-                dash: kDashes[Math.floor(at / 2) % kDashes.length]!,
+                dash: dashOf(at),
                 width: at === 0 ? 2 : 1.25,
                 paths: uPlot.paths.stepped!({ align: 1 }),
                 points: { show: false },
-                value: (_, value) => (value == null ? "–" : bytesText(value)),
               })),
             ],
           },
@@ -94,6 +106,21 @@ function MemoryChart({ name, curves }: { name: string; curves: MemoryData["curve
     <figure class="chart" aria-label={title}>
       <figcaption>{title}</figcaption>
       <div ref={box} role="img" aria-label={`${title}, by category. The tables Memory and Memory by operator have the numbers.`} />
+      {shown !== null && (
+        <ul class="legend">
+          <li>
+            At <Figure value={shown.time} unit="time" />:
+          </li>
+          {curves.map((curve, at) => (
+            <li key={at}>
+              <svg viewBox="0 0 26 8" aria-hidden="true">
+                <line x1="0" y1="4" x2="26" y2="4" stroke-width="2" stroke-dasharray={dashOf(at).join(" ") || undefined} class={`curve-${at === 0 ? "all" : (at - 1) % 8}`} />
+              </svg>
+              {visibleText(document.strings[curve.category] ?? "") || "all"} <Figure value={shown.values[at] ?? null} unit="bytes" />
+            </li>
+          ))}
+        </ul>
+      )}
     </figure>
   );
 }

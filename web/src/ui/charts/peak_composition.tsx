@@ -1,6 +1,6 @@
 // What held the memory of each device at its peak: a stacked bar, and its largest parts.
 // SPDX-License-Identifier: Apache-2.0
-import { bytesText, parseNumber, visibleText } from "../../model/numbers.ts";
+import { parseNumber, visibleText } from "../../model/numbers.ts";
 import { hueOf } from "../../model/palette.ts";
 import { usePage } from "../page_context.ts";
 import { StackedBar } from "./stacked_bar.tsx";
@@ -24,7 +24,7 @@ export function PeakComposition() {
           .sort((a, b) => b.value - a.value);
         const others = all.slice(kShownParts).reduce((sum, part) => sum + part.value, Number(parseNumber(peak.other_bytes) ?? 0));
         const parts = [...all.slice(0, kShownParts), { name: "others", value: others, hue: 7 }];
-        const title = `Peak of ${visibleText(text(peak.device))}: ${bytesText(bytes)}`;
+        const title = `Peak of ${visibleText(text(peak.device))}`;
         return <StackedBar key={peak.device} title={title} parts={parts} whole={bytes} unit="bytes" />;
       })}
     </>

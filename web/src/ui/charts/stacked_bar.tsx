@@ -18,7 +18,9 @@ export function StackedBar(props: { title: string; parts: readonly Part[]; whole
   if (props.whole <= 0) return null;
   return (
     <figure class="stacked" aria-label={props.title}>
-      <figcaption>{props.title}</figcaption>
+      <figcaption>
+        {props.title}: <Figure value={props.whole} unit={props.unit} />
+      </figcaption>
       <div class="bar" aria-hidden="true">
         {parts.map((part, at) => (
           <i key={at} class={`hue-${part.hue}`} style={{ width: `${(100 * part.value) / props.whole}%` }} />

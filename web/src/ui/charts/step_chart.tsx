@@ -1,8 +1,9 @@
 // Step time over steps: a bar per step with its parts stacked, and a line at the median. A press opens the step in the
 // timeline. The table Steps has the same numbers as text.
 // SPDX-License-Identifier: Apache-2.0
-import { parseNumber, timeText } from "../../model/numbers.ts";
+import { parseNumber } from "../../model/numbers.ts";
 import { useTable } from "../document_table.tsx";
+import { Figure } from "../figure.tsx";
 import { usePage } from "../page_context.ts";
 import { TimelineLink } from "../timeline_link.tsx";
 import "./charts.css";
@@ -38,18 +39,24 @@ export function StepChart() {
     <figure class="chart steps" aria-label={title}>
       <figcaption>{title}</figcaption>
       <p class="scale">
-        longest <span data-value={longest}>{timeText(longest)}</span>
-        {p50 > 0 && <> · dashed: p50 <span data-value={p50}>{timeText(p50)}</span></>}
+        longest <Figure value={longest} unit="time" />
+        {p50 > 0 && <> · dashed: p50 <Figure value={p50} unit="time" /></>}
       </p>
       <div class="bars" style={{ height: `${kHeight}px` }}>
         {p50 > 0 && <i class="median" style={{ bottom: `${(100 * p50) / longest}%` }} />}
         <ol>
         {rows.map((row) => {
           const range = table.ranges[row];
-          const shares = parts.filter(([key]) => value(key, row) > 0).map(([key, name]) => `${name} ${timeText(value(key, row))}`);
           const bar = (
             <span class="column" style={{ height: `${(100 * value("duration_ns", row)) / longest}%` }}>
-              <span class="words">{`Step ${value("step", row)}: ${timeText(value("duration_ns", row))}; ${shares.join(", ")}`}</span>
+              <span class="words">
+                Step {value("step", row)}: <Figure value={value("duration_ns", row)} unit="time" />
+                {parts.filter(([key]) => value(key, row) > 0).map(([key, name]) => (
+                  <span key={key}>
+                    , {name} <Figure value={value(key, row)} unit="time" />
+                  </span>
+                ))}
+              </span>
               {parts.map(([key, , hue]) => (
                 <i key={key} class={`hue-${hue} motif-${hue}`} style={{ flexGrow: value(key, row) }} />
               ))}
