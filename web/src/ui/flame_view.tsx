@@ -117,7 +117,7 @@ export function FlameView({ tree, childList }: { tree: CallTree; childList: Chil
         {/* Gives the scroll bar the height of the graph, less what the canvas takes. */}
         <div style={{ height: `${Math.max(0, layout.frames.length * kFlameRow - view.height)}px` }} />
       </div>
-      <FrameDetails tree={tree} node={hovered >= 0 ? hovered : current} focus={focus} />
+      <FrameDetails tree={tree} node={hovered >= 0 ? hovered : current} />
       <p id="flame-keys" class="hint">
         Click or Enter zooms into a frame, Escape zooms out, arrow keys move. Search highlights frames.
       </p>
@@ -149,7 +149,7 @@ function Breadcrumb(props: { tree: CallTree; focus: number; onZoom: (node: numbe
   );
 }
 
-function FrameDetails(props: { tree: CallTree; node: number; focus: number }) {
+function FrameDetails(props: { tree: CallTree; node: number }) {
   const { tree, node } = props;
   const whole = tree.total[0]!;
   return (
