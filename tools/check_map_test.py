@@ -166,7 +166,12 @@ class CheckMap(unittest.TestCase):
             self.expect_one(["model/name.ts", "does not allow web/src/ui"], {"web/src/model/name.ts": statement})
 
     def test_a_package_of_typescript_that_the_row_does_not_name_is_found(self):
-        for package, name in (("preact", "preact/hooks"), ("vitest", "vitest"), ("node", "node:fs"), ("@a/b", "@a/b/c")):
+        for package, name in (
+            ("preact", "preact/hooks"),
+            ("vitest", "vitest"),
+            ("node", "node:fs"),
+            ("@a/b", "@a/b/c"),
+        ):
             self.expect_one([f"allows no {package}"], {"web/src/model/name.ts": f'import {{ x }} from "{name}";\n'})
 
     def test_a_file_of_typescript_that_does_not_exist_is_found(self):
