@@ -46,7 +46,7 @@ TREE = {
     "web/src/model/names_test.ts": 'import { expect } from "vitest";\nimport { some } from "./names_for_test.ts";\n',
     "web/src/model/names_for_test.ts": "export const some = 1;\n",
     "web/src/ui/app.tsx": (
-        'import { useState } from "preact/hooks";\nimport {\n  names,\n} from "../model/names.ts";\nimport "./app.css";\n'
+        'import { useState } from "preact/hooks";\nimport {\n  n,\n} from "../model/names.ts";\nimport "./app.css";\n'
     ),
     "web/src/ui/app.css": "body {\n  margin: 0;\n}\n",
     "python/bindings/module.cc": '#include <nanobind/nanobind.h>\n#include "opscope/trace.h"\n',

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds and runs every test and ends with one line that counts them; exit 1 on any failure or when there is none.
 
-    tools/run_tests.py                   what `make test` runs: C++, Python, the page, the demo and the benchmarks, briefly
+    tools/run_tests.py                   what `make test` runs: C++, Python, page, demo and benchmarks, briefly
     tools/run_tests.py --preset asan     the C++ tests alone: asan, tsan or release; with asan the Python ones on the
                                          bindings, too
     tools/run_tests.py --soak            `make soak`: the tests that have a full size, in that size, with their figures

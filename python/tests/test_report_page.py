@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of ``opscope report`` in Chromium: web/tests opens it from a file and checks what the interface promises.
 
-One browser opens all pages, once for the module; a test is one check on every page. Without Node, the packages of web/ or
-Chromium the tests are skipped, unless ``OPSCOPE_REQUIRE_FRAMEWORKS`` names ``node`` or ``chromium``.
+One browser opens all pages, once for the module; a test is one check on every page. Without Node, the packages of
+web/ or Chromium the tests are skipped, unless ``OPSCOPE_REQUIRE_FRAMEWORKS`` names ``node`` or ``chromium``.
 """
 
 import json
