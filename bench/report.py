@@ -51,6 +51,7 @@ PAGES = {
         {
             "Import of other tools' files": ("import_",),
             "Analyses": ("analysis_",),
+            "Page": ("page_",),
             "Records of CUPTI": ("device_",),
             "Merge": ("merge_",),
             "SQL": ("query_",),
