@@ -20,7 +20,8 @@ Verb AdviseVerb() {
   return MakeResultVerb({.name = "advise",
                          .description = "what slows the program down, and what to do about it",
                          .sort_help = "a JSON field such as count (default: largest saving first)",
-                         .compute = &ComputeAdvice});
+                         .compute = &ComputeAdvice,
+                         .is_of_job = true});
 }
 
 }  // namespace opscope

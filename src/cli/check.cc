@@ -20,7 +20,6 @@
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "opscope/export.h"
-#include "opscope/merge.h"
 #include "opscope/report/check.h"
 
 namespace opscope {
@@ -98,24 +97,9 @@ int ReadPlan(const CheckOptions& options, CheckPlan* plan) {
   return kExitDone;
 }
 
-// Several files are one job.
-Result<Trace> OpenJob(const CommonOptions& common) {
-  if (common.files.size() == 1) return OpenInput(common.files[0], common);
-  Result<std::vector<Trace>> traces = OpenInputs(common);
-  if (!traces.ok()) return traces.error();
-  std::vector<MergeInput> inputs;
-  for (size_t i = 0; i < common.files.size(); ++i)
-    inputs.push_back({std::move(traces.value()[i]), InputName(common.files[i]), -1});
-  Result<Merged> merged = MergeTraces(std::move(inputs), {});
-  if (!merged.ok()) return merged.error();
-  return std::move(merged.value().trace);
-}
-
 int Check(const CheckOptions& options, const CheckPlan& plan) {
   const CommonOptions& common = options.common;
-  std::string job = InputName(common.files[0]);
-  for (size_t i = 1; i < common.files.size(); ++i)
-    job += ", " + InputName(common.files[i]);
+  const std::string job = JobName(common);
   const Result<Trace> trace = OpenJob(common);
   if (!trace.ok()) return ExitFor(trace.error());
   std::vector<ResultInput> inputs = {{&trace.value(), job}};

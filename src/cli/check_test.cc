@@ -178,6 +178,19 @@ TEST_F(CheckCommand, TakesSeveralFilesForOneJob) {
   EXPECT_EQ(Run("check " + main_ + " " + slow_ + " --min spans=12 --max spans=12").exit_code, kExitDone);
 }
 
+TEST_F(CheckCommand, AnalysesOfSeveralFilesAreThoseOfTheMergedFile) {
+  const std::string merged = Quoted(Path("job.opscope"));
+  ASSERT_EQ(Run("merge " + main_ + " " + slow_ + " -o " + merged).exit_code, kExitDone);
+  for (const char* verb : {"steps", "devices", "memory", "critical-path", "advise", "roofline"}) {
+    const Outcome files = Run(std::string(verb) + " --json " + main_ + " " + slow_);
+    const Outcome job = Run(std::string(verb) + " --json " + merged);
+    EXPECT_EQ(files.exit_code, job.exit_code) << verb << files.error;
+    EXPECT_EQ(files.out, job.out) << verb;
+    EXPECT_TRUE(files.out.starts_with("{")) << files.out;
+  }
+  EXPECT_TRUE(Run("summary --json " + main_ + " " + slow_).out.starts_with("[")) << "each file has its own";
+}
+
 TEST(CheckRules, TakeNamesWithColonsAndEqualSigns) {
   const Result<CheckLimit> limit = ParseLimit(LimitKind::kMaxIncrease, "op_self_ns:a::b=c=-2.5%");
   ASSERT_TRUE(limit.ok());

@@ -48,7 +48,8 @@ Verb CriticalPathVerb() {
                          .sort_help =
                              "a JSON field of the edges such as duration_ns (default: text by duration, others "
                              "by time)",
-                         .compute = ComputeCriticalPath});
+                         .compute = ComputeCriticalPath,
+                         .is_of_job = true});
 }
 
 }  // namespace opscope

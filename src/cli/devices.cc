@@ -63,6 +63,7 @@ Verb DevicesVerb() {
        .sort_help = "a JSON field such as busy_ns (default: by device and stream; kernels and copies by time)",
        .compute = [options](std::span<const Trace> traces,
                             const ResultVerb& verb) { return ComputeDevices(traces, verb, *options); },
+       .is_of_job = true,
        .more_options = {{.names = {"--kernels"},
                          .target = &options->kernels,
                          .description = "the kernels instead: which took most time, and whether by tensor cores"},

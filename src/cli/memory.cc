@@ -44,6 +44,7 @@ Verb MemoryVerb() {
        .sort_help = "a JSON field such as allocated_bytes (default: by device, most at the peak first)",
        .compute = [by_step](std::span<const Trace> traces,
                             const ResultVerb& verb) { return ComputeMemory(traces, verb, *by_step); },
+       .is_of_job = true,
        .more_options = {{.names = {"--by-step"},
                          .target = by_step.get(),
                          .description = "the steps instead: how much was allocated at begin and end, and at most"}}});

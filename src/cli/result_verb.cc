@@ -1,5 +1,5 @@
 // Runs a ResultVerb: reads the selection, opens the inputs, calls the function of the verb and prints what it returns,
-// once for each file or once for all.
+// once for each file, once for the job that they are, or once for all.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/result_verb.h"
 
@@ -17,6 +17,20 @@ int RunOnEach(const ResultVerb& verb, ResultWriter* writer) {
     VerbResult result = verb.compute(std::span(&trace, 1), verb);
     result.basis = BasisIfRequested(verb.options, std::span(&trace, 1), verb.filter);
     return PrintResult(verb.name, file, trace, verb.common, verb.options, std::move(result), writer);
+  });
+}
+
+int RunOnJob(const ResultVerb& verb, ResultWriter* writer) {
+  const Result<Trace> trace = OpenJob(verb.common);
+  if (!trace.ok()) return ExitFor(trace.error());
+  const std::string job = JobName(verb.common);
+  return UseInput(verb.common.files[0], [&] {
+    const std::span<const Trace> traces(&trace.value(), 1);
+    VerbResult result = verb.compute(traces, verb);
+    result.basis = BasisIfRequested(verb.options, traces, verb.filter);
+    const std::vector<ResultInput> inputs = {{&trace.value(), job}};
+    const int code = PrintResult(verb.name, job, inputs, verb.common, verb.options, std::move(result), writer);
+    return WorseExit(code, ReportInput(trace.value(), job, verb.common));
   });
 }
 
@@ -84,7 +98,10 @@ Verb MakeResultVerb(ResultVerb given) {
     const bool is_together = result_verb->inputs > 1 || !result_verb->sets.empty();
     if (const Status gathered = is_together ? GatherInputs(result_verb.get()) : Status(); !gathered.ok())
       return UsageError(result_verb->name + ": " + gathered.error().message);
-    ResultWriter writer(result_verb->common, is_together ? ResultWriter::Of::kTogether : ResultWriter::Of::kEachInput);
+    const bool is_job = result_verb->is_of_job && result_verb->common.files.size() > 1;
+    ResultWriter writer(result_verb->common,
+                        is_together || is_job ? ResultWriter::Of::kTogether : ResultWriter::Of::kEachInput);
+    if (is_job) return writer.End(RunOnJob(*result_verb, &writer));
     return writer.End(is_together ? RunTogether(*result_verb, &writer) : RunOnEach(*result_verb, &writer));
   };
   return verb;

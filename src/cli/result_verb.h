@@ -33,6 +33,7 @@ struct ResultVerb {
   // Of one Trace, or of all inputs in the order of the command line; those of the first set come first.
   std::function<VerbResult(std::span<const Trace> traces, const ResultVerb& verb)> compute;
   size_t inputs = 1;                      // more than 1: the verb takes exactly so many files, together
+  bool is_of_job = false;                 // several files are one job, merged; false: each has its own answer
   std::vector<InputSet> sets = {};        // not empty: it takes these sets, or without their options one file for each
   std::vector<Option> more_options = {};  // of this verb alone; `compute` owns their targets
   std::function<Status()> check = {};     // whether they make sense; none: any do

@@ -48,6 +48,7 @@ Verb RooflineVerb() {
        .sort_help = "a JSON field such as flops, peak_share or calls (default time_ns)",
        .compute = [options](std::span<const Trace> traces,
                             const ResultVerb& verb) { return ComputeRoofline(traces, verb, *options); },
+       .is_of_job = true,
        .more_options = {{.names = {"--peak-flops"},
                          .target = &options->peak_flops,
                          .description = "the machine's operations per second, such as 1.2e12, for all types",

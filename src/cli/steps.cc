@@ -26,7 +26,8 @@ Verb StepsVerb() {
   return MakeResultVerb({.name = "steps",
                          .description = "how long the training steps were, and what they consist of",
                          .sort_help = "a JSON field such as duration_ns or idle_ns (default: by rank and begin)",
-                         .compute = &ComputeSteps});
+                         .compute = &ComputeSteps,
+                         .is_of_job = true});
 }
 
 }  // namespace opscope

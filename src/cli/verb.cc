@@ -10,6 +10,7 @@
 #include "cli/terminal.h"
 #include "opscope/cli.h"
 #include "opscope/import.h"
+#include "opscope/merge.h"
 #include "opscope/report/quality.h"
 
 namespace opscope {
@@ -83,6 +84,25 @@ Result<std::vector<Trace>> OpenInputs(const CommonOptions& common) {
     traces.push_back(std::move(trace).value());
   }
   return traces;
+}
+
+Result<Trace> OpenJob(const CommonOptions& common) {
+  if (common.files.size() == 1) return OpenInput(common.files[0], common);
+  Result<std::vector<Trace>> traces = OpenInputs(common);
+  if (!traces.ok()) return traces.error();
+  std::vector<MergeInput> inputs;
+  for (size_t i = 0; i < common.files.size(); ++i)
+    inputs.push_back({std::move(traces.value()[i]), InputName(common.files[i]), -1});
+  Result<Merged> merged = MergeTraces(std::move(inputs), {});
+  if (!merged.ok()) return merged.error();
+  return std::move(merged.value().trace);
+}
+
+std::string JobName(const CommonOptions& common) {
+  std::string names;
+  for (const std::string& file : common.files)
+    names.append(names.empty() ? "" : ", ").append(InputName(file));
+  return names;
 }
 
 int ReportInput(const Trace& trace, const std::string& file, const CommonOptions& options) {

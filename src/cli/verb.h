@@ -73,6 +73,10 @@ std::string InputName(const std::string& file);
 Result<Trace> OpenInput(const std::string& file, const CommonOptions& common);
 // All files, in their order; the error of the first that cannot be opened.
 Result<std::vector<Trace>> OpenInputs(const CommonOptions& common);
+// The job that the files are: several are merged, as `opscope merge` does.
+Result<Trace> OpenJob(const CommonOptions& common);
+// The names of its files.
+std::string JobName(const CommonOptions& common);
 
 // Opens each file ("-" is standard input) and hands the Trace to `use`, which returns an exit code.
 // Prints errors, and the problems of damaged inputs (all problems with -v, none with -q). Returns the
