@@ -17,7 +17,6 @@
 #include "cli/verb.h"
 #include "opscope/analysis/quality.h"
 #include "opscope/export/html.h"
-#include "opscope/merge.h"
 
 namespace opscope {
 namespace {
@@ -43,18 +42,6 @@ std::string LastPart(const std::string& file) {
 std::string TitleOf(const std::vector<std::string>& files) {
   if (files.size() == 2) return files[0] + ", " + files[1];
   return files[0] + (files.size() > 1 ? " and " + std::to_string(files.size() - 1) + " more" : "");
-}
-
-Result<Trace> OpenJob(const CommonOptions& common) {
-  Result<std::vector<Trace>> traces = OpenInputs(common);
-  if (!traces.ok()) return traces.error();
-  if (traces.value().size() == 1) return std::move(traces.value()[0]);
-  std::vector<MergeInput> inputs;
-  for (size_t i = 0; i < common.files.size(); ++i)
-    inputs.push_back({std::move(traces.value()[i]), InputName(common.files[i]), -1});
-  Result<Merged> merged = MergeTraces(std::move(inputs));
-  if (!merged.ok()) return merged.error();
-  return std::move(merged.value().trace);
 }
 
 int WritePage(const Trace& trace, const Trace* baseline, const ReportVerbOptions& options) {

@@ -1,8 +1,10 @@
-// Starts the page: reads the data, draws the first picture, and then says `ready`.
+// Starts the page: reads the data, draws the first picture, and then says `ready`. The data stands in the page; the page
+// of `opscope view` has none and asks the server.
 // SPDX-License-Identifier: Apache-2.0
 import { render } from "preact";
 import { AddressStore, kTabs } from "./model/address.ts";
-import { Origin, parseDocument } from "./model/document.ts";
+import { Origin, parseDocument, type WebDocument } from "./model/document.ts";
+import { type ServedFile, TraceServer, tokenOf } from "./model/server.ts";
 import { App } from "./ui/app.tsx";
 import { Failure, failureText } from "./ui/failure.tsx";
 import { connectLocation } from "./ui/location.ts";
@@ -12,26 +14,61 @@ import "./ui/controls.css";
 import "./ui/table.css";
 import "./ui/print.css";
 
-function start(root: HTMLElement): void {
-  const element = document.getElementById("opscope-data");
-  const data = parseDocument(element?.textContent ?? "", element?.dataset["schema"] ?? null);
+const kPingMs = 60_000;
+const kChosenFile = "opscope-file";
+
+function start(root: HTMLElement, data: WebDocument, files: ServedFile[] = [], chosen = ""): void {
   const origin = new Origin(data.clock);
   const tabs = kTabs.filter((tab) => tab !== "compare" || data.tables.compare !== undefined);
   const store = new AddressStore(origin, location.hash, tabs);
   document.title = `${data.title} - opscope`;
   connectLocation(store);
+  const open = (id: string) => {
+    sessionStorage.setItem(kChosenFile, id);
+    location.hash = `token=${tokenOf(location.hash)}`;
+    location.reload();
+  };
   root.replaceChildren();
-  render(<App page={{ document: data, origin, store }} />, root);
+  render(<App page={{ document: data, origin, store, files, chosen, open }} />, root);
+  requestAnimationFrame(() => requestAnimationFrame(() => (document.documentElement.dataset["state"] = "ready")));
+}
+
+function fail(root: HTMLElement, error: unknown): void {
+  root.replaceChildren();
+  render(<Failure message={failureText(error)} />, root);
+  document.documentElement.dataset["state"] = "error";
+}
+
+// Of the file that was chosen in this window before, else of the first one.
+async function startFromServer(root: HTMLElement, schema: string | null): Promise<void> {
+  const server = new TraceServer(tokenOf(location.hash));
+  const files = await server.files();
+  const chosen = files.find((file) => file.id === sessionStorage.getItem(kChosenFile)) ?? files[0];
+  if (chosen === undefined) throw new Error("opscope view has no traces");
+  start(root, parseDocument(await server.data(chosen.id), schema), files, chosen.id);
+  // While the page is visible the server stays; when it has gone, the page says so and keeps what it shows.
+  const timer = setInterval(() => {
+    if (document.visibilityState !== "visible") return;
+    server.ping().catch((error: unknown) => {
+      clearInterval(timer);
+      const place = root.insertBefore(document.createElement("div"), root.firstChild);
+      render(<Failure message={failureText(error)} />, place);
+    });
+  }, kPingMs);
 }
 
 const root = document.getElementById("app");
 if (root !== null) {
-  try {
-    start(root);
-    requestAnimationFrame(() => requestAnimationFrame(() => (document.documentElement.dataset["state"] = "ready")));
-  } catch (error) {
-    root.replaceChildren();
-    render(<Failure message={failureText(error)} />, root);
-    document.documentElement.dataset["state"] = "error";
+  const element = document.getElementById("opscope-data");
+  const text = element?.textContent ?? "";
+  const schema = element?.dataset["schema"] ?? null;
+  if (text.trim() === "" && tokenOf(location.hash) !== "") {
+    startFromServer(root, schema).catch((error: unknown) => fail(root, error));
+  } else {
+    try {
+      start(root, parseDocument(text, schema));
+    } catch (error) {
+      fail(root, error);
+    }
   }
 }

@@ -80,7 +80,7 @@ export interface TrackData {
   rows: number;
 }
 
-export interface KeptColumns {
+export interface SpanColumns {
   start: PackedColumn;
   duration: PackedColumn;
   // Duration less self time.
@@ -102,7 +102,7 @@ export interface CounterData {
 export interface TimelineData {
   tracks: TrackData[];
   // Kept spans of all tracks, one after the other, within a track in pre-order; asynchronous spans follow.
-  kept: KeptColumns;
+  kept: SpanColumns;
   // Blocks that stand for spans that are left out.
   folded: {
     spans: number;

@@ -210,7 +210,7 @@ export function sampleDocument(options: SampleOptions = {}): WebDocument {
   document.timeline.names = { name: packColumn([...counts.keys()], 1), count: packColumn([...counts.values()]) };
   document.about.info = {
     schema: "opscope.info/1", format: "chrome-json", format_version: "1", spans: total, start_ns: 0, end_ns: kSteps * kStep, epoch_ns: 0,
-    options: { activities: "cpu, cuda", record_shapes: true }, own_cost: null,
+    options: { activities: "cpu, cuda", record_shapes: true },
     machine: { host: "node-17", gpu: "NVIDIA H100", memory_bytes: 137_438_953_472 },
   };
   document.strings = strings.texts;

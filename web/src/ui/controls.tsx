@@ -5,6 +5,7 @@ import { adjacentMatch } from "../model/matches.ts";
 import { countMatches, decodeNames, type NameCounts } from "../model/names.ts";
 import { countText } from "../model/numbers.ts";
 import { failureText } from "./failure.tsx";
+import { FileSelect } from "./file_select.tsx";
 import { Help } from "./help.tsx";
 import { useAddress, usePage } from "./page_context.ts";
 import { takesText } from "./text_fields.ts";
@@ -13,6 +14,7 @@ import { type ThemeChoice, useTheme } from "./theme.ts";
 export function Controls() {
   return (
     <div class="controls" role="group" aria-label="Search and appearance">
+      <FileSelect />
       <Search />
       <ThemeSelect />
       <Help />

@@ -1,4 +1,7 @@
 // The flame graph: its canvas, the path to the zoomed frame, the details of a frame, pointer and keys.
+//
+// The canvas is as large as what is in view and stays in place while its box scrolls; an empty element below it gives the
+// scroll bar the height of the whole graph, since a canvas of thousands of rows would not fit into memory.
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { drawFlame, flameColours, kFlameRow } from "../draw/flame_canvas.ts";

@@ -1,4 +1,7 @@
 // The tab Overview: the figures that answer "where does the time go" in ten seconds, findings in words, steps, devices.
+//
+// Each part shows itself only where the trace has its data. What a trace lacks is said in one sentence in its place, so
+// that an empty part is never mistaken for a good result.
 // SPDX-License-Identifier: Apache-2.0
 import type { ComponentChildren } from "preact";
 import { parseExact, parseNumber, visibleText } from "../model/numbers.ts";

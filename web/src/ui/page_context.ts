@@ -4,12 +4,19 @@ import { createContext } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import type { AddressStore, PageState } from "../model/address.ts";
 import type { Origin, WebDocument } from "../model/document.ts";
+import type { ServedFile } from "../model/server.ts";
 
 export interface Page {
   document: WebDocument;
   // Converts between times of the document and relative times.
   origin: Origin;
   store: AddressStore;
+  // Of `opscope view`; empty in a report.
+  files: ServedFile[];
+  // Identifier of the file that is shown.
+  chosen: string;
+  // Shows another file.
+  open: (id: string) => void;
 }
 
 export const PageContext = createContext<Page | null>(null);

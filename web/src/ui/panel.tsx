@@ -1,4 +1,4 @@
-// The panel of a tab. Its content is made when the tab is first shown and then stays, so that a tab that nobody opens
+// The panel of a tab. Its content is made when the tab is first shown and then stays, so that a tab that stays closed
 // costs nothing and an opened one keeps its place.
 // SPDX-License-Identifier: Apache-2.0
 import type { ComponentChildren } from "preact";

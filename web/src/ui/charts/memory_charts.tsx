@@ -1,4 +1,7 @@
 // Memory of each device over time, by category: curves that hold each value until the next change.
+//
+// A level holds until the next change, so the curves are steps; uPlot draws them from columns that have a value for
+// every change of any category.
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";

@@ -1,0 +1,114 @@
+// Where tracks and spans of the timeline lie, in CSS pixels; what a wheel, a key or a drag makes of the visible range.
+// SPDX-License-Identifier: Apache-2.0
+import type { Range } from "../model/address.ts";
+import type { RowIndex, Spans } from "../model/spans.ts";
+
+export const kRow = 18;
+// Space below a track.
+export const kGap = 8;
+// Height of the scale of time above the tracks.
+export const kScale = 26;
+
+export interface TrackPlace {
+  track: number;
+  // From the top of all tracks.
+  top: number;
+  height: number;
+}
+
+export function placeTracks(spans: Spans): TrackPlace[] {
+  let top = 0;
+  return spans.tracks.map((_, track) => {
+    const height = (spans.firstRow[track + 1]! - spans.firstRow[track]!) * kRow + kGap;
+    top += height;
+    return { track, top: top - height, height };
+  });
+}
+
+// The range moved and shortened until it lies in [0, length] and is at least 1 ns long.
+export function clampRange(range: Range, length: number): Range {
+  const size = Math.min(length, Math.max(1, range.end - range.start));
+  const start = Math.min(length - size, Math.max(0, range.start));
+  return { start, end: start + size };
+}
+
+// `factor` 2 shows half of the range; the time `about` stays where it is.
+export function zoomRange(range: Range, factor: number, about: number, length: number): Range {
+  const size = Math.max(1, Math.round((range.end - range.start) / factor));
+  const share = (about - range.start) / (range.end - range.start);
+  const start = Math.round(about - share * size);
+  return clampRange({ start, end: start + size }, length);
+}
+
+export function panRange(range: Range, by: number, length: number): Range {
+  const start = range.start + Math.round(by);
+  return clampRange({ start, end: start + (range.end - range.start) }, length);
+}
+
+// The range in which [start, end) is visible: the same one if it is already, else one of the same length around it.
+export function rangeWith(range: Range, start: number, end: number, length: number): Range {
+  if (start >= range.start && end <= range.end) return range;
+  const size = Math.max(range.end - range.start, (end - start) * 1.5);
+  const middle = (start + end) / 2;
+  return clampRange({ start: Math.round(middle - size / 2), end: Math.round(middle + size / 2) }, length);
+}
+
+// Calls `draw` with the spans of a row that are visible. Spans of less than a pixel are joined: of those that begin in
+// one pixel the first is drawn, and the search goes on behind that pixel, so a row costs O(pixels * log spans).
+export function forVisible(
+  rows: RowIndex,
+  row: number,
+  start: Float64Array,
+  duration: Float64Array,
+  range: Range,
+  width: number,
+  draw: (span: number, left: number, width: number) => void,
+): void {
+  const scale = width / (range.end - range.start);
+  const last = rows.first[row + 1]!;
+  let at = Math.max(rows.first[row]!, firstFrom(rows.order, start, rows.first[row]!, last, range.start) - 1);
+  while (at < last) {
+    const span = rows.order[at]!;
+    const begin = start[span]!;
+    if (begin >= range.end) return;
+    const left = (begin - range.start) * scale;
+    const length = duration[span]! * scale;
+    if (left + length >= 0) draw(span, left, length);
+    ++at;
+    if (length >= 1 || left < 0) continue;
+    // Only the last one that begins in the pixel can reach beyond it.
+    const next = firstFrom(rows.order, start, at, last, range.start + (Math.floor(left) + 1) / scale);
+    at = next > at && duration[rows.order[next - 1]!]! * scale >= 1 ? next - 1 : next;
+  }
+}
+
+// The first position in order[low, high) whose span begins at `time` or later.
+function firstFrom(order: Int32Array, start: Float64Array, low: number, high: number, time: number): number {
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (start[order[middle]!]! < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+// The span of a row at a time, or the nearest one within `reach` ns; -1: none.
+export function spanAt(spans: Spans, row: number, time: number, reach: number): number {
+  const { first, order } = spans.rows;
+  const behind = firstFrom(order, spans.start, first[row]!, first[row + 1]!, time + reach);
+  for (let at = behind - 1; at >= Math.max(first[row]!, behind - 3); --at) {
+    const span = order[at]!;
+    if (spans.start[span]! - reach <= time && time <= spans.start[span]! + spans.duration[span]! + reach) return span;
+  }
+  return -1;
+}
+
+// Round times for the scale, `spacing` pixels apart or more.
+export function ticksOf(range: Range, width: number, spacing = 110): number[] {
+  const least = ((range.end - range.start) * spacing) / Math.max(1, width);
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, least)));
+  const step = Math.max(1, [1, 2, 5, 10].map((digit) => digit * power).find((size) => size >= least) ?? power);
+  const ticks: number[] = [];
+  for (let time = Math.ceil(range.start / step) * step; time <= range.end; time += step) ticks.push(time);
+  return ticks;
+}

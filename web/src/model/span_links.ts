@@ -1,0 +1,64 @@
+// What belongs to single spans: flows to other spans, arguments, call stacks.
+// SPDX-License-Identifier: Apache-2.0
+import { decodeIndices } from "./columns.ts";
+import type { WebDocument } from "./document.ts";
+
+export const kFlowKinds = ["launch", "fwdbwd", "async", "other"] as const;
+
+export interface Flow {
+  kind: (typeof kFlowKinds)[number];
+  // Numbers of spans.
+  from: number;
+  to: number;
+}
+
+export async function loadFlows(document: WebDocument): Promise<Flow[]> {
+  const { kind, from, to } = document.timeline.flows;
+  const [kinds, froms, tos] = await Promise.all([decodeIndices(kind), decodeIndices(from), decodeIndices(to)]);
+  return Array.from(kinds, (each, at) => ({ kind: kFlowKinds[each] ?? "other", from: froms[at]!, to: tos[at]! }));
+}
+
+export interface SpanArgument {
+  key: string;
+  // The text itself, or the JSON of any other value.
+  value: string;
+}
+
+// The arguments of a span, and its call stack under the key "stack" where the document has one.
+export async function loadArguments(document: WebDocument, span: number): Promise<SpanArgument[]> {
+  const { strings, timeline } = document;
+  const text = (index: number | undefined) => strings[index ?? -1] ?? "";
+  const [owners, keys, values] = await Promise.all([
+    decodeIndices(timeline.arguments.span),
+    decodeIndices(timeline.arguments.key),
+    decodeIndices(timeline.arguments.value),
+  ]);
+  const found: SpanArgument[] = [];
+  for (let at = firstOf(owners, span); owners[at] === span; ++at) found.push({ key: text(keys[at]), value: plainText(text(values[at])) });
+  if (timeline.stacks !== undefined) {
+    const [stackOwners, stacks] = await Promise.all([decodeIndices(timeline.stacks.span), decodeIndices(timeline.stacks.stack)]);
+    const at = firstOf(stackOwners, span);
+    if (stackOwners[at] === span) found.push({ key: "stack", value: text(stacks[at]) });
+  }
+  return found;
+}
+
+// Position of the first owner that is `span` or more; owners ascend.
+function firstOf(owners: Int32Array, span: number): number {
+  let low = 0;
+  for (let high = owners.length; low < high; ) {
+    const middle = (low + high) >> 1;
+    if (owners[middle]! < span) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function plainText(json: string): string {
+  if (!json.startsWith('"')) return json;
+  try {
+    return String(JSON.parse(json));
+  } catch {
+    return json;
+  }
+}

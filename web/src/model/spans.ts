@@ -1,0 +1,159 @@
+// The spans of the timeline as columns, with an index of the spans of each row.
+//
+// A row is one depth of one track: its spans begin one after the other, so a picture finds the first visible one by
+// binary search. Times are relative ns (see Origin in document.ts). Spans are numbered as in the document: track by
+// track, within a track in pre-order.
+// SPDX-License-Identifier: Apache-2.0
+import type { SpanKey } from "./address.ts";
+import { decodeColumn, decodeIndices } from "./columns.ts";
+import { Origin, type TrackData, type WebDocument } from "./document.ts";
+
+// Spans or folded blocks, ordered by row and then by begin.
+export interface RowIndex {
+  // By row: where its spans begin in `order`; one more at the end.
+  first: Int32Array;
+  // Numbers of spans or blocks.
+  order: Int32Array;
+}
+
+export interface Spans {
+  tracks: TrackData[];
+  // By track: number of its first row, and of its first span; one more at the end.
+  firstRow: Int32Array;
+  firstSpan: Int32Array;
+  start: Float64Array;
+  duration: Float64Array;
+  // Duration less self time.
+  covered: Float64Array;
+  depth: Int32Array;
+  name: Int32Array;
+  category: Int32Array;
+  rows: RowIndex;
+  folded: { start: Float64Array; duration: Float64Array; count: Float64Array; rows: RowIndex };
+}
+
+const kLoaded = new WeakMap<WebDocument, Promise<Spans>>();
+
+// Decodes the columns once for each document.
+export function loadSpans(document: WebDocument): Promise<Spans> {
+  let loaded = kLoaded.get(document);
+  if (loaded === undefined) {
+    loaded = decodeSpans(document);
+    kLoaded.set(document, loaded);
+  }
+  return loaded;
+}
+
+async function decodeSpans(document: WebDocument): Promise<Spans> {
+  const { tracks, kept, folded } = document.timeline;
+  const origin = new Origin(document.clock).start;
+  const [start, duration, covered, depth, name, category] = await Promise.all([
+    decodeColumn(kept.start, origin),
+    decodeColumn(kept.duration),
+    decodeColumn(kept.covered),
+    decodeIndices(kept.depth),
+    decodeIndices(kept.name),
+    decodeIndices(kept.category),
+  ]);
+  const [blockTrack, blockDepth, blockStart, blockDuration, blockCount] = await Promise.all([
+    decodeIndices(folded.track),
+    decodeIndices(folded.depth),
+    decodeColumn(folded.start, origin),
+    decodeColumn(folded.duration),
+    decodeColumn(folded.count),
+  ]);
+  const firstRow = new Int32Array(tracks.length + 1);
+  const firstSpan = new Int32Array(tracks.length + 1);
+  tracks.forEach((track, at) => {
+    firstRow[at + 1] = firstRow[at]! + Math.max(1, track.rows);
+    firstSpan[at + 1] = firstSpan[at]! + track.kept;
+  });
+  const rowOfSpan = new Int32Array(start.length);
+  for (let track = 0; track < tracks.length; ++track) {
+    for (let span = firstSpan[track]!; span < firstSpan[track + 1]!; ++span) rowOfSpan[span] = firstRow[track]! + depth[span]!;
+  }
+  const rowOfBlock = blockTrack.map((track, at) => firstRow[track]! + blockDepth[at]!);
+  const rowCount = firstRow[tracks.length]!;
+  return {
+    tracks,
+    firstRow,
+    firstSpan,
+    start,
+    duration,
+    covered,
+    depth,
+    name,
+    category,
+    rows: indexRows(rowOfSpan, start, rowCount),
+    folded: { start: blockStart, duration: blockDuration, count: blockCount, rows: indexRows(rowOfBlock, blockStart, rowCount) },
+  };
+}
+
+// O(n) where the begins of a row are in order already, as they are in pre-order.
+export function indexRows(rowOf: Int32Array, start: Float64Array, rowCount: number): RowIndex {
+  const first = new Int32Array(rowCount + 1);
+  for (const row of rowOf) ++first[row + 1]!;
+  for (let row = 0; row < rowCount; ++row) first[row + 1]! += first[row]!;
+  const next = first.slice();
+  const order = new Int32Array(rowOf.length);
+  for (let span = 0; span < rowOf.length; ++span) order[next[rowOf[span]!]!++] = span;
+  for (let row = 0; row < rowCount; ++row) {
+    const part = order.subarray(first[row]!, first[row + 1]!);
+    const isOrdered = part.every((span, at) => at === 0 || start[part[at - 1]!]! <= start[span]!);
+    if (!isOrdered) part.sort((a, b) => start[a]! - start[b]! || a - b);
+  }
+  return { first, order };
+}
+
+// The track of a span.
+export function trackOf(spans: Spans, span: number): number {
+  let low = 0;
+  let high = spans.tracks.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (spans.firstSpan[middle]! <= span) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+export function keyOf(spans: Spans, span: number): SpanKey {
+  return { track: spans.tracks[trackOf(spans, span)]!.id, start: spans.start[span]!, duration: spans.duration[span]! };
+}
+
+// The first span in the document with this key; -1: none.
+export function findSpan(spans: Spans, key: SpanKey): number {
+  // Merged ranks can have streams with one id.
+  for (let track = 0; track < spans.tracks.length; ++track) {
+    if (spans.tracks[track]!.id !== key.track) continue;
+    for (let span = spans.firstSpan[track]!; span < spans.firstSpan[track + 1]!; ++span) {
+      if (spans.start[span] === key.start && spans.duration[span] === key.duration) return span;
+    }
+  }
+  return -1;
+}
+
+// The nearest span around `span`; -1: none.
+export function parentOf(spans: Spans, span: number): number {
+  const first = spans.firstSpan[trackOf(spans, span)]!;
+  for (let before = span - 1; before >= first; --before) {
+    if (spans.depth[before]! < spans.depth[span]!) {
+      return spans.start[before]! + spans.duration[before]! >= spans.start[span]! ? before : -1;
+    }
+  }
+  return -1;
+}
+
+// The first span directly inside `span`; -1: none.
+export function firstChildOf(spans: Spans, span: number): number {
+  const next = span + 1;
+  const last = spans.firstSpan[trackOf(spans, span) + 1]!;
+  return next < last && spans.depth[next]! > spans.depth[span]! && parentOf(spans, next) === span ? next : -1;
+}
+
+// The span before (`step` -1) or after (`step` 1) `span` on its track, in pre-order; -1: none.
+export function neighbourOf(spans: Spans, span: number, step: 1 | -1): number {
+  const track = trackOf(spans, span);
+  const other = span + step;
+  return other >= spans.firstSpan[track]! && other < spans.firstSpan[track + 1]! ? other : -1;
+}
