@@ -101,7 +101,10 @@ def main():
     prof.export_chrome_trace(str(trace))
     prof.save(str(recording))
     print(f"Chrome trace: {trace} ({trace.stat().st_size:,} bytes)")
-    print(f"Recording:    {recording} ({recording.stat().st_size:,} bytes)\n")
+    print(f"Recording:    {recording} ({recording.stat().st_size:,} bytes)")
+    report = options.output / "report.html"
+    prof.report(str(report))
+    print(f"Report:       {report} ({report.stat().st_size:,} bytes), for any browser\n")
 
     compare(model, inputs, 1 if options.quick else 50)
 

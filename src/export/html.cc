@@ -1,5 +1,6 @@
-// Computes what a page shows, each result once, and hands it to the writer of pages (src/report/html), which only writes.
-// Works and modules are the operator summary of a part of the spans, so that their numbers are those of `summary`.
+// Computes what a page shows, each result once, and hands it to the writer of pages (src/report/html), which only
+// writes. Works and modules are the operator summary of a part of the spans, so that their numbers are those of
+// `summary`.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/export/html.h"
 

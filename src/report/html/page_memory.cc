@@ -96,7 +96,9 @@ void AppendPeaks(const PageResults& results, size_t most_parts, size_t most_peak
       AppendUint(&parts, row.is_before                 ? strings->Of("(before the recording)")
                          : row.name == StringId::kNone ? strings->Of("(none)")
                                                        : strings->Of(row.name));
-      parts.append(",0,");
+      parts.append(",");
+      AppendUint(&parts, strings->Of(std::string_view()));  // the category is unknown
+      parts.append(",");
       AppendPageInteger(row.peak_bytes, &parts);
       parts.append("]");
     }
