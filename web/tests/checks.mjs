@@ -187,7 +187,7 @@ export const kChecks = {
   async "axe in both themes"({ page, expected, showTab }) {
     for (const theme of ["light", "dark"]) {
       await page.getByRole("combobox", { name: "Theme" }).selectOption(theme);
-      assert.equal(await page.locator("html").getAttribute("data-theme"), theme);
+      await page.waitForSelector(`html[data-theme="${theme}"]`);
       for (const name of expected.tabs) {
         await showTab(name);
         assert.deepEqual(await axeFinds(page), [], `${name}, ${theme}`);

@@ -23,7 +23,7 @@ for (const expected of manifest.pages) {
   await context.addInitScript(watch);
   const complaints = [];
   const page = await context.newPage();
-  page.setDefaultTimeout(10000);
+  page.setDefaultTimeout(30000);
   const address = pathToFileURL(expected.path).href;
   page.on("console", (message) => message.type() === "error" && complaints.push(`console: ${message.text()}`));
   page.on("pageerror", (error) => complaints.push(`exception: ${error}`));

@@ -1,6 +1,6 @@
 // The theme: `auto` follows the system at once; `data-theme` of the root is the theme in effect.
 // SPDX-License-Identifier: Apache-2.0
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 export type ThemeChoice = "auto" | "light" | "dark";
 
@@ -12,7 +12,8 @@ function writtenChoice(): ThemeChoice {
 
 export function useTheme(): [ThemeChoice, (choice: ThemeChoice) => void] {
   const [choice, setChoice] = useState(writtenChoice);
-  useEffect(() => {
+  // Before the next picture, so that no picture has the colours of the theme before.
+  useLayoutEffect(() => {
     const system = window.matchMedia("(prefers-color-scheme: dark)");
     const apply = () => {
       const isDark = choice === "auto" ? system.matches : choice === "dark";
