@@ -3,7 +3,7 @@
 // A picture costs O(pixels * log spans) for each visible row, however many spans the trace has (forVisible in
 // timeline_layout.ts), so a new one is drawn for every change and nothing is kept between pictures.
 // SPDX-License-Identifier: Apache-2.0
-import { forVisible, kGap, kRow, kScale, ticksOf, type TrackPlace } from "../layout/timeline_layout.ts";
+import { type CounterPlace, counterShape, forVisible, kCounter, kGap, kRow, kScale, ticksOf, type TrackPlace } from "../layout/timeline_layout.ts";
 import type { Range } from "../model/address.ts";
 import { timeText, visibleText } from "../model/numbers.ts";
 import { hueOf } from "../model/palette.ts";
@@ -18,6 +18,7 @@ export interface TimelinePicture {
   spans: Spans;
   strings: readonly string[];
   places: TrackPlace[];
+  counters: CounterPlace[];
   colours: FlameColours;
   range: Range;
   selection: Range | null;
@@ -52,6 +53,7 @@ export function drawTimeline(canvas: HTMLCanvasElement, picture: TimelinePicture
     if (top + place.height < kScale || top > height) continue;
     drawTrack(context, picture, place, top, letter);
   }
+  for (const place of picture.counters) drawCounter(context, picture, place);
   drawFlows(context, picture);
   if (picture.selection !== null) drawSelection(context, picture, picture.selection);
   drawScale(context, picture);
@@ -136,6 +138,29 @@ function drawSpan(
   const room = Math.floor((width - 8) / letter);
   const text = visibleText(name.slice(0, 200));
   context.fillText(text.length > room ? `${text.slice(0, Math.max(1, room - 1))}…` : text, Math.max(left, 0) + 4, top + kRow / 2 - 0.5, width - 6);
+}
+
+// Filled steps; a pixel with several values has their span.
+function drawCounter(context: CanvasRenderingContext2D, picture: TimelinePicture, place: CounterPlace): void {
+  const { colours, range, width } = picture;
+  const top = place.top - picture.scrollTop + kScale + 3;
+  if (top + kCounter < kScale || top > picture.height) return;
+  const { title, times, values } = picture.spans.counters[place.counter]!;
+  const shape = counterShape(times, values, range, width);
+  const most = values.reduce((a, b) => Math.max(a, b), 0);
+  const least = values.reduce((a, b) => Math.min(a, b), 0);
+  const height = kCounter - 10;
+  const toY = (value: number) => top + height - ((value - least) / (most - least || 1)) * height;
+  context.fillStyle = colours.hues[hueOf(title)]!;
+  shape.forEach(([x, low, high], at) => {
+    const until = shape[at + 1]?.[0] ?? width;
+    context.globalAlpha = 0.55;
+    context.fillRect(x, toY(high), Math.max(1, until - x), toY(Math.min(0, least)) - toY(high));
+    context.globalAlpha = 1;
+    context.fillRect(x, toY(high), Math.max(1, until - x), 1.5);
+    if (low !== high) context.fillRect(x, toY(high), 1, toY(low) - toY(high));
+  });
+  context.globalAlpha = 1;
 }
 
 function middleOf(picture: TimelinePicture, span: number): number {

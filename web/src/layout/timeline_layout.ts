@@ -1,4 +1,7 @@
 // Where tracks and spans of the timeline lie, in CSS pixels; what a wheel, a key or a drag makes of the visible range.
+//
+// Nothing here depends on how many spans the trace has: a row is searched, not walked, so that a picture of a million
+// spans costs as much as one of a thousand.
 // SPDX-License-Identifier: Apache-2.0
 import type { Range } from "../model/address.ts";
 import type { RowIndex, Spans } from "../model/spans.ts";
@@ -23,6 +26,47 @@ export function placeTracks(spans: Spans): TrackPlace[] {
     top += height;
     return { track, top: top - height, height };
   });
+}
+
+// Counters stand below the tracks, one below the other.
+export const kCounter = 44;
+
+export interface CounterPlace {
+  counter: number;
+  top: number;
+}
+
+export function placeCounters(spans: Spans, below: number): CounterPlace[] {
+  return spans.counters.map((_, counter) => ({ counter, top: below + counter * kCounter }));
+}
+
+// The number of the value that holds at `time`; -1: before the first.
+export function valueAt(times: Float64Array, time: number): number {
+  let low = 0;
+  for (let high = times.length; low < high; ) {
+    const middle = (low + high) >> 1;
+    if (times[middle]! <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+// The least and greatest value in each pixel column that has some, as [x, least, greatest].
+export function counterShape(times: Float64Array, values: readonly number[], range: Range, width: number): [number, number, number][] {
+  const shape: [number, number, number][] = [];
+  const scale = width / (range.end - range.start);
+  for (let at = Math.max(0, valueAt(times, range.start)); at < times.length && times[at]! < range.end; ++at) {
+    const x = Math.max(0, Math.floor((times[at]! - range.start) * scale));
+    const value = values[at]!;
+    const last = shape[shape.length - 1];
+    if (last?.[0] === x) {
+      last[1] = Math.min(last[1], value);
+      last[2] = Math.max(last[2], value);
+    } else {
+      shape.push([x, value, value]);
+    }
+  }
+  return shape;
 }
 
 // The range moved and shortened until it lies in [0, length] and is at least 1 ns long.

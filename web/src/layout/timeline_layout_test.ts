@@ -1,7 +1,7 @@
 // Spans, selections and matches of the timeline, beside their definitions.
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
-import { clampRange, forVisible, rangeWith, spanAt, zoomRange } from "./timeline_layout.ts";
+import { clampRange, counterShape, forVisible, rangeWith, spanAt, valueAt, zoomRange } from "./timeline_layout.ts";
 import type { TrackData } from "../model/document.ts";
 import { matchesOf } from "../model/matches.ts";
 import { selectRange } from "../model/selection.ts";
@@ -33,6 +33,7 @@ function make(list: Made[]): Spans {
     category: new Int32Array(list.length),
     rows: indexRows(rowOf, start, firstRow[count]!),
     folded: { start: none, duration: none, count: none, rows: indexRows(new Int32Array(0), none, firstRow[count]!) },
+    counters: [],
   };
 }
 
@@ -124,6 +125,30 @@ describe("spans", () => {
       const expected = list.map((span, at) => ({ ...span, at })).filter((span) => span.name !== 2);
       expected.sort((a, b) => a.start - b.start || a.track - b.track || a.at - b.at);
       expect([...matchesOf(make(list), ["aten::MM", "mm_", "relu"], "Mm")]).toEqual(expected.map((span) => span.at));
+    }
+  });
+});
+
+describe("counters", () => {
+  it("have in each pixel the least and greatest of the values that begin there, and the one that holds before", () => {
+    for (let seed = 1; seed <= 100; ++seed) {
+      const random = randomOf(seed);
+      const times = Float64Array.from(Array.from({ length: 30 }, () => random(60)).sort((a, b) => a - b));
+      const values = Array.from(times, () => random(9));
+      const start = random(40);
+      const range = { start, end: start + 1 + random(30) };
+      const width = 1 + random(20);
+      const scale = width / (range.end - range.start);
+      const before = values.findLastIndex((_, at) => times[at]! <= range.start);
+      expect(valueAt(times, range.start)).toBe(before);
+      const seen = new Map<number, number[]>();
+      values.forEach((value, at) => {
+        if (at < before || times[at]! >= range.end) return;
+        const x = Math.max(0, Math.floor((times[at]! - range.start) * scale));
+        seen.set(x, [...(seen.get(x) ?? []), value]);
+      });
+      const expected = [...seen].map(([x, found]) => [x, Math.min(...found), Math.max(...found)]);
+      expect(counterShape(times, values, range, width), `seed ${seed}`).toEqual(expected);
     }
   });
 });

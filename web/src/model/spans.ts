@@ -16,6 +16,15 @@ export interface RowIndex {
   order: Int32Array;
 }
 
+export interface Counter {
+  title: string;
+  group: string;
+  unit: "bytes" | "number";
+  // Ascending; each value holds until the next time.
+  times: Float64Array;
+  values: number[];
+}
+
 export interface Spans {
   tracks: TrackData[];
   // By track: number of its first row, and of its first span; one more at the end.
@@ -30,6 +39,7 @@ export interface Spans {
   category: Int32Array;
   rows: RowIndex;
   folded: { start: Float64Array; duration: Float64Array; count: Float64Array; rows: RowIndex };
+  counters: Counter[];
 }
 
 const kLoaded = new WeakMap<WebDocument, Promise<Spans>>();
@@ -62,6 +72,15 @@ async function decodeSpans(document: WebDocument): Promise<Spans> {
     decodeColumn(folded.duration),
     decodeColumn(folded.count),
   ]);
+  const counters = await Promise.all(
+    document.timeline.counters.map(async ({ name: title, group, unit, times, values }) => ({
+      title: document.strings[title] ?? "",
+      group,
+      unit,
+      times: await decodeColumn(times, origin),
+      values,
+    })),
+  );
   const firstRow = new Int32Array(tracks.length + 1);
   const firstSpan = new Int32Array(tracks.length + 1);
   tracks.forEach((track, at) => {
@@ -86,6 +105,7 @@ async function decodeSpans(document: WebDocument): Promise<Spans> {
     category,
     rows: indexRows(rowOfSpan, start, rowCount),
     folded: { start: blockStart, duration: blockDuration, count: blockCount, rows: indexRows(rowOfBlock, blockStart, rowCount) },
+    counters,
   };
 }
 

@@ -6,11 +6,12 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { flameColours } from "../draw/flame_canvas.ts";
 import { drawTimeline } from "../draw/timeline_canvas.ts";
-import { kGap, kRow, kScale, panRange, placeTracks, spanAt } from "../layout/timeline_layout.ts";
+import { kCounter, kGap, kRow, kScale, panRange, placeCounters, placeTracks, spanAt, valueAt } from "../layout/timeline_layout.ts";
 import type { Range } from "../model/address.ts";
 import { matchingNames } from "../model/matches.ts";
 import { format, visibleText } from "../model/numbers.ts";
 import { type Spans, trackOf } from "../model/spans.ts";
+import { Figure } from "./figure.tsx";
 import { useAddress, usePage } from "./page_context.ts";
 import { watchTheme } from "./theme.ts";
 import type { TimelineState } from "./use_timeline.ts";
@@ -38,7 +39,10 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
   const [hovered, setHovered] = useState(-1);
   const [theme, setTheme] = useState(0);
   const places = useMemo(() => placeTracks(spans), [spans]);
-  const total = places.length === 0 ? 0 : places[places.length - 1]!.top + places[places.length - 1]!.height;
+  const below = places.length === 0 ? 0 : places[places.length - 1]!.top + places[places.length - 1]!.height;
+  const counters = useMemo(() => placeCounters(spans, below), [spans, below]);
+  const total = below + counters.length * kCounter;
+  const [pointed, setPointed] = useState<number | null>(null);
   const matches = useMemo(() => (query === "" ? null : matchingNames(document.strings, query)), [document, query]);
   const colours = useMemo(flameColours, [theme]);
   const { range, selected } = timeline;
@@ -73,10 +77,10 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
     const frame = requestAnimationFrame(() => {
       if (canvas.current === null) return;
       const flows = timeline.flows.map((flow) => [flow.from, flow.to] as const);
-      drawTimeline(canvas.current, { spans, strings: document.strings, places, colours, range, selection: timeline.selection, selected, hovered, matches, flows, ...view });
+      drawTimeline(canvas.current, { spans, strings: document.strings, places, counters, colours, range, selection: timeline.selection, selected, hovered, matches, flows, ...view });
     });
     return () => cancelAnimationFrame(frame);
-  }, [spans, places, colours, timeline, hovered, matches, view]);
+  }, [spans, places, counters, colours, timeline, hovered, matches, view]);
 
   // The row of the selected span comes into view.
   useEffect(() => {
@@ -106,6 +110,7 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
     const active = drag.current;
     if (active === null) {
       setHovered(spanUnder(event));
+      setPointed(timeAt(event));
       return;
     }
     const by = event.clientX - active.x;
@@ -145,6 +150,20 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
               );
             })}
           </ul>
+          {counters.length > 0 && (
+            <ul class="counters" aria-label="Counters">
+              {counters.map(({ counter, top }) => {
+                const { title, group, unit, times, values } = spans.counters[counter]!;
+                const at = valueAt(times, pointed ?? range.end);
+                return (
+                  <li key={counter} style={{ top: `${top + kScale}px`, height: `${kCounter}px` }} title={visibleText(`${group} / ${title}`)}>
+                    <strong>{visibleText(title)}</strong>
+                    <Figure value={at < 0 ? null : values[at]!} unit={unit === "bytes" ? "bytes" : "double"} />
+                  </li>
+                );
+              })}
+            </ul>
+          )}
           <div
             class="timeline-picture"
             role="application"
