@@ -145,13 +145,19 @@ def run_checks(folder, manifest):
     return json.loads(done.stdout)
 
 
+def need_browser():
+    """Skips the test, or fails where what is not here was asked for."""
+    if (lack := absent()) is None:
+        return
+    name, reason = lack
+    if name in os.environ.get("OPSCOPE_REQUIRE_FRAMEWORKS", "").split(","):
+        pytest.fail(f"{reason}, and OPSCOPE_REQUIRE_FRAMEWORKS asks for {name}", pytrace=False)
+    pytest.skip(reason)
+
+
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    if (lack := absent()) is not None:
-        name, reason = lack
-        if name in os.environ.get("OPSCOPE_REQUIRE_FRAMEWORKS", "").split(","):
-            pytest.fail(f"{reason}, and OPSCOPE_REQUIRE_FRAMEWORKS asks for {name}", pytrace=False)
-        pytest.skip(reason)
+    need_browser()
     folder = tmp_path_factory.mktemp("pages")
     return run_checks(folder, make_pages(folder))
 
