@@ -114,15 +114,6 @@ def test_actions_are_torchs():
     assert ours.supported_activities() == theirs.supported_activities()
 
 
-def test_a_report_is_refused_by_name():
-    import opscope.torch
-
-    with opscope.torch.profile() as prof:
-        pass
-    with pytest.raises(opscope.torch.UnsupportedFeature, match="report"):
-        prof.report("x.html")
-
-
 def raised_by(module, act):
     """The exception class and text, and the warnings, of one call."""
     with warnings.catch_warnings(record=True) as caught:

@@ -31,7 +31,13 @@ def write_trace(path, spans=SPANS):
 class Server:
     def __init__(self, *arguments, **options):
         self.process = subprocess.Popen(
-            [PROGRAM, "view", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
+            [PROGRAM, "view", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            # Shells start programs in the background with SIGINT ignored, and children inherit that.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+            **options,
         )
         self.address = self.process.stdout.readline().strip()
         head, _, self.token = self.address.partition("/#token=")
