@@ -146,7 +146,7 @@ def run_checks(folder, manifest):
 
 
 def need_browser():
-    """Skips the test, or fails where what is not here was asked for."""
+    """Skips the test, or fails where OPSCOPE_REQUIRE_FRAMEWORKS names what is not here."""
     if (lack := absent()) is None:
         return
     name, reason = lack
