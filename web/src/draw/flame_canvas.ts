@@ -5,41 +5,19 @@ import type { FlameLayout } from "../layout/flame_layout.ts";
 import { type CallTree, nameOf } from "../model/call_tree.ts";
 import { visibleText } from "../model/numbers.ts";
 import { hueOf, kHues } from "../model/palette.ts";
+import { beginPicture, clipText, letterWidth } from "./canvas.ts";
+import type { Colours } from "./colours.ts";
 
 // Height of a row in CSS pixels.
 export const kFlameRow = 21;
-const kFont = "12px system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
 const kPadding = 5;
 // Narrower frames have no text.
 const kNarrowestText = 28;
 
-export interface FlameColours {
-  hues: string[];
-  hueInk: string;
-  paper: string;
-  ink: string;
-  line: string;
-  accent: string;
-}
-
-// The colours of the theme in effect.
-export function flameColours(): FlameColours {
-  const style = getComputedStyle(document.documentElement);
-  const value = (name: string) => style.getPropertyValue(name).trim();
-  return {
-    hues: Array.from({ length: kHues }, (_, hue) => value(`--hue-${hue}`)),
-    hueInk: value("--hue-ink"),
-    paper: value("--paper"),
-    ink: value("--ink"),
-    line: value("--line-strong"),
-    accent: value("--accent"),
-  };
-}
-
 export interface FlamePicture {
   tree: CallTree;
   layout: FlameLayout;
-  colours: FlameColours;
+  colours: Colours;
   // Size of the canvas and the part of the graph that is scrolled away, in CSS pixels.
   width: number;
   height: number;
@@ -54,21 +32,14 @@ export interface FlamePicture {
 
 export function drawFlame(canvas: HTMLCanvasElement, picture: FlamePicture): void {
   const { layout, width, height, scrollTop } = picture;
-  const context = canvas.getContext("2d");
+  const context = beginPicture(canvas, width, height);
   if (context === null) return;
-  const ratio = window.devicePixelRatio || 1;
-  const pixels = [Math.round(width * ratio), Math.round(height * ratio)] as const;
-  if (canvas.width !== pixels[0] || canvas.height !== pixels[1]) [canvas.width, canvas.height] = pixels;
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.clearRect(0, 0, width, height);
-  context.font = kFont;
-  context.textBaseline = "middle";
-  const measure = context.measureText("0123456789abcdefghij").width / 20;
+  const letter = letterWidth(context);
   const first = Math.max(0, Math.floor(scrollTop / kFlameRow));
   const last = Math.min(layout.frames.length - 1, Math.floor((scrollTop + height) / kFlameRow));
   for (let row = first; row <= last; ++row) {
     for (const frame of layout.frames[row] ?? []) {
-      drawFrame(context, picture, frame.node, frame.left, row * kFlameRow - scrollTop, frame.width, row < layout.focusRow, measure);
+      drawFrame(context, picture, frame.node, frame.left, row * kFlameRow - scrollTop, frame.width, row < layout.focusRow, letter);
     }
   }
   context.globalAlpha = 1;
@@ -90,7 +61,7 @@ function drawFrame(
   context.globalAlpha = 1;
   if (node < 0) {
     context.globalAlpha = 0.35;
-    context.fillStyle = colours.line;
+    context.fillStyle = colours.strongLine;
     context.fillRect(left, top, width, height);
     return;
   }
@@ -107,15 +78,6 @@ function drawFrame(
   if (width < kNarrowestText) return;
   // A faded or translucent fill lies on the paper, and the ink of the page is readable there.
   context.fillStyle = isMatch && !isCaller ? colours.hueInk : colours.ink;
-  const room = Math.floor((width - 2 * kPadding) / letter);
   const name = visibleText(nameOf(tree, node).slice(0, 400));
-  context.fillText(clip(context, name, room, width - 2 * kPadding), left + kPadding, top + height / 2 + 0.5);
-}
-
-// The text, cut at the end so that it fits. `room`: about how many letters fit.
-function clip(context: CanvasRenderingContext2D, text: string, room: number, width: number): string {
-  if (text.length <= room * 0.7 || context.measureText(text).width <= width) return text;
-  let length = Math.min(text.length, Math.ceil(room * 1.3));
-  while (length > 1 && context.measureText(`${text.slice(0, length)}…`).width > width) --length;
-  return length > 1 ? `${text.slice(0, length)}…` : "";
+  context.fillText(clipText(context, name, width - 2 * kPadding, letter), left + kPadding, top + height / 2 + 0.5);
 }

@@ -8,9 +8,9 @@ import type { Range } from "../model/address.ts";
 import { timeText, visibleText } from "../model/numbers.ts";
 import { hueOf } from "../model/palette.ts";
 import { type Spans, trackOf } from "../model/spans.ts";
-import type { FlameColours } from "./flame_canvas.ts";
+import { beginPicture, clipText, letterWidth } from "./canvas.ts";
+import type { Colours } from "./colours.ts";
 
-const kFont = "11.5px system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
 // Narrower spans have no text.
 const kNarrowestText = 26;
 
@@ -19,7 +19,7 @@ export interface TimelinePicture {
   strings: readonly string[];
   places: TrackPlace[];
   counters: CounterPlace[];
-  colours: FlameColours;
+  colours: Colours;
   range: Range;
   selection: Range | null;
   // Number of a span; -1: none.
@@ -35,19 +35,11 @@ export interface TimelinePicture {
 }
 
 export function drawTimeline(canvas: HTMLCanvasElement, picture: TimelinePicture): void {
-  const { width, height, colours } = picture;
-  const context = canvas.getContext("2d");
+  const { width, height } = picture;
+  const context = beginPicture(canvas, width, height);
   if (context === null) return;
-  const ratio = window.devicePixelRatio || 1;
-  const pixels = [Math.round(width * ratio), Math.round(height * ratio)] as const;
-  if (canvas.width !== pixels[0] || canvas.height !== pixels[1]) [canvas.width, canvas.height] = pixels;
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.fillStyle = colours.paper;
-  context.fillRect(0, 0, width, height);
-  context.font = kFont;
-  context.textBaseline = "middle";
   drawLines(context, picture);
-  const letter = context.measureText("0123456789abcdefghij").width / 20;
+  const letter = letterWidth(context);
   for (const place of picture.places) {
     const top = place.top - picture.scrollTop + kScale;
     if (top + place.height < kScale || top > height) continue;
@@ -113,14 +105,14 @@ function drawSpan(
   context: CanvasRenderingContext2D,
   picture: TimelinePicture,
   span: number,
-  begin: number,
+  start: number,
   top: number,
   length: number,
   letter: number,
 ): void {
   const { colours, spans } = picture;
-  const left = Math.max(-2, begin);
-  const right = Math.min(picture.width + 2, begin + Math.max(1, length));
+  const left = Math.max(-2, start);
+  const right = Math.min(picture.width + 2, start + Math.max(1, length));
   const width = right - left - (right - left > 3 ? 0.75 : 0);
   const name = picture.strings[spans.name[span]!] ?? "";
   const isMatch = picture.matches === null || picture.matches[spans.name[span]!] === 1;
@@ -135,9 +127,8 @@ function drawSpan(
   }
   if (width < kNarrowestText) return;
   context.fillStyle = isMatch ? colours.hueInk : colours.ink;
-  const room = Math.floor((width - 8) / letter);
-  const text = visibleText(name.slice(0, 200));
-  context.fillText(text.length > room ? `${text.slice(0, Math.max(1, room - 1))}…` : text, Math.max(left, 0) + 4, top + kRow / 2 - 0.5, width - 6);
+  const begin = Math.max(left, 0) + 4;
+  context.fillText(clipText(context, visibleText(name.slice(0, 200)), right - begin - 4, letter), begin, top + kRow / 2 - 0.5);
 }
 
 // Filled steps; a pixel with several values has their span.

@@ -5,6 +5,7 @@
 // no rectangle, and nothing below them has one; neighbours that are too narrow share one block with node -1.
 // SPDX-License-Identifier: Apache-2.0
 import { type CallTree, type Children, pathTo } from "../model/call_tree.ts";
+import { partitionPoint } from "../model/search.ts";
 
 export interface FlameFrame {
   // -1: a block of frames that are too narrow.
@@ -71,19 +72,11 @@ function layoutChildren(
   closeBlock();
 }
 
-// The frame at a point. null: there is none.
+// The frame at a point; null where the graph has no frame.
 export function frameAt(layout: FlameLayout, row: number, x: number): FlameFrame | null {
   const frames = layout.frames[row] ?? [];
-  let low = 0;
-  let high = frames.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const frame = frames[middle]!;
-    if (x < frame.left) high = middle;
-    else if (x >= frame.left + frame.width) low = middle + 1;
-    else return frame;
-  }
-  return null;
+  const frame = frames[partitionPoint(0, frames.length, (at) => frames[at]!.left + frames[at]!.width <= x)];
+  return frame !== undefined && frame.left <= x ? frame : null;
 }
 
 export type Direction = "up" | "down" | "left" | "right";

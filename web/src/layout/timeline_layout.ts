@@ -4,6 +4,7 @@
 // spans costs as much as one of a thousand.
 // SPDX-License-Identifier: Apache-2.0
 import type { Range } from "../model/address.ts";
+import { partitionPoint } from "../model/search.ts";
 import type { RowIndex, Spans } from "../model/spans.ts";
 
 export const kRow = 18;
@@ -42,13 +43,7 @@ export function placeCounters(spans: Spans, below: number): CounterPlace[] {
 
 // The number of the value that holds at `time`; -1: before the first.
 export function valueAt(times: Float64Array, time: number): number {
-  let low = 0;
-  for (let high = times.length; low < high; ) {
-    const middle = (low + high) >> 1;
-    if (times[middle]! <= time) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
+  return partitionPoint(0, times.length, (at) => times[at]! <= time) - 1;
 }
 
 // The least and greatest value in each pixel column that has some, as [x, least, greatest].
@@ -128,12 +123,7 @@ export function forVisible(
 
 // The first position in order[low, high) whose span begins at `time` or later.
 function firstFrom(order: Int32Array, start: Float64Array, low: number, high: number, time: number): number {
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (start[order[middle]!]! < time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return partitionPoint(low, high, (at) => start[order[at]!]! < time);
 }
 
 // The span of a row at a time, or the nearest one within `reach` ns; -1: none.

@@ -3,6 +3,7 @@
 import type { SpanKey } from "./address.ts";
 import type { WebDocument } from "./document.ts";
 import { foldCase } from "./names.ts";
+import { partitionPoint } from "./search.ts";
 import { findSpan, keyOf, loadSpans, type Spans } from "./spans.ts";
 
 // By name: 1 if it contains `query`, ignoring case.
@@ -42,12 +43,7 @@ export async function adjacentMatch(
   const current = from === null ? -1 : findSpan(spans, from);
   if (current < 0) return keyOf(spans, matches[step === 1 ? 0 : matches.length - 1]!);
   const isBefore = (span: number) => spans.start[span]! < spans.start[current]! || (spans.start[span] === spans.start[current] && span < current);
-  let low = 0;
-  for (let high = matches.length; low < high; ) {
-    const middle = (low + high) >> 1;
-    if (isBefore(matches[middle]!)) low = middle + 1;
-    else high = middle;
-  }
-  const next = step === -1 ? low - 1 : matches[low] === current ? low + 1 : low;
+  const at = partitionPoint(0, matches.length, (match) => isBefore(matches[match]!));
+  const next = step === -1 ? at - 1 : matches[at] === current ? at + 1 : at;
   return keyOf(spans, matches[(next + matches.length) % matches.length]!);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { decodeIndices } from "./columns.ts";
 import type { WebDocument } from "./document.ts";
+import { partitionPoint } from "./search.ts";
 
 export const kFlowKinds = ["launch", "fwdbwd", "async", "other"] as const;
 
@@ -45,13 +46,7 @@ export async function loadArguments(document: WebDocument, span: number): Promis
 
 // Position of the first owner that is `span` or more; owners ascend.
 function firstOf(owners: Int32Array, span: number): number {
-  let low = 0;
-  for (let high = owners.length; low < high; ) {
-    const middle = (low + high) >> 1;
-    if (owners[middle]! < span) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return partitionPoint(0, owners.length, (at) => owners[at]! < span);
 }
 
 function plainText(json: string): string {

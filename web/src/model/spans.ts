@@ -7,6 +7,7 @@
 import type { SpanKey } from "./address.ts";
 import { decodeColumn, decodeIndices } from "./columns.ts";
 import { Origin, type TrackData, type WebDocument } from "./document.ts";
+import { partitionPoint } from "./search.ts";
 
 // Spans or folded blocks, ordered by row and then by begin.
 export interface RowIndex {
@@ -127,14 +128,7 @@ export function indexRows(rowOf: Int32Array, start: Float64Array, rowCount: numb
 
 // The track of a span.
 export function trackOf(spans: Spans, span: number): number {
-  let low = 0;
-  let high = spans.tracks.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (spans.firstSpan[middle]! <= span) low = middle;
-    else high = middle - 1;
-  }
-  return low;
+  return partitionPoint(0, spans.tracks.length, (track) => spans.firstSpan[track + 1]! <= span);
 }
 
 export function keyOf(spans: Spans, span: number): SpanKey {

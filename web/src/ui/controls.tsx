@@ -47,8 +47,12 @@ function Search() {
   }, []);
 
   const go = async (step: 1 | -1) => {
-    const span = await adjacentMatch(data, store.state.query, store.state.span, step);
-    if (span !== null) store.set({ span, tab: "timeline" });
+    try {
+      const span = await adjacentMatch(data, store.state.query, store.state.span, step);
+      if (span !== null) store.set({ span, tab: "timeline" });
+    } catch (error) {
+      setFailure(failureText(error));
+    }
   };
 
   const onKeyDown = (event: KeyboardEvent) => {

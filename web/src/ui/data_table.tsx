@@ -14,7 +14,10 @@ import { type Column, nextSort, type Table } from "../model/tables.ts";
 import { CopyButtons } from "./copy_buttons.tsx";
 import { AlignedNumber } from "./figure.tsx";
 import { TimelineLink } from "./timeline_link.tsx";
+import { useView } from "./use_view.ts";
 
+// Height of the box of a table, in CSS pixels, until it is measured.
+const kFirstHeight = 600;
 // Height of a row of a long table in CSS pixels, as in table.css.
 export const kRowHeight = 30;
 
@@ -95,23 +98,10 @@ export function DataTable(props: DataTableProps) {
 }
 
 export function useRowWindow(box: { current: HTMLDivElement | null }, count: number) {
-  const [scroll, setScroll] = useState({ top: 0, height: 600 });
-  useEffect(() => {
-    const element = box.current;
-    if (element === null || count <= kAllRows) return;
-    const update = () => setScroll({ top: element.scrollTop, height: element.clientHeight || 600 });
-    update();
-    element.addEventListener("scroll", update, { passive: true });
-    const observer = new ResizeObserver(update);
-    observer.observe(element);
-    return () => {
-      element.removeEventListener("scroll", update);
-      observer.disconnect();
-    };
-  }, [count <= kAllRows]);
+  const view = useView(box, box);
   const isPrinting = useIsPrinting();
   if (isPrinting) return { first: 0, end: Math.min(count, kPrintedRows) };
-  return rowWindow(count, kRowHeight, scroll.top, scroll.height);
+  return rowWindow(count, kRowHeight, view.scrollTop, view.height || kFirstHeight);
 }
 
 function useIsPrinting(): boolean {

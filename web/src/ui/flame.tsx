@@ -1,13 +1,14 @@
 // The tab Flame graph: what to show, the graph, and the call tree as a table.
 // SPDX-License-Identifier: Apache-2.0
-import { useEffect, useMemo, useState } from "preact/hooks";
-import { type CallTree, childrenOf, decodeTree, invert, keepKinds, kKinds, type Metric } from "../model/call_tree.ts";
+import { useMemo, useState } from "preact/hooks";
+import { childrenOf, decodeTree, invert, keepKinds, kKinds, type Metric } from "../model/call_tree.ts";
 import type { WebDocument } from "../model/document.ts";
 import { countText } from "../model/numbers.ts";
 import { CallTreeTable } from "./call_tree.tsx";
-import { Failure, failureText } from "./failure.tsx";
+import { Failure } from "./failure.tsx";
 import { FlameView } from "./flame_view.tsx";
 import { usePage } from "./page_context.ts";
+import { useLoaded } from "./use_loaded.ts";
 import "./flame.css";
 
 const kDirections = ["top-down", "bottom-up", "left-heavy"] as const;
@@ -38,21 +39,9 @@ export function FlameGraph() {
   const [metric, setMetric] = useState<Metric>(metrics[0] ?? "time");
   const [direction, setDirection] = useState<Direction>("top-down");
   const [kind, setKind] = useState("all");
-  const [decoded, setDecoded] = useState<CallTree | null>(null);
-  const [failure, setFailure] = useState("");
-
-  useEffect(() => {
+  const { data: decoded, failure } = useLoaded(() => {
     const data = document.trees.find((tree) => tree.metric === metric);
-    let isCurrent = true;
-    if (data !== undefined) {
-      decodeTree(data, document.strings).then(
-        (tree) => isCurrent && setDecoded(tree),
-        (error: unknown) => isCurrent && setFailure(failureText(error)),
-      );
-    }
-    return () => {
-      isCurrent = false;
-    };
+    return data === undefined ? null : decodeTree(data, document.strings);
   }, [document, metric]);
 
   const kinds = useMemo(() => (decoded === null ? [] : kKinds.filter((title, at) => title in kKindTitles && decoded.kind.includes(at))), [decoded]);

@@ -3,15 +3,16 @@
 // The canvas is as large as what is in view and stays in place while its box scrolls; an empty element below it gives the
 // scroll bar the height of the whole graph, since a canvas of thousands of rows would not fit into memory.
 // SPDX-License-Identifier: Apache-2.0
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { drawFlame, flameColours, kFlameRow } from "../draw/flame_canvas.ts";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { drawFlame, kFlameRow } from "../draw/flame_canvas.ts";
 import { adjacentFrame, type Direction, frameAt, layoutFlame } from "../layout/flame_layout.ts";
 import { type CallTree, type Children, nameOf, pathTo } from "../model/call_tree.ts";
 import { foldCase } from "../model/names.ts";
 import { visibleText } from "../model/numbers.ts";
 import { Figure } from "./figure.tsx";
 import { useAddress } from "./page_context.ts";
-import { watchTheme } from "./theme.ts";
+import { useColours } from "./theme.ts";
+import { useView } from "./use_view.ts";
 
 // Narrower frames are joined into blocks, in CSS pixels.
 const kNarrowest = 0.7;
@@ -22,28 +23,13 @@ export function FlameView({ tree, childList }: { tree: CallTree; childList: Chil
   const [hovered, setHovered] = useState(-1);
   const [current, setCurrent] = useState(0);
   const [hasFocus, setHasFocus] = useState(false);
-  const [view, setView] = useState({ width: 0, height: 0, scrollTop: 0 });
-  const [theme, setTheme] = useState(0);
   const query = useAddress((state) => state.query);
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
-
-  useEffect(() => watchTheme(() => setTheme((count) => count + 1)), []);
-  useEffect(() => {
-    const element = box.current;
-    if (element === null) return;
-    const update = () => setView({ width: element.clientWidth, height: element.clientHeight, scrollTop: element.scrollTop });
-    const observer = new ResizeObserver(update);
-    observer.observe(element);
-    element.addEventListener("scroll", update, { passive: true });
-    return () => {
-      observer.disconnect();
-      element.removeEventListener("scroll", update);
-    };
-  }, []);
+  const view = useView(box, box);
+  const colours = useColours();
 
   const layout = useMemo(() => layoutFlame(tree, childList, focus, view.width, kNarrowest), [tree, childList, focus, view.width]);
-  const colours = useMemo(flameColours, [theme]);
   const matches = useMemo(() => {
     const wanted = foldCase(query);
     if (wanted === "") return null;

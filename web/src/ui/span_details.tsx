@@ -1,24 +1,23 @@
 // The region Details: the fields of the selected span, its arguments, and links to the other ends of its flows.
 // SPDX-License-Identifier: Apache-2.0
-import { useEffect, useState } from "preact/hooks";
 import type { Unit } from "../model/document.ts";
 import { format, type Value, visibleText } from "../model/numbers.ts";
-import { type Flow, loadArguments, type SpanArgument } from "../model/span_links.ts";
+import { type Flow, loadArguments } from "../model/span_links.ts";
 import { keyOf, type Spans, trackOf } from "../model/spans.ts";
+import { Failure } from "./failure.tsx";
 import { usePage } from "./page_context.ts";
+import { useLoaded } from "./use_loaded.ts";
 
 const kFlowTitles = { launch: "launch", fwdbwd: "forward and backward", async: "asynchronous", other: "flow" };
 
 export function SpanDetails({ spans, span, flows }: { spans: Spans; span: number; flows: Flow[] }) {
   const { document, origin, store } = usePage();
-  const [loaded, setLoaded] = useState<{ span: number; list: SpanArgument[] }>({ span: -1, list: [] });
-  useEffect(() => {
-    let isCurrent = true;
-    if (span >= 0) loadArguments(document, span).then((list) => isCurrent && setLoaded({ span, list }), () => {});
-    return () => {
-      isCurrent = false;
-    };
-  }, [document, span]);
+  const { data, failure } = useLoaded(
+    () => (span < 0 ? null : loadArguments(document, span).then((list) => ({ span, list }))),
+    [document, span],
+  );
+  // While the arguments of a new span are decoded, those of the one before are not shown.
+  const list = data?.span === span ? data.list : null;
   if (span < 0) {
     return (
       <section class="details" role="region" aria-label="Details">
@@ -45,10 +44,10 @@ export function SpanDetails({ spans, span, flows }: { spans: Spans; span: number
         {fields.map(([field, value, unit]) => (
           <Field key={field} field={field} title={field.replace(/_ns$/, "")} value={field === "track" ? track.id : value} text={format(value, unit).text} />
         ))}
-        {loaded.span === span &&
-          loaded.list.map(({ key, value }, at) => <Field key={at} field={key === "stack" ? "stack" : `arg:${key}`} title={key} value={value} text={visibleText(value)} />)}
+        {list?.map(({ key, value }, at) => <Field key={at} field={key === "stack" ? "stack" : `arg:${key}`} title={key} value={value} text={visibleText(value)} />)}
       </dl>
-      {loaded.span === span && loaded.list.length === 0 && leftOut > 0 && <p class="hint">The page has no room for the arguments of some spans.</p>}
+      {failure !== "" && <Failure message={failure} />}
+      {list?.length === 0 && leftOut > 0 && <p class="hint">The page has no room for the arguments of some spans.</p>}
       {flows.length > 0 && (
         <ul class="flows" aria-label="Flows">
           {flows.map((flow, at) => {

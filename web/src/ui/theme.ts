@@ -1,6 +1,7 @@
 // The theme: `auto` follows the system at once; `data-theme` of the root is the theme in effect.
 // SPDX-License-Identifier: Apache-2.0
-import { useLayoutEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
+import { type Colours, themeColours } from "../draw/colours.ts";
 
 export type ThemeChoice = "auto" | "light" | "dark";
 
@@ -32,4 +33,11 @@ export function watchTheme(onChange: () => void): () => void {
   const observer = new MutationObserver(onChange);
   observer.observe(document.documentElement, { attributeFilter: ["data-theme"] });
   return () => observer.disconnect();
+}
+
+// The colours of the theme in effect, for canvases.
+export function useColours(): Colours {
+  const [theme, setTheme] = useState(0);
+  useEffect(() => watchTheme(() => setTheme((count) => count + 1)), []);
+  return useMemo(themeColours, [theme]);
 }

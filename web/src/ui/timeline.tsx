@@ -1,14 +1,15 @@
 // The tab Timeline: buttons, the list of tracks beside the canvas, the selection, and the details of a span.
 // SPDX-License-Identifier: Apache-2.0
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { WebDocument } from "../model/document.ts";
 import { countText } from "../model/numbers.ts";
 import { loadSpans, type Spans } from "../model/spans.ts";
-import { Failure, failureText } from "./failure.tsx";
+import { Failure } from "./failure.tsx";
 import { usePage } from "./page_context.ts";
 import { SelectionTable } from "./selection_table.tsx";
 import { SpanDetails } from "./span_details.tsx";
 import { TimelineView } from "./timeline_view.tsx";
+import { useLoaded } from "./use_loaded.ts";
 import { useTimeline } from "./use_timeline.ts";
 import "./timeline.css";
 
@@ -19,18 +20,7 @@ export function timelineEmpty(document: WebDocument): string {
 
 export function Timeline() {
   const { document } = usePage();
-  const [spans, setSpans] = useState<Spans | null>(null);
-  const [failure, setFailure] = useState("");
-  useEffect(() => {
-    let isCurrent = true;
-    loadSpans(document).then(
-      (loaded) => isCurrent && setSpans(loaded),
-      (error: unknown) => isCurrent && setFailure(failureText(error)),
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [document]);
+  const { data: spans, failure } = useLoaded(() => loadSpans(document), [document]);
   if (failure !== "") return <Failure message={failure} />;
   return spans === null ? null : <LoadedTimeline spans={spans} />;
 }
@@ -53,6 +43,7 @@ function LoadedTimeline({ spans }: { spans: Spans }) {
   );
   return (
     <div class="timeline">
+      {timeline.failure !== "" && <Failure message={timeline.failure} />}
       <div class="timeline-bar" role="toolbar" aria-label="Range">
         {buttons.map(([label, text, press]) => (
           <button key={label} type="button" aria-label={label} title={label} onClick={press}>

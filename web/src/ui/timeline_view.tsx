@@ -4,7 +4,6 @@
 // elements, which readers of the screen and tests find; spans are drawn only. Changes within a frame make one picture.
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { flameColours } from "../draw/flame_canvas.ts";
 import { drawTimeline } from "../draw/timeline_canvas.ts";
 import { kCounter, kGap, kRow, kScale, panRange, placeCounters, placeTracks, spanAt, valueAt } from "../layout/timeline_layout.ts";
 import type { Range } from "../model/address.ts";
@@ -13,7 +12,8 @@ import { format, visibleText } from "../model/numbers.ts";
 import { type Spans, trackOf } from "../model/spans.ts";
 import { Figure } from "./figure.tsx";
 import { useAddress, usePage } from "./page_context.ts";
-import { watchTheme } from "./theme.ts";
+import { useColours } from "./theme.ts";
+import { useView } from "./use_view.ts";
 import type { TimelineState } from "./use_timeline.ts";
 
 // How near a press must be to a span, and how far a drag must go, in CSS pixels.
@@ -35,24 +35,21 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
   const drag = useRef<Drag | null>(null);
   const latest = useRef(timeline);
   latest.current = timeline;
-  const [view, setView] = useState({ width: 0, height: 0, scrollTop: 0 });
+  const view = useView(box, canvas);
+  const colours = useColours();
   const [hovered, setHovered] = useState(-1);
-  const [theme, setTheme] = useState(0);
   const places = useMemo(() => placeTracks(spans), [spans]);
   const below = places.length === 0 ? 0 : places[places.length - 1]!.top + places[places.length - 1]!.height;
   const counters = useMemo(() => placeCounters(spans, below), [spans, below]);
   const total = below + counters.length * kCounter;
   const [pointed, setPointed] = useState<number | null>(null);
   const matches = useMemo(() => (query === "" ? null : matchingNames(document.strings, query)), [document, query]);
-  const colours = useMemo(flameColours, [theme]);
   const { range, selected } = timeline;
 
-  useEffect(() => watchTheme(() => setTheme((count) => count + 1)), []);
   useEffect(() => {
     const element = box.current;
     const picture = canvas.current;
     if (element === null || picture === null) return;
-    const update = () => setView({ width: picture.clientWidth, height: element.clientHeight, scrollTop: element.scrollTop });
     const onWheel = (event: WheelEvent) => {
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
@@ -60,16 +57,8 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
       const share = (event.clientX - picture.getBoundingClientRect().left) / Math.max(1, picture.clientWidth);
       latest.current.zoom(2 ** (-event.deltaY / 200), now.start + share * (now.end - now.start));
     };
-    const observer = new ResizeObserver(update);
-    observer.observe(picture);
-    observer.observe(element);
-    element.addEventListener("scroll", update, { passive: true });
     element.addEventListener("wheel", onWheel, { passive: false });
-    return () => {
-      observer.disconnect();
-      element.removeEventListener("scroll", update);
-      element.removeEventListener("wheel", onWheel);
-    };
+    return () => element.removeEventListener("wheel", onWheel);
   }, []);
 
   // Several changes within a frame make one picture.

@@ -1,11 +1,12 @@
 // The state of the timeline, which is that of the address, and what its buttons and keys do with it.
 // SPDX-License-Identifier: Apache-2.0
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { clampRange, panRange, rangeWith, zoomRange } from "../layout/timeline_layout.ts";
 import type { Range } from "../model/address.ts";
 import { type Flow, loadFlows } from "../model/span_links.ts";
 import { findSpan, firstChildOf, keyOf, neighbourOf, parentOf, type Spans } from "../model/spans.ts";
 import { useAddress, usePage } from "./page_context.ts";
+import { useLoaded } from "./use_loaded.ts";
 
 export interface TimelineState {
   range: Range;
@@ -15,6 +16,8 @@ export interface TimelineState {
   selected: number;
   // Of the selected span.
   flows: Flow[];
+  // Why flows are not there; "": they are.
+  failure: string;
   setRange: (range: Range) => void;
   setSelection: (range: Range | null) => void;
   select: (span: number) => void;
@@ -36,16 +39,8 @@ export function useTimeline(spans: Spans): TimelineState {
   const key = useAddress((state) => state.span);
   const range = useMemo(() => clampRange(asked ?? { start: 0, end: length }, length), [asked, length]);
   const selected = useMemo(() => (key === null ? -1 : findSpan(spans, key)), [spans, key]);
-  const [allFlows, setAllFlows] = useState<Flow[]>([]);
-  useEffect(() => {
-    let isCurrent = true;
-    // Without flows a span is shown all the same.
-    loadFlows(document).then((flows) => isCurrent && setAllFlows(flows), () => {});
-    return () => {
-      isCurrent = false;
-    };
-  }, [document]);
-  const flows = useMemo(() => (selected < 0 ? [] : allFlows.filter((flow) => flow.from === selected || flow.to === selected)), [allFlows, selected]);
+  const { data: allFlows, failure } = useLoaded(() => loadFlows(document), [document]);
+  const flows = useMemo(() => (selected < 0 || allFlows === null ? [] : allFlows.filter((flow) => flow.from === selected || flow.to === selected)), [allFlows, selected]);
 
   useEffect(() => {
     if (selected < 0) return;
@@ -86,6 +81,7 @@ export function useTimeline(spans: Spans): TimelineState {
       selection: askedSelection,
       selected,
       flows,
+      failure,
       setRange,
       setSelection: (selection) => store.set({ selection }),
       select,
@@ -99,5 +95,5 @@ export function useTimeline(spans: Spans): TimelineState {
         return act !== undefined;
       },
     };
-  }, [spans, range, askedSelection, selected, flows, length]);
+  }, [spans, range, askedSelection, selected, flows, failure, length]);
 }

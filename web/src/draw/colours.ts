@@ -1,0 +1,29 @@
+// The colours of the theme in effect, as canvases need them: texts read from the CSS variables of src/ui/theme.css.
+// SPDX-License-Identifier: Apache-2.0
+import { kHues } from "../model/palette.ts";
+
+export interface Colours {
+  // By number of a hue (hueOf).
+  hues: string[];
+  // Text on a hue.
+  hueInk: string;
+  paper: string;
+  ink: string;
+  line: string;
+  strongLine: string;
+  accent: string;
+}
+
+export function themeColours(): Colours {
+  const style = getComputedStyle(document.documentElement);
+  const value = (name: string) => style.getPropertyValue(name).trim();
+  return {
+    hues: Array.from({ length: kHues }, (_, hue) => value(`--hue-${hue}`)),
+    hueInk: value("--hue-ink"),
+    paper: value("--paper"),
+    ink: value("--ink"),
+    line: value("--line"),
+    strongLine: value("--line-strong"),
+    accent: value("--accent"),
+  };
+}
