@@ -134,7 +134,7 @@ def test_no_program_is_begun_when_the_time_is_over(program):
 
 
 @pytest.mark.framework("torch")
-def test_the_launch_loop_is_measured_three_times_by_one_process_on_a_simulated_device(tmp_path):
+def test_the_launch_loop_is_measured_nine_times_with_and_without_a_profiler_in_one_process(tmp_path):
     pytest.importorskip("torch")
     from cuda_program import run_program
 
@@ -312,3 +312,33 @@ def test_an_example_that_fails_leaves_the_others(tmp_path, monkeypatch):
     assert (wrote.what, wrote.holds, wrote.words[:9]) == ("torch_b.py", True, "1 kernels")
     (examples / "torch_b.py").write_text("# .cuda()")
     assert not gpu_check.run_examples(runner)[1].holds  # the trace of the check before does not count
+
+
+# ---- what a launch costs -----------------------------------------------------------------------
+
+
+@pytest.mark.framework("torch")
+def test_launches_take_turns_with_windows_and_with_cupti_alone(tmp_path):
+    pytest.importorskip("torch")
+    from cuda_program import run_program
+
+    said = tmp_path / "said.txt"
+    run_program(
+        f"""
+import contextlib
+sys.path.insert(0, {str(TOOLS)!r})
+torch.cuda.is_available = lambda: True
+torch.cuda.synchronize = lambda: fake.fake_cuda_device_synchronize(0)
+torch.cuda._sleep = lambda _: fake.fake_cuda_launch(7, b"spin", 100, 1, 1)
+import gpu_launch_cost
+gpu_launch_cost.ROUNDS, gpu_launch_cost.WARM_UP = 2, 1
+gpu_launch_cost.launch_us.__defaults__ = (20,)
+with open({str(said)!r}, "w") as file, contextlib.redirect_stdout(file):
+    gpu_launch_cost.main()
+print(0)
+"""
+    )
+    lines = said.read_text().splitlines()
+    assert [line.partition(":")[0] for line in lines if not line.startswith(" ")] == ["opscope", "CUPTI itself"]
+    names = ["both activities", "CUDA", "CPU", "kernel", "runtime", "driver", "all kinds of opscope's"]
+    assert [line.partition("adds")[0].strip() for line in lines if line.startswith(" ")] == names
