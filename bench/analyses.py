@@ -31,9 +31,7 @@ def main():
     folder = Path(tempfile.mkdtemp(dir="."))
     try:
         path = folder / "trace.json"
-        with open(path, "wb") as file:
-            command = [native.program("kineto_json"), str(options.ops), "plain", "50"]
-            subprocess.run(command, stdout=file, check=True)
+        native.write_kineto_json(path, options.ops, "plain", 50)
         command = [native.program("analysis_speed"), str(path), str(options.repetitions)]
         result = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     finally:

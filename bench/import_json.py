@@ -146,8 +146,7 @@ def print_cores(program, path, options):
 def print_diff(program, path, options):
     """Two traces of as many slices and 50 steps each, beside the import of one of them."""
     steps = path.with_name("steps.json")
-    with open(steps, "wb") as file:
-        subprocess.run([native.program("kineto_json"), str(options.ops), "usual", "50"], stdout=file, check=True)
+    native.write_kineto_json(steps, options.ops, "usual", 50)
     result = run_program(program, "--diff", steps, options.repetitions)
     steps.unlink()
     per_million = 1e6 / result["slices"]
@@ -169,8 +168,7 @@ def print_memory(program, paths, options):
         return
     huge = paths[0].with_name("huge.json")
     try:
-        with open(huge, "wb") as file:
-            subprocess.run([native.program("kineto_json"), "12000000"], stdout=file, check=True)
+        native.write_kineto_json(huge, 12_000_000)
         size = huge.stat().st_size
         run = run_program(program, "--only", huge, 1)
     finally:
@@ -195,15 +193,14 @@ def main():
     if options.one:
         print(json.dumps(one(**json.loads(options.one))))
         return
-    program, generator = (native.program(name) for name in ("import_speed", "kineto_json"))
+    program = native.program("import_speed")
     folder = Path("import_json").resolve()
     folder.mkdir(exist_ok=True)
     paths = [folder / f"{form}.json" for form in ("bare", "plain", "usual")]
     path = paths[-1]
     try:
         for each in paths:
-            with open(each, "wb") as file:
-                subprocess.run([generator, str(options.ops), each.stem], stdout=file, check=True)
+            native.write_kineto_json(each, options.ops, each.stem)
         print_dom(program, path, options)
         print_out(program, path, options)  # leaves the .opscope
         (folder / "out.opscope").rename(path.with_suffix(".opscope"))

@@ -25,6 +25,12 @@ def program(name="record_bench"):
     return path
 
 
+def write_kineto_json(path, ops, *form_and_steps):
+    """A trace of so many operators in Kineto's JSON; bench/kineto_json.cc says which forms there are."""
+    with open(path, "wb") as file:
+        subprocess.run([program("kineto_json"), str(ops), *map(str, form_and_steps)], stdout=file, check=True)
+
+
 def run(options):
     """{name: {"min", "median", "cpu", "own"}} nanoseconds per iteration and thread; "own": CPU time as figures."""
     command = [

@@ -7,7 +7,6 @@ The trace is a generated one with a GPU and 50 steps (kineto_json.cc); each repe
 import json
 import resource
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -42,9 +41,7 @@ def main():
     folder = Path(tempfile.mkdtemp(dir="."))
     try:
         path = folder / "trace.json"
-        with open(path, "wb") as file:
-            command = [native.program("kineto_json"), str(options.ops), "plain", "50"]
-            subprocess.run(command, stdout=file, check=True)
+        native.write_kineto_json(path, options.ops, "plain", 50)
         results = [measure.in_fresh_process(__file__, {"path": str(path)}) for _ in range(options.repetitions)]
     finally:
         shutil.rmtree(folder)
