@@ -30,7 +30,7 @@ SumsByName ByName(const Trace& trace, const std::vector<SelectedName>& rows) {
 }
 
 // Of the spans with this parent on this track, the last one that has begun by `moment` and lasts; inside it likewise.
-// Returns the innermost one; `parent` if there is none.
+// Returns the innermost span, or `parent` where no span is open.
 size_t OwnerOf(const Trace& trace, uint32_t track, size_t parent, int64_t begin, int64_t end, int64_t moment) {
   const SpanColumns& spans = trace.spans();
   size_t last = SIZE_MAX;

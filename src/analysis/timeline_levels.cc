@@ -33,7 +33,7 @@ size_t PowerOf(int64_t length) {
 
 // The block that left-out spans of one row are added to, and the last end of all of the row.
 struct OpenBlock {
-  FoldedSpans block;  // count 0: there is none yet
+  FoldedSpans block;  // count 0: no span was left out so far
   int64_t end_ns = INT64_MIN;
 
   int64_t GapTo(int64_t start) const { return std::max<int64_t>(0, SaturatingSubtract(start, end_ns)); }

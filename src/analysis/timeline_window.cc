@@ -60,7 +60,7 @@ class WindowChoice {
 
  private:
   struct OpenWindowBlock {
-    FoldedSpans block;  // count 0: there is none
+    FoldedSpans block;  // count 0: no span was left out so far
     int64_t end_ns = 0;
     uint32_t span = 0;  // its first span
   };

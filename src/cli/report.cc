@@ -65,8 +65,7 @@ int ReportOnJob(const ReportVerbOptions& options) {
   if (const int written = WritePage(trace.value(), options.baseline.empty() ? nullptr : &baseline.value(), options))
     return written;
   int code = kExitDone;
-  const std::string name = options.common.files.size() == 1 ? options.common.files[0] : options.output.path;
-  code = WorseExit(code, ReportInput(trace.value(), name, options.common));
+  code = WorseExit(code, ReportInput(trace.value(), JobName(options.common), options.common));
   if (!options.baseline.empty())
     code = WorseExit(code, ReportInput(baseline.value(), options.baseline, options.common));
   if (JudgeQuality(trace.value()).verdict == Verdict::kDoubtful) code = WorseExit(code, kExitPartial);
