@@ -6,6 +6,8 @@ They are plain Python objects without columns. Lists of recorded events have the
 
 from __future__ import annotations
 
+import inspect
+
 from torch.autograd import DeviceType
 
 from .. import _core
@@ -111,7 +113,19 @@ def _set_values(
     self.__dict__.update(values)
 
 
+class _SignatureOfInit:
+    """The attribute `__signature__` of a class: what `inspect.signature` and `help` show.
+
+    Python 3.11.2, which Debian 12 has, looks for `__new__` alone in a class of C and so finds no arguments by itself.
+    """
+
+    def __get__(self, event: object, owner: type) -> inspect.Signature:
+        signature = inspect.signature(owner.__init__)
+        return signature.replace(parameters=list(signature.parameters.values())[1:])
+
+
 FunctionEvent.__init__ = _set_values  # for this class and for classes derived from it
+FunctionEvent.__signature__ = _SignatureOfInit()
 as_in_torch("FunctionEvent")(FunctionEvent)
 _core.torch.set_constructed_event_class(ConstructedEvent)
 
