@@ -38,6 +38,9 @@ struct ViewOptions {
   std::string page = {};
   // The data document of a trace, of at most max_bytes; `title`: name of its file.
   std::function<Result<std::string>(const Trace& trace, const std::string& title, size_t max_bytes)> document = nullptr;
+  // Makes what appends the arguments of a span as members of a JSON object, as PageArguments (export/html.h). The
+  // result is called by one thread at a time.
+  std::function<std::function<void(uint32_t span, std::string* members)>(const Trace& trace)> arguments = nullptr;
   // Called while a file is read, on any thread: bytes read so far, and their total.
   std::function<void(const std::string& file, uint64_t bytes_read, uint64_t total_bytes)> on_progress = nullptr;
 };

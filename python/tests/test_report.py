@@ -160,6 +160,17 @@ def test_the_sums_with_folded_rows_are_those_of_the_trace(tmp_path):
     assert sum(column(names["count"])) + names["left_out_spans"] == 40_000
 
 
+def test_names_are_those_of_the_spans_and_each_step_has_its_own(tmp_path):
+    events = [complete_event(f"ProfilerStep#{i % 3}", 10 * i, 5, cat="user_annotation") for i in range(7)]
+    trace, page = write_trace(tmp_path / "steps.json", [*events, complete_event("x", 2, 1)]), tmp_path / "steps.html"
+    run("report", trace, "-o", page)
+    data = read_page(page)
+    names = data["timeline"]["names"]
+    found = zip(column(names["name"]), column(names["count"]), strict=True)
+    counted = {data["strings"][name]: count for name, count in found}
+    assert counted == {"ProfilerStep#0": 3, "ProfilerStep#1": 2, "ProfilerStep#2": 2, "x": 1}
+
+
 def test_names_cannot_leave_the_data_element(tmp_path):
     events = []
     for i, name in enumerate(HOSTILE):

@@ -172,7 +172,10 @@ TimelineLevels TimelineSpans::Choose(const TimelineBudget& budget) const {
   for (const uint32_t track : levels.tracks) {
     const uint32_t first = tracks.first_span[track], end = first + tracks.span_count[track];
     for (uint32_t span = first; span < end; ++span) {
-      if (longest_ns_[span] < cut || (longest_ns_[span] == cut && of_equal == 0)) continue;
+      if (longest_ns_[span] < cut || (longest_ns_[span] == cut && of_equal == 0)) {
+        levels.longest_folded_ns = std::max(levels.longest_folded_ns, longest_ns_[span]);
+        continue;
+      }
       if (longest_ns_[span] == cut) --of_equal;
       levels.kept.push_back(span);
       levels.row.push_back(RowOf(span));

@@ -157,6 +157,7 @@ int RunView(const ViewVerbOptions& options) {
   how.document = [](const Trace& trace, const std::string& title, size_t max_bytes) {
     return HtmlDataText(trace, {.title = title, .files = {title}, .page = {.max_bytes = max_bytes}});
   };
+  how.arguments = PageArguments;
   if (!options.common.quiet) {
     how.on_progress = [progress](const std::string& file, uint64_t read, uint64_t total) {
       progress->Show(file, read, total);

@@ -69,6 +69,10 @@ auto UsePage(const Trace& trace, const HtmlExportOptions& options, const Use& us
 
 }  // namespace
 
+AppendPageArguments PageArguments(const Trace& trace) {
+  return SpanArguments(trace);
+}
+
 Result<std::string> HtmlText(const Trace& trace, const HtmlExportOptions& options) {
   if (options.page.max_bytes < PageOptions::kMinBytes)
     return Error{ErrorCode::kInvalidArgument, "a page has at least 1M bytes"};

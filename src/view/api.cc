@@ -28,9 +28,9 @@ struct ViewPath {
   std::string_view path;
   bool is_post;
 };
-constexpr ViewPath kPaths[] = {{"/", false},          {"/api/files", false},   {"/api/data", false},
-                               {"/api/span", false},  {"/api/ping", false},    {"/api/spans", true},
-                               {"/api/search", true}, {"/api/selection", true}};
+constexpr ViewPath kPaths[] = {{"/", false},           {"/api/files", false}, {"/api/data", false},
+                               {"/api/tracks", false}, {"/api/span", false},  {"/api/ping", false},
+                               {"/api/spans", true},   {"/api/search", true}, {"/api/selection", true}};
 
 std::optional<uint64_t> NumberOf(const std::optional<std::string>& text) {
   if (!text || text->empty()) return std::nullopt;
@@ -85,6 +85,8 @@ HttpResponse ViewApi::AnswerGet(const HttpRequest& request) {
   const Result<TracePointer> trace = files_->Open(*file);
   if (!trace.ok()) return FileFault(trace.error());
   if (request.path == "/api/data") return Document(*file, trace.value());
+  if (request.path == "/api/tracks")
+    return {.body = TimelineTracksJson(*trace.value(), TimelineOf(*file, trace.value())->details.timeline())};
   return Span(request, *file, trace.value());
 }
 
@@ -123,9 +125,17 @@ HttpResponse ViewApi::ListFiles() {
 
 HttpResponse ViewApi::Document(size_t file, const TracePointer& trace) {
   if (!options_->document) return ErrorResponse(500, "This server writes no data documents.");
+  {
+    const MutexLock lock(mutex_);
+    if (document_ && document_trace_.lock() == trace) return {.body = *document_};
+  }
   Result<std::string> document = options_->document(*trace, files_->name(file), kDocumentBytes);
   if (!document.ok()) return FileFault(document.error());
-  return {.body = std::move(document).value()};
+  auto written = std::make_shared<const std::string>(std::move(document).value());
+  const MutexLock lock(mutex_);
+  document_ = written;
+  document_trace_ = trace;
+  return {.body = *written};
 }
 
 // By row, or the first span with this track, start and duration.
@@ -149,9 +159,7 @@ HttpResponse ViewApi::Span(const HttpRequest& request, size_t file, const TraceP
   if (*row >= spans.size()) return ErrorResponse(404, "There is no such span.");
   const auto number = static_cast<uint32_t>(*row);
   HttpResponse response;
-  const std::shared_ptr<const Timeline> timeline = TimelineOf(file, opened);
-  const int64_t self = SaturatingSubtract(spans.duration[number].ns, timeline->spans.CoveredOf(number));
-  AppendSpanDetails(trace, number, self, &response.body);
+  TimelineOf(file, opened)->details.Append(number, &response.body);
   return response;
 }
 
@@ -161,11 +169,11 @@ void ViewApi::DropTimelineOfOthers(size_t file) {
   if (options_->max_memory > 0 && timeline_file_ != file) timeline_.reset();
 }
 
-std::shared_ptr<const ViewApi::Timeline> ViewApi::TimelineOf(size_t file, const TracePointer& trace) {
+std::shared_ptr<ViewApi::Timeline> ViewApi::TimelineOf(size_t file, const TracePointer& trace) {
   const MutexLock lock(mutex_);
   if (!timeline_ || timeline_file_ != file || timeline_->trace != trace) {
     timeline_.reset();
-    timeline_ = std::make_shared<const Timeline>(trace);
+    timeline_ = std::make_shared<Timeline>(trace, options_->arguments);
     timeline_file_ = file;
   }
   return timeline_;
@@ -190,8 +198,8 @@ HttpResponse ViewApi::Spans(const RequestBody& body, size_t file, const TracePoi
     range.tracks.erase(std::unique(range.tracks.begin(), range.tracks.end()), range.tracks.end());
     if (range.tracks.empty()) range.end_ns = range.begin_ns;
   }
-  const std::shared_ptr<const Timeline> timeline = TimelineOf(file, trace);
-  return {.body = TimelineWindowJson(*trace, TimelineWindow(*trace, timeline->spans, range))};
+  const std::shared_ptr<Timeline> timeline = TimelineOf(file, trace);
+  return {.body = TimelineWindowJson(*trace, TimelineWindow(*trace, timeline->details.timeline(), range))};
 }
 
 HttpResponse ViewApi::Search(const RequestBody& body, const Trace& trace) {

@@ -10,11 +10,11 @@
 #include <string_view>
 
 #include "base/mutex.h"
-#include "opscope/analysis/timeline_levels.h"
 #include "opscope/view.h"
 #include "view/http_request.h"
 #include "view/http_response.h"
 #include "view/request_body.h"
+#include "view/span_details.h"
 #include "view/trace_files.h"
 
 namespace opscope {
@@ -33,8 +33,9 @@ class ViewApi {
   // A trace with what its timeline needs.
   struct Timeline {
     TracePointer trace;
-    TimelineSpans spans;
-    explicit Timeline(TracePointer opened) : trace(std::move(opened)), spans(*trace) {}
+    SpanDetails details;
+    Timeline(TracePointer opened, const SpanDetails::MakeArguments& arguments)
+        : trace(std::move(opened)), details(*trace, arguments) {}
   };
 
   HttpResponse AnswerGet(const HttpRequest& request);
@@ -46,7 +47,7 @@ class ViewApi {
   HttpResponse Search(const RequestBody& body, const Trace& trace);
   HttpResponse Selection(const RequestBody& body, const Trace& trace);
   void DropTimelineOfOthers(size_t file);
-  std::shared_ptr<const Timeline> TimelineOf(size_t file, const TracePointer& trace);
+  std::shared_ptr<Timeline> TimelineOf(size_t file, const TracePointer& trace);
 
   const ViewOptions* options_;
   TraceFiles* files_;
@@ -54,7 +55,10 @@ class ViewApi {
   Mutex mutex_;
   // Of the file that was last asked for: the others would hold their traces in memory.
   size_t timeline_file_ OPSCOPE_GUARDED_BY(mutex_) = 0;
-  std::shared_ptr<const Timeline> timeline_ OPSCOPE_GUARDED_BY(mutex_);
+  std::shared_ptr<Timeline> timeline_ OPSCOPE_GUARDED_BY(mutex_);
+  // The last data document, for a page that is loaded again, and what it is of.
+  std::shared_ptr<const std::string> document_ OPSCOPE_GUARDED_BY(mutex_);
+  std::weak_ptr<const Trace> document_trace_ OPSCOPE_GUARDED_BY(mutex_);
 };
 
 }  // namespace opscope

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/json_object.h"
 #include "opscope/trace.h"
 
 namespace opscope {
@@ -14,10 +15,10 @@ namespace opscope {
 // Appends an integer, as a text of digits beyond 2^53.
 void AppendExactInteger(std::string* out, int64_t value);
 
+// The members "row", "track", "start", "duration" and "name". REQUIRES: row < trace.spans().size()
+void AppendSpanMembers(const Trace& trace, uint32_t row, JsonObject* object);
+
 // {"row": ..., "track": ..., "start": ..., "duration": ..., "name": ...}. REQUIRES: row < trace.spans().size()
 void AppendSpanJson(const Trace& trace, uint32_t row, std::string* out);
-
-// The same with self time, category, relatives in the track, arguments, call stack and flows.
-void AppendSpanDetails(const Trace& trace, uint32_t row, int64_t self_ns, std::string* out);
 
 }  // namespace opscope

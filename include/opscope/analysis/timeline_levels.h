@@ -52,6 +52,8 @@ struct TimelineLevels {
   std::vector<FoldedSpans> folded;
   // Spans in `folded`. With those of `kept` and of left-out tracks, all spans of the trace.
   uint64_t folded_spans = 0;
+  // None of them is longer, in nanoseconds.
+  int64_t longest_folded_ns = 0;
   // Tracks with spans that the choice has, ascending.
   std::vector<uint32_t> tracks;
   // Tracks with spans that it lacks, and their spans.

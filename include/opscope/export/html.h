@@ -11,6 +11,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -39,5 +41,12 @@ struct HtmlExportOptions {
 [[nodiscard]] Result<std::string> HtmlText(const Trace& trace, const HtmlExportOptions& options = {});
 // Its data document alone, in at most page.max_bytes.
 [[nodiscard]] Result<std::string> HtmlDataText(const Trace& trace, const HtmlExportOptions& options = {});
+
+// Appends the arguments of a span as members of a JSON object, with the keys of the page:
+// `"Input Dims": [[2]],"correlation":7`.
+using AppendPageArguments = std::function<void(uint32_t span, std::string* members)>;
+// The trace must outlive it. Copies may not be called at the same time. O(rows of arguments and steps); a call looks at
+// its span alone.
+[[nodiscard]] AppendPageArguments PageArguments(const Trace& trace);
 
 }  // namespace opscope

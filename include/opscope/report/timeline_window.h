@@ -18,4 +18,8 @@ namespace opscope {
 // column more than the data document, "row": rows of trace.spans(). Throws std::bad_alloc.
 [[nodiscard]] std::string TimelineWindowJson(const Trace& trace, const TimelineLevels& levels);
 
+// {"tracks": [...]}: all tracks with spans, with the members of the data document's tracks but "kept". `rows` counts
+// the lines of all spans. O(spans). Throws std::bad_alloc.
+[[nodiscard]] std::string TimelineTracksJson(const Trace& trace, const TimelineSpans& spans);
+
 }  // namespace opscope

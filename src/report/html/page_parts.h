@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/json_object.h"
 #include "opscope/report/html.h"
 #include "report/html/page_strings.h"
 
@@ -35,6 +36,9 @@ struct TimelineLimits {
 };
 // The members "tracks", "kept", "folded", "arguments", "stacks", "flows" and "left_out".
 void AppendPageSpans(const PageResults& results, const TimelineLimits& limits, PageStrings* strings, std::string* out);
+
+// The members "track", its row in trace.tracks(), "id", "title", "group", "kind", "rank" and "spans" of a track.
+void AppendTrackMembers(const Trace& trace, uint32_t track, const ListedThread& listed, JsonObject* object);
 
 // An integer; beyond 2^53 a text of digits, because JavaScript reads numbers as doubles.
 void AppendPageInteger(int64_t value, std::string* out);

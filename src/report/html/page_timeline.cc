@@ -24,10 +24,6 @@ void AppendColumnMembers(NamedColumns columns, JsonObject* object) {
     column->AppendJson(&object->Key(key));
 }
 
-std::string_view TrackKindText(TrackKind kind) {
-  return kind == TrackKind::kThread ? "thread" : kind == TrackKind::kDeviceStream ? "stream" : "other";
-}
-
 class SpansWriter {
  public:
   SpansWriter(const PageResults& results, const TimelineLimits& limits, PageStrings* strings, std::string* out)
@@ -65,15 +61,20 @@ class SpansWriter {
       while (kept < levels_.kept.size() && levels_.kept[kept] < end)
         ++kept;
       JsonObject object(out_);
-      object.Text("id", Cut(listed.pid + "/" + listed.tid)).Text("title", Cut(listed.name));
-      object.Text("group", tracks.process[track] == ProcessId::kNone ? std::string()
-                                                                     : Cut(ProcessText(trace_, tracks.process[track])));
-      object.Text("kind", TrackKindText(listed.kind)).Int("rank", listed.rank);
-      object.Uint("spans", listed.spans).Uint("kept", kept - first);
+      AppendTrackMembers(trace_, track, listed, &object);
+      object.Uint("kept", kept - first).Uint("async", AsyncOf(first, kept));
       object.Uint("rows", RowsOf(track, first, kept));
       object.Close();
     }
     *out_ += ']';
+  }
+
+  // Asynchronous ones among the kept spans [first, end) of a track: the last ones.
+  size_t AsyncOf(size_t first, size_t end) const {
+    size_t from = end;
+    while (from > first && (trace_.spans().flags[levels_.kept[from - 1]] & span_flags::kAsync) != 0)
+      --from;
+    return end - from;
   }
 
   // Greatest row + 1 among the kept spans [first, end) and the blocks of the track.
@@ -84,16 +85,6 @@ class SpansWriter {
     for (; block_ < levels_.folded.size() && levels_.folded[block_].track == track; ++block_)
       rows = std::max(rows, levels_.folded[block_].row + 1);
     return rows;
-  }
-
-  // A name of a track is no longer than what a page shows in a line.
-  static std::string Cut(std::string text) {
-    constexpr size_t kLongest = 1000;
-    if (text.size() <= kLongest) return text;
-    size_t end = kLongest;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
-      --end;
-    return text.substr(0, end) + "\xe2\x80\xa6";
   }
 
   void AppendKept() {
@@ -130,6 +121,7 @@ class SpansWriter {
     }
     JsonObject object(&JsonMemberWriter(out_).Key("folded"));
     object.Uint("spans", levels_.folded_spans);
+    AppendPageInteger(levels_.longest_folded_ns, &object.Key("longest_ns"));
     const std::pair<std::string_view, const IntegerColumn*> columns[] = {
         {"track", &track}, {"depth", &depth}, {"start", &start}, {"duration", &duration}, {"count", &count}};
     AppendColumnMembers(columns, &object);
@@ -288,12 +280,13 @@ void AppendPageSpans(const PageResults& results, const TimelineLimits& limits, P
 }
 
 void AppendPageNames(const PageResults& results, size_t max_bytes, PageStrings* strings, std::string* out) {
-  std::unordered_map<uint32_t, uint64_t> counts;
-  for (const OpSummaryRow& row : results.operators.rows)
-    counts[Row(row.name)] += row.count;
+  // Not of the summary, which has all steps under one name.
+  std::vector<uint64_t> counts(results.trace->string_count(), 0);
+  for (const StringId name : results.trace->spans().name)
+    ++counts[Row(name)];
   std::vector<NameCount> names;
-  for (const auto& [name, count] : counts)
-    names.push_back({static_cast<StringId>(name), count});
+  for (size_t name = 0; name < counts.size(); ++name)
+    if (counts[name] > 0) names.push_back({static_cast<StringId>(name), counts[name]});
   std::sort(names.begin(), names.end(), [](const NameCount& a, const NameCount& b) {
     return a.count != b.count ? a.count > b.count : Row(a.name) < Row(b.name);
   });

@@ -1,0 +1,58 @@
+// Describes the tracks of the timeline: those of the data document, and all of them for a page that asks a server.
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_object.h"
+#include "opscope/report/timeline_window.h"
+#include "report/html/page_parts.h"
+
+namespace opscope {
+namespace {
+
+std::string_view TrackKindText(TrackKind kind) {
+  return kind == TrackKind::kThread ? "thread" : kind == TrackKind::kDeviceStream ? "stream" : "other";
+}
+
+// A name of a track is no longer than what a page shows in a line.
+std::string CutTrackText(std::string text) {
+  constexpr size_t kLongest = 1000;
+  if (text.size() <= kLongest) return text;
+  size_t end = kLongest;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
+    --end;
+  return text.substr(0, end) + "\xe2\x80\xa6";
+}
+
+}  // namespace
+
+void AppendTrackMembers(const Trace& trace, uint32_t track, const ListedThread& listed, JsonObject* object) {
+  const ProcessId process = trace.tracks().process[track];
+  object->Uint("track", track).Text("id", CutTrackText(listed.pid + "/" + listed.tid));
+  object->Text("title", CutTrackText(listed.name));
+  object->Text("group", process == ProcessId::kNone ? std::string() : CutTrackText(ProcessText(trace, process)));
+  object->Text("kind", TrackKindText(listed.kind)).Int("rank", listed.rank).Uint("spans", listed.spans);
+}
+
+std::string TimelineTracksJson(const Trace& trace, const TimelineSpans& spans) {
+  const std::vector<ListedThread> threads = ListThreads(trace);
+  std::string out;
+  JsonObject whole(&out);
+  std::string& list = whole.Key("tracks");
+  list += '[';
+  size_t thread = 0;
+  for (uint32_t track = 0; track < trace.tracks().size(); ++track) {
+    if (trace.tracks().span_count[track] == 0) continue;
+    if (thread > 0) list += ',';
+    JsonObject object(&list);
+    AppendTrackMembers(trace, track, threads[thread++], &object);
+    object.Uint("rows", spans.RowsOf(track));
+    object.Close();
+  }
+  list += ']';
+  whole.Close();
+  return out;
+}
+
+}  // namespace opscope
