@@ -4,7 +4,10 @@
 import { render } from "preact";
 import { AddressStore, kTabs } from "./model/address.ts";
 import { Origin, parseDocument, type WebDocument } from "./model/document.ts";
-import { type ServedFile, TraceServer, tokenOf } from "./model/server.ts";
+import { documentSource } from "./model/document_source.ts";
+import { kServerEnded, type ServedFile, TraceServer, tokenOf } from "./model/server.ts";
+import { serverSource } from "./model/server_source.ts";
+import type { SpanSource } from "./model/span_source.ts";
 import { App } from "./ui/app.tsx";
 import { Failure, failureText } from "./ui/failure.tsx";
 import { connectLocation } from "./ui/location.ts";
@@ -17,7 +20,7 @@ import "./ui/print.css";
 const kPingMs = 60_000;
 const kChosenFile = "opscope-file";
 
-function start(root: HTMLElement, data: WebDocument, files: ServedFile[] = [], chosen = ""): void {
+function start(root: HTMLElement, data: WebDocument, source: SpanSource, files: ServedFile[] = [], chosen = ""): void {
   const origin = new Origin(data.clock);
   const tabs = kTabs.filter((tab) => tab !== "compare" || data.tables.compare !== undefined);
   const store = new AddressStore(origin, location.hash, tabs);
@@ -29,7 +32,7 @@ function start(root: HTMLElement, data: WebDocument, files: ServedFile[] = [], c
     location.reload();
   };
   root.replaceChildren();
-  render(<App page={{ document: data, origin, store, files, chosen, open }} />, root);
+  render(<App page={{ document: data, origin, store, source, files, chosen, open }} />, root);
   requestAnimationFrame(() => requestAnimationFrame(() => (document.documentElement.dataset["state"] = "ready")));
 }
 
@@ -45,16 +48,21 @@ async function startFromServer(root: HTMLElement, schema: string | null): Promis
   const files = await server.files();
   const chosen = files.find((file) => file.id === sessionStorage.getItem(kChosenFile)) ?? files[0];
   if (chosen === undefined) throw new Error("opscope view has no traces");
-  start(root, parseDocument(await server.data(chosen.id), schema), files, chosen.id);
+  const data = parseDocument(await server.data(chosen.id), schema);
+  start(root, data, serverSource(data, server, chosen.id), files, chosen.id);
   // While the page is visible the server stays; when it has gone, the page says so and keeps what it shows.
   const timer = setInterval(() => {
-    if (document.visibilityState !== "visible") return;
-    server.ping().catch((error: unknown) => {
-      clearInterval(timer);
-      const place = root.insertBefore(document.createElement("div"), root.firstChild);
-      render(<Failure message={failureText(error)} />, place);
-    });
+    if (document.visibilityState === "visible") server.ping().catch((error: unknown) => sayOnce(failureText(error)));
   }, kPingMs);
+  const sayOnce = (message: string) => {
+    clearInterval(timer);
+    server.onEnd = () => {};
+    if (document.querySelector("#server-ended") !== null) return;
+    const place = root.insertBefore(document.createElement("div"), root.firstChild);
+    place.id = "server-ended";
+    render(<Failure message={message} />, place);
+  };
+  server.onEnd = () => sayOnce(kServerEnded);
 }
 
 const root = document.getElementById("app");
@@ -66,7 +74,8 @@ if (root !== null) {
     startFromServer(root, schema).catch((error: unknown) => fail(root, error));
   } else {
     try {
-      start(root, parseDocument(text, schema));
+      const data = parseDocument(text, schema);
+      start(root, data, documentSource(data));
     } catch (error) {
       fail(root, error);
     }

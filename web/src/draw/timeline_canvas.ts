@@ -1,13 +1,16 @@
 // Draws the part of the timeline that is in view: the scale, the spans of each row, and what is selected.
 //
 // A picture costs O(pixels * log spans) for each visible row, however many spans the trace has (forVisible in
-// timeline_layout.ts), so a new one is drawn for every change and nothing is kept between pictures.
+// timeline_layout.ts), so a new one is drawn for every change and nothing is kept between pictures. A track is drawn from
+// one or more layers, each in its part of the range; spans look the same in each, so no seam shows.
 // SPDX-License-Identifier: Apache-2.0
 import { type CounterPlace, counterShape, forVisible, kCounter, kGap, kRow, kScale, ticksOf, type TrackPlace } from "../layout/timeline_layout.ts";
 import type { Range } from "../model/address.ts";
 import { timeText, visibleText } from "../model/numbers.ts";
 import { hueOf } from "../model/palette.ts";
-import { type Spans, trackOf } from "../model/spans.ts";
+import type { FoundSpan } from "../model/span_source.ts";
+import type { Spans } from "../model/spans.ts";
+import type { Piece } from "../model/window_cache.ts";
 import { beginPicture, clipText, letterWidth } from "./canvas.ts";
 import type { Colours } from "./colours.ts";
 
@@ -16,19 +19,18 @@ const kNarrowestText = 26;
 
 export interface TimelinePicture {
   spans: Spans;
-  strings: readonly string[];
+  // What a track is drawn from.
+  layers: (track: number) => Piece[];
   places: TrackPlace[];
   counters: CounterPlace[];
   colours: Colours;
   range: Range;
   selection: Range | null;
-  // Number of a span; -1: none.
-  selected: number;
-  hovered: number;
-  // By name; null: there is no search.
-  matches: Uint8Array | null;
-  // Pairs of spans.
-  flows: readonly (readonly [number, number])[];
+  selected: FoundSpan | null;
+  hovered: FoundSpan | null;
+  // By name, of the search; null: there is none.
+  matches: (spans: Spans) => Uint8Array | null;
+  flows: readonly (readonly [FoundSpan, FoundSpan])[];
   width: number;
   height: number;
   scrollTop: number;
@@ -43,8 +45,23 @@ export function drawTimeline(canvas: HTMLCanvasElement, picture: TimelinePicture
   for (const place of picture.places) {
     const top = place.top - picture.scrollTop + kScale;
     if (top + place.height < kScale || top > height) continue;
-    drawTrack(context, picture, place, top, letter);
+    const layers = picture.layers(place.track);
+    for (const layer of layers) {
+      if (layers.length === 1) {
+        drawTrack(context, picture, layer.spans, place, top, letter);
+        continue;
+      }
+      context.save();
+      context.beginPath();
+      const left = toX(picture, layer.range.start);
+      context.rect(left, top, toX(picture, layer.range.end) - left, place.height);
+      context.clip();
+      drawTrack(context, picture, layer.spans, place, top, letter);
+      context.restore();
+    }
   }
+  if (picture.hovered !== null) drawMarked(context, picture, picture.hovered, false, letter);
+  if (picture.selected !== null) drawMarked(context, picture, picture.selected, true, letter);
   for (const place of picture.counters) drawCounter(context, picture, place);
   drawFlows(context, picture);
   if (picture.selection !== null) drawSelection(context, picture, picture.selection);
@@ -81,8 +98,9 @@ function drawScale(context: CanvasRenderingContext2D, picture: TimelinePicture):
   }
 }
 
-function drawTrack(context: CanvasRenderingContext2D, picture: TimelinePicture, place: TrackPlace, top: number, letter: number): void {
-  const { spans, range, width, colours } = picture;
+function drawTrack(context: CanvasRenderingContext2D, picture: TimelinePicture, spans: Spans, place: TrackPlace, top: number, letter: number): void {
+  const { range, width, colours } = picture;
+  const matches = picture.matches(spans);
   const first = spans.firstRow[place.track]!;
   const last = spans.firstRow[place.track + 1]!;
   for (let row = first; row < last; ++row) {
@@ -96,7 +114,8 @@ function drawTrack(context: CanvasRenderingContext2D, picture: TimelinePicture, 
     });
     context.globalAlpha = 1;
     forVisible(spans.rows, row, spans.start, spans.duration, range, width, (span, left, length) => {
-      drawSpan(context, picture, span, left, y, length, letter);
+      const name = spans.name[span]!;
+      drawSpan(context, picture, spans.strings[name] ?? "", matches === null ? null : matches[name] === 1, left, y, length, letter);
     });
   }
 }
@@ -104,31 +123,47 @@ function drawTrack(context: CanvasRenderingContext2D, picture: TimelinePicture, 
 function drawSpan(
   context: CanvasRenderingContext2D,
   picture: TimelinePicture,
-  span: number,
+  name: string,
+  // null: there is no search.
+  found: boolean | null,
   start: number,
   top: number,
   length: number,
   letter: number,
 ): void {
-  const { colours, spans } = picture;
+  const { colours } = picture;
   const left = Math.max(-2, start);
   const right = Math.min(picture.width + 2, start + Math.max(1, length));
   const width = right - left - (right - left > 3 ? 0.75 : 0);
-  const name = picture.strings[spans.name[span]!] ?? "";
-  const isMatch = picture.matches === null || picture.matches[spans.name[span]!] === 1;
+  const isMatch = found !== false;
   context.globalAlpha = isMatch ? 1 : 0.22;
   context.fillStyle = colours.hues[hueOf(name)]!;
   context.fillRect(left, top, width, kRow - 2);
   context.globalAlpha = 1;
-  if (span === picture.selected || span === picture.hovered || (picture.matches !== null && isMatch && width > 3)) {
-    context.strokeStyle = span === picture.selected ? colours.ink : colours.accent;
-    context.lineWidth = span === picture.selected ? 2 : 1.25;
+  if (found === true && width > 3) {
+    context.strokeStyle = colours.accent;
+    context.lineWidth = 1.25;
     context.strokeRect(left + 0.5, top + 0.5, Math.max(1, width - 1), kRow - 3);
   }
   if (width < kNarrowestText) return;
   context.fillStyle = isMatch ? colours.hueInk : colours.ink;
   const begin = Math.max(left, 0) + 4;
   context.fillText(clipText(context, visibleText(name.slice(0, 200)), right - begin - 4, letter), begin, top + kRow / 2 - 0.5);
+}
+
+// The selected span, or the one under the pointer. No layer need have it.
+function drawMarked(context: CanvasRenderingContext2D, picture: TimelinePicture, span: FoundSpan, isSelected: boolean, letter: number): void {
+  const { start, duration } = span.key;
+  const top = topOf(picture, span);
+  const left = toX(picture, start);
+  const length = toX(picture, start + duration) - left;
+  if (top + kRow < kScale || top > picture.height || left + Math.max(1, length) < 0 || left > picture.width) return;
+  drawSpan(context, picture, span.name, null, left, top, length, letter);
+  const from = Math.max(-2, left);
+  const to = Math.min(picture.width + 2, left + Math.max(2, length));
+  context.strokeStyle = isSelected ? picture.colours.ink : picture.colours.accent;
+  context.lineWidth = isSelected ? 2 : 1.25;
+  context.strokeRect(from + 0.5, top + 0.5, Math.max(1, to - from - 1.75), kRow - 3);
 }
 
 // Filled steps; a pixel with several values has their span.
@@ -154,19 +189,16 @@ function drawCounter(context: CanvasRenderingContext2D, picture: TimelinePicture
   context.globalAlpha = 1;
 }
 
-function middleOf(picture: TimelinePicture, span: number): number {
-  const { spans } = picture;
-  const track = trackOf(spans, span);
-  return picture.places[track]!.top + spans.depth[span]! * kRow + kRow / 2 - picture.scrollTop + kScale;
+function topOf(picture: TimelinePicture, span: FoundSpan): number {
+  return picture.places[span.track]!.top + span.depth * kRow - picture.scrollTop + kScale;
 }
 
 function drawFlows(context: CanvasRenderingContext2D, picture: TimelinePicture): void {
-  const { spans } = picture;
   context.strokeStyle = picture.colours.accent;
   context.lineWidth = 1.5;
   for (const [from, to] of picture.flows) {
-    const x = [toX(picture, spans.start[from]!), toX(picture, spans.start[to]!)] as const;
-    const y = [middleOf(picture, from), middleOf(picture, to)] as const;
+    const x = [toX(picture, from.key.start), toX(picture, to.key.start)] as const;
+    const y = [topOf(picture, from) + kRow / 2, topOf(picture, to) + kRow / 2] as const;
     const bend = Math.max(12, Math.abs(x[1] - x[0]) / 3);
     context.beginPath();
     context.moveTo(x[0], y[0]);

@@ -6,6 +6,7 @@
 import type { Range } from "../model/address.ts";
 import { partitionPoint } from "../model/search.ts";
 import type { RowIndex, Spans } from "../model/spans.ts";
+import type { Piece } from "../model/window_cache.ts";
 
 export const kRow = 18;
 // Space below a track.
@@ -27,6 +28,20 @@ export function placeTracks(spans: Spans): TrackPlace[] {
     top += height;
     return { track, top: top - height, height };
   });
+}
+
+// The visible range of a track, divided: pieces that lie in it, ordered by begin, and `base` between them. A span that
+// lies in several is drawn in each, clipped to it.
+export function layersOf(base: Spans, pieces: readonly Piece[], range: Range): Piece[] {
+  const layers: Piece[] = [];
+  let at = range.start;
+  for (const piece of pieces) {
+    if (piece.range.start > at) layers.push({ spans: base, range: { start: at, end: piece.range.start } });
+    layers.push(piece);
+    at = piece.range.end;
+  }
+  if (at < range.end) layers.push({ spans: base, range: { start: at, end: range.end } });
+  return layers;
 }
 
 // Counters stand below the tracks, one below the other.

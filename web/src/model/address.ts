@@ -32,6 +32,9 @@ export interface SpanKey {
   // Relative ns.
   start: number;
   duration: number;
+  // Number of the span in the page's source of spans, where it is known: it tells spans with one key apart. It is not in
+  // the address.
+  number?: number;
 }
 
 export interface Sort {
@@ -156,6 +159,10 @@ function parseSort(text: string): Sort | null {
   return match === null ? null : { key: match[1]!, falling: match[2] === "desc" };
 }
 
+function isSameKey(a: SpanKey, b: SpanKey): boolean {
+  return a.track === b.track && a.start === b.start && a.duration === b.duration;
+}
+
 // What a change does to the browser's history: `push` keeps the place before the change for the Back button.
 export type Change = "replace" | "push";
 
@@ -184,6 +191,9 @@ export class AddressStore {
   follow(fragment: string): void {
     const state = parseFragment(fragment, this.origin, this.tabs);
     if (state.token === "") state.token = this.#state.token;
+    // The same span stays the one that it is.
+    const { span } = this.#state;
+    if (span !== null && state.span !== null && isSameKey(span, state.span)) state.span = span;
     this.#state = state;
     this.#notify("follow");
   }

@@ -62,4 +62,14 @@ describe("AddressStore", () => {
     store.set({ tab: "overview" });
     expect(heard).toEqual(["replace flame", "push about", "follow memory"]);
   });
+
+  it("keeps the number of the selected span when the address names the same one again", () => {
+    const store = new AddressStore(new Origin({ start_ns: 0, end_ns: 100, epoch_ns: null }), "", kTabs);
+    const span = { track: "1/2", start: 5, duration: 3, number: 17 };
+    store.set({ span });
+    store.follow("#range=1..9&span=1/2@5%2B3");
+    expect(store.state.span).toBe(span);
+    store.follow("#span=1/2@5%2B4");
+    expect(store.state.span).toEqual({ track: "1/2", start: 5, duration: 4 });
+  });
 });

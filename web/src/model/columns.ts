@@ -1,7 +1,7 @@
 // Decodes columns of integers: base64, zlib, LEB128 varints, zigzag, and differences where the column says so.
 //
 // Example: the values 3, 5, 4 with d = 1 are the differences 3, 2, -1, in zigzag 6, 4, 1, which are the bytes 06 04 01
-// before compression. Most varints have at most seven bytes, so the decoder adds doubles and takes BigInt only for
+// before compression. Long columns are decoded in turns, between which the page draws and takes keys. Most varints have at most seven bytes, so the decoder adds doubles and takes BigInt only for
 // longer ones; that is 20 times faster than BigInt for every value, and exact up to 2^53.
 // SPDX-License-Identifier: Apache-2.0
 import { DocumentError, type PackedColumn } from "./document.ts";
@@ -67,6 +67,24 @@ function damaged(): DocumentError {
   return new DocumentError("A column of the data is damaged. Write the report again.");
 }
 
+// A column is decoded for so long at a time, in ms; the clock is read once per so many values.
+const kTurn = 4;
+const kTurnValues = 4096;
+
+// Waits for the next turn where the present one has been long enough.
+class Turns {
+  #begin = performance.now();
+
+  isOver(at: number): boolean {
+    return at % kTurnValues === kTurnValues - 1 && performance.now() - this.#begin > kTurn;
+  }
+
+  async next(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve));
+    this.#begin = performance.now();
+  }
+}
+
 function checkedLength(column: PackedColumn): number {
   if (!Number.isSafeInteger(column.n) || column.n < 0) throw damaged();
   return column.n;
@@ -86,7 +104,9 @@ export async function decodeColumn(column: PackedColumn, origin = 0n): Promise<F
   let near = isNear ? Number(begin) : 0;
   const firstFar = far;
   const firstNear = near;
+  const turns = new Turns();
   for (let i = 0; i < count; ++i) {
+    if (turns.isOver(i)) await turns.next();
     if (column.d === 0) {
       far = firstFar;
       near = firstNear;
@@ -122,7 +142,9 @@ export async function decodeIndices(column: PackedColumn): Promise<Int32Array<Ar
   if (count === 0) return values;
   const reader = new VarintReader(await inflate(column.z));
   let last = 0;
+  const turns = new Turns();
   for (let i = 0; i < count; ++i) {
+    if (turns.isOver(i)) await turns.next();
     const value = reader.next();
     if (value === undefined) throw damaged();
     last = column.d === 1 ? last + value : value;

@@ -64,6 +64,8 @@ export interface StepsSummary {
 }
 
 export interface TrackData {
+  // Row in the table `tracks` of the trace.
+  track: number;
   // "PID/TID".
   id: string;
   title: string;
@@ -76,6 +78,8 @@ export interface TrackData {
   spans: number;
   // Spans of this document.
   kept: number;
+  // How many of these are asynchronous: the last ones.
+  async?: number;
   // Greatest depth + 1 among kept spans and folded blocks.
   rows: number;
 }
@@ -106,6 +110,8 @@ export interface TimelineData {
   // Blocks that stand for spans that are left out.
   folded: {
     spans: number;
+    // None of their spans is longer.
+    longest_ns?: Integer;
     track: PackedColumn;
     depth: PackedColumn;
     start: PackedColumn;
@@ -118,6 +124,8 @@ export interface TimelineData {
   stacks?: { span: PackedColumn; stack: PackedColumn };
   // Kind 0 launch, 1 fwdbwd, 2 async, 3 other; indices of kept spans.
   flows: { kind: PackedColumn; from: PackedColumn; to: PackedColumn; left_out: number };
+  // Spans of tracks that are left out: neither kept nor in blocks.
+  left_out_spans?: number;
   counters: CounterData[];
   // Of the whole trace: how many spans have which name.
   // left_out_spans: spans whose names did not fit into the page.

@@ -143,7 +143,7 @@ export function sampleDocument(options: SampleOptions = {}): WebDocument {
   }
   const total = spans.start.length;
   const track = (id: string, title: string, kind: TrackData["kind"], count: number, rows: number): TrackData => ({
-    id, title, group: "python (1234)", kind, rank: -1, spans: count, kept: count, rows,
+    track: kind === "thread" ? 0 : 1, id, title, group: "python (1234)", kind, rank: -1, spans: count, kept: count, rows,
   });
 
   const operators: Cell[][] = Array.from({ length: options.operators ?? 24 }, (_, i) => {

@@ -1,5 +1,5 @@
-// What the page asks of `opscope view`: the list of its traces, and the data of one. docs/reference/view_server.md
-// defines the requests. Every request carries the token of the address; the server ends when none comes for long.
+// Asks `opscope view`. docs/reference/view_server.md defines the requests. Every request carries the token of the
+// address; the server ends when none comes for long.
 // SPDX-License-Identifier: Apache-2.0
 import { DocumentError } from "./document.ts";
 
@@ -9,39 +9,82 @@ export interface ServedFile {
 }
 
 export const kServerEnded = "opscope view has ended. Start it again, and open the address that it prints.";
+export const kWrongAnswer = "opscope view gave an answer that this page cannot read. Load the page again.";
+
+// Nothing answers any more. The page says so once, at its top.
+export class ServerEnded extends DocumentError {
+  constructor() {
+    super(kServerEnded);
+  }
+}
+
+// The server refuses the question, with a sentence.
+export class RefusedQuestion extends DocumentError {
+  readonly status: number;
+
+  constructor(status: number, sentence: string) {
+    super(sentence);
+    this.status = status;
+  }
+}
 
 export class TraceServer {
   readonly #token: string;
+  // Called when a request finds no server.
+  onEnd: () => void = () => {};
 
   constructor(token: string) {
     this.#token = token;
   }
 
   async files(): Promise<ServedFile[]> {
-    const answer = JSON.parse(await this.#get("/api/files")) as { files: { id: string | number; name: string }[] };
-    return answer.files.map(({ id, name }) => ({ id: String(id), name }));
+    const answer = parseAnswer(await this.#request("/api/files")) as { files?: { id: string | number; name: string }[] };
+    if (!Array.isArray(answer?.files)) throw new DocumentError(kWrongAnswer);
+    return answer.files.map(({ id, name }) => ({ id: String(id), name: String(name) }));
   }
 
   // The text of the data document.
   data(id: string): Promise<string> {
-    return this.#get(`/api/data?file=${encodeURIComponent(id)}`);
+    return this.#request(`/api/data?file=${encodeURIComponent(id)}`);
   }
 
   async ping(): Promise<void> {
-    await this.#get("/api/ping");
+    await this.#request("/api/ping");
   }
 
-  async #get(path: string): Promise<string> {
-    let answer: Response;
+  // What `read` makes of the JSON of an answer; if it throws, the answer is wrong. With `body` it is a POST.
+  async ask<Answer>(path: string, body: object | null, read: (answer: unknown) => Answer | Promise<Answer>, signal?: AbortSignal): Promise<Answer> {
+    const options = body === null ? {} : { method: "POST", body: JSON.stringify(body) };
+    const answer = parseAnswer(await this.#request(path, { ...options, ...(signal === undefined ? {} : { signal }) }));
     try {
-      answer = await fetch(path, { headers: { Authorization: `Bearer ${this.#token}` } });
+      return await read(answer);
     } catch {
-      throw new DocumentError(kServerEnded);
+      throw new DocumentError(kWrongAnswer);
     }
-    const text = await answer.text();
+  }
+
+  async #request(path: string, options: RequestInit = {}): Promise<string> {
+    let answer: Response;
+    let text: string;
+    try {
+      answer = await fetch(path, { ...options, headers: { Authorization: `Bearer ${this.#token}` } });
+      text = await answer.text();
+    } catch (error) {
+      if (options.signal?.aborted === true) throw error;
+      this.onEnd();
+      throw new ServerEnded();
+    }
     if (answer.ok) return text;
     if (answer.status === 403) throw new DocumentError("This address is not the one that opscope view printed last. Open that one.");
-    throw new DocumentError(sentenceOf(text) || `opscope view answered with status ${answer.status}.`);
+    throw new RefusedQuestion(answer.status, sentenceOf(text) || `opscope view answered with status ${answer.status}.`);
+  }
+}
+
+function parseAnswer(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new DocumentError(kWrongAnswer);
   }
 }
 

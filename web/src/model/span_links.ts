@@ -3,11 +3,12 @@
 import { decodeIndices } from "./columns.ts";
 import type { WebDocument } from "./document.ts";
 import { partitionPoint } from "./search.ts";
+import type { FlowKind, SpanArgument } from "./span_source.ts";
 
-export const kFlowKinds = ["launch", "fwdbwd", "async", "other"] as const;
+const kFlowKinds: readonly FlowKind[] = ["launch", "fwdbwd", "async", "other"];
 
 export interface Flow {
-  kind: (typeof kFlowKinds)[number];
+  kind: FlowKind;
   // Numbers of spans.
   from: number;
   to: number;
@@ -19,14 +20,8 @@ export async function loadFlows(document: WebDocument): Promise<Flow[]> {
   return Array.from(kinds, (each, at) => ({ kind: kFlowKinds[each] ?? "other", from: froms[at]!, to: tos[at]! }));
 }
 
-export interface SpanArgument {
-  key: string;
-  // The text itself, or the JSON of any other value.
-  value: string;
-}
-
-// The arguments of a span, and its call stack under the key "stack" where the document has one.
-export async function loadArguments(document: WebDocument, span: number): Promise<SpanArgument[]> {
+// The arguments of a span, and its call stack where the document has one.
+export async function loadArguments(document: WebDocument, span: number): Promise<{ arguments: SpanArgument[]; stack: string }> {
   const { strings, timeline } = document;
   const text = (index: number | undefined) => strings[index ?? -1] ?? "";
   const [owners, keys, values] = await Promise.all([
@@ -36,12 +31,13 @@ export async function loadArguments(document: WebDocument, span: number): Promis
   ]);
   const found: SpanArgument[] = [];
   for (let at = firstOf(owners, span); owners[at] === span; ++at) found.push({ key: text(keys[at]), value: plainText(text(values[at])) });
+  let stack = "";
   if (timeline.stacks !== undefined) {
     const [stackOwners, stacks] = await Promise.all([decodeIndices(timeline.stacks.span), decodeIndices(timeline.stacks.stack)]);
     const at = firstOf(stackOwners, span);
-    if (stackOwners[at] === span) found.push({ key: "stack", value: text(stacks[at]) });
+    if (stackOwners[at] === span) stack = text(stacks[at]);
   }
-  return found;
+  return { arguments: found, stack };
 }
 
 // Position of the first owner that is `span` or more; owners ascend.

@@ -1,13 +1,15 @@
 // The spans of the timeline as columns, with an index of the spans of each row.
 //
 // A row is one depth of one track: its spans begin one after the other, so a picture finds the first visible one by
-// binary search. Times are relative ns (see Origin in document.ts). Spans are numbered as in the document: track by
-// track, within a track in pre-order.
+// binary search. Times are relative ns (see Origin in document.ts). Spans are in the order of the document: track by
+// track, within a track in pre-order. The same columns hold the spans of the document and those of a part of the
+// timeline that a server has sent.
 // SPDX-License-Identifier: Apache-2.0
 import type { SpanKey } from "./address.ts";
 import { decodeColumn, decodeIndices } from "./columns.ts";
-import { Origin, type TrackData, type WebDocument } from "./document.ts";
+import { Origin, type SpanColumns, type TimelineData, type TrackData, type WebDocument } from "./document.ts";
 import { partitionPoint } from "./search.ts";
+import type { FoundSpan } from "./span_source.ts";
 
 // Spans or folded blocks, ordered by row and then by begin.
 export interface RowIndex {
@@ -26,8 +28,20 @@ export interface Counter {
   values: number[];
 }
 
+// Blocks that stand for spans that are left out.
+export interface Blocks {
+  track: Int32Array;
+  depth: Int32Array;
+  start: Float64Array;
+  duration: Float64Array;
+  count: Float64Array;
+  rows: RowIndex;
+}
+
 export interface Spans {
-  tracks: TrackData[];
+  // Texts that `name` and `category` are indices of.
+  strings: readonly string[];
+  tracks: readonly TrackData[];
   // By track: number of its first row, and of its first span; one more at the end.
   firstRow: Int32Array;
   firstSpan: Int32Array;
@@ -38,8 +52,10 @@ export interface Spans {
   depth: Int32Array;
   name: Int32Array;
   category: Int32Array;
+  // SpanKey.number of each span; null: unknown.
+  numbers: Int32Array | null;
   rows: RowIndex;
-  folded: { start: Float64Array; duration: Float64Array; count: Float64Array; rows: RowIndex };
+  folded: Blocks;
   counters: Counter[];
 }
 
@@ -55,24 +71,52 @@ export function loadSpans(document: WebDocument): Promise<Spans> {
   return loaded;
 }
 
+// Columns of spans and blocks, before their rows are known.
+export interface SpanParts {
+  strings: readonly string[];
+  // By track of the page: how many spans it has here, one after the other.
+  kept: readonly number[];
+  start: Float64Array;
+  duration: Float64Array;
+  covered: Float64Array;
+  depth: Int32Array;
+  name: Int32Array;
+  category: Int32Array;
+  numbers: Int32Array | null;
+  folded: Omit<Blocks, "rows">;
+  counters: Counter[];
+}
+
+// Puts the parts onto tracks, whose `rows` say how high they are.
+export function spansOn(tracks: readonly TrackData[], parts: SpanParts): Spans {
+  const { kept, ...columns } = parts;
+  const { start, depth, folded } = parts;
+  const firstRow = new Int32Array(tracks.length + 1);
+  const firstSpan = new Int32Array(tracks.length + 1);
+  tracks.forEach((track, at) => {
+    firstRow[at + 1] = firstRow[at]! + Math.max(1, track.rows);
+    firstSpan[at + 1] = firstSpan[at]! + kept[at]!;
+  });
+  const rowOfSpan = new Int32Array(start.length);
+  for (let track = 0; track < tracks.length; ++track) {
+    for (let span = firstSpan[track]!; span < firstSpan[track + 1]!; ++span) rowOfSpan[span] = firstRow[track]! + depth[span]!;
+  }
+  const rowOfBlock = folded.track.map((track, at) => firstRow[track]! + folded.depth[at]!);
+  const rowCount = firstRow[tracks.length]!;
+  return {
+    ...columns,
+    tracks,
+    firstRow,
+    firstSpan,
+    rows: indexRows(rowOfSpan, start, rowCount),
+    folded: { ...folded, rows: indexRows(rowOfBlock, folded.start, rowCount) },
+  };
+}
+
 async function decodeSpans(document: WebDocument): Promise<Spans> {
   const { tracks, kept, folded } = document.timeline;
   const origin = new Origin(document.clock).start;
-  const [start, duration, covered, depth, name, category] = await Promise.all([
-    decodeColumn(kept.start, origin),
-    decodeColumn(kept.duration),
-    decodeColumn(kept.covered),
-    decodeIndices(kept.depth),
-    decodeIndices(kept.name),
-    decodeIndices(kept.category),
-  ]);
-  const [blockTrack, blockDepth, blockStart, blockDuration, blockCount] = await Promise.all([
-    decodeIndices(folded.track),
-    decodeIndices(folded.depth),
-    decodeColumn(folded.start, origin),
-    decodeColumn(folded.duration),
-    decodeColumn(folded.count),
-  ]);
+  const [columns, blocks] = await Promise.all([decodeKept(kept, origin), decodeBlocks(folded, origin)]);
   const counters = await Promise.all(
     document.timeline.counters.map(async ({ name: title, group, unit, times, values }) => ({
       title: document.strings[title] ?? "",
@@ -82,32 +126,31 @@ async function decodeSpans(document: WebDocument): Promise<Spans> {
       values,
     })),
   );
-  const firstRow = new Int32Array(tracks.length + 1);
-  const firstSpan = new Int32Array(tracks.length + 1);
-  tracks.forEach((track, at) => {
-    firstRow[at + 1] = firstRow[at]! + Math.max(1, track.rows);
-    firstSpan[at + 1] = firstSpan[at]! + track.kept;
-  });
-  const rowOfSpan = new Int32Array(start.length);
-  for (let track = 0; track < tracks.length; ++track) {
-    for (let span = firstSpan[track]!; span < firstSpan[track + 1]!; ++span) rowOfSpan[span] = firstRow[track]! + depth[span]!;
-  }
-  const rowOfBlock = blockTrack.map((track, at) => firstRow[track]! + blockDepth[at]!);
-  const rowCount = firstRow[tracks.length]!;
-  return {
-    tracks,
-    firstRow,
-    firstSpan,
-    start,
-    duration,
-    covered,
-    depth,
-    name,
-    category,
-    rows: indexRows(rowOfSpan, start, rowCount),
-    folded: { start: blockStart, duration: blockDuration, count: blockCount, rows: indexRows(rowOfBlock, blockStart, rowCount) },
-    counters,
-  };
+  const numbers = Int32Array.from(columns.start, (_, span) => span);
+  return spansOn(tracks, { ...columns, strings: document.strings, kept: tracks.map((track) => track.kept), numbers, folded: blocks, counters });
+}
+
+export async function decodeKept(kept: SpanColumns, origin: bigint) {
+  const [start, duration, covered, depth, name, category] = await Promise.all([
+    decodeColumn(kept.start, origin),
+    decodeColumn(kept.duration),
+    decodeColumn(kept.covered),
+    decodeIndices(kept.depth),
+    decodeIndices(kept.name),
+    decodeIndices(kept.category),
+  ]);
+  return { start, duration, covered, depth, name, category };
+}
+
+export async function decodeBlocks(folded: TimelineData["folded"], origin: bigint): Promise<Omit<Blocks, "rows">> {
+  const [track, depth, start, duration, count] = await Promise.all([
+    decodeIndices(folded.track),
+    decodeIndices(folded.depth),
+    decodeColumn(folded.start, origin),
+    decodeColumn(folded.duration),
+    decodeColumn(folded.count),
+  ]);
+  return { track, depth, start, duration, count };
 }
 
 // O(n) where the begins of a row are in order already, as they are in pre-order.
@@ -132,16 +175,25 @@ export function trackOf(spans: Spans, span: number): number {
 }
 
 export function keyOf(spans: Spans, span: number): SpanKey {
-  return { track: spans.tracks[trackOf(spans, span)]!.id, start: spans.start[span]!, duration: spans.duration[span]! };
+  const key: SpanKey = { track: spans.tracks[trackOf(spans, span)]!.id, start: spans.start[span]!, duration: spans.duration[span]! };
+  if (spans.numbers !== null) key.number = spans.numbers[span]!;
+  return key;
 }
 
-// The first span in the document with this key; -1: none.
+export function foundSpan(spans: Spans, span: number): FoundSpan {
+  return { key: keyOf(spans, span), track: trackOf(spans, span), depth: spans.depth[span]!, name: spans.strings[spans.name[span]!] ?? "" };
+}
+
+// The first span with this key; -1: none. Numbers are those of `spans.numbers`.
 export function findSpan(spans: Spans, key: SpanKey): number {
+  const isIt = (span: number) => spans.start[span] === key.start && spans.duration[span] === key.duration;
+  const known = key.number === undefined || spans.numbers === null ? -1 : spans.numbers.indexOf(key.number);
+  if (known >= 0 && isIt(known)) return known;
   // Merged ranks can have streams with one id.
   for (let track = 0; track < spans.tracks.length; ++track) {
     if (spans.tracks[track]!.id !== key.track) continue;
     for (let span = spans.firstSpan[track]!; span < spans.firstSpan[track + 1]!; ++span) {
-      if (spans.start[span] === key.start && spans.duration[span] === key.duration) return span;
+      if (isIt(span)) return span;
     }
   }
   return -1;
@@ -149,7 +201,9 @@ export function findSpan(spans: Spans, key: SpanKey): number {
 
 // The nearest span around `span`; -1: none.
 export function parentOf(spans: Spans, span: number): number {
-  const first = spans.firstSpan[trackOf(spans, span)]!;
+  const track = trackOf(spans, span);
+  const first = spans.firstSpan[track]!;
+  if (span >= spans.firstSpan[track + 1]! - (spans.tracks[track]!.async ?? 0)) return -1;
   for (let before = span - 1; before >= first; --before) {
     if (spans.depth[before]! < spans.depth[span]!) {
       return spans.start[before]! + spans.duration[before]! >= spans.start[span]! ? before : -1;

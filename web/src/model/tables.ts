@@ -12,6 +12,8 @@ export interface Column {
   unit: Unit;
   documentation: string;
   values: Value[];
+  // By row: by how much the value may be wrong; 0: it is exact. Without them all are.
+  errors?: readonly number[];
 }
 
 export interface Folded {

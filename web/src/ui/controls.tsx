@@ -1,15 +1,17 @@
 // The controls on every tab: Search with its results and buttons, the theme, and help.
 // SPDX-License-Identifier: Apache-2.0
-import { useEffect, useRef, useState } from "preact/hooks";
-import { adjacentMatch } from "../model/matches.ts";
-import { countMatches, decodeNames, type NameCounts } from "../model/names.ts";
+import { useEffect, useRef } from "preact/hooks";
 import { countText } from "../model/numbers.ts";
-import { failureText } from "./failure.tsx";
 import { FileSelect } from "./file_select.tsx";
 import { Help } from "./help.tsx";
 import { useAddress, usePage } from "./page_context.ts";
 import { takesText } from "./text_fields.ts";
 import { type ThemeChoice, useTheme } from "./theme.ts";
+import { useLoaded } from "./use_loaded.ts";
+import { useSteps } from "./use_steps.ts";
+
+// The page asks a server when typing rests.
+const kDelayMs = 100;
 
 export function Controls() {
   return (
@@ -23,16 +25,11 @@ export function Controls() {
 }
 
 function Search() {
-  const { document: data, store } = usePage();
+  const { source, store } = usePage();
   const query = useAddress((state) => state.query);
-  const [names, setNames] = useState<NameCounts | null>(null);
-  const [failure, setFailure] = useState("");
+  const steps = useSteps({ tab: "timeline" });
+  const counted = useLoaded((signal) => (query === "" ? null : source.count(query, signal)), [source, query], source.detail === null ? 0 : kDelayMs);
   const field = useRef<HTMLInputElement>(null);
-
-  useEffect(() => {
-    if (query === "" || names !== null) return;
-    decodeNames(data).then(setNames, (error: unknown) => setFailure(failureText(error)));
-  }, [query === "", names === null]);
 
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
@@ -46,28 +43,22 @@ function Search() {
     return () => document.removeEventListener("keydown", onKeyDown);
   }, []);
 
-  const go = async (step: 1 | -1) => {
-    try {
-      const span = await adjacentMatch(data, store.state.query, store.state.span, step);
-      if (span !== null) store.set({ span, tab: "timeline" });
-    } catch (error) {
-      setFailure(failureText(error));
-    }
-  };
+  const go = (step: 1 | -1) => steps.go((from) => source.adjacent(store.state.query, from, step));
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Enter") {
       event.preventDefault();
-      void go(event.shiftKey ? -1 : 1);
+      go(event.shiftKey ? -1 : 1);
     } else if (event.key === "Escape") {
       event.preventDefault();
       store.set({ query: "" });
     }
   };
 
-  const matches = names === null ? 0 : countMatches(names, query);
-  const leftOut = query === "" ? 0 : (data.timeline.names.left_out_spans ?? 0);
-  const text = `${leftOut > 0 ? "≈ " : ""}${countText(matches)} ${matches === 1 ? "match" : "matches"}`;
+  // The count of the text before stays until the new one is there.
+  const { value: matches, error } = query === "" || counted.data === null ? { value: 0, error: 0 } : counted.data;
+  const failure = counted.failure || steps.failure;
+  const text = `${error > 0 ? "≈ " : ""}${countText(matches)} ${matches === 1 ? "match" : "matches"}`;
   return (
     <div class="search" role="search">
       <div class="field">
@@ -87,16 +78,16 @@ function Search() {
           class="matches"
           role="status"
           aria-label="Search results"
-          data-value={matches}
-          data-error={leftOut > 0 ? leftOut : undefined}
+          data-value={String(matches)}
+          data-error={error > 0 ? error : undefined}
         >
           {query === "" ? "" : failure || text}
         </output>
       </div>
-      <button type="button" class="icon" aria-label="Previous match" title="Previous match (Shift+Enter)" onClick={() => void go(-1)}>
+      <button type="button" class="icon" aria-label="Previous match" title="Previous match (Shift+Enter)" onClick={() => go(-1)}>
         ↑
       </button>
-      <button type="button" class="icon" aria-label="Next match" title="Next match (Enter)" onClick={() => void go(1)}>
+      <button type="button" class="icon" aria-label="Next match" title="Next match (Enter)" onClick={() => go(1)}>
         ↓
       </button>
     </div>

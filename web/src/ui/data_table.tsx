@@ -158,8 +158,10 @@ function Row(props: { table: Table; row: number; index: number; hasHue: boolean 
       {table.columns.map((column, at) => {
         const { exact, text } = format(column.values[row] ?? null, column.unit);
         if (column.unit !== "text") {
+          const error = column.errors?.[row] ?? 0;
           return (
-            <td key={column.key} class={`figure unit-${column.unit}`} data-value={exact}>
+            <td key={column.key} class={`figure unit-${column.unit}`} data-value={exact} data-error={error > 0 ? error : undefined}>
+              {error > 0 && "≈ "}
               <AlignedNumber text={text} unit={column.unit} />
             </td>
           );

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Component, type ComponentChildren } from "preact";
 import { DocumentError } from "../model/document.ts";
+import { ServerEnded } from "../model/server.ts";
 
 export function Failure(props: { message: string }) {
   return (
@@ -14,6 +15,11 @@ export function Failure(props: { message: string }) {
 export function failureText(error: unknown): string {
   if (error instanceof DocumentError) return error.message;
   return `The page failed: ${error instanceof Error ? error.message : String(error)}. Please report it with this text.`;
+}
+
+// Of a part of the page. That the server has ended is said once, at the top.
+export function partFailureText(error: unknown): string {
+  return error instanceof ServerEnded ? "" : failureText(error);
 }
 
 // A tab that fails leaves the other tabs usable.

@@ -5,8 +5,9 @@ import { Figure } from "./figure.tsx";
 import { usePage } from "./page_context.ts";
 
 export function Foot() {
-  const { producer, spans, timeline } = usePage().document;
-  const folded = timeline.folded.spans;
+  const { document, source } = usePage();
+  const { producer, spans } = document;
+  const folded = source.leftOut;
   return (
     <footer>
       <p role="note" aria-label="Folded" data-value={folded}>

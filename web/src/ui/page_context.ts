@@ -5,12 +5,15 @@ import { useContext, useEffect, useState } from "preact/hooks";
 import type { AddressStore, PageState } from "../model/address.ts";
 import type { Origin, WebDocument } from "../model/document.ts";
 import type { ServedFile } from "../model/server.ts";
+import type { SpanSource } from "../model/span_source.ts";
 
 export interface Page {
   document: WebDocument;
   // Converts between times of the document and relative times.
   origin: Origin;
   store: AddressStore;
+  // Where the page finds spans: the document, or the server.
+  source: SpanSource;
   // Of `opscope view`; empty in a report.
   files: ServedFile[];
   // Identifier of the file that is shown.

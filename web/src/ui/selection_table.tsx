@@ -2,34 +2,62 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useMemo } from "preact/hooks";
 import type { Range } from "../model/address.ts";
-import { countText, visibleText } from "../model/numbers.ts";
-import { selectRange } from "../model/selection.ts";
-import type { Spans } from "../model/spans.ts";
+import { countText } from "../model/numbers.ts";
+import type { Figure, SelectedName, SelectedRange } from "../model/span_source.ts";
 import { type Column, Table } from "../model/tables.ts";
 import { DataTable } from "./data_table.tsx";
+import { Failure } from "./failure.tsx";
 import { usePage } from "./page_context.ts";
+import { useLoaded } from "./use_loaded.ts";
 
-export function SelectionTable({ spans, range }: { spans: Spans; range: Range }) {
-  const { document } = usePage();
-  const [table, leftOut] = useMemo(() => {
-    const { rows, leftOut } = selectRange(spans, range);
-    const column = (key: string, title: string, unit: Column["unit"], values: Column["values"]): Column => ({ key, title, unit, documentation: "", values });
-    const columns = [
-      column("name", "Name", "text", rows.map((row) => document.strings[row.name] ?? "")),
-      column("count", "Count", "number", rows.map((row) => row.count)),
-      column("total_with_recursion_ns", "Total", "time", rows.map((row) => row.total)),
-      column("self_ns", "Self", "time", rows.map((row) => row.self)),
-    ];
-    return [new Table(columns), leftOut] as const;
-  }, [spans, range.start, range.end, document]);
+// The page asks a server when a drag rests.
+const kDelayMs = 100;
+
+export function SelectionTable({ range }: { range: Range }) {
+  const { source } = usePage();
+  const delay = source.detail === null ? 0 : kDelayMs;
+  const { data, failure } = useLoaded((signal) => source.select(range, signal).then((selected) => ({ range, selected })), [source, range.start, range.end], delay);
+  if (failure !== "") return <Failure message={failure} />;
+  // Figures of another range are not shown.
+  const isCurrent = data !== null && data.range.start === range.start && data.range.end === range.end;
+  return isCurrent ? <LoadedSelection selected={data.selected} /> : <p class="hint">The selection is being summed up.</p>;
+}
+
+function LoadedSelection({ selected }: { selected: SelectedRange }) {
+  const table = useMemo(() => tableOf(selected), [selected]);
+  const { leftOut } = selected;
   return (
     <>
       <DataTable name="Selection" table={table} firstSort={{ key: "total_with_recursion_ns", falling: true }} hasHues />
       {leftOut > 0 && (
         <p class="hint">
-          ≈ These figures are without up to <span data-value={leftOut} data-error={leftOut}>{visibleText(countText(leftOut))}</span> short spans that are left out of this page.
+          ≈ Up to{" "}
+          <span data-value={leftOut} data-error={leftOut}>
+            {countText(leftOut)}
+          </span>{" "}
+          short spans in the range are left out of this page. A figure with ≈ may be too small by as much as they allow, and names that only they have are missing.
         </p>
       )}
     </>
   );
+}
+
+function tableOf({ rows, folded }: SelectedRange): Table {
+  const figures = (key: string, title: string, unit: Column["unit"], of: (row: SelectedName) => Figure): Column => {
+    const all = rows.map(of);
+    return { key, title, unit, documentation: "", values: all.map(({ value }) => value), errors: all.map(({ error }) => error) };
+  };
+  const columns: Column[] = [
+    { key: "name", title: "Name", unit: "text", documentation: "", values: rows.map((row) => row.name) },
+    figures("count", "Count", "number", (row) => row.count),
+    figures("total_with_recursion_ns", "Total", "time", (row) => row.total),
+    figures("self_ns", "Self", "time", (row) => row.self),
+  ];
+  if (folded === null) return new Table(columns);
+  const sums = new Map([
+    ["count", folded.count],
+    ["total_with_recursion_ns", folded.total],
+    ["self_ns", folded.self],
+  ]);
+  return new Table(columns, { rows: folded.rows, sums });
 }

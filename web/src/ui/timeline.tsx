@@ -3,11 +3,11 @@
 import { useMemo } from "preact/hooks";
 import type { WebDocument } from "../model/document.ts";
 import { countText } from "../model/numbers.ts";
-import { loadSpans, type Spans } from "../model/spans.ts";
+import type { Spans } from "../model/spans.ts";
 import { Failure } from "./failure.tsx";
 import { usePage } from "./page_context.ts";
 import { SelectionTable } from "./selection_table.tsx";
-import { SpanDetails } from "./span_details.tsx";
+import { SpanDetailsRegion } from "./span_details.tsx";
 import { TimelineView } from "./timeline_view.tsx";
 import { useLoaded } from "./use_loaded.ts";
 import { useTimeline } from "./use_timeline.ts";
@@ -19,16 +19,16 @@ export function timelineEmpty(document: WebDocument): string {
 }
 
 export function Timeline() {
-  const { document } = usePage();
-  const { data: spans, failure } = useLoaded(() => loadSpans(document), [document]);
+  const { source } = usePage();
+  const { data: spans, failure } = useLoaded(() => source.load(), [source]);
   if (failure !== "") return <Failure message={failure} />;
   return spans === null ? null : <LoadedTimeline spans={spans} />;
 }
 
 function LoadedTimeline({ spans }: { spans: Spans }) {
-  const { document } = usePage();
-  const timeline = useTimeline(spans);
-  const left = document.timeline.folded.spans;
+  const { source } = usePage();
+  const timeline = useTimeline();
+  const left = source.leftOut;
   const buttons = useMemo(
     () =>
       [
@@ -61,8 +61,8 @@ function LoadedTimeline({ spans }: { spans: Spans }) {
         w s zoom, a d pan, 0 all, f selection, . , along the track, ↑ ↓ to parent and child, r selects the range of the span, Escape clears. Ctrl+wheel zooms, dragging pans,
         Shift+drag selects.
       </p>
-      <SpanDetails spans={spans} span={timeline.selected} flows={timeline.flows} />
-      {timeline.selection !== null && <SelectionTable spans={spans} range={timeline.selection} />}
+      <SpanDetailsRegion spans={spans} timeline={timeline} />
+      {timeline.selection !== null && <SelectionTable range={timeline.selection} />}
     </div>
   );
 }

@@ -9,10 +9,13 @@ import { kCounter, kGap, kRow, kScale, panRange, placeCounters, placeTracks, spa
 import type { Range } from "../model/address.ts";
 import { matchingNames } from "../model/matches.ts";
 import { format, visibleText } from "../model/numbers.ts";
-import { type Spans, trackOf } from "../model/spans.ts";
+import type { FoundSpan } from "../model/span_source.ts";
+import { foundSpan, type Spans } from "../model/spans.ts";
+import { Failure } from "./failure.tsx";
 import { Figure } from "./figure.tsx";
 import { useAddress, usePage } from "./page_context.ts";
 import { useColours } from "./theme.ts";
+import { useDetail } from "./use_detail.ts";
 import { useView } from "./use_view.ts";
 import type { TimelineState } from "./use_timeline.ts";
 
@@ -27,8 +30,24 @@ interface Drag {
   hasMoved: boolean;
 }
 
+function isSame(a: FoundSpan | null, b: FoundSpan | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.track === b.track && a.depth === b.depth && a.key.start === b.key.start && a.key.duration === b.key.duration;
+}
+
+// By name, for each list of texts once.
+function matchesBy(query: string): (spans: Spans) => Uint8Array | null {
+  const found = new WeakMap<readonly string[], Uint8Array>();
+  return ({ strings }) => {
+    if (query === "") return null;
+    let matches = found.get(strings);
+    if (matches === undefined) found.set(strings, (matches = matchingNames(strings, query)));
+    return matches;
+  };
+}
+
 export function TimelineView({ spans, timeline }: { spans: Spans; timeline: TimelineState }) {
-  const { document, origin } = usePage();
+  const { origin } = usePage();
   const query = useAddress((state) => state.query);
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -37,14 +56,15 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
   latest.current = timeline;
   const view = useView(box, canvas);
   const colours = useColours();
-  const [hovered, setHovered] = useState(-1);
+  const [hovered, setHovered] = useState<FoundSpan | null>(null);
   const places = useMemo(() => placeTracks(spans), [spans]);
   const below = places.length === 0 ? 0 : places[places.length - 1]!.top + places[places.length - 1]!.height;
   const counters = useMemo(() => placeCounters(spans, below), [spans, below]);
   const total = below + counters.length * kCounter;
   const [pointed, setPointed] = useState<number | null>(null);
-  const matches = useMemo(() => (query === "" ? null : matchingNames(document.strings, query)), [document, query]);
+  const matches = useMemo(() => matchesBy(query), [query]);
   const { range, selected } = timeline;
+  const { layers, failure } = useDetail(spans, places, range, view);
 
   useEffect(() => {
     const element = box.current;
@@ -65,17 +85,18 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
   useLayoutEffect(() => {
     const frame = requestAnimationFrame(() => {
       if (canvas.current === null) return;
-      const flows = timeline.flows.map((flow) => [flow.from, flow.to] as const);
-      drawTimeline(canvas.current, { spans, strings: document.strings, places, counters, colours, range, selection: timeline.selection, selected, hovered, matches, flows, ...view });
+      const { details } = timeline;
+      const flows = (details?.links ?? []).map(({ isOut, span }): [FoundSpan, FoundSpan] => (isOut ? [details!, span] : [span, details!]));
+      drawTimeline(canvas.current, { spans, layers, places, counters, colours, range, selection: timeline.selection, selected, hovered, matches, flows, ...view });
     });
     return () => cancelAnimationFrame(frame);
-  }, [spans, places, counters, colours, timeline, hovered, matches, view]);
+  }, [spans, layers, places, counters, colours, timeline, hovered, matches, view]);
 
   // The row of the selected span comes into view.
   useEffect(() => {
     const element = box.current;
-    if (element === null || selected < 0) return;
-    const top = places[trackOf(spans, selected)]!.top + spans.depth[selected]! * kRow;
+    if (element === null || selected === null) return;
+    const top = places[selected.track]!.top + selected.depth * kRow;
     if (top < element.scrollTop || top + 2 * kRow > element.scrollTop + element.clientHeight - kScale) element.scrollTop = Math.max(0, top - element.clientHeight / 3);
   }, [selected]);
 
@@ -83,12 +104,15 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
     const left = canvas.current!.getBoundingClientRect().left;
     return range.start + ((event.clientX - left) / Math.max(1, view.width)) * (range.end - range.start);
   };
-  const spanUnder = (event: MouseEvent) => {
+  const spanUnder = (event: MouseEvent): FoundSpan | null => {
     const y = event.clientY - canvas.current!.getBoundingClientRect().top + view.scrollTop - kScale;
     const place = places.find((each) => y >= each.top && y < each.top + each.height - kGap);
-    if (place === undefined || y - view.scrollTop < 0) return -1;
+    if (place === undefined || y - view.scrollTop < 0) return null;
     const reach = (kReach / Math.max(1, view.width)) * (range.end - range.start);
-    return spanAt(spans, spans.firstRow[place.track]! + Math.floor((y - place.top) / kRow), timeAt(event), reach);
+    const time = timeAt(event);
+    const layer = layers(place.track).find((each) => time < each.range.end)?.spans ?? spans;
+    const span = spanAt(layer, layer.firstRow[place.track]! + Math.floor((y - place.top) / kRow), time, reach);
+    return span < 0 ? null : foundSpan(layer, span);
   };
   const onPointerDown = (event: PointerEvent) => {
     if (event.button !== 0) return;
@@ -98,7 +122,8 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
   const onPointerMove = (event: PointerEvent) => {
     const active = drag.current;
     if (active === null) {
-      setHovered(spanUnder(event));
+      const under = spanUnder(event);
+      setHovered((before) => (isSame(before, under) ? before : under));
       setPointed(timeAt(event));
       return;
     }
@@ -116,29 +141,38 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
   const onPointerUp = (event: PointerEvent) => {
     const active = drag.current;
     drag.current = null;
-    if (active !== null && !active.hasMoved) timeline.select(spanUnder(event));
+    if (active === null || active.hasMoved) return;
+    const under = spanUnder(event);
+    if (under !== null) timeline.select(under.key);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.altKey || event.metaKey || !timeline.press(event.key)) return;
     event.preventDefault();
   };
 
-  const shown = hovered >= 0 ? hovered : selected;
+  // The same element while it does not change: a trace may have thousands of tracks, and panning renders in each frame.
+  const trackList = useMemo(
+    () => (
+      <ul class="tracks" aria-label="Tracks">
+        {places.map(({ track, top, height }) => {
+          const { id, title, group, spans: count } = spans.tracks[track]!;
+          return (
+            <li key={track} data-track={id} data-value={count} style={{ top: `${top + kScale}px`, height: `${height}px` }} title={visibleText(`${group} / ${title}`)}>
+              <strong>{visibleText(title) || id}</strong>
+              {height > 2 * kRow && <small>{visibleText(group)}</small>}
+            </li>
+          );
+        })}
+      </ul>
+    ),
+    [spans, places],
+  );
+  const shown = hovered ?? selected;
   return (
     <>
       <div ref={box} class="timeline-box">
         <div class="timeline-inner" style={{ height: `${total + kScale}px` }}>
-          <ul class="tracks" aria-label="Tracks">
-            {places.map(({ track, top, height }) => {
-              const { id, title, group, spans: count } = spans.tracks[track]!;
-              return (
-                <li key={track} data-track={id} data-value={count} style={{ top: `${top + kScale}px`, height: `${height}px` }} title={visibleText(`${group} / ${title}`)}>
-                  <strong>{visibleText(title) || id}</strong>
-                  {height > 2 * kRow && <small>{visibleText(group)}</small>}
-                </li>
-              );
-            })}
-          </ul>
+          {trackList}
           {counters.length > 0 && (
             <ul class="counters" aria-label="Counters">
               {counters.map(({ counter, top }) => {
@@ -165,18 +199,19 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
           >
             <canvas
               ref={canvas}
-              class={hovered >= 0 ? "over" : ""}
+              class={hovered !== null ? "over" : ""}
               onPointerDown={onPointerDown}
               onPointerMove={onPointerMove}
               onPointerUp={onPointerUp}
-              onPointerLeave={() => setHovered(-1)}
+              onPointerLeave={() => setHovered(null)}
             />
           </div>
         </div>
       </div>
       <p class="under-pointer" aria-hidden="true">
-        {shown >= 0 && `${visibleText(document.strings[spans.name[shown]!] ?? "")} · ${format(spans.duration[shown]!, "time").text}`}
+        {shown !== null && `${visibleText(shown.name)} · ${format(shown.key.duration, "time").text}`}
       </p>
+      {failure !== "" && <Failure message={failure} />}
     </>
   );
 }

@@ -1,7 +1,9 @@
-// Data that a component decodes when it is first shown. An answer for inputs that have changed since is dropped.
+// Data that a component asks for when it is first shown, and anew when what it depends on has changed. An answer for
+// inputs that have changed since is dropped.
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useState } from "preact/hooks";
-import { failureText } from "./failure.tsx";
+import { Latest } from "../model/latest.ts";
+import { partFailureText } from "./failure.tsx";
 
 export interface Loaded<Data> {
   // null: not there yet, or it failed.
@@ -10,18 +12,23 @@ export interface Loaded<Data> {
   failure: string;
 }
 
-// Calls `load` anew whenever one of `inputs` changes; the last data stays until the new one is there. null in place of a
-// promise: nothing is to be loaded.
-export function useLoaded<Data>(load: () => Promise<Data> | null, inputs: readonly unknown[]): Loaded<Data> {
+// Calls `load` anew whenever one of `inputs` changes, after `delay` ms without a further change; the last data stays until
+// the new one is there. null in place of a promise: nothing is to be loaded.
+export function useLoaded<Data>(load: (signal: AbortSignal) => Promise<Data | null> | null, inputs: readonly unknown[], delay = 0): Loaded<Data> {
   const [loaded, setLoaded] = useState<Loaded<Data>>({ data: null, failure: "" });
   useEffect(() => {
-    let isCurrent = true;
-    load()?.then(
-      (data) => isCurrent && setLoaded({ data, failure: "" }),
-      (error: unknown) => isCurrent && setLoaded({ data: null, failure: failureText(error) }),
-    );
+    const latest = new Latest();
+    const ask = () =>
+      latest.ask(
+        async (signal) => load(signal),
+        (data) => data !== null && setLoaded({ data, failure: "" }),
+        (error) => setLoaded({ data: null, failure: partFailureText(error) }),
+      );
+    const timer = delay > 0 ? setTimeout(ask, delay) : undefined;
+    if (delay === 0) ask();
     return () => {
-      isCurrent = false;
+      clearTimeout(timer);
+      latest.cancel();
     };
   }, inputs);
   return loaded;

@@ -2,25 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useMemo } from "preact/hooks";
 import { clampRange, panRange, rangeWith, zoomRange } from "../layout/timeline_layout.ts";
-import type { Range } from "../model/address.ts";
-import { type Flow, loadFlows } from "../model/span_links.ts";
-import { findSpan, firstChildOf, keyOf, neighbourOf, parentOf, type Spans } from "../model/spans.ts";
+import type { Range, SpanKey } from "../model/address.ts";
+import type { FoundSpan, Relative, SpanDetails } from "../model/span_source.ts";
 import { useAddress, usePage } from "./page_context.ts";
 import { useLoaded } from "./use_loaded.ts";
+import { useSteps } from "./use_steps.ts";
 
 export interface TimelineState {
   range: Range;
   length: number;
   selection: Range | null;
-  // Number of the selected span; -1: none.
-  selected: number;
-  // Of the selected span.
-  flows: Flow[];
-  // Why flows are not there; "": they are.
+  // null: none, or it is not found yet.
+  selected: FoundSpan | null;
+  // Of the selected span; null: they are not there yet.
+  details: SpanDetails | null;
+  // Why something is not there; "": it is.
   failure: string;
   setRange: (range: Range) => void;
   setSelection: (range: Range | null) => void;
-  select: (span: number) => void;
+  select: (span: SpanKey) => void;
   // About the middle, or about a time.
   zoom: (factor: number, about?: number) => void;
   // By a share of the range.
@@ -31,28 +31,33 @@ export interface TimelineState {
   press: (key: string) => boolean;
 }
 
-export function useTimeline(spans: Spans): TimelineState {
-  const { document, origin, store } = usePage();
+const kRelatives: Record<string, Relative> = { ".": "next", ",": "previous", ArrowUp: "parent", ArrowDown: "firstChild" };
+
+export function useTimeline(): TimelineState {
+  const { origin, store, source } = usePage();
   const length = origin.length;
   const asked = useAddress((state) => state.range);
   const askedSelection = useAddress((state) => state.selection);
   const key = useAddress((state) => state.span);
   const range = useMemo(() => clampRange(asked ?? { start: 0, end: length }, length), [asked, length]);
-  const selected = useMemo(() => (key === null ? -1 : findSpan(spans, key)), [spans, key]);
-  const { data: allFlows, failure } = useLoaded(() => loadFlows(document), [document]);
-  const flows = useMemo(() => (selected < 0 || allFlows === null ? [] : allFlows.filter((flow) => flow.from === selected || flow.to === selected)), [allFlows, selected]);
+  const found = useLoaded(() => (key === null ? null : source.find(key).then((span) => ({ key, span }))), [source, key]);
+  const loaded = useLoaded(() => (key === null ? null : source.details(key).then((details) => ({ key, details }))), [source, key]);
+  const selected = key !== null && found.data?.key === key ? found.data.span : null;
+  const details = key !== null && loaded.data?.key === key ? loaded.data.details : null;
+  const steps = useSteps();
+  const failure = found.failure || loaded.failure || steps.failure;
 
   useEffect(() => {
-    if (selected < 0) return;
-    const start = spans.start[selected]!;
+    if (selected === null) return;
+    const { start, duration } = selected.key;
     const now = clampRange(store.state.range ?? { start: 0, end: length }, length);
-    const visible = rangeWith(now, start, start + spans.duration[selected]!, length);
+    const visible = rangeWith(now, start, start + duration, length);
     if (visible !== now) store.set({ range: visible });
   }, [selected]);
 
   return useMemo(() => {
     const setRange = (next: Range) => store.set({ range: next.start === 0 && next.end === length ? null : next });
-    const select = (span: number) => span >= 0 && store.set({ span: keyOf(spans, span) });
+    const select = (span: SpanKey) => store.set({ span });
     const zoom = (factor: number, about = (range.start + range.end) / 2) => setRange(zoomRange(range, factor, about, length));
     const pan = (share: number) => setRange(panRange(range, share * (range.end - range.start), length));
     const showAll = () => setRange({ start: 0, end: length });
@@ -64,23 +69,22 @@ export function useTimeline(spans: Spans): TimelineState {
       d: () => pan(0.25),
       0: showAll,
       f: showSelection,
-      ".": () => select(selected < 0 ? -1 : neighbourOf(spans, selected, 1)),
-      ",": () => select(selected < 0 ? -1 : neighbourOf(spans, selected, -1)),
-      ArrowUp: () => select(selected < 0 ? -1 : parentOf(spans, selected)),
-      ArrowDown: () => select(selected < 0 ? -1 : firstChildOf(spans, selected)),
       r: () => {
-        if (selected < 0) return;
-        const start = spans.start[selected]!;
-        store.set({ selection: { start, end: start + Math.max(1, spans.duration[selected]!) } });
+        if (selected === null) return;
+        const { start, duration } = selected.key;
+        store.set({ selection: { start, end: start + Math.max(1, duration) } });
       },
       Escape: () => store.set({ selection: null }),
     };
+    for (const [name, relative] of Object.entries(kRelatives)) {
+      actions[name] = () => steps.go(async (from) => (from === null ? null : source.relative(from, relative)));
+    }
     return {
       range,
       length,
       selection: askedSelection,
       selected,
-      flows,
+      details,
       failure,
       setRange,
       setSelection: (selection) => store.set({ selection }),
@@ -95,5 +99,5 @@ export function useTimeline(spans: Spans): TimelineState {
         return act !== undefined;
       },
     };
-  }, [spans, range, askedSelection, selected, flows, failure, length]);
+  }, [source, range, askedSelection, selected, details, failure, length]);
 }
