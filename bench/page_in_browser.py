@@ -27,7 +27,14 @@ ROWS = {
     "page_frame": ("Work for a frame of panning and zooming, 95th percentile", "ms"),
     "page_missed": ("Missed frames of panning and zooming", "%"),
 }
+LACKS = "needs Chromium and Node: tools/setup browser, tools/setup web"
 FRAMES, MISSED_MS = 200, 1.5 * 1000 / 60
+
+
+def chromium_of_page():
+    """None: something lacks that a script with a browser needs."""
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    return found if (ROOT / "web" / "node_modules").exists() and NODE.exists() else None
 
 
 def percentile_95(values):
@@ -36,10 +43,10 @@ def percentile_95(values):
 
 def main():
     options = measure.parse_options(__doc__, ops=1_000_000, quick_ops=20_000)
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if chromium is None or not (ROOT / "web" / "node_modules").exists() or not NODE.exists():
+    chromium = chromium_of_page()
+    if chromium is None:
         for row, (title, unit) in ROWS.items():
-            measure.print_absent(row, title, unit, "needs Chromium and Node: tools/setup browser, tools/setup web")
+            measure.print_absent(row, title, unit, LACKS)
         return
     folder = Path(tempfile.mkdtemp(dir="."))
     try:
