@@ -5,11 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type CounterPlace, counterShape, forVisible, kCounter, kGap, kRow, kScale, ticksOf, type TrackPlace } from "../layout/timeline_layout.ts";
 import type { Range } from "../model/address.ts";
-import { timeText, visibleText } from "../model/numbers.ts";
+import { timeText } from "../model/numbers.ts";
 import { hueOf } from "../model/palette.ts";
 import { type Spans, trackOf } from "../model/spans.ts";
-import { beginPicture, clipText, letterWidth } from "./canvas.ts";
+import { beginPicture } from "./canvas.ts";
 import type { Colours } from "./colours.ts";
+import { labelsOf, type NameLabels } from "./name_labels.ts";
 
 // Narrower spans have no text.
 const kNarrowestText = 26;
@@ -39,11 +40,11 @@ export function drawTimeline(canvas: HTMLCanvasElement, picture: TimelinePicture
   const context = beginPicture(canvas, width, height);
   if (context === null) return;
   drawLines(context, picture);
-  const letter = letterWidth(context);
+  const labels = labelsOf(picture.strings);
   for (const place of picture.places) {
     const top = place.top - picture.scrollTop + kScale;
     if (top + place.height < kScale || top > height) continue;
-    drawTrack(context, picture, place, top, letter);
+    drawTrack(context, picture, place, top, labels);
   }
   for (const place of picture.counters) drawCounter(context, picture, place);
   drawFlows(context, picture);
@@ -81,7 +82,7 @@ function drawScale(context: CanvasRenderingContext2D, picture: TimelinePicture):
   }
 }
 
-function drawTrack(context: CanvasRenderingContext2D, picture: TimelinePicture, place: TrackPlace, top: number, letter: number): void {
+function drawTrack(context: CanvasRenderingContext2D, picture: TimelinePicture, place: TrackPlace, top: number, labels: NameLabels): void {
   const { spans, range, width, colours } = picture;
   const first = spans.firstRow[place.track]!;
   const last = spans.firstRow[place.track + 1]!;
@@ -95,40 +96,54 @@ function drawTrack(context: CanvasRenderingContext2D, picture: TimelinePicture, 
       context.fillRect(left, y + kRow / 2 - 2, Math.max(1, length), 4);
     });
     context.globalAlpha = 1;
-    forVisible(spans.rows, row, spans.start, spans.duration, range, width, (span, left, length) => {
-      drawSpan(context, picture, span, left, y, length, letter);
-    });
+    drawRow(context, picture, row, y, labels);
   }
 }
 
-function drawSpan(
-  context: CanvasRenderingContext2D,
-  picture: TimelinePicture,
-  span: number,
-  start: number,
-  top: number,
-  length: number,
-  letter: number,
-): void {
-  const { colours, spans } = picture;
-  const left = Math.max(-2, start);
-  const right = Math.min(picture.width + 2, start + Math.max(1, length));
-  const width = right - left - (right - left > 3 ? 0.75 : 0);
-  const name = picture.strings[spans.name[span]!] ?? "";
-  const isMatch = picture.matches === null || picture.matches[spans.name[span]!] === 1;
-  context.globalAlpha = isMatch ? 1 : 0.22;
-  context.fillStyle = colours.hues[hueOf(name)]!;
-  context.fillRect(left, top, width, kRow - 2);
-  context.globalAlpha = 1;
-  if (span === picture.selected || span === picture.hovered || (picture.matches !== null && isMatch && width > 3)) {
-    context.strokeStyle = span === picture.selected ? colours.ink : colours.accent;
-    context.lineWidth = span === picture.selected ? 2 : 1.25;
-    context.strokeRect(left + 0.5, top + 0.5, Math.max(1, width - 1), kRow - 3);
+// Boxes first, by colour, then texts and outlines: every change of the colour ends a batch of the canvas. Many rows have
+// more spans than pixels, so what is drawn of a span is kept in arrays, not in objects.
+const kBoxes = { spans: [] as number[], lefts: [] as number[], widths: [] as number[], next: [] as number[] };
+
+function drawRow(context: CanvasRenderingContext2D, picture: TimelinePicture, row: number, top: number, labels: NameLabels): void {
+  const { colours, matches, spans } = picture;
+  const { spans: shown, lefts, widths, next } = kBoxes;
+  const groups = 2 * colours.hues.length; // a colour, without and with a match
+  const heads = new Int32Array(groups).fill(-1); // the last box of each; `next` has the one before it
+  let count = 0;
+  forVisible(spans.rows, row, spans.start, spans.duration, picture.range, picture.width, (span, start, length) => {
+    const left = Math.max(-2, start);
+    const right = Math.min(picture.width + 2, start + Math.max(1, length));
+    const name = spans.name[span]!;
+    const group = 2 * labels.hue(name) + (matches === null || matches[name] === 1 ? 1 : 0);
+    shown[count] = span;
+    lefts[count] = left;
+    widths[count] = right - left - (right - left > 3 ? 0.75 : 0);
+    next[count] = heads[group]!;
+    heads[group] = count++;
+  });
+  for (let group = 0; group < groups; ++group) {
+    if (heads[group]! < 0) continue;
+    context.globalAlpha = group % 2 === 1 ? 1 : 0.22;
+    context.fillStyle = colours.hues[group >> 1]!;
+    for (let at = heads[group]!; at >= 0; at = next[at]!) context.fillRect(lefts[at]!, top, widths[at]!, kRow - 2);
   }
-  if (width < kNarrowestText) return;
-  context.fillStyle = isMatch ? colours.hueInk : colours.ink;
-  const begin = Math.max(left, 0) + 4;
-  context.fillText(clipText(context, visibleText(name.slice(0, 200)), right - begin - 4, letter), begin, top + kRow / 2 - 0.5);
+  context.globalAlpha = 1;
+  for (let at = 0; at < count; ++at) {
+    const span = shown[at]!;
+    const name = spans.name[span]!;
+    const isFound = matches !== null && matches[name] === 1;
+    if (span === picture.selected || span === picture.hovered || (isFound && widths[at]! > 3)) {
+      context.strokeStyle = span === picture.selected ? colours.ink : colours.accent;
+      context.lineWidth = span === picture.selected ? 2 : 1.25;
+      context.strokeRect(lefts[at]! + 0.5, top + 0.5, Math.max(1, widths[at]! - 1), kRow - 3);
+    }
+    if (widths[at]! < kNarrowestText) continue;
+    const begin = Math.max(lefts[at]!, 0) + 4;
+    const text = labels.fit(context, name, lefts[at]! + widths[at]! - begin - 4);
+    if (text === "") continue;
+    context.fillStyle = matches === null || isFound ? colours.hueInk : colours.ink;
+    context.fillText(text, begin, top + kRow / 2 - 0.5);
+  }
 }
 
 // Filled steps; a pixel with several values has their span.
