@@ -56,3 +56,26 @@ def rows(data, name):
             record[described["key"]] = value
         result.append(record)
     return result
+
+
+def arguments(data):
+    """By kept span: its arguments, each once."""
+    texts, shown = data["strings"], [{} for _ in range(data["timeline"]["kept"]["start"]["n"])]
+    members = data["timeline"]["arguments"]
+
+    def add(span, key, value):
+        assert key not in shown[span]
+        shown[span][key] = value
+
+    lists = {}
+    for number, key, value in columns(members["lists"], "row_list", "row_key", "row_value"):
+        lists.setdefault(number, []).append((texts[key], json.loads(texts[value])))
+    for span, number in columns(members["lists"], "span", "list"):
+        for key, value in lists[number]:
+            add(span, key, value)
+    for span, key, value in columns(members, "span", "key", "value"):
+        add(span, texts[key], json.loads(texts[value]))
+    for integers in members["integers"]:
+        for span, value in columns(integers, "span", "value"):
+            add(span, texts[integers["key"]], value)
+    return shown

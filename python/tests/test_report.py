@@ -11,7 +11,7 @@ import sys
 
 import pytest
 from conftest import chrome_json, complete_event
-from page_data import column, columns, data_text, read_page, rows
+from page_data import arguments, column, columns, data_text, read_page, rows
 
 import opscope
 
@@ -311,10 +311,8 @@ def test_arguments_are_those_of_the_chrome_export(tmp_path):
     trace.report(tmp_path / "x.html")
     trace.export(tmp_path / "x.json")
     data = read_page(tmp_path / "x.html")
-    texts, arguments = data["strings"], data["timeline"]["arguments"]
-    shown = {texts[key]: json.loads(texts[value]) for _, key, value in columns(arguments, "span", "key", "value")}
     (written,) = [e for e in json.loads((tmp_path / "x.json").read_text())["traceEvents"] if e["ph"] == "X"]
-    assert shown == written["args"]
+    assert arguments(data) == [written["args"]]
 
 
 def test_the_frame_of_a_notebook_is_small(large):
@@ -329,11 +327,40 @@ def test_arguments_of_works_have_their_numbers(tmp_path):
     trace = opscope.open(write_trace(tmp_path / "run.json", [launch, kernel]))
     trace.report(tmp_path / "x.html")
     data = read_page(tmp_path / "x.html")
-    texts, timeline, shown = data["strings"], data["timeline"], [{}, {}]
-    for span, key, value in columns(timeline["arguments"], "span", "key", "value"):
-        shown[span][texts[key]] = json.loads(texts[value])
-    assert shown == [launch["args"], kernel["args"]]
+    timeline = data["timeline"]
+    assert arguments(data) == [launch["args"], kernel["args"]]
     assert columns(timeline["flows"], "kind", "from", "to") == [(0, 0, 1)]
     assert [(row["name"], row["count"], row["total_ns"], row["mean_ns"]) for row in rows(data, "kernels")] == [
         ("gemm", 1, 5000, 5000)
     ]
+
+
+def test_the_page_does_not_depend_on_the_number_of_threads(large, tmp_path):
+    pages = []
+    for cores in range(1, 1 + min(4, len(os.sched_getaffinity(0)))):
+        page = tmp_path / f"{cores}.html"
+        chosen = sorted(os.sched_getaffinity(0))[:cores]
+        program = f"""
+import os
+os.sched_setaffinity(0, {chosen})
+import opscope
+opscope.open({str(large)!r}).report({str(page)!r}, title="t")
+"""
+        subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+        pages.append(page.read_bytes())
+    assert all(page == pages[0] for page in pages)
+
+
+def test_arguments_that_do_not_fit_are_those_of_the_shortest_spans(tmp_path):
+    events = [complete_event("f", i * 100, i % 50 + 1, note=f"{i}" * 20, n=i, big=2**60 + i) for i in range(20_000)]
+    opscope.open(write_trace(tmp_path / "run.json", events)).report(tmp_path / "x.html", max_size="1M")
+    data = read_page(tmp_path / "x.html")
+    spans, shown = kept_spans(data), arguments(data)
+    left_out = data["timeline"]["arguments"]["left_out"]
+    assert os.path.getsize(tmp_path / "x.html") <= 1 << 20
+    assert sum(not each for each in shown) == left_out > 0 and len(spans) - left_out > 1000
+    shortest = min(span[1] for span, has in zip(spans, shown, strict=True) if has)
+    assert all(span[1] <= shortest for span, has in zip(spans, shown, strict=True) if not has)
+    for span, has in zip(spans, shown, strict=True):
+        i = round((span[0] - spans[0][0]) / 100_000)
+        assert not has or has == {"note": f"{i}" * 20, "n": i, "big": 2**60 + i}

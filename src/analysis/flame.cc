@@ -1,24 +1,26 @@
 // Folds spans into a tree by path of names. Rows are in pre-order, so the node of a span's parent is known when the
-// span is reached, and its own node is one hash look-up by (parent's node, name). Totals are summed afterwards in one
-// pass from the last node to the first, as children follow their parents. If the input has stacks but no Python calls,
-// the frames between a span and its parent become nodes too. Paths end at kMaxFlameLevels, for readers that recurse.
+// span is reached, and its own node is one hash look-up by (parent's node, name). Trees of several metrics have the
+// same paths, so one pass gives them all: the look-ups are most of its time. Totals are summed afterwards in one pass
+// from the last node to the first, as children follow their parents. If the input has stacks but no Python calls, the
+// frames between a span and its parent become nodes too. Paths end at kMaxFlameLevels, for readers that recurse.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/flame.h"
 
 #include <tsl/robin_map.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "analysis/path_index.h"
 #include "analysis/recording_window.h"
 #include "analysis/span_measures.h"
 #include "analysis/step_names.h"
 #include "analysis/torch/flops.h"
 #include "analysis/track_labels.h"
-#include "base/hash.h"
 #include "base/saturating.h"
 
 namespace opscope {
@@ -30,20 +32,33 @@ constexpr std::pair<std::string_view, FlameMetric> kMetrics[] = {
     {"count", FlameMetric::kCount},
 };
 
-std::vector<int64_t> SelfValues(const Trace& trace, FlameMetric metric) {
-  switch (metric) {
-    case FlameMetric::kTime:
-      return MeasureSpans(trace).self_ns;
-    case FlameMetric::kDeviceTime:
-      return MeasureSpans(trace).device_self_ns;
-    case FlameMetric::kMemory:
-      return MeasureSpans(trace).self_memory_bytes;
-    case FlameMetric::kFlops:
-      return FlopsOfSpans(trace);
-    case FlameMetric::kCount:
-      break;
+// By metric, by span: the value of the span itself; empty if the Trace has no such values.
+std::vector<std::vector<int64_t>> SelfValues(const Trace& trace, std::span<const FlameMetric> metrics) {
+  const auto is_measured = [](FlameMetric metric) {
+    return metric == FlameMetric::kTime || metric == FlameMetric::kDeviceTime || metric == FlameMetric::kMemory;
+  };
+  SpanMeasures measures;
+  if (std::any_of(metrics.begin(), metrics.end(), is_measured)) measures = MeasureSpans(trace);
+  std::vector<std::vector<int64_t>> values;
+  for (const FlameMetric metric : metrics) {
+    switch (metric) {
+      case FlameMetric::kTime:
+        values.push_back(std::move(measures.self_ns));
+        break;
+      case FlameMetric::kDeviceTime:
+        values.push_back(std::move(measures.device_self_ns));
+        break;
+      case FlameMetric::kMemory:
+        values.push_back(std::move(measures.self_memory_bytes));
+        break;
+      case FlameMetric::kFlops:
+        values.push_back(FlopsOfSpans(trace));
+        break;
+      case FlameMetric::kCount:
+        values.emplace_back(trace.spans().size(), 1);
+    }
   }
-  return std::vector<int64_t>(trace.spans().size(), 1);
+  return values;
 }
 
 FlameKind FlameKindOf(SpanKind kind) {
@@ -68,19 +83,21 @@ FlameKind FlameKindOf(SpanKind kind) {
 
 class SpanFolder {
  public:
-  SpanFolder(const Trace& trace, FlameMetric metric, const FoldOptions& options)
+  // REQUIRES: each metric once
+  SpanFolder(const Trace& trace, std::span<const FlameMetric> metrics, const FoldOptions& options)
       : trace_(trace),
-        values_(SelfValues(trace, metric)),
+        metrics_(metrics),
+        values_(SelfValues(trace, metrics)),
         shows_frames_(NeedsFrames(trace)),
         options_(options),
         window_(trace),
         step_names_(trace) {
-    tree_.metric = metric;
-    tree_.nodes.push_back({.name = "all", .kind = FlameKind::kRoot});
+    nodes_.push_back({.name = "all", .kind = FlameKind::kRoot});
     level_.push_back(0);
+    selfs_.resize(metrics.size());
   }
 
-  FlameTree Run() {
+  std::vector<FlameTree> Run() {
     const TrackColumns& tracks = trace_.tracks();
     node_of_.assign(trace_.spans().size(), 0);
     if (shows_frames_) stack_of_.assign(trace_.spans().size(), StackId::kNone);
@@ -100,12 +117,10 @@ class SpanFolder {
         LeaveOut(track);
       }
     }
-    for (size_t i = tree_.nodes.size(); i-- > 1;) {
-      FlameNode &node = tree_.nodes[i], &around = tree_.nodes[node.parent];
-      node.total = SaturatingAdd(node.total, node.self);
-      around.total = SaturatingAdd(around.total, node.total);
-    }
-    return std::move(tree_);
+    std::vector<FlameTree> trees;
+    for (size_t metric = 0; metric < metrics_.size(); ++metric)
+      trees.push_back(TreeOf(metric));
+    return trees;
   }
 
  private:
@@ -114,9 +129,10 @@ class SpanFolder {
   bool IsSelected(uint32_t span) const { return options_.selected == nullptr || (*options_.selected)[span] != 0; }
 
   uint32_t AddNode(uint32_t parent, std::string_view name, FlameKind kind) {
-    tree_.nodes.push_back({.name = name, .parent = parent, .kind = kind});
+    nodes_.push_back({.name = name, .parent = parent, .kind = kind});
     level_.push_back(static_cast<uint16_t>(level_[parent] + 1));
-    return static_cast<uint32_t>(tree_.nodes.size() - 1);
+    selfs_.resize(selfs_.size() + metrics_.size());
+    return static_cast<uint32_t>(nodes_.size() - 1);
   }
 
   // True if the track has spans besides the span of the recording itself.
@@ -130,7 +146,7 @@ class SpanFolder {
 
   // A label that is only a number gets "thread " or "stream " in front.
   void LabelThreads() {
-    auto labels = std::make_unique<std::vector<std::string>>(LabelTracks(trace_));
+    auto labels = std::make_shared<std::vector<std::string>>(LabelTracks(trace_));
     const TrackColumns& tracks = trace_.tracks();
     for (size_t track = 0; track < tracks.size(); ++track) {
       if (!trace_.text(tracks.name[track]).empty() || tracks.tid_text[track] != StringId::kNone) continue;
@@ -157,12 +173,11 @@ class SpanFolder {
   // Returns the parent itself if it is at the deepest level.
   uint32_t Child(uint32_t parent, StringId name, SpanKind kind) {
     if (level_[parent] == kMaxFlameLevels) return parent;
-    const uint64_t key = uint64_t{parent} << 32 | Row(name);
-    const auto found = nodes_.find(key);
-    if (found != nodes_.end()) return found->second;
+    const uint32_t found = index_.Find(parent, Row(name));
+    if (found != PathIndex::kNone) return found;
     const std::string_view text = trace_.text(name);
     const uint32_t node = AddNode(parent, CommonStepName(text).value_or(text), FlameKindOf(kind));
-    nodes_.emplace(key, node);
+    index_.Add(parent, Row(name), node);
     return node;
   }
 
@@ -181,14 +196,65 @@ class SpanFolder {
         const uint32_t around = node;
         node = Child(around, step_names_.Join(spans.name[row]), spans.kind[row]);
         tree_.deeper_spans += node == around ? 1 : 0;
-        FlameNode& folded = tree_.nodes[node];
-        if (IsSelected(row) && ++folded.spans == 1) folded.category = spans.category[row];
-        if (!values_.empty() && IsSelected(row)) {
-          folded.self = SaturatingAdd(folded.self, std::max<int64_t>(values_[row], 0));
-        }
+        if (IsSelected(row)) AddSpan(row, node);
       }
       node_of_[row] = node;
     }
+  }
+
+  void AddSpan(uint32_t row, uint32_t node) {
+    PathNode& folded = nodes_[node];
+    if (++folded.spans == 1) folded.category = trace_.spans().category[row];
+    int64_t* const selfs = &selfs_[node * metrics_.size()];
+    for (size_t metric = 0; metric < values_.size(); ++metric) {
+      if (values_[metric].empty()) continue;
+      selfs[metric] = SaturatingAdd(selfs[metric], std::max<int64_t>(values_[metric][row], 0));
+    }
+  }
+
+  FlameTree TreeOf(size_t metric) const {
+    FlameTree tree = tree_;
+    tree.metric = metrics_[metric];
+    std::vector<int64_t> totals(nodes_.size(), 0);
+    for (size_t i = nodes_.size(); i-- > 0;) {
+      totals[i] = SaturatingAdd(totals[i], selfs_[i * metrics_.size() + metric]);
+      if (i > 0) totals[nodes_[i].parent] = SaturatingAdd(totals[nodes_[i].parent], totals[i]);
+    }
+    const size_t most = std::max<size_t>(1, options_.max_nodes);
+    int64_t least = INT64_MIN;
+    size_t of_least = 0;
+    if (nodes_.size() > most) least = LeastTotal(totals, most, &of_least);
+    tree.nodes.reserve(std::min(nodes_.size(), most));
+    std::vector<uint32_t> number(nodes_.size() > most ? nodes_.size() : 0);
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      const bool is_equal = totals[i] == least && !number.empty();
+      if (totals[i] < least || (is_equal && of_least == 0)) continue;
+      if (is_equal) --of_least;
+      const PathNode& path = nodes_[i];
+      const uint32_t parent = number.empty() ? path.parent : number[path.parent];
+      if (!number.empty()) number[i] = static_cast<uint32_t>(tree.nodes.size());
+      tree.nodes.push_back({.name = path.name,
+                            .parent = parent,
+                            .kind = path.kind,
+                            .self = selfs_[i * metrics_.size() + metric],
+                            .total = totals[i],
+                            .spans = path.spans,
+                            .category = path.category});
+    }
+    tree.folded_nodes = nodes_.size() - tree.nodes.size();
+    return tree;
+  }
+
+  // The smallest total of the `most` heaviest nodes; of_least: how many of them have it. A parent comes before its
+  // children and is no lighter, so the first ones of equal weight have their parents.
+  static int64_t LeastTotal(const std::vector<int64_t>& totals, size_t most, size_t* of_least) {
+    std::vector<int64_t> falling = totals;
+    std::nth_element(falling.begin(), falling.begin() + static_cast<ptrdiff_t>(most - 1), falling.end(),
+                     std::greater<>());
+    const int64_t least = falling[most - 1];
+    *of_least = most - static_cast<size_t>(
+                           std::count_if(totals.begin(), totals.end(), [&](int64_t total) { return total > least; }));
+    return least;
   }
 
   // Adds nodes for the frames between the span and its parent, if its stack extends the parent's.
@@ -209,18 +275,30 @@ class SpanFolder {
     return node;
   }
 
+  // What all trees have in common.
+  struct PathNode {
+    std::string_view name;
+    uint32_t parent = 0;
+    FlameKind kind = FlameKind::kOperator;
+    StringId category = StringId::kNone;
+    uint64_t spans = 0;
+  };
+
   const Trace& trace_;
-  const std::vector<int64_t> values_;  // by span; empty if the Trace has no such values
+  const std::span<const FlameMetric> metrics_;
+  const std::vector<std::vector<int64_t>> values_;  // by metric, by span
   const bool shows_frames_;
   const FoldOptions options_;
   const RecordingWindow window_;
   const StepNames step_names_;
-  FlameTree tree_;
+  FlameTree tree_;  // without nodes
+  std::vector<PathNode> nodes_;
+  std::vector<int64_t> selfs_;     // by node, by metric
   std::vector<uint16_t> level_;    // by node
   std::vector<uint32_t> node_of_;  // by span
   std::vector<StackId> stack_of_;  // by span
   std::vector<StringId> frames_;
-  tsl::robin_map<uint64_t, uint32_t, MixedHash> nodes_;           // by parent and name
+  PathIndex index_;
   tsl::robin_map<std::string_view, uint32_t> threads_, streams_;  // node by label
 };
 
@@ -233,8 +311,12 @@ std::optional<FlameMetric> FlameMetricFromName(std::string_view name) {
   return std::nullopt;
 }
 
+std::vector<FlameTree> FoldSpans(const Trace& trace, std::span<const FlameMetric> metrics, const FoldOptions& options) {
+  return SpanFolder(trace, metrics, options).Run();
+}
+
 FlameTree FoldSpans(const Trace& trace, FlameMetric metric, const FoldOptions& options) {
-  return SpanFolder(trace, metric, options).Run();
+  return std::move(FoldSpans(trace, std::span(&metric, 1), options)[0]);
 }
 
 }  // namespace opscope

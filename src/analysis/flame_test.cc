@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "analysis/random_trace_for_test.h"
 #include "analysis/span_measures.h"
@@ -46,6 +49,49 @@ std::map<std::string, int64_t> Selfs(const FlameTree& tree) {
   for (uint32_t i = 1; i < tree.nodes.size(); ++i)
     selfs[PathOf(tree, i)] = tree.nodes[i].self;
   return selfs;
+}
+
+std::vector<std::tuple<std::string_view, uint32_t, int64_t, int64_t, uint64_t>> NodesOf(const FlameTree& tree) {
+  std::vector<std::tuple<std::string_view, uint32_t, int64_t, int64_t, uint64_t>> nodes;
+  for (const FlameNode& node : tree.nodes)
+    nodes.emplace_back(node.name, node.parent, node.self, node.total, node.spans);
+  return nodes;
+}
+
+TEST(Flame, FoldsSeveralMetricsInOnePassAsOneByOne) {
+  constexpr FlameMetric kMetrics[] = {FlameMetric::kDeviceTime, FlameMetric::kTime, FlameMetric::kMemory,
+                                      FlameMetric::kCount};
+  for (uint32_t seed = 0; seed < 50; ++seed) {
+    const Trace trace = RandomTrace(seed, {});
+    const std::vector<FlameTree> trees = FoldSpans(trace, kMetrics);
+    ASSERT_EQ(trees.size(), std::size(kMetrics));
+    for (size_t i = 0; i < trees.size(); ++i) {
+      EXPECT_EQ(trees[i].metric, kMetrics[i]);
+      EXPECT_EQ(NodesOf(trees[i]), NodesOf(FoldSpans(trace, kMetrics[i]))) << "seed " << seed;
+    }
+  }
+}
+
+TEST(Flame, KeepsTheHeaviestNodesWithTheirParents) {
+  for (uint32_t seed = 0; seed < 50; ++seed) {
+    const Trace trace = RandomTrace(seed, {});
+    const FlameTree all = FoldSpans(trace);
+    for (size_t most = 0; most <= all.nodes.size() + 1; ++most) {
+      const FlameTree tree = FoldSpans(trace, FlameMetric::kTime, {.max_nodes = most});
+      ASSERT_EQ(tree.nodes.size(), std::clamp<size_t>(most, 1, all.nodes.size()));
+      EXPECT_EQ(tree.folded_nodes, all.nodes.size() - tree.nodes.size());
+      std::vector<int64_t> heaviest, kept;
+      for (const FlameNode& node : all.nodes)
+        heaviest.push_back(node.total);
+      for (const FlameNode& node : tree.nodes)
+        kept.push_back(node.total);
+      std::sort(heaviest.rbegin(), heaviest.rend());
+      std::sort(kept.rbegin(), kept.rend());
+      EXPECT_TRUE(std::equal(kept.begin(), kept.end(), heaviest.begin()));
+      const std::map<std::string, int64_t> selfs = Selfs(all), kept_selfs = Selfs(tree);
+      EXPECT_TRUE(std::includes(selfs.begin(), selfs.end(), kept_selfs.begin(), kept_selfs.end()));
+    }
+  }
 }
 
 // A path of its own for every depth would be quadratic.

@@ -1,15 +1,19 @@
-// Computes what a page shows, each result once, and hands it to the writer of pages (src/report/html), which only
-// writes. Works and modules are the operator summary of a part of the spans, so that their numbers are those of
-// `summary`.
+// Computes what a page shows, each result once and several side by side, and hands it to the writer of pages
+// (src/report/html), which only writes. Works and modules are the operator summary of a part of the spans, so that
+// their numbers are those of `summary`.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/export/html.h"
 
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
-#include <memory>
+#include <iterator>
+#include <optional>
 #include <utility>
 
 #include "base/catch_bad_alloc.h"
+#include "base/json_object.h"
+#include "base/thread_team.h"
 #include "export/span_arguments.h"
 #include "export/writers.h"
 #include "opscope/export/output_file.h"
@@ -17,26 +21,56 @@
 namespace opscope {
 namespace {
 
-// One entry per span: 1 if it is of one of these kinds, on devices if is_device.
-std::vector<uint8_t> SpansOfKinds(const Trace& trace, std::initializer_list<SpanKind> kinds, bool is_device) {
+// The summary of the spans of these kinds, on devices if is_device.
+OpSummary SummarizeKinds(const Trace& trace, std::initializer_list<SpanKind> kinds, bool is_device) {
   const SpanColumns& spans = trace.spans();
   std::vector<uint8_t> selected(spans.size(), 0);
+  bool has_any = false;
   for (size_t row = 0; row < spans.size(); ++row) {
-    const bool is_kind = std::find(kinds.begin(), kinds.end(), spans.kind[row]) != kinds.end();
-    const bool is_on_device = trace.tracks().kind[Row(spans.track[row])] == TrackKind::kDeviceStream;
-    selected[row] = is_kind && is_on_device == is_device ? 1 : 0;
+    if (std::find(kinds.begin(), kinds.end(), spans.kind[row]) == kinds.end()) continue;
+    if ((trace.tracks().kind[Row(spans.track[row])] == TrackKind::kDeviceStream) != is_device) continue;
+    selected[row] = 1;
+    has_any = true;
   }
-  return selected;
+  return has_any ? SummarizeOps(trace, {.selected = &selected}) : OpSummary();
 }
 
-std::vector<FlameTree> TreesOf(const Trace& trace) {
-  std::vector<FlameTree> trees;
-  for (const FlameMetric metric :
-       {FlameMetric::kTime, FlameMetric::kDeviceTime, FlameMetric::kMemory, FlameMetric::kFlops}) {
-    FlameTree tree = FoldSpans(trace, metric, {.threads = ThreadNodes::kNever});
-    if (metric == FlameMetric::kTime || tree.nodes[0].total > 0) trees.push_back(std::move(tree));
-  }
+std::vector<FlameTree> TreesOf(const Trace& trace, size_t max_bytes) {
+  constexpr FlameMetric kMetrics[] = {FlameMetric::kTime, FlameMetric::kDeviceTime, FlameMetric::kMemory,
+                                      FlameMetric::kFlops};
+  // 20,000 nodes per tree in a page of 10 MiB: ten times as many as a screen shows at once.
+  constexpr size_t kBytesPerNode = 500;
+  std::vector<FlameTree> trees =
+      FoldSpans(trace, kMetrics, {.threads = ThreadNodes::kNever, .max_nodes = max_bytes / kBytesPerNode});
+  std::erase_if(trees,
+                [](const FlameTree& tree) { return tree.metric != FlameMetric::kTime && tree.nodes[0].total == 0; });
   return trees;
+}
+
+// Results that do not depend on each other, computed side by side. Those that take long begin first.
+void Compute(const Trace& trace, const HtmlExportOptions& options, std::optional<TimelineSpans>* timeline,
+             PageResults* results) {
+  const std::function<void()> tasks[] = {
+      [&] { results->trees = TreesOf(trace, options.page.max_bytes); },
+      [&] { results->operators = SummarizeOps(trace); },
+      [&] {
+        if (options.baseline != nullptr) results->diff = DiffTraces(*options.baseline, trace);
+      },
+      [&] { results->works = SummarizeKinds(trace, {SpanKind::kKernel, SpanKind::kCopy, SpanKind::kSet}, true); },
+      [&] { results->modules = SummarizeKinds(trace, {SpanKind::kModule}, false); },
+      [&] { results->advice = Advise(trace); },
+      [&] { results->steps = MeasureSteps(trace); },
+      [&] { results->devices = MeasureDevices(trace); },
+      [&] { timeline->emplace(trace); },
+      [&] { results->memory_curves = MeasureMemoryCurves(trace); },
+      [&] { results->quality = JudgeQuality(trace); },
+      [&] { results->memory = MeasureMemoryUsage(trace); },
+      [&] { results->flows = ListFlows(trace); },
+      [&] { results->window = WindowOfSpans(trace); },
+  };
+  constexpr size_t kSpansWorthAThread = 20'000;
+  ThreadTeam team(trace.spans().size() < kSpansWorthAThread ? 1 : DefaultThreadCount());
+  team.ForEach(std::size(tasks), [&](size_t task, size_t) { tasks[task](); });
 }
 
 template <typename Use>
@@ -46,31 +80,29 @@ auto UsePage(const Trace& trace, const HtmlExportOptions& options, const Use& us
   results.title = options.title.empty() ? "trace" : options.title;
   results.files = options.files.empty() ? std::vector{results.title} : options.files;
   results.producer = "opscope " OPSCOPE_VERSION;
-  results.quality = JudgeQuality(trace);
-  results.window = WindowOfSpans(trace);
-  results.steps = MeasureSteps(trace);
-  results.devices = MeasureDevices(trace);
-  results.advice = Advise(trace);
-  results.operators = SummarizeOps(trace);
-  const std::vector<uint8_t> works = SpansOfKinds(trace, {SpanKind::kKernel, SpanKind::kCopy, SpanKind::kSet}, true);
-  results.works = SummarizeOps(trace, {.selected = &works});
-  const std::vector<uint8_t> modules = SpansOfKinds(trace, {SpanKind::kModule}, false);
-  results.modules = SummarizeOps(trace, {.selected = &modules});
-  results.memory = MeasureMemoryUsage(trace);
-  if (options.baseline != nullptr) results.diff = DiffTraces(*options.baseline, trace);
-  results.trees = TreesOf(trace);
-  results.memory_curves = MeasureMemoryCurves(trace);
-  results.flows = ListFlows(trace);
-  const TimelineSpans timeline(trace);
-  results.timeline = &timeline;
-  results.append_arguments = SpanArguments(trace);
+  std::optional<TimelineSpans> timeline;
+  Compute(trace, options, &timeline, &results);
+  results.timeline = &*timeline;
+  SpanArguments arguments(trace);
+  results.append_argument_list = [&](ArgsId list, std::string* members) { arguments.AppendList(list, members); };
+  results.append_arguments = [&](uint32_t span, std::vector<IntegerArgument>* integers, std::string* members) {
+    arguments.AppendOwn(span, integers, members);
+  };
   return use(results);
 }
 
 }  // namespace
 
 AppendPageArguments PageArguments(const Trace& trace) {
-  return SpanArguments(trace);
+  return [&trace, arguments = SpanArguments(trace)](uint32_t span, std::string* members) mutable {
+    if (const ArgsId list = trace.spans().args[span]; list != ArgsId::kNone) arguments.AppendList(list, members);
+    std::vector<IntegerArgument> integers;
+    std::string own;
+    arguments.AppendOwn(span, &integers, &own);
+    if (!own.empty()) members->append(members->empty() ? "" : ",").append(own);
+    for (const IntegerArgument& argument : integers)
+      JsonMemberWriter(members).Int(argument.key, argument.value);
+  };
 }
 
 Result<std::string> HtmlText(const Trace& trace, const HtmlExportOptions& options) {

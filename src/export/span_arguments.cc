@@ -10,53 +10,79 @@
 
 namespace opscope {
 
-void SpanArguments::operator()(uint32_t span, std::string* members) const {
-  const SpanColumns& spans = trace_->spans();
-  const auto next = [&](std::string_view text) -> std::string& {
-    return members->append(members->empty() ? "" : ",").append(text);
-  };
-  if (const ArgsId id = spans.args[span]; id != ArgsId::kNone) {
-    next(texts_->values_types_strides(id));
-    next(texts_->dims(id));
-  }
-  const uint8_t flags = spans.flags[span];
-  const bool is_python = trace_->text(spans.category[span]) == "python_function";
-  if ((flags & span_flags::kUnfinished) != 0 && !is_python) next("\"finished\":false");
-  if (const std::string_view overload = trace_->text(spans.overload[span]); !overload.empty())
-    AppendJsonString(&next("\"opscope.overload\":"), overload);
-  if ((flags & span_flags::kStep) != 0) {
-    if (const std::optional<int64_t> number = steps_->Of(span)) AppendInt(&next("\"opscope.step\":"), *number);
-  }
-  if ((flags & span_flags::kAsync) != 0) next("\"opscope.async\":\"").append(AsyncReason(flags)).append("\"");
-  if (of_framework_) of_framework_(span, members);
-  if (const std::string_view extra = trace_->text(spans.extra[span]); !extra.empty()) {
-    if (AreJsonMembers(extra)) {
-      next(extra);
-    } else {
-      AppendJsonString(&next("\"extra\":"), extra);
-    }
-  }
-  if (is_python) AppendPythonCall(span, members);
-  if (spans.sequence[span] >= 0) {
-    AppendUint(&next("\"Fwd thread id\":"), spans.forward_thread[span]);
-    AppendInt(&next("\"Sequence number\":"), spans.sequence[span]);
-  }
-  if (spans.correlation[span] != 0) AppendUint(&next("\"correlation\":"), spans.correlation[span]);
-  if (spans.external_id[span] != 0) AppendUint(&next("\"External id\":"), spans.external_id[span]);
+namespace {
+
+std::string& NextMember(std::string_view key, std::string* members) {
+  return members->append(members->empty() ? "" : ",").append(key);
 }
 
-void SpanArguments::AppendPythonCall(uint32_t span, std::string* members) const {
+// Integers that a double holds go apart, others stay digits.
+void AddUint(std::string_view key, uint64_t value, std::vector<IntegerArgument>* integers, std::string* members) {
+  if (value <= uint64_t{1} << 53) {
+    integers->push_back({key, static_cast<int64_t>(value)});
+  } else {
+    AppendUint(&NextMember("\"", members).append(key).append("\":"), value);
+  }
+}
+
+}  // namespace
+
+void SpanArguments::AppendList(ArgsId list, std::string* members) const {
+  NextMember(texts_->values_types_strides(list), members);
+  NextMember(texts_->dims(list), members);
+}
+
+void SpanArguments::AppendOwn(uint32_t span, std::vector<IntegerArgument>* integers, std::string* members) {
+  const SpanColumns& spans = trace_->spans();
+  const uint8_t flags = spans.flags[span];
+  const bool is_python = python_function_ != StringId::kNone && spans.category[span] == python_function_;
+  if ((flags & span_flags::kUnfinished) != 0 && !is_python) NextMember("\"finished\":false", members);
+  if (const std::string_view overload = trace_->text(spans.overload[span]); !overload.empty())
+    AppendJsonString(&NextMember("\"opscope.overload\":", members), overload);
+  if ((flags & span_flags::kStep) != 0) {
+    if (const std::optional<int64_t> number = steps_->Of(span))
+      AppendInt(&NextMember("\"opscope.step\":", members), *number);
+  }
+  if ((flags & span_flags::kAsync) != 0)
+    NextMember("\"opscope.async\":\"", members).append(AsyncReason(flags)).append("\"");
+  if (of_framework_) of_framework_(span, members);
+  if (const std::string_view extra = trace_->text(spans.extra[span]); !extra.empty()) {
+    // Neighbours often have the same text.
+    if (spans.extra[span] != checked_extra_) {
+      checked_extra_ = spans.extra[span];
+      is_extra_valid_ = AreJsonMembers(extra);
+    }
+    if (is_extra_valid_) {
+      NextMember(extra, members);
+    } else {
+      AppendJsonString(&NextMember("\"extra\":", members), extra);
+    }
+  }
+  if (is_python) AppendPythonCall(span, integers, members);
+  if (spans.sequence[span] >= 0) {
+    AddUint("Fwd thread id", spans.forward_thread[span], integers, members);
+    AddUint("Sequence number", static_cast<uint64_t>(spans.sequence[span]), integers, members);
+  }
+  if (spans.correlation[span] != 0) AddUint("correlation", spans.correlation[span], integers, members);
+  if (spans.external_id[span] != 0) AddUint("External id", spans.external_id[span], integers, members);
+}
+
+void SpanArguments::AppendPythonCall(uint32_t span, std::vector<IntegerArgument>* integers, std::string* members) {
   const PythonCallColumns& calls = trace_->python_calls();
-  const auto found = std::lower_bound(calls.span.begin(), calls.span.end(), SpanId{span});
-  if (found == calls.span.end() || *found != SpanId{span}) return;
-  const auto call = static_cast<size_t>(found - calls.span.begin());
-  const auto next = [&](std::string_view key) -> std::string& {
-    return members->append(members->empty() ? "" : ",").append(key);
-  };
-  if (calls.thread[call] >= 0) AppendInt(&next("\"Python thread\":"), calls.thread[call]);
-  if (calls.module_id[call] >= 0) AppendInt(&next("\"Python module id\":"), calls.module_id[call]);
-  if (calls.caller[call] != 0) AppendUint(&next("\"Python parent id\":"), calls.caller[call]);
-  AppendUint(&next("\"Python id\":"), calls.id[call]);
+  constexpr size_t kNear = 8;
+  size_t at = python_call_;
+  for (size_t step = 0; step < kNear && at < calls.size() && calls.span[at] < SpanId{span}; ++step)
+    ++at;
+  if (at >= calls.size() || calls.span[at] != SpanId{span}) {
+    at = static_cast<size_t>(std::lower_bound(calls.span.begin(), calls.span.end(), SpanId{span}) - calls.span.begin());
+    if (at == calls.size() || calls.span[at] != SpanId{span}) return;
+  }
+  python_call_ = at;
+  if (calls.thread[at] >= 0) AddUint("Python thread", static_cast<uint64_t>(calls.thread[at]), integers, members);
+  if (calls.module_id[at] >= 0)
+    AddUint("Python module id", static_cast<uint64_t>(calls.module_id[at]), integers, members);
+  if (calls.caller[at] != 0) AddUint("Python parent id", calls.caller[at], integers, members);
+  AddUint("Python id", calls.id[at], integers, members);
 }
 
 }  // namespace opscope

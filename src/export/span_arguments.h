@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "export/argument_text.h"
 #include "export/chrome_own_members.h"
 #include "export/framework_members.h"
+#include "opscope/report/html.h"
 #include "opscope/trace.h"
 
 namespace opscope {
@@ -21,21 +23,28 @@ class SpanArguments {
  public:
   explicit SpanArguments(const Trace& trace)
       : trace_(&trace),
+        python_function_(trace.FindString("python_function").value_or(StringId::kNone)),
         texts_(std::make_shared<const ArgumentTexts>(trace)),
         steps_(std::make_shared<const OwnStepNumbers>(trace)) {
     if (const FrameworkMembers members = MegEngineMembersBesideKineto(trace)) of_framework_ = members();
   }
 
-  // Appends `"Input Dims": [[2]],"correlation":7`; nothing for a span without arguments.
-  void operator()(uint32_t span, std::string* members) const;
+  // Appends `"Input type": ["float"],"Input Dims": [[2]]`: what spans with this list have in common.
+  void AppendList(ArgsId list, std::string* members) const;
+  // Appends what else the span has, integers apart. Fastest where the rows of spans ascend.
+  void AppendOwn(uint32_t span, std::vector<IntegerArgument>* integers, std::string* members);
 
  private:
-  void AppendPythonCall(uint32_t span, std::string* members) const;
+  void AppendPythonCall(uint32_t span, std::vector<IntegerArgument>* integers, std::string* members);
 
   const Trace* trace_;
+  StringId python_function_;  // kNone: no span has this category
   std::shared_ptr<const ArgumentTexts> texts_;
   std::shared_ptr<const OwnStepNumbers> steps_;
   AppendSpanMembers of_framework_;  // null: none
+  size_t python_call_ = 0;          // of the span before
+  StringId checked_extra_ = StringId::kNone;
+  bool is_extra_valid_ = false;  // checked_extra_
 };
 
 }  // namespace opscope

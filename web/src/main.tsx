@@ -33,7 +33,8 @@ function start(root: HTMLElement, data: WebDocument, source: SpanSource, files: 
   };
   root.replaceChildren();
   render(<App page={{ document: data, origin, store, source, files, chosen, open }} />, root);
-  requestAnimationFrame(() => requestAnimationFrame(() => (document.documentElement.dataset["state"] = "ready")));
+  // A task that a frame posts runs once the frame is drawn, and does not wait for the next one.
+  requestAnimationFrame(() => setTimeout(() => (document.documentElement.dataset["state"] = "ready")));
 }
 
 function fail(root: HTMLElement, error: unknown): void {

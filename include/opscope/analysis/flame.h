@@ -12,9 +12,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,6 +75,9 @@ struct FoldOptions {
   // One entry per span (SpanFilter::Select): only spans with 1 add a value; paths
   // do not change. nullptr: all.
   const std::vector<uint8_t>* selected = nullptr;
+  // Most nodes of a tree, at least the root: the heaviest ones, of equally heavy ones
+  // the first. The others stay in the totals of the nodes above them.
+  size_t max_nodes = SIZE_MAX;
 };
 
 // The folded spans.
@@ -88,15 +93,21 @@ struct FlameTree {
   uint64_t other_spans = 0;
   // By track: the name of its node, "main", or "worker (17)" if several threads
   // have that name.
-  std::unique_ptr<const std::vector<std::string>> thread_names;
+  std::shared_ptr<const std::vector<std::string>> thread_names;
   // Spans deeper than kMaxFlameLevels; their value belongs to the last node of the
   // path.
   uint64_t deeper_spans = 0;
+  // Nodes beyond FoldOptions::max_nodes.
+  uint64_t folded_nodes = 0;
 };
 
 // O(spans). If the frames of stacks take the place of calls, also O(frames) per span
 // that has a stack.
 [[nodiscard]] FlameTree FoldSpans(const Trace& trace, FlameMetric metric = FlameMetric::kTime,
                                   const FoldOptions& options = {});
+// A tree per metric in one pass, which takes little longer than one of them. REQUIRES:
+// each metric once.
+[[nodiscard]] std::vector<FlameTree> FoldSpans(const Trace& trace, std::span<const FlameMetric> metrics,
+                                               const FoldOptions& options = {});
 
 }  // namespace opscope

@@ -33,6 +33,13 @@
 
 namespace opscope {
 
+// An argument of a span whose value is an integer of at most 2^53.
+struct IntegerArgument {
+  // Stays where it is as long as the trace.
+  std::string_view key;
+  int64_t value = 0;
+};
+
 // Everything that a page shows. The trace must outlive it.
 struct PageResults {
   const Trace* trace = nullptr;
@@ -58,8 +65,10 @@ struct PageResults {
   std::vector<TimelineFlow> flows;
   // The writer chooses levels of detail by how many bytes they take. The trace must outlive it.
   const TimelineSpans* timeline = nullptr;
-  // Appends the members of the object "args" that the Chrome JSON of the span has: `"a":1,"b":"x"`.
-  std::function<void(uint32_t span, std::string* members)> append_arguments;
+  // Append members of the object "args" that the Chrome JSON of a span has: `"a":1,"b":"x"`. Those that spans have in
+  // common by their argument list; those of the span alone, integers apart. Rows of spans usually ascend. Empty: none.
+  std::function<void(ArgsId list, std::string* members)> append_argument_list;
+  std::function<void(uint32_t span, std::vector<IntegerArgument>* integers, std::string* members)> append_arguments;
 };
 
 // The colours of a page.

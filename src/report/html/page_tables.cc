@@ -205,8 +205,32 @@ const ResultDescription& PageProblemResult() {
   return description;
 }
 
+namespace {
+
+// All tables whole; false: they take more than max_bytes.
+bool AppendWholeTables(const std::vector<PageTable>& tables, size_t max_bytes, PageStrings* strings, std::string* out) {
+  const size_t begin = out->size();
+  JsonObject object(out);
+  for (const PageTable& page : tables) {
+    AppendPageTable(page, page.table.size(), strings, &object.Key(page.key));
+    if (out->size() - begin + strings->late_bytes() <= max_bytes) continue;
+    strings->TakeBack();
+    out->resize(begin);
+    return false;
+  }
+  object.Close();
+  strings->Keep();
+  return true;
+}
+
+}  // namespace
+
 void AppendPageTables(const PageResults& results, size_t max_bytes, PageStrings* strings, std::string* out) {
   const std::vector<PageTable> tables = TablesOf(results);
+  const bool may_fit = std::all_of(tables.begin(), tables.end(), [&](const PageTable& table) {
+    return table.table.size() <= max_bytes / (2 * table.table.description().columns.size());
+  });
+  if (may_fit && AppendWholeTables(tables, max_bytes, strings, out)) return;
   // Bytes of each table with all rows, but for those that cannot fit, as a cell takes two bytes.
   std::vector<size_t> rows, order;
   std::vector<size_t> bytes;

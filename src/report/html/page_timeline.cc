@@ -3,26 +3,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <numeric>
-#include <span>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
-#include "base/json_members.h"
 #include "base/json_object.h"
-#include "base/saturating.h"
 #include "opscope/analysis/contents.h"
 #include "report/html/integer_column.h"
+#include "report/html/page_arguments.h"
 #include "report/html/page_parts.h"
 
 namespace opscope {
 namespace {
 
-using NamedColumns = std::span<const std::pair<std::string_view, const IntegerColumn*>>;
-
-void AppendColumnMembers(NamedColumns columns, JsonObject* object) {
-  for (const auto& [key, column] : columns)
-    column->AppendJson(&object->Key(key));
-}
+// The columns of an object of the document, by key.
+using ColumnsByKey = std::vector<std::pair<std::string_view, IntegerColumn*>>;
 
 class SpansWriter {
  public:
@@ -34,19 +29,41 @@ class SpansWriter {
         strings_(strings),
         out_(out) {}
 
+  // Columns are collected first, as texts get their numbers in a fixed order, then compressed by several threads.
   void Write() {
+    const ColumnsByKey kept = CollectKept(), folded = CollectFolded();
+    PageArguments arguments(results_, levels_.kept, limits_.argument_bytes, strings_);
+    const ColumnsByKey stacks = CollectStacks(), flows = CollectFlows();
+    std::vector<IntegerColumn*> columns;
+    for (const ColumnsByKey& part : {kept, folded, stacks, flows}) {
+      for (const auto& [key, column] : part)
+        columns.push_back(column);
+    }
+    arguments.AddColumns(&columns);
+    CompressColumns(std::move(columns));
     AppendTracks();
-    AppendKept();
-    AppendFolded();
-    AppendArguments();
-    AppendStacks();
-    AppendFlows();
+    AppendObject("kept", kept, {});
+    AppendObject("folded", folded, {"spans", levels_.folded_spans}, {"longest_ns", levels_.longest_folded_ns});
+    arguments.AppendJson(&JsonMemberWriter(out_).Key("arguments"));
+    AppendObject("stacks", stacks, {"left_out", stacks_left_out_});
+    AppendObject("flows", flows, {"left_out", results_.flows.size() - flow_kind_.size()});
     JsonMemberWriter(out_)
         .Uint("left_out_tracks", levels_.left_out_tracks)
         .Uint("left_out_spans", levels_.left_out_spans);
   }
 
  private:
+  // With a number and a time, unless their keys are "".
+  void AppendObject(std::string_view name, const ColumnsByKey& columns, std::pair<std::string_view, uint64_t> number,
+                    std::pair<std::string_view, int64_t> time = {}) {
+    JsonObject object(&JsonMemberWriter(out_).Key(name));
+    for (const auto& [key, column] : columns)
+      column->AppendJson(&object.Key(key));
+    if (!number.first.empty()) object.Uint(number.first, number.second);
+    if (!time.first.empty()) AppendPageInteger(time.second, &object.Key(time.first));
+    object.Close();
+  }
+
   void AppendTracks() {
     const TrackColumns& tracks = trace_.tracks();
     const std::vector<ListedThread> threads = ListThreads(trace_);
@@ -87,45 +104,37 @@ class SpansWriter {
     return rows;
   }
 
-  void AppendKept() {
+  ColumnsByKey CollectKept() {
     const SpanColumns& spans = trace_.spans();
-    IntegerColumn start(IntegerColumn::kDeltas), duration, covered, depth(IntegerColumn::kDeltas), name, category;
     for (size_t i = 0; i < levels_.kept.size(); ++i) {
       const uint32_t span = levels_.kept[i];
-      start.Add(spans.start[span].ns);
-      duration.Add(spans.duration[span].ns);
-      covered.Add(levels_.covered_ns[i]);
-      depth.Add(levels_.row[i]);
-      name.Add(strings_->Of(spans.name[span]));
-      category.Add(strings_->Of(spans.category[span]));
+      start_.Add(spans.start[span].ns);
+      duration_.Add(spans.duration[span].ns);
+      covered_.Add(levels_.covered_ns[i]);
+      depth_.Add(levels_.row[i]);
+      name_.Add(strings_->Of(spans.name[span]));
+      category_.Add(strings_->Of(spans.category[span]));
     }
-    JsonObject object(&JsonMemberWriter(out_).Key("kept"));
-    const std::pair<std::string_view, const IntegerColumn*> columns[] = {
-        {"start", &start}, {"duration", &duration}, {"covered", &covered},
-        {"depth", &depth}, {"name", &name},         {"category", &category}};
-    AppendColumnMembers(columns, &object);
-    object.Close();
+    return {{"start", &start_}, {"duration", &duration_}, {"covered", &covered_},
+            {"depth", &depth_}, {"name", &name_},         {"category", &category_}};
   }
 
-  void AppendFolded() {
-    IntegerColumn track, depth, start(IntegerColumn::kDeltas), duration, count;
+  ColumnsByKey CollectFolded() {
     size_t number = 0;  // of the track among those that the page has
     for (const FoldedSpans& block : levels_.folded) {
       while (levels_.tracks[number] != block.track)
         ++number;
-      track.Add(static_cast<int64_t>(number));
-      depth.Add(block.row);
-      start.Add(block.start_ns);
-      duration.Add(block.duration_ns);
-      count.Add(static_cast<int64_t>(block.count));
+      block_track_.Add(static_cast<int64_t>(number));
+      block_depth_.Add(block.row);
+      block_start_.Add(block.start_ns);
+      block_duration_.Add(block.duration_ns);
+      block_count_.Add(static_cast<int64_t>(block.count));
     }
-    JsonObject object(&JsonMemberWriter(out_).Key("folded"));
-    object.Uint("spans", levels_.folded_spans);
-    AppendPageInteger(levels_.longest_folded_ns, &object.Key("longest_ns"));
-    const std::pair<std::string_view, const IntegerColumn*> columns[] = {
-        {"track", &track}, {"depth", &depth}, {"start", &start}, {"duration", &duration}, {"count", &count}};
-    AppendColumnMembers(columns, &object);
-    object.Close();
+    return {{"track", &block_track_},
+            {"depth", &block_depth_},
+            {"start", &block_start_},
+            {"duration", &block_duration_},
+            {"count", &block_count_}};
   }
 
   // Positions of kept spans, the longest span first: what does not fit lacks at the shortest ones.
@@ -137,61 +146,6 @@ class SpansWriter {
       return spans.duration[levels_.kept[a]] > spans.duration[levels_.kept[b]];
     });
     return order;
-  }
-
-  struct ArgumentRow {
-    uint32_t kept, key, value;
-  };
-
-  void AppendArguments() {
-    std::vector<ArgumentRow> rows;
-    uint64_t left_out = 0;
-    // A row costs some bytes in the columns besides its texts.
-    constexpr size_t kRowBytes = 4;
-    const size_t before = strings_->bytes();
-    if (results_.append_arguments) {
-      std::string members, key;
-      for (const uint32_t kept : ByLength()) {
-        members.clear();
-        results_.append_arguments(levels_.kept[kept], &members);
-        if (members.empty()) continue;
-        if (strings_->bytes() - before + rows.size() * kRowBytes > limits_.argument_bytes) {
-          ++left_out;
-          continue;
-        }
-        ForEachJsonMember(members, [&](std::string_view quoted, std::string_view value) {
-          rows.push_back({kept, strings_->Of(DecodeKey(quoted, &key)), strings_->Of(value)});
-          return true;
-        });
-      }
-    }
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const ArgumentRow& a, const ArgumentRow& b) { return a.kept < b.kept; });
-    IntegerColumn span(IntegerColumn::kDeltas), keys, values;
-    for (const ArgumentRow& row : rows) {
-      span.Add(row.kept);
-      keys.Add(row.key);
-      values.Add(row.value);
-    }
-    JsonObject object(&JsonMemberWriter(out_).Key("arguments"));
-    const std::pair<std::string_view, const IntegerColumn*> columns[] = {
-        {"span", &span}, {"key", &keys}, {"value", &values}};
-    AppendColumnMembers(columns, &object);
-    object.Uint("left_out", left_out);
-    object.Close();
-  }
-
-  // A key between its quotes as a text; keys with escapes are rare and stay as they are spelt, but for quotes.
-  static std::string_view DecodeKey(std::string_view quoted, std::string* key) {
-    if (quoted.find('\\') == quoted.npos) return quoted;
-    key->clear();
-    for (size_t at = 0; at < quoted.size(); ++at) {
-      const bool is_escape = quoted[at] == '\\' && at + 1 < quoted.size() &&
-                             (quoted[at + 1] == '"' || quoted[at + 1] == '\\' || quoted[at + 1] == '/');
-      if (is_escape) ++at;
-      *key += quoted[at];
-    }
-    return *key;
   }
 
   // Frames outermost first, a line each.
@@ -206,57 +160,48 @@ class SpansWriter {
     return text;
   }
 
-  void AppendStacks() {
-    IntegerColumn span(IntegerColumn::kDeltas), stack;
-    uint64_t left_out = 0;
-    if (trace_.stacks().size() > 0) {
-      std::vector<std::pair<uint32_t, uint32_t>> rows;
-      std::unordered_map<uint32_t, uint32_t> numbers;  // of texts, by StackId
-      const size_t before = strings_->bytes();
-      for (const uint32_t kept : ByLength()) {
-        const StackId id = trace_.spans().stack[levels_.kept[kept]];
-        if (id == StackId::kNone) continue;
-        auto found = numbers.find(Row(id));
-        const bool has_room = strings_->bytes() - before + 4 * rows.size() <= limits_.stack_bytes;
-        if (!has_room) {
-          ++left_out;
-          continue;
-        }
-        if (found == numbers.end()) found = numbers.emplace(Row(id), strings_->Of(StackText(id))).first;
-        rows.emplace_back(kept, found->second);
+  ColumnsByKey CollectStacks() {
+    const ColumnsByKey columns = {{"span", &stack_span_}, {"stack", &stack_}};
+    if (trace_.stacks().size() == 0) return columns;
+    std::vector<std::pair<uint32_t, uint32_t>> rows;
+    std::unordered_map<uint32_t, uint32_t> numbers;  // of texts, by StackId
+    const size_t before = strings_->bytes();
+    for (const uint32_t kept : ByLength()) {
+      const StackId id = trace_.spans().stack[levels_.kept[kept]];
+      if (id == StackId::kNone) continue;
+      auto found = numbers.find(Row(id));
+      if (strings_->bytes() - before + 4 * rows.size() > limits_.stack_bytes) {
+        ++stacks_left_out_;
+        continue;
       }
-      std::sort(rows.begin(), rows.end());
-      for (const auto& [kept, number] : rows) {
-        span.Add(kept);
-        stack.Add(number);
-      }
+      if (found == numbers.end()) found = numbers.emplace(Row(id), strings_->Of(StackText(id))).first;
+      rows.emplace_back(kept, found->second);
     }
-    JsonObject object(&JsonMemberWriter(out_).Key("stacks"));
-    const std::pair<std::string_view, const IntegerColumn*> columns[] = {{"span", &span}, {"stack", &stack}};
-    AppendColumnMembers(columns, &object);
-    object.Uint("left_out", left_out);
-    object.Close();
+    std::sort(rows.begin(), rows.end());
+    for (const auto& [kept, number] : rows) {
+      stack_span_.Add(kept);
+      stack_.Add(number);
+    }
+    return columns;
   }
 
-  void AppendFlows() {
-    IntegerColumn kind, from(IntegerColumn::kDeltas), to(IntegerColumn::kDeltas);
-    const auto number_of = [&](uint32_t span) {
+  ColumnsByKey CollectFlows() {
+    // As long as all spans are kept, a span's number is its row.
+    const bool keeps_all = levels_.kept.size() == trace_.spans().size();
+    const auto number_of = [&](uint32_t span) -> ptrdiff_t {
+      if (keeps_all) return span;
       const auto found = std::lower_bound(levels_.kept.begin(), levels_.kept.end(), span);
       return found != levels_.kept.end() && *found == span ? found - levels_.kept.begin() : -1;
     };
     for (const TimelineFlow& flow : results_.flows) {
-      if (kind.size() >= limits_.flows) break;
+      if (flow_kind_.size() >= limits_.flows) break;
       const ptrdiff_t begin = number_of(flow.from), end = number_of(flow.to);
       if (begin < 0 || end < 0) continue;
-      kind.Add(static_cast<int64_t>(flow.kind));
-      from.Add(begin);
-      to.Add(end);
+      flow_kind_.Add(static_cast<int64_t>(flow.kind));
+      flow_from_.Add(begin);
+      flow_to_.Add(end);
     }
-    JsonObject object(&JsonMemberWriter(out_).Key("flows"));
-    const std::pair<std::string_view, const IntegerColumn*> columns[] = {{"kind", &kind}, {"from", &from}, {"to", &to}};
-    AppendColumnMembers(columns, &object);
-    object.Uint("left_out", results_.flows.size() - kind.size());
-    object.Close();
+    return {{"kind", &flow_kind_}, {"from", &flow_from_}, {"to", &flow_to_}};
   }
 
   const PageResults& results_;
@@ -266,6 +211,11 @@ class SpansWriter {
   PageStrings* strings_;
   std::string* out_;
   size_t block_ = 0;  // the next of levels_.folded
+  uint64_t stacks_left_out_ = 0;
+  IntegerColumn start_{IntegerColumn::kDeltas}, duration_, covered_, depth_{IntegerColumn::kDeltas}, name_, category_;
+  IntegerColumn block_track_, block_depth_, block_start_{IntegerColumn::kDeltas}, block_duration_, block_count_;
+  IntegerColumn stack_span_{IntegerColumn::kDeltas}, stack_;
+  IntegerColumn flow_kind_, flow_from_{IntegerColumn::kDeltas}, flow_to_{IntegerColumn::kDeltas};
 };
 
 struct NameCount {
@@ -303,8 +253,8 @@ void AppendPageNames(const PageResults& results, size_t max_bytes, PageStrings* 
       count.Add(static_cast<int64_t>(names[i].count));
     }
     JsonObject object(&JsonMemberWriter(out).Key("names"));
-    const std::pair<std::string_view, const IntegerColumn*> columns[] = {{"name", &name}, {"count", &count}};
-    AppendColumnMembers(columns, &object);
+    name.AppendJson(&object.Key("name"));
+    count.AppendJson(&object.Key("count"));
     object.Uint("left_out", names.size() - most).Uint("left_out_spans", spans);
     object.Close();
     const size_t bytes = out->size() - begin + strings->late_bytes();

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <functional>
+#include <utility>
+#include <vector>
 
 #include "base/json_object.h"
 #include "report/html/integer_column.h"
@@ -14,30 +16,36 @@ namespace {
 constexpr std::string_view kTreeMetrics[] = {"time", "device_time", "memory", "flops", "count"};
 constexpr std::string_view kTreeUnits[] = {"time", "time", "bytes", "amount", "number"};
 
-// Least total of the heaviest `most` nodes, so that at most so many are heavier or equal.
-int64_t LeastTotal(const FlameTree& tree, size_t most) {
-  if (tree.nodes.size() <= most) return INT64_MIN;
-  std::vector<int64_t> totals;
-  totals.reserve(tree.nodes.size());
+// A tree with the heaviest `most` nodes of another one; of equally heavy ones the first, which have their parents.
+std::vector<bool> HeaviestNodes(const FlameTree& tree, size_t most) {
+  std::vector<bool> is_kept(tree.nodes.size(), true);
+  if (tree.nodes.size() <= most) return is_kept;
+  most = std::max<size_t>(1, most);
+  std::vector<int64_t> falling;
+  falling.reserve(tree.nodes.size());
   for (const FlameNode& node : tree.nodes)
-    totals.push_back(node.total);
-  std::nth_element(totals.begin(), totals.begin() + static_cast<ptrdiff_t>(most), totals.end(), std::greater<>());
-  const int64_t first_left_out = totals[most];
-  return first_left_out == INT64_MAX ? INT64_MAX : first_left_out + 1;
+    falling.push_back(node.total);
+  std::nth_element(falling.begin(), falling.begin() + static_cast<ptrdiff_t>(most - 1), falling.end(),
+                   std::greater<>());
+  const int64_t least = falling[most - 1];
+  auto of_least = static_cast<ptrdiff_t>(most) - std::count_if(tree.nodes.begin(), tree.nodes.end(),
+                                                               [&](const auto& node) { return node.total > least; });
+  for (size_t i = 0; i < tree.nodes.size(); ++i) {
+    const int64_t total = tree.nodes[i].total;
+    is_kept[i] = total > least || (total == least && of_least-- > 0);
+  }
+  return is_kept;
 }
 
 void AppendPageTree(const FlameTree& tree, size_t most, PageStrings* strings, std::string* out) {
-  const int64_t least = LeastTotal(tree, most);
+  const std::vector<bool> is_kept = HeaviestNodes(tree, most);
   IntegerColumn name, parent, kind, count, total, self;
   std::vector<uint32_t> number(tree.nodes.size(), 0);
   uint32_t kept = 0;
   for (size_t i = 0; i < tree.nodes.size(); ++i) {
     const FlameNode& node = tree.nodes[i];
     const bool is_root = i == 0;
-    if (!is_root && (node.total < least || number[node.parent] == UINT32_MAX)) {
-      number[i] = UINT32_MAX;
-      continue;
-    }
+    if (!is_kept[i]) continue;
     number[i] = kept++;
     name.Add(strings->Of(node.name));
     parent.Add(is_root ? 0 : number[node.parent]);
@@ -46,6 +54,7 @@ void AppendPageTree(const FlameTree& tree, size_t most, PageStrings* strings, st
     total.Add(node.total);
     self.Add(node.self);
   }
+  CompressColumns({&name, &parent, &kind, &count, &total, &self});
   JsonObject object(out);
   object.Text("metric", kTreeMetrics[static_cast<size_t>(tree.metric)]);
   object.Text("unit", kTreeUnits[static_cast<size_t>(tree.metric)]);
@@ -53,7 +62,7 @@ void AppendPageTree(const FlameTree& tree, size_t most, PageStrings* strings, st
       {"name", &name}, {"parent", &parent}, {"kind", &kind}, {"count", &count}, {"total", &total}, {"self", &self}};
   for (const auto& [key, column] : columns)
     column->AppendJson(&object.Key(key));
-  object.Uint("folded", tree.nodes.size() - kept);
+  object.Uint("folded", tree.folded_nodes + (tree.nodes.size() - kept));
   object.Close();
 }
 

@@ -6,13 +6,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type CounterPlace, counterShape, forVisible, kCounter, kGap, kRow, kScale, ticksOf, type TrackPlace } from "../layout/timeline_layout.ts";
 import type { Range } from "../model/address.ts";
-import { timeText, visibleText } from "../model/numbers.ts";
+import { timeText } from "../model/numbers.ts";
 import { hueOf } from "../model/palette.ts";
 import type { FoundSpan } from "../model/span_source.ts";
 import type { Spans } from "../model/spans.ts";
 import type { Piece } from "../model/window_cache.ts";
-import { beginPicture, clipText, letterWidth } from "./canvas.ts";
+import { beginPicture } from "./canvas.ts";
 import type { Colours } from "./colours.ts";
+import { labelsOf, NameLabels } from "./name_labels.ts";
 
 // Narrower spans have no text.
 const kNarrowestText = 26;
@@ -41,14 +42,13 @@ export function drawTimeline(canvas: HTMLCanvasElement, picture: TimelinePicture
   const context = beginPicture(canvas, width, height);
   if (context === null) return;
   drawLines(context, picture);
-  const letter = letterWidth(context);
   for (const place of picture.places) {
     const top = place.top - picture.scrollTop + kScale;
     if (top + place.height < kScale || top > height) continue;
     const layers = picture.layers(place.track);
     for (const layer of layers) {
       if (layers.length === 1) {
-        drawTrack(context, picture, layer.spans, place, top, letter);
+        drawTrack(context, picture, layer.spans, place, top);
         continue;
       }
       context.save();
@@ -56,12 +56,12 @@ export function drawTimeline(canvas: HTMLCanvasElement, picture: TimelinePicture
       const left = toX(picture, layer.range.start);
       context.rect(left, top, toX(picture, layer.range.end) - left, place.height);
       context.clip();
-      drawTrack(context, picture, layer.spans, place, top, letter);
+      drawTrack(context, picture, layer.spans, place, top);
       context.restore();
     }
   }
-  if (picture.hovered !== null) drawMarked(context, picture, picture.hovered, false, letter);
-  if (picture.selected !== null) drawMarked(context, picture, picture.selected, true, letter);
+  if (picture.hovered !== null) drawMarked(context, picture, picture.hovered, false);
+  if (picture.selected !== null) drawMarked(context, picture, picture.selected, true);
   for (const place of picture.counters) drawCounter(context, picture, place);
   drawFlows(context, picture);
   if (picture.selection !== null) drawSelection(context, picture, picture.selection);
@@ -98,8 +98,9 @@ function drawScale(context: CanvasRenderingContext2D, picture: TimelinePicture):
   }
 }
 
-function drawTrack(context: CanvasRenderingContext2D, picture: TimelinePicture, spans: Spans, place: TrackPlace, top: number, letter: number): void {
+function drawTrack(context: CanvasRenderingContext2D, picture: TimelinePicture, spans: Spans, place: TrackPlace, top: number): void {
   const { range, width, colours } = picture;
+  const labels = labelsOf(spans.strings);
   const matches = picture.matches(spans);
   const first = spans.firstRow[place.track]!;
   const last = spans.firstRow[place.track + 1]!;
@@ -113,52 +114,86 @@ function drawTrack(context: CanvasRenderingContext2D, picture: TimelinePicture, 
       context.fillRect(left, y + kRow / 2 - 2, Math.max(1, length), 4);
     });
     context.globalAlpha = 1;
-    forVisible(spans.rows, row, spans.start, spans.duration, range, width, (span, left, length) => {
-      const name = spans.name[span]!;
-      drawSpan(context, picture, spans.strings[name] ?? "", matches === null ? null : matches[name] === 1, left, y, length, letter);
-    });
+    drawRow(context, picture, spans, matches, row, y, labels);
   }
 }
 
-function drawSpan(
+// Boxes first, by colour, then texts and outlines: every change of the colour ends a batch of the canvas. Many rows have
+// more spans than pixels, so what is drawn of a span is kept in arrays, not in objects.
+const kBoxes = { spans: [] as number[], lefts: [] as number[], widths: [] as number[], next: [] as number[] };
+
+function drawRow(
   context: CanvasRenderingContext2D,
   picture: TimelinePicture,
-  name: string,
+  spans: Spans,
   // null: there is no search.
-  found: boolean | null,
-  start: number,
+  matches: Uint8Array | null,
+  row: number,
   top: number,
-  length: number,
-  letter: number,
+  labels: NameLabels,
 ): void {
   const { colours } = picture;
+  const { spans: shown, lefts, widths, next } = kBoxes;
+  const groups = 2 * colours.hues.length; // a colour, without and with a match
+  const heads = new Int32Array(groups).fill(-1); // the last box of each; `next` has the one before it
+  let count = 0;
+  forVisible(spans.rows, row, spans.start, spans.duration, picture.range, picture.width, (span, start, length) => {
+    const left = Math.max(-2, start);
+    const right = Math.min(picture.width + 2, start + Math.max(1, length));
+    const name = spans.name[span]!;
+    const group = 2 * labels.hue(name) + (matches === null || matches[name] === 1 ? 1 : 0);
+    shown[count] = span;
+    lefts[count] = left;
+    widths[count] = right - left - (right - left > 3 ? 0.75 : 0);
+    next[count] = heads[group]!;
+    heads[group] = count++;
+  });
+  for (let group = 0; group < groups; ++group) {
+    if (heads[group]! < 0) continue;
+    context.globalAlpha = group % 2 === 1 ? 1 : 0.22;
+    context.fillStyle = colours.hues[group >> 1]!;
+    for (let at = heads[group]!; at >= 0; at = next[at]!) context.fillRect(lefts[at]!, top, widths[at]!, kRow - 2);
+  }
+  context.globalAlpha = 1;
+  for (let at = 0; at < count; ++at) {
+    const span = shown[at]!;
+    const name = spans.name[span]!;
+    const isFound = matches !== null && matches[name] === 1;
+    if (isFound && widths[at]! > 3) {
+      context.strokeStyle = colours.accent;
+      context.lineWidth = 1.25;
+      context.strokeRect(lefts[at]! + 0.5, top + 0.5, Math.max(1, widths[at]! - 1), kRow - 3);
+    }
+    if (widths[at]! < kNarrowestText) continue;
+    const begin = Math.max(lefts[at]!, 0) + 4;
+    const text = labels.fit(context, name, lefts[at]! + widths[at]! - begin - 4);
+    if (text === "") continue;
+    context.fillStyle = matches === null || isFound ? colours.hueInk : colours.ink;
+    context.fillText(text, begin, top + kRow / 2 - 0.5);
+  }
+}
+
+// A span with its name, for one that stands alone.
+function drawBox(context: CanvasRenderingContext2D, picture: TimelinePicture, name: string, start: number, top: number, length: number): void {
   const left = Math.max(-2, start);
   const right = Math.min(picture.width + 2, start + Math.max(1, length));
   const width = right - left - (right - left > 3 ? 0.75 : 0);
-  const isMatch = found !== false;
-  context.globalAlpha = isMatch ? 1 : 0.22;
-  context.fillStyle = colours.hues[hueOf(name)]!;
+  context.fillStyle = picture.colours.hues[hueOf(name)]!;
   context.fillRect(left, top, width, kRow - 2);
-  context.globalAlpha = 1;
-  if (found === true && width > 3) {
-    context.strokeStyle = colours.accent;
-    context.lineWidth = 1.25;
-    context.strokeRect(left + 0.5, top + 0.5, Math.max(1, width - 1), kRow - 3);
-  }
   if (width < kNarrowestText) return;
-  context.fillStyle = isMatch ? colours.hueInk : colours.ink;
   const begin = Math.max(left, 0) + 4;
-  context.fillText(clipText(context, visibleText(name.slice(0, 200)), right - begin - 4, letter), begin, top + kRow / 2 - 0.5);
+  context.fillStyle = picture.colours.hueInk;
+  context.fillText(new NameLabels([name]).fit(context, 0, right - begin - 4), begin, top + kRow / 2 - 0.5);
 }
 
 // The selected span, or the one under the pointer. No layer need have it.
-function drawMarked(context: CanvasRenderingContext2D, picture: TimelinePicture, span: FoundSpan, isSelected: boolean, letter: number): void {
+function drawMarked(context: CanvasRenderingContext2D, picture: TimelinePicture, span: FoundSpan, isSelected: boolean): void {
   const { start, duration } = span.key;
   const top = topOf(picture, span);
   const left = toX(picture, start);
   const length = toX(picture, start + duration) - left;
   if (top + kRow < kScale || top > picture.height || left + Math.max(1, length) < 0 || left > picture.width) return;
-  drawSpan(context, picture, span.name, null, left, top, length, letter);
+  drawBox(context, picture, span.name, left, top, length);
   const from = Math.max(-2, left);
   const to = Math.min(picture.width + 2, left + Math.max(2, length));
   context.strokeStyle = isSelected ? picture.colours.ink : picture.colours.accent;

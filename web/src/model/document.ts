@@ -118,8 +118,16 @@ export interface TimelineData {
     duration: PackedColumn;
     count: PackedColumn;
   };
-  // By index of the kept span, ascending. `value` is the index of a JSON text.
-  arguments: { span: PackedColumn; key: PackedColumn; value: PackedColumn; left_out: number };
+  // By index of the kept span, ascending. `value` is the index of a JSON text. Spans share lists; the rows of a list are
+  // those with its number in `row_list`.
+  arguments: {
+    span: PackedColumn;
+    key: PackedColumn;
+    value: PackedColumn;
+    lists: { span: PackedColumn; list: PackedColumn; row_list: PackedColumn; row_key: PackedColumn; row_value: PackedColumn };
+    integers: { key: number; span: PackedColumn; value: PackedColumn }[];
+    left_out: number;
+  };
   // Call stack of kept spans: one frame per line, outermost first.
   stacks?: { span: PackedColumn; stack: PackedColumn };
   // Kind 0 launch, 1 fwdbwd, 2 async, 3 other; indices of kept spans.

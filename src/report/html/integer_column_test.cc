@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/html/integer_column.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace opscope {
+namespace {
+
+std::string JsonOf(const IntegerColumn& column) {
+  std::string json;
+  column.AppendJson(&json);
+  return json;
+}
+
+TEST(IntegerColumn, IsTheSameWhetherItIsCompressedBeforeItIsWrittenOrThen) {
+  std::mt19937_64 random(1);
+  std::vector<IntegerColumn> columns;
+  for (size_t i = 0; i < 40; ++i) {
+    IntegerColumn& column = columns.emplace_back(i % 2 == 0 ? IntegerColumn::kDeltas : IntegerColumn::kValues);
+    for (size_t n = i < 5 ? i : i * 1000; n > 0; --n)
+      column.Add(static_cast<int64_t>(random() >> (random() % 64)));
+  }
+  std::vector<IntegerColumn> compressed = columns;
+  std::vector<IntegerColumn*> pointers;
+  for (IntegerColumn& column : compressed)
+    pointers.push_back(&column);
+  CompressColumns(pointers);
+  for (size_t i = 0; i < columns.size(); ++i)
+    EXPECT_EQ(JsonOf(compressed[i]), JsonOf(columns[i]));
+}
+
+TEST(IntegerColumn, WithoutValuesHasNoBytes) {
+  EXPECT_EQ(JsonOf(IntegerColumn(IntegerColumn::kDeltas)), R"({"n":0,"d":0,"z":""})");
+}
+
+}  // namespace
+}  // namespace opscope
