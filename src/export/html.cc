@@ -12,6 +12,7 @@
 #include "base/catch_bad_alloc.h"
 #include "export/span_arguments.h"
 #include "export/writers.h"
+#include "opscope/analysis/modules.h"
 #include "opscope/export/output_file.h"
 
 namespace opscope {
@@ -29,14 +30,50 @@ std::vector<uint8_t> SpansOfKinds(const Trace& trace, std::initializer_list<Span
   return selected;
 }
 
-std::vector<FlameTree> TreesOf(const Trace& trace) {
-  std::vector<FlameTree> trees;
+void AddTrees(const Trace& trace, const Trace* baseline, PageResults* results) {
   for (const FlameMetric metric :
        {FlameMetric::kTime, FlameMetric::kDeviceTime, FlameMetric::kMemory, FlameMetric::kFlops}) {
     FlameTree tree = FoldSpans(trace, metric, {.threads = ThreadNodes::kNever});
-    if (metric == FlameMetric::kTime || tree.nodes[0].total > 0) trees.push_back(std::move(tree));
+    const bool has_values = metric == FlameMetric::kTime || tree.nodes[0].total > 0;
+    if (baseline != nullptr) {
+      const FlameTree base = FoldSpans(*baseline, metric, {.threads = ThreadNodes::kNever});
+      if (has_values || base.nodes[0].total > 0) results->tree_diffs.push_back(DiffFlameTrees(tree, base));
+    }
+    if (has_values) results->trees.push_back(std::move(tree));
   }
-  return trees;
+}
+
+// False: no span has the key, which is cheaper to find out than the summary.
+bool MayHaveKey(const Trace& trace, GroupKey key) {
+  const auto is_call = [](SpanKind kind) {
+    return kind == SpanKind::kPythonFunction || kind == SpanKind::kCFunction || kind == SpanKind::kModule;
+  };
+  const auto& kinds = trace.spans().kind;
+  if (key == GroupKey::kShape) return trace.argument_list_count() > 0;
+  if (key == GroupKey::kModule) return FindModules(trace).has_modules();
+  return trace.stacks().size() > 0 || std::any_of(kinds.begin(), kinds.end(), is_call);
+}
+
+// The summary by name and one more key; without rows if no span has the key. A page has no room for more than
+// max_bytes of texts.
+OpSummary GroupedBy(const Trace& trace, GroupKey key, size_t max_bytes) {
+  OpSummary summary;
+  summary.key_names.emplace_back(GroupKeyNames()[static_cast<size_t>(key)]);
+  if (!MayHaveKey(trace, key)) return summary;
+  summary = SummarizeOps(trace, {.group_by = {GroupKey::kName, key}, .max_key_bytes = 2 * max_bytes});
+  const auto has_key = [](const OpSummaryRow& row) { return !row.keys[0].empty(); };
+  if (std::none_of(summary.rows.begin(), summary.rows.end(), has_key)) summary.rows.clear();
+  return summary;
+}
+
+// Without rows if none has FLOPs or bytes.
+RooflineReport RooflineOf(const Trace& trace) {
+  RooflineReport report;
+  if (trace.argument_list_count() == 0) return report;
+  report = MeasureRoofline(trace);
+  const auto is_known = [](const RooflineRow& row) { return row.flops.value_or(0) > 0 || row.bytes.value_or(0) > 0; };
+  if (std::none_of(report.rows.begin(), report.rows.end(), is_known)) report.rows.clear();
+  return report;
 }
 
 template <typename Use>
@@ -56,9 +93,13 @@ auto UsePage(const Trace& trace, const HtmlExportOptions& options, const Use& us
   results.works = SummarizeOps(trace, {.selected = &works});
   const std::vector<uint8_t> modules = SpansOfKinds(trace, {SpanKind::kModule}, false);
   results.modules = SummarizeOps(trace, {.selected = &modules});
+  results.operators_by_shape = GroupedBy(trace, GroupKey::kShape, options.page.max_bytes);
+  results.operators_by_stack = GroupedBy(trace, GroupKey::kStack, options.page.max_bytes);
+  results.operators_by_module = GroupedBy(trace, GroupKey::kModule, options.page.max_bytes);
+  results.roofline = RooflineOf(trace);
   results.memory = MeasureMemoryUsage(trace);
   if (options.baseline != nullptr) results.diff = DiffTraces(*options.baseline, trace);
-  results.trees = TreesOf(trace);
+  AddTrees(trace, options.baseline, &results);
   results.memory_curves = MeasureMemoryCurves(trace);
   results.flows = ListFlows(trace);
   const TimelineSpans timeline(trace);
