@@ -6,12 +6,14 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { drawTimeline } from "../draw/timeline_canvas.ts";
 import { kCounter, kGap, kRow, kScale, panRange, placeCounters, placeTracks, spanAt, valueAt } from "../layout/timeline_layout.ts";
+import type { Point } from "../layout/tooltip_place.ts";
 import type { Range } from "../model/address.ts";
 import { matchingNames } from "../model/matches.ts";
-import { format, visibleText } from "../model/numbers.ts";
+import { visibleText } from "../model/numbers.ts";
 import { type Spans, trackOf } from "../model/spans.ts";
 import { Figure } from "./figure.tsx";
 import { useAddress, usePage } from "./page_context.ts";
+import { SpanTooltip } from "./span_tooltip.tsx";
 import { useColours } from "./theme.ts";
 import { useView } from "./use_view.ts";
 import type { TimelineState } from "./use_timeline.ts";
@@ -38,6 +40,9 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
   const view = useView(box, canvas);
   const colours = useColours();
   const [hovered, setHovered] = useState(-1);
+  const [pointer, setPointer] = useState<Point>({ x: 0, y: 0 });
+  // The keyboard is in the timeline, so the tooltip belongs to the selected span.
+  const [usesKeys, setUsesKeys] = useState(false);
   const places = useMemo(() => placeTracks(spans), [spans]);
   const below = places.length === 0 ? 0 : places[places.length - 1]!.top + places[places.length - 1]!.height;
   const counters = useMemo(() => placeCounters(spans, below), [spans, below]);
@@ -99,6 +104,8 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
     const active = drag.current;
     if (active === null) {
       setHovered(spanUnder(event));
+      setPointer({ x: event.clientX, y: event.clientY });
+      setUsesKeys(false);
       setPointed(timeAt(event));
       return;
     }
@@ -120,10 +127,23 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.altKey || event.metaKey || !timeline.press(event.key)) return;
+    setHovered(-1);
+    setUsesKeys(true);
     event.preventDefault();
   };
+  // Below the visible part of a span.
+  const placeOf = (span: number): Point | null => {
+    const corner = canvas.current?.getBoundingClientRect();
+    const place = places[trackOf(spans, span)];
+    if (corner === undefined || place === undefined) return null;
+    const toX = (time: number) => Math.max(0, Math.min(view.width, ((time - range.start) / (range.end - range.start)) * view.width));
+    const [left, right] = [toX(spans.start[span]!), toX(spans.start[span]! + spans.duration[span]!)];
+    const bottom = place.top + (spans.depth[span]! + 1) * kRow - view.scrollTop + kScale;
+    if (bottom < kScale || bottom > view.height + kRow) return null;
+    return { x: corner.left + left + Math.min(24, (right - left) / 2), y: corner.top + bottom - 6 };
+  };
 
-  const shown = hovered >= 0 ? hovered : selected;
+  const tipped = hovered >= 0 ? hovered : usesKeys ? selected : -1;
   return (
     <>
       <div ref={box} class="timeline-box">
@@ -157,11 +177,13 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
             class="timeline-picture"
             role="application"
             aria-label="Timeline"
-            aria-describedby="timeline-keys"
+            aria-describedby={tipped >= 0 ? "timeline-keys timeline-tip" : "timeline-keys"}
             tabIndex={0}
             data-start={String(origin.exact(range.start))}
             data-end={String(origin.exact(range.end))}
             onKeyDown={onKeyDown}
+            onFocus={(event) => setUsesKeys(event.currentTarget.matches(":focus-visible"))}
+            onBlur={() => setUsesKeys(false)}
           >
             <canvas
               ref={canvas}
@@ -174,9 +196,9 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
           </div>
         </div>
       </div>
-      <p class="under-pointer" aria-hidden="true">
-        {shown >= 0 && `${visibleText(document.strings[spans.name[shown]!] ?? "")} · ${format(spans.duration[shown]!, "time").text}`}
-      </p>
+      {tipped >= 0 && (
+        <SpanTooltip key={tipped} id="timeline-tip" spans={spans} span={tipped} length={timeline.length} place={() => (hovered >= 0 ? pointer : placeOf(tipped))} />
+      )}
     </>
   );
 }
