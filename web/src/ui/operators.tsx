@@ -92,7 +92,7 @@ function Roofline({ filter }: { filter: string }) {
     <section class="table">
       <DataTable name="Roofline" table={shown} firstSort={{ key: "time_ns", falling: true }} filter={filter} hasHues />
       <p class="hint">
-        The work of operators with known shapes against what the machine can reach. An operator inside of another one of this table counts there alone, so the times differ from those above.
+        The work of operators with known shapes against what the machine can reach. Each moment counts in one row, that of the innermost operator with a formula, so the times differ from those above.
       </p>
     </section>
   );
