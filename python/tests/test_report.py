@@ -171,6 +171,29 @@ def test_names_are_those_of_the_spans_and_each_step_has_its_own(tmp_path):
     assert counted == {"ProfilerStep#0": 3, "ProfilerStep#1": 2, "ProfilerStep#2": 2, "x": 1}
 
 
+def test_the_sums_of_all_groups_stay_where_the_stacks_exceed_the_page(tmp_path):
+    depth = 5000
+    calls = [
+        complete_event(f"train.py({i}): a_function", i, 2 * depth + 10 - 2 * i, cat="python_function")
+        for i in range(depth)
+    ]
+    shapes = {"Input type": ["float"]}
+    operators = [
+        complete_event(f"op{i % 9}", depth + i / 1000, 0.0005, **{"Input Dims": [[i, 2]]}, **shapes) for i in range(900)
+    ]
+    page = tmp_path / "run.html"
+    opscope.open(write_trace(tmp_path / "run.json", calls + operators)).report(page, max_size="1M")
+    data = read_page(page)
+    assert os.path.getsize(page) <= 1 << 20
+    for key in ("operators", "operators_by_shape", "operators_by_stack"):
+        listed, folded = rows(data, key), data["tables"][key]["folded"]
+        sums = folded["sums"] if folded else {"count": 0, "self_ns": 0}
+        assert sum(row["count"] for row in listed) + sums["count"] == depth + 900, key
+        assert sum(row["self_ns"] for row in listed) + sums["self_ns"] == (2 * depth + 10) * 1000, key
+    assert data["tables"]["operators_by_stack"]["folded"]["rows"] > 0
+    assert data["tables"]["operators_by_module"]["why_empty"].endswith("with_modules=True and with_stack=True.")
+
+
 def test_names_cannot_leave_the_data_element(tmp_path):
     events = []
     for i, name in enumerate(HOSTILE):

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "analysis/duration_quantiles.h"
@@ -192,7 +193,6 @@ class Summarizer {
       const GroupSums& sums = whole_.groups[group];
       OpSummaryRow& row = summary.rows.emplace_back();
       if (summary.has_name) row.name = trace_.spans().name[sums.first_span];
-      row.keys = grouper_.Texts(sums.first_span);
       row.on_device = grouper_.IsOnDevice(sums.first_span);
       row.count = sums.count;
       row.total_ns = sums.total_ns;
@@ -214,7 +214,28 @@ class Summarizer {
     }
     summary.device_self_ns = std::max(streams, launched);
     if (options_.overhead != nullptr) Correct(&summary);
+    AddKeys(&summary);
     return summary;
+  }
+
+  // Largest self time first, as the texts of stacks may take more memory than the Trace.
+  void AddKeys(OpSummary* summary) const {
+    std::vector<OpSummaryRow>& rows = summary->rows;
+    std::vector<uint32_t> order(rows.size());
+    std::iota(order.begin(), order.end(), 0u);
+    if (options_.max_key_bytes > 0) {
+      std::stable_sort(order.begin(), order.end(),
+                       [&](uint32_t a, uint32_t b) { return rows[a].self_ns > rows[b].self_ns; });
+    }
+    size_t bytes = 0;
+    for (const uint32_t row : order) {
+      rows[row].keys.resize(summary->key_names.size());
+      if (options_.max_key_bytes > 0 && bytes > options_.max_key_bytes) continue;
+      rows[row].keys = grouper_.Texts(whole_.groups[row].first_span);
+      for (const std::string& text : rows[row].keys)
+        bytes += sizeof(std::string) + text.size();
+      ++summary->rows_with_keys;
+    }
   }
 
   const Trace& trace_;

@@ -221,6 +221,33 @@ TEST(OpSummaryGroups, CountASpanOnceInItsRowWhateverTheyAre) {
   }
 }
 
+TEST(OpSummaryGroups, WithFewBytesOfKeysKeepThoseOfTheLargestSelfTimes) {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    const Trace job = RandomJob(seed);
+    const OpSummaryOptions options{.group_by = {GroupKey::kName, GroupKey::kStack}};
+    OpSummaryOptions limited = options;
+    limited.max_key_bytes = 1 + seed % 400;
+    const OpSummary all = SummarizeOps(job, options), some = SummarizeOps(job, limited);
+    EXPECT_EQ(all.rows_with_keys, all.rows.size());
+    ASSERT_EQ(some.rows.size(), all.rows.size());
+    int64_t least_with = INT64_MAX, most_without = INT64_MIN;
+    size_t with_keys = 0;
+    for (size_t row = 0; row < all.rows.size(); ++row) {
+      EXPECT_EQ(some.rows[row].self_ns, all.rows[row].self_ns);
+      ASSERT_EQ(some.rows[row].keys.size(), 1u);
+      if (some.rows[row].keys[0] == all.rows[row].keys[0]) {
+        ++with_keys;
+        if (!all.rows[row].keys[0].empty()) least_with = std::min(least_with, all.rows[row].self_ns);
+      } else {
+        EXPECT_EQ(some.rows[row].keys[0], "");
+        most_without = std::max(most_without, all.rows[row].self_ns);
+      }
+    }
+    EXPECT_GE(with_keys, some.rows_with_keys);
+    EXPECT_GE(least_with, most_without) << seed;
+  }
+}
+
 TEST(OpSummaryGroups, AreNamedInTheOrderOfTheirKeys) {
   for (size_t key = 0; key < GroupKeyNames().size(); ++key)
     EXPECT_EQ(GroupKeyFromName(GroupKeyNames()[key]), static_cast<GroupKey>(key));

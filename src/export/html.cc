@@ -16,6 +16,7 @@
 #include "base/thread_team.h"
 #include "export/span_arguments.h"
 #include "export/writers.h"
+#include "opscope/analysis/modules.h"
 #include "opscope/export/output_file.h"
 
 namespace opscope {
@@ -35,24 +36,75 @@ OpSummary SummarizeKinds(const Trace& trace, std::initializer_list<SpanKind> kin
   return has_any ? SummarizeOps(trace, {.selected = &selected}) : OpSummary();
 }
 
-std::vector<FlameTree> TreesOf(const Trace& trace, size_t max_bytes) {
-  constexpr FlameMetric kMetrics[] = {FlameMetric::kTime, FlameMetric::kDeviceTime, FlameMetric::kMemory,
-                                      FlameMetric::kFlops};
+constexpr FlameMetric kPageMetrics[] = {FlameMetric::kTime, FlameMetric::kDeviceTime, FlameMetric::kMemory,
+                                        FlameMetric::kFlops};
+
+// A tree per metric; of a comparison with all nodes, since a node that one run folds may be in the other.
+std::vector<FlameTree> FoldForPage(const Trace& trace, size_t max_nodes) {
+  return FoldSpans(trace, kPageMetrics, {.threads = ThreadNodes::kNever, .max_nodes = max_nodes});
+}
+
+void AddTrees(const Trace& trace, const HtmlExportOptions& options, PageResults* results) {
   // 20,000 nodes per tree in a page of 10 MiB: ten times as many as a screen shows at once.
   constexpr size_t kBytesPerNode = 500;
-  std::vector<FlameTree> trees =
-      FoldSpans(trace, kMetrics, {.threads = ThreadNodes::kNever, .max_nodes = max_bytes / kBytesPerNode});
-  std::erase_if(trees,
-                [](const FlameTree& tree) { return tree.metric != FlameMetric::kTime && tree.nodes[0].total == 0; });
-  return trees;
+  const bool is_compared = options.baseline != nullptr;
+  results->trees = FoldForPage(trace, is_compared ? SIZE_MAX : options.page.max_bytes / kBytesPerNode);
+  const auto has_values = [](const FlameTree& tree) {
+    return tree.metric == FlameMetric::kTime || tree.nodes[0].total > 0;
+  };
+  if (is_compared) {
+    const std::vector<FlameTree> base = FoldForPage(*options.baseline, SIZE_MAX);
+    for (size_t i = 0; i < base.size(); ++i) {
+      if (has_values(results->trees[i]) || has_values(base[i]))
+        results->tree_diffs.push_back(DiffFlameTrees(results->trees[i], base[i]));
+    }
+  }
+  std::erase_if(results->trees, [&](const FlameTree& tree) { return !has_values(tree); });
+}
+
+// False: no span has the key, which is cheaper to find out than the summary.
+bool MayHaveKey(const Trace& trace, GroupKey key) {
+  const auto is_call = [](SpanKind kind) {
+    return kind == SpanKind::kPythonFunction || kind == SpanKind::kCFunction || kind == SpanKind::kModule;
+  };
+  const auto& kinds = trace.spans().kind;
+  if (key == GroupKey::kShape) return trace.argument_list_count() > 0;
+  if (key == GroupKey::kModule) return FindModules(trace).has_modules();
+  return trace.stacks().size() > 0 || std::any_of(kinds.begin(), kinds.end(), is_call);
+}
+
+// The summary by name and one more key; without rows if no span has the key. A page has no room for more than
+// max_bytes of texts.
+OpSummary GroupedBy(const Trace& trace, GroupKey key, size_t max_bytes) {
+  OpSummary summary;
+  summary.key_names.emplace_back(GroupKeyNames()[static_cast<size_t>(key)]);
+  if (!MayHaveKey(trace, key)) return summary;
+  summary = SummarizeOps(trace, {.group_by = {GroupKey::kName, key}, .max_key_bytes = 2 * max_bytes});
+  const auto has_key = [](const OpSummaryRow& row) { return !row.keys[0].empty(); };
+  if (std::none_of(summary.rows.begin(), summary.rows.end(), has_key)) summary.rows.clear();
+  return summary;
+}
+
+// Without rows if none has FLOPs or bytes.
+RooflineReport RooflineOf(const Trace& trace) {
+  RooflineReport report;
+  if (trace.argument_list_count() == 0) return report;
+  report = MeasureRoofline(trace);
+  const auto is_known = [](const RooflineRow& row) { return row.flops.value_or(0) > 0 || row.bytes.value_or(0) > 0; };
+  if (std::none_of(report.rows.begin(), report.rows.end(), is_known)) report.rows.clear();
+  return report;
 }
 
 // Results that do not depend on each other, computed side by side. Those that take long begin first.
 void Compute(const Trace& trace, const HtmlExportOptions& options, std::optional<TimelineSpans>* timeline,
              PageResults* results) {
   const std::function<void()> tasks[] = {
-      [&] { results->trees = TreesOf(trace, options.page.max_bytes); },
+      [&] { AddTrees(trace, options, results); },
       [&] { results->operators = SummarizeOps(trace); },
+      [&] { results->operators_by_stack = GroupedBy(trace, GroupKey::kStack, options.page.max_bytes); },
+      [&] { results->operators_by_shape = GroupedBy(trace, GroupKey::kShape, options.page.max_bytes); },
+      [&] { results->operators_by_module = GroupedBy(trace, GroupKey::kModule, options.page.max_bytes); },
+      [&] { results->roofline = RooflineOf(trace); },
       [&] {
         if (options.baseline != nullptr) results->diff = DiffTraces(*options.baseline, trace);
       },

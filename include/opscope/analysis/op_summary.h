@@ -8,6 +8,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -59,6 +60,9 @@ struct OpSummaryOptions {
   bool join_steps = false;
   // Leave out Kineto's span of the whole recording, "PyTorch Profiler (0)".
   bool leaves_out_window = false;
+  // About the most bytes that the texts of keys take; 0: any number. Rows with the largest
+  // self time have their texts, the others "" (OpSummary::rows_with_keys).
+  size_t max_key_bytes = 0;
 };
 
 // One group. A row has host spans or device spans, never both; a name can have one
@@ -127,6 +131,8 @@ struct OpSummary {
   // more.
   int64_t device_self_ns = 0;
   bool joins_steps = false;
+  // Rows that have the texts of their keys: all, or those with the largest self time.
+  size_t rows_with_keys = 0;
 
   // The row's name as tables print it ("ProfilerStep*").
   std::string_view NameOf(const Trace& trace, const OpSummaryRow& row) const;

@@ -21,10 +21,12 @@
 #include "opscope/analysis/devices.h"
 #include "opscope/analysis/diff.h"
 #include "opscope/analysis/flame.h"
+#include "opscope/analysis/flame_diff.h"
 #include "opscope/analysis/memory_curves.h"
 #include "opscope/analysis/memory_usage.h"
 #include "opscope/analysis/op_summary.h"
 #include "opscope/analysis/quality.h"
+#include "opscope/analysis/roofline.h"
 #include "opscope/analysis/steps.h"
 #include "opscope/analysis/timeline_flows.h"
 #include "opscope/analysis/timeline_levels.h"
@@ -56,11 +58,16 @@ struct PageResults {
   Advice advice;
   // By name: of all spans; of kernels, copies and sets on devices; of modules.
   OpSummary operators, works, modules;
+  // Of all spans, by name and input shapes, call stack or module.
+  OpSummary operators_by_shape, operators_by_stack, operators_by_module;
+  RooflineReport roofline;
   MemoryUsage memory;
   // With a baseline.
   std::optional<TraceDiff> diff;
   // One per metric that has values.
   std::vector<FlameTree> trees;
+  // With a baseline, which must outlive it: one per metric that has values in a trace.
+  std::vector<FlameDiff> tree_diffs;
   std::vector<MemoryCurve> memory_curves;
   std::vector<TimelineFlow> flows;
   // The writer chooses levels of detail by how many bytes they take. The trace must outlive it.

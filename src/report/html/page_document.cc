@@ -172,10 +172,11 @@ namespace {
 
 // The parts that do not depend on which spans are kept, ready for a script element.
 struct FixedParts {
-  std::string head, tables, trees, memory, counters, about;
+  std::string head, tables, trees, tree_diffs, memory, counters, about;
 
   size_t bytes() const {
-    return head.size() + tables.size() + trees.size() + memory.size() + counters.size() + about.size();
+    return head.size() + tables.size() + trees.size() + tree_diffs.size() + memory.size() + counters.size() +
+           about.size();
   }
 };
 
@@ -185,12 +186,15 @@ FixedParts WriteFixedParts(const PageResults& results, size_t max_bytes, PageStr
   parts.head = HeadJson(results);
   JsonMemberWriter(&parts.head).Json("overview", PageOverview(results));
   AppendPageTables(results, share(kTablesShare), strings, &parts.tables);
-  AppendPageTrees(results, share(kTreesShare), strings, &parts.trees);
+  const size_t trees_share = share(kTreesShare) / (results.tree_diffs.empty() ? 1 : 2);
+  AppendPageTrees(results, trees_share, strings, &parts.trees);
+  AppendPageTreeDiffs(results, trees_share, strings, &parts.tree_diffs);
   AppendPageMemory(results, share(kMemoryShare), strings, &parts.memory);
   AppendPageCounters(results, share(kCountersShare), strings, &parts.counters);
   AppendPageNames(results, share(kNamesShare), strings, &parts.counters);
   parts.about = "{\"info\":" + PageInfo(results, share(kInfoShare)) + "}";
-  for (std::string* part : {&parts.head, &parts.tables, &parts.trees, &parts.memory, &parts.counters, &parts.about})
+  for (std::string* part :
+       {&parts.head, &parts.tables, &parts.trees, &parts.tree_diffs, &parts.memory, &parts.counters, &parts.about})
     EscapeForScript(0, part);
   return parts;
 }
@@ -205,7 +209,8 @@ std::string JoinParts(const FixedParts& parts, const std::string& spans, const P
   document.Key("timeline").append("{").append(spans);
   JsonMemberWriter(&out).Members(parts.counters);
   out += '}';
-  document.Json("trees", parts.trees).Json("memory", parts.memory).Json("about", parts.about);
+  document.Json("trees", parts.trees).Json("tree_diffs", parts.tree_diffs);
+  document.Json("memory", parts.memory).Json("about", parts.about);
   return out + "}";
 }
 

@@ -20,6 +20,9 @@ void AppendPageTables(const PageResults& results, size_t max_bytes, PageStrings*
 // The list "trees"; the lightest nodes are left out beyond about max_bytes.
 void AppendPageTrees(const PageResults& results, size_t max_bytes, PageStrings* strings, std::string* out);
 
+// The list "tree_diffs", likewise.
+void AppendPageTreeDiffs(const PageResults& results, size_t max_bytes, PageStrings* strings, std::string* out);
+
 // The object "memory", curves with fewer points beyond about max_bytes.
 void AppendPageMemory(const PageResults& results, size_t max_bytes, PageStrings* strings, std::string* out);
 

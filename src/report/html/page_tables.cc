@@ -10,6 +10,7 @@
 #include "opscope/report/devices.h"
 #include "opscope/report/diff.h"
 #include "opscope/report/memory.h"
+#include "opscope/report/roofline.h"
 #include "opscope/report/steps.h"
 #include "opscope/report/summary.h"
 #include "report/html/page_parts.h"
@@ -29,6 +30,8 @@ struct PageTable {
   std::vector<PageRange> ranges = {};
   // Shares of the bytes of all tables.
   size_t weight = 1;
+  // Rows that the page may list; the others are folded.
+  size_t max_rows = SIZE_MAX;
 };
 
 constexpr ResultField<OpSummaryRow> kPageWorkFields[] = {
@@ -115,6 +118,15 @@ ResultTable Sorted(ResultTable table, std::string_view key) {
   return table;
 }
 
+// The operator summary by name and one more key, whose texts the rows with the largest self time have.
+PageTable GroupedOperators(std::string_view key, const Trace& trace, const OpSummary& summary, std::string why_empty) {
+  return {.key = key,
+          .table = Sorted(SummaryTable(trace, summary), "self_ns"),
+          .why_empty = std::move(why_empty),
+          .weight = 2,
+          .max_rows = summary.rows_with_keys};
+}
+
 std::vector<PageTable> TablesOf(const PageResults& results) {
   const Trace& trace = *results.trace;
   const std::string no_spans = "The trace has no spans.";
@@ -128,6 +140,18 @@ std::vector<PageTable> TablesOf(const PageResults& results) {
   tables.push_back({"findings", AdviceTable(trace, results.advice), "Nothing was found that slows the program down.",
                     RangesOfFindings(results.advice)});
   tables.push_back({"operators", Sorted(SummaryTable(trace, results.operators), "self_ns"), no_spans, {}, 6});
+  tables.push_back(GroupedOperators("operators_by_shape", trace, results.operators_by_shape,
+                                    or_no_spans("No input shapes were recorded; that takes record_shapes=True.")));
+  tables.push_back(GroupedOperators("operators_by_stack", trace, results.operators_by_stack,
+                                    or_no_spans("No call stacks were recorded; that takes with_stack=True.")));
+  tables.push_back(
+      GroupedOperators("operators_by_module", trace, results.operators_by_module,
+                       or_no_spans("No modules were recorded; that takes with_modules=True and with_stack=True.")));
+  tables.push_back({"roofline",
+                    RooflineTable(trace, results.roofline),
+                    or_no_spans("No FLOPs and bytes are known; they take input shapes: record_shapes=True."),
+                    {},
+                    2});
   tables.push_back(
       {"kernels",
        Sorted(MakeResultTable<OpSummaryRow>(PageWorkResult(), kPageWorkFields, trace, results.works.rows), "total_ns"),
@@ -237,7 +261,7 @@ void AppendPageTables(const PageResults& results, size_t max_bytes, PageStrings*
   std::string scratch;
   for (const PageTable& table : tables) {
     const size_t most = max_bytes / (2 * table.table.description().columns.size());
-    rows.push_back(std::min(table.table.size(), most));
+    rows.push_back(std::min({table.table.size(), table.max_rows, most}));
     scratch.clear();
     AppendPageTable(table, rows.back(), strings, &scratch);
     bytes.push_back(scratch.size() + strings->late_bytes());

@@ -1,11 +1,14 @@
 // The colours of the theme in effect, as canvases need them: texts read from the CSS variables of src/ui/theme.css.
 // SPDX-License-Identifier: Apache-2.0
 import { kHues } from "../model/palette.ts";
+import { kMostChange } from "../model/tree_diff.ts";
 
 export interface Colours {
   // By number of a hue (hueOf).
   hues: string[];
-  // Text on a hue.
+  // By step of a change plus kMostChange (changeStep).
+  changes: string[];
+  // Text on a hue or a change.
   hueInk: string;
   paper: string;
   ink: string;
@@ -19,6 +22,7 @@ export function themeColours(): Colours {
   const value = (name: string) => style.getPropertyValue(name).trim();
   return {
     hues: Array.from({ length: kHues }, (_, hue) => value(`--hue-${hue}`)),
+    changes: Array.from({ length: 2 * kMostChange + 1 }, (_, step) => value(`--change-${step}`)),
     hueInk: value("--hue-ink"),
     paper: value("--paper"),
     ink: value("--ink"),

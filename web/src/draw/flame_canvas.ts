@@ -2,9 +2,8 @@
 // of the stacks.
 // SPDX-License-Identifier: Apache-2.0
 import type { FlameLayout } from "../layout/flame_layout.ts";
-import { type CallTree, nameOf } from "../model/call_tree.ts";
+import type { CallTree } from "../model/call_tree.ts";
 import { visibleText } from "../model/numbers.ts";
-import { hueOf, kHues } from "../model/palette.ts";
 import { beginPicture, clipText, letterWidth } from "./canvas.ts";
 import type { Colours } from "./colours.ts";
 
@@ -18,6 +17,9 @@ export interface FlamePicture {
   tree: CallTree;
   layout: FlameLayout;
   colours: Colours;
+  // By node.
+  fillOf: (node: number) => string;
+  labelOf: (node: number) => string;
   // Size of the canvas and the part of the graph that is scrolled away, in CSS pixels.
   width: number;
   height: number;
@@ -67,7 +69,7 @@ function drawFrame(
   }
   const isMatch = picture.matches === null || picture.matches(tree.name[node]!);
   context.globalAlpha = !isMatch ? 0.22 : isCaller ? 0.6 : 1;
-  context.fillStyle = node === 0 ? colours.hues[kHues - 1]! : colours.hues[hueOf(nameOf(tree, node))]!;
+  context.fillStyle = picture.fillOf(node);
   context.fillRect(left, top, width, height);
   context.globalAlpha = 1;
   if (node === picture.hovered || (node === picture.current && picture.hasFocus) || (picture.matches !== null && isMatch && node > 0)) {
@@ -78,6 +80,6 @@ function drawFrame(
   if (width < kNarrowestText) return;
   // A faded or translucent fill lies on the paper, and the ink of the page is readable there.
   context.fillStyle = isMatch && !isCaller ? colours.hueInk : colours.ink;
-  const name = visibleText(nameOf(tree, node).slice(0, 400));
+  const name = visibleText(picture.labelOf(node).slice(0, 400));
   context.fillText(clipText(context, name, width - 2 * kPadding, letter), left + kPadding, top + height / 2 + 0.5);
 }

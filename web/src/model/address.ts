@@ -5,6 +5,7 @@
 // is ignored, as is an unknown key. The token of `opscope view` stays, whatever else changes.
 // SPDX-License-Identifier: Apache-2.0
 import type { Origin } from "./document.ts";
+import { type Group, kGroups } from "./grouping.ts";
 
 export const kTabs = [
   "overview",
@@ -55,6 +56,8 @@ export interface PageState {
   filter: string;
   // Order of Operators; null: the first order.
   sort: Sort | null;
+  // What the rows of Operators have in common.
+  group: Group;
   token: string;
 }
 
@@ -66,6 +69,7 @@ export const kFirstState: PageState = {
   query: "",
   filter: "",
   sort: null,
+  group: "name",
   token: "",
 };
 
@@ -99,6 +103,9 @@ export function parseFragment(fragment: string, origin: Origin, tabs: readonly T
       case "sort":
         state.sort = parseSort(value) ?? state.sort;
         break;
+      case "group":
+        state.group = kGroups.find((group) => group === value) ?? state.group;
+        break;
       case "token":
         state.token = value;
         break;
@@ -120,6 +127,7 @@ export function formatFragment(state: PageState, origin: Origin): string {
   if (state.query !== "") add("q", state.query);
   if (state.filter !== "") add("filter", state.filter);
   if (state.sort !== null) add("sort", `${state.sort.key}:${state.sort.falling ? "desc" : "asc"}`);
+  if (state.group !== "name") add("group", state.group);
   if (state.token !== "") add("token", state.token);
   return parts.join("&");
 }

@@ -16,6 +16,7 @@ describe("the fragment", () => {
       query: "a&b=c#d+é%",
       filter: "mm\u2028",
       sort: { key: "total_ns", falling: true },
+      group: "shape",
       token: "abc",
     };
     expect(parseFragment(`#${formatFragment(state, kOrigin)}`, kOrigin)).toEqual(state);
@@ -32,7 +33,7 @@ describe("the fragment", () => {
   });
 
   it("is read in any order, without unknown keys and wrong values", () => {
-    const state = parseFragment("q=mm&x=1&range=9..5&sel=a..b&span=1@2&sort=self_ns:up&tab=nowhere&filter=%zz&&=", kZero);
+    const state = parseFragment("q=mm&x=1&range=9..5&sel=a..b&span=1@2&sort=self_ns:up&group=size&tab=nowhere&filter=%zz&&=", kZero);
     expect(state).toEqual({ ...kFirstState, query: "mm" });
   });
 

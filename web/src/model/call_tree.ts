@@ -12,6 +12,13 @@ import { compareTexts } from "./tables.ts";
 
 export type Metric = TreeData["metric"];
 
+export const kMetricTitles: Record<Metric, string> = {
+  time: "Time",
+  device_time: "Device time",
+  memory: "Allocated memory",
+  flops: "FLOPs",
+};
+
 // Kinds of nodes as in the document.
 export const kKinds = ["root", "thread", "device", "operator", "range", "python", "module"] as const;
 
@@ -54,6 +61,19 @@ export function pathTo(tree: CallTree, node: number): number[] {
   const path: number[] = [];
   for (let at = node; at > 0; at = tree.parent[at]!) path.push(at);
   return path.reverse();
+}
+
+// What the spans whose names match take: the totals of the outermost matching nodes, so that nothing counts twice.
+export function matchedTotal(tree: CallTree, isMatch: (name: number) => boolean): number {
+  const isInside = new Uint8Array(tree.name.length);
+  let sum = 0;
+  for (let node = 1; node < tree.name.length; ++node) {
+    const isBelow = isInside[tree.parent[node]!] === 1;
+    if (!isBelow && !isMatch(tree.name[node]!)) continue;
+    isInside[node] = 1;
+    if (!isBelow) sum += tree.total[node]!;
+  }
+  return sum;
 }
 
 // Gathers nodes by parent and name.

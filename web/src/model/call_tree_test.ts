@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
-import { childrenOf, decodeTree, invert, keepKinds, nameOf, openRows, pathTo } from "./call_tree.ts";
+import { childrenOf, decodeTree, invert, keepKinds, matchedTotal, nameOf, openRows, pathTo } from "./call_tree.ts";
 import { packColumn } from "./document_for_test.ts";
 import { randomTree, treeOf } from "./tree_for_test.ts";
 
@@ -112,5 +112,20 @@ describe("openRows", () => {
 
   it("has no row for a tree without nodes", () => {
     expect(openRows({ first: new Int32Array(1), list: new Int32Array(0) }, new Set())).toEqual([]);
+  });
+});
+
+describe("matchedTotal", () => {
+  it("adds up the self values of all nodes that match or lie below a match, on random trees", () => {
+    for (const tree of kTrees) {
+      for (const wanted of ["f1", "f", "none"]) {
+        const isMatch = (name: number) => tree.strings[name]!.includes(wanted);
+        let sum = 0;
+        for (let node = 1; node < tree.name.length; ++node) {
+          if (pathTo(tree, node).some((each) => isMatch(tree.name[each]!))) sum += tree.self[node]!;
+        }
+        expect(matchedTotal(tree, isMatch)).toBe(sum);
+      }
+    }
   });
 });

@@ -23,6 +23,8 @@ export interface ColumnDescription {
   // Heading; "": the key stands in.
   title: string;
   unit: Unit;
+  // false: no row has a value, so a table for people leaves the column out.
+  shown?: boolean;
   documentation: string;
 }
 
@@ -46,6 +48,10 @@ export type TableName =
   | "devices"
   | "findings"
   | "operators"
+  | "operators_by_shape"
+  | "operators_by_stack"
+  | "operators_by_module"
+  | "roofline"
   | "kernels"
   | "modules"
   | "memory_devices"
@@ -154,6 +160,13 @@ export interface TreeData {
   folded: number;
 }
 
+// A tree of the paths of both runs: count, total and self are those of the run, the others those of the baseline.
+export interface TreeDiffData extends TreeData {
+  base_count: PackedColumn;
+  base_total: PackedColumn;
+  base_self: PackedColumn;
+}
+
 export interface MemoryData {
   // Step functions: `bytes[k]` holds from `times[k]` until `times[k + 1]`.
   curves: { device: number; category: number; times: PackedColumn; bytes: PackedColumn; error_bytes: Integer }[];
@@ -186,6 +199,8 @@ export interface WebDocument {
   };
   timeline: TimelineData;
   trees: TreeData[];
+  // With a baseline alone.
+  tree_diffs?: TreeDiffData[];
   memory: MemoryData;
   about: { info: Record<string, unknown> };
 }

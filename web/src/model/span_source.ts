@@ -17,6 +17,8 @@ export interface FoundSpan {
   // Row within the track.
   depth: number;
   name: string;
+  // Without its children; undefined: who found it did not say.
+  selfTime?: number;
 }
 
 export type FlowKind = "launch" | "fwdbwd" | "async" | "other";

@@ -181,7 +181,13 @@ export function keyOf(spans: Spans, span: number): SpanKey {
 }
 
 export function foundSpan(spans: Spans, span: number): FoundSpan {
-  return { key: keyOf(spans, span), track: trackOf(spans, span), depth: spans.depth[span]!, name: spans.strings[spans.name[span]!] ?? "" };
+  return {
+    key: keyOf(spans, span),
+    track: trackOf(spans, span),
+    depth: spans.depth[span]!,
+    name: spans.strings[spans.name[span]!] ?? "",
+    selfTime: spans.duration[span]! - spans.covered[span]!,
+  };
 }
 
 // The first span with this key; -1: none. Numbers are those of `spans.numbers`.

@@ -108,7 +108,7 @@ export function compareTexts(a: string, b: string): number {
 export function readTable(data: TableData, strings: readonly string[]): Table {
   const taken = new Set(data.columns.map((column) => column.title));
   const columns = data.columns.map((description, at) => {
-    const title = description.title === "" ? titleOf(description.key, taken) : description.title;
+    const title = description.title === "" ? titleOf(description.key, taken) : headingOf(description.title);
     return readColumn({ ...description, title }, data.values[at] ?? [], strings);
   });
   const folded =
@@ -129,6 +129,11 @@ function readColumn(
     return typeof value === "boolean" ? value : parseNumber(value);
   };
   return { key, title, unit, documentation, values: values.map(read) };
+}
+
+// Words begin with a capital, symbols such as p stay.
+function headingOf(title: string): string {
+  return title.length > 1 ? title.charAt(0).toUpperCase() + title.slice(1) : title;
 }
 
 // A heading for a column that has none: "total_with_recursion_ns" becomes "Total with recursion", or "Total with

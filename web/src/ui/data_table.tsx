@@ -18,6 +18,8 @@ import { useView } from "./use_view.ts";
 
 // Height of the box of a table, in CSS pixels, until it is measured.
 const kFirstHeight = 600;
+// Columns of paths, outermost part first: what is cut is the beginning.
+const kPaths: ReadonlySet<string> = new Set(["stack", "module"]);
 // Height of a row of a long table in CSS pixels, as in table.css.
 export const kRowHeight = 30;
 
@@ -163,6 +165,13 @@ function Row(props: { table: Table; row: number; index: number; hasHue: boolean 
             <td key={column.key} class={`figure unit-${column.unit}`} data-value={exact} data-error={error > 0 ? error : undefined}>
               {error > 0 && "≈ "}
               <AlignedNumber text={text} unit={column.unit} />
+            </td>
+          );
+        }
+        if (kPaths.has(column.key)) {
+          return (
+            <td key={column.key} class="text path" data-value={exact} title={text.length > 40 ? text : undefined}>
+              <bdi dir="ltr">{text}</bdi>
             </td>
           );
         }

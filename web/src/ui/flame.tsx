@@ -1,10 +1,11 @@
 // The tab Flame graph: what to show, the graph, and the call tree as a table.
 // SPDX-License-Identifier: Apache-2.0
 import { useMemo, useState } from "preact/hooks";
-import { childrenOf, decodeTree, invert, keepKinds, kKinds, type Metric } from "../model/call_tree.ts";
+import { childrenOf, decodeTree, invert, keepKinds, kKinds, kMetricTitles, type Metric } from "../model/call_tree.ts";
 import type { WebDocument } from "../model/document.ts";
 import { countText } from "../model/numbers.ts";
 import { CallTreeTable } from "./call_tree.tsx";
+import { Choice } from "./choice.tsx";
 import { Failure } from "./failure.tsx";
 import { FlameView } from "./flame_view.tsx";
 import { usePage } from "./page_context.ts";
@@ -13,13 +14,6 @@ import "./flame.css";
 
 const kDirections = ["top-down", "bottom-up", "left-heavy"] as const;
 type Direction = (typeof kDirections)[number];
-
-const kMetricTitles: Record<Metric, string> = {
-  time: "Time",
-  device_time: "Device time",
-  memory: "Allocated memory",
-  flops: "FLOPs",
-};
 
 const kKindTitles: Partial<Record<(typeof kKinds)[number], string>> = {
   operator: "Operators",
@@ -58,20 +52,20 @@ export function FlameGraph() {
   return (
     <>
       <div class="choices">
-        <Choice label="Direction" value={direction} options={kDirections.map((name) => [name, name])} onChange={(value) => setDirection(value as Direction)} />
-        <Choice label="Metric" value={metric} options={metrics.map((name) => [name, kMetricTitles[name]])} onChange={(value) => setMetric(value as Metric)} />
+        <Choice label="Direction" value={direction} options={kDirections.map((name) => ({ value: name, title: name }))} onChange={(value) => setDirection(value as Direction)} />
+        <Choice label="Metric" value={metric} options={metrics.map((name) => ({ value: name, title: kMetricTitles[name] }))} onChange={(value) => setMetric(value as Metric)} />
         {kinds.length > 1 && (
           <Choice
             label="Frames"
             value={kind}
-            options={[["all", "All"], ...kinds.map((name): [string, string] => [name, kKindTitles[name] ?? name])]}
+            options={[{ value: "all", title: "All" }, ...kinds.map((name) => ({ value: name, title: kKindTitles[name] ?? name }))]}
             onChange={setKind}
           />
         )}
       </div>
       {shown !== null && (
         <>
-          <FlameView key={`graph ${metric} ${direction} ${kind}`} tree={shown.tree} childList={shown.graph} />
+          <FlameView key={`graph ${metric} ${direction} ${kind}`} label="Flame graph" tree={shown.tree} childList={shown.graph} />
           {shown.tree.folded > 0 && (
             <p class="empty">
               <span data-value={shown.tree.folded}>{countText(shown.tree.folded)}</span> call paths are too small for this page; their values count
@@ -82,20 +76,5 @@ export function FlameGraph() {
         </>
       )}
     </>
-  );
-}
-
-function Choice(props: { label: string; value: string; options: readonly (readonly [string, string])[]; onChange: (value: string) => void }) {
-  return (
-    <label>
-      {props.label}
-      <select aria-label={props.label} value={props.value} onChange={(event) => props.onChange(event.currentTarget.value)}>
-        {props.options.map(([value, title]) => (
-          <option key={value} value={value}>
-            {title}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }

@@ -1,49 +1,62 @@
-// The flame graph: its canvas, the path to the zoomed frame, the details of a frame, pointer and keys.
+// A flame graph: its canvas, the path to the zoomed frame, what Search matches, the details of a frame, pointer and keys.
 //
 // The canvas is as large as what is in view and stays in place while its box scrolls; an empty element below it gives the
 // scroll bar the height of the whole graph, since a canvas of thousands of rows would not fit into memory.
 // SPDX-License-Identifier: Apache-2.0
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { drawFlame, kFlameRow } from "../draw/flame_canvas.ts";
 import { adjacentFrame, type Direction, frameAt, layoutFlame } from "../layout/flame_layout.ts";
-import { type CallTree, type Children, nameOf, pathTo } from "../model/call_tree.ts";
+import type { Point } from "../layout/tooltip_place.ts";
+import { type CallTree, type Children, matchedTotal, nameOf, pathTo } from "../model/call_tree.ts";
 import { foldCase } from "../model/names.ts";
 import { visibleText } from "../model/numbers.ts";
+import { hueOf, kHues } from "../model/palette.ts";
+import { changeStep, kMostChange, shortChange, type TreeDiff } from "../model/tree_diff.ts";
+import { Breadcrumb } from "./breadcrumb.tsx";
 import { Figure } from "./figure.tsx";
+import { changesOf, factsOf } from "./frame_facts.ts";
 import { useAddress } from "./page_context.ts";
 import { useColours } from "./theme.ts";
+import { type Fact, FactText, Tooltip } from "./tooltip.tsx";
 import { useView } from "./use_view.ts";
 
 // Narrower frames are joined into blocks, in CSS pixels.
 const kNarrowest = 0.7;
 const kArrows: Record<string, Direction> = { ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right" };
 
-export function FlameView({ tree, childList }: { tree: CallTree; childList: Children }) {
+// `tree`: its totals are the widths. `diff`: the colours are changes, not names.
+export function FlameView(props: { label: string; tree: CallTree; childList: Children; diff?: TreeDiff }) {
+  const { tree, childList, diff } = props;
   const [focus, setFocus] = useState(0);
   const [hovered, setHovered] = useState(-1);
+  const [pointer, setPointer] = useState<Point>({ x: 0, y: 0 });
   const [current, setCurrent] = useState(0);
   const [hasFocus, setHasFocus] = useState(false);
+  // The keyboard is in use, so the tooltip belongs to the current frame.
+  const [usesKeys, setUsesKeys] = useState(false);
   const query = useAddress((state) => state.query);
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const view = useView(box, box);
   const colours = useColours();
+  const id = useId();
 
   const layout = useMemo(() => layoutFlame(tree, childList, focus, view.width, kNarrowest), [tree, childList, focus, view.width]);
-  const matches = useMemo(() => {
-    const wanted = foldCase(query);
-    if (wanted === "") return null;
-    const known = new Map<number, boolean>();
-    return (name: number) => {
-      let isMatch = known.get(name);
-      if (isMatch === undefined) known.set(name, (isMatch = foldCase(tree.strings[name] ?? "").includes(wanted)));
-      return isMatch;
-    };
-  }, [tree, query]);
+  const matches = useMemo(() => matcherOf(tree, query), [tree, query]);
+  const style = useMemo(
+    () => ({
+      fillOf: (node: number) => {
+        if (diff !== undefined) return colours.changes[kMostChange + changeStep(diff.run.total[node]!, diff.base.total[node]!)]!;
+        return colours.hues[node === 0 ? kHues - 1 : hueOf(nameOf(tree, node))]!;
+      },
+      labelOf: (node: number) => (diff === undefined ? nameOf(tree, node) : `${shortChange(diff.run.total[node]!, diff.base.total[node]!)} ${nameOf(tree, node)}`),
+    }),
+    [tree, diff, colours],
+  );
 
   useLayoutEffect(() => {
-    if (canvas.current !== null) drawFlame(canvas.current, { tree, layout, colours, matches, hovered, current, hasFocus, ...view });
-  }, [tree, layout, colours, matches, hovered, current, hasFocus, view]);
+    if (canvas.current !== null) drawFlame(canvas.current, { tree, layout, colours, ...style, matches, hovered, current, hasFocus, ...view });
+  }, [tree, layout, colours, style, matches, hovered, current, hasFocus, view]);
 
   const zoom = (node: number) => {
     setFocus(node);
@@ -56,13 +69,21 @@ export function FlameView({ tree, childList }: { tree: CallTree; childList: Chil
     const row = Math.floor((event.clientY - corner.top + view.scrollTop) / kFlameRow);
     return frameAt(layout, row, event.clientX - corner.left)?.node ?? -1;
   };
+  // Below the visible part of a frame.
+  const placeOf = (node: number): Point | null => {
+    const corner = canvas.current?.getBoundingClientRect();
+    const row = pathTo(tree, node).length;
+    const frame = layout.frames[row]?.find((each) => each.node === node);
+    const top = row * kFlameRow - view.scrollTop;
+    if (corner === undefined || frame === undefined || top < 0 || top > view.height) return null;
+    return { x: corner.left + frame.left + Math.min(24, frame.width / 2), y: corner.top + top + kFlameRow - 6 };
+  };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     const direction = kArrows[event.key];
     if (direction !== undefined) {
       const node = adjacentFrame(layout, tree, current, direction);
       setCurrent(node);
-      setHovered(-1);
       const top = pathTo(tree, node).length * kFlameRow;
       if (box.current !== null && (top < view.scrollTop || top + kFlameRow > view.scrollTop + view.height)) {
         box.current.scrollTop = top - view.height / 2;
@@ -76,27 +97,38 @@ export function FlameView({ tree, childList }: { tree: CallTree; childList: Chil
     } else {
       return;
     }
+    setHovered(-1);
+    setUsesKeys(true);
     event.preventDefault();
   };
 
+  const tipped = hovered >= 0 ? hovered : usesKeys && hasFocus ? current : -1;
+  const facts = (node: number): Fact[] => (diff === undefined ? factsOf(tree, node) : changesOf(diff, node));
   return (
-    <section class="flame" aria-label="Flame graph">
+    <section class="flame" aria-label={props.label}>
       <Breadcrumb tree={tree} focus={focus} onZoom={zoom} />
       <div
         ref={box}
         class="flame-box"
         role="application"
-        aria-label="Frames"
-        aria-describedby="flame-keys"
+        aria-label={`${props.label}: frames`}
+        aria-describedby={tipped >= 0 ? `${id}-keys ${id}-tip` : `${id}-keys`}
         tabIndex={0}
         onKeyDown={onKeyDown}
-        onFocus={() => setHasFocus(true)}
+        onFocus={(event) => {
+          setHasFocus(true);
+          setUsesKeys(event.currentTarget.matches(":focus-visible"));
+        }}
         onBlur={() => setHasFocus(false)}
       >
         <canvas
           ref={canvas}
           class={hovered >= 0 ? "over" : ""}
-          onPointerMove={(event) => setHovered(nodeAt(event))}
+          onPointerMove={(event) => {
+            setHovered(nodeAt(event));
+            setPointer({ x: event.clientX, y: event.clientY });
+            setUsesKeys(false);
+          }}
           onPointerLeave={() => setHovered(-1)}
           onClick={(event) => {
             const node = nodeAt(event);
@@ -106,60 +138,56 @@ export function FlameView({ tree, childList }: { tree: CallTree; childList: Chil
         {/* Gives the scroll bar the height of the graph, less what the canvas takes. */}
         <div style={{ height: `${Math.max(0, layout.frames.length * kFlameRow - view.height)}px` }} />
       </div>
-      <FrameDetails tree={tree} node={hovered >= 0 ? hovered : current} />
-      <p id="flame-keys" class="hint">
+      {tipped >= 0 && (
+        <Tooltip key={tipped} id={`${id}-tip`} name={nameOf(tree, tipped)} facts={facts(tipped)} place={() => (hovered >= 0 ? pointer : placeOf(tipped))} />
+      )}
+      {matches !== null && <MatchedShare tree={tree} matches={matches} />}
+      <FrameDetails name={nameOf(tree, tipped >= 0 ? tipped : current)} facts={facts(tipped >= 0 ? tipped : current)} />
+      <p id={`${id}-keys`} class="hint keys">
         Click or Enter zooms into a frame, Escape zooms out, arrow keys move. Search highlights frames.
       </p>
     </section>
   );
 }
 
-function Breadcrumb(props: { tree: CallTree; focus: number; onZoom: (node: number) => void }) {
-  const { tree, focus } = props;
-  const path = [0, ...pathTo(tree, focus)];
-  // Long paths keep their ends.
-  const shown = path.length <= 6 ? path : [path[0]!, -1, ...path.slice(-4)];
+// Whether a name, by its index, contains the text of Search; null: there is no text.
+function matcherOf(tree: CallTree, query: string): ((name: number) => boolean) | null {
+  const wanted = foldCase(query);
+  if (wanted === "") return null;
+  const known = new Map<number, boolean>();
+  return (name) => {
+    let isMatch = known.get(name);
+    if (isMatch === undefined) known.set(name, (isMatch = foldCase(tree.strings[name] ?? "").includes(wanted)));
+    return isMatch;
+  };
+}
+
+function MatchedShare(props: { tree: CallTree; matches: (name: number) => boolean }) {
+  const { tree, matches } = props;
+  const sum = useMemo(() => matchedTotal(tree, matches), [tree, matches]);
+  const whole = tree.total[0]!;
   return (
-    <div class="crumbs" role="navigation" aria-label="Zoomed frame">
-      <ol>
-        {shown.map((node) =>
-          node < 0 ? (
-            <li key="gap">…</li>
-          ) : (
-            <li key={node}>
-              <button type="button" aria-current={node === focus ? "location" : undefined} data-value={nameOf(tree, node)} onClick={() => props.onZoom(node)}>
-                {visibleText(nameOf(tree, node)) || "(no name)"}
-              </button>
-            </li>
-          ),
-        )}
-      </ol>
-    </div>
+    <p class="matched" role="status" aria-label="Matched part">
+      Search matches <Figure value={sum} unit={tree.unit} />
+      {whole > 0 && (
+        <>
+          , <Figure value={sum / whole} unit="share" /> of all
+        </>
+      )}
+      .
+    </p>
   );
 }
 
-function FrameDetails(props: { tree: CallTree; node: number }) {
-  const { tree, node } = props;
-  const whole = tree.total[0]!;
+function FrameDetails(props: { name: string; facts: readonly Fact[] }) {
   return (
     <div class="frame-details" role="group" aria-label="Frame" aria-live="polite">
-      <strong data-value={nameOf(tree, node)}>{visibleText(nameOf(tree, node)) || "(no name)"}</strong>
-      <span>
-        total <Figure value={tree.total[node]!} unit={tree.unit} />
-      </span>
-      {whole > 0 && (
-        <span>
-          <Figure value={tree.total[node]! / whole} unit="share" /> of all
+      <strong data-value={props.name}>{visibleText(props.name) || "(no name)"}</strong>
+      {props.facts.map((fact) => (
+        <span key={fact.title}>
+          {fact.title} <FactText fact={fact} />
         </span>
-      )}
-      <span>
-        self <Figure value={tree.self[node]!} unit={tree.unit} />
-      </span>
-      {node > 0 && (
-        <span>
-          count <Figure value={tree.count[node]!} unit="number" />
-        </span>
-      )}
+      ))}
     </div>
   );
 }

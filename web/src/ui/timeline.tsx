@@ -57,7 +57,7 @@ function LoadedTimeline({ spans }: { spans: Spans }) {
         )}
       </div>
       <TimelineView spans={spans} timeline={timeline} />
-      <p id="timeline-keys" class="hint">
+      <p id="timeline-keys" class="hint keys">
         w s zoom, a d pan, 0 all, f selection, . , along the track, ↑ ↓ to parent and child, r selects the range of the span, Escape clears. Ctrl+wheel zooms, dragging pans,
         Shift+drag selects.
       </p>

@@ -6,14 +6,16 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { drawTimeline } from "../draw/timeline_canvas.ts";
 import { kCounter, kGap, kRow, kScale, panRange, placeCounters, placeTracks, spanAt, valueAt } from "../layout/timeline_layout.ts";
+import type { Point } from "../layout/tooltip_place.ts";
 import type { Range } from "../model/address.ts";
 import { matchingNames } from "../model/matches.ts";
-import { format, visibleText } from "../model/numbers.ts";
+import { visibleText } from "../model/numbers.ts";
 import type { FoundSpan } from "../model/span_source.ts";
 import { foundSpan, type Spans } from "../model/spans.ts";
 import { Failure } from "./failure.tsx";
 import { Figure } from "./figure.tsx";
 import { useAddress, usePage } from "./page_context.ts";
+import { SpanTooltip } from "./span_tooltip.tsx";
 import { useColours } from "./theme.ts";
 import { useDetail } from "./use_detail.ts";
 import { useView } from "./use_view.ts";
@@ -46,6 +48,10 @@ function matchesBy(query: string): (spans: Spans) => Uint8Array | null {
   };
 }
 
+function keyText({ track, start, duration, number }: FoundSpan["key"]): string {
+  return `${track}@${start}+${duration}#${number ?? ""}`;
+}
+
 export function TimelineView({ spans, timeline }: { spans: Spans; timeline: TimelineState }) {
   const { origin } = usePage();
   const query = useAddress((state) => state.query);
@@ -57,6 +63,9 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
   const view = useView(box, canvas);
   const colours = useColours();
   const [hovered, setHovered] = useState<FoundSpan | null>(null);
+  const [pointer, setPointer] = useState<Point>({ x: 0, y: 0 });
+  // The keyboard is in the timeline, so the tooltip belongs to the selected span.
+  const [usesKeys, setUsesKeys] = useState(false);
   const places = useMemo(() => placeTracks(spans), [spans]);
   const below = places.length === 0 ? 0 : places[places.length - 1]!.top + places[places.length - 1]!.height;
   const counters = useMemo(() => placeCounters(spans, below), [spans, below]);
@@ -124,6 +133,8 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
     if (active === null) {
       const under = spanUnder(event);
       setHovered((before) => (isSame(before, under) ? before : under));
+      setPointer({ x: event.clientX, y: event.clientY });
+      setUsesKeys(false);
       setPointed(timeAt(event));
       return;
     }
@@ -147,7 +158,20 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.altKey || event.metaKey || !timeline.press(event.key)) return;
+    setHovered(null);
+    setUsesKeys(true);
     event.preventDefault();
+  };
+  // Below the visible part of a span.
+  const placeOf = (span: FoundSpan): Point | null => {
+    const corner = canvas.current?.getBoundingClientRect();
+    const place = places.find(({ track }) => track === span.track);
+    if (corner === undefined || place === undefined) return null;
+    const toX = (time: number) => Math.max(0, Math.min(view.width, ((time - range.start) / (range.end - range.start)) * view.width));
+    const [left, right] = [toX(span.key.start), toX(span.key.start + span.key.duration)];
+    const bottom = place.top + (span.depth + 1) * kRow - view.scrollTop + kScale;
+    if (bottom < kScale || bottom > view.height + kRow) return null;
+    return { x: corner.left + left + Math.min(24, (right - left) / 2), y: corner.top + bottom - 6 };
   };
 
   // The same element while it does not change: a trace may have thousands of tracks, and panning renders in each frame.
@@ -167,7 +191,7 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
     ),
     [spans, places],
   );
-  const shown = hovered ?? selected;
+  const tipped = hovered ?? (usesKeys ? selected : null);
   return (
     <>
       <div ref={box} class="timeline-box">
@@ -191,11 +215,13 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
             class="timeline-picture"
             role="application"
             aria-label="Timeline"
-            aria-describedby="timeline-keys"
+            aria-describedby={tipped !== null ? "timeline-keys timeline-tip" : "timeline-keys"}
             tabIndex={0}
             data-start={String(origin.exact(range.start))}
             data-end={String(origin.exact(range.end))}
             onKeyDown={onKeyDown}
+            onFocus={(event) => setUsesKeys(event.currentTarget.matches(":focus-visible"))}
+            onBlur={() => setUsesKeys(false)}
           >
             <canvas
               ref={canvas}
@@ -208,9 +234,9 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
           </div>
         </div>
       </div>
-      <p class="under-pointer" aria-hidden="true">
-        {shown !== null && `${visibleText(shown.name)} · ${format(shown.key.duration, "time").text}`}
-      </p>
+      {tipped !== null && (
+        <SpanTooltip key={keyText(tipped.key)} id="timeline-tip" track={spans.tracks[tipped.track]!} span={tipped} length={timeline.length} place={() => (hovered !== null ? pointer : placeOf(tipped))} />
+      )}
       {failure !== "" && <Failure message={failure} />}
     </>
   );
