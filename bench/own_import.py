@@ -131,8 +131,8 @@ def main():
     if crossed:
         words = "; ".join(crossed)
         raise SystemExit(
-            f"bench: the import is slower than its stored baseline, in {ATTEMPTS} recordings: {words}. If that is meant, "
-            "say why in the commit, and store it: bench/own_import.py --update-baseline"
+            f"bench: the import is slower than its stored baseline, in {ATTEMPTS} recordings: {words}. If that is "
+            "meant, say why in the commit, and store it: bench/own_import.py --update-baseline"
         )
 
 
