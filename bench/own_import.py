@@ -4,8 +4,8 @@
 own_import.cc records. bench/baseline/import.json is the accepted recording, shortened to one span per phase, and
 bench/baseline/import.toml has the limits. Seconds depend on the machine and on what else it does, so the baseline is
 stretched first: its `calibrate` is made as long as that of the new recording. Then what is compared are ratios of
-phases that ran in turns, and these moved by 30 % at most where the seconds themselves moved by 200 %. A recording that crosses
-a limit is made anew twice, because a slower opscope crosses it every time. If all three do, `make bench` fails.
+phases that ran in turns, and these moved by 30 % at most where the seconds themselves moved by 200 %. A recording that
+crosses a limit is made anew twice, because a slower opscope crosses it every time. If all three do, `make bench` fails.
 
 --update-baseline stores the recording; say in the commit why it moved. --repeat PHASE=TIMES does the work of one phase
 several times: a planted slowdown.
