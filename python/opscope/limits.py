@@ -18,10 +18,15 @@ class TraceCheck(ResultRows):
 
     >>> result = trace.check({"spans": {"min": 1, "max": 1}})
     >>> [(row["limit_kind"], row["value"], row["passed"]) for row in result]
-    [('min', 2, True), ('max', 2, False)]
+    [('min', 2.0, True), ('max', 2.0, False)]
     >>> result.passed, result.crossed
     (False, ['spans is 2, more than 1'])
     """
+
+    def __init__(self, rows: _core.ComputedTable):
+        super().__init__(rows, "rows")
+        for row in self:
+            row["passed"] = bool(row["passed"])  # tables have numbers
 
     @property
     def passed(self) -> bool:
@@ -39,7 +44,7 @@ def check_limits(trace: Any, limits: Mapping[str, Mapping[str, float | str]], ba
     texts = list(_limit_texts(limits))
     if not texts:
         raise ValueError("there is no limit")
-    return TraceCheck(_core.check(trace._core, texts, _core_of(baseline)), "rows")
+    return TraceCheck(_core.check(trace._core, texts, _core_of(baseline)))
 
 
 def _core_of(baseline: Any) -> _core.Trace | None:

@@ -303,7 +303,7 @@ class TraceAnswers:
 
         >>> result = trace.check({"op_self_ns:aten::mm": {"max": 6000, "max_increase": "10%"}}, baseline=trace)
         >>> result.passed, result[1]["limit"]
-        (True, 5500)
+        (True, 5500.0)
         >>> trace.check({"step_p50_ns": {"max": 1e9}}).crossed
         ['step_p50_ns is unknown: the trace does not have it']
         """

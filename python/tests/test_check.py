@@ -52,6 +52,7 @@ def test_rows_are_those_that_the_command_line_prints(files):
         result = trace.check(LIMITS, baseline=baseline)
         assert list(result) == printed["rows"]
         assert result.passed is printed["passed"] is False
+    assert all(isinstance(row["passed"], bool) for row in result)
     assert [row["passed"] for row in result] == [False, True, False, True, True, False, True, False]
     assert result.crossed[0] == "step_p50_ns is 1060000, more than 1050000 (baseline 1000000 + 5%)"
 
