@@ -51,6 +51,7 @@ PAGES = {
         {
             "Import of other tools' files": ("import_",),
             "Analyses": ("analysis_",),
+            "Start of the command": ("command_",),
             "Page": ("page_",),
             "Records of CUPTI": ("device_",),
             "Merge": ("merge_",),

@@ -113,6 +113,7 @@ void BindReport(nb::module_& module);
 void BindFiles(nb::module_& module);
 void BindResults(nb::module_& module);
 void BindDiff(nb::module_& module);
+void BindCheck(nb::module_& module);
 void BindSql(nb::module_& module);
 void BindReproduce(nb::module_& module);
 void BindSources(nb::module_& module);

@@ -15,6 +15,7 @@ NB_MODULE(_core, module) {
   opscope::python::BindFiles(module);
   opscope::python::BindResults(module);
   opscope::python::BindDiff(module);
+  opscope::python::BindCheck(module);
   opscope::python::BindSql(module);
   opscope::python::BindReproduce(module);
   opscope::python::BindSources(module);

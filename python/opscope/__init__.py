@@ -16,6 +16,7 @@ if sysconfig.get_config_var("Py_GIL_DISABLED"):
 from opscope._core import Error
 from opscope._version import __version__
 from opscope.comparison import TraceDiff
+from opscope.limits import TraceCheck
 from opscope.sql import SqlRows
 from opscope.table import ResultRows, Strings, Table, TextColumn
 from opscope.trace import ExportWarning, Trace, diff, merge, open, read
@@ -29,6 +30,7 @@ __all__ = [
     "Table",
     "TextColumn",
     "Trace",
+    "TraceCheck",
     "TraceDiff",
     "__version__",
     "diff",

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from opscope import _core
 from opscope.comparison import TraceDiff, compare
+from opscope.limits import TraceCheck, check_limits
 from opscope.preview import TableText
 from opscope.table import ResultRows
 
@@ -287,3 +288,23 @@ class TraceAnswers:
         [('aten::add', -7000), ('aten::mm', 0)]
         """
         return compare(self, other, by, where)
+
+    def check(
+        self,
+        limits: Mapping[str, Mapping[str, float | str]],
+        *,
+        baseline: Trace | str | bytes | os.PathLike | Sequence[str | bytes | os.PathLike] | None = None,
+    ) -> TraceCheck:
+        """Compares metrics with limits, as ``opscope check`` does: a dict per limit.
+
+        ``limits``: from a metric, "METRIC:NAME" for one operator, to the limits for it: "min" and "max" are numbers,
+        "max_increase" and "max_decrease" a number or "5%" of the value of ``baseline``. That is a trace, a file, or the
+        files of one job, which are merged. A metric that the trace does not have crosses its limits.
+
+        >>> result = trace.check({"op_self_ns:aten::mm": {"max": 6000, "max_increase": "10%"}}, baseline=trace)
+        >>> result.passed, result[1]["limit"]
+        (True, 5500.0)
+        >>> trace.check({"step_p50_ns": {"max": 1e9}}).crossed
+        ['step_p50_ns is unknown: the trace does not have it']
+        """
+        return check_limits(self, limits, baseline)

@@ -116,6 +116,25 @@ def test_threads_that_wait_for_the_slowest_are_found(tmp_path, seconds, expected
     assert kinds(record(tmp_path, step, profile_all_threads=True)) == expected
 
 
+@pytest.mark.parametrize("changes, expected", [(True, ["recompiles"]), (False, [])])
+def test_compilation_in_later_steps_is_found(tmp_path, changes, expected):
+    torch._dynamo.reset()
+    double = torch.compile(lambda data: data.sin() @ data, backend="eager", dynamic=False)
+    sizes = iter(range(200, 201 + STEPS) if changes else [200] * (1 + STEPS))
+
+    def step():
+        size = next(sizes)
+        double(torch.ones(size, size))
+
+    try:
+        trace = record(tmp_path, step)
+    finally:
+        torch._dynamo.reset()
+    assert kinds(trace) == expected
+    for finding in trace.advise():
+        assert finding["count"] >= STEPS - 1
+
+
 def test_the_command_line_has_the_same(tmp_path):
     batches = iter(torch.utils.data.DataLoader(Slow(0.003), batch_size=1))
     trace = record(tmp_path, lambda: next(batches))

@@ -23,6 +23,7 @@ CLASSES = (
     opscope.Trace,
     opscope.Table,
     opscope.ResultRows,
+    opscope.TraceCheck,
     opscope.TraceDiff,
     opscope.SqlRows,
     opscope.TextColumn,

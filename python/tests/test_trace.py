@@ -13,6 +13,7 @@ from conftest import chrome_json, complete_event
 
 import opscope
 import opscope.comparison
+import opscope.limits
 import opscope.table
 import opscope.trace
 
@@ -260,7 +261,7 @@ class TestShown:
 
 @pytest.mark.parametrize(
     "module, fewest",
-    [(opscope.trace, 6), (opscope.trace_answers, 12), (opscope.table, 6), (opscope.comparison, 3)],
+    [(opscope.trace, 6), (opscope.trace_answers, 12), (opscope.table, 6), (opscope.comparison, 3), (opscope.limits, 3)],
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_examples_of_the_documentation(module, fewest, doctest_trace):

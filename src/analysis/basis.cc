@@ -33,7 +33,7 @@ void CountWorks(const Trace& trace, uint32_t track, WorkFinder* finder, LaunchCa
 
 }  // namespace
 
-AnswerBasis MeasureBasis(const Trace& trace, const std::vector<uint8_t>* selected) {
+AnswerBasis MeasureBasis(const Trace& trace, const std::vector<uint8_t>* selected, const SpanUse* use) {
   const SpanColumns& spans = trace.spans();
   const TrackColumns& tracks = trace.tracks();
   AnswerBasis basis;
@@ -59,6 +59,7 @@ AnswerBasis MeasureBasis(const Trace& trace, const std::vector<uint8_t>* selecte
   basis.window_ns = SaturatingSubtract(window.end_ns, window.start_ns);
   if (const Result<SpanOverheads> overhead = MeasureOverhead(trace); overhead.ok())
     basis.overhead_ns = std::llround(overhead.value().whole_ns);
+  if (use != nullptr) basis.use = CountUsedSpans(trace, selected, *use);
   return basis;
 }
 

@@ -17,11 +17,15 @@ VerbResult ComputeAdvice(std::span<const Trace> traces, const ResultVerb& verb) 
 }  // namespace
 
 Verb AdviseVerb() {
-  return MakeResultVerb({.name = "advise",
-                         .description = "what slows the program down, and what to do about it",
-                         .sort_help = "a JSON field such as count (default: largest saving first)",
-                         .compute = &ComputeAdvice,
-                         .is_of_job = true});
+  return MakeResultVerb(
+      {.name = "advise",
+       .description = "what slows the program down, and what to do about it",
+       .sort_help = "a JSON field such as count (default: largest saving first)",
+       .compute = &ComputeAdvice,
+       .is_of_job = true,
+       .span_use = [] {
+         return SpanUse{.host_spans = true, .works = true, .step_spans = true, .place = SpanPlace::kInStepsIfAny};
+       }});
 }
 
 }  // namespace opscope

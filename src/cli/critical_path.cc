@@ -49,7 +49,8 @@ Verb CriticalPathVerb() {
                              "a JSON field of the edges such as duration_ns (default: text by duration, others "
                              "by time)",
                          .compute = ComputeCriticalPath,
-                         .is_of_job = true});
+                         .is_of_job = true,
+                         .span_use = [] { return SpanUse{.host_spans = true, .works = true, .device_waits = true}; }});
 }
 
 }  // namespace opscope

@@ -77,7 +77,8 @@ Verb DevicesVerb() {
                         {.names = {"--kernel-gap"},
                          .target = &options->kernel_gap,
                          .description = "a device that is idle for less, with work called for, waits for its kernels"}},
-       .check = [options] { return options->Read(); }});
+       .check = [options] { return options->Read(); },
+       .span_use = [] { return SpanUse{.launches = true, .works = true}; }});
 }
 
 }  // namespace opscope

@@ -41,7 +41,12 @@ Verb DiffVerb() {
                          .description =
                              "what spans of both runs must have in common: the name; the name and the shapes "
                              "of inputs, the module, or the step; kernel: the name, works of devices only",
-                         .choices = {DiffKeyNames().begin(), DiffKeyNames().end()}}}});
+                         .choices = {DiffKeyNames().begin(), DiffKeyNames().end()}}},
+       .span_use =
+           [by] {
+             const bool works_alone = *by == "kernel";
+             return SpanUse{.host_spans = !works_alone, .works = true, .other_spans = !works_alone};
+           }});
 }
 
 }  // namespace opscope

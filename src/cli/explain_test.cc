@@ -41,7 +41,27 @@ TEST_F(Explain, CountsTheSpansOfEachKindAndHowFarTheClocksDiffer) {
     EXPECT_TRUE(basis["overhead_ns"].is_null());
     EXPECT_EQ(number("window_ns"), 10'000);
   }
+  // Of 6 spans: "broken" has no step, the step, the operator and the launch are of the host, two works.
+  struct Expected {
+    const char* verb;
+    int64_t used, unread;
+  };
+  for (const Expected& each : {Expected{"steps", 5, 0}, Expected{"devices", 3, 2}, Expected{"memory", 3, 2},
+                               Expected{"critical-path", 4, 1}, Expected{"advise", 5, 0}, Expected{"roofline", 4, 1},
+                               Expected{"diff job.json", 4, 1}, Expected{"diff --by kernel job.json", 2, 3}}) {
+    const Outcome outcome = Run(std::string(each.verb) + " job.json --explain --json --where 'name != broken'");
+    simdjson::dom::element json;
+    ASSERT_EQ(parser.parse(outcome.out).get(json), simdjson::SUCCESS) << each.verb << outcome.out;
+    simdjson::dom::element basis = json["explain"];
+    if (basis.is_array()) basis = basis.at(0);
+    EXPECT_EQ(int64_t(basis["used_spans"]), each.used) << each.verb;
+    EXPECT_EQ(int64_t(basis["unread_spans"]), each.unread) << each.verb;
+    EXPECT_EQ(int64_t(basis["outside_steps"]), 0) << each.verb;
+    EXPECT_EQ(int64_t(basis["left_out"]), 1) << each.verb;
+  }
   simdjson::dom::element json;
+  ASSERT_EQ(parser.parse(Run("summary job.json --explain --json").out).get(json), simdjson::SUCCESS);
+  EXPECT_TRUE(json["explain"]["used_spans"].is_null()) << "summary does not say";
   ASSERT_EQ(parser.parse(Run("steps job.json --json").out).get(json), simdjson::SUCCESS);
   EXPECT_NE(json["explain"].error(), simdjson::SUCCESS) << "only on request";
 }

@@ -47,7 +47,11 @@ Verb MemoryVerb() {
        .is_of_job = true,
        .more_options = {{.names = {"--by-step"},
                          .target = by_step.get(),
-                         .description = "the steps instead: how much was allocated at begin and end, and at most"}}});
+                         .description = "the steps instead: how much was allocated at begin and end, and at most"}},
+       .span_use =
+           [] {
+             return SpanUse{.host_spans = true, .step_spans = true};  // they name what allocated
+           }});
 }
 
 }  // namespace opscope

@@ -29,11 +29,12 @@ void AddResultOptions(Verb* verb, CommonOptions* common, ResultVerbOptions* opti
 }
 
 std::optional<ResultTable> BasisIfRequested(const ResultVerbOptions& options, std::span<const Trace> traces,
-                                            const std::optional<SpanFilter>& filter) {
+                                            const std::optional<SpanFilter>& filter,
+                                            const std::optional<SpanUse>& use) {
   if (!options.explain) return std::nullopt;
   std::vector<AnswerBasis> bases;
   for (const Trace& trace : traces)
-    bases.push_back(MeasureBasis(trace, SelectedSpans(filter, trace).get()));
+    bases.push_back(MeasureBasis(trace, SelectedSpans(filter, trace).get(), use ? &*use : nullptr));
   return BasisTable(bases);
 }
 

@@ -12,6 +12,7 @@
 #include "cli/result_writer.h"
 #include "cli/verb.h"
 #include "opscope/analysis/span_filter.h"
+#include "opscope/analysis/span_use.h"
 #include "opscope/report/result_table.h"
 #include "opscope/trace.h"
 
@@ -34,9 +35,11 @@ int PrintResult(const std::string& verb, const std::string& file, std::span<cons
 int PrintResult(const std::string& verb, const std::string& file, const Trace& trace, const CommonOptions& common,
                 const ResultVerbOptions& options, VerbResult result, ResultWriter* writer);
 
-// What an answer about the selected spans of the inputs rests on, if --explain is given.
+// What an answer about the selected spans of the inputs rests on, if --explain is given. `use`: what its analysis
+// reads.
 std::optional<ResultTable> BasisIfRequested(const ResultVerbOptions& options, std::span<const Trace> traces,
-                                            const std::optional<SpanFilter>& filter);
+                                            const std::optional<SpanFilter>& filter,
+                                            const std::optional<SpanUse>& use = {});
 
 // Why there is no answer, on standard error unless -q is given; "": there is one.
 void ReportNoResult(const std::string& file, const CommonOptions& common, const std::string& sentence);

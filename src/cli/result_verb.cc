@@ -12,10 +12,14 @@
 namespace opscope {
 namespace {
 
+std::optional<SpanUse> SpanUseOf(const ResultVerb& verb) {
+  return verb.span_use ? std::optional(verb.span_use()) : std::nullopt;
+}
+
 int RunOnEach(const ResultVerb& verb, ResultWriter* writer) {
   return ForEachInput(verb.common, [&](const Trace& trace, const std::string& file) {
     VerbResult result = verb.compute(std::span(&trace, 1), verb);
-    result.basis = BasisIfRequested(verb.options, std::span(&trace, 1), verb.filter);
+    result.basis = BasisIfRequested(verb.options, std::span(&trace, 1), verb.filter, SpanUseOf(verb));
     return PrintResult(verb.name, file, trace, verb.common, verb.options, std::move(result), writer);
   });
 }
@@ -27,7 +31,7 @@ int RunOnJob(const ResultVerb& verb, ResultWriter* writer) {
   return UseInput(verb.common.files[0], [&] {
     const std::span<const Trace> traces(&trace.value(), 1);
     VerbResult result = verb.compute(traces, verb);
-    result.basis = BasisIfRequested(verb.options, traces, verb.filter);
+    result.basis = BasisIfRequested(verb.options, traces, verb.filter, SpanUseOf(verb));
     const std::vector<ResultInput> inputs = {{&trace.value(), job}};
     const int code = PrintResult(verb.name, job, inputs, verb.common, verb.options, std::move(result), writer);
     return WorseExit(code, ReportInput(trace.value(), job, verb.common));
@@ -67,7 +71,7 @@ int RunTogether(const ResultVerb& verb, ResultWriter* writer) {
   }
   return UseInput(files.back(), [&] {
     VerbResult result = verb.compute(traces.value(), verb);
-    result.basis = BasisIfRequested(verb.options, traces.value(), verb.filter);
+    result.basis = BasisIfRequested(verb.options, traces.value(), verb.filter, SpanUseOf(verb));
     int code = PrintResult(verb.name, names, inputs, verb.common, verb.options, std::move(result), writer);
     for (size_t i = 0; i < files.size(); ++i)
       code = WorseExit(code, ReportInput(traces.value()[i], files[i], verb.common));

@@ -14,6 +14,7 @@
 #include "cli/result_options.h"
 #include "cli/selection.h"
 #include "cli/verb.h"
+#include "opscope/analysis/span_use.h"
 #include "opscope/trace.h"
 
 namespace opscope {
@@ -32,11 +33,12 @@ struct ResultVerb {
   std::string sort_help = {};
   // Of one Trace, or of all inputs in the order of the command line; those of the first set come first.
   std::function<VerbResult(std::span<const Trace> traces, const ResultVerb& verb)> compute;
-  size_t inputs = 1;                      // more than 1: the verb takes exactly so many files, together
-  bool is_of_job = false;                 // several files are one job, merged; false: each has its own answer
-  std::vector<InputSet> sets = {};        // not empty: it takes these sets, or without their options one file for each
-  std::vector<Option> more_options = {};  // of this verb alone; `compute` owns their targets
-  std::function<Status()> check = {};     // whether they make sense; none: any do
+  size_t inputs = 1;                       // more than 1: the verb takes exactly so many files, together
+  bool is_of_job = false;                  // several files are one job, merged; false: each has its own answer
+  std::vector<InputSet> sets = {};         // not empty: it takes these sets, or without their options one file for each
+  std::vector<Option> more_options = {};   // of this verb alone; `compute` owns their targets
+  std::function<Status()> check = {};      // whether they make sense; none: any do
+  std::function<SpanUse()> span_use = {};  // what the analysis reads, for --explain; none: it does not say
   // As the command line has it, when `compute` is called.
   CommonOptions common = {};
   ResultVerbOptions options = {};

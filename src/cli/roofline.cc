@@ -56,7 +56,8 @@ Verb RooflineVerb() {
                         {.names = {"--peak-bandwidth"},
                          .target = &options->peak_bandwidth,
                          .description = "the bytes per second of its memory, such as 5e10",
-                         .least = 1}}});
+                         .least = 1}},
+       .span_use = [] { return SpanUse{.operators = true, .launches = true, .works = true}; }});
 }
 
 }  // namespace opscope

@@ -12,7 +12,7 @@ namespace {
 const char* const kCalls = R"([
 {"ph":"X","name":"aten::mm","cat":"cpu_op","pid":1,"tid":1,"ts":0,"dur":2,
  "args":{"Input Dims":[[64,32],[32,16]],"Input type":["float","float"]}},
-{"ph":"X","name":"aten::topk","cat":"cpu_op","pid":1,"tid":1,"ts":5,"dur":1,
+{"ph":"X","name":"aten::median","cat":"cpu_op","pid":1,"tid":1,"ts":5,"dur":1,
  "args":{"Input Dims":[[64,32]],"Input type":["float"]}}])";
 
 class RooflineVerbTest : public Cli {
@@ -38,7 +38,7 @@ TEST_F(RooflineVerbTest, HasAllNumbersAsJson) {
   EXPECT_EQ(outcome.out.find(R"({"schema":"opscope.roofline/1")"), 0u) << outcome.out;
   for (const char* member :
        {R"("flops":65536,"bytes":14336)", R"("gb_per_s":7.168)", R"("bound":"memory")", R"("peak_share":0.7168)",
-        R"("name":"aten::topk")", R"("flops":null,"bytes":null)", R"("known_ns":2000)"})
+        R"("name":"aten::median")", R"("flops":null,"bytes":null)", R"("known_ns":2000)"})
     EXPECT_NE(outcome.out.find(member), std::string::npos) << member << outcome.out;
 }
 

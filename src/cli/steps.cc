@@ -27,7 +27,11 @@ Verb StepsVerb() {
                          .description = "how long the training steps were, and what they consist of",
                          .sort_help = "a JSON field such as duration_ns or idle_ns (default: by rank and begin)",
                          .compute = &ComputeSteps,
-                         .is_of_job = true});
+                         .is_of_job = true,
+                         .span_use = [] {
+                           return SpanUse{
+                               .host_spans = true, .works = true, .step_spans = true, .place = SpanPlace::kInSteps};
+                         }});
 }
 
 }  // namespace opscope

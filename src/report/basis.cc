@@ -12,6 +12,11 @@ namespace {
 
 using namespace result_units;
 
+template <uint64_t SpanUseCounts::* kCount>
+std::optional<uint64_t> UseCount(const AnswerBasis& basis) {
+  return basis.use ? std::optional((*basis.use).*kCount) : std::nullopt;
+}
+
 constexpr ResultField<AnswerBasis> kBasisFields[] = {
     {{"spans", "Spans", kNumber, "Spans, without the asynchronous ones; the sum of the four that follow."},
      [](const AnswerBasis& b) { return b.spans; }},
@@ -26,6 +31,15 @@ constexpr ResultField<AnswerBasis> kBasisFields[] = {
      [](const AnswerBasis& b) { return b.async_spans; }},
     {{"left_out", "Left out by the condition", kNumber, "Spans that `--where`, `--steps` and `--time` leave out."},
      [](const AnswerBasis& b) { return b.left_out; }},
+    {{"used_spans", "Spans that the answer used", kNumber,
+      "The analysis read these; with `left_out`, `unread_spans` and `outside_steps` they are all spans. Null for verbs "
+      "that do not say."},
+     [](const AnswerBasis& b) { return UseCount<&SpanUseCounts::used>(b); }},
+    {{"unread_spans", "Of kinds that it does not read", kNumber, "Spans of kinds that the analysis does not read."},
+     [](const AnswerBasis& b) { return UseCount<&SpanUseCounts::unread>(b); }},
+    {{"outside_steps", "Outside of steps", kNumber,
+      "Spans of which no part lies in a step of their rank, where the analysis looks at steps alone."},
+     [](const AnswerBasis& b) { return UseCount<&SpanUseCounts::outside_steps>(b); }},
     {{"launched_works", "Works with a launch", kNumber, "Works whose launching call is known."},
      [](const AnswerBasis& b) { return b.launched_works; }},
     {{"early_works", "Works before their launch", kNumber,

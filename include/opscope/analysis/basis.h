@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "opscope/analysis/span_use.h"
 #include "opscope/trace.h"
 
 namespace opscope {
@@ -41,10 +42,14 @@ struct AnswerBasis {
   std::optional<int64_t> overhead_ns;
   // From the first begin to the last end of all spans, in nanoseconds.
   int64_t window_ns = 0;
+  // What the analysis used of the spans; nullopt: it is not described.
+  std::optional<SpanUseCounts> use;
 };
 
 // selected: one entry per span (SpanFilter::Select), 1 counts; nullptr: all spans count.
+// use: what the analysis reads; nullptr: not described.
 // O(spans + n log n) in works and their launches.
-[[nodiscard]] AnswerBasis MeasureBasis(const Trace& trace, const std::vector<uint8_t>* selected = nullptr);
+[[nodiscard]] AnswerBasis MeasureBasis(const Trace& trace, const std::vector<uint8_t>* selected = nullptr,
+                                       const SpanUse* use = nullptr);
 
 }  // namespace opscope

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "opscope/result.h"
 #include "opscope/trace.h"
 
 namespace opscope {
@@ -59,6 +60,8 @@ enum class LimitKind : uint8_t { kMin, kMax, kMaxIncrease, kMaxDecrease };
 
 // "min", "max", "max_increase", "max_decrease"
 [[nodiscard]] std::string_view LimitKindName(LimitKind kind);
+// nullopt: no kind has this name.
+[[nodiscard]] std::optional<LimitKind> LimitKindFromName(std::string_view name);
 // True for max_increase and max_decrease, which need a baseline.
 [[nodiscard]] bool IsRelative(LimitKind kind);
 
@@ -73,6 +76,12 @@ struct CheckLimit {
   // The change is in per cent of the baseline's value.
   bool is_percent = false;
 };
+
+// `metric`: METRIC, or METRIC:NAME for one operator. `number`: a number; of relative kinds also a percentage, "5%".
+// kInvalidArgument says what is wrong.
+//
+//   ParseCheckLimit("op_self_ns:aten::mm", LimitKind::kMaxIncrease, "5%")
+[[nodiscard]] Result<CheckLimit> ParseCheckLimit(std::string_view metric, LimitKind kind, std::string_view number);
 
 // The answer to one limit.
 struct CheckRow {

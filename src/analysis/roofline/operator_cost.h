@@ -47,11 +47,15 @@ struct CostRule {
   bool is_shell = false;
 };
 
-// The families (elementwise_costs.cc, reduction_costs.cc, norm_costs.cc).
+// The families (elementwise_costs.cc, reduction_costs.cc, norm_costs.cc, pooling_costs.cc, index_costs.cc,
+// foreach_costs.cc).
 std::span<const CostRule> ElementwiseRules();
 std::span<const CostRule> MoveRules();
 std::span<const CostRule> ReductionRules();
 std::span<const CostRule> NormRules();
+std::span<const CostRule> PoolingRules();
+std::span<const CostRule> IndexRules();
+std::span<const CostRule> ForeachRules();
 
 // Result of an element-wise operator whose operands are the first `operands` arguments.
 OperatorCost ElementwiseCost(const CallArguments& call, const CostRule& rule, bool is_in_place);

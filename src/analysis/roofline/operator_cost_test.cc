@@ -151,11 +151,80 @@ TEST(RooflineCost, IsUnknownWhereArgumentsAreMissingOrSenseless) {
   EXPECT_EQ(WorkOf("aten::mm", {}), kNothingKnown);
   EXPECT_EQ(WorkOf("aten::add", {}), kNothingKnown);
   EXPECT_EQ(WorkOf("aten::mm", {T("float", {3, 5})}), kNothingKnown);
-  EXPECT_EQ(WorkOf("aten::topk", {T("float", {3, 5}), S("2")}), kNothingKnown);
+  EXPECT_EQ(WorkOf("aten::median", {T("float", {3, 5}), S("2")}), kNothingKnown);
   EXPECT_EQ(WorkOf("aten::add", {T("float", {8, 3}), T("float", {8, 4}), S("1")}), kNothingKnown);
   EXPECT_EQ(WorkOf("aten::add", {T("float", {-1, 3}), T("float", {8, 3}), S("1")}), kNothingKnown);
   EXPECT_EQ(WorkOf("aten::exp", {T("strange", {8})}), (Work{8, std::nullopt}));
   EXPECT_EQ(WorkOf("aten::sum", {T("float", {8, 4}), L("[9]"), S("True"), None()}), (Work{32, std::nullopt}));
+}
+
+// Windows of 3 x 2 in planes of 6 x 7, stride 2 x 2, padding 1 x 0: (8 - 3) / 2 + 1 = 3 by (7 - 2) / 2 + 1 = 3, rounded
+// up 4 by 4.
+TEST(RooflineCost, CountsPooling) {
+  const auto in = T("float", {2, 3, 6, 7});
+  const int64_t input = 2 * 3 * 6 * 7;
+  const auto max_pool = [&](const char* ceil_mode) {
+    return WorkOf("aten::max_pool2d_with_indices",
+                  {in, L("[3, 2]"), L("[2, 2]"), L("[1, 0]"), L("[1, 1]"), S(ceil_mode)});
+  };
+  EXPECT_EQ(max_pool("False"), (Work{6 * 3 * 3 * 6, 4 * input + 6 * 3 * 3 * (4 + 8)}));
+  EXPECT_EQ(max_pool("True"), (Work{6 * 4 * 4 * 6, 4 * input + 6 * 4 * 4 * (4 + 8)}));
+  // Without a stride it is the window; a last window that begins behind the padded input is none.
+  EXPECT_EQ(WorkOf("aten::max_pool2d_with_indices",
+                   {T("float", {1, 3, 3}), L("[2]"), L("[]"), L("[1]"), L("[1]"), S("True")}),
+            (Work{2 * 2 * 4, 4 * 9 + 4 * 12}));
+  EXPECT_EQ(WorkOf("aten::max_pool2d_with_indices_backward",
+                   {T("float", {2, 3, 3, 3}), in, L("[3, 2]"), L("[2, 2]"), L("[1, 0]"), L("[1, 1]"), S("False"),
+                    T("long int", {2, 3, 3, 3})}),
+            (Work{54, 4 * 54 + 8 * 54 + 4 * input}));
+  EXPECT_EQ(WorkOf("aten::avg_pool2d", {in, L("[3, 2]"), L("[2, 2]"), L("[1, 0]"), S("False"), S("True"), None()}),
+            (Work{6 * 3 * 3 * (6 + 1), 4 * (input + 54)}));
+  EXPECT_EQ(WorkOf("aten::avg_pool2d_backward",
+                   {T("float", {2, 3, 3, 3}), in, L("[3, 2]"), L("[2, 2]"), L("[1, 0]"), S("False"), S("True")}),
+            (Work{54 * 7, 4 * (54 + input)}));
+  EXPECT_EQ(WorkOf("aten::max_pool2d_with_indices", {in}), (Work{std::nullopt, std::nullopt})) << "no window recorded";
+}
+
+// 7 elements in 3 windows: [0, 3), [2, 5), [4, 7), 9 in all.
+TEST(RooflineCost, CountsAdaptivePooling) {
+  const auto in = T("float", {2, 6, 7});
+  EXPECT_EQ(WorkOf("aten::_adaptive_avg_pool2d", {in, L("[2, 3]")}),
+            (Work{2 * 6 * 9 + 2 * 2 * 3, 4 * (2 * 6 * 7 + 2 * 2 * 3)}));
+  EXPECT_EQ(WorkOf("aten::_adaptive_avg_pool2d_backward", {T("float", {2, 2, 3}), in}),
+            (Work{2 * 6 * 9 + 2 * 2 * 3, 4 * (2 * 2 * 3 + 2 * 6 * 7)}));
+  EXPECT_EQ(WorkOf("aten::adaptive_max_pool2d", {in, L("[2, 3]")}),
+            (Work{2 * 6 * 9, 4 * 2 * 6 * 7 + 2 * 2 * 3 * (4 + 8)}));
+}
+
+TEST(RooflineCost, CountsSortingAndScattering) {
+  const auto in = T("float", {3, 5});
+  // 5 elements need 3 levels of merging.
+  EXPECT_EQ(WorkOf("aten::sort", {in, S("-1"), S("False")}), (Work{15 * 3, 4 * 15 + 15 * 12}));
+  EXPECT_EQ(WorkOf("aten::sort", {in, None(), S("0"), S("False")}), (Work{15 * 2, 4 * 15 + 15 * 12}));
+  EXPECT_EQ(WorkOf("aten::sort", {in}), (Work{std::nullopt, 4 * 15 + 15 * 12}));
+  EXPECT_EQ(WorkOf("aten::topk", {in, S("2"), S("-1"), S("True"), S("True")}), (Work{15, 4 * 15 + 6 * 12}));
+  const auto index = T("long int", {2, 3});
+  EXPECT_EQ(WorkOf("aten::scatter_add_", {in, S("1"), index, T("float", {2, 3})}), (Work{6, 6 * (8 + 4 + 4 + 4)}));
+  EXPECT_EQ(WorkOf("aten::scatter_", {in, S("1"), index, S("1.")}), (Work{0, 6 * (8 + 4)}));
+  EXPECT_EQ(WorkOf("aten::scatter", {in, S("1"), index, T("float", {2, 3})}), (Work{0, 6 * (8 + 4 + 4) + 2 * 4 * 15}));
+  EXPECT_EQ(WorkOf("aten::index_add_", {in, S("0"), T("long int", {2}), T("float", {2, 5}), S("1")}),
+            (Work{10, 2 * 8 + 4 * 10 + 2 * 4 * 10}));
+  EXPECT_EQ(WorkOf("aten::index_copy_", {in, S("0"), T("long int", {2}), T("float", {2, 5})}),
+            (Work{0, 2 * 8 + 4 * 10 + 4 * 10}));
+  EXPECT_EQ(WorkOf("aten::index", {in, Tensors({T("long int", {2})})}), kNothingKnown);
+}
+
+TEST(RooflineCost, CountsOperatorsOnLists) {
+  const auto list = Tensors({T("float", {4}), T("float", {2, 3})});
+  EXPECT_EQ(WorkOf("aten::_foreach_add_", {list, list, S("1")}), (Work{10, 4 * 3 * 10}));
+  EXPECT_EQ(WorkOf("aten::_foreach_mul_", {list, S("0.9")}), (Work{10, 4 * 2 * 10}));
+  EXPECT_EQ(WorkOf("aten::_foreach_sqrt", {list}), (Work{10, 4 * 2 * 10}));
+  EXPECT_EQ(WorkOf("aten::_foreach_addcdiv_", {list, list, list, S("1")}), (Work{30, 4 * 4 * 10}));
+  EXPECT_EQ(WorkOf("aten::_foreach_zero_", {list}), (Work{0, 4 * 10}));
+  EXPECT_EQ(WorkOf("aten::_foreach_copy_", {list, list, S("False")}), (Work{0, 4 * 2 * 10}));
+  EXPECT_EQ(WorkOf("aten::_foreach_norm", {list, S("2")}), (Work{10, 4 * 10 + 4 * 2}));
+  EXPECT_EQ(WorkOf("aten::_foreach_add_", {list, Tensors({T("float", {4})}), S("1")}), kNothingKnown);
+  EXPECT_EQ(WorkOf("aten::_foreach_add_", {}), kNothingKnown);
 }
 
 TEST(RooflineCost, IsUnknownRatherThanWrongWhereSizesOverflow) {

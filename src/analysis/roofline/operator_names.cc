@@ -107,9 +107,13 @@ constexpr std::string_view kWithoutWork[] = {
     "_scaled_dot_product_attention_math",
     "_fused_sdp_choice",
     "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
     "avg_pool1d",
     "max_pool1d",
     "max_pool2d",
+    "max_pool3d",
+    "argsort",
+    "msort",
     "item",
     "is_nonzero",
     "embedding_backward",
@@ -135,7 +139,8 @@ using RulesByName = std::unordered_map<std::string_view, const CostRule*>;
 const RulesByName& LightRules() {
   static const RulesByName rules = [] {
     RulesByName all;
-    for (const auto family : {ElementwiseRules(), MoveRules(), ReductionRules(), NormRules()}) {
+    for (const auto family : {ElementwiseRules(), MoveRules(), ReductionRules(), NormRules(), PoolingRules(),
+                              IndexRules(), ForeachRules()}) {
       for (const CostRule& rule : family)
         all.emplace(rule.op, &rule);
     }

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a run keeps the limits of a project: the rows of `opscope.Trace.check`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from opscope import _core
+from opscope.table import ResultRows
+
+__all__ = ["TraceCheck", "check_limits"]
+
+
+class TraceCheck(ResultRows):
+    """What `opscope.Trace.check` found: a dict per limit, in their order.
+
+    >>> result = trace.check({"spans": {"min": 1, "max": 1}})
+    >>> [(row["limit_kind"], row["value"], row["passed"]) for row in result]
+    [('min', 2.0, True), ('max', 2.0, False)]
+    >>> result.passed, result.crossed
+    (False, ['spans is 2, more than 1'])
+    """
+
+    def __init__(self, rows: _core.ComputedTable):
+        super().__init__(rows, "rows")
+        for row in self:
+            row["passed"] = bool(row["passed"])  # tables have numbers
+
+    @property
+    def passed(self) -> bool:
+        """True if no limit is crossed."""
+        return all(row["passed"] for row in self)
+
+    @property
+    def crossed(self) -> list[str]:
+        """A sentence for each limit that is crossed."""
+        return [row["message"] for row in self if not row["passed"]]
+
+
+def check_limits(trace: Any, limits: Mapping[str, Mapping[str, float | str]], baseline: Any) -> TraceCheck:
+    """`opscope.Trace.check`, where traces are whatever has a ``_core``."""
+    texts = list(_limit_texts(limits))
+    if not texts:
+        raise ValueError("there is no limit")
+    return TraceCheck(_core.check(trace._core, texts, _core_of(baseline)))
+
+
+def _core_of(baseline: Any) -> _core.Trace | None:
+    if baseline is None or hasattr(baseline, "_core"):
+        return None if baseline is None else baseline._core
+    if isinstance(baseline, (str, bytes, os.PathLike)):
+        return _core.open_trace(baseline, 0, "")
+    if isinstance(baseline, Sequence) and all(isinstance(path, (str, bytes, os.PathLike)) for path in baseline):
+        return _core.merge_traces(list(baseline), [], 5.0)
+    raise TypeError(f"a baseline is a Trace, a file or a list of files, not {baseline!r}")
+
+
+def _limit_texts(limits: Mapping[str, Mapping[str, float | str]]) -> Iterator[tuple[str, str, str]]:
+    """(metric, kind, number) of each limit."""
+    for metric, kinds in limits.items():
+        if not isinstance(kinds, Mapping) or not kinds:
+            raise TypeError(f'the limits of {metric} are a dict such as {{"max": 5}}, not {kinds!r}')
+        for kind, number in kinds.items():
+            if isinstance(number, bool) or not isinstance(number, (int, float, str)):
+                raise TypeError(f'{metric}: {kind} is a number or a text such as "5%", not {number!r}')
+            yield metric, kind, number if isinstance(number, str) else repr(number)
