@@ -36,6 +36,12 @@ struct TimelineLimits {
 // The members "tracks", "kept", "folded", "arguments", "stacks", "flows" and "left_out".
 void AppendPageSpans(const PageResults& results, const TimelineLimits& limits, PageStrings* strings, std::string* out);
 
+// The beginning of a text, without a part of a character at its end, and an ellipsis if it is longer than `most`.
+[[nodiscard]] std::string CutText(const std::string& text, size_t most);
+
+// The title, cut if it is very long.
+[[nodiscard]] std::string PageTitle(const PageResults& results);
+
 // An integer; beyond 2^53 a text of digits, because JavaScript reads numbers as doubles.
 void AppendPageInteger(int64_t value, std::string* out);
 

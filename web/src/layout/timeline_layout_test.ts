@@ -109,7 +109,9 @@ describe("spans", () => {
       const spans = make(list);
       list.forEach((span, at) => {
         const same = list.findIndex((other) => other.track === span.track && other.start === span.start && other.duration === span.duration);
-        expect(findSpan(spans, keyOf(spans, at))).toBe(same);
+        const key = keyOf(spans, at);
+        expect(findSpan(spans, key)).toBe(at);
+        expect(findSpan(spans, { track: key.track, start: key.start, duration: key.duration })).toBe(same);
         const around = list.findLastIndex((other, number) => number < at && other.track === span.track && other.depth === span.depth - 1);
         expect(parentOf(spans, at)).toBe(around);
         const child = firstChildOf(spans, at);

@@ -32,6 +32,8 @@ export interface SpanKey {
   // Relative ns.
   start: number;
   duration: number;
+  // Number of the span in the document, where several have this key; not in the address. Without it the first one.
+  span?: number;
 }
 
 export interface Sort {

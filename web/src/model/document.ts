@@ -112,6 +112,9 @@ export interface TimelineData {
     duration: PackedColumn;
     count: PackedColumn;
   };
+  // Tracks that did not fit, and their spans, which are neither kept nor in blocks.
+  left_out_tracks: number;
+  left_out_spans: number;
   // By index of the kept span, ascending. `value` is the index of a JSON text.
   arguments: { span: PackedColumn; key: PackedColumn; value: PackedColumn; left_out: number };
   // Call stack of kept spans: one frame per line, outermost first.
@@ -217,11 +220,13 @@ export class Origin {
   readonly start: bigint;
   // Length of the whole range in ns, at least 1.
   readonly length: number;
+  readonly #end: bigint;
 
   constructor(clock: WebDocument["clock"]) {
     this.start = parseExact(clock.start_ns) ?? 0n;
     const end = parseExact(clock.end_ns) ?? this.start;
     this.length = end > this.start ? Number(end - this.start) : 1;
+    this.#end = end > this.start ? end : this.start + 1n;
   }
 
   relative(time: Integer | bigint): number {
@@ -230,6 +235,7 @@ export class Origin {
 
   // The time on the clock of `opscope info`, exact: for data-value and the address.
   exact(relative: number): bigint {
+    if (relative === this.length) return this.#end; // a double has not all digits of a range of 105 days
     return this.start + BigInt(Math.round(relative));
   }
 }

@@ -76,6 +76,8 @@ export function emptyDocument(): WebDocument {
       tracks: [],
       kept: { start: none, duration: none, covered: none, depth: none, name: none, category: none },
       folded: { spans: 0, track: none, depth: none, start: none, duration: none, count: none },
+      left_out_tracks: 0,
+      left_out_spans: 0,
       arguments: { span: none, key: none, value: none, left_out: 0 },
       flows: { kind: none, from: none, to: none, left_out: 0 },
       counters: [],

@@ -132,11 +132,14 @@ export function trackOf(spans: Spans, span: number): number {
 }
 
 export function keyOf(spans: Spans, span: number): SpanKey {
-  return { track: spans.tracks[trackOf(spans, span)]!.id, start: spans.start[span]!, duration: spans.duration[span]! };
+  return { track: spans.tracks[trackOf(spans, span)]!.id, start: spans.start[span]!, duration: spans.duration[span]!, span };
 }
 
-// The first span in the document with this key; -1: none.
+// The span in the document with this key, the first one if the key does not say which; -1: none.
 export function findSpan(spans: Spans, key: SpanKey): number {
+  const known = key.span ?? -1;
+  const isKnown = known >= 0 && known < spans.start.length && spans.start[known] === key.start && spans.duration[known] === key.duration;
+  if (isKnown && spans.tracks[trackOf(spans, known)]!.id === key.track) return known;
   // Merged ranks can have streams with one id.
   for (let track = 0; track < spans.tracks.length; ++track) {
     if (spans.tracks[track]!.id !== key.track) continue;

@@ -6,7 +6,8 @@ import { usePage } from "./page_context.ts";
 
 export function Foot() {
   const { producer, spans, timeline } = usePage().document;
-  const folded = timeline.folded.spans;
+  const { left_out_tracks: tracks, left_out_spans: ofTracks } = timeline;
+  const folded = timeline.folded.spans + ofTracks;
   return (
     <footer>
       <p role="note" aria-label="Folded" data-value={folded}>
@@ -15,7 +16,13 @@ export function Foot() {
         ) : (
           <>
             The timeline leaves out <Figure value={folded} unit="number" /> of <Figure value={Number(spans)} unit="number" />{" "}
-            spans; blocks stand for them.
+            spans; {ofTracks === 0 ? "blocks stand for them." : "blocks stand for those of the tracks that it shows."}
+            {ofTracks > 0 && (
+              <>
+                {" "}
+                <Figure value={tracks} unit="number" /> tracks with <Figure value={ofTracks} unit="number" /> spans are not shown.
+              </>
+            )}
           </>
         )}
       </p>

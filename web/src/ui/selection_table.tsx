@@ -12,7 +12,8 @@ import { usePage } from "./page_context.ts";
 export function SelectionTable({ spans, range }: { spans: Spans; range: Range }) {
   const { document } = usePage();
   const [table, leftOut] = useMemo(() => {
-    const { rows, leftOut } = selectRange(spans, range);
+    const { rows, leftOut: inBlocks } = selectRange(spans, range);
+    const leftOut = inBlocks + document.timeline.left_out_spans;
     const column = (key: string, title: string, unit: Column["unit"], values: Column["values"]): Column => ({ key, title, unit, documentation: "", values });
     const columns = [
       column("name", "Name", "text", rows.map((row) => document.strings[row.name] ?? "")),
@@ -27,7 +28,7 @@ export function SelectionTable({ spans, range }: { spans: Spans; range: Range })
       <DataTable name="Selection" table={table} firstSort={{ key: "total_with_recursion_ns", falling: true }} hasHues />
       {leftOut > 0 && (
         <p class="hint">
-          ≈ These figures are without up to <span data-value={leftOut} data-error={leftOut}>{visibleText(countText(leftOut))}</span> short spans that are left out of this page.
+          ≈ These figures are without up to <span data-value={leftOut} data-error={leftOut}>{visibleText(countText(leftOut))}</span> spans that are left out of this page.
         </p>
       )}
     </>

@@ -29,6 +29,7 @@ function LoadedTimeline({ spans }: { spans: Spans }) {
   const { document } = usePage();
   const timeline = useTimeline(spans);
   const left = document.timeline.folded.spans;
+  const { left_out_tracks: hiddenTracks, left_out_spans: hiddenSpans } = document.timeline;
   const buttons = useMemo(
     () =>
       [
@@ -53,6 +54,12 @@ function LoadedTimeline({ spans }: { spans: Spans }) {
         {left > 0 && (
           <p class="hint">
             Grey bars stand for <span data-value={left}>{countText(left)}</span> short spans that are left out of this page.
+          </p>
+        )}
+        {hiddenTracks > 0 && (
+          <p class="hint">
+            <span data-value={hiddenTracks}>{countText(hiddenTracks)}</span> tracks with the fewest spans, <span data-value={hiddenSpans}>{countText(hiddenSpans)}</span> in all, are left out of
+            this page.
           </p>
         )}
       </div>
