@@ -30,14 +30,20 @@ ROWS = {
 FRAMES, MISSED_MS = 200, 1.5 * 1000 / 60
 
 
+def browser():
+    """The Chromium that can be driven here, or None."""
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    return found if (ROOT / "web" / "node_modules").exists() and NODE.exists() else None
+
+
 def percentile_95(values):
     return statistics.quantiles(values, n=20)[-1]
 
 
 def main():
     options = measure.parse_options(__doc__, ops=1_000_000, quick_ops=20_000)
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if chromium is None or not (ROOT / "web" / "node_modules").exists() or not NODE.exists():
+    chromium = browser()
+    if chromium is None:
         for row, (title, unit) in ROWS.items():
             measure.print_absent(row, title, unit, "needs Chromium and Node: tools/setup browser, tools/setup web")
         return
