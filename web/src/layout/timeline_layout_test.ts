@@ -104,7 +104,7 @@ describe("selectRange", () => {
 
 describe("spans", () => {
   it("are found by their key, and lead to parent, child and neighbours", () => {
-    for (let seed = 1; seed <= 100; ++seed) {
+    for (let seed = 1; seed <= 40; ++seed) {
       const list = randomSpans(seed);
       const spans = make(list);
       list.forEach((span, at) => {
