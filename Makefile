@@ -42,7 +42,7 @@ soak: ## the reliability tests in full size (about an hour), with their figures
 	@tools/setup packages && tools/run_tests.py --soak
 
 bench: ## every speed and memory row, both sides; writes docs/explanation/performance.md
-	@tools/setup && tools/setup browser && tools/setup web && bench/run
+	@tools/setup && tools/setup browser && tools/setup web && tools/setup bench && bench/run
 
 asan: ## C++ tests, and Python tests of the bindings, under the address and undefined-behaviour sanitizers
 	@tools/setup && tools/setup tests && tools/run_tests.py --preset asan

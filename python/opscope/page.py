@@ -32,8 +32,14 @@ def write_page(
     size = byte_count(max_size, "max_size")
     if size < _MIN_PAGE_BYTES:
         raise ValueError(f"max_size should be at least 1M, not {max_size!r}")
+    for name, value in (("title", title), ("theme", theme)):
+        if not isinstance(value, str) and (value is not None or name == "theme"):
+            raise TypeError(f"{name} must be a str, not {type(value).__name__}")
+    if baseline is not None and not isinstance(baseline, type(trace)):
+        kind = type(baseline).__name__
+        raise TypeError(f"baseline must be an opscope.Trace (opscope.open(path), prof.trace), not {kind}")
     core = None if baseline is None else baseline._core
-    _core.write_report(trace._core, path, title or "trace", theme, size, core)
+    _core.write_report(trace._core, os.fspath(path), title or "trace", theme, size, core)
 
 
 def page_frame(trace: Trace, title: str) -> str | None:

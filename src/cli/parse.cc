@@ -72,10 +72,17 @@ CLI::Option* AddTo(CLI::App* app, const Option& option, std::optional<std::strin
       NamesOf(option), [target](const std::string& text) { *target = text; }, option.description);
 }
 
-// CLI11 would parse -5 as a very large number.
+// CLI11 would parse -5 as a very large number, and says of "1.5M" and "5X" what its own types are called.
 std::string WhyNoSize(const std::string& text) {
-  const bool is_size = !text.empty() && text[0] >= '0' && text[0] <= '9';
-  return is_size ? "" : "'" + text + "' is no number of bytes; 0 (no limit) or more, with K, M or G behind it";
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  std::string unit = text.substr(digits);
+  for (char& letter : unit)
+    letter = letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
+  const size_t factor = unit.empty() ? std::string::npos : std::string("KMGTPE").find(unit[0]);
+  if (factor != std::string::npos) unit.erase(0, 1);
+  const bool is_unit = unit.empty() || unit == "B" || (factor != std::string::npos && unit == "IB");
+  return digits > 0 && is_unit ? ""
+                               : "'" + text + "' is no number of bytes; 0 (no limit) or more, with K, M or G behind it";
 }
 
 // CLI11 applies transforms in reverse order, so the check runs before the conversion.

@@ -69,6 +69,11 @@ TEST_F(Cli, RefusesNumbersOutOfTheirRangeAndTellsIt) {
       {"flame --width 10", "flame: --width: '10' is no number of 200 to 20000"},
       {"info --max-memory=-5",
        "info: --max-memory: '-5' is no number of bytes; 0 (no limit) or more, with K, M or G behind it"},
+      {"info --max-memory 1.5M",
+       "info: --max-memory: '1.5M' is no number of bytes; 0 (no limit) or more, with K, M or G behind it"},
+      {"info --max-memory 5X",
+       "info: --max-memory: '5X' is no number of bytes; 0 (no limit) or more, with K, M or G behind it"},
+      {"report -o x.html --max-size 1M5", "report: --max-size: '1M5' is no number of bytes; 0 (no limit) or more"},
   };
   for (const auto& [arguments, error] : cases) {
     const Outcome outcome = Run(arguments + file);

@@ -49,6 +49,8 @@ class Lifecycle(OwnOptions):
     def _recording_of(self, what: str) -> Recording:
         """The last recording; raises, with the original's message if it has one, if there is none."""
         recording = self._last_recording
+        if recording is None and self._session.is_started:
+            raise RuntimeError("the recording is still running")
         if recording is None:
             raise RuntimeError(f"nothing has been recorded yet: start() comes before {what}")
         return recording

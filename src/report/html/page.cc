@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "opscope/report/html.h"
 #include "opscope/result.h"
+#include "report/html/page_parts.h"
 #include "report/html/page_template.h"
 
 namespace opscope {
@@ -61,7 +62,7 @@ std::string HtmlPage(const PageResults& results, const PageOptions& options) {
   std::string out(page.substr(0, root));
   out.append("data-theme-choice=\"").append(kThemes[static_cast<size_t>(options.theme)]).append("\" ");
   out.append(page.substr(root, title - root));
-  out.append("<title>").append(ElementText(results.title)).append(" - opscope</title>");
+  out.append("<title>").append(ElementText(PageTitle(results))).append(" - opscope</title>");
   const size_t after_title = title + kTitleElement.size();
   out.append(page.substr(after_title, data - after_title));
   const size_t rest = page.size() - data, used = out.size() + rest;

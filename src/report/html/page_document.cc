@@ -24,15 +24,6 @@ namespace {
 constexpr size_t kTablesShare = 22, kTreesShare = 14, kMemoryShare = 6, kCountersShare = 4, kNamesShare = 6,
                  kInfoShare = 5;
 
-// The beginning of a text, without a part of a character at its end.
-std::string CutText(const std::string& text, size_t most) {
-  if (text.size() <= most) return text;
-  size_t end = most;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
-    --end;
-  return text.substr(0, end) + "\xe2\x80\xa6";
-}
-
 size_t EscapedSize(const std::string& json) {
   return json.size() + 5 * static_cast<size_t>(std::count(json.begin(), json.end(), '<'));
 }
@@ -105,7 +96,7 @@ void AppendStrings(const PageStrings& strings, std::string* out) {
 std::string HeadJson(const PageResults& results) {
   std::string out;
   JsonObject object(&out);
-  object.Text("schema", "opscope.web/1").Text("producer", results.producer).Text("title", CutText(results.title, 2000));
+  object.Text("schema", "opscope.web/1").Text("producer", results.producer).Text("title", PageTitle(results));
   object.Key("files").append("[");
   constexpr size_t kMostFiles = 200, kLongestName = 500;
   for (size_t i = 0; i < std::min(kMostFiles, results.files.size()); ++i) {
@@ -125,6 +116,19 @@ std::string HeadJson(const PageResults& results) {
 }
 
 }  // namespace
+
+std::string CutText(const std::string& text, size_t most) {
+  if (text.size() <= most) return text;
+  size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
+    --end;
+  return text.substr(0, end) + "\xe2\x80\xa6";
+}
+
+std::string PageTitle(const PageResults& results) {
+  constexpr size_t kLongestTitle = 2000;
+  return CutText(results.title, kLongestTitle);
+}
 
 void AppendPageInteger(int64_t value, std::string* out) {
   constexpr int64_t kBeyond = int64_t{1} << 53;

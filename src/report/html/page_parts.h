@@ -43,6 +43,12 @@ void AppendPageSpans(const PageResults& results, const TimelineLimits& limits, P
 // The members "track", its row in trace.tracks(), "id", "title", "group", "kind", "rank" and "spans" of a track.
 void AppendTrackMembers(const Trace& trace, uint32_t track, const ListedThread& listed, JsonObject* object);
 
+// The beginning of a text, without a part of a character at its end, and an ellipsis if it is longer than `most`.
+[[nodiscard]] std::string CutText(const std::string& text, size_t most);
+
+// The title, cut if it is very long.
+[[nodiscard]] std::string PageTitle(const PageResults& results);
+
 // An integer; beyond 2^53 a text of digits, because JavaScript reads numbers as doubles.
 void AppendPageInteger(int64_t value, std::string* out);
 

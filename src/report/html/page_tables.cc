@@ -181,9 +181,9 @@ void AppendPageTable(const PageTable& page, size_t rows, PageStrings* strings, s
       if (row > 0) *out += ',';
       if (page.ranges[row]) {
         out->append("[");
-        AppendInt(out, page.ranges[row]->first);
+        AppendPageInteger(page.ranges[row]->first, out);
         out->append(",");
-        AppendInt(out, page.ranges[row]->second);
+        AppendPageInteger(page.ranges[row]->second, out);
         out->append("]");
       } else {
         out->append("null");
