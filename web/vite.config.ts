@@ -26,5 +26,5 @@ export default defineConfig({
   plugins: [viteSingleFile({ useRecommendedBuildConfig: true, removeViteModuleLoader: true }), contentSecurityPolicy(), committedPage()],
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: { target: "es2023", modulePreload: false, reportCompressedSize: false },
-  test: { include: ["src/**/*_test.{ts,tsx}", "plugins/**/*_test.ts"], exclude: ["**/node_modules/**", "**/*_for_test.ts"] },
+  test: { testTimeout: 60_000, include: ["src/**/*_test.{ts,tsx}", "plugins/**/*_test.ts"], exclude: ["**/node_modules/**", "**/*_for_test.ts"] },
 });

@@ -139,6 +139,7 @@ export interface TimelineData {
   // Kind 0 launch, 1 fwdbwd, 2 async, 3 other; indices of kept spans.
   flows: { kind: PackedColumn; from: PackedColumn; to: PackedColumn; left_out: number };
   // Spans of tracks that are left out: neither kept nor in blocks.
+  left_out_tracks?: number;
   left_out_spans?: number;
   counters: CounterData[];
   // Of the whole trace: how many spans have which name.
@@ -248,11 +249,13 @@ export class Origin {
   readonly start: bigint;
   // Length of the whole range in ns, at least 1.
   readonly length: number;
+  readonly #end: bigint;
 
   constructor(clock: WebDocument["clock"]) {
     this.start = parseExact(clock.start_ns) ?? 0n;
     const end = parseExact(clock.end_ns) ?? this.start;
     this.length = end > this.start ? Number(end - this.start) : 1;
+    this.#end = end > this.start ? end : this.start + 1n;
   }
 
   relative(time: Integer | bigint): number {
@@ -261,6 +264,7 @@ export class Origin {
 
   // The time on the clock of `opscope info`, exact: for data-value and the address.
   exact(relative: number): bigint {
+    if (relative === this.length) return this.#end; // a double has not all digits of a range of 105 days
     return this.start + BigInt(Math.round(relative));
   }
 }
