@@ -92,7 +92,7 @@ SpanUseCounts CountUsedSpans(const Trace& trace, const std::vector<uint8_t>* sel
   const ReadMarks marks = MarkReadSpans(trace, use);
   const StepMoments steps(trace);
   const bool needs_step =
-      use.place == SpanPlace::kInSteps || (use.place == SpanPlace::kInStepsIfAny && steps.has_steps());
+      use.place == SpanUsePlace::kInSteps || (use.place == SpanUsePlace::kInStepsIfAny && steps.has_steps());
   SpanUseCounts counts;
   for (uint32_t span = 0; span < marks.size(); ++span) {
     if (selected != nullptr && (*selected)[span] == 0) {

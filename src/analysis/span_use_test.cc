@@ -59,7 +59,7 @@ void ExpectCounts(const SpanUseCounts& counts, uint64_t used, uint64_t unread, u
 TEST(SpanUse, CountsEverySpanOnceByTheFirstReason) {
   const Trace trace = SpanUseProgram().Build();
   ASSERT_EQ(trace.spans().size(), 8u);
-  const SpanUse steps{.host_spans = true, .works = true, .step_spans = true, .place = SpanPlace::kInSteps};
+  const SpanUse steps{.host_spans = true, .works = true, .step_spans = true, .place = SpanUsePlace::kInSteps};
   ExpectCounts(CountUsedSpans(trace, nullptr, steps), 4, 2, 2);
   ExpectCounts(CountUsedSpans(trace, nullptr, {.launches = true, .works = true}), 3, 5, 0);
   ExpectCounts(CountUsedSpans(trace, nullptr, {.operators = true}), 2, 6, 0);
@@ -73,8 +73,8 @@ TEST(SpanUse, NeedsNoStepWhereThereIsNone) {
   const TrackId thread = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .tid = 1});
   builder.AddSpan({.start = {0}, .duration = {9}, .name = builder.Intern("a"), .track = thread});
   const Trace trace = builder.Build();
-  ExpectCounts(CountUsedSpans(trace, nullptr, {.host_spans = true, .place = SpanPlace::kInStepsIfAny}), 1, 0, 0);
-  ExpectCounts(CountUsedSpans(trace, nullptr, {.host_spans = true, .place = SpanPlace::kInSteps}), 0, 0, 1);
+  ExpectCounts(CountUsedSpans(trace, nullptr, {.host_spans = true, .place = SpanUsePlace::kInStepsIfAny}), 1, 0, 0);
+  ExpectCounts(CountUsedSpans(trace, nullptr, {.host_spans = true, .place = SpanUsePlace::kInSteps}), 0, 0, 1);
   ExpectCounts(CountUsedSpans(Trace(), nullptr, {.host_spans = true}), 0, 0, 0);
 }
 

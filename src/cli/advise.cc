@@ -24,7 +24,7 @@ Verb AdviseVerb() {
        .compute = &ComputeAdvice,
        .is_of_job = true,
        .span_use = [] {
-         return SpanUse{.host_spans = true, .works = true, .step_spans = true, .place = SpanPlace::kInStepsIfAny};
+         return SpanUse{.host_spans = true, .works = true, .step_spans = true, .place = SpanUsePlace::kInStepsIfAny};
        }});
 }
 

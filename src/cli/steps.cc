@@ -30,7 +30,7 @@ Verb StepsVerb() {
                          .is_of_job = true,
                          .span_use = [] {
                            return SpanUse{
-                               .host_spans = true, .works = true, .step_spans = true, .place = SpanPlace::kInSteps};
+                               .host_spans = true, .works = true, .step_spans = true, .place = SpanUsePlace::kInSteps};
                          }});
 }
 

@@ -3,7 +3,7 @@
 // answer", lists them for each analysis.
 //
 //   const SpanUse of_steps{.host_spans = true, .works = true, .step_spans = true,
-//                          .place = SpanPlace::kInSteps};
+//                          .place = SpanUsePlace::kInSteps};
 //   const SpanUseCounts counts = CountUsedSpans(trace, nullptr, of_steps);
 //   Print(counts.used, counts.outside_steps);
 //
@@ -19,7 +19,7 @@
 namespace opscope {
 
 // Where a span must lie to be used.
-enum class SpanPlace : uint8_t {
+enum class SpanUsePlace : uint8_t {
   kAnywhere,
   // In a step of its rank, at least with a part.
   kInSteps,
@@ -43,7 +43,7 @@ struct SpanUse {
   bool step_spans = false;
   // All spans of no class above, but the asynchronous ones.
   bool other_spans = false;
-  SpanPlace place = SpanPlace::kAnywhere;
+  SpanUsePlace place = SpanUsePlace::kAnywhere;
 };
 
 // Every span counts once, for the first that holds: left out by the condition, of a class that
