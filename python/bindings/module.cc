@@ -16,6 +16,7 @@ NB_MODULE(_core, module) {
   opscope::python::BindResults(module);
   opscope::python::BindDiff(module);
   opscope::python::BindSql(module);
+  opscope::python::BindJob(module);
   opscope::python::BindReproduce(module);
   opscope::python::BindSources(module);
   opscope::python::BindRecording(module);

@@ -13,7 +13,8 @@
 
 namespace opscope {
 
-void DescribeCommandLine(const HostProbe& probe_host, const DuckdbFinder& find_duckdb, CommandLine* line) {
+void DescribeCommandLine(const HostProbe& probe_host, const EngineHost& host, CommandLine* line) {
+  const DuckdbFinder& find_duckdb = host.find_duckdb;
   *line = {
       .description = "A performance profiler for deep-learning programs.",
       .footer =
@@ -24,6 +25,12 @@ void DescribeCommandLine(const HostProbe& probe_host, const DuckdbFinder& find_d
                 ExportVerb(find_duckdb),
                 ConvertVerb(),
                 MergeVerb(find_duckdb),
+                CollectVerb(find_duckdb),
+                CompactVerb(find_duckdb),
+                JobVerb("ranks", "the ranks of a job: steps, waiting, clocks", host),
+                JobVerb("collectives", "the collectives of a job, and who waited in them", host),
+                JobVerb("stragglers", "ranks, hosts and stages that make the others wait", host),
+                JobVerb("critical-ranks", "the ranks that determine how long the job takes", host),
                 ReportVerb(),
                 ViewVerb(),
                 FlameVerb(),
@@ -59,15 +66,16 @@ void DescribeCommandLine(const HostProbe& probe_host, const DuckdbFinder& find_d
           {"opscope report trace.json.gz -o trace.html",
            "A page for the browser: timeline, flame graph, tables, memory."},
           {"opscope merge rank*.json.gz -o all.opscope", "The ranks of a job as one trace."},
+          {"opscope collect traces/ -o job", "A folder of all ranks, which the other commands take in place of a file."},
           {"opscope export all.opscope --to chrome -o - | gzip > all.json.gz", "Kineto's JSON, for any viewer."},
           {"eval \"$(opscope completion bash)\"", "Completion in this shell."}}};
 }
 
 namespace {
 
-int RunArguments(int argc, const char* const* argv, const HostProbe& probe_host, const DuckdbFinder& find_duckdb) {
+int RunArguments(int argc, const char* const* argv, const HostProbe& probe_host, const EngineHost& host) {
   CommandLine line;
-  DescribeCommandLine(probe_host, find_duckdb, &line);
+  DescribeCommandLine(probe_host, host, &line);
   const ParsedArguments parsed = ParseArguments(line, kVersionText, argc, argv);
   if (parsed.told) return ExitFor(WriteStandardOutput(*parsed.told));
   return parsed.verb != nullptr ? parsed.verb->run() : UsageError(parsed.error);
@@ -75,10 +83,11 @@ int RunArguments(int argc, const char* const* argv, const HostProbe& probe_host,
 
 }  // namespace
 
-int RunCli(int argc, const char* const* argv, const HostProbe& probe_host, const DuckdbFinder& find_duckdb) {
+int RunCli(int argc, const char* const* argv, const HostProbe& probe_host, const DuckdbFinder& find_duckdb,
+           const SparkOpener& open_spark) {
   const TerminationHandlers clean_end;
   try {
-    return RunArguments(argc, argv, probe_host, find_duckdb);
+    return RunArguments(argc, argv, probe_host, {find_duckdb, open_spark});
   } catch (const std::bad_alloc& refused) {
     PrintError(BadAllocText(refused));
     return kExitFailed;
