@@ -113,7 +113,7 @@ class Job:
 
     # Of the files of one rank: what is known wins over what is not
     def about(self, rank, name):
-        return max((row[name] or "" if name != "stage" else row[name] for row in self.files if row["rank"] == rank))
+        return max(row[name] or "" if name != "stage" else row[name] for row in self.files if row["rank"] == rank)
 
     # 3.3 Matching
     def matches_of(self, group):
@@ -178,7 +178,8 @@ class Job:
             if not match.synchronising or e_ref is None:
                 continue
             for domain in {self.domain[rank] for rank in match.spans} - {self.reference}:
-                found[domain][(e_ref - self.clock_origin) // WINDOW_NS].append((e_ref, b_ref, *self.edge(match, domain)))
+                window = (e_ref - self.clock_origin) // WINDOW_NS
+                found[domain][window].append((e_ref, b_ref, *self.edge(match, domain)))
         self.windows = {
             domain: {window: self.offset(found[domain][window]) for window in sorted(found[domain])} for domain in found
         }
