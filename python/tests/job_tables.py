@@ -167,7 +167,7 @@ class RandomJob:
                     self.pending[rank, window].append(("step", (number, start, length), {}))
         for (rank, _), things in sorted(self.pending.items()):
             starts = [each[1][1] for each in things]
-            ends = [each[1][1] + each[1][2] for each in things]
+            ends = [min(each[1][1] + each[1][2], 2**63 - 1) for each in things]
             file = self.out.file(rank, min(starts), max(ends), **self.of_rank[rank])
             for what, values, columns in things:
                 if what == "step":
@@ -192,9 +192,9 @@ class RandomJob:
             start = begins[rank] + self.offsets[rank] * self.scale
             duration = end - begins[rank] + self.random.randint(0, 1) * self.scale
             if self.chance(self.chaos):
-                duration = self.random.choice([0, 1, -3, 2**62, 2**43, self.random.randint(0, 50)])
+                duration = self.random.choice([0, 1, -3, 2**62, 2**43 - 1, self.random.randint(0, 50)])
             if self.chance(self.chaos / 10):
-                start = self.random.choice([-(2**63), 2**63 - 1, 0])
+                start = self.random.choice([-(2**63), 2**62, 0])
             columns = {part: self.random.randint(0, 4) * self.scale for part in PARTS if self.chance(0.5)}
             columns |= {
                 "kind": self.random.choice(KINDS) if self.chance(self.chaos / 5) else kind,

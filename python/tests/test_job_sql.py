@@ -20,6 +20,11 @@ def without_empty_lists(rows, name):
     return [row | {name: list(row[name] or [])} for row in rows]
 
 
+def renamed(row, old, new):
+    """The row under a name that is no keyword of SQL."""
+    return {new if name == old else name: value for name, value in row.items()}
+
+
 def problems(rows):
     """Rows of problems.sql as problems with lists of ranks; files do not matter here."""
     found, joined = [], defaultdict(list)
@@ -46,11 +51,11 @@ def differences(engine, tables):
         "ranks": (engine.answer("ranks"), list(job.rank_rows())),
         "collectives": (
             without_empty_lists(engine.answer("collectives"), "missing_ranks"),
-            [{("group_name" if k == "group" else k): v for k, v in row.items()} for row in job.collective_rows()],
+            [renamed(row, "group", "group_name") for row in job.collective_rows()],
         ),
         "collective_members": (engine.answer("collective_members"), list(members(job))),
         "collective_groups": (engine.answer("collective_groups"), list(job.collective_groups())),
-        "stragglers": (engine.answer("stragglers"), straggler_rows(job)),
+        "stragglers": (engine.answer("stragglers"), [renamed(row, "set", "set_kind") for row in straggler_rows(job)]),
     }
     return {name: (got, expected) for name, (got, expected) in answers.items() if got != expected}
 

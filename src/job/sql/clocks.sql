@@ -23,7 +23,7 @@ WITH named AS (
   SELECT ri, rank, wall_error_ns,
     CASE WHEN boot IS NOT NULL THEN CONCAT('boot ', boot)
       WHEN host IS NOT NULL AND host <> 'localhost' THEN CONCAT('host ', host)
-      ELSE CONCAT('rank ', CAST(rank AS VARCHAR(20))) END AS name
+      ELSE CONCAT('rank ', CAST(rank AS STRING)) END AS name
   FROM job_ranks
 ),
 errors AS (

@@ -24,7 +24,9 @@ SELECT f.ri, f.file_id, f.start_ns AS file_start_ns, f.is_one_of_many, c.group_i
     WHEN 'barrier' THEN 5 WHEN 'broadcast' THEN 6 WHEN 'reduce' THEN 7 WHEN 'gather' THEN 8 WHEN 'scatter' THEN 9
     ELSE 10 END AS kind_code,
   GREATEST(-2305843009213693952, LEAST(c.start_ns, 2305843009213693952)) AS start_ns,
-  GREATEST(0, LEAST(c.duration_ns, 8796093022207)) AS duration_ns
+  GREATEST(0, LEAST(c.duration_ns, 8796093022207)) AS duration_ns,
+  GREATEST(0, LEAST(c.gap_ns, 8796093022207)) AS gap_ns, c.compute_gap_ns, c.communication_gap_ns, c.copy_gap_ns,
+  c.input_gap_ns, c.host_gap_ns, c.other_gap_ns, c.idle_gap_ns
 FROM collectives AS c JOIN job_files AS f ON c.file_id = f.file_id
 WHERE c.attempt = {{attempt}};
 
@@ -47,6 +49,8 @@ SELECT file_id, group_id, in_step, earlier FROM running WHERE earlier > 0;
 
 CREATE OR REPLACE TEMPORARY VIEW job_numbered_spans AS
 SELECT g.g, s.ri, s.kind, s.kind_code, s.elements, s.in_step, s.start_ns, s.duration_ns, s.file_id,
+  s.gap_ns, s.compute_gap_ns, s.communication_gap_ns, s.copy_gap_ns, s.input_gap_ns, s.host_gap_ns, s.other_gap_ns,
+  s.idle_gap_ns,
   CASE WHEN s.kind_code IN (1, 2, 3, 6, 7) THEN s.elements ELSE 0 END AS key_elements,
   g.may_have_seq, s.seq, s.position + COALESCE(e.earlier, 0) AS position
 FROM job_spans AS s
@@ -149,5 +153,6 @@ WHERE s.seen >= 2 AND u.g IS NULL;
 CREATE OR REPLACE TEMPORARY VIEW job_keyed_spans AS
 SELECT s.g, CASE WHEN q.g IS NOT NULL THEN 0 ELSE s.in_step END AS n1,
   CASE WHEN q.g IS NOT NULL THEN s.seq ELSE s.position END AS n2,
-  s.ri, s.file_id, s.kind, s.elements, s.in_step, s.start_ns, s.duration_ns
+  s.ri, s.file_id, s.kind, s.elements, s.in_step, s.start_ns, s.duration_ns, s.gap_ns, s.compute_gap_ns,
+  s.communication_gap_ns, s.copy_gap_ns, s.input_gap_ns, s.host_gap_ns, s.other_gap_ns, s.idle_gap_ns
 FROM job_numbered_spans AS s LEFT JOIN job_seq_groups AS q ON s.g = q.g;
