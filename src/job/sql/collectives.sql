@@ -20,16 +20,11 @@ WITH texts AS (
 ),
 listed AS (
   SELECT DISTINCT g, CAST(member AS INTEGER) AS rank FROM texts WHERE member <> ''
-),
-occurring AS (
-  SELECT DISTINCT g.g, f.ri, f.rank
-  FROM rank_groups AS r JOIN job_files AS f ON r.file_id = f.file_id JOIN job_groups AS g ON r.group_id = g.group_id
-  WHERE r.attempt = {{attempt}}
 )
-SELECT g, ri, rank FROM occurring
+SELECT g, ri, rank FROM job_group_members
 UNION ALL
 SELECT l.g, CAST(NULL AS INTEGER) AS ri, l.rank
-FROM listed AS l LEFT JOIN occurring AS o ON l.g = o.g AND l.rank = o.rank
+FROM listed AS l LEFT JOIN job_group_members AS o ON l.g = o.g AND l.rank = o.rank
 WHERE o.g IS NULL;
 
 CREATE OR REPLACE TEMPORARY VIEW job_missing AS

@@ -147,3 +147,10 @@ SELECT s.group_id, s.group_key, s.group_name, s.group_size, s.ranks, s.first_com
   CAST(ROW_NUMBER() OVER (ORDER BY s.group_key) - 1 AS INTEGER) AS g,
   s.is_complete = 1 AND r.group_id IS NULL AND s.first_common <= s.last_common AS may_have_seq
 FROM sums AS s LEFT JOIN repeated AS r ON s.group_id = r.group_id;
+
+-- The ranks that have spans of a group.
+-- @materialise
+CREATE OR REPLACE TEMPORARY VIEW job_group_members AS
+SELECT DISTINCT g.g, f.ri, f.rank
+FROM rank_groups AS r JOIN job_files AS f ON r.file_id = f.file_id JOIN job_groups AS g ON r.group_id = g.group_id
+WHERE r.attempt = {{attempt}};

@@ -1,8 +1,8 @@
 -- Matches the spans of ranks to collectives (interface-scale.md, 3.3), and gives `last` and `transfer_ns` (3.4).
 --
---   job_matches   one row per collective, keyed by (g, n1, n2): by `seq` n1 is 0 and n2 the seq; by order n1 is the
---                 step (-2^62 outside all steps) and n2 the position in it
---   job_members   its spans: the same key, and the rank
+--   job_matches      one row per collective, keyed by (g, n1, n2): by `seq` n1 is 0 and n2 the seq; by order n1 is
+--                    the step (-2^62 outside all steps) and n2 the position in it
+--   job_keyed_spans  the spans with that key, matched or not
 --
 -- The spans are grouped once, by `seq` where the group may have it, else by order. The sums of a collective decide:
 --   - equal keys: the smallest and the largest kind and elements are equal;
@@ -48,9 +48,7 @@ running AS (
 SELECT file_id, group_id, in_step, earlier FROM running WHERE earlier > 0;
 
 CREATE OR REPLACE TEMPORARY VIEW job_numbered_spans AS
-SELECT g.g, s.ri, s.kind, s.kind_code, s.elements, s.in_step, s.start_ns, s.duration_ns, s.file_id,
-  s.gap_ns, s.compute_gap_ns, s.communication_gap_ns, s.copy_gap_ns, s.input_gap_ns, s.host_gap_ns, s.other_gap_ns,
-  s.idle_gap_ns,
+SELECT g.g, s.ri, s.kind_code, s.in_step, s.duration_ns,
   CASE WHEN s.kind_code IN (1, 2, 3, 6, 7) THEN s.elements ELSE 0 END AS key_elements,
   g.may_have_seq, s.seq, s.position + COALESCE(e.earlier, 0) AS position
 FROM job_spans AS s
@@ -103,9 +101,14 @@ least AS (
   FROM doubtful AS d LEFT JOIN members AS m ON d.g = m.g
   GROUP BY d.g
 )
-SELECT s.g
-FROM sums AS s LEFT JOIN least AS l ON s.g = l.g
+SELECT g.g, g.group_id
+FROM sums AS s JOIN groups AS g ON s.g = g.g LEFT JOIN least AS l ON s.g = l.g
 WHERE s.has_keys = 1 AND (l.g IS NULL OR 10 * l.found >= 9 * s.numbers);
+
+-- All other groups.
+-- @materialise
+CREATE OR REPLACE TEMPORARY VIEW job_order_groups AS
+SELECT g.g, g.group_id FROM job_groups AS g LEFT JOIN job_seq_groups AS s ON g.g = s.g WHERE s.g IS NULL;
 
 -- Groups that job_first_sums took by `seq`, wrongly.
 -- @materialise
@@ -149,10 +152,17 @@ FROM job_sums AS s
   LEFT JOIN job_unequal_steps AS u ON s.g = u.g AND s.n1 = u.n1
 WHERE s.seen >= 2 AND u.g IS NULL;
 
--- The spans with the key of what they may match.
+-- The spans with the key of what they may match. Most groups have `seq`; their branch joins least.
 CREATE OR REPLACE TEMPORARY VIEW job_keyed_spans AS
-SELECT s.g, CASE WHEN q.g IS NOT NULL THEN 0 ELSE s.in_step END AS n1,
-  CASE WHEN q.g IS NOT NULL THEN s.seq ELSE s.position END AS n2,
-  s.ri, s.file_id, s.kind, s.elements, s.in_step, s.start_ns, s.duration_ns, s.gap_ns, s.compute_gap_ns,
-  s.communication_gap_ns, s.copy_gap_ns, s.input_gap_ns, s.host_gap_ns, s.other_gap_ns, s.idle_gap_ns
-FROM job_numbered_spans AS s LEFT JOIN job_seq_groups AS q ON s.g = q.g;
+SELECT q.g, CAST(0 AS BIGINT) AS n1, s.seq AS n2, s.ri, s.file_id, s.kind, s.elements, s.in_step, s.start_ns,
+  s.duration_ns, s.gap_ns, s.compute_gap_ns, s.communication_gap_ns, s.copy_gap_ns, s.input_gap_ns, s.host_gap_ns,
+  s.other_gap_ns, s.idle_gap_ns
+FROM job_spans AS s JOIN job_seq_groups AS q ON s.group_id = q.group_id
+UNION ALL
+SELECT q.g, s.in_step AS n1, s.position + COALESCE(e.earlier, 0) AS n2, s.ri, s.file_id, s.kind, s.elements, s.in_step,
+  s.start_ns, s.duration_ns, s.gap_ns, s.compute_gap_ns, s.communication_gap_ns, s.copy_gap_ns, s.input_gap_ns,
+  s.host_gap_ns, s.other_gap_ns, s.idle_gap_ns
+FROM job_spans AS s
+  JOIN job_order_groups AS q ON s.group_id = q.group_id
+  LEFT JOIN job_earlier_spans AS e
+    ON s.file_id = e.file_id AND s.group_id = e.group_id AND s.in_step = e.in_step;

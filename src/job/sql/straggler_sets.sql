@@ -6,7 +6,9 @@
 -- other set a duration outside is as small as all inside. Most collectives are left out before their spans are read
 -- again, because a set is a straggler only if enough steps reach 2 % of the mean step, and bounds on caused time show
 -- that they cannot:
---   1. the longest less the shortest duration, from the sums of matching;
+--   1. the longest less the shortest duration, from the sums of matching. A step sums them over the groups with the
+--      largest sums, as many as a rank has at most, because caused(S, step) is that of one rank outside. Groups inside
+--      the set do not count;
 --   2. the shortest duration outside the set less the shortest one, from the spans of what is left;
 --   3. the same less the inherited waits, which is exact.
 --
@@ -51,22 +53,50 @@ CREATE OR REPLACE TEMPORARY VIEW job_step_places AS
 SELECT step, ROW_NUMBER() OVER (ORDER BY step) AS place
 FROM (SELECT DISTINCT step FROM job_steps) AS different;
 
+-- The host or stage that contains all members of a group; NULL: none does.
+-- @materialise
+CREATE OR REPLACE TEMPORARY VIEW straggler_groups AS
+SELECT m.g, CASE WHEN COUNT(r.host_set) = COUNT(*) AND MIN(r.host_set) = MAX(r.host_set) THEN MIN(r.host_set) END
+    AS inside_host,
+  CASE WHEN COUNT(r.stage_set) = COUNT(*) AND MIN(r.stage_set) = MAX(r.stage_set) THEN MIN(r.stage_set) END
+    AS inside_stage
+FROM job_group_members AS m JOIN job_rank_sets AS r ON m.ri = r.ri
+GROUP BY m.g;
+
+-- How many groups a rank has at most.
+-- @materialise
+CREATE OR REPLACE TEMPORARY VIEW straggler_most_groups AS
+SELECT MAX(n) AS n FROM (SELECT ri, COUNT(*) AS n FROM job_group_members GROUP BY ri) AS counts;
+
 -- Bound 1.
 CREATE OR REPLACE TEMPORARY VIEW straggler_first_bounds AS
 WITH lasts AS (
-  SELECT r.ri, r.host_set, r.stage_set, p.place, m.longest_ns - m.transfer_ns AS bound_ns
+  SELECT m.g, r.ri, p.place, m.longest_ns - m.transfer_ns AS bound_ns,
+    CASE WHEN r.host_set <> COALESCE(i.inside_host, -1) THEN r.host_set END AS host_set,
+    CASE WHEN r.stage_set <> COALESCE(i.inside_stage, -1) THEN r.stage_set END AS stage_set
   FROM job_matches AS m
     JOIN job_step_places AS p ON m.in_step = p.step
     JOIN job_rank_sets AS r ON m.last_ri = r.ri
+    JOIN straggler_groups AS i ON m.g = i.g
   WHERE m.is_synchronising AND m.longest_ns > m.transfer_ns
+),
+sums AS (
+  SELECT 1 AS kind, host_set AS id, place, CAST(SUM(bound_ns) AS BIGINT) AS bound_ns
+  FROM lasts WHERE host_set IS NOT NULL GROUP BY host_set, place, g
+  UNION ALL
+  SELECT 2 AS kind, stage_set AS id, place, CAST(SUM(bound_ns) AS BIGINT) AS bound_ns
+  FROM lasts WHERE stage_set IS NOT NULL GROUP BY stage_set, place, g
+),
+ordered AS (
+  SELECT kind, id, place, bound_ns,
+    ROW_NUMBER() OVER (PARTITION BY kind, id, place ORDER BY bound_ns DESC) AS sum_place
+  FROM sums
 )
 SELECT 0 AS kind, ri AS id, place, CAST(SUM(bound_ns) AS BIGINT) AS bound_ns FROM lasts GROUP BY ri, place
 UNION ALL
-SELECT 1 AS kind, host_set AS id, place, CAST(SUM(bound_ns) AS BIGINT) AS bound_ns
-FROM lasts WHERE host_set IS NOT NULL GROUP BY host_set, place
-UNION ALL
-SELECT 2 AS kind, stage_set AS id, place, CAST(SUM(bound_ns) AS BIGINT) AS bound_ns
-FROM lasts WHERE stage_set IS NOT NULL GROUP BY stage_set, place;
+SELECT o.kind, o.id, o.place, CAST(SUM(o.bound_ns) AS BIGINT) AS bound_ns
+FROM ordered AS o JOIN straggler_most_groups AS n ON o.sum_place <= n.n
+GROUP BY o.kind, o.id, o.place;
 
 -- The sets that may have enough hits: half of the steps, or three in a row.
 -- @materialise
@@ -122,10 +152,20 @@ FROM straggler_collectives WHERE outside_2_ns > transfer_ns AND kind_2 IS NOT NU
 
 -- @materialise
 CREATE OR REPLACE TEMPORARY VIEW straggler_second_candidates AS
-WITH sums AS (
+WITH of_groups AS (
   SELECT kind, id, place, CAST(SUM(bound_ns) AS BIGINT) AS bound_ns
   FROM straggler_second_bounds
-  GROUP BY kind, id, place
+  GROUP BY kind, id, place, g
+),
+ordered AS (
+  SELECT kind, id, place, bound_ns,
+    ROW_NUMBER() OVER (PARTITION BY kind, id, place ORDER BY bound_ns DESC) AS sum_place
+  FROM of_groups
+),
+sums AS (
+  SELECT o.kind, o.id, o.place, CAST(SUM(o.bound_ns) AS BIGINT) AS bound_ns
+  FROM ordered AS o JOIN straggler_most_groups AS n ON o.sum_place <= n.n
+  GROUP BY o.kind, o.id, o.place
 ),
 hits AS (
   SELECT b.kind, b.id, b.place, l.steps, b.place - ROW_NUMBER() OVER (PARTITION BY b.kind, b.id ORDER BY b.place) AS run

@@ -19,18 +19,33 @@ FROM straggler_caused AS c
   JOIN job_groups AS g ON c.g = g.g
 GROUP BY c.kind, c.id, c.place;
 
--- caused(S, step): the rank outside that waited most.
+-- caused(S, step): the rank outside that waited most. Collectives in which all ranks of their group take part are summed
+-- by group first, so that their spans need not be read again.
 -- @materialise
 CREATE OR REPLACE TEMPORARY VIEW straggler_steps AS
-WITH of_ranks AS (
-  SELECT c.kind, c.id, c.place, s.ri, CAST(SUM(c.caused_ns) AS BIGINT) AS caused_ns
+WITH complex AS (
+  SELECT c.kind, c.id, c.place, c.g, c.n1, c.n2, c.caused_ns, m.seen = g.ranks AS is_full
   FROM straggler_caused AS c
     JOIN straggler_sums AS u ON c.kind = u.kind AND c.id = u.id AND c.place = u.place
-    JOIN job_keyed_spans AS s ON c.g = s.g AND c.n1 = s.n1 AND c.n2 = s.n2
-    JOIN job_rank_sets AS r ON s.ri = r.ri
+    JOIN job_matches AS m ON c.g = m.g AND c.n1 = m.n1 AND c.n2 = m.n2
+    JOIN job_groups AS g ON c.g = g.g
   WHERE NOT u.is_simple
-    AND c.id <> CASE c.kind WHEN 0 THEN r.ri WHEN 1 THEN COALESCE(r.host_set, -1) ELSE COALESCE(r.stage_set, -1) END
-  GROUP BY c.kind, c.id, c.place, s.ri
+),
+full_sums AS (
+  SELECT kind, id, place, g, SUM(caused_ns) AS caused_ns FROM complex WHERE is_full GROUP BY kind, id, place, g
+),
+amounts AS (
+  SELECT f.kind, f.id, f.place, m.ri, f.caused_ns FROM full_sums AS f JOIN job_group_members AS m ON f.g = m.g
+  UNION ALL
+  SELECT c.kind, c.id, c.place, s.ri, c.caused_ns
+  FROM complex AS c JOIN job_keyed_spans AS s ON c.g = s.g AND c.n1 = s.n1 AND c.n2 = s.n2
+  WHERE NOT c.is_full
+),
+of_ranks AS (
+  SELECT a.kind, a.id, a.place, a.ri, CAST(SUM(a.caused_ns) AS BIGINT) AS caused_ns
+  FROM amounts AS a JOIN job_rank_sets AS r ON a.ri = r.ri
+  WHERE a.id <> CASE a.kind WHEN 0 THEN r.ri WHEN 1 THEN COALESCE(r.host_set, -1) ELSE COALESCE(r.stage_set, -1) END
+  GROUP BY a.kind, a.id, a.place, a.ri
 )
 SELECT kind, id, place, caused_ns FROM straggler_sums WHERE is_simple
 UNION ALL
@@ -173,44 +188,59 @@ SELECT a.kind, a.id
 FROM straggler_without_stages AS a LEFT JOIN dropped AS d ON a.kind = d.kind AND a.id = d.id
 WHERE d.id IS NULL;
 
--- The collectives of the three largest hits of each straggler, with the spans of the others and of the last one.
-CREATE OR REPLACE TEMPORARY VIEW straggler_gaps AS
-SELECT c.kind, c.id, c.g, c.n1, c.n2, s.ri, s.ri = c.last_ri AS is_last, s.compute_gap_ns, s.communication_gap_ns,
-  s.copy_gap_ns, s.input_gap_ns, s.host_gap_ns, s.other_gap_ns, s.idle_gap_ns
+-- The collectives of the three largest hits of each straggler.
+-- @materialise
+CREATE OR REPLACE TEMPORARY VIEW straggler_examples AS
+SELECT c.kind, c.id, c.g, c.n1, c.n2, c.last_ri, m.seen = g.ranks AS is_full
 FROM straggler_found AS f
   JOIN straggler_hits AS h ON f.kind = h.kind AND f.id = h.id
   JOIN straggler_caused AS c ON h.kind = c.kind AND h.id = c.id AND h.place = c.place
-  JOIN job_keyed_spans AS s ON c.g = s.g AND c.n1 = s.n1 AND c.n2 = s.n2
-  JOIN job_rank_sets AS r ON s.ri = r.ri
-WHERE h.size_place <= 3 AND (s.ri = c.last_ri
-  OR c.id <> CASE c.kind WHEN 0 THEN r.ri WHEN 1 THEN COALESCE(r.host_set, -1) ELSE COALESCE(r.stage_set, -1) END);
+  JOIN job_matches AS m ON c.g = m.g AND c.n1 = m.n1 AND c.n2 = m.n2
+  JOIN job_groups AS g ON c.g = g.g
+WHERE h.size_place <= 3;
 
+-- Per part: the gaps of the last ranks less the medians of the gaps outside.
 -- @materialise
 CREATE OR REPLACE TEMPORARY VIEW straggler_parts AS
-WITH medians AS (
-  SELECT kind, id, g, n1, n2,
-    PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY compute_gap_ns) AS compute_ns,
-    PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY communication_gap_ns) AS communication_ns,
-    PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY copy_gap_ns) AS copy_ns,
-    PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY input_gap_ns) AS input_ns,
-    PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY host_gap_ns) AS host_ns,
-    PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY other_gap_ns) AS other_ns,
-    PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY idle_gap_ns) AS idle_ns
-  FROM straggler_gaps
-  WHERE NOT is_last
+WITH gaps AS (
+  SELECT c.kind, c.id, c.g, c.n1, c.n2, s.ri = c.last_ri AS is_last,
+    c.id <> CASE c.kind WHEN 0 THEN r.ri WHEN 1 THEN COALESCE(r.host_set, -1) ELSE COALESCE(r.stage_set, -1) END
+      AS is_outside,
+    s.compute_gap_ns, s.communication_gap_ns, s.copy_gap_ns, s.input_gap_ns, s.host_gap_ns, s.other_gap_ns,
+    s.idle_gap_ns
+  FROM straggler_examples AS c
+    JOIN job_keyed_spans AS s ON c.g = s.g AND c.n1 = s.n1 AND c.n2 = s.n2
+    JOIN job_rank_sets AS r ON s.ri = r.ri
+),
+medians AS (
+  SELECT kind, id,
+    PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY CASE WHEN is_outside THEN compute_gap_ns END) AS compute_median,
+    MAX(CASE WHEN is_last THEN compute_gap_ns END) AS compute_last,
+    PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY CASE WHEN is_outside THEN communication_gap_ns END) AS communication_median,
+    MAX(CASE WHEN is_last THEN communication_gap_ns END) AS communication_last,
+    PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY CASE WHEN is_outside THEN copy_gap_ns END) AS copy_median,
+    MAX(CASE WHEN is_last THEN copy_gap_ns END) AS copy_last,
+    PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY CASE WHEN is_outside THEN input_gap_ns END) AS input_median,
+    MAX(CASE WHEN is_last THEN input_gap_ns END) AS input_last,
+    PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY CASE WHEN is_outside THEN host_gap_ns END) AS host_median,
+    MAX(CASE WHEN is_last THEN host_gap_ns END) AS host_last,
+    PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY CASE WHEN is_outside THEN other_gap_ns END) AS other_median,
+    MAX(CASE WHEN is_last THEN other_gap_ns END) AS other_last,
+    PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY CASE WHEN is_outside THEN idle_gap_ns END) AS idle_median,
+    MAX(CASE WHEN is_last THEN idle_gap_ns END) AS idle_last
+  FROM gaps
   GROUP BY kind, id, g, n1, n2
 )
-SELECT m.kind, m.id, CAST(SUM(g.compute_gap_ns - m.compute_ns) AS BIGINT) AS compute_ns,
-  CAST(SUM(g.communication_gap_ns - m.communication_ns) AS BIGINT) AS communication_ns,
-  CAST(SUM(g.copy_gap_ns - m.copy_ns) AS BIGINT) AS copy_ns,
-  CAST(SUM(g.input_gap_ns - m.input_ns) AS BIGINT) AS input_ns,
-  CAST(SUM(g.host_gap_ns - m.host_ns) AS BIGINT) AS host_ns,
-  CAST(SUM(g.other_gap_ns - m.other_ns) AS BIGINT) AS other_ns,
-  CAST(SUM(g.idle_gap_ns - m.idle_ns) AS BIGINT) AS idle_ns
-FROM medians AS m
-  JOIN straggler_gaps AS g
-    ON g.is_last AND m.kind = g.kind AND m.id = g.id AND m.g = g.g AND m.n1 = g.n1 AND m.n2 = g.n2
-GROUP BY m.kind, m.id;
+SELECT kind, id,
+  CAST(SUM(compute_last - compute_median) AS BIGINT) AS compute_ns,
+  CAST(SUM(communication_last - communication_median) AS BIGINT) AS communication_ns,
+  CAST(SUM(copy_last - copy_median) AS BIGINT) AS copy_ns,
+  CAST(SUM(input_last - input_median) AS BIGINT) AS input_ns,
+  CAST(SUM(host_last - host_median) AS BIGINT) AS host_ns,
+  CAST(SUM(other_last - other_median) AS BIGINT) AS other_ns,
+  CAST(SUM(idle_last - idle_median) AS BIGINT) AS idle_ns
+FROM medians
+GROUP BY kind, id;
 
 WITH sets AS (
   SELECT f.kind, f.id, ARRAY_SORT(ARRAY_AGG(r.rank)) AS ranks, MIN(r.rank) AS first_rank, MIN(r.host) AS host
@@ -218,8 +248,19 @@ WITH sets AS (
     JOIN job_rank_sets AS r ON f.id = CASE f.kind WHEN 0 THEN r.ri WHEN 1 THEN r.host_set ELSE r.stage_set END
   GROUP BY f.kind, f.id
 ),
+members AS (
+  SELECT e.kind, e.id, m.ri
+  FROM (SELECT DISTINCT kind, id, g FROM straggler_examples WHERE is_full) AS e JOIN job_group_members AS m ON e.g = m.g
+  UNION ALL
+  SELECT e.kind, e.id, s.ri
+  FROM straggler_examples AS e JOIN job_keyed_spans AS s ON e.g = s.g AND e.n1 = s.n1 AND e.n2 = s.n2
+  WHERE NOT e.is_full
+),
 compared AS (
-  SELECT kind, id, COUNT(DISTINCT ri) AS peers FROM straggler_gaps WHERE NOT is_last GROUP BY kind, id
+  SELECT m.kind, m.id, COUNT(DISTINCT m.ri) AS peers
+  FROM members AS m JOIN job_rank_sets AS r ON m.ri = r.ri
+  WHERE m.id <> CASE m.kind WHEN 0 THEN r.ri WHEN 1 THEN COALESCE(r.host_set, -1) ELSE COALESCE(r.stage_set, -1) END
+  GROUP BY m.kind, m.id
 ),
 largest AS (
   SELECT p.*, GREATEST(compute_ns, communication_ns, copy_ns, input_ns, host_ns, other_ns, idle_ns) AS largest_ns
