@@ -91,12 +91,11 @@ int RunCommandLine(nb::list arguments, nb::object host_facts, nb::object find_du
 }  // namespace
 
 void BindCommandLine(nb::module_& module) {
-  module.def(
-      "run_command_line", &RunCommandLine, nb::arg("arguments"), nb::arg("host_facts").none() = nb::none(),
-      nb::arg("find_duckdb").none() = nb::none(), nb::arg("open_spark").none() = nb::none(),
-      "Runs `opscope ARGS...` (bytes, the first one is the program's name) and returns the exit code. "
-      "`host_facts`: called by `doctor`, see opscope.doctor; `find_duckdb`: by what needs SQL, see opscope.sql; "
-      "`open_spark(job, master)`: by `--engine spark`, see opscope.spark.");
+  module.def("run_command_line", &RunCommandLine, nb::arg("arguments"), nb::arg("host_facts").none() = nb::none(),
+             nb::arg("find_duckdb").none() = nb::none(), nb::arg("open_spark").none() = nb::none(),
+             "Runs `opscope ARGS...` (bytes, the first one is the program's name) and returns the exit code. "
+             "`host_facts`: called by `doctor`, see opscope.doctor; `find_duckdb`: by what needs SQL, see opscope.sql; "
+             "`open_spark(job, master)`: by `--engine spark`, see opscope.spark.");
 }
 
 }  // namespace opscope::python

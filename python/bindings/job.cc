@@ -1,6 +1,8 @@
-// Jobs of many ranks: files are added, questions are answered. An engine of Python has two methods, define(name, select,
-// is_kept) and query(select), which returns the names of the columns and the rows as JSON.
+// Jobs of many ranks: files are added, questions are answered. An engine of Python has two methods, define(name,
+// select, is_kept) and query(select), which returns the names of the columns and the rows as JSON.
 // SPDX-License-Identifier: Apache-2.0
+#include "opscope/job.h"
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -15,12 +17,11 @@
 #include <vector>
 
 #include "bindings.h"
+#include "opscope/analysis/span_filter.h"
 #include "opscope/cut.h"
-#include "opscope/job.h"
-#include "opscope/job_answers.h"
 #include "opscope/merge.h"
 #include "opscope/report/job.h"
-#include "opscope/analysis/span_filter.h"
+#include "opscope/report/job_report.h"
 
 namespace opscope::python {
 namespace {
@@ -43,8 +44,7 @@ class PythonEngine : public JobEngine {
   Result<JobRows> Query(const std::string& select) override {
     nb::gil_scoped_acquire held;
     try {
-      auto [columns, json] =
-          nb::cast<std::pair<std::vector<std::string>, std::string>>(engine_.attr("query")(select));
+      auto [columns, json] = nb::cast<std::pair<std::vector<std::string>, std::string>>(engine_.attr("query")(select));
       return JobRows{.columns = std::move(columns), .json = std::move(json)};
     } catch (const std::exception& error) {
       return FailureOf(error);
@@ -158,8 +158,8 @@ void BindJob(nb::module_& module) {
   module.def("job_answer", &Answer, nb::arg("verb"), nb::arg("job"), nb::arg("engine").none(),
              nb::arg("attempt").none(), nb::arg("members"), nb::arg("python_module"),
              "The JSON of a verb over a JOB. `engine`: None for DuckDB.");
-  module.def("collect", &Collect, nb::arg("files"), nb::arg("job"), nb::arg("attempt").none(),
-             nb::arg("python_module"), "Adds files to a JOB; the JSON of `opscope collect`.");
+  module.def("collect", &Collect, nb::arg("files"), nb::arg("job"), nb::arg("attempt").none(), nb::arg("python_module"),
+             "Adds files to a JOB; the JSON of `opscope collect`.");
   module.def("job_files", &FilesOfJob, nb::arg("job"), "(table, files, [(column, type), ...]) of a JOB.");
   module.def("job_trace", &OpenPart, nb::arg("job"), nb::arg("attempt").none(), nb::arg("ranks"),
              nb::arg("where").none(), "Ranks of a JOB as one trace.");

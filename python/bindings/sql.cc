@@ -37,8 +37,8 @@ SqlAnswer Run(const SharedTrace& self, const std::string& sql, double max_second
   return {std::make_shared<const SqlResult>(Unwrap(WithoutGil([&] { return RunSql(self.trace, sql, options); })))};
 }
 
-SqlAnswer RunOverJob(nb::object job, const std::string& sql, double max_seconds, uint64_t max_memory,
-                     uint64_t max_rows, const std::string& python_module) {
+SqlAnswer RunOverJob(nb::object job, const std::string& sql, double max_seconds, uint64_t max_memory, uint64_t max_rows,
+                     const std::string& python_module) {
   const std::string path = FromPath(job);
   const SqlOptions options = OptionsFrom(max_seconds, max_memory, max_rows, python_module);
   return {std::make_shared<const SqlResult>(Unwrap(WithoutGil([&] { return RunJobSql(path, sql, options); })))};

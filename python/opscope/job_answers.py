@@ -79,9 +79,7 @@ class Job:
         return Trace(_core.job_trace(self.path, self._attempt, [int(rank) for rank in ranks or ()], where))
 
     def _answer(self, verb: str, members: bool = False) -> list[dict]:
-        told = json.loads(
-            _core.job_answer(verb, self.path, self._engine, self._attempt, members, find_duckdb())
-        )
+        told = json.loads(_core.job_answer(verb, self.path, self._engine, self._attempt, members, find_duckdb()))
         rows = told.pop("rows")
         self.problems = told.pop("problems")
         self.facts = told

@@ -16,8 +16,7 @@ namespace {
 
 class StepMeasurement {
  public:
-  StepMeasurement(const Trace& trace, const std::vector<uint8_t>* selected)
-      : trace_(trace), selected_(selected) {}
+  StepMeasurement(const Trace& trace, const std::vector<uint8_t>* selected) : trace_(trace), selected_(selected) {}
 
   StepReport Measure() {
     FindSteps();

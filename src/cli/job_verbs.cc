@@ -9,7 +9,7 @@
 #include "cli/result_options.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
-#include "opscope/job_answers.h"
+#include "opscope/report/job_report.h"
 #include "opscope/report/quality.h"
 
 namespace opscope {

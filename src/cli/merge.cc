@@ -47,7 +47,8 @@ Result<std::vector<MergeInput>> OpenMergeInputs(const MergeVerbOptions& options)
   std::vector<MergeInput> inputs;
   for (const std::string& file : files) {
     if (!IsJob(file)) {
-      if (!options.ranks.empty()) return wrong("--ranks chooses from a folder of `opscope collect`; " + file + " is none");
+      if (!options.ranks.empty())
+        return wrong("--ranks chooses from a folder of `opscope collect`; " + file + " is none");
       Result<Trace> trace = OpenInput(file, options.common);
       if (!trace.ok()) return trace.error();
       inputs.push_back({std::move(trace).value(), InputName(file), -1});

@@ -66,7 +66,8 @@ void DescribeCommandLine(const HostProbe& probe_host, const EngineHost& host, Co
           {"opscope report trace.json.gz -o trace.html",
            "A page for the browser: timeline, flame graph, tables, memory."},
           {"opscope merge rank*.json.gz -o all.opscope", "The ranks of a job as one trace."},
-          {"opscope collect traces/ -o job", "A folder of all ranks, which the other commands take in place of a file."},
+          {"opscope collect traces/ -o job",
+           "A folder of all ranks, which the other commands take in place of a file."},
           {"opscope export all.opscope --to chrome -o - | gzip > all.json.gz", "Kineto's JSON, for any viewer."},
           {"eval \"$(opscope completion bash)\"", "Completion in this shell."}}};
 }

@@ -28,7 +28,7 @@ struct CommonOptions {
   bool no_color = false;
   uint64_t max_memory = 0;
   std::optional<std::string> attempt;  // of a JOB; nullopt: the largest
-  std::string from;  // one of ImportFormatNames(); "": the content tells
+  std::string from;                    // one of ImportFormatNames(); "": the content tells
 
   bool prints_text() const { return !json && !csv; }
 };

@@ -1,7 +1,10 @@
-// Runs the SQL of a question, and puts rows, problems and quality together.
+// Runs the SQL of a question, and puts rows, problems and quality together. The SQL files of one question share their
+// views, which the engine computes once. Problems come last: those that collect stored with each file, and those that
+// show only in the whole job, such as a missing rank.
+//
+// Example: `opscope ranks` runs ranks.sql, asks the views of it for the world size and the mean step, and then runs
+// problems.sql.
 // SPDX-License-Identifier: Apache-2.0
-#include "opscope/job_answers.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -14,6 +17,7 @@
 #include "job/row_values.h"
 #include "opscope/report/job.h"
 #include "opscope/report/job_answers.h"
+#include "opscope/report/job_report.h"
 
 namespace opscope {
 namespace {
@@ -60,9 +64,9 @@ class JobAsked {
   // Problems of the files, and those that show in the whole job; after the analysis, whose statements they share.
   Status FindProblems() {
     const std::string of_attempt = " WHERE attempt = " + std::to_string(attempt_);
-    const Result<RowValues> of_files = Query(
-        "SELECT file, kind, severity, message, count, first_offset, rank FROM problems" + of_attempt +
-        " ORDER BY rank, file, kind, message");
+    const Result<RowValues> of_files =
+        Query("SELECT file, kind, severity, message, count, first_offset, rank FROM problems" + of_attempt +
+              " ORDER BY rank, file, kind, message");
     if (!of_files.ok()) return of_files.error();
     const RowValues& rows = of_files.value();
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -85,8 +89,9 @@ class JobAsked {
     OPSCOPE_TRY(FindProblems());
     result.problems_json = JobProblemsJson(problems_);
     Quality quality = JudgeProblems(problems_);
-    const Result<RowValues> verdicts = Query("SELECT rank, verdict, reasons FROM ranks WHERE verdict > 0 AND attempt = " +
-                                             std::to_string(attempt_) + " ORDER BY rank, reasons");
+    const Result<RowValues> verdicts =
+        Query("SELECT rank, verdict, reasons FROM ranks WHERE verdict > 0 AND attempt = " + std::to_string(attempt_) +
+              " ORDER BY rank, reasons");
     if (!verdicts.ok()) return verdicts.error();
     for (size_t i = 0; i < verdicts.value().size(); ++i) {
       const int64_t verdict = verdicts.value().Integer(i, "verdict").value_or(0);
@@ -105,8 +110,9 @@ class JobAsked {
 
  private:
   static ProblemSeverity SeverityOf(const std::string& name) {
-    return name == "info" ? ProblemSeverity::kInfo
-                          : name == "data_loss" ? ProblemSeverity::kDataLoss : ProblemSeverity::kError;
+    return name == "info"        ? ProblemSeverity::kInfo
+           : name == "data_loss" ? ProblemSeverity::kDataLoss
+                                 : ProblemSeverity::kError;
   }
 
   static std::string SentenceOf(const std::string& kind) {
@@ -135,7 +141,8 @@ class JobAsked {
       last = &problems_.back();
     }
     ++last->count;
-    if (const std::optional<int64_t> rank = rows.Integer(row, "rank")) last->ranks.push_back(static_cast<int32_t>(*rank));
+    if (const std::optional<int64_t> rank = rows.Integer(row, "rank"))
+      last->ranks.push_back(static_cast<int32_t>(*rank));
   }
 
   JobEngine& engine_;
@@ -219,8 +226,7 @@ Result<VerbResult> AnswerStragglers(JobAsked* job) {
   const int64_t steps = has_steps ? length.value().Integer(0, "steps").value_or(0) : 0;
   const std::optional<int64_t> mean = has_steps ? length.value().Integer(0, "mean_step_ns") : std::nullopt;
   JsonMemberWriter(&result.facts_json).Int("steps", steps).Json("mean_step_ns", NumberOrNull(mean));
-  if (rows.value().size() == 0)
-    result.why_empty = has_steps ? "no rank makes the others wait" : "it has no steps";
+  if (rows.value().size() == 0) result.why_empty = has_steps ? "no rank makes the others wait" : "it has no steps";
   return result;
 }
 
@@ -237,8 +243,8 @@ Result<CriticalRanks> WalkCriticalPath(JobAsked* job) {
   };
   for (size_t i = 0; i < ranks.value().size(); ++i) {
     const std::optional<int64_t> end = ranks.value().Integer(i, "end_ns");
-    input.ranks.push_back({small(ranks.value(), i, "rank"), number(ranks.value(), i, "begin_ns"), end.value_or(0),
-                           end.has_value()});
+    input.ranks.push_back(
+        {small(ranks.value(), i, "rank"), number(ranks.value(), i, "begin_ns"), end.value_or(0), end.has_value()});
   }
   const Result<RowValues> members = job->RunFile("critical_members.sql");
   if (!members.ok()) return members.error();
@@ -275,12 +281,14 @@ Result<VerbResult> AnswerCriticalRanks(JobAsked* job) {
   using Rank = CriticalRanks::Rank;
   using Step = CriticalRanks::Step;
   const double length = path.length_ns > 0 ? static_cast<double>(path.length_ns) : 1;
-  add(&ranks, path.ranks, [](const Rank& row) { return ResultValue(row.rank); },
+  add(
+      &ranks, path.ranks, [](const Rank& row) { return ResultValue(row.rank); },
       [](const Rank& row) { return ResultValue(row.critical_ns); },
       [=](const Rank& row) { return ResultValue(static_cast<double>(row.critical_ns) / length); },
       [](const Rank& row) { return ResultValue(row.steps); },
       [](const Rank& row) { return ResultValue(row.saved_ns); });
-  add(&steps, path.steps, [](const Step& row) { return ResultValue(row.step); },
+  add(
+      &steps, path.steps, [](const Step& row) { return ResultValue(row.step); },
       [](const Step& row) { return ResultValue(row.length_ns); }, [](const Step& row) { return ResultValue(row.rank); },
       [&](const Step& row) { return ResultValue(near_ranks[row.step]); });
   result.tables = {std::move(ranks), std::move(steps)};
@@ -295,13 +303,14 @@ Result<JobAnswer> AnswerJob(std::string_view verb, JobEngine* engine, const JobQ
   return CatchBadAlloc("", [&]() -> Result<JobAnswer> {
     JobAsked job(engine, question);
     OPSCOPE_TRY(job.ChooseAttempt());
-    Result<VerbResult> result = verb == "ranks"         ? AnswerRanks(&job)
-                                : verb == "collectives" ? AnswerCollectives(&job, question.with_members)
-                                : verb == "stragglers"  ? AnswerStragglers(&job)
-                                : verb == "critical-ranks"
-                                    ? AnswerCriticalRanks(&job)
-                                    : Result<VerbResult>(Error{ErrorCode::kInvalidArgument,
-                                                               "there is no answer over a JOB named " + std::string(verb)});
+    Result<VerbResult> result =
+        verb == "ranks"         ? AnswerRanks(&job)
+        : verb == "collectives" ? AnswerCollectives(&job, question.with_members)
+        : verb == "stragglers"  ? AnswerStragglers(&job)
+        : verb == "critical-ranks"
+            ? AnswerCriticalRanks(&job)
+            : Result<VerbResult>(
+                  Error{ErrorCode::kInvalidArgument, "there is no answer over a JOB named " + std::string(verb)});
     if (!result.ok()) return result.error();
     return job.Finish(std::move(result).value());
   });

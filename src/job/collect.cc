@@ -125,9 +125,7 @@ class Collector {
   }
 
   // -1 of unknown ranks.
-  int32_t BucketOf(int32_t rank) const {
-    return rank < 0 ? -1 : rank / static_cast<int32_t>(folder_->bucket_ranks());
-  }
+  int32_t BucketOf(int32_t rank) const { return rank < 0 ? -1 : rank / static_cast<int32_t>(folder_->bucket_ranks()); }
 
   JobFolder* const folder_;
   const CollectOptions& options_;

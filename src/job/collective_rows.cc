@@ -134,8 +134,8 @@ class RowFinder {
     }
     const auto listed = identity_.groups.find(group.name);
     group.members = listed != identity_.groups.end() ? listed->second : MembersIn(ranks);
-    group.size = static_cast<int32_t>(
-        std::clamp<int64_t>(NumberIn(Unquoted(size)).value_or(static_cast<int64_t>(group.members.size())), 0, INT32_MAX));
+    group.size = static_cast<int32_t>(std::clamp<int64_t>(
+        NumberIn(Unquoted(size)).value_or(static_cast<int64_t>(group.members.size())), 0, INT32_MAX));
     group.key = group.name + "/" + std::to_string(group.size) + "/";
     for (size_t i = 0; i < std::min(group.members.size(), kMembersOfKey); ++i)
       group.key.append(i == 0 ? "" : ",").append(std::to_string(group.members[i]));

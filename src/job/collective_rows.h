@@ -17,12 +17,12 @@
 namespace opscope {
 
 struct CollectiveRow {
-  uint32_t group = 0;              // of CollectiveRows::groups
-  std::string_view kind;           // "all_reduce", ...
-  std::optional<int64_t> step;     // nullopt: outside of all steps
-  int64_t elements = 0;            // 0: unknown
+  uint32_t group = 0;           // of CollectiveRows::groups
+  std::string_view kind;        // "all_reduce", ...
+  std::optional<int64_t> step;  // nullopt: outside of all steps
+  int64_t elements = 0;         // 0: unknown
   std::optional<int64_t> seq;
-  int64_t position = 0;            // how many rows of the same group and step come before
+  int64_t position = 0;                   // how many rows of the same group and step come before
   int64_t start_ns = 0, duration_ns = 0;  // of the clock of the Trace
   // The time since the synchronising collective of the group before, with its seven parts; duration_ns is its length.
   // nullopt: the kind does not synchronise, or nothing says where the gap begins.
@@ -30,8 +30,8 @@ struct CollectiveRow {
 };
 
 struct CollectiveGroup {
-  std::string name;            // "": the group of all ranks
-  std::string key;             // NAME/SIZE/MEMBERS
+  std::string name;  // "": the group of all ranks
+  std::string key;   // NAME/SIZE/MEMBERS
   int32_t size = 0;
   std::vector<int32_t> members;  // empty: not recorded
   // How many spans it has, how many of them have a number, and these.

@@ -1,7 +1,7 @@
 // Walks backwards from the end of the job. On the current rank it takes the collective that ended last before the
-// cursor. If the rank waited in it, the time since belongs to the rank, and the walk goes on at the rank that came last;
-// else the walk goes on before the collective. No time of one rank is compared with that of another, so clocks that
-// differ do no harm.
+// cursor. If the rank waited in it, the time since belongs to the rank, and the walk goes on at the rank that came
+// last; else the walk goes on before the collective. No time of one rank is compared with that of another, so clocks
+// that differ do no harm.
 //
 //   rank 0   [ step ......[c waits 200 | 100]....300....)      the walk: 300 of rank 0, then, because rank 0 waited
 //   rank 1      [ step ...............[c 100]....300....)      in c, 700 of rank 1, which came last
@@ -25,7 +25,9 @@ namespace {
 
 using CriticalMember = CriticalRanksInput::Member;
 
-int64_t EndOfMember(const CriticalMember& member) { return SaturatingAdd(member.start_ns, member.duration_ns); }
+int64_t EndOfMember(const CriticalMember& member) {
+  return SaturatingAdd(member.start_ns, member.duration_ns);
+}
 
 struct PathPiece {
   int64_t begin = 0, end = 0;
@@ -53,8 +55,8 @@ class CriticalWalk {
   }
 
  private:
-  // Collectives are numbered without gaps, so there are at most as many as members. Sorts by rank, then by end; of equal ends, the later one and the one with the later begin is taken first, then the
-  // first collective.
+  // Collectives are numbered without gaps, so there are at most as many as members. Sorts by rank, then by end; of
+  // equal ends, the later one and the one with the later begin is taken first, then the first collective.
   void IndexMembers() {
     const auto ranks = static_cast<int64_t>(in_.ranks.size());
     const auto collectives = static_cast<int64_t>(in_.members.size());
@@ -68,7 +70,8 @@ class CriticalWalk {
              std::tuple(b.rank_index, EndOfMember(b), b.start_ns, a.collective);
     });
     first_.assign(in_.ranks.size() + 1, 0);
-    for (const CriticalMember& each : in_.members) ++first_[each.rank_index + 1];
+    for (const CriticalMember& each : in_.members)
+      ++first_[each.rank_index + 1];
     std::partial_sum(first_.begin(), first_.end(), first_.begin());
     before_.resize(in_.members.size() + 1);
     std::iota(before_.begin(), before_.end(), size_t{0});
@@ -100,7 +103,8 @@ class CriticalWalk {
       }
     }
     std::vector<int64_t> since(ranks);
-    for (int32_t i = 0; i < ranks; ++i) since[i] = in_.ranks[i].begin_ns;
+    for (int32_t i = 0; i < ranks; ++i)
+      since[i] = in_.ranks[i].begin_ns;
     for (const CriticalMember& each : in_.members) {
       if (each.collective == shared) since[each.rank_index] = EndOfMember(each);
     }
@@ -169,7 +173,8 @@ class CriticalWalk {
   // By rank index: over the collectives that led to the rank, its gap less the median gap of their members.
   std::vector<int64_t> Saved() const {
     std::vector<int32_t> places(collectives_.size(), -1);
-    for (size_t i = 0; i < led_.size(); ++i) places[led_[i]->collective] = static_cast<int32_t>(i);
+    for (size_t i = 0; i < led_.size(); ++i)
+      places[led_[i]->collective] = static_cast<int32_t>(i);
     std::vector<std::vector<int64_t>> gaps(led_.size());
     for (const CriticalMember& each : in_.members) {
       if (places[each.collective] >= 0) gaps[places[each.collective]].push_back(each.gap_ns);
@@ -199,7 +204,8 @@ class CriticalWalk {
       if (critical > 0) answer.ranks.push_back({in_.ranks[i].rank, critical, most_in[i], saved[i]});
     }
     answer.what_if_ns = answer.length_ns;
-    for (const int64_t each : saved) answer.what_if_ns = SaturatingSubtract(answer.what_if_ns, each);
+    for (const int64_t each : saved)
+      answer.what_if_ns = SaturatingSubtract(answer.what_if_ns, each);
     std::sort(answer.ranks.begin(), answer.ranks.end(), [](const CriticalRanks::Rank& a, const CriticalRanks::Rank& b) {
       return std::tuple(-a.critical_ns, a.rank) < std::tuple(-b.critical_ns, b.rank);
     });
@@ -270,7 +276,8 @@ class CriticalWalk {
     static std::vector<__int128> SortedSums(std::vector<int64_t>& times) {
       std::sort(times.begin(), times.end());
       std::vector<__int128> sums = {0};
-      for (const int64_t time : times) sums.push_back(sums.back() + time);
+      for (const int64_t time : times)
+        sums.push_back(sums.back() + time);
       return sums;
     }
     static __int128 SinceAll(const std::vector<int64_t>& times, const std::vector<__int128>& sums, int64_t t) {
@@ -287,13 +294,15 @@ class CriticalWalk {
   std::vector<size_t> first_;   // by rank index: its first member
   std::vector<size_t> before_;  // union-find over positions between members
   std::vector<SharedCollective> collectives_;
-  std::vector<bool> used_;  // by collective
+  std::vector<bool> used_;                      // by collective
   std::vector<std::vector<PathPiece>> pieces_;  // by rank index
-  std::vector<const CriticalMember*> led_;              // the members of last ranks that the walk went on at
+  std::vector<const CriticalMember*> led_;      // the members of last ranks that the walk went on at
 };
 
 }  // namespace
 
-CriticalRanks FindCriticalRanks(CriticalRanksInput input) { return CriticalWalk(std::move(input)).Run(); }
+CriticalRanks FindCriticalRanks(CriticalRanksInput input) {
+  return CriticalWalk(std::move(input)).Run();
+}
 
 }  // namespace opscope

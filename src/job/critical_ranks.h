@@ -24,7 +24,7 @@ struct CriticalRanksInput {
     int64_t end_ns = 0;    // the largest end of a step; 0 without steps
     bool has_steps = false;
   };
-  struct Member {  // of a synchronising collective
+  struct Member {            // of a synchronising collective
     int32_t collective = 0;  // numbered without gaps
     int32_t rank_index = 0;  // into `ranks`
     int64_t start_ns = 0, duration_ns = 0;
@@ -50,8 +50,8 @@ struct CriticalRanks {
     int64_t step = 0, length_ns = 0;
     int32_t rank = 0;  // with most of the path in it
   };
-  int64_t length_ns = 0;   // 0 without steps
-  int64_t what_if_ns = 0;  // if every rank's gap before it held the others up were the median gap
+  int64_t length_ns = 0;    // 0 without steps
+  int64_t what_if_ns = 0;   // if every rank's gap before it held the others up were the median gap
   std::vector<Rank> ranks;  // by critical_ns falling, then by rank
   std::vector<Step> steps;  // by step, those that the path crosses
 };

@@ -96,16 +96,19 @@ class PlainWalk {
       Add(rank, End(*best), t);
       rank = last.rank_index;
       std::vector<int64_t> gaps;
-      for (const Input::Member& each : Of(best->collective)) gaps.push_back(each.gap_ns);
+      for (const Input::Member& each : Of(best->collective))
+        gaps.push_back(each.gap_ns);
       std::sort(gaps.begin(), gaps.end());
       saved[rank] += std::max<int64_t>(0, last.gap_ns - gaps[(gaps.size() - 1) / 2]);
       t = End(last);
       cursor = last.start_ns;
     }
     Add(rank, job_.ranks[rank].begin_ns, t);
-    for (const auto& [index, length] : critical_) answer.length_ns += length;
+    for (const auto& [index, length] : critical_)
+      answer.length_ns += length;
     answer.what_if_ns = answer.length_ns;
-    for (const auto& [index, length] : saved) answer.what_if_ns -= length;
+    for (const auto& [index, length] : saved)
+      answer.what_if_ns -= length;
     std::map<int, int64_t> most_in;
     for (const auto& [step, lengths] : in_steps_) {
       CriticalRanks::Step row{step, 0, 0};
@@ -205,7 +208,7 @@ TEST(CriticalRanksTest, PathIsThatOfAWalkWithoutIndexes) {
 
 TEST(CriticalRanksTest, OddInputsGiveNoCrash) {
   EXPECT_EQ(FindCriticalRanks({}).length_ns, 0);
-  EXPECT_EQ(FindCriticalRanks({.ranks = {{0, 5, 0, false}}}).length_ns, 0);
+  EXPECT_EQ(FindCriticalRanks({.ranks = {{0, 5, 0, false}}, .members = {}, .steps = {}}).length_ns, 0);
   // indexes out of range, a collective twice on a rank, times that overflow
   const CriticalRanks answer = FindCriticalRanks(
       {.ranks = {{0, INT64_MIN, INT64_MAX, true}},
@@ -216,7 +219,7 @@ TEST(CriticalRanksTest, OddInputsGiveNoCrash) {
 
 TEST(CriticalRanksTest, LongJobsCostNoSquare) {
   // each of 200,000 collectives is used on the way through the other rank, so every search must skip them
-  Input job{.ranks = {{0, 0, 400'000, true}, {1, 0, 400'000, true}}};
+  Input job{.ranks = {{0, 0, 400'000, true}, {1, 0, 400'000, true}}, .members = {}, .steps = {}};
   for (int32_t i = 0; i < 200'000; ++i) {
     job.members.push_back({i, 0, 2 * i, 1 + i % 2, 0});
     job.members.push_back({i, 1, 2 * i, 2 - i % 2, 0});

@@ -23,8 +23,9 @@ class DuckdbEngine : public JobEngine {
   explicit DuckdbEngine(std::unique_ptr<duckdb::Session> session) : session_(std::move(session)) {}
 
   Status Define(const std::string& name, const std::string& select, bool is_kept) override {
-    const Result<uint64_t> made = session_->Execute(
-        (is_kept ? "CREATE OR REPLACE TEMPORARY TABLE " : "CREATE OR REPLACE TEMPORARY VIEW ") + name + " AS " + select);
+    const Result<uint64_t> made =
+        session_->Execute((is_kept ? "CREATE OR REPLACE TEMPORARY TABLE " : "CREATE OR REPLACE TEMPORARY VIEW ") +
+                          name + " AS " + select);
     return made.ok() ? Status() : Status(made.error());
   }
 
@@ -82,17 +83,18 @@ Result<SqlResult> RunJobSql(const std::string& job, const std::string& sql, cons
     std::error_code ignored;
     const std::string folder = std::filesystem::absolute(job, ignored).string();
     using OpenedSession = Result<std::unique_ptr<duckdb::Session>>;
-    return duckdb::RunGuarded(sql, options, [&](const duckdb::Api& api, duckdb::SessionOptions opened) -> OpenedSession {
-      opened.may_write_files = true;  // until the views are there
-      OpenedSession session = duckdb::Session::Open(api, nullptr, opened);
-      if (!session.ok()) return session;
-      OPSCOPE_TRY(DefineJobViews(tables.value(), session.value().get()));
-      for (const std::string& setting : {"SET allowed_directories = [" + SqlText(folder) + "]",
-                                         std::string("SET enable_external_access = false"),
-                                         std::string("SET lock_configuration = true")})
-        if (const Result<uint64_t> done = session.value()->Execute(setting); !done.ok()) return done.error();
-      return session;
-    });
+    return duckdb::RunGuarded(
+        sql, options, [&](const duckdb::Api& api, duckdb::SessionOptions opened) -> OpenedSession {
+          opened.may_write_files = true;  // until the views are there
+          OpenedSession session = duckdb::Session::Open(api, nullptr, opened);
+          if (!session.ok()) return session;
+          OPSCOPE_TRY(DefineJobViews(tables.value(), session.value().get()));
+          for (const std::string& setting :
+               {"SET allowed_directories = [" + SqlText(folder) + "]",
+                std::string("SET enable_external_access = false"), std::string("SET lock_configuration = true")})
+            if (const Result<uint64_t> done = session.value()->Execute(setting); !done.ok()) return done.error();
+          return session;
+        });
   });
 }
 

@@ -17,13 +17,13 @@ namespace opscope {
 
 struct FileIdentity {
   int32_t rank = -1;
-  std::string rank_from = "none";          // "metadata", "file_name", "none"
-  std::optional<int32_t> rank_of_name;     // what the name of the file says, if the metadata say something else
+  std::string rank_from = "none";       // "metadata", "file_name", "none"
+  std::optional<int32_t> rank_of_name;  // what the name of the file says, if the metadata say something else
   int32_t attempt = 0;
   int32_t world_size = -1;
   int32_t stage = -1;
-  std::string host, boot;                  // "": unknown
-  std::optional<int64_t> wall_error_ns;    // how far the wall clock may be wrong
+  std::string host, boot;                                           // "": unknown
+  std::optional<int64_t> wall_error_ns;                             // how far the wall clock may be wrong
   std::map<std::string, std::vector<int32_t>, std::less<>> groups;  // members of each process group, by its name
 };
 

@@ -51,7 +51,8 @@ TEST(FileIdentityTest, FindsTheStageInThePipelineGroup) {
   const auto stage_with = [](const std::string& description) {
     const Trace trace = WithMetadata(R"("distributedInfo":{"rank":6,"world_size":8,"pg_config":[
         {"pg_name":"0","pg_desc":"default_pg","ranks":[0,1,2,3,4,5,6,7]},
-        {"pg_name":"2","pg_desc":")" + description + R"(","ranks":[2,6]}]},)");
+        {"pg_name":"2","pg_desc":")" +
+                                     description + R"(","ranks":[2,6]}]},)");
     return IdentifyFile(trace, "x.json", std::nullopt).stage;
   };
   EXPECT_EQ(stage_with("PIPELINE_MODEL_PARALLEL_GROUP"), 1);

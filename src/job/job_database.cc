@@ -18,7 +18,8 @@ std::string ColumnSql(const JobColumn& column, const FileIdentity& identity, int
   std::string value(column.name);
   if (column.name == "attempt") value = std::to_string(identity.attempt);
   if (column.name == "rank") value = std::to_string(identity.rank);
-  if (column.name == "file_id") value = "CAST('" + std::to_string(file_id) + "' AS BIGINT)";  // the least has no literal
+  if (column.name == "file_id")
+    value = "CAST('" + std::to_string(file_id) + "' AS BIGINT)";  // the least has no literal
   if (column.type == "INTEGER[]")
     value = "CASE WHEN " + value + " = '' THEN [] ELSE string_split(" + value + ", ',') END";
   return "CAST(" + value + " AS " + std::string(column.type) + ") AS " + std::string(column.name);
@@ -54,7 +55,8 @@ Result<uint64_t> JobDatabase::Copy(const std::string& select, const std::string&
   std::error_code failed, ignored;
   fs::create_directories(file.parent_path(), failed);
   if (failed) return Error{ErrorCode::kIo, file.parent_path().string() + ": " + failed.message(), failed.value()};
-  const fs::path unfinished = file.parent_path() / ("." + file.filename().string() + ".tmp-" + std::to_string(getpid()));
+  const fs::path unfinished =
+      file.parent_path() / ("." + file.filename().string() + ".tmp-" + std::to_string(getpid()));
   const Result<uint64_t> written = session_->Execute("COPY (" + select + ") TO " + SqlText(unfinished.string()) +
                                                      " (FORMAT parquet, COMPRESSION zstd)");
   if (written.ok()) {

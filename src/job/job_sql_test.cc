@@ -10,7 +10,7 @@
 namespace opscope {
 namespace {
 
-// Writes down what it is asked.
+// Writes down each statement.
 class NotedEngine : public JobEngine {
  public:
   Status Define(const std::string& name, const std::string& select, bool is_kept) override {

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct KeptTrace {
+struct StoredTrace {
   int32_t attempt = 0, rank = -1;
   std::string path;
 };
@@ -34,14 +34,14 @@ bool ReadNumber(const fs::path& path, std::string_view key, int32_t* number) {
   return false;
 }
 
-std::vector<KeptTrace> TracesOf(const JobFolder& folder) {
-  std::vector<KeptTrace> traces;
+std::vector<StoredTrace> TracesOf(const JobFolder& folder) {
+  std::vector<StoredTrace> traces;
   for (const PartManifest& part : folder.parts()) {
     for (const PartFile& file : part.files) {
-      KeptTrace kept{.path = (fs::path(folder.path()) / file.path).string()};
-      if (file.table == "traces" && ReadNumber(file.path, "attempt=", &kept.attempt) &&
-          ReadNumber(file.path, "rank=", &kept.rank))
-        traces.push_back(std::move(kept));
+      StoredTrace stored{.path = (fs::path(folder.path()) / file.path).string()};
+      if (file.table == "traces" && ReadNumber(file.path, "attempt=", &stored.attempt) &&
+          ReadNumber(file.path, "rank=", &stored.rank))
+        traces.push_back(std::move(stored));
     }
   }
   return traces;
@@ -57,18 +57,18 @@ std::string Listed(const std::set<int32_t>& numbers) {
 Result<std::vector<JobTrace>> OpenTraces(const std::string& job, const JobSelection& selection) {
   const Result<JobFolder> folder = JobFolder::Open(job);
   if (!folder.ok()) return folder.error();
-  std::vector<KeptTrace> kept = TracesOf(folder.value());
-  if (kept.empty()) return Error{ErrorCode::kInvalidArgument, job + ": the JOB has no traces"};
+  std::vector<StoredTrace> stored = TracesOf(folder.value());
+  if (stored.empty()) return Error{ErrorCode::kInvalidArgument, job + ": the JOB has no traces"};
   std::set<int32_t> attempts, ranks;
-  for (const KeptTrace& trace : kept)
+  for (const StoredTrace& trace : stored)
     attempts.insert(trace.attempt);
   const int32_t attempt = selection.attempt.value_or(*attempts.rbegin());
   if (!attempts.contains(attempt)) {
-    return Error{ErrorCode::kInvalidArgument, job + ": there is no attempt " + std::to_string(attempt) +
-                                                  "; there are: " + Listed(attempts)};
+    return Error{ErrorCode::kInvalidArgument,
+                 job + ": there is no attempt " + std::to_string(attempt) + "; there are: " + Listed(attempts)};
   }
-  std::erase_if(kept, [&](const KeptTrace& trace) { return trace.attempt != attempt; });
-  for (const KeptTrace& trace : kept)
+  std::erase_if(stored, [&](const StoredTrace& trace) { return trace.attempt != attempt; });
+  for (const StoredTrace& trace : stored)
     ranks.insert(trace.rank);
   const std::set<int32_t> wanted(selection.ranks.begin(), selection.ranks.end());
   for (const int32_t rank : wanted) {
@@ -76,9 +76,9 @@ Result<std::vector<JobTrace>> OpenTraces(const std::string& job, const JobSelect
     return Error{ErrorCode::kInvalidArgument,
                  job + ": there is no rank " + std::to_string(rank) + "; there are: " + Listed(ranks)};
   }
-  if (!wanted.empty()) std::erase_if(kept, [&](const KeptTrace& trace) { return !wanted.contains(trace.rank); });
+  if (!wanted.empty()) std::erase_if(stored, [&](const StoredTrace& trace) { return !wanted.contains(trace.rank); });
   std::vector<JobTrace> traces;
-  for (const KeptTrace& each : kept) {
+  for (const StoredTrace& each : stored) {
     Result<Trace> trace = ImportFile(each.path);
     if (!trace.ok()) return trace.error();
     traces.push_back({std::move(trace).value(), each.path, each.rank});

@@ -1,4 +1,8 @@
-// Fills the tables of one file. Times become Unix time on the rank's own clock.
+// Fills the tables of one file: what answers over many ranks need of it, so that nobody reads the trace again. Times
+// become Unix time on the rank's own clock, since Timestamp 0 of each file is another moment.
+//
+// Example: a file with epoch 1,700,000,000 s and a span at 5 us has a row of `spans` with start_ns
+// 1700000000000005000.
 // SPDX-License-Identifier: Apache-2.0
 #include "job/part_tables.h"
 
@@ -61,7 +65,9 @@ class PartMaker {
     const auto number = [&](std::string_view name, int64_t value) {
       table->AddNumbers({.name = name}, {value}, kUnknown);
     };
-    const auto text = [&](std::string_view name, const std::string& value) { table->AddTexts({.name = name}, {value}); };
+    const auto text = [&](std::string_view name, const std::string& value) {
+      table->AddTexts({.name = name}, {value});
+    };
     number("world_size", identity_.world_size);
     number("stage", identity_.stage);
     text("host", identity_.host);
@@ -155,8 +161,7 @@ class PartMaker {
     for (uint32_t i = 0; i < rows.size(); ++i)
       rows[i] = i;
     auto table = std::make_shared<OwnedTable>("spans", rows.size());
-    AddTexts(table.get(), "track", rows,
-             [&](uint32_t i) { return std::string_view(labels[Row(spans.track[i])]); });
+    AddTexts(table.get(), "track", rows, [&](uint32_t i) { return std::string_view(labels[Row(spans.track[i])]); });
     AddTexts(table.get(), "name", rows, [&](uint32_t i) { return trace_.text(spans.name[i]); });
     AddTexts(table.get(), "category", rows, [&](uint32_t i) { return trace_.text(spans.category[i]); });
     AddNumbers(table.get(), "start_ns", rows, [&](uint32_t i) { return UnixTime(spans.start[i].ns); });
@@ -238,16 +243,26 @@ std::vector<PartTable> MakePartTables(const Trace& trace, const FileIdentity& id
                                       const std::string& sha256, const std::vector<JobProblem>& problems) {
   const PartMaker maker(trace, identity);
   const CollectiveRows collectives = FindCollectiveRows(trace, identity);
-  return {maker.Ranks(file, sha256), maker.Steps(),   maker.Collectives(collectives), maker.RankGroups(collectives.groups),
-          maker.Spans(),             maker.OpStats(), ProblemRows(problems)};
+  return {maker.Ranks(file, sha256),
+          maker.Steps(),
+          maker.Collectives(collectives),
+          maker.RankGroups(collectives.groups),
+          maker.Spans(),
+          maker.OpStats(),
+          ProblemRows(problems)};
 }
 
 std::vector<JobProblem> ProblemsOfFile(const Trace& trace, const FileIdentity& identity, const std::string& file) {
   std::vector<JobProblem> problems;
   const ProblemColumns& rows = trace.problems();
   for (size_t i = 0; i < rows.size(); ++i) {
-    problems.push_back({file, std::string(trace.text(rows.kind[i])), rows.severity[i], rows.count[i],
-                        rows.first_offset[i], std::string(trace.text(rows.message[i])), {identity.rank}});
+    problems.push_back({file,
+                        std::string(trace.text(rows.kind[i])),
+                        rows.severity[i],
+                        rows.count[i],
+                        rows.first_offset[i],
+                        std::string(trace.text(rows.message[i])),
+                        {identity.rank}});
   }
   if (identity.rank < 0) {
     problems.push_back({.file = file,
@@ -259,8 +274,8 @@ std::vector<JobProblem> ProblemsOfFile(const Trace& trace, const FileIdentity& i
   if (identity.rank_of_name) {
     problems.push_back({.file = file,
                         .kind = "rank_disagrees",
-                        .message = "the metadata say rank " + std::to_string(identity.rank) + ", the name of the file " +
-                                   std::to_string(*identity.rank_of_name),
+                        .message = "the metadata say rank " + std::to_string(identity.rank) +
+                                   ", the name of the file " + std::to_string(*identity.rank_of_name),
                         .ranks = {identity.rank}});
   }
   return problems;

@@ -76,7 +76,8 @@ std::string RowValues::NumberList(size_t row, std::string_view column) const {
   std::string text;
   if (value == nullptr || value->get(list) != simdjson::SUCCESS) return text;
   for (const simdjson::dom::element item : list)
-    if (const std::optional<int64_t> number = AsInteger(item)) text.append(text.empty() ? "" : ",").append(std::to_string(*number));
+    if (const std::optional<int64_t> number = AsInteger(item))
+      text.append(text.empty() ? "" : ",").append(std::to_string(*number));
   return text;
 }
 

@@ -42,7 +42,8 @@ constexpr ResultField<CollectedFile> kCollectFields[] = {
     {{"attempt", "Attempt", kNumber, "Which start of the job."}, [](const CollectedFile& row) { return row.attempt; }},
     {{"world_size", "World size", kNumber, "Number of ranks of the job, as the file says; -1: unknown.", kIfKnown},
      [](const CollectedFile& row) { return row.world_size; }},
-    {{"host", "Host", kText, "Name of the machine; empty: unknown."}, [](const CollectedFile& row) { return row.host; }},
+    {{"host", "Host", kText, "Name of the machine; empty: unknown."},
+     [](const CollectedFile& row) { return row.host; }},
     {{"spans", "Spans", kNumber, "Number of its spans."}, [](const CollectedFile& row) { return row.spans; }},
     {{"sha256", "", kText, "SHA-256 of its bytes."}, [](const CollectedFile& row) { return row.sha256; }},
 };

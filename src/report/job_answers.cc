@@ -1,4 +1,5 @@
-// What each column of `ranks`, `collectives`, `stragglers` and `critical-ranks` means.
+// What each column of `ranks`, `collectives`, `stragglers` and `critical-ranks` means. The rows come from SQL, so the
+// descriptions name columns and have no functions that read a struct; src/job joins the two by the keys.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/report/job_answers.h"
 
@@ -27,7 +28,8 @@ const ResultDescription& RankResult() {
        {"unmatched", "Unmatched", kNumber, "How many of them have no counterpart on another rank.", kIfNonZero},
        {"wait_ns", "Waited", kTime, "Sum of its waits for the last rank of each collective."},
        {"last_count", "Last", kNumber, "How many collectives waited for it."},
-       {"clock_source", "Clock", kText, "How its clock was compared: `reference`, `collectives`, `wall_clock`, `none`."},
+       {"clock_source", "Clock", kText,
+        "How its clock was compared: `reference`, `collectives`, `wall_clock`, `none`."},
        {"clock_offset_ns", "Offset", kTime, "Time to add to its clock, in its first window."},
        {"clock_bound_ns", "Within", kTime, "Largest bound of the error of the offset."},
        {"clock_error_ns", "", kTime, "Largest error of the estimate."}}};

@@ -12,8 +12,8 @@
 
 namespace opscope::duckdb {
 
-// Appends the columns and rows of *executed to *rows: at most `most`, then rows->is_truncated. kInvalidArgument: a column
-// has a type that opscope does not read, or DuckDB stopped; the message is its own.
+// Appends the columns and rows of *executed to *rows: at most `most`, then rows->is_truncated. kInvalidArgument: a
+// column has a type that opscope does not read, or DuckDB stopped; the message is its own.
 [[nodiscard]] Status ReadResult(const Api& api, result* executed, uint64_t most, SqlResult::Rows* rows);
 
 // Runs a statement of opscope's own and reads all its rows.

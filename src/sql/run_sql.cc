@@ -5,6 +5,8 @@
 // The rows are streamed, not computed as a whole first: `SELECT * FROM range(1000000000000)` ends at the limit of rows.
 // A statement that does not order its rows runs on one thread, since several would give another order each time.
 // SPDX-License-Identifier: Apache-2.0
+#include "sql/run_sql.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -18,7 +20,6 @@
 #include "opscope/sql.h"
 #include "sql/query_watch.h"
 #include "sql/row_reader.h"
-#include "sql/run_sql.h"
 #include "sql/sql_rows.h"
 #include "sql/statement_text.h"
 

@@ -21,8 +21,8 @@
 
 namespace opscope::duckdb {
 
-// The tables of one Trace, or one OwnedTable. Vectors that a scan has filled point at texts of the Trace and of this object: both outlive
-// every result of a query. It does not move.
+// The tables of one Trace, or one OwnedTable. Vectors that a scan has filled point at texts of the Trace and of this
+// object: both outlive every result of a query. It does not move.
 class TraceTables {
  public:
   TraceTables(const Api& api, std::shared_ptr<const Trace> trace) : api_(api), trace_(std::move(trace)) {}

@@ -21,7 +21,7 @@
 
 namespace opscope {
 
-// What is asked.
+// A question to all ranks.
 struct JobQuestion {
   // nullopt: the largest of the JOB.
   std::optional<int32_t> attempt;
