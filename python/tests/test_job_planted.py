@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Planted faults are found with their set, cause and size, and clean jobs stay silent, in SQL and in the brute force."""
+"""Planted faults are found with their set, cause and size, and clean jobs stay silent, in SQL and by the loops."""
 
 import pytest
 from job_brute_force import Job
