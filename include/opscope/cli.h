@@ -11,11 +11,9 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <string>
 
 #include "opscope/doctor.h"
-#include "opscope/job_engine.h"
 
 namespace opscope {
 
@@ -27,15 +25,11 @@ using HostProbe = std::function<HostFacts()>;
 // none. For the verbs that need SQL. Empty: no host.
 using DuckdbFinder = std::function<std::string()>;
 
-// Opens a JOB with Spark at the address `master`, "" for Spark's own choice. Empty: no host.
-using SparkOpener =
-    std::function<Result<std::unique_ptr<JobEngine>>(const std::string& job, const std::string& master)>;
-
 // Runs `opscope ARGS...`; ignores argv[0]. Returns the exit code: 0 done, 1 failed,
 // 2 wrong usage, 3 done in part. Never throws, never exits. Does not change signal
 // handlers: with SIGPIPE ignored, a closed pipe ends the output quietly with 0.
 [[nodiscard]] int RunCli(int argc, const char* const* argv, const HostProbe& probe_host = {},
-                         const DuckdbFinder& find_duckdb = {}, const SparkOpener& open_spark = {});
+                         const DuckdbFinder& find_duckdb = {});
 
 // Shows the progress of a long operation on standard error, if that is a terminal:
 // "opscope: WHAT [########............]  42 %, 3 s left". The bar appears after

@@ -1,5 +1,5 @@
-// What runs the SQL of the answers over a JOB: DuckDB, or a session of Spark. Both run the same
-// statements, which are in their common subset, and give equal rows.
+// What runs the SQL of the answers over a JOB. The statements are in a subset that DuckDB and other
+// engines have in common, so that another engine needs these two functions alone.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0

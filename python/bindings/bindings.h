@@ -16,7 +16,6 @@
 #include <utility>
 
 #include "opscope/arrow.h"
-#include "opscope/job_engine.h"
 #include "opscope/owned_table.h"
 #include "opscope/result.h"
 #include "opscope/session.h"
@@ -114,9 +113,6 @@ void BindReport(nb::module_& module);
 void BindFiles(nb::module_& module);
 void BindResults(nb::module_& module);
 void BindDiff(nb::module_& module);
-// What open(job, master) returns, as an engine; called without the GIL.
-Result<std::unique_ptr<JobEngine>> OpenPythonEngine(nb::handle open, const std::string& job, const std::string& master);
-
 void BindSql(nb::module_& module);
 void BindJob(nb::module_& module);
 void BindReproduce(nb::module_& module);

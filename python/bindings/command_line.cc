@@ -66,7 +66,7 @@ std::string AskForDuckdb(nb::handle find_duckdb) {
   }
 }
 
-int RunCommandLine(nb::list arguments, nb::object host_facts, nb::object find_duckdb, nb::object open_spark) {
+int RunCommandLine(nb::list arguments, nb::object host_facts, nb::object find_duckdb) {
   std::vector<std::string> texts;
   for (nb::handle argument : arguments)
     texts.emplace_back(nb::cast<nb::bytes>(argument).c_str());
@@ -78,24 +78,17 @@ int RunCommandLine(nb::list arguments, nb::object host_facts, nb::object find_du
   if (!host_facts.is_none()) probe_host = [&host_facts] { return AskPython(host_facts); };
   DuckdbFinder finder;
   if (!find_duckdb.is_none()) finder = [&find_duckdb] { return AskForDuckdb(find_duckdb); };
-  SparkOpener spark;
-  if (!open_spark.is_none()) {
-    spark = [&open_spark](const std::string& job, const std::string& master) {
-      return OpenPythonEngine(open_spark, job, master);
-    };
-  }
-  return WithoutGil(
-      [&] { return RunCli(static_cast<int>(pointers.size()), pointers.data(), probe_host, finder, spark); });
+  return WithoutGil([&] { return RunCli(static_cast<int>(pointers.size()), pointers.data(), probe_host, finder); });
 }
 
 }  // namespace
 
 void BindCommandLine(nb::module_& module) {
-  module.def("run_command_line", &RunCommandLine, nb::arg("arguments"), nb::arg("host_facts").none() = nb::none(),
-             nb::arg("find_duckdb").none() = nb::none(), nb::arg("open_spark").none() = nb::none(),
-             "Runs `opscope ARGS...` (bytes, the first one is the program's name) and returns the exit code. "
-             "`host_facts`: called by `doctor`, see opscope.doctor; `find_duckdb`: by what needs SQL, see opscope.sql; "
-             "`open_spark(job, master)`: by `--engine spark`, see opscope.spark.");
+  module.def(
+      "run_command_line", &RunCommandLine, nb::arg("arguments"), nb::arg("host_facts").none() = nb::none(),
+      nb::arg("find_duckdb").none() = nb::none(),
+      "Runs `opscope ARGS...` (bytes, the first one is the program's name) and returns the exit code. "
+      "`host_facts`: called by `doctor`, see opscope.doctor; `find_duckdb`: by what needs SQL, see opscope.sql.");
 }
 
 }  // namespace opscope::python

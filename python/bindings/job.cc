@@ -26,69 +26,14 @@
 namespace opscope::python {
 namespace {
 
-// Called without the GIL; made and destroyed with it.
-class PythonEngine : public JobEngine {
- public:
-  explicit PythonEngine(nb::object engine) : engine_(std::move(engine)) {}
-
-  Status Define(const std::string& name, const std::string& select, bool is_kept) override {
-    nb::gil_scoped_acquire held;
-    try {
-      engine_.attr("define")(name, select, is_kept);
-      return {};
-    } catch (const std::exception& error) {
-      return FailureOf(error);
-    }
-  }
-
-  Result<JobRows> Query(const std::string& select) override {
-    nb::gil_scoped_acquire held;
-    try {
-      auto [columns, json] = nb::cast<std::pair<std::vector<std::string>, std::string>>(engine_.attr("query")(select));
-      return JobRows{.columns = std::move(columns), .json = std::move(json)};
-    } catch (const std::exception& error) {
-      return FailureOf(error);
-    }
-  }
-
- private:
-  // The first line of what an exception says.
-  static Error FailureOf(const std::exception& error) {
-    const std::string text = error.what();
-    return {ErrorCode::kIo, text.substr(0, text.find('\n'))};
-  }
-
-  nb::object engine_;
-};
-
-// Destroys its engine with the GIL, for owners that do not hold it.
-class OwnedPythonEngine : public JobEngine {
- public:
-  explicit OwnedPythonEngine(std::unique_ptr<PythonEngine> engine) : engine_(std::move(engine)) {}
-  ~OwnedPythonEngine() override {
-    nb::gil_scoped_acquire held;
-    engine_.reset();
-  }
-  Status Define(const std::string& name, const std::string& select, bool is_kept) override {
-    return engine_->Define(name, select, is_kept);
-  }
-  Result<JobRows> Query(const std::string& select) override { return engine_->Query(select); }
-
- private:
-  std::unique_ptr<PythonEngine> engine_;
-};
-
-std::string Answer(const std::string& verb, nb::object job, nb::object engine, std::optional<int32_t> attempt,
-                   bool members, const std::string& python_module) {
+std::string Answer(const std::string& verb, nb::object job, std::optional<int32_t> attempt, bool members,
+                   const std::string& python_module) {
   const std::string path = FromPath(job);
-  std::unique_ptr<JobEngine> used;
-  if (engine.is_none()) {
-    used = Unwrap(WithoutGil([&] { return OpenDuckdbEngine(path, python_module); }));
-  } else {
-    used = std::make_unique<PythonEngine>(std::move(engine));
-  }
   return Unwrap(WithoutGil([&]() -> Result<std::string> {
-    const Result<JobAnswer> answer = AnswerJob(verb, used.get(), {.attempt = attempt, .with_members = members});
+    const Result<std::unique_ptr<JobEngine>> engine = OpenDuckdbEngine(path, python_module);
+    if (!engine.ok()) return engine.error();
+    const Result<JobAnswer> answer =
+        AnswerJob(verb, engine.value().get(), {.attempt = attempt, .with_members = members});
     if (!answer.ok()) return answer.error();
     return ResultJson(answer.value().result, std::span<const ResultInput>());
   }));
@@ -142,22 +87,9 @@ SharedTrace OpenPart(nb::object job, std::optional<int32_t> attempt, std::vector
 
 }  // namespace
 
-Result<std::unique_ptr<JobEngine>> OpenPythonEngine(nb::handle open, const std::string& job,
-                                                    const std::string& master) {
-  nb::gil_scoped_acquire held;
-  try {
-    return std::unique_ptr<JobEngine>(
-        std::make_unique<OwnedPythonEngine>(std::make_unique<PythonEngine>(open(job, master))));
-  } catch (const std::exception& error) {
-    const std::string text = error.what();
-    return Error{ErrorCode::kUnsupported, text.substr(0, text.find('\n'))};
-  }
-}
-
 void BindJob(nb::module_& module) {
-  module.def("job_answer", &Answer, nb::arg("verb"), nb::arg("job"), nb::arg("engine").none(),
-             nb::arg("attempt").none(), nb::arg("members"), nb::arg("python_module"),
-             "The JSON of a verb over a JOB. `engine`: None for DuckDB.");
+  module.def("job_answer", &Answer, nb::arg("verb"), nb::arg("job"), nb::arg("attempt").none(), nb::arg("members"),
+             nb::arg("python_module"), "The JSON of a verb over a JOB.");
   module.def("collect", &Collect, nb::arg("files"), nb::arg("job"), nb::arg("attempt").none(), nb::arg("python_module"),
              "Adds files to a JOB; the JSON of `opscope collect`.");
   module.def("job_files", &FilesOfJob, nb::arg("job"), "(table, files, [(column, type), ...]) of a JOB.");

@@ -20,12 +20,6 @@ def _find_duckdb() -> str:
     return sql.find_duckdb()
 
 
-def _open_spark(job: str, master: str):
-    from opscope import spark
-
-    return spark.open_engine(job, master)
-
-
 def main() -> int:
     """Runs the command line of this process and returns its exit code."""
     # Default signal handlers, as in a native program: Ctrl-C and a closed pipe end it at once. Python's handlers would
@@ -33,7 +27,7 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     arguments = [os.fsencode(argument) for argument in ["opscope", *sys.argv[1:]]]
-    return _core.run_command_line(arguments, _host_facts, _find_duckdb, _open_spark)
+    return _core.run_command_line(arguments, _host_facts, _find_duckdb)
 
 
 if __name__ == "__main__":

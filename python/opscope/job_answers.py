@@ -27,13 +27,12 @@ def collect(
     return json.loads(_core.collect(names, path, attempt, find_duckdb()))["files"]
 
 
-def job(path: str | bytes | os.PathLike, engine=None, attempt: int | None = None) -> Job:
+def job(path: str | bytes | os.PathLike, attempt: int | None = None) -> Job:
     """Opens a JOB that `opscope.collect` or ``opscope collect`` has filled.
 
-    ``engine``: None for DuckDB in this process, or what `opscope.spark.engine` returns. ``attempt``: which start of the
-    job; None is the last one. Raises `opscope.Error` if the folder is no JOB.
+    ``attempt``: which start of the job; None is the last one. Raises `opscope.Error` if the folder is no JOB.
     """
-    return Job(path, engine, attempt)
+    return Job(path, attempt)
 
 
 class Job:
@@ -42,10 +41,9 @@ class Job:
     `facts` and `problems` of the last answer stay: ``job.facts["missing_ranks"]``.
     """
 
-    def __init__(self, path: str | bytes | os.PathLike, engine=None, attempt: int | None = None):
+    def __init__(self, path: str | bytes | os.PathLike, attempt: int | None = None):
         _core.job_files(path)  # it is a JOB
         self.path = path
-        self._engine = engine
         self._attempt = attempt
         self.facts: dict = {}
         self.problems: list[dict] = []
@@ -79,7 +77,7 @@ class Job:
         return Trace(_core.job_trace(self.path, self._attempt, [int(rank) for rank in ranks or ()], where))
 
     def _answer(self, verb: str, members: bool = False) -> list[dict]:
-        told = json.loads(_core.job_answer(verb, self.path, self._engine, self._attempt, members, find_duckdb()))
+        told = json.loads(_core.job_answer(verb, self.path, self._attempt, members, find_duckdb()))
         rows = told.pop("rows")
         self.problems = told.pop("problems")
         self.facts = told

@@ -87,15 +87,13 @@ class DuckDb:
 
 class Spark:
     def __init__(self, session, jobs):
-        self.session, self.cached = session, []
+        self.session = session
         for table, rows in arrow_tables(jobs):
             session.createDataFrame(rows).createOrReplaceTempView(f"all_{table}")
         self.tables = list(jobs[0])
 
     def open(self, job):
-        for view in self.cached:
-            self.session.catalog.uncacheTable(view)
-        self.created, self.cached = set(), []
+        self.created = set()
         for table in self.tables:
             self.session.sql(f"SELECT * FROM all_{table} WHERE job = {job}").createOrReplaceTempView(table)
 
@@ -105,7 +103,6 @@ class Spark:
                 return [row.asDict() for row in self.session.sql(select).collect()]
             if view not in self.created:
                 self.created.add(view)
-                self.session.sql(select).createOrReplaceTempView(view)
-                if is_materialised:
-                    self.session.catalog.cacheTable(view)
-                    self.cached.append(view)
+                rows = self.session.sql(select)
+                # A cached table would keep its plan, and the plans of views over views grow exponentially.
+                (rows.localCheckpoint() if is_materialised else rows).createOrReplaceTempView(view)

@@ -83,9 +83,7 @@ std::string SectionOf(const Verb& verb) {
 
 std::string CliReference() {
   CommandLine line;
-  const DuckdbFinder find_duckdb;
-  const SparkOpener open_spark;
-  DescribeCommandLine({}, {find_duckdb, open_spark}, &line);
+  DescribeCommandLine({}, {}, &line);
   std::string page = R"(# Command line
 
 This page lists every verb of `opscope` and its options. `opscope VERB --help` and the manual page (`opscope man`) say the

@@ -18,20 +18,8 @@ namespace {
 struct JobVerbOptions {
   CommonOptions common;
   ResultVerbOptions result;
-  std::string engine = "duckdb";
-  std::string master;
   bool members = false;
 };
-
-Result<std::unique_ptr<JobEngine>> OpenEngine(const JobVerbOptions& options, const EngineHost& host) {
-  const std::string& job = options.common.files[0];
-  if (options.engine == "duckdb") return OpenDuckdbEngine(job, host.find_duckdb ? host.find_duckdb() : "");
-  if (!host.open_spark) {
-    return Error{ErrorCode::kUnsupported,
-                 "--engine spark needs Python: pip install 'opscope[spark]', then run this with its `opscope`"};
-  }
-  return host.open_spark(job, options.master);
-}
 
 void ReportProblems(const std::vector<JobProblem>& problems, bool all) {
   for (const JobProblem& problem : problems) {
@@ -44,7 +32,7 @@ void ReportProblems(const std::vector<JobProblem>& problems, bool all) {
   }
 }
 
-int RunJobVerb(const std::string& verb, const JobVerbOptions& options, const EngineHost& host) {
+int RunJobVerb(const std::string& verb, const JobVerbOptions& options, const DuckdbFinder& find_duckdb) {
   const Result<std::optional<int32_t>> attempt = ReadAttempt(options.common);
   if (!attempt.ok()) return UsageError(verb + ": " + attempt.error().message);
   const std::string& job = options.common.files[0];
@@ -52,7 +40,7 @@ int RunJobVerb(const std::string& verb, const JobVerbOptions& options, const Eng
     const bool is_named = error.message.starts_with(job);
     return ExitFor(Error{error.code, is_named ? error.message : job + ": " + error.message});
   };
-  const Result<std::unique_ptr<JobEngine>> engine = OpenEngine(options, host);
+  const Result<std::unique_ptr<JobEngine>> engine = OpenDuckdbEngine(job, find_duckdb ? find_duckdb() : "");
   if (!engine.ok()) return failed(engine.error());
   Result<JobAnswer> answer =
       AnswerJob(verb, engine.value().get(), {.attempt = attempt.value(), .with_members = options.members});
@@ -74,7 +62,7 @@ int RunJobVerb(const std::string& verb, const JobVerbOptions& options, const Eng
 
 }  // namespace
 
-Verb JobVerb(const std::string& name, const std::string& description, const EngineHost& host) {
+Verb JobVerb(const std::string& name, const std::string& description, const DuckdbFinder& find_duckdb) {
   auto options = std::make_shared<JobVerbOptions>();
   Verb verb{.names = {name}, .description = description};
   AddCommonOptions(&verb, &options->common, InputFiles::kOne);
@@ -87,12 +75,7 @@ Verb JobVerb(const std::string& name, const std::string& description, const Engi
   std::erase_if(verb.options, [](const Option& option) { return option.names.back() == "--explain"; });
   if (name == "collectives")
     verb.Add({.names = {"--members"}, .target = &options->members, .description = "in JSON, the ranks of each"});
-  verb.Add({.names = {"--engine"},
-            .target = &options->engine,
-            .description = "what runs the SQL",
-            .choices = {"duckdb", "spark"}});
-  verb.Add({.names = {"--master"}, .target = &options->master, .description = "address of Spark, such as local[2]"});
-  verb.run = [name, options, &host] { return RunJobVerb(name, *options, host); };
+  verb.run = [name, options, &find_duckdb] { return RunJobVerb(name, *options, find_duckdb); };
   return verb;
 }
 

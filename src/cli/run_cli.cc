@@ -13,8 +13,7 @@
 
 namespace opscope {
 
-void DescribeCommandLine(const HostProbe& probe_host, const EngineHost& host, CommandLine* line) {
-  const DuckdbFinder& find_duckdb = host.find_duckdb;
+void DescribeCommandLine(const HostProbe& probe_host, const DuckdbFinder& find_duckdb, CommandLine* line) {
   *line = {
       .description = "A performance profiler for deep-learning programs.",
       .footer =
@@ -27,10 +26,10 @@ void DescribeCommandLine(const HostProbe& probe_host, const EngineHost& host, Co
                 MergeVerb(find_duckdb),
                 CollectVerb(find_duckdb),
                 CompactVerb(find_duckdb),
-                JobVerb("ranks", "the ranks of a job: steps, waiting, clocks", host),
-                JobVerb("collectives", "the collectives of a job, and who waited in them", host),
-                JobVerb("stragglers", "ranks, hosts and stages that make the others wait", host),
-                JobVerb("critical-ranks", "the ranks that determine how long the job takes", host),
+                JobVerb("ranks", "the ranks of a job: steps, waiting, clocks", find_duckdb),
+                JobVerb("collectives", "the collectives of a job, and who waited in them", find_duckdb),
+                JobVerb("stragglers", "ranks, hosts and stages that make the others wait", find_duckdb),
+                JobVerb("critical-ranks", "the ranks that determine how long the job takes", find_duckdb),
                 ReportVerb(),
                 ViewVerb(),
                 FlameVerb(),
@@ -74,9 +73,9 @@ void DescribeCommandLine(const HostProbe& probe_host, const EngineHost& host, Co
 
 namespace {
 
-int RunArguments(int argc, const char* const* argv, const HostProbe& probe_host, const EngineHost& host) {
+int RunArguments(int argc, const char* const* argv, const HostProbe& probe_host, const DuckdbFinder& find_duckdb) {
   CommandLine line;
-  DescribeCommandLine(probe_host, host, &line);
+  DescribeCommandLine(probe_host, find_duckdb, &line);
   const ParsedArguments parsed = ParseArguments(line, kVersionText, argc, argv);
   if (parsed.told) return ExitFor(WriteStandardOutput(*parsed.told));
   return parsed.verb != nullptr ? parsed.verb->run() : UsageError(parsed.error);
@@ -84,11 +83,10 @@ int RunArguments(int argc, const char* const* argv, const HostProbe& probe_host,
 
 }  // namespace
 
-int RunCli(int argc, const char* const* argv, const HostProbe& probe_host, const DuckdbFinder& find_duckdb,
-           const SparkOpener& open_spark) {
+int RunCli(int argc, const char* const* argv, const HostProbe& probe_host, const DuckdbFinder& find_duckdb) {
   const TerminationHandlers clean_end;
   try {
-    return RunArguments(argc, argv, probe_host, {find_duckdb, open_spark});
+    return RunArguments(argc, argv, probe_host, find_duckdb);
   } catch (const std::bad_alloc& refused) {
     PrintError(BadAllocText(refused));
     return kExitFailed;

@@ -57,19 +57,14 @@ Verb CompactVerb(const DuckdbFinder& find_duckdb);
 Verb MergeVerb(const DuckdbFinder& find_duckdb);
 Verb QueryVerb(const DuckdbFinder& find_duckdb);
 Verb DoctorVerb(const HostProbe& probe_host);
-// What runs the SQL of answers over a JOB. It must be there when they run.
-struct EngineHost {
-  const DuckdbFinder& find_duckdb;
-  const SparkOpener& open_spark;
-};
 // "ranks", "collectives", "stragglers", "critical-ranks".
-Verb JobVerb(const std::string& name, const std::string& description, const EngineHost& host);
+Verb JobVerb(const std::string& name, const std::string& description, const DuckdbFinder& find_duckdb);
 // What these two tell of; it must be there when they run.
 Verb CompletionVerb(const CommandLine* command_line);
 Verb ManVerb(const CommandLine* command_line);
 
-// The whole command line. REQUIRES: `line` and `host` stay where they are, since verbs use them.
-void DescribeCommandLine(const HostProbe& probe_host, const EngineHost& host, CommandLine* line);
+// The whole command line. REQUIRES: `line` and `find_duckdb` stay where they are, since verbs use them.
+void DescribeCommandLine(const HostProbe& probe_host, const DuckdbFinder& find_duckdb, CommandLine* line);
 
 // kOptional: there may also be none.
 enum class InputFiles { kOne, kSeveral, kOptional };

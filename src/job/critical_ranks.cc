@@ -13,6 +13,7 @@
 #include "job/critical_ranks.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <numeric>
 #include <tuple>

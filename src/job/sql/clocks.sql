@@ -1,4 +1,4 @@
--- Clocks of ranks (interface-scale.md, 4): collectives end on all members at once, so their ends tell the offsets.
+-- Clocks of ranks (docs/reference/job_analyses.md): collectives end on all members at once, so their ends tell the offsets.
 --
 --   job_clocks         rank (`ri`) and its domain; domains are named by their lowest `ri`, so 0 is the reference
 --   job_clock_windows  domain and window: source, offset_ns, bound_ns, error_ns, for each window that has a collective

@@ -1,4 +1,4 @@
--- The `members` of `opscope collectives --members` (interface-scale.md, 1.4): rows of a collective follow each other in
+-- The `members` of `opscope collectives --members` (docs/reference/job_analyses.md): rows of a collective follow each other in
 -- the order of collectives.sql, by rank.
 --
 -- Example: durations 150 and 50 of ranks 0 and 1: waits 100 and 0.

@@ -1,4 +1,4 @@
--- The `rows` of `opscope collectives` (interface-scale.md, 1.4), ordered. A missing_ranks of NULL is an empty list.
+-- The `rows` of `opscope collectives` (docs/reference/job_analyses.md), ordered. A missing_ranks of NULL is an empty list.
 --
 -- Example: group `0/4/0,1,2,3` without a file of rank 3: missing_ranks of each collective is [3], because the key lists
 -- it. Rank 2 has begun to record later: it is missing in those that only the others have.

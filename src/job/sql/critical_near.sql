@@ -1,4 +1,4 @@
--- near_ranks of the `steps` of critical-ranks (interface-scale.md, 6), for every step, ordered by step.
+-- near_ranks of the `steps` of critical-ranks (docs/reference/job_analyses.md), for every step, ordered by step.
 --
 -- Example: the mean step is 1000. In step 1, rank 0 waited 200 and rank 1 nothing: near_ranks is 1, because 200 > 10.
 -- SPDX-License-Identifier: Apache-2.0

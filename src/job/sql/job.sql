@@ -1,6 +1,6 @@
 -- The files of an attempt that fit together, its ranks, and its groups of ranks. Every other file includes this one.
 --
--- What `collect` writes for it beside the columns of section 7:
+-- What `collect` writes for it beside the columns of docs/reference/job.md:
 --
 --   ranks.file_id BIGINT         the first 8 bytes of the SHA-256, big endian, signed; in `steps`, `collectives` too
 --   ranks.wall_error_ns BIGINT   the `maxerror` of the wall clock; NULL if unknown

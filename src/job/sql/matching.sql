@@ -1,11 +1,11 @@
--- Matches the spans of ranks to collectives (interface-scale.md, 3.3), and gives `last` and `transfer_ns` (3.4).
+-- Matches the spans of ranks to collectives (docs/reference/job_analyses.md), and gives `last` and `transfer_ns` (3.4).
 --
 --   job_matches      one row per collective, keyed by (g, n1, n2): by `seq` n1 is 0 and n2 the seq; by order n1 is
 --                    the step (-2^62 outside all steps) and n2 the position in it
 --   job_keyed_spans  the spans with that key, matched or not
 --
 -- The spans are grouped once, by `seq` where the group may have it, else by order. The sums of a collective decide:
---   - equal keys: the smallest and the largest kind and elements are equal;
+--   - equal keys: the smallest and the largest key, a number of kind and elements, are equal;
 --   - equal lists of a step: at each position there are as many spans as at position 0.
 -- Groups whose `seq` proves wrong are grouped once more, by order; mostly there is none, and the scan is skipped.
 --
@@ -48,8 +48,9 @@ running AS (
 SELECT file_id, group_id, in_step, earlier FROM running WHERE earlier > 0;
 
 CREATE OR REPLACE TEMPORARY VIEW job_numbered_spans AS
-SELECT g.g, s.ri, s.kind_code, s.in_step, s.duration_ns,
-  CASE WHEN s.kind_code IN (1, 2, 3, 6, 7) THEN s.elements ELSE 0 END AS key_elements,
+SELECT g.g, s.ri, s.in_step, s.duration_ns,
+  s.kind_code + 16 * CASE WHEN s.kind_code IN (1, 2, 3, 6, 7)
+    THEN GREATEST(0, LEAST(s.elements, 288230376151711743)) ELSE 0 END AS match_key,
   g.may_have_seq, s.seq, s.position + COALESCE(e.earlier, 0) AS position
 FROM job_spans AS s
   JOIN job_groups AS g ON s.group_id = g.group_id
@@ -65,8 +66,7 @@ WITH numbered AS (
 )
 SELECT g, n1, n2, CAST(COUNT(*) AS INTEGER) AS seen, MIN_BY(in_step, ri) AS in_step,
   MIN(duration_ns * 1048576 + ri) AS shortest, MAX(duration_ns) AS longest_ns,
-  CAST(MIN(kind_code) AS INTEGER) AS kind_code,
-  MIN(kind_code) = MAX(kind_code) AND MIN(key_elements) = MAX(key_elements) AS has_one_key
+  CAST(MIN(match_key) % 16 AS INTEGER) AS kind_code, MIN(match_key) = MAX(match_key) AS has_one_key
 FROM numbered
 GROUP BY g, n1, n2;
 
@@ -124,8 +124,7 @@ WHERE m.g IS NULL
 UNION ALL
 SELECT s.g, s.in_step AS n1, s.position AS n2, CAST(COUNT(*) AS INTEGER) AS seen, s.in_step,
   MIN(s.duration_ns * 1048576 + s.ri) AS shortest, MAX(s.duration_ns) AS longest_ns,
-  CAST(MIN(s.kind_code) AS INTEGER) AS kind_code,
-  MIN(s.kind_code) = MAX(s.kind_code) AND MIN(s.key_elements) = MAX(s.key_elements) AS has_one_key
+  CAST(MIN(s.match_key) % 16 AS INTEGER) AS kind_code, MIN(s.match_key) = MAX(s.match_key) AS has_one_key
 FROM job_numbered_spans AS s JOIN job_misnumbered AS m ON s.g = m.g
 GROUP BY s.g, s.in_step, s.position;
 

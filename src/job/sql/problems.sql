@@ -1,4 +1,4 @@
--- Problems that show only in a whole job (interface-scale.md, 2.4 and 4): kind, severity, file (NULL if it is not about
+-- Problems that show only in a whole job (docs/reference/job_analyses.md): kind, severity, file (NULL if it is not about
 -- one), rank. A problem without ranks has the rank NULL. Rows of equal kind and file are one problem with a list of
 -- ranks.
 --

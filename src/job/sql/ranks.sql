@@ -1,4 +1,4 @@
--- The `rows` of `opscope ranks` (interface-scale.md, 1.3), ordered by rank. A rank of -1 has a row, and no clock.
+-- The `rows` of `opscope ranks` (docs/reference/job_analyses.md), ordered by rank. A rank of -1 has a row, and no clock.
 --
 -- Example: steps of 10, 20 and 31 ns: step_mean_ns 20 (rounded down), step_p50_ns 20, step_p99_ns 31.
 -- SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,4 @@
--- The sets of ranks that `stragglers` tries (interface-scale.md, 5), and what each caused in each collective.
+-- The sets of ranks that `stragglers` tries (docs/reference/job_analyses.md), and what each caused in each collective.
 --
 -- A set is named by (kind, id): 0 and `ri` for a rank, 1 and the lowest `ri` for a host, 2 and its number for a stage.
 --

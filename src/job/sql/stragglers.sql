@@ -1,4 +1,4 @@
--- The `rows` of `opscope stragglers` (interface-scale.md, 5), ordered. What a set caused is in straggler_sets.sql.
+-- The `rows` of `opscope stragglers` (docs/reference/job_analyses.md), ordered. What a set caused is in straggler_sets.sql.
 --
 -- Example (us): the mean step is 1000; in each step rank 2 causes 99 in one all-reduce. 99 >= 20, so each step is a hit:
 -- rank 2 is persistent, its share 0.099. Its gap has 100 more compute than the median of the others: `compute`.

@@ -1,4 +1,4 @@
--- One row per collective with all its numbers (interface-scale.md, 3.4), as `collectives` and `ranks` need them.
+-- One row per collective with all its numbers (docs/reference/job_analyses.md), as `collectives` and `ranks` need them.
 --
 -- Example (us): durations 150, 152, 50 and 149 end within 3. transfer_ns is 50, the waits are 100, 102, 0 and 99. The
 -- second smallest duration is 99 above the smallest, which is not less than 3, so last_rank is 2.
