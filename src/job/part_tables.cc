@@ -1,4 +1,4 @@
-// Fills the tables of one file: what answers over many ranks need of it, so that nobody reads the trace again. Times
+// Fills the tables of one file: what answers over many ranks need of it, so that the trace is read once. Times
 // become Unix time on the rank's own clock, since Timestamp 0 of each file is another moment.
 //
 // Example: a file with epoch 1,700,000,000 s and a span at 5 us has a row of `spans` with start_ns

@@ -99,7 +99,7 @@ guesses AS (
 SELECT steps, about + CAST(FLOOR((total - about * n) / n) AS BIGINT) AS mean_step_ns
 FROM guesses;
 
--- Groups, numbered by their keys. `may_have_seq`: conditions 1 and 2 of section 3.3, and the range of 4 is not empty.
+-- Groups, numbered by their keys. `may_have_seq`: conditions 1 and 2 of matching by Seq, and the range of 4 is not empty.
 -- @materialise
 CREATE OR REPLACE TEMPORARY VIEW job_groups AS
 WITH of_files AS (
