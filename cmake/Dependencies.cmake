@@ -63,6 +63,12 @@ if(NOT TARGET PkgConfig::libdeflate)
 endif()
 add_library(opscope::dep_libdeflate ALIAS PkgConfig::libdeflate)
 
+pkg_check_modules(libmd QUIET IMPORTED_TARGET GLOBAL libmd)
+if(NOT TARGET PkgConfig::libmd)
+  opscope_missing("libmd" libmd-dev)
+endif()
+add_library(opscope::dep_libmd ALIAS PkgConfig::libmd)
+
 pkg_check_modules(libxxhash QUIET IMPORTED_TARGET GLOBAL libxxhash)
 if(NOT TARGET PkgConfig::libxxhash)
   opscope_missing("xxHash" libxxhash-dev)

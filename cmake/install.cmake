@@ -17,7 +17,7 @@ target_compile_features(opscope INTERFACE cxx_std_20)
 target_include_directories(opscope INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(opscope PUBLIC opscope_recorder
-                              PRIVATE opscope::dep_zlib opscope::dep_zstd opscope::dep_libdeflate opscope::dep_xxhash
+                              PRIVATE opscope::dep_zlib opscope::dep_zstd opscope::dep_libdeflate opscope::dep_libmd opscope::dep_xxhash
                                       opscope::dep_simdjson Threads::Threads ${CMAKE_DL_LIBS})
 set_target_properties(opscope PROPERTIES EXCLUDE_FROM_ALL OFF)
 set_target_properties(opscope_recorder PROPERTIES EXPORT_NAME recorder)

@@ -33,6 +33,7 @@ VENDOR_HEADERS = {
     "libdeflate": r"libdeflate\.h",
     "protozero": r"protozero/",
     "CLI11": r"CLI/",
+    "libmd": r"sha2\.h",
     "Boost.Math": r"boost/math/",
     "nanobind": r"nanobind/",
     "Python": r"Python\.h|frameobject\.h|structmember\.h|internal/pycore_",

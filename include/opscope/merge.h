@@ -45,6 +45,8 @@ struct MergeOptions {
   std::vector<std::string> sync_names;
   // Upper bound of the distance between two machines' wall clocks.
   int64_t max_clock_difference_ns = 5'000'000'000;
+  // The inputs are chosen ranks of a job: those that are not there are no problem.
+  bool is_choice = false;
 };
 
 // How an input's times were aligned with the reference.

@@ -84,11 +84,12 @@ class SqlResult {
   // A table no wider than `width` columns of a terminal; 0: any width.
   [[nodiscard]] std::string Text(size_t width = 0) const;
 
- private:
-  friend class SqlRun;
-  friend class SqlArrowStream;
+  // For src/sql: what it holds.
   struct Rows;
   explicit SqlResult(std::unique_ptr<Rows> rows);
+
+ private:
+  friend class SqlArrowStream;
   std::unique_ptr<Rows> rows_;
 };
 

@@ -115,6 +115,7 @@ void BindResults(nb::module_& module);
 void BindDiff(nb::module_& module);
 void BindCheck(nb::module_& module);
 void BindSql(nb::module_& module);
+void BindJob(nb::module_& module);
 void BindReproduce(nb::module_& module);
 void BindSources(nb::module_& module);
 void BindRecording(nb::module_& module);

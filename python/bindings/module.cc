@@ -17,6 +17,7 @@ NB_MODULE(_core, module) {
   opscope::python::BindDiff(module);
   opscope::python::BindCheck(module);
   opscope::python::BindSql(module);
+  opscope::python::BindJob(module);
   opscope::python::BindReproduce(module);
   opscope::python::BindSources(module);
   opscope::python::BindRecording(module);

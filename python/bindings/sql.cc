@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bindings.h"
+#include "opscope/job_engine.h"
 
 namespace opscope::python {
 namespace {
@@ -21,14 +22,26 @@ struct SqlAnswer {
   std::shared_ptr<const SqlResult> result;
 };
 
-SqlAnswer Run(const SharedTrace& self, const std::string& sql, double max_seconds, uint64_t max_memory,
-              uint64_t max_rows, const std::string& python_module) {
+SqlOptions OptionsFrom(double max_seconds, uint64_t max_memory, uint64_t max_rows, const std::string& python_module) {
   SqlOptions options;
   options.max_seconds = max_seconds;
   options.max_memory = max_memory;
   options.max_rows = max_rows;
   options.python_module = python_module;
+  return options;
+}
+
+SqlAnswer Run(const SharedTrace& self, const std::string& sql, double max_seconds, uint64_t max_memory,
+              uint64_t max_rows, const std::string& python_module) {
+  const SqlOptions options = OptionsFrom(max_seconds, max_memory, max_rows, python_module);
   return {std::make_shared<const SqlResult>(Unwrap(WithoutGil([&] { return RunSql(self.trace, sql, options); })))};
+}
+
+SqlAnswer RunOverJob(nb::object job, const std::string& sql, double max_seconds, uint64_t max_memory, uint64_t max_rows,
+                     const std::string& python_module) {
+  const std::string path = FromPath(job);
+  const SqlOptions options = OptionsFrom(max_seconds, max_memory, max_rows, python_module);
+  return {std::make_shared<const SqlResult>(Unwrap(WithoutGil([&] { return RunJobSql(path, sql, options); })))};
 }
 
 std::vector<std::pair<std::string, std::string>> Columns(const SqlAnswer& self) {
@@ -69,6 +82,8 @@ void BindSql(nb::module_& module) {
       .def("arrow_stream", &SqlArrowStreamOf, "A capsule with an ArrowArrayStream over the rows.");
   module.def("sql", &Run, nb::arg("trace"), nb::arg("sql"), nb::arg("max_seconds"), nb::arg("max_memory"),
              nb::arg("max_rows"), nb::arg("python_module"), "Runs one statement over the tables of the trace.");
+  module.def("job_sql", &RunOverJob, nb::arg("job"), nb::arg("sql"), nb::arg("max_seconds"), nb::arg("max_memory"),
+             nb::arg("max_rows"), nb::arg("python_module"), "Runs one statement over the tables of a JOB.");
   module.def("export_parquet", &WriteParquet, nb::arg("trace"), nb::arg("folder"), nb::arg("python_module"),
              "Writes every table as FOLDER/TABLE/rank=R/part-0.parquet.");
 }

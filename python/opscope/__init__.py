@@ -16,6 +16,7 @@ if sysconfig.get_config_var("Py_GIL_DISABLED"):
 from opscope._core import Error
 from opscope._version import __version__
 from opscope.comparison import TraceDiff
+from opscope.job_answers import Job, collect, job
 from opscope.limits import TraceCheck
 from opscope.sql import SqlRows
 from opscope.table import ResultRows, Strings, Table, TextColumn
@@ -24,6 +25,7 @@ from opscope.trace import ExportWarning, Trace, diff, merge, open, read
 __all__ = [
     "Error",
     "ExportWarning",
+    "Job",
     "ResultRows",
     "SqlRows",
     "Strings",
@@ -33,7 +35,9 @@ __all__ = [
     "TraceCheck",
     "TraceDiff",
     "__version__",
+    "collect",
     "diff",
+    "job",
     "merge",
     "open",
     "read",

@@ -4,14 +4,19 @@
 #include "opscope/merge.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cli/exit_code.h"
 #include "cli/output.h"
+#include "cli/result_options.h"
+#include "cli/selection.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
+#include "opscope/cut.h"
+#include "opscope/job.h"
 #include "opscope/report.h"
 
 namespace opscope {
@@ -21,20 +26,62 @@ struct MergeVerbOptions {
   CommonOptions common;
   OutputOptions output;
   MergeOptions merge;
+  std::vector<std::string> ranks;
+  std::optional<std::string> steps;
   double max_clock_difference_s = 5;
 };
 
-int RunMerge(const MergeVerbOptions& options) {
-  if (const int refused = RefuseInputAsOutput("merge", options.output.path, options.common.files)) return refused;
-  Result<std::vector<Trace>> traces = OpenInputs(options.common);
-  if (!traces.ok()) return ExitFor(traces.error());
+// What is merged: the files, and of a JOB the chosen ranks.
+Result<std::vector<MergeInput>> OpenMergeInputs(const MergeVerbOptions& options) {
+  const auto wrong = [](const std::string& what) { return Error{ErrorCode::kInvalidArgument, "merge: " + what}; };
+  const std::vector<std::string>& files = options.common.files;
+  JobSelection selection;
+  for (const std::string& text : options.ranks) {
+    const Result<int32_t> rank = ReadCount("--ranks", text);
+    if (!rank.ok()) return wrong(rank.error().message);
+    selection.ranks.push_back(rank.value());
+  }
+  const Result<std::optional<int32_t>> attempt = ReadAttempt(options.common);
+  if (!attempt.ok()) return wrong(attempt.error().message);
+  selection.attempt = attempt.value();
   std::vector<MergeInput> inputs;
-  for (size_t i = 0; i < options.common.files.size(); ++i)
-    inputs.push_back({std::move(traces.value()[i]), InputName(options.common.files[i]), -1});
+  for (const std::string& file : files) {
+    if (!IsJob(file)) {
+      if (!options.ranks.empty())
+        return wrong("--ranks chooses from a folder of `opscope collect`; " + file + " is none");
+      Result<Trace> trace = OpenInput(file, options.common);
+      if (!trace.ok()) return trace.error();
+      inputs.push_back({std::move(trace).value(), InputName(file), -1});
+      continue;
+    }
+    Result<std::vector<JobTrace>> traces = OpenJobTraces(file, selection);
+    if (!traces.ok()) return traces.error();
+    for (JobTrace& each : traces.value())
+      inputs.push_back({std::move(each.trace), each.file, each.rank});
+  }
+  return inputs;
+}
+
+int RunMerge(const MergeVerbOptions& options) {
+  const Result<std::optional<SpanFilter>> filter = ReadSelection({.where = {}, .steps = options.steps, .time = {}});
+  if (!filter.ok()) return UsageError("merge: " + filter.error().message);
+  if (const int refused = RefuseInputAsOutput("merge", options.output.path, options.common.files)) return refused;
+  Result<std::vector<MergeInput>> inputs = OpenMergeInputs(options);
+  if (!inputs.ok()) return ExitFor(inputs.error());
   MergeOptions merge = options.merge;
+  merge.is_choice = !options.ranks.empty();
   merge.max_clock_difference_ns = static_cast<int64_t>(options.max_clock_difference_s * 1e9);
-  Result<Merged> merged = MergeTraces(std::move(inputs), merge);
+  Result<Merged> merged = MergeTraces(std::move(inputs).value(), merge);
   if (!merged.ok()) return ExitFor(merged.error());
+  if (filter.value()) {
+    const Trace& whole = merged.value().trace;
+    const std::vector<uint8_t> chosen = filter.value()->Select(whole);
+    Result<Trace> cut = CutTrace(whole, chosen, filter.value()->text());
+    if (!cut.ok()) return ExitFor(cut.error());
+    if (cut.value().spans().size() == 0)
+      ReportNoResult(options.output.path, options.common, DescribeEmptySelection(whole, filter.value()));
+    merged.value().trace = std::move(cut).value();
+  }
   OutputOptions output = options.output;
   output.quiet = options.common.quiet;
   if (const int written = WriteTrace(merged.value().trace, output); written != kExitDone) return written;
@@ -65,6 +112,11 @@ Verb MergeVerb(const DuckdbFinder& find_duckdb) {
   verb.results = ResultKeysText("merge");
   AddOutputOptions(&verb, &options->output);
   AddFormatOptions(&verb, &options->output, find_duckdb, false);
+  verb.Add({.names = {"--ranks"},
+            .target = &options->ranks,
+            .description = "of a folder of `opscope collect`: these ranks alone",
+            .delimiter = ','});
+  verb.Add({.names = {"--steps"}, .target = &options->steps, .description = "these steps alone: 3, 3..7, 3.., ..7"});
   verb.Add({.names = {"--sync"},
             .target = &options->merge.sync_names,
             .description = "spans that end at the same moment on all ranks, by name"});

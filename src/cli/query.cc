@@ -12,6 +12,8 @@
 #include "cli/result_writer.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
+#include "opscope/job.h"
+#include "opscope/job_engine.h"
 #include "opscope/sql.h"
 
 namespace opscope {
@@ -45,13 +47,13 @@ int PrintRows(const Trace& trace, const std::string& file, const std::string& sq
     PrintError("query: " + message);
     _exit(kExitFailed);
   };
+  const SqlOptions limits = {.max_seconds = options.max_seconds,
+                             .max_memory = options.max_memory,
+                             .max_rows = static_cast<uint64_t>(options.limit),
+                             .python_module = python_module,
+                             .on_stuck = end_process};
   const std::shared_ptr<const Trace> borrowed(std::shared_ptr<void>(), &trace);
-  const Result<SqlResult> result = RunSql(borrowed, sql,
-                                          {.max_seconds = options.max_seconds,
-                                           .max_memory = options.max_memory,
-                                           .max_rows = static_cast<uint64_t>(options.limit),
-                                           .python_module = python_module,
-                                           .on_stuck = end_process});
+  const Result<SqlResult> result = IsJob(file) ? RunJobSql(file, sql, limits) : RunSql(borrowed, sql, limits);
   if (!result.ok()) {
     PrintError("query: " + result.error().message);
     return kExitFailed;
@@ -77,6 +79,7 @@ int RunQuery(QueryVerbOptions& options, const DuckdbFinder& find_duckdb) {
   const Result<std::string> sql = ReadStatement(options.sql);
   if (!sql.ok()) return ExitFor(sql.error());
   const std::string python_module = find_duckdb ? find_duckdb() : "";
+  if (IsJob(options.file)) return PrintRows(Trace(), options.file, sql.value(), options, python_module);
   return ForEachInput(options.common, [&](const Trace& trace, const std::string& file) {
     return PrintRows(trace, file, sql.value(), options, python_module);
   });

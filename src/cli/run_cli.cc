@@ -24,6 +24,12 @@ void DescribeCommandLine(const HostProbe& probe_host, const DuckdbFinder& find_d
                 ExportVerb(find_duckdb),
                 ConvertVerb(),
                 MergeVerb(find_duckdb),
+                CollectVerb(find_duckdb),
+                CompactVerb(find_duckdb),
+                JobVerb("ranks", "the ranks of a job: steps, waiting, clocks", find_duckdb),
+                JobVerb("collectives", "the collectives of a job, and who waited in them", find_duckdb),
+                JobVerb("stragglers", "ranks, hosts and stages that make the others wait", find_duckdb),
+                JobVerb("critical-ranks", "the ranks that determine how long the job takes", find_duckdb),
                 ReportVerb(),
                 ViewVerb(),
                 FlameVerb(),
@@ -59,6 +65,8 @@ void DescribeCommandLine(const HostProbe& probe_host, const DuckdbFinder& find_d
           {"opscope report trace.json.gz -o trace.html",
            "A page for the browser: timeline, flame graph, tables, memory."},
           {"opscope merge rank*.json.gz -o all.opscope", "The ranks of a job as one trace."},
+          {"opscope collect traces/ -o job",
+           "A folder of all ranks, which the other commands take in place of a file."},
           {"opscope export all.opscope --to chrome -o - | gzip > all.json.gz", "Kineto's JSON, for any viewer."},
           {"eval \"$(opscope completion bash)\"", "Completion in this shell."}}};
 }

@@ -5,11 +5,14 @@
 
 #include <unistd.h>
 
+#include <charconv>
+
 #include "base/catch_bad_alloc.h"
 #include "cli/exit_code.h"
 #include "cli/terminal.h"
 #include "opscope/cli.h"
 #include "opscope/import.h"
+#include "opscope/job.h"
 #include "opscope/merge.h"
 #include "opscope/report/quality.h"
 
@@ -21,7 +24,45 @@ std::string InputName(const std::string& file) {
   return file == "-" ? "standard input" : file;
 }
 
+Result<int32_t> ReadCount(const std::string& option, const std::string& text) {
+  int32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size() && number >= 0) return number;
+  return Error{ErrorCode::kInvalidArgument, option + ": '" + text + "' is no number from 0 on"};
+}
+
+Result<std::optional<int32_t>> ReadAttempt(const CommonOptions& common) {
+  if (!common.attempt) return std::optional<int32_t>();
+  const Result<int32_t> attempt = ReadCount("--attempt", *common.attempt);
+  if (!attempt.ok()) return attempt.error();
+  return std::optional(attempt.value());
+}
+
+namespace {
+
+Result<Trace> MergeInputs(std::vector<MergeInput> inputs) {
+  Result<Merged> merged = MergeTraces(std::move(inputs), {});
+  if (!merged.ok()) return merged.error();
+  return std::move(merged.value().trace);
+}
+
+// The ranks of a JOB as one trace.
+Result<Trace> OpenRanks(const std::string& job, const CommonOptions& common) {
+  const Result<std::optional<int32_t>> attempt = ReadAttempt(common);
+  if (!attempt.ok()) return attempt.error();
+  Result<std::vector<JobTrace>> traces = OpenJobTraces(job, {.attempt = attempt.value(), .ranks = {}});
+  if (!traces.ok()) return traces.error();
+  if (traces.value().size() == 1) return std::move(traces.value()[0].trace);
+  std::vector<MergeInput> inputs;
+  for (JobTrace& each : traces.value())
+    inputs.push_back({std::move(each.trace), each.file, each.rank});
+  return MergeInputs(std::move(inputs));
+}
+
+}  // namespace
+
 Result<Trace> OpenInput(const std::string& file, const CommonOptions& common) {
+  if (IsJob(file)) return OpenRanks(file, common);
   ImportOptions options;
   options.max_memory = common.max_memory;
   options.format = common.from;
@@ -51,7 +92,7 @@ void ReportQuality(const Trace& trace, const std::string& name) {
 void AddCommonOptions(Verb* verb, CommonOptions* options, InputFiles files) {
   verb->Add({.names = {"FILE"},
              .target = &options->files,
-             .description = "traces; - is standard input",
+             .description = "traces, or folders of `opscope collect`; - is standard input",
              .is_required = files != InputFiles::kOptional,
              .is_single = files == InputFiles::kOne});
   verb->Add({.names = {"-q", "--quiet"}, .target = &options->quiet, .description = "no messages but errors"});
@@ -64,6 +105,9 @@ void AddCommonOptions(Verb* verb, CommonOptions* options, InputFiles files) {
   verb->Add({.names = {"--max-memory"},
              .target = &options->max_memory,
              .description = "keep what fits into this many bytes (suffixes K, M, G)"});
+  verb->Add({.names = {"--attempt"},
+             .target = &options->attempt,
+             .description = "of a folder of `opscope collect`: which start of the job (default: the last)"});
   verb->Add({.names = {"--from"},
              .target = &options->from,
              .description = "the format of the input, instead of what its content looks like",
@@ -93,9 +137,7 @@ Result<Trace> OpenJob(const CommonOptions& common) {
   std::vector<MergeInput> inputs;
   for (size_t i = 0; i < common.files.size(); ++i)
     inputs.push_back({std::move(traces.value()[i]), InputName(common.files[i]), -1});
-  Result<Merged> merged = MergeTraces(std::move(inputs), {});
-  if (!merged.ok()) return merged.error();
-  return std::move(merged.value().trace);
+  return MergeInputs(std::move(inputs));
 }
 
 std::string JobName(const CommonOptions& common) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,8 @@ struct CommonOptions {
   bool verbose = false;
   bool no_color = false;
   uint64_t max_memory = 0;
-  std::string from;  // one of ImportFormatNames(); "": the content tells
+  std::optional<std::string> attempt;  // of a JOB; nullopt: the largest
+  std::string from;                    // one of ImportFormatNames(); "": the content tells
 
   bool prints_text() const { return !json && !csv; }
 };
@@ -50,9 +52,13 @@ Verb RooflineVerb();
 Verb AnalyzeMegEngineVerb();
 // `find_duckdb` must be there when they run.
 Verb ExportVerb(const DuckdbFinder& find_duckdb);
+Verb CollectVerb(const DuckdbFinder& find_duckdb);
+Verb CompactVerb(const DuckdbFinder& find_duckdb);
 Verb MergeVerb(const DuckdbFinder& find_duckdb);
 Verb QueryVerb(const DuckdbFinder& find_duckdb);
 Verb DoctorVerb(const HostProbe& probe_host);
+// "ranks", "collectives", "stragglers", "critical-ranks".
+Verb JobVerb(const std::string& name, const std::string& description, const DuckdbFinder& find_duckdb);
 // What these two tell of; it must be there when they run.
 Verb CompletionVerb(const CommandLine* command_line);
 Verb ManVerb(const CommandLine* command_line);
@@ -71,6 +77,10 @@ void AddFormOptions(Verb* verb, CommonOptions* options);
 // As messages call it: "-" is standard input.
 std::string InputName(const std::string& file);
 Result<Trace> OpenInput(const std::string& file, const CommonOptions& common);
+// A whole number that is not negative. The error names the option.
+Result<int32_t> ReadCount(const std::string& option, const std::string& text);
+// --attempt, if it is given.
+Result<std::optional<int32_t>> ReadAttempt(const CommonOptions& common);
 // All files, in their order; the error of the first that cannot be opened.
 Result<std::vector<Trace>> OpenInputs(const CommonOptions& common);
 // The job that the files are: several are merged, as `opscope merge` does.

@@ -204,6 +204,7 @@ class Merger {
         add("clock_not_aligned", input.name + ": no wall clock");
     }
     for (const auto& [first, last] : MissingRanks(facts_, merged_.world_size)) {
+      if (options_.is_choice) break;
       add("rank_missing", std::to_string(first) + (first == last ? "" : " to " + std::to_string(last)));
       rows["rank_missing"].first += last - first;
     }

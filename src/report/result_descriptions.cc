@@ -10,6 +10,8 @@
 #include "opscope/report/diff.h"
 #include "opscope/report/html.h"
 #include "opscope/report/info.h"
+#include "opscope/report/job.h"
+#include "opscope/report/job_answers.h"
 #include "opscope/report/memory.h"
 #include "opscope/report/merge.h"
 #include "opscope/report/modules.h"
@@ -48,6 +50,14 @@ std::span<const ResultDescription* const> ResultDescriptions() {
       &ThreadListResult(),
       &StepListResult(),
       &MergeResult(),
+      &CollectResult(),
+      &RankResult(),
+      &JobCollectiveResult(),
+      &CollectiveMemberResult(),
+      &CollectiveGroupResult(),
+      &StragglerResult(),
+      &CriticalRankResult(),
+      &CriticalRankStepResult(),
       &PageWorkResult(),
       &PageModuleResult(),
       &PageProblemResult(),

@@ -61,7 +61,7 @@ void Reorder(const std::vector<uint32_t>& order, std::vector<T>* values) {
 }  // namespace
 
 bool ResultTable::Column::IsUnknown(size_t row) const {
-  if (unit == ResultUnit::kText) return false;
+  if (unit == ResultUnit::kText || unit == ResultUnit::kNumberList) return false;
   if (unit == ResultUnit::kFigure || unit == ResultUnit::kOptionalText) return texts[row].empty();
   return HasDoubles() ? std::isnan(doubles[row]) : numbers[row] == kUnknownNumber;
 }
@@ -83,6 +83,7 @@ std::string ResultTable::Column::Cell(size_t row) const {
     case ResultUnit::kText:
     case ResultUnit::kOptionalText:
     case ResultUnit::kFigure:
+    case ResultUnit::kNumberList:
       return texts[row];
     case ResultUnit::kTruth:
       return numbers[row] != 0 ? "yes" : "no";
@@ -254,7 +255,9 @@ void ResultTable::AppendJsonMembers(size_t row, std::string* out) const {
     *out += std::exchange(separator, ",");
     AppendJsonString(out, column.key);
     *out += ':';
-    if (column.IsText() && !column.IsUnknown(row)) {
+    if (column.unit == ResultUnit::kNumberList) {
+      out->append("[").append(column.texts[row]).append("]");
+    } else if (column.IsText() && !column.IsUnknown(row)) {
       AppendJsonString(out, column.texts[row]);
     } else {
       column.AppendValue(row, "null", out);
@@ -338,7 +341,7 @@ std::string ResultJson(const VerbResult& result, std::span<const ResultInput> in
     add(table);
   if (result.basis) add(*result.basis);
   document.Key("problems");
-  out += ProblemsJson(inputs);
+  out += result.problems_json ? *result.problems_json : ProblemsJson(inputs);
   if (result.quality) {
     document.Key("quality");
     out += QualityJson(*result.quality);

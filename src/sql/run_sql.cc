@@ -5,6 +5,8 @@
 // The rows are streamed, not computed as a whole first: `SELECT * FROM range(1000000000000)` ends at the limit of rows.
 // A statement that does not order its rows runs on one thread, since several would give another order each time.
 // SPDX-License-Identifier: Apache-2.0
+#include "sql/run_sql.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -17,6 +19,7 @@
 #include "base/text.h"
 #include "opscope/sql.h"
 #include "sql/query_watch.h"
+#include "sql/row_reader.h"
 #include "sql/sql_rows.h"
 #include "sql/statement_text.h"
 
@@ -24,6 +27,7 @@ namespace opscope {
 
 using duckdb::Api;
 using duckdb::CleanMessage;
+using duckdb::OpenSession;
 using duckdb::Owned;
 
 namespace {
@@ -46,7 +50,7 @@ class SqlRun {
  public:
   SqlRun(const std::string& sql, const SqlOptions& options) : sql_(sql), options_(options), tokens_(SqlTokens(sql)) {}
 
-  Result<SqlResult> Run(std::shared_ptr<const Trace> trace) {
+  Result<SqlResult> Run(const OpenSession& open) {
     if (sql_.find('\0') != std::string::npos) return Refusal("the statement has a NUL character");
     for (const std::string_view statement : {std::string_view(sql_), ExplainedStatement(sql_, tokens_)}) {
       if (const Status verb = RefuseOtherVerbs(SqlTokens(statement)); !verb.ok()) return Refusal(verb.error().message);
@@ -57,7 +61,7 @@ class SqlRun {
     api_ = api.value();
     const unsigned threads = OrdersItsRows(tokens_) ? std::thread::hardware_concurrency() : 1;
     Result<std::unique_ptr<duckdb::Session>> session =
-        duckdb::Session::Open(*api_, std::move(trace), {.max_memory = options_.max_memory, .threads = threads});
+        open(*api_, {.max_memory = options_.max_memory, .threads = threads});
     if (!session.ok()) return session.error();
     rows_ = std::make_unique<SqlResult::Rows>(std::move(session).value());
     const Status status = RunWatched();
@@ -127,47 +131,14 @@ class SqlRun {
     duckdb::result executed = {};
     Status status;
     if (api_->execute_prepared_streaming(prepared.get(), &executed) == duckdb::kSuccess) {
-      status = ReadColumns(&executed);
-      if (status.ok()) status = ReadRows(&executed);
+      const uint64_t most = options_.max_rows != 0 ? options_.max_rows : UINT64_MAX;
+      status = duckdb::ReadResult(*api_, &executed, most, rows_.get());
+      if (!status.ok()) status = FromDuckdb(status.error().message.c_str());
     } else {
       status = FromDuckdb(api_->result_error(&executed));
     }
     api_->destroy_result(&executed);
     return status;
-  }
-
-  Status ReadColumns(duckdb::result* executed) {
-    for (uint64_t i = 0; i < api_->column_count(executed); ++i) {
-      const char* const name = api_->column_name(executed, i);
-      Owned<duckdb::logical_type> type(api_->destroy_logical_type, api_->column_logical_type(executed, i));
-      Result<duckdb::ValueType> read = duckdb::ReadType(*api_, type.get());
-      if (!read.ok()) return Refusal("column '" + std::string(name) + "' " + read.error().message);
-      rows_->columns.push_back({name, read.value().name});
-      rows_->types.push_back(std::move(read).value());
-      rows_->handles.push_back(std::move(type));
-    }
-    return {};
-  }
-
-  Status ReadRows(duckdb::result* executed) {
-    const uint64_t most = options_.max_rows != 0 ? options_.max_rows : UINT64_MAX;
-    while (true) {
-      duckdb::data_chunk chunk = api_->fetch_chunk(*executed);
-      if (chunk == nullptr) {
-        const char* const message = api_->result_error(executed);
-        return message != nullptr && *message != '\0' ? FromDuckdb(message) : Status();
-      }
-      const uint64_t rows = api_->data_chunk_get_size(chunk), room = most - rows_->row_count;
-      if (rows == 0) {
-        api_->destroy_data_chunk(&chunk);
-        return {};
-      }
-      rows_->is_truncated = rows > room;
-      if (rows_->is_truncated) api_->data_chunk_set_size(chunk, room);
-      rows_->chunks.push_back(chunk);
-      rows_->row_count += std::min(rows, room);
-      if (rows_->is_truncated) return {};
-    }
   }
 
   const std::string& sql_;
@@ -195,8 +166,18 @@ bool SqlResult::is_truncated() const {
   return rows_->is_truncated;
 }
 
+namespace duckdb {
+
+Result<SqlResult> RunGuarded(const std::string& sql, const SqlOptions& options, const OpenSession& open) {
+  return CatchBadAlloc("", [&] { return SqlRun(sql, options).Run(open); });
+}
+
+}  // namespace duckdb
+
 Result<SqlResult> RunSql(std::shared_ptr<const Trace> trace, const std::string& sql, const SqlOptions& options) {
-  return CatchBadAlloc("", [&] { return SqlRun(sql, options).Run(std::move(trace)); });
+  return duckdb::RunGuarded(sql, options, [&](const Api& api, const duckdb::SessionOptions& session) {
+    return duckdb::Session::Open(api, trace, session);
+  });
 }
 
 }  // namespace opscope

@@ -31,7 +31,7 @@ Result<std::unique_ptr<Session>> Session::Open(const Api& api, std::shared_ptr<c
                                                 "; install another release: pip install -U 'opscope[sql]'"};
     }
   }
-  std::unique_ptr<Session> session(new Session(api, std::move(trace)));
+  std::unique_ptr<Session> session(new Session(api));
   char* message = nullptr;
   if (api.open_ext(nullptr, &session->database_, configured.get(), &message) != kSuccess) {
     const Error error = {ErrorCode::kUnsupported, CleanMessage(message)};
@@ -40,8 +40,12 @@ Result<std::unique_ptr<Session>> Session::Open(const Api& api, std::shared_ptr<c
   }
   if (api.connect(session->database_, &session->connection_) != kSuccess)
     return Error{ErrorCode::kUnsupported, "DuckDB gave no connection"};
-  OPSCOPE_TRY(session->tables_.Register(session->connection_));
+  if (trace) OPSCOPE_TRY(session->tables_.emplace_back(api, std::move(trace)).Register(session->connection_));
   return session;
+}
+
+Status Session::Add(const std::shared_ptr<const OwnedTable>& table) {
+  return tables_.emplace_back(api_, table).Register(connection_);
 }
 
 Session::~Session() {

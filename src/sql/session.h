@@ -1,10 +1,11 @@
-// A database of DuckDB in memory that has the tables of one Trace.
+// A database of DuckDB in memory that has the tables of one Trace, and tables that were added.
 //
 // Thread rule: one thread at a time; Interrupt: any thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 
@@ -23,6 +24,7 @@ struct SessionOptions {
 
 class Session {
  public:
+  // trace: nullptr for a database without tables.
   [[nodiscard]] static Result<std::unique_ptr<Session>> Open(const Api& api, std::shared_ptr<const Trace> trace,
                                                              const SessionOptions& options);
   ~Session();
@@ -31,14 +33,16 @@ class Session {
 
   const Api& api() const { return api_; }
   connection connected() const { return connection_; }
+  // Adds a table under its name.
+  [[nodiscard]] Status Add(const std::shared_ptr<const OwnedTable>& table);
   // Runs a statement of opscope's own; gives how many rows it wrote.
   [[nodiscard]] Result<uint64_t> Execute(const std::string& sql);
 
  private:
-  Session(const Api& api, std::shared_ptr<const Trace> trace) : api_(api), tables_(api, std::move(trace)) {}
+  explicit Session(const Api& api) : api_(api) {}
 
   const Api& api_;
-  TraceTables tables_;
+  std::deque<TraceTables> tables_;
   database database_ = nullptr;
   connection connection_ = nullptr;
 };

@@ -15,7 +15,7 @@
 namespace opscope {
 
 struct SqlResult::Rows {
-  explicit Rows(std::unique_ptr<duckdb::Session> opened) : session(std::move(opened)) {}
+  explicit Rows(std::shared_ptr<duckdb::Session> opened) : session(std::move(opened)) {}
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
   ~Rows() {
@@ -42,7 +42,7 @@ struct SqlResult::Rows {
   // [[value, ...], ...]
   void AppendJson(duckdb::ValueForm form, std::string* out) const;
 
-  std::unique_ptr<duckdb::Session> session;
+  std::shared_ptr<duckdb::Session> session;
   std::vector<SqlColumn> columns;
   std::vector<duckdb::ValueType> types;                      // by column
   std::vector<duckdb::Owned<duckdb::logical_type>> handles;  // the types for DuckDB

@@ -71,19 +71,17 @@ void AddColumn(const Api& api, bind_info bind, const std::string& name, int type
 
 void Bind(bind_info bind, const ScannedTable& scanned) {
   const Api& api = scanned.tables->api();
-  const Trace none;
-  const bool is_described_only = scanned.tables->is_registering();
-  const TableView table = *FindTable(is_described_only ? none : scanned.tables->trace(), scanned.name);
+  const TableView table = scanned.tables->Find(scanned.name);
   AddColumn(api, bind, "row", kBigint);
   for (const TableColumn& column : table.columns)
     AddColumn(api, bind, std::string(column.name), TypeOf(column));
-  if (!is_described_only) api.bind_set_cardinality(bind, table.rows, true);
+  if (!scanned.tables->is_registering()) api.bind_set_cardinality(bind, table.rows, true);
 }
 
 void Init(init_info init, const ScannedTable& scanned) {
   const Api& api = scanned.tables->api();
   auto scan = std::make_unique<Scan>();
-  scan->table = *FindTable(scanned.tables->trace(), scanned.name);
+  scan->table = scanned.tables->Find(scanned.name);
   for (idx_t i = 0; i < api.init_get_column_count(init); ++i) {
     const size_t column = api.init_get_column_index(init, i);
     scan->columns.push_back(column);
@@ -234,20 +232,33 @@ string_t TextReference(std::string_view text) {
 
 const string_t* TraceTables::texts() {
   std::call_once(texts_once_, [this] {
-    texts_.reserve(trace_->string_count());
-    for (size_t i = 0; i < trace_->string_count(); ++i) {
-      std::string_view text = trace_->text(static_cast<StringId>(i));
+    const auto add = [this](std::string_view text) {
       if (!IsUtf8(text)) AppendUtf8(text, &escaped_.emplace_back());
       texts_.push_back(TextReference(IsUtf8(text) ? text : std::string_view(escaped_.back())));
-    }
+    };
+    texts_.reserve(trace_->string_count() + (only_ ? only_->own_texts.size() : 0));
+    for (size_t i = 0; i < trace_->string_count(); ++i)
+      add(trace_->text(static_cast<StringId>(i)));
+    if (!only_) return;
+    texts_.resize(only_->first_own_text);
+    for (const std::string_view text : only_->own_texts)
+      add(text);
   });
   return texts_.data();
+}
+
+TableView TraceTables::Find(std::string_view name) const {
+  if (only_) return *only_;
+  static const Trace none;
+  return *FindTable(is_registering_ ? none : *trace_, name);
 }
 
 Status TraceTables::Register(connection connected) {
   is_registering_ = true;
   std::string views;
-  for (const std::string_view name : TableNames()) {
+  std::vector<std::string_view> names(TableNames().begin(), TableNames().end());
+  if (only_) names = {only_->name};
+  for (const std::string_view name : names) {
     const std::string function_name = "opscope_" + std::string(name);
     OPSCOPE_TRY(RegisterFunction(api_, connected, this, name, function_name));
     views.append("CREATE VIEW ").append(name).append(" AS SELECT * FROM ").append(function_name).append("();");

@@ -8,20 +8,26 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "opscope/owned_table.h"
 #include "opscope/result.h"
+#include "opscope/table.h"
 #include "opscope/trace.h"
 #include "sql/duckdb_api.h"
 
 namespace opscope::duckdb {
 
-// The tables of one Trace. Vectors that a scan has filled point at texts of the Trace and of this object: both outlive
-// every result of a query. It does not move.
+// The tables of one Trace, or one OwnedTable. Vectors that a scan has filled point at texts of the Trace and of this
+// object: both outlive every result of a query. It does not move.
 class TraceTables {
  public:
   TraceTables(const Api& api, std::shared_ptr<const Trace> trace) : api_(api), trace_(std::move(trace)) {}
+  TraceTables(const Api& api, const std::shared_ptr<const OwnedTable>& table)
+      : api_(api), trace_(OwnedTable::TraceOf(table)), only_(table->view()) {}
   TraceTables(const TraceTables&) = delete;
   TraceTables& operator=(const TraceTables&) = delete;
 
@@ -29,8 +35,8 @@ class TraceTables {
   [[nodiscard]] Status Register(connection connected);
 
   const Api& api() const { return api_; }
-  const Trace& trace() const { return *trace_; }
-  // Views are being created: only names and types of columns are needed.
+  // A table of Register. While views are created, only its names and types of columns are right.
+  TableView Find(std::string_view name) const;
   bool is_registering() const { return is_registering_; }
   // By StringId: what DuckDB holds for it. Bytes that are not UTF-8 are escaped as in Arrow. The first call is
   // O(strings).
@@ -38,7 +44,8 @@ class TraceTables {
 
  private:
   const Api& api_;
-  std::shared_ptr<const Trace> trace_;
+  std::shared_ptr<const Trace> trace_;  // has the texts
+  std::optional<TableView> only_;       // instead of the tables of the Trace
   bool is_registering_ = false;
   std::once_flag texts_once_;
   std::vector<string_t> texts_;

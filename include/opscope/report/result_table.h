@@ -72,6 +72,8 @@ enum class ResultUnit : uint8_t {
   kTruth,
   // A text that is aligned as a number, for text tables alone; "": unknown.
   kFigure,
+  // A text such as "0,1,2", which is a list of integers in JSON.
+  kNumberList,
 };
 
 // When a text table has a column. JSON, CSV, Arrow and Python have every column that has a key.
@@ -230,7 +232,9 @@ class ResultTable {
     bool is_kept = false;
 
     explicit Column(const ResultColumn& column) : ResultColumn(column) {}
-    bool IsText() const { return unit == ResultUnit::kText || unit == ResultUnit::kOptionalText; }
+    bool IsText() const {
+      return unit == ResultUnit::kText || unit == ResultUnit::kOptionalText || unit == ResultUnit::kNumberList;
+    }
     bool HasDoubles() const { return unit == ResultUnit::kShare || unit == ResultUnit::kDouble; }
     bool IsUnknown(size_t row) const;
     bool IsShown() const;
@@ -278,6 +282,8 @@ struct VerbResult {
   std::optional<ResultTable> basis = {};
   // A sentence; "": there are rows.
   std::string why_empty = {};
+  // The list that JSON has under "problems"; nullopt: the problems of the inputs.
+  std::optional<std::string> problems_json = {};
 };
 
 // The shown tables one below the other, with the note; "" if they have no rows.

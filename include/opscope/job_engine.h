@@ -1,0 +1,58 @@
+// What runs the SQL of the answers over a JOB. The statements are in a subset that DuckDB and other
+// engines have in common, so that another engine needs these two functions alone.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "opscope/result.h"
+#include "opscope/sql.h"
+
+namespace opscope {
+
+// Rows of a query.
+struct JobRows {
+  std::vector<std::string> columns;
+  // [[value, ...], ...]; integers of any size are numbers, lists are arrays.
+  std::string json;
+};
+
+class JobEngine {
+ public:
+  JobEngine() = default;
+  JobEngine(const JobEngine&) = delete;
+  JobEngine& operator=(const JobEngine&) = delete;
+  virtual ~JobEngine() = default;
+
+  // Makes the rows of a SELECT known as `name`. is_kept: they are computed once, because several
+  // statements read them.
+  [[nodiscard]] virtual Status Define(const std::string& name, const std::string& select, bool is_kept) = 0;
+  [[nodiscard]] virtual Result<JobRows> Query(const std::string& select) = 0;
+};
+
+// Which files hold a table of a JOB.
+struct JobTableFiles {
+  std::string table;
+  // As they can be opened. Empty: the table has no rows.
+  std::vector<std::string> files;
+  // Names and types of its columns: ("rank", "INTEGER"), ("name", "VARCHAR"), ("start_ns", "BIGINT"),
+  // ("members", "INTEGER[]").
+  std::vector<std::pair<std::string, std::string>> columns;
+};
+[[nodiscard]] Result<std::vector<JobTableFiles>> ListJobFiles(const std::string& job);
+
+// DuckDB in this process, with the tables of a JOB. kUnsupported: there is no DuckDB, or JOB has a
+// newer version. kInvalidArgument: the folder is no JOB.
+[[nodiscard]] Result<std::unique_ptr<JobEngine>> OpenDuckdbEngine(const std::string& job,
+                                                                  const std::string& python_module = {});
+
+// As RunSql, over the tables of a JOB: it reaches no file but those of JOB.
+[[nodiscard]] Result<SqlResult> RunJobSql(const std::string& job, const std::string& sql,
+                                          const SqlOptions& options = {});
+
+}  // namespace opscope

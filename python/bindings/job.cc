@@ -1,0 +1,100 @@
+// Jobs of many ranks: files are added, questions are answered. An engine of Python has two methods, define(name,
+// select, is_kept) and query(select), which returns the names of the columns and the rows as JSON.
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/job.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "bindings.h"
+#include "opscope/analysis/span_filter.h"
+#include "opscope/cut.h"
+#include "opscope/merge.h"
+#include "opscope/report/job.h"
+#include "opscope/report/job_report.h"
+
+namespace opscope::python {
+namespace {
+
+std::string Answer(const std::string& verb, nb::object job, std::optional<int32_t> attempt, bool members,
+                   const std::string& python_module) {
+  const std::string path = FromPath(job);
+  return Unwrap(WithoutGil([&]() -> Result<std::string> {
+    const Result<std::unique_ptr<JobEngine>> engine = OpenDuckdbEngine(path, python_module);
+    if (!engine.ok()) return engine.error();
+    const Result<JobAnswer> answer =
+        AnswerJob(verb, engine.value().get(), {.attempt = attempt, .with_members = members});
+    if (!answer.ok()) return answer.error();
+    return ResultJson(answer.value().result, std::span<const ResultInput>());
+  }));
+}
+
+std::string Collect(nb::list files, nb::object job, std::optional<int32_t> attempt, const std::string& python_module) {
+  std::vector<std::string> paths;
+  for (nb::handle file : files)
+    paths.push_back(FromPath(nb::borrow(file)));
+  CollectOptions options;
+  options.job = FromPath(job);
+  options.attempt = attempt;
+  options.python_module = python_module;
+  return Unwrap(WithoutGil([&]() -> Result<std::string> {
+    const Result<CollectReport> report = CollectFiles(paths, options);
+    if (!report.ok()) return report.error();
+    return ResultJson(CollectVerbResult(report.value(), options.job), std::span<const ResultInput>());
+  }));
+}
+
+using TableFiles = std::tuple<std::string, std::vector<std::string>, std::vector<std::pair<std::string, std::string>>>;
+
+std::vector<TableFiles> FilesOfJob(nb::object job) {
+  const std::string path = FromPath(job);
+  std::vector<TableFiles> tables;
+  for (JobTableFiles& table : Unwrap(WithoutGil([&] { return ListJobFiles(path); })))
+    tables.emplace_back(std::move(table.table), std::move(table.files), std::move(table.columns));
+  return tables;
+}
+
+Result<Trace> JobPart(const std::string& path, const JobSelection& selection, const std::optional<std::string>& where) {
+  Result<std::vector<JobTrace>> traces = OpenJobTraces(path, selection);
+  if (!traces.ok()) return traces.error();
+  std::vector<MergeInput> inputs;
+  for (JobTrace& each : traces.value())
+    inputs.push_back({std::move(each.trace), each.file, each.rank});
+  Result<Merged> merged = MergeTraces(std::move(inputs));
+  if (!merged.ok()) return merged.error();
+  if (!where) return std::move(merged.value().trace);
+  const Result<SpanFilter> filter = SpanFilter::Parse(*where);
+  if (!filter.ok()) return filter.error();
+  return CutTrace(merged.value().trace, filter.value().Select(merged.value().trace), *where);
+}
+
+SharedTrace OpenPart(nb::object job, std::optional<int32_t> attempt, std::vector<int32_t> ranks,
+                     std::optional<std::string> where) {
+  const std::string path = FromPath(job);
+  return {std::make_shared<const Trace>(
+      Unwrap(WithoutGil([&] { return JobPart(path, {.attempt = attempt, .ranks = std::move(ranks)}, where); })))};
+}
+
+}  // namespace
+
+void BindJob(nb::module_& module) {
+  module.def("job_answer", &Answer, nb::arg("verb"), nb::arg("job"), nb::arg("attempt").none(), nb::arg("members"),
+             nb::arg("python_module"), "The JSON of a verb over a JOB.");
+  module.def("collect", &Collect, nb::arg("files"), nb::arg("job"), nb::arg("attempt").none(), nb::arg("python_module"),
+             "Adds files to a JOB; the JSON of `opscope collect`.");
+  module.def("job_files", &FilesOfJob, nb::arg("job"), "(table, files, [(column, type), ...]) of a JOB.");
+  module.def("job_trace", &OpenPart, nb::arg("job"), nb::arg("attempt").none(), nb::arg("ranks"),
+             nb::arg("where").none(), "Ranks of a JOB as one trace.");
+}
+
+}  // namespace opscope::python

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A job of many ranks as one folder (JOB), and what it answers."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+
+from opscope import _core
+from opscope.sizes import byte_count
+from opscope.sql import SqlRows, find_duckdb
+from opscope.trace import Trace
+
+__all__ = ["Job", "collect", "job"]
+
+
+def collect(
+    files: Sequence[str | bytes | os.PathLike], path: str | bytes | os.PathLike, *, attempt: int | None = None
+) -> list[dict]:
+    """Adds trace files, and the traces below folders, to the JOB ``path`` (``pip install opscope[sql]``).
+
+    A dict per file, as ``opscope collect --json`` has them: "status" is "added", "already" or "refused". Raises
+    `opscope.Error` where JOB cannot be, and `OSError` where the system refuses; then the files before stay added.
+    """
+    names = [files] if isinstance(files, (str, bytes)) else list(files)
+    return json.loads(_core.collect(names, path, attempt, find_duckdb()))["files"]
+
+
+def job(path: str | bytes | os.PathLike, attempt: int | None = None) -> Job:
+    """Opens a JOB that `opscope.collect` or ``opscope collect`` has filled.
+
+    ``attempt``: which start of the job; None is the last one. Raises `opscope.Error` if the folder is no JOB.
+    """
+    return Job(path, attempt)
+
+
+class Job:
+    """The ranks of a job. Each method is the verb of its name and returns its ``rows``: a list of dicts.
+
+    `facts` and `problems` of the last answer stay: ``job.facts["missing_ranks"]``.
+    """
+
+    def __init__(self, path: str | bytes | os.PathLike, attempt: int | None = None):
+        _core.job_files(path)  # it is a JOB
+        self.path = path
+        self._attempt = attempt
+        self.facts: dict = {}
+        self.problems: list[dict] = []
+
+    def ranks(self) -> list[dict]:
+        """The ranks: steps, waiting, clocks."""
+        return self._answer("ranks")
+
+    def collectives(self, *, members: bool = False) -> list[dict]:
+        """The collectives. ``members``: with the ranks of each."""
+        return self._answer("collectives", members)
+
+    def stragglers(self) -> list[dict]:
+        """The ranks, hosts and pipeline stages that make the others wait."""
+        return self._answer("stragglers")
+
+    def critical_ranks(self) -> list[dict]:
+        """The ranks that determine how long the job takes; `facts` has its steps."""
+        return self._answer("critical-ranks")
+
+    def sql(
+        self, query: str, *, max_seconds: float = 60, max_memory: int | str = "4G", limit: int | None = 1_000_000
+    ) -> SqlRows:
+        """The rows of one SQL statement over the tables of JOB, by DuckDB; limits as in `Trace.sql`."""
+        memory = byte_count(max_memory, "max_memory")
+        return SqlRows(_core.job_sql(self.path, query, max_seconds, memory, limit or 0, find_duckdb()))
+
+    def trace(self, ranks: Sequence[int] | None = None, steps: tuple[int, int] | None = None) -> Trace:
+        """These ranks (None: all) as one `Trace`. ``steps``: the first and the last one to keep."""
+        where = None if steps is None else f"step >= {int(steps[0])} and step <= {int(steps[1])}"
+        return Trace(_core.job_trace(self.path, self._attempt, [int(rank) for rank in ranks or ()], where))
+
+    def _answer(self, verb: str, members: bool = False) -> list[dict]:
+        told = json.loads(_core.job_answer(verb, self.path, self._attempt, members, find_duckdb()))
+        rows = told.pop("rows")
+        self.problems = told.pop("problems")
+        self.facts = told
+        return rows

@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`opscope collect`, `compact`, and the verbs that take a JOB in place of files, on the command line."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+duckdb = pytest.importorskip("duckdb")
+
+RANKS = 4
+STEPS = 3
+STEP_US = 1000
+
+
+def rank_trace(rank, *, size=RANKS, slow=None, shift_us=0, host="node0"):
+    """Kineto's JSON of one rank: in each step an operator, then an all-reduce that ends on all ranks at once."""
+    events = []
+    for step in range(STEPS):
+        begin = shift_us + 10_000 + step * STEP_US
+        compute = 500 if rank == slow else 400
+        events += [
+            span(f"ProfilerStep#{step}", "user_annotation", begin, STEP_US),
+            span("aten::mm", "cpu_op", begin + 10, compute),
+            span("gloo:all_reduce", "user_annotation", begin + 20 + compute, 600 - compute),
+        ]
+    info = {"rank": rank, "world_size": size}
+    return {
+        "distributedInfo": info,
+        "host_name": host,
+        "baseTimeNanoseconds": 1_700_000_000_000_000_000,
+        "traceEvents": events,
+    }
+
+
+def span(name, category, begin, duration):
+    return {"ph": "X", "name": name, "cat": category, "pid": 1, "tid": 1, "ts": begin, "dur": duration}
+
+
+def run(*arguments, code=0, **options):
+    done = subprocess.run(
+        [sys.executable, "-m", "opscope", *map(str, arguments)], capture_output=True, text=True, **options
+    )
+    assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+    return done
+
+
+def answer(*arguments, code=0):
+    return json.loads(run(*arguments, "--json", code=code).stdout)
+
+
+@pytest.fixture(name="files")
+def files_fixture(tmp_path):
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    paths = []
+    for rank in range(RANKS):
+        paths.append(folder / f"rank{rank}.json")
+        paths[-1].write_text(json.dumps(rank_trace(rank, slow=2)))
+    return paths
+
+
+@pytest.fixture(name="job")
+def job_fixture(tmp_path, files):
+    run("collect", *files, "-o", tmp_path / "job")
+    return tmp_path / "job"
+
+
+def rows_of(job, table, columns="*"):
+    """The rows of a table, as DuckDB itself reads the files that the manifests list."""
+    paths = []
+    for manifest in sorted((job / "_opscope" / "parts").glob("*.json")):
+        paths += [
+            str(job / file["path"]) for file in json.loads(manifest.read_text())["files"] if file["table"] == table
+        ]
+    return duckdb.sql(f"SELECT {columns} FROM read_parquet({paths}) ORDER BY ALL").fetchall()
+
+
+def test_collect_says_what_became_of_each_file(tmp_path, files):
+    other = tmp_path / "traces" / "notes.json"
+    other.write_text("[1, 2")
+    told = answer("collect", tmp_path / "traces", "-o", tmp_path / "job", code=3)
+    assert told["schema"] == "opscope.collect/1"
+    assert told["job"] == str(tmp_path / "job")
+    assert [row["status"] for row in told["files"]] == ["refused", "added", "added", "added", "added"]
+    assert [row["rank"] for row in told["files"][1:]] == [0, 1, 2, 3]
+    assert {row["rank_from"] for row in told["files"][1:]} == {"metadata"}
+    assert {row["spans"] for row in told["files"][1:]} == {3 * STEPS}
+    assert [problem["kind"] for problem in told["problems"] if problem["severity"] == "error"] == ["foreign_file"]
+    assert told["quality"]["verdict"] == "doubtful"
+    again = answer("collect", *files, "-o", tmp_path / "job")
+    assert {row["status"] for row in again["files"]} == {"already"}
+
+
+def test_nothing_readable_is_exit_1(tmp_path):
+    bad = tmp_path / "bad.json"
+    bad.write_text("no trace")
+    assert "bad.json" in run("collect", bad, "-o", tmp_path / "job", code=1).stderr
+
+
+def test_the_tables_have_what_the_traces_have(job):
+    assert rows_of(job, "ranks", "rank, world_size, host, rank_from, spans, start_ns") == [
+        (rank, RANKS, "node0", "metadata", 3 * STEPS, 1_700_000_000_010_000_000) for rank in range(RANKS)
+    ]
+    steps = rows_of(job, "steps", "rank, step, duration_ns, host_ns, communication_ns")
+    assert len(steps) == RANKS * STEPS
+    collectives = rows_of(job, "collectives", "rank, step, kind, group_key, position, duration_ns, gap_ns, host_gap_ns")
+    expected = []
+    for rank in range(RANKS):
+        compute = 500 if rank == 2 else 400
+        for step in range(STEPS):
+            gap = 20 + compute + (0 if step == 0 else 380)
+            expected.append(
+                (rank, step, "all_reduce", f"/{RANKS}/", 0, (600 - compute) * 1000, gap * 1000, compute * 1000)
+            )
+    assert collectives == expected
+    spans = duckdb.sql(
+        f"SELECT rank, name, count(*), sum(duration_ns)::BIGINT FROM read_parquet('{job}/spans/*/*.parquet') "
+        "WHERE name = 'aten::mm' GROUP BY ALL ORDER BY rank"
+    ).fetchall()
+    assert spans == [(rank, "aten::mm", STEPS, STEPS * (500 if rank == 2 else 400) * 1000) for rank in range(RANKS)]
+    stats = duckdb.sql(
+        "SELECT name, sum(count)::BIGINT, sum(sum_ns)::BIGINT, max(max_ns) "
+        f"FROM read_parquet('{job}/op_stats/*.parquet') WHERE name = 'aten::mm' GROUP BY ALL"
+    ).fetchall()
+    assert stats == [("aten::mm", RANKS * STEPS, STEPS * (3 * 400 + 500) * 1000, 500_000)]
+
+
+@pytest.mark.parametrize("verb", ["summary", "steps", "devices", "memory", "advise", "modules"])
+def test_a_verb_answers_as_over_the_files_which_may_be_deleted(tmp_path, files, verb):
+    before = answer(verb, run_merge(files, tmp_path / "all.opscope"))
+    run("collect", *files, "-o", tmp_path / "job")
+    for file in files:
+        file.unlink()
+    over_job = answer(verb, tmp_path / "job")
+    for told in (before, over_job):
+        told.pop("problems")
+    assert over_job == before
+
+
+def run_merge(files, output):
+    run("merge", *files, "-o", output, "-q")
+    return output
+
+
+def test_merge_cuts_ranks_and_steps_out_of_a_job(tmp_path, job):
+    part = tmp_path / "part.opscope"
+    run("merge", job, "--ranks", "1,3", "--steps", "1..2", "-o", part, "-q")
+    assert sorted({row["rank"] for row in answer("steps", part)["rows"]}) == [1, 3]
+    assert sorted({row["step"] for row in answer("steps", part)["rows"]}) == [1, 2]
+    assert "no rank 9" in run("merge", job, "--ranks", "9", "-o", part, code=1).stderr
+    assert "--ranks" in run("merge", job, "--ranks", "x", "-o", part, code=1).stderr
+    assert not list(tmp_path.glob("*.tmp*"))
+
+
+def test_ranks_and_stragglers_find_the_slow_rank(job):
+    ranks = answer("ranks", job)
+    assert ranks["world_size"] == RANKS
+    assert ranks["missing_ranks"] == []
+    assert ranks["epoch_ns"] == "1700000000010000000"
+    assert ranks["mean_step_ns"] == STEP_US * 1000
+    assert [row["wait_ns"] for row in ranks["rows"]] == [300_000, 300_000, 0, 300_000]
+    assert [row["last_count"] for row in ranks["rows"]] == [0, 0, STEPS, 0]
+    assert [row["unmatched"] for row in ranks["rows"]] == [0] * RANKS
+    stragglers = answer("stragglers", job)
+    assert stragglers["steps"] == STEPS
+    assert [(row["set"], row["name"], row["ranks"], row["behavior"], row["cause"]) for row in stragglers["rows"]] == [
+        ("rank", "2", [2], "persistent", "host")
+    ]
+    assert stragglers["rows"][0]["caused_per_step_ns"] == 100_000
+    assert stragglers["rows"][0]["share"] == 0.1
+    collectives = answer("collectives", job, "--members")
+    assert [(row["number"], row["last_rank"], row["wait_ns"]) for row in collectives["rows"]] == [
+        (number, 2, 300_000) for number in range(STEPS)
+    ]
+    assert [member["wait_ns"] for member in collectives["rows"][0]["members"]] == [100_000, 100_000, 0, 100_000]
+    assert collectives["groups"][0]["count"] == STEPS
+
+
+def test_critical_ranks_name_the_slow_rank(job):
+    told = answer("critical-ranks", job)
+    assert told["rows"][0]["rank"] == 2
+    assert told["rows"][0]["steps"] >= STEPS - 1
+    assert (
+        told["length_ns"]
+        == sum(row["critical_ns"] for row in told["rows"])
+        == sum(row["length_ns"] for row in told["steps"])
+    )
+    assert told["what_if_ns"] == told["length_ns"] - sum(row["saved_ns"] for row in told["rows"])
+    assert told["rows"][0]["saved_ns"] == 100_000  # one collective led to it; before that, the path stays on it
+
+
+def test_query_sees_the_tables_and_nothing_else(tmp_path, job):
+    sql = "SELECT rank, sum(duration_ns) AS ns FROM spans WHERE name = 'aten::mm' GROUP BY rank ORDER BY rank"
+    assert answer("query", job, sql)["rows"] == [
+        [rank, STEPS * (500 if rank == 2 else 400) * 1000] for rank in range(RANKS)
+    ]
+    secret = tmp_path / "secret.csv"
+    secret.write_text("a\n1\n")
+    for statement in (f"SELECT * FROM '{secret}'", f"SELECT * FROM read_csv('{secret}')", "SELECT * FROM glob('/*')"):
+        assert run("query", job, statement, code=1).stdout == ""
+
+
+def test_python_answers_as_the_command_line(tmp_path, files):
+    import opscope
+
+    told = opscope.collect([tmp_path / "traces"], tmp_path / "job")
+    assert [row["status"] for row in told] == ["added"] * RANKS
+    job = opscope.job(tmp_path / "job")
+    assert job.stragglers() == answer("stragglers", tmp_path / "job")["rows"]
+    assert job.facts["steps"] == STEPS
+    assert job.ranks() == answer("ranks", tmp_path / "job")["rows"]
+    assert job.collectives(members=True) == answer("collectives", tmp_path / "job", "--members")["rows"]
+    assert job.critical_ranks() == answer("critical-ranks", tmp_path / "job")["rows"]
+    assert list(job.sql("SELECT count(*) AS n FROM spans")) == [{"n": 3 * STEPS * RANKS}]
+    part = job.trace(ranks=[1], steps=(1, 2))
+    assert [row["step"] for row in part.steps_summary()] == [1, 2]
+    with pytest.raises(opscope.Error, match="no JOB"):
+        opscope.job(tmp_path)
+    with pytest.raises(opscope.Error, match="no attempt 5"):
+        opscope.job(tmp_path / "job", attempt=5).ranks()
+
+
+def test_a_missing_rank_is_a_loss_and_the_rest_is_answered(tmp_path, files):
+    run("collect", *files[1:], "-o", tmp_path / "job")
+    ranks = answer("ranks", tmp_path / "job", code=3)
+    assert ranks["missing_ranks"] == [0]
+    assert [(p["kind"], p["ranks"]) for p in ranks["problems"] if p["severity"] == "data_loss"] == [
+        ("rank_missing", [0])
+    ]
+    assert len(ranks["rows"]) == RANKS - 1
+
+
+def test_attempts_are_answered_one_at_a_time(tmp_path, files):
+    second = tmp_path / "attempt-1"
+    second.mkdir()
+    for rank in range(2):
+        (second / f"rank{rank}.json").write_text(json.dumps(rank_trace(rank, size=2, shift_us=9_000_000)))
+    run("collect", *files, second, "-o", tmp_path / "job")
+    last = answer("ranks", tmp_path / "job")
+    assert (last["attempt"], last["attempts"], last["world_size"]) == (1, [0, 1], 2)
+    assert [p["kind"] for p in last["problems"]] == ["several_attempts"]
+    assert answer("ranks", tmp_path / "job", "--attempt", 0)["world_size"] == RANKS
+    assert "no attempt 7" in run("ranks", tmp_path / "job", "--attempt", 7, code=1).stderr
+    assert {row["rank"] for row in answer("steps", tmp_path / "job", "--attempt", 0)["rows"]} == set(range(RANKS))
+
+
+def test_several_collect_at_once(tmp_path, files):
+    job = tmp_path / "job"
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda file: run("collect", file, "-o", job), [*files, *files]))
+    assert rows_of(job, "ranks", "count(DISTINCT rank)") == [(RANKS,)]
+    assert len(answer("ranks", job)["rows"]) == RANKS
+    assert [row["files"] for row in answer("ranks", job)["rows"]] == [1] * RANKS
+
+
+def test_compact_keeps_every_row(job):
+    before = {table: rows_of(job, table) for table in ("ranks", "steps", "collectives", "op_stats", "spans")}
+    answers = [answer("stragglers", job), answer("ranks", job)]
+    told = answer("compact", job)
+    assert (told["parts_before"], told["parts_after"]) == (RANKS, 1)
+    assert [answer("stragglers", job), answer("ranks", job)] == answers
+    assert answer("compact", job)["parts_after"] == 1  # and removes what the first one replaced
+    assert {table: rows_of(job, table) for table in before} == before
+    assert len(list((job / "_opscope" / "parts").iterdir())) == 1
+    assert len(list((job / "steps").iterdir())) == 1
+    run("merge", job, "--ranks", "0", "-o", job.parent / "one.opscope", "-q")
+
+
+def test_a_killed_collect_leaves_the_job_as_it_was(tmp_path, job):
+    big = tmp_path / "rank9.json"
+    events = [span(f"op{i % 100}", "cpu_op", i * 3, 2) for i in range(200_000)]
+    big.write_text(json.dumps({"distributedInfo": {"rank": 3, "world_size": RANKS}, "traceEvents": events}))
+    before = answer("ranks", job)
+    parts = job / "_opscope" / "parts"
+    killed = 0
+    for delay in (0.2, 0.4, 0.6, 0.8, 1.0):
+        process = subprocess.Popen([sys.executable, "-m", "opscope", "collect", big, "-o", job, "-q"])
+        time.sleep(delay)
+        process.kill()
+        was_killed = process.wait() == -signal.SIGKILL
+        if len(list(parts.iterdir())) > RANKS:  # it was done before
+            break
+        killed += was_killed
+        assert answer("ranks", job) == before
+    assert killed > 0
+
+
+def test_bad_folders_are_one_clear_line(tmp_path, job):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for arguments, words in [
+        (("ranks", empty), "is no JOB"),
+        (("ranks", tmp_path / "absent"), "is no JOB"),
+        (("collect", empty, "-o", tmp_path / "new"), "no traces below"),
+        (("compact", empty), "is no JOB"),
+        (("collect", job / "_opscope" / "job.json", "-o", tmp_path), "not empty"),
+    ]:
+        error = run(*arguments, code=1).stderr
+        assert words in error, (arguments, error)
+        assert error.count("\n") == 1
+    head = job / "_opscope" / "job.json"
+    head.write_text(head.read_text().replace('"version":1', '"version":2'))
+    assert "version 2" in run("ranks", job, code=1).stderr
+
+
+def test_without_duckdb_the_extra_is_named(tmp_path, files):
+    environment = {**os.environ, "OPSCOPE_DUCKDB_LIB": str(tmp_path / "none.so")}
+    error = run("collect", *files, "-o", tmp_path / "job", code=1, env=environment).stderr
+    assert "none.so" in error or "opscope[sql]" in error
+    assert not (tmp_path / "job").exists()

@@ -1,0 +1,82 @@
+// `opscope ranks`, `collectives`, `stragglers` and `critical-ranks`: one question to all ranks of a JOB.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "cli/exit_code.h"
+#include "cli/result_options.h"
+#include "cli/terminal.h"
+#include "cli/verb.h"
+#include "opscope/report/job_report.h"
+#include "opscope/report/quality.h"
+
+namespace opscope {
+namespace {
+
+struct JobVerbOptions {
+  CommonOptions common;
+  ResultVerbOptions result;
+  bool members = false;
+};
+
+void ReportProblems(const std::vector<JobProblem>& problems, bool all) {
+  for (const JobProblem& problem : problems) {
+    if (problem.severity == ProblemSeverity::kInfo && !all) continue;
+    std::string line = problem.file.empty() ? problem.message : problem.file + ": " + problem.message;
+    for (size_t i = 0; i < std::min<size_t>(problem.ranks.size(), 20); ++i)
+      line.append(i == 0 ? " (rank " : ", ").append(std::to_string(problem.ranks[i]));
+    if (problem.ranks.size() > 20) line.append(", ...");
+    PrintError(line + (problem.ranks.empty() ? "" : ")"));
+  }
+}
+
+int RunJobVerb(const std::string& verb, const JobVerbOptions& options, const DuckdbFinder& find_duckdb) {
+  const Result<std::optional<int32_t>> attempt = ReadAttempt(options.common);
+  if (!attempt.ok()) return UsageError(verb + ": " + attempt.error().message);
+  const std::string& job = options.common.files[0];
+  const auto failed = [&](const Error& error) {
+    const bool is_named = error.message.starts_with(job);
+    return ExitFor(Error{error.code, is_named ? error.message : job + ": " + error.message});
+  };
+  const Result<std::unique_ptr<JobEngine>> engine = OpenDuckdbEngine(job, find_duckdb ? find_duckdb() : "");
+  if (!engine.ok()) return failed(engine.error());
+  Result<JobAnswer> answer =
+      AnswerJob(verb, engine.value().get(), {.attempt = attempt.value(), .with_members = options.members});
+  if (!answer.ok()) return failed(answer.error());
+  const std::vector<JobProblem>& problems = answer.value().problems;
+  const bool is_partial = std::any_of(problems.begin(), problems.end(), [](const JobProblem& problem) {
+    return problem.severity != ProblemSeverity::kInfo;
+  });
+  if (!options.common.quiet) ReportProblems(problems, options.common.verbose);
+  if (!options.common.quiet && !options.common.json) {
+    if (const std::string line = FormatQuality(*answer.value().result.quality); !line.empty())
+      PrintError(job + ": " + line);
+  }
+  ResultWriter writer(options.common, ResultWriter::Of::kTogether);
+  const int printed = PrintResult(verb, job, std::span<const ResultInput>(), options.common, options.result,
+                                  std::move(answer.value().result), &writer);
+  return writer.End(WorseExit(printed, is_partial ? kExitPartial : kExitDone));
+}
+
+}  // namespace
+
+Verb JobVerb(const std::string& name, const std::string& description, const DuckdbFinder& find_duckdb) {
+  auto options = std::make_shared<JobVerbOptions>();
+  Verb verb{.names = {name}, .description = description};
+  AddCommonOptions(&verb, &options->common, InputFiles::kOne);
+  std::erase_if(verb.options, [](const Option& option) {
+    return option.names.back() == "--from" || option.names.back() == "--max-memory";
+  });
+  verb.options[0].names = {"JOB"};
+  verb.options[0].description = "a folder of `opscope collect`";
+  AddResultOptions(&verb, &options->common, &options->result, "a JSON field");
+  std::erase_if(verb.options, [](const Option& option) { return option.names.back() == "--explain"; });
+  if (name == "collectives")
+    verb.Add({.names = {"--members"}, .target = &options->members, .description = "in JSON, the ranks of each"});
+  verb.run = [name, options, &find_duckdb] { return RunJobVerb(name, *options, find_duckdb); };
+  return verb;
+}
+
+}  // namespace opscope

@@ -1,0 +1,319 @@
+// Runs the SQL of a question, and puts rows, problems and quality together. The SQL files of one question share their
+// views, which the engine computes once. Problems come last: those that collect stored with each file, and those that
+// show only in the whole job, such as a missing rank.
+//
+// Example: `opscope ranks` runs ranks.sql, asks the views of it for the world size and the mean step, and then runs
+// problems.sql.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/catch_bad_alloc.h"
+#include "base/json_object.h"
+#include "job/critical_ranks.h"
+#include "job/job_sql.h"
+#include "job/row_values.h"
+#include "opscope/report/job.h"
+#include "opscope/report/job_answers.h"
+#include "opscope/report/job_report.h"
+
+namespace opscope {
+namespace {
+
+constexpr int64_t kClockWindowNs = 10'000'000'000;
+constexpr size_t kMostReasons = 20;
+
+class JobAsked {
+ public:
+  JobAsked(JobEngine* engine, const JobQuestion& question) : engine_(*engine), question_(question) {}
+
+  Status ChooseAttempt() {
+    const Result<RowValues> rows = Query("SELECT DISTINCT attempt FROM ranks ORDER BY attempt");
+    if (!rows.ok()) return rows.error();
+    std::string known;
+    for (size_t i = 0; i < rows.value().size(); ++i) {
+      attempts_.push_back(rows.value().Integer(i, "attempt").value_or(0));
+      known.append(known.empty() ? "" : ", ").append(std::to_string(attempts_.back()));
+    }
+    if (attempts_.empty()) return Error{ErrorCode::kInvalidArgument, "the JOB has no files"};
+    attempt_ = question_.attempt ? *question_.attempt : static_cast<int32_t>(attempts_.back());
+    if (std::find(attempts_.begin(), attempts_.end(), attempt_) == attempts_.end()) {
+      return Error{ErrorCode::kInvalidArgument,
+                   "there is no attempt " + std::to_string(attempt_) + "; there are: " + known};
+    }
+    sql_.emplace(&engine_, std::map<std::string, int64_t>{{"attempt", attempt_}, {"window_ns", kClockWindowNs}});
+    return {};
+  }
+
+  Result<RowValues> Query(const std::string& select) {
+    const Result<JobRows> rows = engine_.Query(select);
+    if (!rows.ok()) return rows.error();
+    return RowValues::Parse(rows.value());
+  }
+
+  Result<RowValues> RunFile(const std::string& file) {
+    Result<JobRows> rows = sql_->Run(file);
+    if (!rows.ok()) return rows.error();
+    for (std::string& column : rows.value().columns)
+      if (column == "set_kind") column = "set";  // which is a word of SQL
+    return RowValues::Parse(rows.value());
+  }
+
+  // Problems of the files, and those that show in the whole job; after the analysis, whose statements they share.
+  Status FindProblems() {
+    const std::string of_attempt = " WHERE attempt = " + std::to_string(attempt_);
+    const Result<RowValues> of_files =
+        Query("SELECT file, kind, severity, message, count, first_offset, rank FROM problems" + of_attempt +
+              " ORDER BY rank, file, kind, message");
+    if (!of_files.ok()) return of_files.error();
+    const RowValues& rows = of_files.value();
+    for (size_t i = 0; i < rows.size(); ++i) {
+      problems_.push_back({rows.Text(i, "file"),
+                           rows.Text(i, "kind"),
+                           SeverityOf(rows.Text(i, "severity")),
+                           static_cast<uint64_t>(rows.Integer(i, "count").value_or(1)),
+                           rows.Integer(i, "first_offset").value_or(-1),
+                           rows.Text(i, "message"),
+                           {static_cast<int32_t>(rows.Integer(i, "rank").value_or(-1))}});
+    }
+    const Result<RowValues> of_job = RunFile("problems.sql");
+    if (!of_job.ok()) return of_job.error();
+    for (size_t i = 0; i < of_job.value().size(); ++i)
+      AddJobProblem(of_job.value(), i);
+    return {};
+  }
+
+  Result<JobAnswer> Finish(VerbResult result) {
+    OPSCOPE_TRY(FindProblems());
+    result.problems_json = JobProblemsJson(problems_);
+    Quality quality = JudgeProblems(problems_);
+    const Result<RowValues> verdicts =
+        Query("SELECT rank, verdict, reasons FROM ranks WHERE verdict > 0 AND attempt = " + std::to_string(attempt_) +
+              " ORDER BY rank, reasons");
+    if (!verdicts.ok()) return verdicts.error();
+    for (size_t i = 0; i < verdicts.value().size(); ++i) {
+      const int64_t verdict = verdicts.value().Integer(i, "verdict").value_or(0);
+      quality.verdict = std::max(quality.verdict, static_cast<Verdict>(std::clamp<int64_t>(verdict, 0, 2)));
+      if (quality.reasons.size() < kMostReasons) {
+        quality.reasons.push_back("rank " + std::to_string(verdicts.value().Integer(i, "rank").value_or(-1)) + ": " +
+                                  verdicts.value().Text(i, "reasons"));
+      }
+    }
+    result.quality = std::move(quality);
+    return JobAnswer{std::move(result), std::move(problems_)};
+  }
+
+  int32_t attempt() const { return attempt_; }
+  const std::vector<int64_t>& attempts() const { return attempts_; }
+
+ private:
+  static ProblemSeverity SeverityOf(const std::string& name) {
+    return name == "info"        ? ProblemSeverity::kInfo
+           : name == "data_loss" ? ProblemSeverity::kDataLoss
+                                 : ProblemSeverity::kError;
+  }
+
+  static std::string SentenceOf(const std::string& kind) {
+    static const std::map<std::string_view, std::string_view> sentences = {
+        {"other_job", "the file's world size is not that of the job; it is left out"},
+        {"rank_doubled", "another file of the rank has the same time and more spans; this one is left out"},
+        {"rank_missing", "ranks below the world size have no file"},
+        {"several_attempts", "the JOB has several attempts; one is answered for"},
+        {"clock_not_aligned", "the collectives of a rank contradict each other, so its clock is not aligned"},
+    };
+    const auto found = sentences.find(kind);
+    return found == sentences.end() ? kind : std::string(found->second);
+  }
+
+  // Rows of equal kind and file are one problem.
+  void AddJobProblem(const RowValues& rows, size_t row) {
+    const std::string kind = rows.Text(row, "kind"), file = rows.Text(row, "file");
+    JobProblem* last = problems_.empty() ? nullptr : &problems_.back();
+    if (last == nullptr || last->kind != kind || last->file != file) {
+      problems_.push_back({.file = file,
+                           .kind = kind,
+                           .severity = SeverityOf(rows.Text(row, "severity")),
+                           .count = 0,
+                           .message = SentenceOf(kind),
+                           .ranks = {}});
+      last = &problems_.back();
+    }
+    ++last->count;
+    if (const std::optional<int64_t> rank = rows.Integer(row, "rank"))
+      last->ranks.push_back(static_cast<int32_t>(*rank));
+  }
+
+  JobEngine& engine_;
+  const JobQuestion& question_;
+  std::vector<int64_t> attempts_;
+  int32_t attempt_ = 0;
+  std::optional<JobSqlRunner> sql_;
+  std::vector<JobProblem> problems_;
+};
+
+std::string ListJson(const std::vector<int64_t>& numbers) {
+  std::string text = "[";
+  for (const int64_t number : numbers)
+    text.append(text.size() == 1 ? "" : ",").append(std::to_string(number));
+  return text + "]";
+}
+
+std::string NumberOrNull(std::optional<int64_t> number) {
+  return number ? std::to_string(*number) : "null";
+}
+
+Result<VerbResult> AnswerRanks(JobAsked* job) {
+  const Result<RowValues> rows = job->RunFile("ranks.sql");
+  if (!rows.ok()) return rows.error();
+  const Result<RowValues> facts = job->Query(
+      "SELECT (SELECT MAX(job_size) FROM job_judged_files) AS world_size, (SELECT MIN(start_ns) FROM job_judged_files "
+      "WHERE fault IS NULL) AS epoch_ns, (SELECT mean_step_ns FROM job_length) AS mean_step_ns");
+  if (!facts.ok()) return facts.error();
+  std::set<int64_t> present;
+  for (size_t i = 0; i < rows.value().size(); ++i)
+    present.insert(rows.value().Integer(i, "rank").value_or(-1));
+  const int64_t world_size = facts.value().Integer(0, "world_size").value_or(0);
+  std::vector<int64_t> missing;
+  for (int64_t rank = 0; rank < world_size; ++rank)
+    if (!present.contains(rank)) missing.push_back(rank);
+  VerbResult result;
+  result.tables = {rows.value().Table(RankResult())};
+  JsonMemberWriter writer(&result.facts_json);
+  writer.Int("attempt", job->attempt()).Json("attempts", ListJson(job->attempts())).Int("world_size", world_size);
+  writer.Json("missing_ranks", ListJson(missing));
+  writer.Text("epoch_ns", std::to_string(facts.value().Integer(0, "epoch_ns").value_or(0)));
+  writer.Json("mean_step_ns", NumberOrNull(facts.value().Integer(0, "mean_step_ns")));
+  if (!missing.empty())
+    result.note = std::to_string(missing.size()) + " of " + std::to_string(world_size) + " ranks have no file\n";
+  return result;
+}
+
+Result<VerbResult> AnswerCollectives(JobAsked* job, bool with_members) {
+  const Result<RowValues> rows = job->RunFile("collectives.sql");
+  if (!rows.ok()) return rows.error();
+  const Result<RowValues> groups = job->RunFile("collective_groups.sql");
+  if (!groups.ok()) return groups.error();
+  VerbResult result;
+  result.tables = {rows.value().Table(JobCollectiveResult()), groups.value().Table(CollectiveGroupResult())};
+  result.shown = {1};
+  if (rows.value().size() == 0) result.why_empty = "no collective has a counterpart on another rank";
+  if (!with_members) return result;
+  const Result<RowValues> members = job->RunFile("collective_members.sql");
+  if (!members.ok()) return members.error();
+  std::vector<uint32_t> first = {0};
+  size_t member = 0;
+  for (size_t row = 0; row < rows.value().size(); ++row) {
+    while (member < members.value().size() &&
+           members.value().Text(member, "group_key") == rows.value().Text(row, "group_key") &&
+           members.value().Integer(member, "number") == rows.value().Integer(row, "number"))
+      ++member;
+    first.push_back(static_cast<uint32_t>(member));
+  }
+  result.tables[0].Nest(members.value().Table(CollectiveMemberResult()), first);
+  return result;
+}
+
+Result<VerbResult> AnswerStragglers(JobAsked* job) {
+  const Result<RowValues> rows = job->RunFile("stragglers.sql");
+  if (!rows.ok()) return rows.error();
+  const Result<RowValues> length = job->Query("SELECT steps, mean_step_ns FROM job_length");
+  if (!length.ok()) return length.error();
+  VerbResult result;
+  result.tables = {rows.value().Table(StragglerResult())};
+  const bool has_steps = length.value().size() > 0;
+  const int64_t steps = has_steps ? length.value().Integer(0, "steps").value_or(0) : 0;
+  const std::optional<int64_t> mean = has_steps ? length.value().Integer(0, "mean_step_ns") : std::nullopt;
+  JsonMemberWriter(&result.facts_json).Int("steps", steps).Json("mean_step_ns", NumberOrNull(mean));
+  if (rows.value().size() == 0) result.why_empty = has_steps ? "no rank makes the others wait" : "it has no steps";
+  return result;
+}
+
+// The rows of the four files that the walk needs.
+Result<CriticalRanks> WalkCriticalPath(JobAsked* job) {
+  CriticalRanksInput input;
+  const Result<RowValues> ranks = job->RunFile("critical_rank_bounds.sql");
+  if (!ranks.ok()) return ranks.error();
+  const auto number = [](const RowValues& rows, size_t row, std::string_view column) {
+    return rows.Integer(row, column).value_or(0);
+  };
+  const auto small = [&](const RowValues& rows, size_t row, std::string_view column) {
+    return static_cast<int32_t>(number(rows, row, column));
+  };
+  for (size_t i = 0; i < ranks.value().size(); ++i) {
+    const std::optional<int64_t> end = ranks.value().Integer(i, "end_ns");
+    input.ranks.push_back(
+        {small(ranks.value(), i, "rank"), number(ranks.value(), i, "begin_ns"), end.value_or(0), end.has_value()});
+  }
+  const Result<RowValues> members = job->RunFile("critical_members.sql");
+  if (!members.ok()) return members.error();
+  for (size_t i = 0; i < members.value().size(); ++i) {
+    const RowValues& rows = members.value();
+    input.members.push_back({small(rows, i, "collective"), small(rows, i, "ri"), number(rows, i, "start_ns"),
+                             number(rows, i, "duration_ns"), number(rows, i, "gap_ns")});
+  }
+  const Result<RowValues> steps = job->RunFile("critical_steps.sql");
+  if (!steps.ok()) return steps.error();
+  for (size_t i = 0; i < steps.value().size(); ++i) {
+    const RowValues& rows = steps.value();
+    input.steps.push_back(
+        {small(rows, i, "ri"), number(rows, i, "step"), number(rows, i, "start_ns"), number(rows, i, "duration_ns")});
+  }
+  return FindCriticalRanks(std::move(input));
+}
+
+Result<VerbResult> AnswerCriticalRanks(JobAsked* job) {
+  const Result<CriticalRanks> walked = WalkCriticalPath(job);
+  if (!walked.ok()) return walked.error();
+  const CriticalRanks& path = walked.value();
+  const Result<RowValues> near = job->RunFile("critical_near.sql");
+  if (!near.ok()) return near.error();
+  std::map<int64_t, int64_t> near_ranks;
+  for (size_t i = 0; i < near.value().size(); ++i)
+    near_ranks[near.value().Integer(i, "step").value_or(0)] = near.value().Integer(i, "near_ranks").value_or(0);
+  VerbResult result;
+  ResultTable ranks(CriticalRankResult()), steps(CriticalRankStepResult());
+  const auto add = [](ResultTable* table, const auto& rows, auto... values) {
+    size_t column = 0;
+    (table->Add(table->description().columns[column++], rows, values), ...);
+  };
+  using Rank = CriticalRanks::Rank;
+  using Step = CriticalRanks::Step;
+  const double length = path.length_ns > 0 ? static_cast<double>(path.length_ns) : 1;
+  add(
+      &ranks, path.ranks, [](const Rank& row) { return ResultValue(row.rank); },
+      [](const Rank& row) { return ResultValue(row.critical_ns); },
+      [=](const Rank& row) { return ResultValue(static_cast<double>(row.critical_ns) / length); },
+      [](const Rank& row) { return ResultValue(row.steps); },
+      [](const Rank& row) { return ResultValue(row.saved_ns); });
+  add(
+      &steps, path.steps, [](const Step& row) { return ResultValue(row.step); },
+      [](const Step& row) { return ResultValue(row.length_ns); }, [](const Step& row) { return ResultValue(row.rank); },
+      [&](const Step& row) { return ResultValue(near_ranks[row.step]); });
+  result.tables = {std::move(ranks), std::move(steps)};
+  JsonMemberWriter(&result.facts_json).Int("length_ns", path.length_ns).Int("what_if_ns", path.what_if_ns);
+  if (path.ranks.empty()) result.why_empty = "it has no steps";
+  return result;
+}
+
+}  // namespace
+
+Result<JobAnswer> AnswerJob(std::string_view verb, JobEngine* engine, const JobQuestion& question) {
+  return CatchBadAlloc("", [&]() -> Result<JobAnswer> {
+    JobAsked job(engine, question);
+    OPSCOPE_TRY(job.ChooseAttempt());
+    Result<VerbResult> result =
+        verb == "ranks"         ? AnswerRanks(&job)
+        : verb == "collectives" ? AnswerCollectives(&job, question.with_members)
+        : verb == "stragglers"  ? AnswerStragglers(&job)
+        : verb == "critical-ranks"
+            ? AnswerCriticalRanks(&job)
+            : Result<VerbResult>(
+                  Error{ErrorCode::kInvalidArgument, "there is no answer over a JOB named " + std::string(verb)});
+    if (!result.ok()) return result.error();
+    return job.Finish(std::move(result).value());
+  });
+}
+
+}  // namespace opscope

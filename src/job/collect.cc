@@ -1,0 +1,153 @@
+// Adds one file after the other: its Trace is read, its tables are written and freed, and its manifest makes them
+// count. What a process was writing when it was killed lies there unlisted.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "base/catch_bad_alloc.h"
+#include "job/job_database.h"
+#include "job/job_folder.h"
+#include "job/part_tables.h"
+#include "job/sha256.h"
+#include "opscope/export.h"
+#include "opscope/import.h"
+#include "opscope/job.h"
+
+namespace opscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsTraceName(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.ends_with(".json") || name.ends_with(".json.gz") || name.ends_with(".opscope");
+}
+
+// Of folders the traces below them, by path; links are not followed.
+Result<std::vector<std::string>> ListFiles(const std::vector<std::string>& arguments) {
+  std::vector<std::string> files;
+  for (const std::string& argument : arguments) {
+    std::error_code failed;
+    if (!fs::is_directory(argument, failed)) {
+      files.push_back(argument);
+      continue;
+    }
+    std::vector<std::string> found;
+    fs::recursive_directory_iterator entry(argument, failed);
+    for (; !failed && entry != fs::recursive_directory_iterator(); entry.increment(failed)) {
+      std::error_code ignored;
+      if (entry->is_regular_file(ignored) && IsTraceName(entry->path())) found.push_back(entry->path().string());
+    }
+    if (failed) return Error{ErrorCode::kIo, argument + ": " + failed.message(), failed.value()};
+    if (found.empty()) return Error{ErrorCode::kNotFound, argument + ": there are no traces below this folder", 0};
+    std::sort(found.begin(), found.end());
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
+}
+
+class Collector {
+ public:
+  Collector(JobFolder* folder, const CollectOptions& options) : folder_(folder), options_(options) {}
+
+  Status Collect(const std::string& file) {
+    CollectedFile& row = report_.files.emplace_back();
+    row.file = file;
+    const Result<std::string> sha256 = Sha256OfFile(file);
+    if (!sha256.ok()) return Refuse(&row, sha256.error());
+    row.sha256 = sha256.value();
+    ImportOptions import;
+    import.max_memory = options_.max_memory;
+    import.format = options_.format;
+    const Result<Trace> trace = ImportFile(file, import);
+    if (!trace.ok()) return Refuse(&row, trace.error());
+    const FileIdentity identity = IdentifyFile(trace.value(), file, options_.attempt);
+    row.rank = identity.rank;
+    row.rank_from = identity.rank_from;
+    row.attempt = identity.attempt;
+    row.world_size = identity.world_size;
+    row.host = identity.host;
+    row.spans = trace.value().spans().size();
+    if (folder_->Has(row.sha256)) {
+      row.status = CollectStatus::kAlready;
+      return {};
+    }
+    const std::vector<JobProblem> problems = ProblemsOfFile(trace.value(), identity, file);
+    OPSCOPE_TRY(Write(trace.value(), identity, row, problems));
+    row.status = CollectStatus::kAdded;
+    report_.problems.insert(report_.problems.end(), problems.begin(), problems.end());
+    return {};
+  }
+
+  CollectReport TakeReport() { return std::move(report_); }
+
+ private:
+  Status Refuse(CollectedFile* row, const Error& why) {
+    row->refusal = why.message;
+    report_.problems.push_back({.file = row->file,
+                                .kind = "foreign_file",
+                                .severity = ProblemSeverity::kError,
+                                .message = why.message,
+                                .ranks = {}});
+    return {};
+  }
+
+  Status Write(const Trace& trace, const FileIdentity& identity, const CollectedFile& row,
+               const std::vector<JobProblem>& problems) {
+    // A database per file: what it kept of a table goes with it.
+    Result<std::unique_ptr<JobDatabase>> database = JobDatabase::Open(options_.python_module);
+    if (!database.ok()) return database.error();
+    PartManifest part{.name = JobFolder::NewName(row.sha256), .sha256 = {row.sha256}, .files = {}, .replaces = {}};
+    const std::vector<PartTable> tables = MakePartTables(trace, identity, row.file, row.sha256, problems);
+    for (size_t i = 0; i < tables.size(); ++i) {
+      if (tables[i]->view().rows == 0) continue;
+      const JobTable& table = JobTables()[i];
+      fs::path path(table.name);
+      if (table.name == "spans") path /= "bucket=" + std::to_string(BucketOf(identity.rank));
+      path /= "part-" + part.name + ".parquet";
+      const Result<uint64_t> rows = database.value()->WritePart(table, tables[i], identity, IdOfSha256(row.sha256),
+                                                                (fs::path(folder_->path()) / path).string());
+      if (!rows.ok()) return rows.error();
+      part.files.push_back({std::string(table.name), path.string(), rows.value()});
+    }
+    const fs::path path = fs::path("traces") / ("attempt=" + std::to_string(identity.attempt)) /
+                          ("rank=" + std::to_string(identity.rank)) / ("part-" + part.name + ".opscope");
+    const fs::path whole = fs::path(folder_->path()) / path;
+    std::error_code failed;
+    fs::create_directories(whole.parent_path(), failed);
+    if (failed) return Error{ErrorCode::kIo, whole.parent_path().string() + ": " + failed.message(), failed.value()};
+    OPSCOPE_TRY(ExportOpscope(trace, whole.string()));
+    part.files.push_back({"traces", path.string(), trace.spans().size()});
+    return folder_->Add(std::move(part));
+  }
+
+  // -1 of unknown ranks.
+  int32_t BucketOf(int32_t rank) const { return rank < 0 ? -1 : rank / static_cast<int32_t>(folder_->bucket_ranks()); }
+
+  JobFolder* const folder_;
+  const CollectOptions& options_;
+  CollectReport report_;
+};
+
+}  // namespace
+
+Result<CollectReport> CollectFiles(const std::vector<std::string>& arguments, const CollectOptions& options) {
+  return CatchBadAlloc(options.job, [&]() -> Result<CollectReport> {
+    const Result<std::vector<std::string>> files = ListFiles(arguments);
+    if (!files.ok()) return files.error();
+    if (const Result<const duckdb::Api*> api = duckdb::LoadDuckdb(options.python_module); !api.ok()) return api.error();
+    Result<JobFolder> folder = JobFolder::OpenOrCreate(options.job, options.bucket_ranks);
+    if (!folder.ok()) return folder.error();
+    Collector collector(&folder.value(), options);
+    for (size_t i = 0; i < files.value().size(); ++i) {
+      if (options.on_progress) options.on_progress(i, files.value().size());
+      OPSCOPE_TRY(collector.Collect(files.value()[i]));
+    }
+    return collector.TakeReport();
+  });
+}
+
+}  // namespace opscope

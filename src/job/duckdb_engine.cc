@@ -1,0 +1,115 @@
+// Views over read_parquet, and kept rows as temporary tables.
+// SPDX-License-Identifier: Apache-2.0
+#include "job/duckdb_engine.h"
+
+#include <filesystem>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "base/catch_bad_alloc.h"
+#include "job/job_database.h"
+#include "job/job_folder.h"
+#include "job/job_tables.h"
+#include "opscope/sql.h"
+#include "sql/row_reader.h"
+#include "sql/run_sql.h"
+
+namespace opscope {
+namespace {
+
+class DuckdbEngine : public JobEngine {
+ public:
+  explicit DuckdbEngine(std::unique_ptr<duckdb::Session> session) : session_(std::move(session)) {}
+
+  Status Define(const std::string& name, const std::string& select, bool is_kept) override {
+    const Result<uint64_t> made =
+        session_->Execute((is_kept ? "CREATE OR REPLACE TEMPORARY TABLE " : "CREATE OR REPLACE TEMPORARY VIEW ") +
+                          name + " AS " + select);
+    return made.ok() ? Status() : Status(made.error());
+  }
+
+  Result<JobRows> Query(const std::string& select) override {
+    const Result<SqlResult> result = duckdb::QueryAll(session_, select);
+    if (!result.ok()) return result.error();
+    JobRows rows;
+    for (const SqlColumn& column : result.value().columns())
+      rows.columns.push_back(column.name);
+    result.value().AppendExactJsonRows(&rows.json);
+    return rows;
+  }
+
+ private:
+  std::shared_ptr<duckdb::Session> session_;
+};
+
+}  // namespace
+
+Status DefineJobViews(const std::vector<JobTableFiles>& tables, duckdb::Session* session) {
+  for (const JobTableFiles& table : tables) {
+    std::string sql = "CREATE VIEW " + table.table + " AS SELECT ";
+    const char* separator = "";
+    for (const auto& [name, type] : table.columns) {
+      sql.append(std::exchange(separator, ", "));
+      if (table.files.empty()) sql.append("CAST(NULL AS ").append(type).append(") AS ");
+      sql.append(name);
+    }
+    sql += table.files.empty() ? " WHERE false" : " FROM read_parquet(" + SqlList(table.files) + ")";
+    if (const Result<uint64_t> made = session->Execute(sql); !made.ok()) return made.error();
+  }
+  return {};
+}
+
+Result<std::vector<JobTableFiles>> ListJobFiles(const std::string& job) {
+  return CatchBadAlloc(job, [&]() -> Result<std::vector<JobTableFiles>> {
+    const Result<JobFolder> folder = JobFolder::Open(job);
+    if (!folder.ok()) return folder.error();
+    std::vector<JobTableFiles> tables;
+    for (const JobTable& table : JobTables()) {
+      JobTableFiles& listed = tables.emplace_back();
+      listed.table = table.name;
+      listed.files = folder.value().FilesOf(table.name);
+      for (const JobColumn& column : table.columns)
+        listed.columns.emplace_back(column.name, column.type);
+    }
+    return tables;
+  });
+}
+
+Result<SqlResult> RunJobSql(const std::string& job, const std::string& sql, const SqlOptions& options) {
+  return CatchBadAlloc(job, [&]() -> Result<SqlResult> {
+    const Result<std::vector<JobTableFiles>> tables = ListJobFiles(job);
+    if (!tables.ok()) return tables.error();
+    std::error_code ignored;
+    const std::string folder = std::filesystem::absolute(job, ignored).string();
+    using OpenedSession = Result<std::unique_ptr<duckdb::Session>>;
+    return duckdb::RunGuarded(
+        sql, options, [&](const duckdb::Api& api, duckdb::SessionOptions opened) -> OpenedSession {
+          opened.may_write_files = true;  // until the views are there
+          OpenedSession session = duckdb::Session::Open(api, nullptr, opened);
+          if (!session.ok()) return session;
+          OPSCOPE_TRY(DefineJobViews(tables.value(), session.value().get()));
+          for (const std::string& setting :
+               {"SET allowed_directories = [" + SqlText(folder) + "]",
+                std::string("SET enable_external_access = false"), std::string("SET lock_configuration = true")})
+            if (const Result<uint64_t> done = session.value()->Execute(setting); !done.ok()) return done.error();
+          return session;
+        });
+  });
+}
+
+Result<std::unique_ptr<JobEngine>> OpenDuckdbEngine(const std::string& job, const std::string& python_module) {
+  return CatchBadAlloc(job, [&]() -> Result<std::unique_ptr<JobEngine>> {
+    const Result<std::vector<JobTableFiles>> tables = ListJobFiles(job);
+    if (!tables.ok()) return tables.error();
+    const Result<const duckdb::Api*> api = duckdb::LoadDuckdb(python_module);
+    if (!api.ok()) return api.error();
+    Result<std::unique_ptr<duckdb::Session>> session = duckdb::Session::Open(
+        *api.value(), nullptr, {.threads = std::thread::hardware_concurrency(), .may_write_files = true});
+    if (!session.ok()) return session.error();
+    OPSCOPE_TRY(DefineJobViews(tables.value(), session.value().get()));
+    return std::unique_ptr<JobEngine>(std::make_unique<DuckdbEngine>(std::move(session).value()));
+  });
+}
+
+}  // namespace opscope

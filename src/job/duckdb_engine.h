@@ -1,0 +1,18 @@
+// The tables of a JOB as views of DuckDB.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "opscope/job_engine.h"
+#include "sql/session.h"
+
+namespace opscope {
+
+// A view for each table. A table without files has its columns and no rows.
+[[nodiscard]] Status DefineJobViews(const std::vector<JobTableFiles>& tables, duckdb::Session* session);
+
+}  // namespace opscope

@@ -1,0 +1,72 @@
+// The folder of a JOB: which parts it has, and how a part is added.
+//
+//   JOB/_opscope/job.json          {"format": "opscope-job", "version": 1, "bucket_ranks": 128}
+//   JOB/_opscope/parts/NAME.json   {"sha256": [...], "files": [{"table", "path", "rows"}], "replaces": [NAME, ...]}
+//
+// A manifest is renamed into place as the last action of what adds a part; a file that no manifest lists does not
+// count. Several processes may add at once, so a manifest may repeat what another has: by name, the first one counts.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "opscope/result.h"
+
+namespace opscope {
+
+struct PartFile {
+  std::string table;
+  std::string path;  // below JOB
+  uint64_t rows = 0;
+};
+
+struct PartManifest {
+  std::string name;  // without ".json"
+  std::vector<std::string> sha256;
+  std::vector<PartFile> files;
+  std::vector<std::string> replaces;
+};
+
+class JobFolder {
+ public:
+  // kInvalidArgument: the folder is no JOB. kUnsupported: its version is newer. kMalformed names the file.
+  [[nodiscard]] static Result<JobFolder> Open(const std::string& path);
+  // Opens JOB, or makes it. kInvalidArgument: there is another folder that is not empty.
+  [[nodiscard]] static Result<JobFolder> OpenOrCreate(const std::string& path, uint32_t bucket_ranks);
+
+  const std::string& path() const { return path_; }
+  uint32_t bucket_ranks() const { return bucket_ranks_; }
+  // The manifests that count, by name.
+  const std::vector<PartManifest>& parts() const { return parts_; }
+  // Those that do not: replaced ones, and repetitions.
+  const std::vector<PartManifest>& superseded() const { return superseded_; }
+  bool Has(std::string_view sha256) const { return sha256_.contains(sha256); }
+  // Paths of the files of a table, in the order of the manifests.
+  [[nodiscard]] std::vector<std::string> FilesOf(std::string_view table) const;
+
+  // Writes the manifest and counts it. Its files must be complete.
+  [[nodiscard]] Status Add(PartManifest part);
+  // Removes the manifest and its files.
+  [[nodiscard]] Status Remove(const PartManifest& part);
+  // A name that no other process takes.
+  [[nodiscard]] static std::string NewName(std::string_view sha256);
+
+ private:
+  explicit JobFolder(std::string path) : path_(std::move(path)) {}
+  Status ReadHead();
+  Status ReadParts();
+  void Count(PartManifest part);
+
+  std::string path_;
+  uint32_t bucket_ranks_ = 128;
+  std::vector<PartManifest> parts_, superseded_;
+  std::set<std::string, std::less<>> sha256_;
+};
+
+}  // namespace opscope

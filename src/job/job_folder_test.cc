@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job/job_folder.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace opscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+class JobFolderTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "opscope_job_XXXXXX").string();
+    root_ = mkdtemp(pattern.data());
+    job_ = (root_ / "job").string();
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  void Put(const std::string& name, const std::string& text) const {
+    fs::create_directories((root_ / name).parent_path());
+    std::ofstream(root_ / name, std::ios::binary) << text;
+  }
+  static PartManifest Part(const std::string& name, std::vector<std::string> sha256, const std::string& path) {
+    return {name, std::move(sha256), {{"spans", path, 3}}, {}};
+  }
+
+  fs::path root_;
+  std::string job_;
+};
+
+TEST_F(JobFolderTest, KeepsWhatIsAdded) {
+  Result<JobFolder> folder = JobFolder::OpenOrCreate(job_, 4);
+  ASSERT_TRUE(folder.ok()) << folder.error().message;
+  ASSERT_TRUE(folder.value().Add(Part("b", {"22"}, "spans/bucket=0/part-b.parquet")).ok());
+  ASSERT_TRUE(folder.value().Add(Part("a", {"11"}, "spans/bucket=0/part-a.parquet")).ok());
+  const Result<JobFolder> again = JobFolder::Open(job_);
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again.value().bucket_ranks(), 4u);
+  EXPECT_TRUE(again.value().Has("11"));
+  EXPECT_FALSE(again.value().Has("33"));
+  EXPECT_EQ(again.value().FilesOf("spans"), (std::vector<std::string>{job_ + "/spans/bucket=0/part-a.parquet",
+                                                                      job_ + "/spans/bucket=0/part-b.parquet"}));
+  EXPECT_TRUE(again.value().FilesOf("steps").empty());
+}
+
+TEST_F(JobFolderTest, CountsARepeatedFileOnce) {
+  Result<JobFolder> folder = JobFolder::OpenOrCreate(job_, 4);
+  ASSERT_TRUE(folder.value().Add(Part("a", {"11"}, "one")).ok());
+  ASSERT_TRUE(folder.value().Add(Part("b", {"22", "11"}, "two")).ok());
+  const Result<JobFolder> again = JobFolder::Open(job_);
+  ASSERT_EQ(again.value().parts().size(), 1u);
+  EXPECT_EQ(again.value().parts()[0].name, "a");
+  ASSERT_EQ(again.value().superseded().size(), 1u);
+  EXPECT_EQ(again.value().superseded()[0].name, "b");
+}
+
+TEST_F(JobFolderTest, AManifestTakesTheOnesThatItReplacesOut) {
+  Result<JobFolder> folder = JobFolder::OpenOrCreate(job_, 4);
+  ASSERT_TRUE(folder.value().Add(Part("a", {"11"}, "one")).ok());
+  ASSERT_TRUE(folder.value().Add(Part("b", {"22"}, "two")).ok());
+  PartManifest joined = Part("c", {"11", "22"}, "three");
+  joined.replaces = {"a", "b"};
+  ASSERT_TRUE(folder.value().Add(joined).ok());
+  const Result<JobFolder> again = JobFolder::Open(job_);
+  EXPECT_EQ(again.value().FilesOf("spans"), std::vector<std::string>{job_ + "/three"});
+  EXPECT_EQ(folder.value().FilesOf("spans"), again.value().FilesOf("spans"));
+  EXPECT_EQ(again.value().superseded().size(), 2u);
+}
+
+TEST_F(JobFolderTest, RemovesAPartWithoutFilesThatOthersHave) {
+  Result<JobFolder> folder = JobFolder::OpenOrCreate(job_, 4);
+  Put("job/one", "1");
+  Put("job/shared", "2");
+  PartManifest old = Part("a", {"11"}, "one");
+  old.files.push_back({"traces", "shared", 1});
+  ASSERT_TRUE(folder.value().Add(old).ok());
+  PartManifest joined = Part("c", {"11"}, "shared");
+  joined.replaces = {"a"};
+  ASSERT_TRUE(folder.value().Add(joined).ok());
+  ASSERT_TRUE(folder.value().Remove(old).ok());
+  EXPECT_FALSE(fs::exists(root_ / "job/one"));
+  EXPECT_TRUE(fs::exists(root_ / "job/shared"));
+  EXPECT_EQ(JobFolder::Open(job_).value().superseded().size(), 0u);
+}
+
+TEST_F(JobFolderTest, RefusesOtherFoldersAndNewerVersions) {
+  EXPECT_EQ(JobFolder::Open(job_).error().code, ErrorCode::kInvalidArgument);
+  Put("other/file", "x");
+  EXPECT_EQ(JobFolder::OpenOrCreate((root_ / "other").string(), 4).error().code, ErrorCode::kInvalidArgument);
+  Put("job/_opscope/job.json", R"({"format": "opscope-job", "version": 2, "bucket_ranks": 128})");
+  const Error newer = JobFolder::Open(job_).error();
+  EXPECT_EQ(newer.code, ErrorCode::kUnsupported);
+  EXPECT_NE(newer.message.find("version 2"), std::string::npos) << newer.message;
+}
+
+TEST_F(JobFolderTest, NamesAWrongManifest) {
+  for (const std::string text :
+       {"", "{", "[]", "{}", R"({"sha256": [1], "files": [], "replaces": []})",
+        R"({"sha256": [], "files": [{"table": "spans", "path": "../x", "rows": 1}], "replaces": []})",
+        R"({"sha256": [], "files": [{"table": "spans", "path": "/etc/passwd", "rows": 1}], "replaces": []})",
+        R"({"sha256": [], "files": [{"table": "spans", "path": "a/../../x", "rows": 1}], "replaces": []})"}) {
+    fs::remove_all(job_);
+    ASSERT_TRUE(JobFolder::OpenOrCreate(job_, 4).ok());
+    Put("job/_opscope/parts/bad.json", text);
+    const Result<JobFolder> opened = JobFolder::Open(job_);
+    ASSERT_FALSE(opened.ok()) << text;
+    EXPECT_NE(opened.error().message.find("bad.json"), std::string::npos) << opened.error().message;
+  }
+}
+
+TEST_F(JobFolderTest, SeveralMayMakeItAtOnce) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([this, i] {
+      Result<JobFolder> folder = JobFolder::OpenOrCreate(job_, 4);
+      ASSERT_TRUE(folder.ok()) << folder.error().message;
+      const std::string name = std::to_string(i);
+      EXPECT_TRUE(folder.value().Add(Part(name, {name}, "file" + name)).ok());
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_EQ(JobFolder::Open(job_).value().parts().size(), 8u);
+}
+
+}  // namespace
+}  // namespace opscope

@@ -1,0 +1,106 @@
+// Splits the files at semicolons outside of comments and texts, and runs their statements in order.
+// SPDX-License-Identifier: Apache-2.0
+#include "job/job_sql.h"
+
+#include <utility>
+
+namespace opscope {
+
+extern const std::string_view kJobSql;  // made of src/job/sql by the build
+
+namespace {
+
+constexpr std::string_view kCreate = "CREATE OR REPLACE TEMPORARY VIEW ";
+
+std::string_view Trimmed(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \n") + 1 - first);
+}
+
+}  // namespace
+
+std::string_view JobSqlFile(std::string_view file) {
+  const std::string head = "-- @file " + std::string(file) + "\n";
+  const size_t at = kJobSql.find(head);
+  if (at == std::string_view::npos) return {};
+  const size_t begin = at + head.size();
+  return kJobSql.substr(begin, kJobSql.find("-- @file ", begin) - begin);
+}
+
+std::vector<JobStatement> SplitJobSql(std::string_view text) {
+  std::vector<JobStatement> statements;
+  JobStatement next;
+  std::string sql;
+  bool in_text = false;
+  const auto end_statement = [&] {
+    const std::string_view whole = Trimmed(sql);
+    if (!whole.empty()) {
+      if (whole.starts_with(kCreate)) {
+        const size_t as = whole.find(" AS");
+        next.view = whole.substr(kCreate.size(), as - kCreate.size());
+        next.select = Trimmed(whole.substr(as + 3));
+      } else {
+        next.select = whole;
+      }
+      statements.push_back(std::exchange(next, {}));
+    }
+    sql.clear();
+  };
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (!in_text && text.substr(at, 2) == "--") {
+      const size_t end = std::min(text.find('\n', at), text.size());
+      std::string_view comment = Trimmed(text.substr(at + 2, end - at - 2));
+      if (comment == "@materialise") next.is_kept = true;
+      if (constexpr std::string_view kInclude = "@include "; comment.starts_with(kInclude))
+        statements.push_back({.include = std::string(comment.substr(kInclude.size())), .view = {}, .select = {}});
+      at = end;
+      sql += '\n';
+      continue;
+    }
+    if (text[at] == '\'') in_text = !in_text;
+    if (text[at] == ';' && !in_text) {
+      end_statement();
+    } else {
+      sql += text[at];
+    }
+  }
+  end_statement();
+  return statements;
+}
+
+std::string JobSqlRunner::Filled(std::string text) const {
+  for (const auto& [name, number] : parameters_) {
+    const std::string mark = "{{" + name + "}}";
+    for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos;)
+      text.replace(at, mark.size(), std::to_string(number));
+  }
+  return text;
+}
+
+Status JobSqlRunner::Include(const std::string& file) {
+  if (!included_.insert(file).second) return {};
+  for (const JobStatement& statement : SplitJobSql(JobSqlFile(file))) {
+    if (!statement.include.empty()) {
+      OPSCOPE_TRY(Include(statement.include));
+      continue;
+    }
+    if (statement.view.empty()) continue;
+    const Status defined = engine_->Define(statement.view, Filled(statement.select), statement.is_kept);
+    if (!defined.ok()) return Error{defined.error().code, file + ": " + defined.error().message};
+  }
+  return {};
+}
+
+Result<JobRows> JobSqlRunner::Run(const std::string& file) {
+  OPSCOPE_TRY(Include(file));
+  for (const JobStatement& statement : SplitJobSql(JobSqlFile(file))) {
+    if (!statement.include.empty() || !statement.view.empty()) continue;
+    Result<JobRows> rows = engine_->Query(Filled(statement.select));
+    if (!rows.ok()) return Error{rows.error().code, file + ": " + rows.error().message};
+    return rows;
+  }
+  return JobRows{.columns = {}, .json = "[]"};
+}
+
+}  // namespace opscope

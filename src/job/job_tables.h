@@ -1,0 +1,29 @@
+// The tables of a JOB and their columns, as docs/reference/job.md lists them.
+//
+// Thread rule: constants.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace opscope {
+
+struct JobColumn {
+  std::string_view name;
+  // "INTEGER", "BIGINT", "VARCHAR", "INTEGER[]"; of the last, part tables have texts such as "0,1,2".
+  std::string_view type;
+};
+
+struct JobTable {
+  std::string_view name;
+  std::span<const JobColumn> columns;
+  // Columns by which the rows of a file are ordered; "": as they come.
+  std::string_view order;
+};
+
+[[nodiscard]] std::span<const JobTable> JobTables();
+// REQUIRES: the table exists.
+[[nodiscard]] const JobTable& FindJobTable(std::string_view name);
+
+}  // namespace opscope

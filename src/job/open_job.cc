@@ -1,0 +1,107 @@
+// The traces that a JOB keeps, for the verbs that answer over one trace or several.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/catch_bad_alloc.h"
+#include "job/job_folder.h"
+#include "opscope/import.h"
+#include "opscope/job.h"
+
+namespace opscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct StoredTrace {
+  int32_t attempt = 0, rank = -1;
+  std::string path;
+};
+
+// "rank=3" of "traces/attempt=0/rank=3/part-x.opscope"
+bool ReadNumber(const fs::path& path, std::string_view key, int32_t* number) {
+  for (const fs::path& piece : path) {
+    const std::string text = piece.string();
+    if (!std::string_view(text).starts_with(key)) continue;
+    const auto [end, error] = std::from_chars(text.data() + key.size(), text.data() + text.size(), *number);
+    return error == std::errc() && end == text.data() + text.size();
+  }
+  return false;
+}
+
+std::vector<StoredTrace> TracesOf(const JobFolder& folder) {
+  std::vector<StoredTrace> traces;
+  for (const PartManifest& part : folder.parts()) {
+    for (const PartFile& file : part.files) {
+      StoredTrace stored{.path = (fs::path(folder.path()) / file.path).string()};
+      if (file.table == "traces" && ReadNumber(file.path, "attempt=", &stored.attempt) &&
+          ReadNumber(file.path, "rank=", &stored.rank))
+        traces.push_back(std::move(stored));
+    }
+  }
+  return traces;
+}
+
+std::string Listed(const std::set<int32_t>& numbers) {
+  std::string text;
+  for (const int32_t number : numbers)
+    text.append(text.empty() ? "" : ", ").append(std::to_string(number));
+  return text;
+}
+
+Result<std::vector<JobTrace>> OpenTraces(const std::string& job, const JobSelection& selection) {
+  const Result<JobFolder> folder = JobFolder::Open(job);
+  if (!folder.ok()) return folder.error();
+  std::vector<StoredTrace> stored = TracesOf(folder.value());
+  if (stored.empty()) return Error{ErrorCode::kInvalidArgument, job + ": the JOB has no traces"};
+  std::set<int32_t> attempts, ranks;
+  for (const StoredTrace& trace : stored)
+    attempts.insert(trace.attempt);
+  const int32_t attempt = selection.attempt.value_or(*attempts.rbegin());
+  if (!attempts.contains(attempt)) {
+    return Error{ErrorCode::kInvalidArgument,
+                 job + ": there is no attempt " + std::to_string(attempt) + "; there are: " + Listed(attempts)};
+  }
+  std::erase_if(stored, [&](const StoredTrace& trace) { return trace.attempt != attempt; });
+  for (const StoredTrace& trace : stored)
+    ranks.insert(trace.rank);
+  const std::set<int32_t> wanted(selection.ranks.begin(), selection.ranks.end());
+  for (const int32_t rank : wanted) {
+    if (ranks.contains(rank)) continue;
+    return Error{ErrorCode::kInvalidArgument,
+                 job + ": there is no rank " + std::to_string(rank) + "; there are: " + Listed(ranks)};
+  }
+  if (!wanted.empty()) std::erase_if(stored, [&](const StoredTrace& trace) { return !wanted.contains(trace.rank); });
+  std::vector<JobTrace> traces;
+  for (const StoredTrace& each : stored) {
+    Result<Trace> trace = ImportFile(each.path);
+    if (!trace.ok()) return trace.error();
+    traces.push_back({std::move(trace).value(), each.path, each.rank});
+  }
+  const auto first_begin = [](const JobTrace& trace) {
+    const auto starts = trace.trace.spans().start;
+    return starts.empty() ? INT64_MIN : trace.trace.info().epoch_ns + starts[0].ns;
+  };
+  std::stable_sort(traces.begin(), traces.end(), [&](const JobTrace& a, const JobTrace& b) {
+    return std::pair(a.rank, first_begin(a)) < std::pair(b.rank, first_begin(b));
+  });
+  return traces;
+}
+
+}  // namespace
+
+bool IsJob(const std::string& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(fs::path(path) / "_opscope" / "job.json", ignored);
+}
+
+Result<std::vector<JobTrace>> OpenJobTraces(const std::string& job, const JobSelection& selection) {
+  return CatchBadAlloc(job, [&] { return OpenTraces(job, selection); });
+}
+
+}  // namespace opscope

@@ -1,0 +1,33 @@
+// The rows that one file adds to each table of a JOB.
+//
+// Thread rule: pure functions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "job/file_identity.h"
+#include "opscope/job.h"
+#include "opscope/owned_table.h"
+#include "opscope/trace.h"
+
+namespace opscope {
+
+// A table with the columns of JobTables() but attempt, rank and file_id, which are equal in all rows.
+using PartTable = std::shared_ptr<const OwnedTable>;
+
+// In the order of JobTables(). problems: of the file, those of the Trace included. O(spans log spans).
+[[nodiscard]] std::vector<PartTable> MakePartTables(const Trace& trace, const FileIdentity& identity,
+                                                    const std::string& file, const std::string& sha256,
+                                                    const std::vector<JobProblem>& problems);
+
+// The problems of a file: those of its Trace, and what its identity lacks.
+[[nodiscard]] std::vector<JobProblem> ProblemsOfFile(const Trace& trace, const FileIdentity& identity,
+                                                     const std::string& file);
+
+// "info", "data_loss", "error"
+[[nodiscard]] std::string_view NameOfSeverity(ProblemSeverity severity);
+
+}  // namespace opscope

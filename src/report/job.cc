@@ -1,0 +1,111 @@
+// The table of `opscope collect`: what became of each file. Problems of a JOB name ranks, not one input.
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/report/job.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/json_object.h"
+#include "opscope/report/quality.h"
+#include "report/result_units.h"
+
+namespace opscope {
+namespace {
+
+using namespace result_units;
+
+std::string_view NameOfStatus(CollectStatus status) {
+  switch (status) {
+    case CollectStatus::kAdded:
+      return "added";
+    case CollectStatus::kAlready:
+      return "already";
+    case CollectStatus::kRefused:
+      return "refused";
+  }
+  return "refused";
+}
+
+constexpr ResultField<CollectedFile> kCollectFields[] = {
+    {{"file", "File", kText, "Path of the file, as it was given or found."},
+     [](const CollectedFile& row) { return row.file; }},
+    {{"status", "Status", kText,
+      "`added`; `already`: the folder has a file of the same content; `refused`: it is no trace, see `problems`."},
+     [](const CollectedFile& row) { return NameOfStatus(row.status); }},
+    {{"rank", "", kNumber, "Its rank; -1: unknown."}, [](const CollectedFile& row) { return row.rank; }},
+    {{"", "Rank", kFigure},
+     [](const CollectedFile& row) { return row.rank < 0 ? std::string() : std::to_string(row.rank); }},
+    {{"rank_from", "From", kText, "What says the rank: `metadata`, `file_name` or `none`."},
+     [](const CollectedFile& row) { return row.rank_from; }},
+    {{"attempt", "Attempt", kNumber, "Which start of the job."}, [](const CollectedFile& row) { return row.attempt; }},
+    {{"world_size", "World size", kNumber, "Number of ranks of the job, as the file says; -1: unknown.", kIfKnown},
+     [](const CollectedFile& row) { return row.world_size; }},
+    {{"host", "Host", kText, "Name of the machine; empty: unknown."},
+     [](const CollectedFile& row) { return row.host; }},
+    {{"spans", "Spans", kNumber, "Number of its spans."}, [](const CollectedFile& row) { return row.spans; }},
+    {{"sha256", "", kText, "SHA-256 of its bytes."}, [](const CollectedFile& row) { return row.sha256; }},
+};
+
+}  // namespace
+
+const ResultDescription& CollectResult() {
+  static const ResultDescription description =
+      DescribeResult<CollectedFile>("collect", "files", "A file, and what became of it.", kCollectFields);
+  return description;
+}
+
+VerbResult CollectVerbResult(const CollectReport& report, const std::string& job) {
+  VerbResult result;
+  const Trace none;
+  result.tables = {MakeResultTable<CollectedFile>(CollectResult(), kCollectFields, none, report.files)};
+  JsonMemberWriter(&result.facts_json).Text("job", job);
+  result.quality = JudgeProblems(report.problems);
+  result.problems_json = JobProblemsJson(report.problems);
+  if (report.files.empty()) result.why_empty = "there are no files";
+  return result;
+}
+
+std::string CompactJson(const CompactReport& report) {
+  std::string out;
+  JsonObject document(&out);
+  document.Text("schema", "opscope.compact/1").Uint("parts_before", report.parts_before);
+  document.Uint("parts_after", report.parts_after).Json("problems", "[]").Json("quality", QualityJson({}));
+  document.Close();
+  return out + "\n";
+}
+
+std::string JobProblemsJson(std::span<const JobProblem> problems) {
+  static constexpr std::string_view kSeverities[] = {"info", "data_loss", "error"};
+  std::string out = "[";
+  for (const JobProblem& problem : problems) {
+    out += out.size() == 1 ? "\n" : ",\n";
+    JsonObject object(&out);
+    object.Text("file", problem.file).Text("kind", problem.kind);
+    object.Text("severity", kSeverities[static_cast<size_t>(problem.severity)]);
+    object.Uint("count", problem.count).Int("first_offset", problem.first_offset).Text("message", problem.message);
+    std::string ranks = "[";
+    for (const int32_t rank : problem.ranks)
+      ranks.append(ranks.size() == 1 ? "" : ",").append(std::to_string(rank));
+    object.Json("ranks", ranks + "]");
+    object.Close();
+  }
+  return out + (problems.empty() ? "]" : "\n]");
+}
+
+Quality JudgeProblems(std::span<const JobProblem> problems) {
+  Quality quality;
+  for (const JobProblem& problem : problems) {
+    if (problem.severity == ProblemSeverity::kInfo) continue;
+    quality.verdict = Verdict::kDoubtful;
+    std::string reason = "problem " + problem.kind;
+    for (size_t i = 0; i < problem.ranks.size(); ++i)
+      reason.append(i == 0 ? " of rank " : ", ").append(std::to_string(problem.ranks[i]));
+    if (std::find(quality.reasons.begin(), quality.reasons.end(), reason) == quality.reasons.end())
+      quality.reasons.push_back(std::move(reason));
+  }
+  return quality;
+}
+
+}  // namespace opscope
