@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ``opscope`` command; ``python -m opscope`` is the same."""
 
+import _signal as signal  # the package's enumerations take as long to import as the engine does
 import os
-import signal
 import sys
 
 from opscope import _core

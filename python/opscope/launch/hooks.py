@@ -31,15 +31,20 @@ def call_behind(cls: type, name: str, act: Callable[[Any], None]) -> None:
 
     @functools.wraps(method)
     def hooked(self, *args, **kwargs):
-        inside = _of_thread.__dict__.setdefault("inside", set())
-        if id(self) in inside:
-            return method(self, *args, **kwargs)
-        inside.add(id(self))
-        try:
-            result = method(self, *args, **kwargs)
-        finally:
-            inside.discard(id(self))
-        act(self)
-        return result
+        return called(method, act, self, *args, **kwargs)
 
     setattr(cls, name, hooked)
+
+
+def called(method: Callable[..., Any], act: Callable[[Any], None], self: Any, *args, **kwargs) -> Any:
+    """Calls a method and then ``act(self)``, unless this thread is within such a call for the same object."""
+    inside = _of_thread.__dict__.setdefault("inside", set())
+    if id(self) in inside:
+        return method(self, *args, **kwargs)
+    inside.add(id(self))
+    try:
+        result = method(self, *args, **kwargs)
+    finally:
+        inside.discard(id(self))
+    act(self)
+    return result

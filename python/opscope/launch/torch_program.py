@@ -136,9 +136,7 @@ def _stepping(step, recorder: Recorder):
     def stepping(self, *args, **kwargs):
         if torch.compiler.is_compiling():  # what is compiled is the optimizer's own code, as without opscope
             return plain(self, *args, **kwargs)
-        result = step(self, *args, **kwargs)
-        recorder.optimizer_stepped(self)
-        return result
+        return hooks.called(step, recorder.optimizer_stepped, self, *args, **kwargs)
 
     functools.update_wrapper(stepping, step)
     del stepping.__wrapped__  # by which torch.compile would find torch's hook and take this one away

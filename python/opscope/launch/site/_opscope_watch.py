@@ -123,19 +123,27 @@ class Watcher(object):  # noqa: UP004
             pass
 
     def _write_line(self):
-        import json
-
         if sys.version_info < OLDEST and any(name in sys.modules for name in FRAMEWORKS):
             self._why_not = "Python %s: opscope records Python %d.%d or newer" % (  # noqa: UP031
                 (sys.version.split()[0],) + OLDEST
             )
-        line = {"pid": os.getpid(), "rank": -1, "attempt": 0, "host": os.uname()[1]}
-        line.update(self._rank())
-        line.update({"framework": None, "files": [], "why_not": self._why_not})
+        # The package json takes longer to import than all else here; this is what it is made of.
+        from _json import encode_basestring_ascii, scanstring
+
+        rank, attempt = self._rank()
+        line = '{"pid":%d,"rank":%d,"attempt":%d,"host":%s,"framework":null,"files":[],"why_not":%s}\n' % (  # noqa: UP031
+            os.getpid(),
+            rank,
+            attempt,
+            encode_basestring_ascii(os.uname()[1]),
+            encode_basestring_ascii(self._why_not),
+        )
+        begin = '{"dir":"'  # of what src/cli/run.cc writes
+        folder = scanstring(self._settings, len(begin))[0]
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | getattr(os, "O_CLOEXEC", 0)
-        file = os.open(os.path.join(json.loads(self._settings)["dir"], "run.jsonl"), flags, 0o600)
+        file = os.open(os.path.join(folder, "run.jsonl"), flags, 0o600)
         try:
-            os.write(file, (json.dumps(line, separators=(",", ":")) + "\n").encode())
+            os.write(file, line.encode("ascii"))
         finally:
             os.close(file)
 
@@ -144,12 +152,12 @@ class Watcher(object):  # noqa: UP004
         if there is any such variable.
         """
         if not any("RANK" in name or "PROCID" in name or "TRAINER_ID" in name for name in os.environ):
-            return {}
+            return -1, 0
         self._load()
         from opscope import _core
 
         facts = _core.process_identity()
-        return {"rank": facts["rank"], "attempt": facts["attempt"]}
+        return facts["rank"], facts["attempt"]
 
 
 def start(site_folder):
