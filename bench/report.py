@@ -27,6 +27,7 @@ PAGES = {
             "Corrected times": ("corrected_",),
             "Flight recorder": ("flight_",),
             "Losses": ("lost_",),
+            "Programs under `opscope run`": ("run_",),
         },
     ),
     "benchmarks_torch": (

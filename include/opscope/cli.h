@@ -25,11 +25,22 @@ using HostProbe = std::function<HostFacts()>;
 // none. For the verbs that need SQL. Empty: no host.
 using DuckdbFinder = std::function<std::string()>;
 
+// Where `opscope run` finds what it puts into the environment of a program.
+struct LauncherFacts {
+  // Folder of the sitecustomize that starts recordings; "": there is none.
+  std::string site_folder;
+  // Folder that holds the package nanobind_backend.
+  std::string backend_folder;
+};
+// Called by `run` alone. Empty: no host.
+using LauncherFinder = std::function<LauncherFacts()>;
+
 // Runs `opscope ARGS...`; ignores argv[0]. Returns the exit code: 0 done, 1 failed,
-// 2 wrong usage, 3 done in part. Never throws, never exits. Does not change signal
-// handlers: with SIGPIPE ignored, a closed pipe ends the output quietly with 0.
+// 2 wrong usage, 3 done in part. Never throws, never exits; `run` does not return if it
+// can replace the process by its command. Does not change signal handlers: with SIGPIPE
+// ignored, a closed pipe ends the output quietly with 0.
 [[nodiscard]] int RunCli(int argc, const char* const* argv, const HostProbe& probe_host = {},
-                         const DuckdbFinder& find_duckdb = {});
+                         const DuckdbFinder& find_duckdb = {}, const LauncherFinder& find_launcher = {});
 
 // Shows the progress of a long operation on standard error, if that is a terminal:
 // "opscope: WHAT [########............]  42 %, 3 s left". The bar appears after

@@ -1,12 +1,16 @@
-// The `opscope` command.
+// The `opscope` command. The engine runs it without the GIL; what only Python knows (its frameworks, where DuckDB and
+// the launcher of `opscope run` lie) the engine asks for through three functions, which take the GIL again. An
+// exception in one of them must not end the command: it becomes an empty answer.
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "bindings.h"
 #include "opscope/cli.h"
+#include "opscope/process_identity.h"
 
 namespace opscope::python {
 namespace {
@@ -66,7 +70,18 @@ std::string AskForDuckdb(nb::handle find_duckdb) {
   }
 }
 
-int RunCommandLine(nb::list arguments, nb::object host_facts, nb::object find_duckdb) {
+// Called without the GIL. No folders where Python cannot say.
+LauncherFacts AskForLauncher(nb::handle find_launcher) {
+  nb::gil_scoped_acquire held;
+  try {
+    const nb::tuple folders = nb::cast<nb::tuple>(find_launcher());
+    return {FromPath(folders[0]), FromPath(folders[1])};
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
+int RunCommandLine(nb::list arguments, nb::object host_facts, nb::object find_duckdb, nb::object find_launcher) {
   std::vector<std::string> texts;
   for (nb::handle argument : arguments)
     texts.emplace_back(nb::cast<nb::bytes>(argument).c_str());
@@ -78,17 +93,34 @@ int RunCommandLine(nb::list arguments, nb::object host_facts, nb::object find_du
   if (!host_facts.is_none()) probe_host = [&host_facts] { return AskPython(host_facts); };
   DuckdbFinder finder;
   if (!find_duckdb.is_none()) finder = [&find_duckdb] { return AskForDuckdb(find_duckdb); };
-  return WithoutGil([&] { return RunCli(static_cast<int>(pointers.size()), pointers.data(), probe_host, finder); });
+  LauncherFinder launcher;
+  if (!find_launcher.is_none()) launcher = [&find_launcher] { return AskForLauncher(find_launcher); };
+  return WithoutGil(
+      [&] { return RunCli(static_cast<int>(pointers.size()), pointers.data(), probe_host, finder, launcher); });
+}
+
+nb::dict IdentityOfProcess() {
+  const ProcessIdentity identity = FindProcessIdentity();
+  nb::dict facts;
+  facts["rank"] = identity.rank;
+  facts["world_size"] = identity.world_size;
+  facts["attempt"] = std::max(identity.attempt, 0);
+  facts["host"] = ToText(identity.host);
+  return facts;
 }
 
 }  // namespace
 
 void BindCommandLine(nb::module_& module) {
-  module.def(
-      "run_command_line", &RunCommandLine, nb::arg("arguments"), nb::arg("host_facts").none() = nb::none(),
-      nb::arg("find_duckdb").none() = nb::none(),
-      "Runs `opscope ARGS...` (bytes, the first one is the program's name) and returns the exit code. "
-      "`host_facts`: called by `doctor`, see opscope.doctor; `find_duckdb`: by what needs SQL, see opscope.sql.");
+  module.def("run_command_line", &RunCommandLine, nb::arg("arguments"), nb::arg("host_facts").none() = nb::none(),
+             nb::arg("find_duckdb").none() = nb::none(), nb::arg("find_launcher").none() = nb::none(),
+             "Runs `opscope ARGS...` (bytes, the first one is the program's name) and returns the exit code. "
+             "`host_facts`: called by `doctor`, see opscope.doctor; `find_duckdb`: by what needs SQL, see opscope.sql; "
+             "`find_launcher`: by `run`, returns the folder of its "
+             "sitecustomize and the folder of the package nanobind_backend.");
+  module.def("process_identity", &IdentityOfProcess,
+             "Rank (-1: unknown), world_size (0: unknown), attempt (0: the first) and host of this process, as its "
+             "launcher says them.");
 }
 
 }  // namespace opscope::python

@@ -2,25 +2,51 @@
 """opscope: a performance profiler for deep-learning programs.
 
 ``opscope.open`` reads a trace of any format that opscope knows; ``opscope.torch`` stands in for
-``torch.profiler``. Importing this package imports no framework and no NumPy.
+``torch.profiler``. Importing this package imports no framework and no NumPy; what reads traces is imported at its first
+use, so that the command line starts quickly.
 """
 
-import sysconfig
+import sys
 
-if sysconfig.get_config_var("Py_GIL_DISABLED"):
-    raise ImportError(
-        "opscope does not support the free-threaded build of Python (its extension and its source of Python's calls "
-        "need the global lock); use the usual build of the same version"
-    )
+if sys.version_info >= (3, 13) or "sysconfig" in sys.modules:  # older ones have no such build
+    import sysconfig
+
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        raise ImportError(
+            "opscope does not support the free-threaded build of Python (its extension and its source of Python's "
+            "calls need the global lock); use the usual build of the same version"
+        )
 
 from opscope._core import Error
 from opscope._version import __version__
-from opscope.comparison import TraceDiff
-from opscope.job_answers import Job, collect, job
-from opscope.limits import TraceCheck
-from opscope.sql import SqlRows
-from opscope.table import ResultRows, Strings, Table, TextColumn
-from opscope.trace import ExportWarning, Trace, diff, merge, open, read
+
+TYPE_CHECKING = False  # typing takes longer to import than all of this
+if TYPE_CHECKING:
+    from opscope.comparison import TraceDiff
+    from opscope.job_answers import Job, collect, job
+    from opscope.limits import TraceCheck
+    from opscope.sql import SqlRows
+    from opscope.table import ResultRows, Strings, Table, TextColumn
+    from opscope.trace import ExportWarning, Trace, diff, merge, open, read
+
+_HOME = {
+    "ExportWarning": "trace",
+    "Job": "job_answers",
+    "ResultRows": "table",
+    "SqlRows": "sql",
+    "Strings": "table",
+    "Table": "table",
+    "TextColumn": "table",
+    "Trace": "trace",
+    "TraceCheck": "limits",
+    "TraceDiff": "comparison",
+    "collect": "job_answers",
+    "diff": "trace",
+    "job": "job_answers",
+    "merge": "trace",
+    "open": "trace",
+    "read": "trace",
+}
 
 __all__ = [
     "Error",
@@ -42,3 +68,19 @@ __all__ = [
     "open",
     "read",
 ]
+
+
+def __getattr__(name: str):
+    home = _HOME.get(name, name if name in ("comparison", "sql", "table", "trace") else None)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    module = importlib.import_module(f"opscope.{home}")
+    if name not in _HOME:
+        return module  # a module that `import opscope` has always brought along
+    return globals().setdefault(name, getattr(module, name))
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

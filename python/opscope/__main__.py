@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ``opscope`` command; ``python -m opscope`` is the same."""
 
+import _signal as signal  # the package's enumerations take as long to import as the engine does
 import os
-import signal
 import sys
 
 from opscope import _core
@@ -20,14 +20,34 @@ def _find_duckdb() -> str:
     return sql.find_duckdb()
 
 
+def _find_launcher() -> tuple[str, str]:
+    """For ``opscope run``: the folder of the sitecustomize, and the one that holds the package nanobind_backend."""
+    _forget_coerced_locale()
+    backend = sys.modules["nanobind_backend"]  # which the engine has imported
+    launch = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launch", "site")
+    return launch, os.path.dirname(os.path.dirname(os.path.abspath(backend.__file__)))
+
+
+def _forget_coerced_locale() -> None:
+    """Removes the LC_CTYPE that Python itself has set in the C locale (PEP 538), which the command must not see."""
+    try:
+        with open("/proc/self/environ", "rb") as file:
+            was_set = any(entry.startswith(b"LC_CTYPE=") for entry in file.read().split(b"\0"))
+    except OSError:
+        return
+    if not was_set:
+        os.environ.pop("LC_CTYPE", None)
+
+
 def main() -> int:
     """Runs the command line of this process and returns its exit code."""
     # Default signal handlers, as in a native program: Ctrl-C and a closed pipe end it at once. Python's handlers would
-    # run only after the engine returns.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # run only after the engine returns. A shell may have had SIGINT ignored, for a program in the background.
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     arguments = [os.fsencode(argument) for argument in ["opscope", *sys.argv[1:]]]
-    return _core.run_command_line(arguments, _host_facts, _find_duckdb)
+    return _core.run_command_line(arguments, _host_facts, _find_duckdb, _find_launcher)
 
 
 if __name__ == "__main__":

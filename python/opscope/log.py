@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _LEVELS = ("off", "error", "warn", "info", "debug")
 _DEFAULT = "warn"
+_of_thread = threading.local()
 
 
 def is_on(level: str) -> bool:
@@ -22,9 +26,27 @@ def is_on(level: str) -> bool:
     return _LEVELS.index(level) <= _LEVELS.index(wanted)
 
 
+@contextmanager
+def quiet() -> Iterator[None]:
+    """This thread prints nothing and warns of nothing in the block, which runs in a program that does not know of
+    opscope.
+    """
+    before = is_quiet()
+    _of_thread.is_quiet = True
+    try:
+        yield
+    finally:
+        _of_thread.is_quiet = before
+
+
+def is_quiet() -> bool:
+    """Whether this thread is in a block of ``quiet()``."""
+    return getattr(_of_thread, "is_quiet", False)
+
+
 def tell(level: str, message: str) -> None:
     """Writes ``opscope: MESSAGE``; control characters are escaped, so that it stays one line."""
-    if not is_on(level) or sys.stderr is None:
+    if not is_on(level) or sys.stderr is None or is_quiet():
         return
     line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
     try:

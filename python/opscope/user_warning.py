@@ -8,6 +8,8 @@ import sys
 import warnings
 from pathlib import Path
 
+from .log import is_quiet
+
 _PACKAGE = str(Path(__file__).parent) + "/"
 
 
@@ -15,6 +17,8 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     """`warnings.warn`, attributed to the innermost line that is neither the package's nor in a ``with`` statement's
     stack.
     """
+    if is_quiet():
+        return
     level = 1
     frame = sys._getframe()
     while frame.f_back is not None and _is_between(frame.f_code.co_filename):

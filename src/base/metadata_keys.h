@@ -15,6 +15,12 @@ inline constexpr std::string_view kBootKey = "opscope_boot";
 inline constexpr std::string_view kWallClockKey = "opscope_wall_clock";
 // The host's name, as torch's files and XLA's say it.
 inline constexpr std::string_view kHostKey = "host_name";
+// A number of nanoseconds, by which the wall clock may have been wrong at the start (ProcessIdentity::wall_error_ns).
+inline constexpr std::string_view kWallErrorKey = "opscope_wall_error_ns";
+// A number, from 0: how often the job had been started anew.
+inline constexpr std::string_view kAttemptKey = "opscope_attempt";
+// {"rank": 3, "world_size": 8, ...}, as torch's files say it.
+inline constexpr std::string_view kDistributedKey = "distributedInfo";
 inline constexpr std::string_view kXlaHostsKey = "hostnames";
 
 }  // namespace opscope

@@ -13,13 +13,15 @@
 
 namespace opscope {
 
-void DescribeCommandLine(const HostProbe& probe_host, const DuckdbFinder& find_duckdb, CommandLine* line) {
+void DescribeCommandLine(const HostProbe& probe_host, const DuckdbFinder& find_duckdb,
+                         const LauncherFinder& find_launcher, CommandLine* line) {
   *line = {
       .description = "A performance profiler for deep-learning programs.",
       .footer =
           "Exit codes: 0 done, 1 could not do it, 2 wrong usage, 3 done in part (damaged input), 4 a limit of "
           "check is crossed.",
-      .verbs = {SummaryVerb(),
+      .verbs = {RunVerb(find_launcher),
+                SummaryVerb(),
                 InfoVerb(),
                 ExportVerb(find_duckdb),
                 ConvertVerb(),
@@ -53,6 +55,8 @@ void DescribeCommandLine(const HostProbe& probe_host, const DuckdbFinder& find_d
                       {"OPSCOPE_LOG", "off: no progress on long work."},
                       {"OPSCOPE_DUCKDB_LIB", "The library of DuckDB, for SQL and Parquet."}},
       .examples = {
+          {"opscope run --steps 10..20 -- torchrun --nproc-per-node 8 train.py",
+           "Steps 10 to 20 of every rank, recorded without a changed line, in the folder opscope-run."},
           {"opscope summary trace.json.gz --limit 20", "The twenty operators that took longest."},
           {"opscope summary run.opscope --where 'name ~ conv and duration > 10us' --steps 3..7",
            "Of steps 3 to 7, the convolutions that took longer than ten microseconds."},
@@ -73,9 +77,10 @@ void DescribeCommandLine(const HostProbe& probe_host, const DuckdbFinder& find_d
 
 namespace {
 
-int RunArguments(int argc, const char* const* argv, const HostProbe& probe_host, const DuckdbFinder& find_duckdb) {
+int RunArguments(int argc, const char* const* argv, const HostProbe& probe_host, const DuckdbFinder& find_duckdb,
+                 const LauncherFinder& find_launcher) {
   CommandLine line;
-  DescribeCommandLine(probe_host, find_duckdb, &line);
+  DescribeCommandLine(probe_host, find_duckdb, find_launcher, &line);
   const ParsedArguments parsed = ParseArguments(line, kVersionText, argc, argv);
   if (parsed.told) return ExitFor(WriteStandardOutput(*parsed.told));
   return parsed.verb != nullptr ? parsed.verb->run() : UsageError(parsed.error);
@@ -83,10 +88,11 @@ int RunArguments(int argc, const char* const* argv, const HostProbe& probe_host,
 
 }  // namespace
 
-int RunCli(int argc, const char* const* argv, const HostProbe& probe_host, const DuckdbFinder& find_duckdb) {
+int RunCli(int argc, const char* const* argv, const HostProbe& probe_host, const DuckdbFinder& find_duckdb,
+           const LauncherFinder& find_launcher) {
   const TerminationHandlers clean_end;
   try {
-    return RunArguments(argc, argv, probe_host, find_duckdb);
+    return RunArguments(argc, argv, probe_host, find_duckdb, find_launcher);
   } catch (const std::bad_alloc& refused) {
     PrintError(BadAllocText(refused));
     return kExitFailed;

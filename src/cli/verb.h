@@ -59,12 +59,14 @@ Verb QueryVerb(const DuckdbFinder& find_duckdb);
 Verb DoctorVerb(const HostProbe& probe_host);
 // "ranks", "collectives", "stragglers", "critical-ranks".
 Verb JobVerb(const std::string& name, const std::string& description, const DuckdbFinder& find_duckdb);
+Verb RunVerb(const LauncherFinder& find_launcher);
 // What these two tell of; it must be there when they run.
 Verb CompletionVerb(const CommandLine* command_line);
 Verb ManVerb(const CommandLine* command_line);
 
-// The whole command line. REQUIRES: `line` and `find_duckdb` stay where they are, since verbs use them.
-void DescribeCommandLine(const HostProbe& probe_host, const DuckdbFinder& find_duckdb, CommandLine* line);
+// The whole command line. REQUIRES: `line` and the finders stay where they are, since verbs use them.
+void DescribeCommandLine(const HostProbe& probe_host, const DuckdbFinder& find_duckdb,
+                         const LauncherFinder& find_launcher, CommandLine* line);
 
 // kOptional: there may also be none.
 enum class InputFiles { kOne, kSeveral, kOptional };

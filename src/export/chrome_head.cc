@@ -33,9 +33,10 @@ void AppendValue(std::string_view json, std::string* out) {
   }
 }
 
-// torch's files identify the machine by its host name alone, so boot id and clock readings are left out beside it.
+// torch's files identify the machine by its host name alone, so boot id and what is known of the clock are left out
+// beside it.
 bool IsImpliedByHostName(const Trace& trace, std::string_view key) {
-  return (key == kBootKey || key == kWallClockKey) && FindMetadata(trace, kHostKey);
+  return (key == kBootKey || key == kWallClockKey || key == kWallErrorKey) && FindMetadata(trace, kHostKey);
 }
 
 void AppendMembers(const Trace& trace, const ChromePlan& plan, const ChromePieces& pieces,

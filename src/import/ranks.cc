@@ -72,7 +72,7 @@ void ReadRanksAndHosts(TraceBuilder* builder) {
   // Of a merge the metadata may be those of one input, and the hosts stand with the processes.
   if (builder->FindMetadata(kMergeMetadata).empty())
     read(kHostKey, [&](const simdjson::dom::element& name) { SetHost(name, builder); });
-  read("distributedInfo", [&](const simdjson::dom::element& info) {
+  read(kDistributedKey, [&](const simdjson::dom::element& info) {
     ReadWorldSize(info, builder);
     if (const std::optional<int32_t> rank = RankIn(info)) SetRank(*rank, builder);
   });

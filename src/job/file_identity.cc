@@ -114,7 +114,7 @@ FileIdentity IdentifyFile(const Trace& trace, const std::string& path, std::opti
   FileIdentity identity;
   MetadataReader metadata(trace);
   simdjson::dom::element info;
-  const bool has_info = metadata.Read("distributedInfo", &info);
+  const bool has_info = metadata.Read(kDistributedKey, &info);
   const int32_t told = has_info ? SmallMember(info, "rank").value_or(-1) : -1;
   const int32_t named = RankFromName(path);
   if (told >= 0) {
@@ -130,11 +130,11 @@ FileIdentity IdentifyFile(const Trace& trace, const std::string& path, std::opti
     ReadGroups(info, &identity);
   }
   if (identity.world_size == 0) identity.world_size = -1;
-  const std::optional<int32_t> recorded = SmallNumber(metadata.ReadInteger("opscope_attempt"));
+  const std::optional<int32_t> recorded = SmallNumber(metadata.ReadInteger(kAttemptKey));
   identity.attempt = attempt ? *attempt : recorded ? *recorded : AttemptFromPath(path).value_or(0);
   identity.host = metadata.ReadText(kHostKey);
   identity.boot = metadata.ReadText(kBootKey);
-  identity.wall_error_ns = metadata.ReadInteger("opscope_wall_error_ns");
+  identity.wall_error_ns = metadata.ReadInteger(kWallErrorKey);
   return identity;
 }
 

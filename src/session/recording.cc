@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "base/json_object.h"
+#include "base/metadata_keys.h"
 #include "flight/save.h"
+#include "opscope/process_identity.h"
 #include "opscope/record_to.h"
 #include "opscope/session.h"
 #include "opscope/window_facts.h"
@@ -26,6 +28,27 @@ namespace {
 
 Error NoRoom(const char* sentence, const char* otherwise) {
   return {ErrorCode::kUnsupported, sentence != nullptr ? sentence : otherwise};
+}
+
+bool HasMember(const std::string& members, std::string_view key) {
+  return members.find("\"" + std::string(key) + "\":") != std::string::npos;
+}
+
+// What is known of the process without its framework. Members that a front end gave are better and stay.
+void AddProcessIdentity(const ProcessIdentity& identity, std::string* members) {
+  if (!identity.host.empty() && !HasMember(*members, kHostKey)) {
+    JsonMemberWriter(members).Text(kHostKey, identity.host);
+  }
+  if (identity.rank >= 0 && !HasMember(*members, kDistributedKey)) {
+    std::string object;
+    JsonObject info(&object);
+    info.Int("rank", identity.rank);
+    if (identity.world_size > 0) info.Uint("world_size", identity.world_size);
+    info.Close();
+    JsonMemberWriter(members).Json(kDistributedKey, object);
+  }
+  if (identity.attempt >= 0) JsonMemberWriter(members).Int(kAttemptKey, identity.attempt);
+  if (identity.wall_error_ns >= 0) JsonMemberWriter(members).Int(kWallErrorKey, identity.wall_error_ns);
 }
 
 }  // namespace
@@ -59,6 +82,7 @@ Status Recording::State::Start() {
   if (shared != nullptr) OPSCOPE_TRY(shared->StartFlight());
   std::string members = options.metadata_json;
   JsonMemberWriter(&members).Members(metadata);
+  AddProcessIdentity(FindProcessIdentity(), &members);
   WindowOptions window_options;
   window_options.at_cap = options.at_cap;
   window_options.native_threads = options.native_threads;

@@ -89,7 +89,9 @@ def run_command_line(
     arguments: list[bytes],
     host_facts: Callable[[], dict[str, Any]] | None = None,
     find_duckdb: Callable[[], str] | None = None,
+    find_launcher: Callable[[], tuple[str, str]] | None = None,
 ) -> int: ...
+def process_identity() -> dict[str, Any]: ...
 
 class SqlAnswer:
     """The rows of a SQL query; opscope.sql has the way to them."""

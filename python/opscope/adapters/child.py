@@ -32,7 +32,7 @@ class Child:
                 self._process = subprocess.Popen(
                     command,
                     cwd=log.parent,
-                    env=environment,
+                    env=_unrecorded(environment),
                     stdin=subprocess.PIPE if listens else subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
@@ -102,6 +102,12 @@ class Child:
 def ending(status: int) -> str:
     """Text of an exit status or signal, for messages."""
     return f"signal {-status}" if status < 0 else f"exit status {status}"
+
+
+def _unrecorded(environment: dict[str, str] | None) -> dict[str, str]:
+    """The environment (None: that of this process) without the one that makes `opscope run` record a child."""
+    given = os.environ if environment is None else environment
+    return {name: value for name, value in given.items() if name != "OPSCOPE_RUN"}
 
 
 def environment() -> dict[str, str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 
 import torch
 
@@ -20,11 +21,20 @@ _theirs = False  # the value that torch's own profiler set last
 _before = None  # torch's function while ours replaces it
 _asked_before = None  # the same for torch.autograd._profiler_enabled
 _lock = threading.RLock()  # reentrant, because a signal handler or a destructor may start and stop recordings
+_watcher: Callable[[str], None] = str  # called while a recording of ours runs; by default nothing happens
+
+
+def watch(begins: Callable[[str], None]) -> None:
+    """Calls `begins` with a name when torch's own profiler begins while a recording runs, and when one begins."""
+    global _watcher
+    _watcher = begins
 
 
 def _set_is_profiler_enabled(enable: bool) -> None:
     """Replaces torch's function of this name while a recording runs."""
     global _theirs
+    if enable:
+        _watcher("torch.profiler")
     with _lock:
         _theirs = enable
         _flags._is_profiler_enabled = enable or _running > 0
@@ -38,6 +48,8 @@ def _profiler_enabled() -> bool:
 def tell_torch(change: int) -> None:
     """Reports that a recording begins (+1) or ends (-1)."""
     global _running, _theirs
+    if change > 0:
+        _watcher("opscope.torch")
     with _lock:
         if _running == 0:
             _theirs = _flags._is_profiler_enabled

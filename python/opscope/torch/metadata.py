@@ -48,10 +48,11 @@ def distributed_info() -> dict | None:
 def distributed_info_json() -> str | None:
     """The same as JSON; NumPy numbers and the like become plain numbers."""
     info = distributed_info()
-    return None if info is None else json.dumps(info, default=_plain)
+    return None if info is None else json.dumps(info, default=plain)
 
 
-def _plain(value):
+def plain(value):
+    """For ``json.dumps``: NumPy numbers and the like as plain ones."""
     if hasattr(value, "tolist"):  # NumPy scalars and arrays
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is not JSON")

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files of this process in the folder of ``opscope run``: their names, and its line in ``run.jsonl``."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+from typing import Any
+
+from .. import _core
+
+# What a host may be called; anything else could lead out of the folder or confuse shells.
+_ODD = re.compile(r"[^A-Za-z0-9._]")
+
+
+class Files:
+    """Files are called ``rankR-aA-HOST-PID-N.opscope``; R is ``_unknown`` until the rank is known."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self.reset()
+
+    def reset(self) -> None:
+        """Begins anew, in a forked child."""
+        self.process = os.getpid()
+        facts = _core.process_identity()
+        self._rank, self._attempt, self._host = facts["rank"], facts["attempt"], facts["host"]
+        self._number = 0
+        self._finished: list[str] = []
+        self._has_line = False
+
+    def new_name(self) -> str:
+        """Path of the next window's file; a file that exists is never used again."""
+        while True:
+            self._number += 1
+            path = os.path.join(self._folder, self._name(self._rank, self._number))
+            if not os.path.lexists(path):
+                return path
+
+    def settle(self, path: str) -> None:
+        """The recorder of a forked child has added the process to the name of a file, where it is already."""
+        stem, extension = os.path.splitext(path)
+        with contextlib.suppress(OSError):
+            os.rename(f"{stem}.{self.process}{extension}", path)
+
+    def _name(self, rank: int, number: int) -> str:
+        host = _ODD.sub("_", self._host) or "_"
+        shown = str(rank) if rank >= 0 else "_unknown"
+        return f"rank{shown}-a{self._attempt}-{host}-{self.process}-{number}.opscope"
+
+    def finish(self, path: str, distributed_info: dict[str, Any] | None) -> None:
+        """A file is complete. Its name gets the rank that the framework has, if that is another one."""
+        rank = self._rank if distributed_info is None else int(distributed_info["rank"])
+        if rank != self._rank:
+            self._rank = rank
+            named = os.path.join(self._folder, self._name(rank, self._number))
+            with contextlib.suppress(OSError):
+                os.link(path, named)  # unlike a rename, it replaces no other file
+                os.unlink(path)
+                path = named
+        self.keep(path)
+
+    def keep(self, path: str) -> None:
+        """A file stays as it is."""
+        if os.path.lexists(path):
+            self._finished.append(os.path.basename(path))
+
+    def remove(self, path: str) -> None:
+        """Deletes the file of a window in which nothing was recorded."""
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+
+    def write_line(self, framework: str, why_not: str) -> None:
+        """Appends the line of this process, once; in one write, because many processes append."""
+        if self._has_line:
+            return
+        self._has_line = True
+        line = {
+            "pid": self.process,
+            "rank": self._rank,
+            "attempt": self._attempt,
+            "host": self._host,
+            "framework": framework,
+            "files": self._finished,
+            "why_not": why_not,
+        }
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        file = os.open(os.path.join(self._folder, "run.jsonl"), flags, 0o600)
+        try:
+            os.write(file, (json.dumps(line, separators=(",", ":")) + "\n").encode())
+        finally:
+            os.close(file)

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program under MegEngine: its steps, its profilers, and the windows of opscope.megengine."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from megengine.core._imperative_rt import core2
+from megengine.optimizer import Optimizer
+from megengine.utils import profiler as _original
+
+from ..frontend.options import DEFAULT_MAX_BYTES
+from ..frontend.session import Session
+from ..megengine.profiler import Profiler
+from ..megengine.window import Window
+from ..trace import Trace
+from . import hooks
+from .recorder import Recorder
+
+# MegEngine's own marks are records, too. A window with more than a few has operators and need not be read.
+_FEW = 1000
+_MARKS = ("ProfilerStep#", "StartProfile", "StopProfile")
+
+
+class MegEngineProgram:
+    """``Program`` of recorder.py. MegEngine has one recorder, for one thread and not for forked children."""
+
+    name = "megengine"
+    is_for_one_thread = True
+    waits_for_device = True
+
+    def __init__(self) -> None:
+        self._process = os.getpid()
+        self.forget()
+
+    def forget(self) -> None:
+        self._window: Window | None = None
+        self._path = ""
+        self._has_open_step = False
+
+    # ---- the program's own ------------------------------------------------------------------
+
+    def watch(self, recorder: Recorder) -> None:
+        hooks.call_behind(Optimizer, "step", recorder.optimizer_stepped)
+        for kind, name in ((_original.Profiler, "megengine.utils.profiler"), (Profiler, "opscope.megengine")):
+            hooks.call_before(kind, "start", lambda _, name=name: recorder.other_begins(name))
+            hooks.call_behind(kind, "step", lambda _: recorder.profiler_stepped())
+
+    def other_is_running(self) -> bool:
+        return _original._running_profiler is not None
+
+    # ---- windows ----------------------------------------------------------------------------
+
+    def start(self, path: str) -> None:
+        if self._process != os.getpid():
+            raise RuntimeError("MegEngine does not work in a forked child of a process that has imported it")
+        self.forget()
+        self._path = path
+        self._window = Window(
+            Session(), with_backtrace=False, max_bytes=DEFAULT_MAX_BYTES, at_cap="stop", record_to=path
+        )
+        self._window.begin(dict(Profiler.valid_options))
+
+    def mark(self, step: int | None) -> None:
+        if self._has_open_step:
+            core2.stop_step()
+            self._window.step()
+        self._has_open_step = step is not None
+
+    def stop(self) -> int:
+        window, self._window = self._window, None
+        core2.full_sync()
+        window.end()
+        recorded = window.counts()["recorded"]
+        return recorded if recorded > _FEW else self._operators_in(window.trace, is_in_file=recorded > 0)
+
+    def _operators_in(self, trace: Trace, is_in_file: bool) -> int:
+        recorded = sum(not name.startswith(_MARKS) for name in map(str, trace.spans.name))
+        if recorded > 0 and not is_in_file:  # the records cannot be read: MegEngine's own file was
+            trace.save(self._path)
+        return recorded
+
+    def distributed_info(self) -> dict[str, Any] | None:
+        import megengine.distributed as distributed
+
+        if not distributed.is_distributed():
+            return None
+        return {"rank": distributed.get_rank(), "world_size": distributed.get_world_size()}

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program under torch: its steps, its profilers, and the windows of opscope.torch."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import os
+from typing import Any
+
+import torch
+
+from ..torch import enabled_flag, metadata, profile
+from ..torch.actions import ProfilerActivity
+from ..torch.kineto_profile import _KinetoProfile
+from ..torch.record_function import record_function
+from . import hooks
+from .recorder import Recorder
+
+_torchs_profile = torch.profiler.profile
+
+
+class _Window(_KinetoProfile):
+    """Records all threads: the one that imports torch may not be the one that trains."""
+
+    def __init__(self, path: str, *, with_cuda: bool) -> None:
+        activities = [ProfilerActivity.CPU] + [ProfilerActivity.CUDA] * with_cuda
+        super().__init__(activities=activities, record_to=path)
+        self._experimental["profile_all_threads"] = True
+
+
+class TorchProgram:
+    """``Program`` of recorder.py."""
+
+    name = "torch"
+    is_for_one_thread = False
+
+    def __init__(self) -> None:
+        self._uses_cuda = False
+        self._process = os.getpid()
+        self.forget()
+
+    def forget(self) -> None:
+        if self._process != os.getpid():
+            self._process, self._uses_cuda = os.getpid(), False  # CUDA does not survive a fork
+        self._window: _Window | None = None
+        self._range: record_function | None = None  # of the open step
+        self._marks = 0
+        self._groups = 0  # process groups that the window knows
+        self._info: dict[str, Any] | None = None
+
+    @property
+    def waits_for_device(self) -> bool:
+        return self._uses_cuda
+
+    # ---- the program's own ------------------------------------------------------------------
+
+    def watch(self, recorder: Recorder) -> None:
+        _hook_optimizers(recorder)
+        enabled_flag.watch(recorder.other_begins)
+        for kind in (_torchs_profile, profile):
+            hooks.call_behind(kind, "step", lambda _: recorder.profiler_stepped())
+        if torch.backends.cuda.is_built():
+            # Asking whether there is a device would make CUDA unusable in children that the program forks.
+            torch.cuda._lazy_call(lambda: self._cuda_begins(recorder))
+
+    def _cuda_begins(self, recorder: Recorder) -> None:
+        if not self._uses_cuda:
+            self._uses_cuda = True
+            recorder.restart()
+
+    def other_is_running(self) -> bool:
+        return bool(torch.autograd.profiler._is_profiler_enabled)
+
+    # ---- windows ----------------------------------------------------------------------------
+
+    def start(self, path: str) -> None:
+        self.forget()
+        self._window = _Window(path, with_cuda=self._uses_cuda)
+        self._window.start()
+
+    def mark(self, step: int | None) -> None:
+        last, self._range = self._range, None
+        if last is not None:
+            last.__exit__(None, None, None)
+        if step is not None:
+            self._tell_job()
+            self._marks += 1
+            self._range = record_function(f"ProfilerStep#{step}").__enter__()
+
+    def stop(self) -> int:
+        self._tell_job()
+        window, self._window = self._window, None
+        window.stop()
+        return window.profiler.counts()["recorded"] - self._marks
+
+    def distributed_info(self) -> dict[str, Any] | None:
+        self._tell_job()
+        return self._info
+
+    def _tell_job(self) -> None:
+        """Adds what torch.distributed knows to the window, when that is something new: a program makes its process
+        groups after the import of torch, and may have none at its end.
+        """
+        distributed = torch.distributed
+        if not distributed.is_available() or not distributed.is_initialized():
+            return
+        groups = distributed.get_pg_count()
+        if groups != self._groups:
+            self._groups, self._info = groups, metadata.distributed_info()
+            self._window.profiler.add_metadata("distributedInfo", json.dumps(self._info, default=metadata.plain))
+
+
+def _hook_optimizers(recorder: Recorder) -> None:
+    """Reports each step of an optimizer when its range ``Optimizer.step#...`` has ended.
+
+    torch's post hooks of a step run inside of that range, and torch.compile takes them away from all optimizers.
+    Therefore the method itself is replaced, where torch replaces it, too: when the first object of the class is made.
+    """
+    patch = torch.optim.Optimizer._patch_step_function
+
+    @functools.wraps(patch)
+    def _patch_step_function(self):
+        patch(self)
+        kind = type(self)
+        if not getattr(kind.step, "_is_opscopes", False):
+            kind.step = _stepping(kind.step, recorder)
+
+    torch.optim.Optimizer._patch_step_function = _patch_step_function
+
+
+def _stepping(step, recorder: Recorder):
+    plain = getattr(step, "__wrapped__", step) if getattr(step, "hooked", False) else step
+
+    def stepping(self, *args, **kwargs):
+        if torch.compiler.is_compiling():  # what is compiled is the optimizer's own code, as without opscope
+            return plain(self, *args, **kwargs)
+        return hooks.called(step, recorder.optimizer_stepped, self, *args, **kwargs)
+
+    functools.update_wrapper(stepping, step)
+    del stepping.__wrapped__  # by which torch.compile would find torch's hook and take this one away
+    stepping.__signature__ = inspect.signature(step)
+    stepping.hooked = stepping._is_opscopes = True
+    return stepping
