@@ -18,9 +18,10 @@ Importing `opscope` imports no framework and no NumPy.
 
 <!-- Generated from python/opscope: OPSCOPE_UPDATE_GOLDEN=1 pytest python/tests/test_python_reference.py -->
 """
-FUNCTIONS = (opscope.open, opscope.read, opscope.merge, opscope.diff)
+FUNCTIONS = (opscope.open, opscope.read, opscope.merge, opscope.diff, opscope.collect, opscope.job)
 CLASSES = (
     opscope.Trace,
+    opscope.Job,
     opscope.Table,
     opscope.ResultRows,
     opscope.TraceCheck,
