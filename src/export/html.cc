@@ -13,6 +13,7 @@
 #include "export/span_arguments.h"
 #include "export/writers.h"
 #include "opscope/export/output_file.h"
+#include "opscope/torch/memory_timeline.h"
 
 namespace opscope {
 namespace {
@@ -59,7 +60,10 @@ auto UsePage(const Trace& trace, const HtmlExportOptions& options, const Use& us
   results.memory = MeasureMemoryUsage(trace);
   if (options.baseline != nullptr) results.diff = DiffTraces(*options.baseline, trace);
   results.trees = TreesOf(trace);
-  results.memory_curves = MeasureMemoryCurves(trace);
+  const MemoryTimeline memory = trace.allocations().size() == 0 ? MemoryTimeline() : BuildMemoryTimeline(trace);
+  results.memory_curves = MeasureMemoryCurves(trace, memory);
+  results.memory_map = MapMemory(trace, memory);
+  results.leaks = FindLeakCandidates(trace);
   results.flows = ListFlows(trace);
   const TimelineSpans timeline(trace);
   results.timeline = &timeline;

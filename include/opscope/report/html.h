@@ -21,7 +21,9 @@
 #include "opscope/analysis/devices.h"
 #include "opscope/analysis/diff.h"
 #include "opscope/analysis/flame.h"
+#include "opscope/analysis/leak_candidates.h"
 #include "opscope/analysis/memory_curves.h"
+#include "opscope/analysis/memory_map.h"
 #include "opscope/analysis/memory_usage.h"
 #include "opscope/analysis/op_summary.h"
 #include "opscope/analysis/quality.h"
@@ -55,6 +57,8 @@ struct PageResults {
   // One per metric that has values.
   std::vector<FlameTree> trees;
   std::vector<MemoryCurve> memory_curves;
+  std::vector<MemoryMapDevice> memory_map;
+  std::vector<LeakCandidateRow> leaks;
   std::vector<TimelineFlow> flows;
   // The writer chooses levels of detail by how many bytes they take. The trace must outlive it.
   const TimelineSpans* timeline = nullptr;
@@ -80,6 +84,7 @@ struct PageOptions {
 // The columns of the tables that no other command has.
 [[nodiscard]] const ResultDescription& PageWorkResult();
 [[nodiscard]] const ResultDescription& PageModuleResult();
+[[nodiscard]] const ResultDescription& PageLeakResult();
 [[nodiscard]] const ResultDescription& PageProblemResult();
 
 // The data document "opscope.web/1", of at most max_bytes. It has no "<". Throws std::bad_alloc.

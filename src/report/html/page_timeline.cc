@@ -35,6 +35,7 @@ class SpansWriter {
         trace_(*results.trace),
         limits_(limits),
         levels_(results.timeline->Choose(limits.levels)),
+        marks_{ChooseAsyncRanges(trace_, limits.ranges), ChooseInstants(trace_, limits.points)},
         strings_(strings),
         out_(out) {}
 
@@ -45,33 +46,46 @@ class SpansWriter {
     AppendArguments();
     AppendStacks();
     AppendFlows();
+    AppendPageMarks(trace_, marks_, numbers_, strings_, out_);
     JsonMemberWriter(out_)
         .Uint("left_out_tracks", levels_.left_out_tracks)
         .Uint("left_out_spans", levels_.left_out_spans);
   }
 
  private:
+  // Tracks with spans in the order of the trace, and behind them those that have only ranges or points.
   void AppendTracks() {
     const TrackColumns& tracks = trace_.tracks();
-    const std::vector<ListedThread> threads = ListThreads(trace_);
+    const std::vector<ListedThread> listed = ListTracks(trace_);
+    const std::vector<std::string> ids = DistinctTrackIds(listed);
+    numbers_.assign(tracks.size(), UINT32_MAX);
+    uint32_t count = 0;
     JsonMemberWriter(out_).Key("tracks").append("[");
-    size_t thread = 0, kept = 0, next = 0;
-    for (uint32_t track = 0; track < tracks.size(); ++track) {
-      if (tracks.span_count[track] == 0) continue;
-      const ListedThread& listed = threads[thread++];
-      if (next == levels_.tracks.size() || levels_.tracks[next] != track) continue;
-      if (next++ > 0) *out_ += ",\n";
+    const auto append = [&](uint32_t track, size_t kept, uint32_t rows) {
+      if (count > 0) *out_ += ",\n";
+      numbers_[track] = count++;
+      JsonObject object(out_);
+      object.Text("id", Cut(ids[track])).Text("title", Cut(listed[track].name));
+      object.Text("group", tracks.process[track] == ProcessId::kNone ? std::string()
+                                                                     : Cut(ProcessText(trace_, tracks.process[track])));
+      object.Text("kind", TrackKindText(listed[track].kind)).Int("rank", listed[track].rank);
+      object.Uint("spans", listed[track].spans).Uint("kept", kept);
+      object.Uint("rows", rows).Uint("mark_rows", marks_.ranges.lines[track] + marks_.points.lines[track]);
+      object.Close();
+    };
+    size_t kept = 0;
+    for (const uint32_t track : levels_.tracks) {
       const size_t first = kept, end = size_t{tracks.first_span[track]} + tracks.span_count[track];
       while (kept < levels_.kept.size() && levels_.kept[kept] < end)
         ++kept;
-      JsonObject object(out_);
-      object.Text("id", Cut(listed.pid + "/" + listed.tid)).Text("title", Cut(listed.name));
-      object.Text("group", tracks.process[track] == ProcessId::kNone ? std::string()
-                                                                     : Cut(ProcessText(trace_, tracks.process[track])));
-      object.Text("kind", TrackKindText(listed.kind)).Int("rank", listed.rank);
-      object.Uint("spans", listed.spans).Uint("kept", kept - first);
-      object.Uint("rows", RowsOf(track, first, kept));
-      object.Close();
+      append(track, kept - first, RowsOf(track, first, kept));
+    }
+    size_t room = limits_.levels.max_tracks;
+    for (uint32_t track = 0; track < tracks.size() && room > 0; ++track) {
+      const bool has_marks = marks_.ranges.lines[track] + marks_.points.lines[track] > 0;
+      if (!has_marks || tracks.span_count[track] > 0) continue;
+      append(track, 0, 0);
+      --room;
     }
     *out_ += ']';
   }
@@ -202,18 +216,6 @@ class SpansWriter {
     return *key;
   }
 
-  // Frames outermost first, a line each.
-  std::string StackText(StackId stack) const {
-    std::vector<StringId> frames;
-    constexpr size_t kMaxFrames = 1000;
-    for (; stack != StackId::kNone && frames.size() < kMaxFrames; stack = trace_.stacks().caller[Row(stack)])
-      frames.push_back(trace_.frames().text[Row(trace_.stacks().frame[Row(stack)])]);
-    std::string text;
-    for (size_t i = frames.size(); i-- > 0;)
-      text.append(trace_.text(frames[i])).append(i == 0 ? "" : "\n");
-    return text;
-  }
-
   void AppendStacks() {
     IntegerColumn span(IntegerColumn::kDeltas), stack;
     uint64_t left_out = 0;
@@ -230,7 +232,7 @@ class SpansWriter {
           ++left_out;
           continue;
         }
-        if (found == numbers.end()) found = numbers.emplace(Row(id), strings_->Of(StackText(id))).first;
+        if (found == numbers.end()) found = numbers.emplace(Row(id), strings_->Of(PageStackText(trace_, id))).first;
         rows.emplace_back(kept, found->second);
       }
       std::sort(rows.begin(), rows.end());
@@ -271,6 +273,8 @@ class SpansWriter {
   const Trace& trace_;
   const TimelineLimits& limits_;
   const TimelineLevels levels_;
+  const PageMarks marks_;
+  std::vector<uint32_t> numbers_;  // by track: its number in the page; UINT32_MAX: it is left out
   PageStrings* strings_;
   std::string* out_;
   size_t block_ = 0;  // the next of levels_.folded
@@ -282,6 +286,17 @@ struct NameCount {
 };
 
 }  // namespace
+
+std::string PageStackText(const Trace& trace, StackId stack) {
+  std::vector<StringId> frames;
+  constexpr size_t kMaxFrames = 1000;
+  for (; stack != StackId::kNone && frames.size() < kMaxFrames; stack = trace.stacks().caller[Row(stack)])
+    frames.push_back(trace.frames().text[Row(trace.stacks().frame[Row(stack)])]);
+  std::string text;
+  for (size_t i = frames.size(); i-- > 0;)
+    text.append(trace.text(frames[i])).append(i == 0 ? "" : "\n");
+  return text;
+}
 
 void AppendPageSpans(const PageResults& results, const TimelineLimits& limits, PageStrings* strings, std::string* out) {
   SpansWriter(results, limits, strings, out).Write();

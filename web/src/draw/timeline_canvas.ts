@@ -7,9 +7,11 @@ import { type CounterPlace, counterShape, forVisible, kCounter, kGap, kRow, kSca
 import type { Range } from "../model/address.ts";
 import { timeText, visibleText } from "../model/numbers.ts";
 import { hueOf } from "../model/palette.ts";
+import type { Marks } from "../model/marks.ts";
 import { type Spans, trackOf } from "../model/spans.ts";
 import { beginPicture, clipText, letterWidth } from "./canvas.ts";
 import type { Colours } from "./colours.ts";
+import { drawMarks } from "./marks_canvas.ts";
 
 // Narrower spans have no text.
 const kNarrowestText = 26;
@@ -25,6 +27,10 @@ export interface TimelinePicture {
   // Number of a span; -1: none.
   selected: number;
   hovered: number;
+  // Ranges and points below the spans, and which of them is selected and hovered; -1: none.
+  marks: Marks;
+  chosen: number;
+  hoveredMark: number;
   // By name; null: there is no search.
   matches: Uint8Array | null;
   // Pairs of spans.
@@ -44,6 +50,8 @@ export function drawTimeline(canvas: HTMLCanvasElement, picture: TimelinePicture
     const top = place.top - picture.scrollTop + kScale;
     if (top + place.height < kScale || top > height) continue;
     drawTrack(context, picture, place, top, letter);
+    const { firstRow } = picture.spans;
+    drawMarks(context, picture, place.track, top + (firstRow[place.track + 1]! - firstRow[place.track]!) * kRow, letter);
   }
   for (const place of picture.counters) drawCounter(context, picture, place);
   drawFlows(context, picture);

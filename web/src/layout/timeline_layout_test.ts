@@ -14,7 +14,7 @@ function make(list: Made[]): Spans {
   const rows = Array.from({ length: count }, (_, track) => Math.max(1, ...list.filter((span) => span.track === track).map((span) => span.depth + 1)));
   const tracks = rows.map((height, track): TrackData => {
     const kept = list.filter((span) => span.track === track).length;
-    return { id: `1/${track}`, title: `t${track}`, group: "p", kind: "thread", rank: -1, spans: kept, kept, rows: height };
+    return { id: `1/${track}`, title: `t${track}`, group: "p", kind: "thread", rank: -1, spans: kept, kept, rows: height, mark_rows: 0 };
   });
   const firstRow = Int32Array.from([0, ...rows.map((_, at) => rows.slice(0, at + 1).reduce((a, b) => a + b, 0))]);
   const firstSpan = Int32Array.from([0, ...tracks.map((_, at) => tracks.slice(0, at + 1).reduce((sum, each) => sum + each.kept, 0))]);

@@ -85,7 +85,7 @@ async function decodeSpans(document: WebDocument): Promise<Spans> {
   const firstRow = new Int32Array(tracks.length + 1);
   const firstSpan = new Int32Array(tracks.length + 1);
   tracks.forEach((track, at) => {
-    firstRow[at + 1] = firstRow[at]! + Math.max(1, track.rows);
+    firstRow[at + 1] = firstRow[at]! + (track.spans === 0 ? 0 : Math.max(1, track.rows));
     firstSpan[at + 1] = firstSpan[at]! + track.kept;
   });
   const rowOfSpan = new Int32Array(start.length);

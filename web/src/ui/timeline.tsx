@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useMemo } from "preact/hooks";
 import type { WebDocument } from "../model/document.ts";
+import { findMark, loadMarks, type Marks } from "../model/marks.ts";
 import { countText } from "../model/numbers.ts";
 import { loadSpans, type Spans } from "../model/spans.ts";
 import { Failure } from "./failure.tsx";
-import { usePage } from "./page_context.ts";
+import { MarkDetails } from "./mark_details.tsx";
+import { useAddress, usePage } from "./page_context.ts";
 import { SelectionTable } from "./selection_table.tsx";
 import { SpanDetails } from "./span_details.tsx";
 import { TimelineView } from "./timeline_view.tsx";
@@ -21,12 +23,15 @@ export function timelineEmpty(document: WebDocument): string {
 export function Timeline() {
   const { document } = usePage();
   const { data: spans, failure } = useLoaded(() => loadSpans(document), [document]);
-  if (failure !== "") return <Failure message={failure} />;
-  return spans === null ? null : <LoadedTimeline spans={spans} />;
+  const { data: marks, failure: marksFailure } = useLoaded(() => loadMarks(document), [document]);
+  if (failure !== "" || marksFailure !== "") return <Failure message={failure || marksFailure} />;
+  return spans === null || marks === null ? null : <LoadedTimeline spans={spans} marks={marks} />;
 }
 
-function LoadedTimeline({ spans }: { spans: Spans }) {
+function LoadedTimeline({ spans, marks }: { spans: Spans; marks: Marks }) {
   const { document } = usePage();
+  const key = useAddress((state) => state.mark);
+  const mark = useMemo(() => (key === null ? -1 : findMark(marks, key)), [marks, key]);
   const timeline = useTimeline(spans);
   const left = document.timeline.folded.spans;
   const buttons = useMemo(
@@ -55,14 +60,36 @@ function LoadedTimeline({ spans }: { spans: Spans }) {
             Grey bars stand for <span data-value={left}>{countText(left)}</span> short spans that are left out of this page.
           </p>
         )}
+        <LeftOutMarks marks={marks} />
       </div>
-      <TimelineView spans={spans} timeline={timeline} />
+      <TimelineView spans={spans} marks={marks} mark={mark} timeline={timeline} />
       <p id="timeline-keys" class="hint">
         w s zoom, a d pan, 0 all, f selection, . , along the track, ↑ ↓ to parent and child, r selects the range of the span, Escape clears. Ctrl+wheel zooms, dragging pans,
         Shift+drag selects.
       </p>
-      <SpanDetails spans={spans} span={timeline.selected} flows={timeline.flows} />
+      {mark >= 0 && timeline.selected < 0 ? <MarkDetails marks={marks} mark={mark} /> : <SpanDetails spans={spans} span={timeline.selected} flows={timeline.flows} />}
       {timeline.selection !== null && <SelectionTable spans={spans} range={timeline.selection} />}
     </div>
+  );
+}
+
+// Ranges and points that the picture lacks.
+function LeftOutMarks({ marks }: { marks: Marks }) {
+  const parts = [
+    [marks.foldedRanges, "asynchronous ranges are grey bars"],
+    [marks.foldedPoints, "points in time are grey bars"],
+    [marks.leftOut, "ranges and points belong to no track of this page"],
+  ] as const;
+  return (
+    <>
+      {parts.map(
+        ([count, text]) =>
+          count > 0 && (
+            <p key={text} class="hint">
+              <span data-value={count}>{countText(count)}</span> {text}.
+            </p>
+          ),
+      )}
+    </>
   );
 }

@@ -5,8 +5,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { drawTimeline } from "../draw/timeline_canvas.ts";
+import { kPointReach, markAt, markRowsOf } from "../layout/marks_layout.ts";
 import { kCounter, kGap, kRow, kScale, panRange, placeCounters, placeTracks, spanAt, valueAt } from "../layout/timeline_layout.ts";
 import type { Range } from "../model/address.ts";
+import { type Marks, markKey } from "../model/marks.ts";
 import { matchingNames } from "../model/matches.ts";
 import { format, visibleText } from "../model/numbers.ts";
 import { type Spans, trackOf } from "../model/spans.ts";
@@ -27,8 +29,9 @@ interface Drag {
   hasMoved: boolean;
 }
 
-export function TimelineView({ spans, timeline }: { spans: Spans; timeline: TimelineState }) {
-  const { document, origin } = usePage();
+export function TimelineView(props: { spans: Spans; marks: Marks; mark: number; timeline: TimelineState }) {
+  const { spans, marks, mark, timeline } = props;
+  const { document, origin, store } = usePage();
   const query = useAddress((state) => state.query);
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -38,7 +41,8 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
   const view = useView(box, canvas);
   const colours = useColours();
   const [hovered, setHovered] = useState(-1);
-  const places = useMemo(() => placeTracks(spans), [spans]);
+  const [hoveredMark, setHoveredMark] = useState(-1);
+  const places = useMemo(() => placeTracks(spans, markRowsOf(marks)), [spans, marks]);
   const below = places.length === 0 ? 0 : places[places.length - 1]!.top + places[places.length - 1]!.height;
   const counters = useMemo(() => placeCounters(spans, below), [spans, below]);
   const total = below + counters.length * kCounter;
@@ -66,10 +70,10 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
     const frame = requestAnimationFrame(() => {
       if (canvas.current === null) return;
       const flows = timeline.flows.map((flow) => [flow.from, flow.to] as const);
-      drawTimeline(canvas.current, { spans, strings: document.strings, places, counters, colours, range, selection: timeline.selection, selected, hovered, matches, flows, ...view });
+      drawTimeline(canvas.current, { spans, strings: document.strings, places, counters, colours, range, selection: timeline.selection, selected, hovered, marks, chosen: selected < 0 ? mark : -1, hoveredMark, matches, flows, ...view });
     });
     return () => cancelAnimationFrame(frame);
-  }, [spans, places, counters, colours, timeline, hovered, matches, view]);
+  }, [spans, marks, mark, places, counters, colours, timeline, hovered, hoveredMark, matches, view]);
 
   // The row of the selected span comes into view.
   useEffect(() => {
@@ -83,12 +87,16 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
     const left = canvas.current!.getBoundingClientRect().left;
     return range.start + ((event.clientX - left) / Math.max(1, view.width)) * (range.end - range.start);
   };
-  const spanUnder = (event: MouseEvent) => {
+  // The span and the mark under the pointer, at most one of them; -1: none.
+  const under = (event: MouseEvent): [number, number] => {
     const y = event.clientY - canvas.current!.getBoundingClientRect().top + view.scrollTop - kScale;
     const place = places.find((each) => y >= each.top && y < each.top + each.height - kGap);
-    if (place === undefined || y - view.scrollTop < 0) return -1;
-    const reach = (kReach / Math.max(1, view.width)) * (range.end - range.start);
-    return spanAt(spans, spans.firstRow[place.track]! + Math.floor((y - place.top) / kRow), timeAt(event), reach);
+    if (place === undefined || y - view.scrollTop < 0) return [-1, -1];
+    const pixel = (range.end - range.start) / Math.max(1, view.width);
+    const row = spans.firstRow[place.track]! + Math.floor((y - place.top) / kRow);
+    const below = row - spans.firstRow[place.track + 1]!;
+    if (below < 0) return [spanAt(spans, row, timeAt(event), kReach * pixel), -1];
+    return [-1, markAt(marks, marks.firstRow[place.track]! + below, timeAt(event), kPointReach * pixel)];
   };
   const onPointerDown = (event: PointerEvent) => {
     if (event.button !== 0) return;
@@ -98,7 +106,9 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
   const onPointerMove = (event: PointerEvent) => {
     const active = drag.current;
     if (active === null) {
-      setHovered(spanUnder(event));
+      const [span, pointedMark] = under(event);
+      setHovered(span);
+      setHoveredMark(pointedMark);
       setPointed(timeAt(event));
       return;
     }
@@ -116,13 +126,17 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
   const onPointerUp = (event: PointerEvent) => {
     const active = drag.current;
     drag.current = null;
-    if (active !== null && !active.hasMoved) timeline.select(spanUnder(event));
+    if (active === null || active.hasMoved) return;
+    const [span, pressedMark] = under(event);
+    if (pressedMark >= 0) store.set({ span: null, mark: markKey(marks, pressedMark) });
+    else timeline.select(span);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.altKey || event.metaKey || !timeline.press(event.key)) return;
     event.preventDefault();
   };
 
+  const shownMark = hoveredMark >= 0 ? hoveredMark : selected < 0 ? mark : -1;
   const shown = hovered >= 0 ? hovered : selected;
   return (
     <>
@@ -165,17 +179,18 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
           >
             <canvas
               ref={canvas}
-              class={hovered >= 0 ? "over" : ""}
+              class={hovered >= 0 || hoveredMark >= 0 ? "over" : ""}
               onPointerDown={onPointerDown}
               onPointerMove={onPointerMove}
               onPointerUp={onPointerUp}
-              onPointerLeave={() => setHovered(-1)}
+              onPointerLeave={() => (setHovered(-1), setHoveredMark(-1))}
             />
           </div>
         </div>
       </div>
       <p class="under-pointer" aria-hidden="true">
-        {shown >= 0 && `${visibleText(document.strings[spans.name[shown]!] ?? "")} · ${format(spans.duration[shown]!, "time").text}`}
+        {shownMark >= 0 && hovered < 0 && visibleText(document.strings[marks.name[shownMark]!] ?? "")}
+        {shown >= 0 && hoveredMark < 0 && `${visibleText(document.strings[spans.name[shown]!] ?? "")} · ${format(spans.duration[shown]!, "time").text}`}
       </p>
     </>
   );
