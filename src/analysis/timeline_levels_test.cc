@@ -64,8 +64,9 @@ void ExpectEverySpanIsThere(const Trace& trace, const TimelineLevels& levels) {
   EXPECT_EQ(folded, levels.folded_spans);
   for (uint32_t span = 0; span < trace.spans().size(); ++span) {
     if (std::binary_search(levels.kept.begin(), levels.kept.end(), span)) continue;
-    if (std::binary_search(levels.tracks.begin(), levels.tracks.end(), Row(trace.spans().track[span])))
+    if (std::binary_search(levels.tracks.begin(), levels.tracks.end(), Row(trace.spans().track[span]))) {
       EXPECT_LE(trace.spans().duration[span].ns, levels.longest_folded_ns);
+    }
   }
   for (const uint32_t track : levels.tracks)
     EXPECT_EQ(of_track[track], trace.tracks().span_count[track]);

@@ -50,6 +50,7 @@ std::span<const ResultDescription* const> ResultDescriptions() {
       &MergeResult(),
       &PageWorkResult(),
       &PageModuleResult(),
+      &PageLeakResult(),
       &PageProblemResult(),
   };
   return results;

@@ -39,8 +39,9 @@ std::vector<bool> HeaviestNodes(const Tree& tree, size_t most) {
   std::nth_element(falling.begin(), falling.begin() + static_cast<ptrdiff_t>(most - 1), falling.end(),
                    std::greater<>());
   const int64_t least = falling[most - 1];
-  auto of_least = static_cast<ptrdiff_t>(most) - std::count_if(tree.nodes.begin(), tree.nodes.end(),
-                                                               [&](const auto& node) { return WeightOf(node) > least; });
+  auto of_least =
+      static_cast<ptrdiff_t>(most) -
+      std::count_if(tree.nodes.begin(), tree.nodes.end(), [&](const auto& node) { return WeightOf(node) > least; });
   for (size_t i = 0; i < tree.nodes.size(); ++i) {
     const int64_t weight = WeightOf(tree.nodes[i]);
     is_kept[i] = weight > least || (weight == least && of_least-- > 0);

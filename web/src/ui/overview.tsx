@@ -70,7 +70,7 @@ function TraceCard() {
           <Figure value={parseExact(document.spans)} unit="number" />
         </Pair>
         <Pair name="Tracks">
-          <Figure value={document.timeline.tracks.length + document.timeline.left_out_tracks} unit="number" />
+          <Figure value={document.timeline.tracks.length + (document.timeline.left_out_tracks ?? 0)} unit="number" />
         </Pair>
         <Pair name={document.files.length === 1 ? "File" : "Files"}>
           <span class="file">{document.files.map(visibleText).join(", ")}</span>
