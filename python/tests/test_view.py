@@ -254,7 +254,11 @@ def test_answers(server):
     window = server.post("/api/spans", file=0, range=[base, base + 100], width=1000)[1]
     assert window["timeline"]["kept"]["row"]["n"] == 3 and window["timeline"]["folded"]["spans"] == 0
     tracks = json.loads(server.ask(target="/api/tracks?file=0")[2])["tracks"]
-    listed = {key: value for key, value in document["timeline"]["tracks"][0].items() if key not in ("kept", "async")}
+    listed = {
+        key: value
+        for key, value in document["timeline"]["tracks"][0].items()
+        if key not in ("kept", "async", "mark_rows")
+    }
     assert tracks == [listed] and (listed["id"], listed["track"], listed["rows"]) == ("1/2", 0, 2)
     details = json.loads(server.ask(target="/api/span?file=0&row=1")[2])
     assert (details["depth"], details["arguments"], details["flows"]) == (1, {}, [])

@@ -30,13 +30,18 @@ std::vector<int64_t> StepNumbers(const Trace& trace) {
 }  // namespace
 
 std::vector<ListedThread> ListThreads(const Trace& trace) {
+  std::vector<ListedThread> threads = ListTracks(trace);
+  std::erase_if(threads, [](const ListedThread& thread) { return thread.spans == 0; });
+  return threads;
+}
+
+std::vector<ListedThread> ListTracks(const Trace& trace) {
   const TrackColumns& tracks = trace.tracks();
   const SpanColumns& spans = trace.spans();
   const std::vector<std::string> labels = LabelTracks(trace), processes = LabelProcesses(trace);
   std::vector<ListedThread> threads;
   for (uint32_t track = 0; track < tracks.size(); ++track) {
     const uint32_t first = tracks.first_span[track], end = first + tracks.span_count[track];
-    if (first == end) continue;
     ListedThread& thread = threads.emplace_back();
     thread.name = labels[track];
     thread.tid = NumberOrText(trace, tracks.tid[track], tracks.tid_text[track]);
@@ -48,6 +53,7 @@ std::vector<ListedThread> ListThreads(const Trace& trace) {
     thread.device = tracks.device[track];
     thread.kind = tracks.kind[track];
     thread.spans = end - first;
+    if (first == end) continue;
     thread.start_ns = INT64_MAX, thread.end_ns = INT64_MIN;
     for (uint32_t row = first; row < end; ++row) {
       thread.start_ns = std::min(thread.start_ns, spans.start[row].ns);

@@ -23,6 +23,9 @@ class MemoryBlocks {
   // True if the first `events` events of `rows` include no free of it. REQUIRES: i < events.
   bool IsLiveAfter(uint32_t i, size_t events) const { return ends_[i] >= events; }
 
+  // The event that frees it; kNever: none does.
+  uint32_t EndOf(uint32_t i) const { return ends_[i]; }
+
   // The newest kept allocation of each address that has one; older ones follow by OlderKept.
   const std::vector<uint32_t>& newest_kept() const { return newest_kept_; }
   // The kept allocation of the same address before this one; kNever: none. REQUIRES: i is kept.

@@ -13,7 +13,7 @@
 #include <map>
 #include <utility>
 
-#include "analysis/steps_of_ranks.h"
+#include "analysis/memory_events.h"
 #include "base/saturating.h"
 #include "opscope/torch/memory_timeline.h"
 
@@ -27,23 +27,6 @@ void AddPoint(int64_t time_ns, int64_t bytes, MemoryCurve* curve) {
     curve->times_ns.push_back(time_ns);
     curve->bytes.push_back(bytes);
   }
-}
-
-std::map<MemoryPlace, std::vector<uint32_t>> AllocationsByPlace(const Trace& trace) {
-  const AllocationColumns& allocations = trace.allocations();
-  std::vector<int32_t> rank_of_track;
-  for (uint32_t track = 0; track < trace.tracks().size(); ++track)
-    rank_of_track.push_back(RankOfTrack(trace, TrackId{track}));
-  std::map<MemoryPlace, std::vector<uint32_t>> rows;
-  for (uint32_t row = 0; row < allocations.size(); ++row) {
-    const uint32_t track = Row(allocations.track[row]);
-    const int32_t rank = track < rank_of_track.size() ? rank_of_track[track] : -1;
-    rows[{rank, allocations.device_type[row], allocations.device[row]}].push_back(row);
-  }
-  for (auto& [place, of_place] : rows)
-    std::stable_sort(of_place.begin(), of_place.end(),
-                     [&](uint32_t a, uint32_t b) { return allocations.time[a] < allocations.time[b]; });
-  return rows;
 }
 
 MemoryCurve LevelOf(const Trace& trace, const MemoryPlace& place, const std::vector<uint32_t>& rows) {
@@ -101,18 +84,21 @@ CategoryCurves CategoriesOf(const MemoryTimeline& timeline, const MemoryPlace& p
 }  // namespace
 
 std::vector<MemoryCurve> MeasureMemoryCurves(const Trace& trace) {
+  return MeasureMemoryCurves(trace, trace.allocations().size() == 0 ? MemoryTimeline() : BuildMemoryTimeline(trace));
+}
+
+std::vector<MemoryCurve> MeasureMemoryCurves(const Trace& trace, const MemoryTimeline& timeline) {
   std::vector<MemoryCurve> curves;
-  const std::map<MemoryPlace, std::vector<uint32_t>> rows = AllocationsByPlace(trace);
+  const std::map<MemoryPlace, std::vector<uint32_t>> rows = MemoryEventsByPlace(trace);
   if (rows.empty()) return curves;
   std::map<std::pair<int32_t, int32_t>, size_t> ranks_of_device;
   for (const auto& [place, of_place] : rows)
     ++ranks_of_device[{place.device_type, place.device}];
   const bool is_shared = std::any_of(ranks_of_device.begin(), ranks_of_device.end(),
                                      [](const auto& of_device) { return of_device.second > 1; });
-  const MemoryTimeline timeline = is_shared ? MemoryTimeline() : BuildMemoryTimeline(trace);
   for (const auto& [place, of_place] : rows) {
     curves.push_back(LevelOf(trace, place, of_place));
-    if (!timeline.has_operators) continue;
+    if (is_shared || !timeline.has_operators) continue;
     for (MemoryCurve& curve : CategoriesOf(timeline, place)) {
       const auto holds = [](int64_t bytes) { return bytes != 0; };
       if (std::any_of(curve.bytes.begin(), curve.bytes.end(), holds)) curves.push_back(std::move(curve));

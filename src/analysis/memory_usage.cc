@@ -16,57 +16,13 @@
 
 #include "analysis/allocation_spans.h"
 #include "analysis/memory_blocks.h"
+#include "analysis/memory_events.h"
 #include "analysis/range_maximum.h"
 #include "analysis/steps_of_ranks.h"
 #include "base/saturating.h"
 
 namespace opscope {
 namespace {
-
-using Events = std::vector<uint32_t>;  // rows of `allocations`
-
-// Finds the events of a device. The events of a few devices alternate, so remembering recent devices saves most
-// searches.
-class EventsOfPlaces {
- public:
-  Events* Of(const MemoryPlace& place) {
-    const uint32_t mixed = static_cast<uint32_t>(place.rank) * 37 + static_cast<uint32_t>(place.device_type) * 7 +
-                           static_cast<uint32_t>(place.device);
-    Recent& recent = recent_[mixed % std::size(recent_)];
-    if (recent.events == nullptr || recent.place != place) recent = {place, &events_[place]};
-    return recent.events;
-  }
-  std::map<MemoryPlace, Events>& all() { return events_; }
-
- private:
-  struct Recent {
-    MemoryPlace place;
-    Events* events = nullptr;
-  };
-  std::map<MemoryPlace, Events> events_;
-  Recent recent_[64];
-};
-
-// The events of each device in order of time; those of equal time in the order of rows.
-std::map<MemoryPlace, Events> EventsByPlace(const Trace& trace) {
-  const AllocationColumns& allocations = trace.allocations();
-  std::vector<int32_t> rank_of_track;
-  for (uint32_t track = 0; track < trace.tracks().size(); ++track)
-    rank_of_track.push_back(RankOfTrack(trace, TrackId{track}));
-  EventsOfPlaces events;
-  for (uint32_t row = 0; row < allocations.size(); ++row) {
-    const uint32_t track = Row(allocations.track[row]);
-    events
-        .Of({.rank = track < rank_of_track.size() ? rank_of_track[track] : -1,
-             .device_type = allocations.device_type[row],
-             .device = allocations.device[row]})
-        ->push_back(row);
-  }
-  const auto is_before = [&](uint32_t a, uint32_t b) { return allocations.time[a] < allocations.time[b]; };
-  for (auto& [place, rows] : events.all())
-    if (!std::is_sorted(rows.begin(), rows.end(), is_before)) std::stable_sort(rows.begin(), rows.end(), is_before);
-  return std::move(events.all());
-}
 
 struct RankStep {
   int64_t begin = 0, end = 0;  // ns
@@ -107,7 +63,7 @@ class MemoryMeasurement {
   }
 
   MemoryUsage Measure() {
-    for (const auto& [place, rows] : EventsByPlace(trace_))
+    for (const auto& [place, rows] : MemoryEventsByPlace(trace_))
       AddDevice(place, rows);
     return std::move(usage_);
   }

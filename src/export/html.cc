@@ -18,6 +18,7 @@
 #include "export/writers.h"
 #include "opscope/analysis/modules.h"
 #include "opscope/export/output_file.h"
+#include "opscope/torch/memory_timeline.h"
 
 namespace opscope {
 namespace {
@@ -60,6 +61,13 @@ void AddTrees(const Trace& trace, const HtmlExportOptions& options, PageResults*
     }
   }
   std::erase_if(results->trees, [&](const FlameTree& tree) { return !has_values(tree); });
+}
+
+// Curves and blocks come from one timeline of the allocations.
+void AddMemory(const Trace& trace, PageResults* results) {
+  const MemoryTimeline memory = trace.allocations().size() == 0 ? MemoryTimeline() : BuildMemoryTimeline(trace);
+  results->memory_curves = MeasureMemoryCurves(trace, memory);
+  results->memory_map = MapMemory(trace, memory);
 }
 
 // False: no span has the key, which is cheaper to find out than the summary.
@@ -114,7 +122,8 @@ void Compute(const Trace& trace, const HtmlExportOptions& options, std::optional
       [&] { results->steps = MeasureSteps(trace); },
       [&] { results->devices = MeasureDevices(trace); },
       [&] { timeline->emplace(trace); },
-      [&] { results->memory_curves = MeasureMemoryCurves(trace); },
+      [&] { AddMemory(trace, results); },
+      [&] { results->leaks = FindLeakCandidates(trace); },
       [&] { results->quality = JudgeQuality(trace); },
       [&] { results->memory = MeasureMemoryUsage(trace); },
       [&] { results->flows = ListFlows(trace); },

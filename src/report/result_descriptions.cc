@@ -60,6 +60,7 @@ std::span<const ResultDescription* const> ResultDescriptions() {
       &CriticalRankStepResult(),
       &PageWorkResult(),
       &PageModuleResult(),
+      &PageLeakResult(),
       &PageProblemResult(),
   };
   return results;

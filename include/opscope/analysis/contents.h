@@ -14,7 +14,7 @@
 
 namespace opscope {
 
-// One track with spans.
+// One track.
 struct ListedThread {
   // Its name as tables and flame graphs print it.
   std::string name;
@@ -37,6 +37,9 @@ struct ListedThread {
 // Threads, device streams and other tracks with spans, in the order of the trace.
 // O(spans).
 [[nodiscard]] std::vector<ListedThread> ListThreads(const Trace& trace);
+
+// All tracks, also those without spans, whose times are 0: one per row of trace.tracks().
+[[nodiscard]] std::vector<ListedThread> ListTracks(const Trace& trace);
 
 // One step of a training or inference loop.
 struct ListedStep {

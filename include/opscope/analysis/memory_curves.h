@@ -17,6 +17,8 @@
 
 namespace opscope {
 
+struct MemoryTimeline;  // opscope/torch/memory_timeline.h
+
 // One device, or one category of a device.
 struct MemoryCurve {
   MemoryPlace place;
@@ -34,5 +36,7 @@ struct MemoryCurve {
 // that never holds memory has no curve. O(n log n) in allocations, and the cost of
 // BuildMemoryTimeline.
 [[nodiscard]] std::vector<MemoryCurve> MeasureMemoryCurves(const Trace& trace);
+// The same from the trace's BuildMemoryTimeline, for callers that have it.
+[[nodiscard]] std::vector<MemoryCurve> MeasureMemoryCurves(const Trace& trace, const MemoryTimeline& timeline);
 
 }  // namespace opscope

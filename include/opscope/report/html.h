@@ -22,7 +22,9 @@
 #include "opscope/analysis/diff.h"
 #include "opscope/analysis/flame.h"
 #include "opscope/analysis/flame_diff.h"
+#include "opscope/analysis/leak_candidates.h"
 #include "opscope/analysis/memory_curves.h"
+#include "opscope/analysis/memory_map.h"
 #include "opscope/analysis/memory_usage.h"
 #include "opscope/analysis/op_summary.h"
 #include "opscope/analysis/quality.h"
@@ -69,6 +71,8 @@ struct PageResults {
   // With a baseline, which must outlive it: one per metric that has values in a trace.
   std::vector<FlameDiff> tree_diffs;
   std::vector<MemoryCurve> memory_curves;
+  std::vector<MemoryMapDevice> memory_map;
+  std::vector<LeakCandidateRow> leaks;
   std::vector<TimelineFlow> flows;
   // The writer chooses levels of detail by how many bytes they take. The trace must outlive it.
   const TimelineSpans* timeline = nullptr;
@@ -96,6 +100,7 @@ struct PageOptions {
 // The columns of the tables that no other command has.
 [[nodiscard]] const ResultDescription& PageWorkResult();
 [[nodiscard]] const ResultDescription& PageModuleResult();
+[[nodiscard]] const ResultDescription& PageLeakResult();
 [[nodiscard]] const ResultDescription& PageProblemResult();
 
 // The data document "opscope.web/1", of at most max_bytes. It has no "<". Throws std::bad_alloc.

@@ -11,7 +11,6 @@
 #include "base/json_object.h"
 #include "opscope/report/html.h"
 #include "opscope/report/info.h"
-#include "opscope/report/memory.h"
 #include "opscope/report/quality.h"
 #include "opscope/report/steps.h"
 #include "report/html/page_parts.h"
@@ -21,8 +20,8 @@ namespace opscope {
 namespace {
 
 // Parts of 100 of all bytes. What is left is for spans.
-constexpr size_t kTablesShare = 22, kTreesShare = 14, kMemoryShare = 6, kCountersShare = 4, kNamesShare = 6,
-                 kInfoShare = 5;
+constexpr size_t kTablesShare = 22, kTreesShare = 14, kMemoryShare = 5, kBlocksShare = 5, kCountersShare = 4,
+                 kNamesShare = 6, kInfoShare = 5;
 
 size_t EscapedSize(const std::string& json) {
   return json.size() + 5 * static_cast<size_t>(std::count(json.begin(), json.end(), '<'));
@@ -72,7 +71,7 @@ std::string PageOverview(const PageResults& results) {
     const DeviceMemoryRow& device = results.memory.devices[i];
     if (i > 0) out += ',';
     JsonObject peak(&out);
-    peak.Text("device", MemoryDeviceName(device.place));
+    peak.Text("device", PagePlaceName(device.place));
     AppendPageInteger(device.peak_bytes, &peak.Key("bytes"));
     AppendPageInteger(device.peak_ns, &peak.Key("time_ns"));
     peak.Close();
@@ -194,6 +193,9 @@ FixedParts WriteFixedParts(const PageResults& results, size_t max_bytes, PageStr
   AppendPageTrees(results, trees_share, strings, &parts.trees);
   AppendPageTreeDiffs(results, trees_share, strings, &parts.tree_diffs);
   AppendPageMemory(results, share(kMemoryShare), strings, &parts.memory);
+  parts.memory.pop_back();
+  AppendPageBlocks(results, share(kBlocksShare), strings, &parts.memory);
+  parts.memory += '}';
   AppendPageCounters(results, share(kCountersShare), strings, &parts.counters);
   AppendPageNames(results, share(kNamesShare), strings, &parts.counters);
   parts.about = "{\"info\":" + PageInfo(results, share(kInfoShare)) + "}";
@@ -226,7 +228,9 @@ TimelineLimits LimitsFor(size_t spans, size_t bytes) {
                      .max_tracks = std::clamp<size_t>(bytes / 500, 1, 5'000)},
           .argument_bytes = bytes / 2,
           .stack_bytes = bytes / 5,
-          .flows = bytes / 20};
+          .flows = bytes / 20,
+          .ranges = {.max_kept = bytes / 100, .max_blocks = std::clamp<size_t>(bytes / 500, 1, 5'000)},
+          .points = {.max_kept = bytes / 200}};
 }
 
 }  // namespace

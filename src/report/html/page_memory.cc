@@ -65,7 +65,7 @@ void AppendMemoryCurve(const MemoryCurve& curve, size_t most, PageStrings* strin
     bytes.Add(curve.bytes[point]);
   }
   JsonObject object(out);
-  object.Uint("device", strings->Of(MemoryDeviceName(curve.place)));
+  object.Uint("device", strings->Of(PagePlaceName(curve.place)));
   object.Uint("category", strings->Of(curve.category));
   times.AppendJson(&object.Key("times"));
   bytes.AppendJson(&object.Key("bytes"));
@@ -82,7 +82,7 @@ void AppendPeaks(const PageResults& results, size_t most_parts, size_t most_peak
     const DeviceMemoryRow& device = memory.devices[i];
     if (i > 0) *out += ',';
     JsonObject object(out);
-    object.Uint("device", strings->Of(MemoryDeviceName(device.place)));
+    object.Uint("device", strings->Of(PagePlaceName(device.place)));
     AppendPageInteger(device.peak_ns, &object.Key("time_ns"));
     AppendPageInteger(device.peak_bytes, &object.Key("bytes"));
     std::string& parts = object.Key("parts").append("[");
@@ -158,6 +158,11 @@ void AppendCounter(const Trace& trace, const CounterKey& key, const std::vector<
 }
 
 }  // namespace
+
+std::string PagePlaceName(const MemoryPlace& place) {
+  const std::string device = MemoryDeviceName(place);
+  return place.rank < 0 ? device : "rank " + std::to_string(place.rank) + ", " + device;
+}
 
 void AppendPageMemory(const PageResults& results, size_t max_bytes, PageStrings* strings, std::string* out) {
   const size_t begin = out->size();

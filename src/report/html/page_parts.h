@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/json_object.h"
+#include "opscope/analysis/timeline_marks.h"
 #include "opscope/report/html.h"
 #include "report/html/page_strings.h"
 
@@ -26,6 +28,9 @@ void AppendPageTreeDiffs(const PageResults& results, size_t max_bytes, PageStrin
 // The object "memory", curves with fewer points beyond about max_bytes.
 void AppendPageMemory(const PageResults& results, size_t max_bytes, PageStrings* strings, std::string* out);
 
+// The members of the object "memory" about blocks: as many as fit, the largest first.
+void AppendPageBlocks(const PageResults& results, size_t max_bytes, PageStrings* strings, std::string* out);
+
 // The parts of the timeline that do not depend on which spans are kept: the members "counters" and "names".
 void AppendPageCounters(const PageResults& results, size_t max_bytes, PageStrings* strings, std::string* out);
 void AppendPageNames(const PageResults& results, size_t max_bytes, PageStrings* strings, std::string* out);
@@ -36,12 +41,16 @@ struct TimelineLimits {
   // Most bytes of the texts of arguments, and of call stacks.
   size_t argument_bytes = 0, stack_bytes = 0;
   size_t flows = 0;
+  // Asynchronous ranges, and points in time.
+  MarkBudget ranges, points;
 };
-// The members "tracks", "kept", "folded", "arguments", "stacks", "flows" and "left_out".
+// The members "tracks", "kept", "folded", "arguments", "stacks", "flows", "ranges", "instants" and "left_out".
 void AppendPageSpans(const PageResults& results, const TimelineLimits& limits, PageStrings* strings, std::string* out);
 
-// The members "track", its row in trace.tracks(), "id", "title", "group", "kind", "rank" and "spans" of a track.
-void AppendTrackMembers(const Trace& trace, uint32_t track, const ListedThread& listed, JsonObject* object);
+// The members "track", its row in trace.tracks(), "id", "title", "group", "kind", "rank" and "spans" of a track. `id`
+// is its one of DistinctTrackIds.
+void AppendTrackMembers(const Trace& trace, uint32_t track, const ListedThread& listed, const std::string& id,
+                        JsonObject* object);
 
 // The beginning of a text, without a part of a character at its end, and an ellipsis if it is longer than `most`.
 [[nodiscard]] std::string CutText(const std::string& text, size_t most);
@@ -49,11 +58,28 @@ void AppendTrackMembers(const Trace& trace, uint32_t track, const ListedThread& 
 // The title, cut if it is very long.
 [[nodiscard]] std::string PageTitle(const PageResults& results);
 
+struct PageMarks {
+  TimelineMarks ranges, points;
+};
+// The members "ranges" and "instants". `numbers`: by track of the trace its number in the page; UINT32_MAX: it has
+// none.
+void AppendPageMarks(const Trace& trace, const PageMarks& marks, const std::vector<uint32_t>& numbers,
+                     PageStrings* strings, std::string* out);
+
+// By track of ListTracks "PID/TID"; of several with one of these, the second has "#2" at its end, and so on.
+[[nodiscard]] std::vector<std::string> DistinctTrackIds(const std::vector<ListedThread>& tracks);
+
 // An integer; beyond 2^53 a text of digits, because JavaScript reads numbers as doubles.
 void AppendPageInteger(int64_t value, std::string* out);
 
 // The name of a process for people, with its number: "python (1234)".
 [[nodiscard]] std::string ProcessText(const Trace& trace, ProcessId process);
+
+// The name of a device for people, with its rank if it has one: "rank 3, cuda:0".
+[[nodiscard]] std::string PagePlaceName(const MemoryPlace& place);
+
+// The frames of a call stack, a line each, outermost first.
+[[nodiscard]] std::string PageStackText(const Trace& trace, StackId stack);
 
 // Replaces in out, from `begin` on, what must not stand in a script element or a script: "<", U+2028, U+2029. JSON has
 // them in texts only, where an escape stands for them.

@@ -27,6 +27,7 @@ class PageStrings {
   PageStrings(const Trace& trace, size_t max_bytes)
       : trace_(trace), max_bytes_(max_bytes), of_trace_(trace.string_count(), kUnknown) {
     Of(std::string_view());
+    Keep();
   }
 
   uint32_t Of(std::string_view text) {

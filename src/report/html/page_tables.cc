@@ -61,6 +61,36 @@ constexpr ResultField<OpSummaryRow> kPageModuleFields[] = {
      [](const OpSummaryRow& r) { return r.device_total_ns; }},
 };
 
+// The frames in one line: "inner <- outer".
+std::string InnermostFirst(const Trace& trace, StackId stack) {
+  constexpr size_t kMaxFrames = 1000;
+  std::string text;
+  for (size_t i = 0; stack != StackId::kNone && i < kMaxFrames; stack = trace.stacks().caller[Row(stack)], ++i)
+    text.append(i == 0 ? "" : " <- ").append(trace.text(trace.frames().text[Row(trace.stacks().frame[Row(stack)])]));
+  return text;
+}
+
+constexpr ResultField<LeakCandidateRow> kPageLeakFields[] = {
+    {{"rank", "Rank", kNumber, "Rank of the process; -1 if the input does not say it.", kIfKnown},
+     [](const LeakCandidateRow& r) { return r.place.rank; }},
+    {{"device_type", "", kNumber, "torch's `DeviceType` number: 0 is the host, 1 is CUDA."},
+     [](const LeakCandidateRow& r) { return r.place.device_type; }},
+    {{"device", "", kNumber, "Number of the device; -1 if it has none."},
+     [](const LeakCandidateRow& r) { return r.place.device; }},
+    {{"place", "Device", kText, "Its name."}, [](const LeakCandidateRow& r) { return MemoryDeviceName(r.place); }},
+    {{"name", "Name", kText, "The innermost operator, range or call on the thread; `(none)` outside of all."},
+     [](const Trace& trace, const LeakCandidateRow& r) {
+       return r.name == StringId::kNone ? std::string_view("(none)") : trace.text(r.name);
+     }},
+    {{"bytes", "Bytes", kBytes, "Sum of the sizes."}, [](const LeakCandidateRow& r) { return r.bytes; }},
+    {{"allocations", "Allocations", kNumber, "Number of allocations."},
+     [](const LeakCandidateRow& r) { return r.allocations; }},
+    {{"steps", "Steps", kNumber, "Number of steps in which they were made."},
+     [](const LeakCandidateRow& r) { return r.steps; }},
+    {{"stack", "Call stack", kText, "Where the program asked for the memory, innermost frame first; empty if unknown."},
+     [](const Trace& trace, const LeakCandidateRow& r) { return InnermostFirst(trace, r.stack); }},
+};
+
 struct PageProblem {
   size_t row = 0;
 };
@@ -131,7 +161,10 @@ std::vector<PageTable> TablesOf(const PageResults& results) {
   const Trace& trace = *results.trace;
   const std::string no_spans = "The trace has no spans.";
   const auto or_no_spans = [&](const char* why) { return trace.spans().size() == 0 ? no_spans : why; };
-  const std::string no_memory = "No allocations were recorded; that takes profile_memory=True.";
+  const std::string no_memory =
+      trace.tensor_lives().size() > 0
+          ? "The input has tensors with their addresses instead of allocations; the blocks above show them."
+          : "No allocations were recorded; that takes profile_memory=True.";
   std::vector<PageTable> tables;
   tables.push_back(
       {"steps", StepTimesTable(trace, results.steps), "The trace has no steps.", RangesOfSteps(results.steps), 2});
@@ -167,6 +200,13 @@ std::vector<PageTable> TablesOf(const PageResults& results) {
        2});
   tables.push_back({"memory_devices", MemoryDeviceTable(trace, results.memory), no_memory});
   tables.push_back({"memory_rows", MemoryTable(trace, results.memory), no_memory, {}, 2});
+  tables.push_back({"leaks",
+                    MakeResultTable<LeakCandidateRow>(PageLeakResult(), kPageLeakFields, trace, results.leaks),
+                    trace.allocations().size() == 0
+                        ? no_memory
+                        : "Every allocation that was made after the first step and whose address is known was freed.",
+                    {},
+                    2});
   if (results.diff) tables.push_back({"compare", DiffTable(*results.diff), "Neither trace has spans.", {}, 4});
   tables.push_back({"problems", ProblemTable(trace), "The input has no problems."});
   return tables;
@@ -220,6 +260,15 @@ const ResultDescription& PageWorkResult() {
 const ResultDescription& PageModuleResult() {
   static const ResultDescription description =
       DescribeResult<OpSummaryRow>("report", "modules", "All calls of modules that have one name.", kPageModuleFields);
+  return description;
+}
+
+const ResultDescription& PageLeakResult() {
+  static const ResultDescription description = DescribeResult<LeakCandidateRow>(
+      "report", "leaks",
+      "Allocations that were made after the first step and never freed, of one device, "
+      "operator and call stack.",
+      kPageLeakFields);
   return description;
 }
 

@@ -26,6 +26,7 @@ class SpansWriter {
         trace_(*results.trace),
         limits_(limits),
         levels_(results.timeline->Choose(limits.levels)),
+        marks_{ChooseAsyncRanges(trace_, limits.ranges), ChooseInstants(trace_, limits.points)},
         strings_(strings),
         out_(out) {}
 
@@ -47,6 +48,7 @@ class SpansWriter {
     arguments.AppendJson(&JsonMemberWriter(out_).Key("arguments"));
     AppendObject("stacks", stacks, {"left_out", stacks_left_out_});
     AppendObject("flows", flows, {"left_out", results_.flows.size() - flow_kind_.size()});
+    AppendPageMarks(trace_, marks_, numbers_, strings_, out_);
     JsonMemberWriter(out_)
         .Uint("left_out_tracks", levels_.left_out_tracks)
         .Uint("left_out_spans", levels_.left_out_spans);
@@ -64,27 +66,41 @@ class SpansWriter {
     object.Close();
   }
 
+  // Tracks with spans in the order of the trace, and behind them those that have only ranges or points.
   void AppendTracks() {
     const TrackColumns& tracks = trace_.tracks();
-    const std::vector<ListedThread> threads = ListThreads(trace_);
+    const std::vector<ListedThread> listed = ListTracks(trace_);
+    const std::vector<std::string> ids = DistinctTrackIds(listed);
+    numbers_.assign(tracks.size(), UINT32_MAX);
+    uint32_t count = 0;
     JsonMemberWriter(out_).Key("tracks").append("[");
-    size_t thread = 0, kept = 0, next = 0;
-    for (uint32_t track = 0; track < tracks.size(); ++track) {
-      if (tracks.span_count[track] == 0) continue;
-      const ListedThread& listed = threads[thread++];
-      if (next == levels_.tracks.size() || levels_.tracks[next] != track) continue;
-      if (next++ > 0) *out_ += ",\n";
+    // `kept`: positions of its kept spans.
+    const auto append = [&](uint32_t track, std::pair<size_t, size_t> kept) {
+      if (count > 0) *out_ += ",\n";
+      numbers_[track] = count++;
+      JsonObject object(out_);
+      AppendTrackMembers(trace_, track, listed[track], ids[track], &object);
+      object.Uint("kept", kept.second - kept.first).Uint("async", AsyncOf(kept.first, kept.second));
+      object.Uint("rows", RowsOf(track, kept.first, kept.second)).Uint("mark_rows", MarkRowsOf(track));
+      object.Close();
+    };
+    size_t kept = 0;
+    for (const uint32_t track : levels_.tracks) {
       const size_t first = kept, end = size_t{tracks.first_span[track]} + tracks.span_count[track];
       while (kept < levels_.kept.size() && levels_.kept[kept] < end)
         ++kept;
-      JsonObject object(out_);
-      AppendTrackMembers(trace_, track, listed, &object);
-      object.Uint("kept", kept - first).Uint("async", AsyncOf(first, kept));
-      object.Uint("rows", RowsOf(track, first, kept));
-      object.Close();
+      append(track, {first, kept});
+    }
+    size_t room = limits_.levels.max_tracks;
+    for (uint32_t track = 0; track < tracks.size() && room > 0; ++track) {
+      if (MarkRowsOf(track) == 0 || tracks.span_count[track] > 0) continue;
+      append(track, {kept, kept});
+      --room;
     }
     *out_ += ']';
   }
+
+  uint32_t MarkRowsOf(uint32_t track) const { return marks_.ranges.lines[track] + marks_.points.lines[track]; }
 
   // Asynchronous ones among the kept spans [first, end) of a track: the last ones.
   size_t AsyncOf(size_t first, size_t end) const {
@@ -148,18 +164,6 @@ class SpansWriter {
     return order;
   }
 
-  // Frames outermost first, a line each.
-  std::string StackText(StackId stack) const {
-    std::vector<StringId> frames;
-    constexpr size_t kMaxFrames = 1000;
-    for (; stack != StackId::kNone && frames.size() < kMaxFrames; stack = trace_.stacks().caller[Row(stack)])
-      frames.push_back(trace_.frames().text[Row(trace_.stacks().frame[Row(stack)])]);
-    std::string text;
-    for (size_t i = frames.size(); i-- > 0;)
-      text.append(trace_.text(frames[i])).append(i == 0 ? "" : "\n");
-    return text;
-  }
-
   ColumnsByKey CollectStacks() {
     const ColumnsByKey columns = {{"span", &stack_span_}, {"stack", &stack_}};
     if (trace_.stacks().size() == 0) return columns;
@@ -174,7 +178,7 @@ class SpansWriter {
         ++stacks_left_out_;
         continue;
       }
-      if (found == numbers.end()) found = numbers.emplace(Row(id), strings_->Of(StackText(id))).first;
+      if (found == numbers.end()) found = numbers.emplace(Row(id), strings_->Of(PageStackText(trace_, id))).first;
       rows.emplace_back(kept, found->second);
     }
     std::sort(rows.begin(), rows.end());
@@ -208,6 +212,8 @@ class SpansWriter {
   const Trace& trace_;
   const TimelineLimits& limits_;
   const TimelineLevels levels_;
+  const PageMarks marks_;
+  std::vector<uint32_t> numbers_;  // by track: its number in the page; UINT32_MAX: it is left out
   PageStrings* strings_;
   std::string* out_;
   size_t block_ = 0;  // the next of levels_.folded
@@ -224,6 +230,17 @@ struct NameCount {
 };
 
 }  // namespace
+
+std::string PageStackText(const Trace& trace, StackId stack) {
+  std::vector<StringId> frames;
+  constexpr size_t kMaxFrames = 1000;
+  for (; stack != StackId::kNone && frames.size() < kMaxFrames; stack = trace.stacks().caller[Row(stack)])
+    frames.push_back(trace.frames().text[Row(trace.stacks().frame[Row(stack)])]);
+  std::string text;
+  for (size_t i = frames.size(); i-- > 0;)
+    text.append(trace.text(frames[i])).append(i == 0 ? "" : "\n");
+  return text;
+}
 
 void AppendPageSpans(const PageResults& results, const TimelineLimits& limits, PageStrings* strings, std::string* out) {
   SpansWriter(results, limits, strings, out).Write();

@@ -27,26 +27,29 @@ std::string CutTrackText(std::string text) {
 
 }  // namespace
 
-void AppendTrackMembers(const Trace& trace, uint32_t track, const ListedThread& listed, JsonObject* object) {
+void AppendTrackMembers(const Trace& trace, uint32_t track, const ListedThread& listed, const std::string& id,
+                        JsonObject* object) {
   const ProcessId process = trace.tracks().process[track];
-  object->Uint("track", track).Text("id", CutTrackText(listed.pid + "/" + listed.tid));
+  object->Uint("track", track).Text("id", CutTrackText(id));
   object->Text("title", CutTrackText(listed.name));
   object->Text("group", process == ProcessId::kNone ? std::string() : CutTrackText(ProcessText(trace, process)));
   object->Text("kind", TrackKindText(listed.kind)).Int("rank", listed.rank).Uint("spans", listed.spans);
 }
 
 std::string TimelineTracksJson(const Trace& trace, const TimelineSpans& spans) {
-  const std::vector<ListedThread> threads = ListThreads(trace);
+  const std::vector<ListedThread> listed = ListTracks(trace);
+  const std::vector<std::string> ids = DistinctTrackIds(listed);
   std::string out;
   JsonObject whole(&out);
   std::string& list = whole.Key("tracks");
   list += '[';
-  size_t thread = 0;
+  bool is_first = true;
   for (uint32_t track = 0; track < trace.tracks().size(); ++track) {
     if (trace.tracks().span_count[track] == 0) continue;
-    if (thread > 0) list += ',';
+    if (!is_first) list += ',';
+    is_first = false;
     JsonObject object(&list);
-    AppendTrackMembers(trace, track, threads[thread++], &object);
+    AppendTrackMembers(trace, track, listed[track], ids[track], &object);
     object.Uint("rows", spans.RowsOf(track));
     object.Close();
   }

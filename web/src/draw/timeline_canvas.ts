@@ -8,11 +8,13 @@ import { type CounterPlace, counterShape, forVisible, kCounter, kGap, kRow, kSca
 import type { Range } from "../model/address.ts";
 import { timeText } from "../model/numbers.ts";
 import { hueOf } from "../model/palette.ts";
+import type { Marks } from "../model/marks.ts";
 import type { FoundSpan } from "../model/span_source.ts";
 import type { Spans } from "../model/spans.ts";
 import type { Piece } from "../model/window_cache.ts";
 import { beginPicture } from "./canvas.ts";
 import type { Colours } from "./colours.ts";
+import { drawMarks } from "./marks_canvas.ts";
 import { labelsOf, NameLabels } from "./name_labels.ts";
 
 // Narrower spans have no text.
@@ -29,6 +31,10 @@ export interface TimelinePicture {
   selection: Range | null;
   selected: FoundSpan | null;
   hovered: FoundSpan | null;
+  // Ranges and points below the spans, and which of them is selected and hovered; -1: none.
+  marks: Marks;
+  chosen: number;
+  hoveredMark: number;
   // By name, of the search; null: there is none.
   matches: (spans: Spans) => Uint8Array | null;
   flows: readonly (readonly [FoundSpan, FoundSpan])[];
@@ -59,6 +65,8 @@ export function drawTimeline(canvas: HTMLCanvasElement, picture: TimelinePicture
       drawTrack(context, picture, layer.spans, place, top);
       context.restore();
     }
+    const { firstRow } = picture.spans;
+    drawMarks(context, picture, place.track, top + (firstRow[place.track + 1]! - firstRow[place.track]!) * kRow);
   }
   if (picture.hovered !== null) drawMarked(context, picture, picture.hovered, false);
   if (picture.selected !== null) drawMarked(context, picture, picture.selected, true);

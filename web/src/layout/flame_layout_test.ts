@@ -33,7 +33,7 @@ describe("layoutFlame", () => {
         expect(byNode.size).toBe(shown);
       }
     }
-  });
+  }, 30_000);
 
   it("orders a left-heavy graph by falling width", () => {
     const tree = randomTree(5, 200);

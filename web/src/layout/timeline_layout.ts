@@ -21,10 +21,11 @@ export interface TrackPlace {
   height: number;
 }
 
-export function placeTracks(spans: Spans): TrackPlace[] {
+// `markRows`: by track the number of lines below its spans, for ranges and points.
+export function placeTracks(spans: Spans, markRows?: Int32Array): TrackPlace[] {
   let top = 0;
   return spans.tracks.map((_, track) => {
-    const height = (spans.firstRow[track + 1]! - spans.firstRow[track]!) * kRow + kGap;
+    const height = (spans.firstRow[track + 1]! - spans.firstRow[track]! + (markRows?.[track] ?? 0)) * kRow + kGap;
     top += height;
     return { track, top: top - height, height };
   });

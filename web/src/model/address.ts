@@ -50,6 +50,8 @@ export interface PageState {
   // The selection; null: none.
   selection: Range | null;
   span: SpanKey | null;
+  // The selected asynchronous range or point in time: the first one with this key.
+  mark: SpanKey | null;
   // Text of Search.
   query: string;
   // Text of "Filter operators".
@@ -66,6 +68,7 @@ export const kFirstState: PageState = {
   range: null,
   selection: null,
   span: null,
+  mark: null,
   query: "",
   filter: "",
   sort: null,
@@ -94,6 +97,9 @@ export function parseFragment(fragment: string, origin: Origin, tabs: readonly T
       case "span":
         state.span = parseSpan(value, origin) ?? state.span;
         break;
+      case "mark":
+        state.mark = parseSpan(value, origin) ?? state.mark;
+        break;
       case "q":
         state.query = value;
         break;
@@ -120,10 +126,8 @@ export function formatFragment(state: PageState, origin: Origin): string {
   const add = (key: string, value: string) => parts.push(`${key}=${encode(value)}`);
   if (state.range !== null) add("range", formatRange(state.range, origin));
   if (state.selection !== null) add("sel", formatRange(state.selection, origin));
-  if (state.span !== null) {
-    const { track, start, duration } = state.span;
-    add("span", `${track}@${origin.exact(start)}+${BigInt(Math.round(duration))}`);
-  }
+  if (state.span !== null) add("span", formatSpan(state.span, origin));
+  if (state.mark !== null) add("mark", formatSpan(state.mark, origin));
   if (state.query !== "") add("q", state.query);
   if (state.filter !== "") add("filter", state.filter);
   if (state.sort !== null) add("sort", `${state.sort.key}:${state.sort.falling ? "desc" : "asc"}`);
@@ -154,6 +158,10 @@ function parseRange(text: string, origin: Origin): Range | null {
   if (match === null) return null;
   const range = { start: origin.relative(match[1]!), end: origin.relative(match[2]!) };
   return range.start < range.end ? range : null;
+}
+
+function formatSpan({ track, start, duration }: SpanKey, origin: Origin): string {
+  return `${track}@${origin.exact(start)}+${BigInt(Math.round(duration))}`;
 }
 
 function parseSpan(text: string, origin: Origin): SpanKey | null {

@@ -56,6 +56,7 @@ export type TableName =
   | "modules"
   | "memory_devices"
   | "memory_rows"
+  | "leaks"
   | "compare"
   | "problems";
 
@@ -88,6 +89,8 @@ export interface TrackData {
   async?: number;
   // Greatest depth + 1 among kept spans and folded blocks.
   rows: number;
+  // Lines below them, of asynchronous ranges and points in time.
+  mark_rows: number;
 }
 
 export interface SpanColumns {
@@ -107,6 +110,25 @@ export interface CounterData {
   unit: "bytes" | "number";
   times: PackedColumn;
   values: number[];
+}
+
+// Asynchronous ranges, or points in time.
+export interface MarksData {
+  // Index into `tracks`; line below the rows of the track.
+  track: PackedColumn;
+  depth: PackedColumn;
+  start: PackedColumn;
+  duration: PackedColumn;
+  // Indices into `strings`.
+  name: PackedColumn;
+  category: PackedColumn;
+  // Id of a range, scope of a point.
+  detail: PackedColumn;
+  // A JSON object, or "".
+  arguments: PackedColumn;
+  // `count` of all blocks, `counts` of each.
+  folded: { count: number; track: PackedColumn; depth: PackedColumn; start: PackedColumn; duration: PackedColumn; counts: PackedColumn };
+  left_out: number;
 }
 
 export interface TimelineData {
@@ -141,6 +163,10 @@ export interface TimelineData {
   // Spans of tracks that are left out: neither kept nor in blocks.
   left_out_tracks?: number;
   left_out_spans?: number;
+  // Tracks with spans that are left out.
+  left_out_tracks?: number;
+  ranges: MarksData;
+  instants: MarksData;
   counters: CounterData[];
   // Of the whole trace: how many spans have which name.
   // left_out_spans: spans whose names did not fit into the page.
@@ -168,6 +194,27 @@ export interface TreeDiffData extends TreeData {
   base_self: PackedColumn;
 }
 
+// Blocks of memory of one device, by begin.
+export interface BlocksData {
+  device: number;
+  // Lowest address, as digits.
+  base: string;
+  // Less base.
+  address: PackedColumn;
+  bytes: PackedColumn;
+  start: PackedColumn;
+  duration: PackedColumn;
+  // Sum of: 1 never freed, 2 from before the recording.
+  state: PackedColumn;
+  // Indices into `strings`.
+  name: PackedColumn;
+  category: PackedColumn;
+  stack: PackedColumn;
+  left_out: number;
+  left_out_bytes: Integer;
+  without_address: number;
+}
+
 export interface MemoryData {
   // Step functions: `bytes[k]` holds from `times[k]` until `times[k + 1]`.
   curves: { device: number; category: number; times: PackedColumn; bytes: PackedColumn; error_bytes: Integer }[];
@@ -179,6 +226,10 @@ export interface MemoryData {
     parts: [number, number, Integer][];
     other_bytes: Integer;
   }[];
+  // Curves that did not fit.
+  left_out: number;
+  blocks: BlocksData[];
+  blocks_left_out_devices: number;
 }
 
 export type Verdict = "good" | "usable" | "doubtful";

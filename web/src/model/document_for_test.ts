@@ -2,7 +2,7 @@
 // docs/reference/web_data.md without opscope.
 // SPDX-License-Identifier: Apache-2.0
 import { deflateSync } from "node:zlib";
-import type { ColumnDescription, PackedColumn, TableData, TrackData, Unit, WebDocument } from "./document.ts";
+import type { ColumnDescription, MarksData, PackedColumn, TableData, TrackData, Unit, WebDocument } from "./document.ts";
 
 // The reverse of decodeColumn.
 export function packColumn(values: readonly (number | bigint)[], d: 0 | 1 = 0): PackedColumn {
@@ -56,6 +56,19 @@ export function packTable(strings: StringTable, head: readonly string[], rows: r
   return { columns, values, folded: null, why_empty: rows.length === 0 ? "The trace has none of these." : "" };
 }
 
+// Marks from rows of [track, depth, start, duration].
+export function packMarks(rows: readonly (readonly [number, number, number, number])[]): MarksData {
+  const none = packColumn([]);
+  const pick = (at: number) => packColumn(rows.map((row) => row[at]!));
+  const zeros = packColumn(rows.map(() => 0));
+  return {
+    ...{ track: pick(0), depth: pick(1), start: pick(2), duration: pick(3) },
+    ...{ name: zeros, category: zeros, detail: zeros, arguments: zeros },
+    folded: { count: 0, track: none, depth: none, start: none, duration: none, counts: none },
+    left_out: 0,
+  };
+}
+
 export function emptyDocument(): WebDocument {
   const none = packColumn([]);
   const strings = new StringTable();
@@ -85,11 +98,13 @@ export function emptyDocument(): WebDocument {
         left_out: 0,
       },
       flows: { kind: none, from: none, to: none, left_out: 0 },
+      ranges: packMarks([]),
+      instants: packMarks([]),
       counters: [],
       names: { name: none, count: none },
     },
     trees: [],
-    memory: { curves: [], peaks: [] },
+    memory: { curves: [], peaks: [], left_out: 0, blocks: [], blocks_left_out_devices: 0 },
     about: { info: {} },
   };
 }
@@ -150,7 +165,7 @@ export function sampleDocument(options: SampleOptions = {}): WebDocument {
   }
   const total = spans.start.length;
   const track = (id: string, title: string, kind: TrackData["kind"], count: number, rows: number): TrackData => ({
-    track: kind === "thread" ? 0 : 1, id, title, group: "python (1234)", kind, rank: -1, spans: count, kept: count, rows,
+    track: kind === "thread" ? 0 : 1, id, title, group: "python (1234)", kind, rank: -1, spans: count, kept: count, rows, mark_rows: 0,
   });
 
   const operators: Cell[][] = Array.from({ length: options.operators ?? 24 }, (_, i) => {

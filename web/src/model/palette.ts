@@ -11,3 +11,11 @@ export function hueOf(name: string): number {
   for (let i = 0; i < name.length; ++i) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
   return ((hash ^ (hash >>> 15)) >>> 0) % kHues;
 }
+
+const kCategories = ["PARAMETER", "OPTIMIZER_STATE", "INPUT", "TEMPORARY", "ACTIVATION", "GRADIENT", "AUTOGRAD_DETAIL"];
+
+// The colour of a category of memory: there are as many as colours, so each has one of its own.
+export function categoryHue(category: string): number {
+  const at = kCategories.indexOf(category);
+  return at < 0 ? kHues - 1 : at;
+}

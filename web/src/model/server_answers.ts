@@ -2,7 +2,7 @@
 // another kind; TraceServer.ask makes a sentence of that.
 // SPDX-License-Identifier: Apache-2.0
 import { decodeIndices } from "./columns.ts";
-import type { Origin, PackedColumn, SpanColumns, TimelineData, TrackData } from "./document.ts";
+import type { Origin, PackedColumn, SpanColumns, TimelineData, TrackData, WebDocument } from "./document.ts";
 import { parseExact } from "./numbers.ts";
 import type { FlowKind, FoundSpan, Relative, SelectedRange, SpanDetails, SpanLink } from "./span_source.ts";
 import { decodeBlocks, decodeKept, type Spans, spansOn } from "./spans.ts";
@@ -57,7 +57,8 @@ export class ServedTracks {
   }
 }
 
-export function readTracks(answer: unknown): ServedTracks {
+// Those with spans, and behind them those that have only ranges or points in time, which the document knows.
+export function readTracks(answer: unknown, document: WebDocument): ServedTracks {
   const tracks = listOf(membersOf(answer)["tracks"]).map((each): TrackData => {
     const { track, id, title, group, kind, rank, spans, rows } = membersOf(each);
     const kinds = ["thread", "stream", "other"] as const;
@@ -71,9 +72,11 @@ export function readTracks(answer: unknown): ServedTracks {
       spans: integerOf(spans),
       kept: 0,
       rows: integerOf(rows),
+      mark_rows: 0,
     };
   });
-  return new ServedTracks(tracks);
+  const withMarks = document.timeline.tracks.filter((track) => track.spans === 0);
+  return new ServedTracks([...tracks, ...withMarks.map((track) => ({ ...track }))]);
 }
 
 function readSpan(value: unknown, served: ServedTracks, origin: Origin): FoundSpan {

@@ -26,7 +26,7 @@ export function serverSource(document: WebDocument, server: TraceServer, file: s
   const id = Number(file);
   let tracks: Promise<ServedTracks> | undefined;
   const served = () => {
-    tracks ??= server.ask(`/api/tracks?file=${id}`, null, readTracks);
+    tracks ??= server.ask(`/api/tracks?file=${id}`, null, (answer) => readTracks(answer, document));
     tracks.catch(() => (tracks = undefined));
     return tracks;
   };
@@ -56,7 +56,7 @@ export function serverSource(document: WebDocument, server: TraceServer, file: s
   };
   const details = async (key: SpanKey): Promise<ServedSpan | null> => {
     if (key.number !== undefined) return span(`row=${key.number}`);
-    // Merged ranks can have streams with one id.
+    // Ids that are cut because they are very long may be equal.
     for (const { id: name, track } of (await served()).tracks) {
       if (name !== key.track) continue;
       const found = await span(`track=${track}&start=${origin.exact(key.start)}&duration=${BigInt(Math.round(key.duration))}`);

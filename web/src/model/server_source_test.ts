@@ -38,7 +38,7 @@ const kWindow = {
 };
 
 // Answers by path; `asked`: paths and bodies.
-function serve(answers: Record<string, unknown>) {
+function serve(answers: Record<string, unknown>, document = sampleDocument()) {
   const asked: string[] = [];
   vi.stubGlobal("fetch", async (path: string, options: RequestInit) => {
     options.signal?.throwIfAborted();
@@ -47,7 +47,6 @@ function serve(answers: Record<string, unknown>) {
     if (answer === undefined) return new Response('{"error": "There is no such span."}', { status: 404 });
     return new Response(typeof answer === "string" ? answer : JSON.stringify(answer));
   });
-  const document = sampleDocument();
   const server = new TraceServer("secret");
   return { source: serverSource(document, server, "3"), asked, server };
 }
@@ -55,6 +54,17 @@ function serve(answers: Record<string, unknown>) {
 const signal = new AbortController().signal;
 
 describe("serverSource", () => {
+  it("has the document's tracks of ranges and points behind the tracks with spans", async () => {
+    const document = sampleDocument();
+    document.timeline.tracks.push({ track: 3, id: "1/3", title: "points", group: "", kind: "other", rank: -1, spans: 0, kept: 0, rows: 0, mark_rows: 1 });
+    const { source } = serve({ "/api/tracks": kTracks, "/api/spans": kWindow }, document);
+    const spans = await source.load();
+    expect(spans.tracks.map(({ id }) => id)).toEqual(["1234/1", "0/7", "9/9", "1/3"]);
+    expect([...spans.firstRow]).toEqual([0, 4, 5, 7, 7]);
+    expect(await source.detail!.fetch({ start: 0, end: 100 }, 1, [3], signal)).toBe(false);
+    expect(await source.detail!.fetch({ start: 0, end: 100 }, 1, [2, 3], signal)).toBe(true);
+  });
+
   it("puts the document's spans on all tracks of the trace, also those that the document left out", async () => {
     const { source } = serve({ "/api/tracks": kTracks });
     const spans = await source.load();

@@ -94,7 +94,7 @@ export function spansOn(tracks: readonly TrackData[], parts: SpanParts): Spans {
   const firstRow = new Int32Array(tracks.length + 1);
   const firstSpan = new Int32Array(tracks.length + 1);
   tracks.forEach((track, at) => {
-    firstRow[at + 1] = firstRow[at]! + Math.max(1, track.rows);
+    firstRow[at + 1] = firstRow[at]! + (track.spans === 0 ? 0 : Math.max(1, track.rows));
     firstSpan[at + 1] = firstSpan[at]! + kept[at]!;
   });
   const rowOfSpan = new Int32Array(start.length);
@@ -195,7 +195,7 @@ export function findSpan(spans: Spans, key: SpanKey): number {
   const isIt = (span: number) => spans.start[span] === key.start && spans.duration[span] === key.duration;
   const known = key.number === undefined || spans.numbers === null ? -1 : spans.numbers.indexOf(key.number);
   if (known >= 0 && isIt(known)) return known;
-  // Merged ranks can have streams with one id.
+  // Ids that are cut because they are very long may be equal.
   for (let track = 0; track < spans.tracks.length; ++track) {
     if (spans.tracks[track]!.id !== key.track) continue;
     for (let span = spans.firstSpan[track]!; span < spans.firstSpan[track + 1]!; ++span) {

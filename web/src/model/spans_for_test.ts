@@ -11,7 +11,7 @@ export function makeSpans(list: Made[], covered: number[] = list.map(() => 0), s
   const onTrack = Array.from({ length: count }, (_, track) => list.filter((span) => span.track === track));
   const tracks = onTrack.map((spans, track): TrackData => {
     const rows = Math.max(1, ...spans.map((span) => span.depth + 1));
-    return { track, id: `1/${track}`, title: `t${track}`, group: "p", kind: "thread", rank: -1, spans: spans.length, kept: spans.length, rows };
+    return { track, id: `1/${track}`, title: `t${track}`, group: "p", kind: "thread", rank: -1, spans: spans.length, kept: spans.length, rows, mark_rows: 0 };
   });
   return spansOn(tracks, {
     strings,

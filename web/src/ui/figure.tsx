@@ -3,10 +3,14 @@
 import type { Unit } from "../model/document.ts";
 import { format, splitNumber, type Value } from "../model/numbers.ts";
 
-export function Figure(props: { value: Value; unit: Unit }) {
+// `error`: by how much the value may be wrong; 0: it is exact.
+export function Figure(props: { value: Value; unit: Unit; error?: number }) {
   const { exact, text } = format(props.value, props.unit);
+  const isRough = (props.error ?? 0) > 0 && exact !== "";
   return (
-    <span data-value={exact}>{text}</span>
+    <span data-value={exact} data-error={isRough ? props.error : undefined}>
+      {isRough ? `≈ ${text}` : text}
+    </span>
   );
 }
 

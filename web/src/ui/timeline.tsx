@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useMemo } from "preact/hooks";
 import type { WebDocument } from "../model/document.ts";
+import { findMark, loadMarks, type Marks } from "../model/marks.ts";
 import { countText } from "../model/numbers.ts";
 import type { Spans } from "../model/spans.ts";
 import { Failure } from "./failure.tsx";
-import { usePage } from "./page_context.ts";
+import { MarkDetails } from "./mark_details.tsx";
+import { useAddress, usePage } from "./page_context.ts";
 import { SelectionTable } from "./selection_table.tsx";
 import { SpanDetailsRegion } from "./span_details.tsx";
 import { TimelineView } from "./timeline_view.tsx";
@@ -19,14 +21,17 @@ export function timelineEmpty(document: WebDocument): string {
 }
 
 export function Timeline() {
-  const { source } = usePage();
-  const { data: spans, failure } = useLoaded(() => source.load(), [source]);
+  const { document, source } = usePage();
+  const { data, failure } = useLoaded(() => source.load().then(async (spans) => ({ spans, marks: await loadMarks(document, spans.tracks) })), [document, source]);
   if (failure !== "") return <Failure message={failure} />;
-  return spans === null ? null : <LoadedTimeline spans={spans} />;
+  return data === null ? null : <LoadedTimeline spans={data.spans} marks={data.marks} />;
 }
 
-function LoadedTimeline({ spans }: { spans: Spans }) {
+function LoadedTimeline({ spans, marks }: { spans: Spans; marks: Marks }) {
   const { source } = usePage();
+  // A selected span goes before a selected range or point.
+  const key = useAddress((state) => (state.span === null ? state.mark : null));
+  const mark = useMemo(() => (key === null ? -1 : findMark(marks, key)), [marks, key]);
   const timeline = useTimeline();
   const left = source.leftOut;
   const buttons = useMemo(
@@ -55,14 +60,36 @@ function LoadedTimeline({ spans }: { spans: Spans }) {
             Grey bars stand for <span data-value={left}>{countText(left)}</span> short spans that are left out of this page.
           </p>
         )}
+        <LeftOutMarks marks={marks} />
       </div>
-      <TimelineView spans={spans} timeline={timeline} />
+      <TimelineView spans={spans} marks={marks} mark={mark} timeline={timeline} />
       <p id="timeline-keys" class="hint keys">
         w s zoom, a d pan, 0 all, f selection, . , along the track, ↑ ↓ to parent and child, r selects the range of the span, Escape clears. Ctrl+wheel zooms, dragging pans,
         Shift+drag selects.
       </p>
-      <SpanDetailsRegion spans={spans} timeline={timeline} />
+      {mark >= 0 ? <MarkDetails marks={marks} mark={mark} /> : <SpanDetailsRegion spans={spans} timeline={timeline} />}
       {timeline.selection !== null && <SelectionTable range={timeline.selection} />}
     </div>
+  );
+}
+
+// Ranges and points that the picture lacks.
+function LeftOutMarks({ marks }: { marks: Marks }) {
+  const parts = [
+    [marks.foldedRanges, "asynchronous ranges are grey bars"],
+    [marks.foldedPoints, "points in time are grey bars"],
+    [marks.leftOut, "ranges and points belong to no track of this page"],
+  ] as const;
+  return (
+    <>
+      {parts.map(
+        ([count, text]) =>
+          count > 0 && (
+            <p key={text} class="hint">
+              <span data-value={count}>{countText(count)}</span> {text}.
+            </p>
+          ),
+      )}
+    </>
   );
 }

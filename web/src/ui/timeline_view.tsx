@@ -5,9 +5,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { drawTimeline } from "../draw/timeline_canvas.ts";
+import { kPointReach, markAt, markRowsOf } from "../layout/marks_layout.ts";
 import { kCounter, kGap, kRow, kScale, panRange, placeCounters, placeTracks, spanAt, valueAt } from "../layout/timeline_layout.ts";
 import type { Point } from "../layout/tooltip_place.ts";
 import type { Range } from "../model/address.ts";
+import { type Marks, markKey } from "../model/marks.ts";
 import { matchingNames } from "../model/matches.ts";
 import { visibleText } from "../model/numbers.ts";
 import type { FoundSpan } from "../model/span_source.ts";
@@ -15,6 +17,7 @@ import { foundSpan, type Spans } from "../model/spans.ts";
 import { Failure } from "./failure.tsx";
 import { Figure } from "./figure.tsx";
 import { useAddress, usePage } from "./page_context.ts";
+import { MarkTooltip } from "./mark_tooltip.tsx";
 import { SpanTooltip } from "./span_tooltip.tsx";
 import { useColours } from "./theme.ts";
 import { useDetail } from "./use_detail.ts";
@@ -52,8 +55,10 @@ function keyText({ track, start, duration, number }: FoundSpan["key"]): string {
   return `${track}@${start}+${duration}#${number ?? ""}`;
 }
 
-export function TimelineView({ spans, timeline }: { spans: Spans; timeline: TimelineState }) {
-  const { origin } = usePage();
+// `mark`: the selected range or point; -1: none.
+export function TimelineView(props: { spans: Spans; marks: Marks; mark: number; timeline: TimelineState }) {
+  const { spans, marks, mark, timeline } = props;
+  const { origin, store } = usePage();
   const query = useAddress((state) => state.query);
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -66,7 +71,8 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
   const [pointer, setPointer] = useState<Point>({ x: 0, y: 0 });
   // The keyboard is in the timeline, so the tooltip belongs to the selected span.
   const [usesKeys, setUsesKeys] = useState(false);
-  const places = useMemo(() => placeTracks(spans), [spans]);
+  const [hoveredMark, setHoveredMark] = useState(-1);
+  const places = useMemo(() => placeTracks(spans, markRowsOf(marks)), [spans, marks]);
   const below = places.length === 0 ? 0 : places[places.length - 1]!.top + places[places.length - 1]!.height;
   const counters = useMemo(() => placeCounters(spans, below), [spans, below]);
   const total = below + counters.length * kCounter;
@@ -96,10 +102,11 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
       if (canvas.current === null) return;
       const { details } = timeline;
       const flows = (details?.links ?? []).map(({ isOut, span }): [FoundSpan, FoundSpan] => (isOut ? [details!, span] : [span, details!]));
-      drawTimeline(canvas.current, { spans, layers, places, counters, colours, range, selection: timeline.selection, selected, hovered, matches, flows, ...view });
+      const shown = { selected, hovered, marks, chosen: mark, hoveredMark, matches, flows };
+      drawTimeline(canvas.current, { spans, layers, places, counters, colours, range, selection: timeline.selection, ...shown, ...view });
     });
     return () => cancelAnimationFrame(frame);
-  }, [spans, layers, places, counters, colours, timeline, hovered, matches, view]);
+  }, [spans, marks, mark, layers, places, counters, colours, timeline, hovered, hoveredMark, matches, view]);
 
   // The row of the selected span comes into view.
   useEffect(() => {
@@ -113,15 +120,19 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
     const left = canvas.current!.getBoundingClientRect().left;
     return range.start + ((event.clientX - left) / Math.max(1, view.width)) * (range.end - range.start);
   };
-  const spanUnder = (event: MouseEvent): FoundSpan | null => {
+  // At most one of them; -1: no mark.
+  const under = (event: MouseEvent): { span: FoundSpan | null; mark: number } => {
     const y = event.clientY - canvas.current!.getBoundingClientRect().top + view.scrollTop - kScale;
     const place = places.find((each) => y >= each.top && y < each.top + each.height - kGap);
-    if (place === undefined || y - view.scrollTop < 0) return null;
-    const reach = (kReach / Math.max(1, view.width)) * (range.end - range.start);
+    if (place === undefined || y - view.scrollTop < 0) return { span: null, mark: -1 };
+    const pixel = (range.end - range.start) / Math.max(1, view.width);
     const time = timeAt(event);
+    const row = spans.firstRow[place.track]! + Math.floor((y - place.top) / kRow);
+    const below = row - spans.firstRow[place.track + 1]!;
+    if (below >= 0) return { span: null, mark: markAt(marks, marks.firstRow[place.track]! + below, time, kPointReach * pixel) };
     const layer = layers(place.track).find((each) => time < each.range.end)?.spans ?? spans;
-    const span = spanAt(layer, layer.firstRow[place.track]! + Math.floor((y - place.top) / kRow), time, reach);
-    return span < 0 ? null : foundSpan(layer, span);
+    const span = spanAt(layer, row, time, kReach * pixel);
+    return { span: span < 0 ? null : foundSpan(layer, span), mark: -1 };
   };
   const onPointerDown = (event: PointerEvent) => {
     if (event.button !== 0) return;
@@ -131,8 +142,9 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
   const onPointerMove = (event: PointerEvent) => {
     const active = drag.current;
     if (active === null) {
-      const under = spanUnder(event);
-      setHovered((before) => (isSame(before, under) ? before : under));
+      const now = under(event);
+      setHovered((before) => (isSame(before, now.span) ? before : now.span));
+      setHoveredMark(now.mark);
       setPointer({ x: event.clientX, y: event.clientY });
       setUsesKeys(false);
       setPointed(timeAt(event));
@@ -153,12 +165,14 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
     const active = drag.current;
     drag.current = null;
     if (active === null || active.hasMoved) return;
-    const under = spanUnder(event);
-    if (under !== null) timeline.select(under.key);
+    const pressed = under(event);
+    if (pressed.mark >= 0) store.set({ span: null, mark: markKey(marks, pressed.mark) });
+    else if (pressed.span !== null) timeline.select(pressed.span.key);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.altKey || event.metaKey || !timeline.press(event.key)) return;
     setHovered(null);
+    setHoveredMark(-1);
     setUsesKeys(true);
     event.preventDefault();
   };
@@ -191,7 +205,7 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
     ),
     [spans, places],
   );
-  const tipped = hovered ?? (usesKeys ? selected : null);
+  const tipped = hovered ?? (usesKeys && hoveredMark < 0 ? selected : null);
   return (
     <>
       <div ref={box} class="timeline-box">
@@ -215,7 +229,7 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
             class="timeline-picture"
             role="application"
             aria-label="Timeline"
-            aria-describedby={tipped !== null ? "timeline-keys timeline-tip" : "timeline-keys"}
+            aria-describedby={tipped !== null || hoveredMark >= 0 ? "timeline-keys timeline-tip" : "timeline-keys"}
             tabIndex={0}
             data-start={String(origin.exact(range.start))}
             data-end={String(origin.exact(range.end))}
@@ -225,11 +239,11 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
           >
             <canvas
               ref={canvas}
-              class={hovered !== null ? "over" : ""}
+              class={hovered !== null || hoveredMark >= 0 ? "over" : ""}
               onPointerDown={onPointerDown}
               onPointerMove={onPointerMove}
               onPointerUp={onPointerUp}
-              onPointerLeave={() => setHovered(null)}
+              onPointerLeave={() => (setHovered(null), setHoveredMark(-1))}
             />
           </div>
         </div>
@@ -237,6 +251,7 @@ export function TimelineView({ spans, timeline }: { spans: Spans; timeline: Time
       {tipped !== null && (
         <SpanTooltip key={keyText(tipped.key)} id="timeline-tip" track={spans.tracks[tipped.track]!} span={tipped} length={timeline.length} place={() => (hovered !== null ? pointer : placeOf(tipped))} />
       )}
+      {hoveredMark >= 0 && <MarkTooltip key={`mark ${hoveredMark}`} id="timeline-tip" marks={marks} mark={hoveredMark} place={() => pointer} />}
       {failure !== "" && <Failure message={failure} />}
     </>
   );

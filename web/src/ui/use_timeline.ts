@@ -57,7 +57,7 @@ export function useTimeline(): TimelineState {
 
   return useMemo(() => {
     const setRange = (next: Range) => store.set({ range: next.start === 0 && next.end === length ? null : next });
-    const select = (span: SpanKey) => store.set({ span });
+    const select = (span: SpanKey) => store.set({ span, mark: null });
     const zoom = (factor: number, about = (range.start + range.end) / 2) => setRange(zoomRange(range, factor, about, length));
     const pan = (share: number) => setRange(panRange(range, share * (range.end - range.start), length));
     const showAll = () => setRange({ start: 0, end: length });

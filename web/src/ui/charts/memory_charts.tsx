@@ -9,7 +9,8 @@ import "uplot/dist/uPlot.min.css";
 import { alignCurves } from "../../layout/step_curves.ts";
 import { decodeColumn } from "../../model/columns.ts";
 import type { MemoryData } from "../../model/document.ts";
-import { bytesText, timeText, visibleText } from "../../model/numbers.ts";
+import { bytesText, countText, parseNumber, timeText, visibleText } from "../../model/numbers.ts";
+import { categoryHue } from "../../model/palette.ts";
 import { Failure, failureText } from "../failure.tsx";
 import { Figure } from "../figure.tsx";
 import { usePage } from "../page_context.ts";
@@ -31,6 +32,11 @@ export function MemoryCharts() {
       {devices.map((device) => (
         <MemoryChart key={device} name={document.strings[device] ?? ""} curves={document.memory.curves.filter((curve) => curve.device === device)} />
       ))}
+      {document.memory.left_out > 0 && (
+        <p class="hint">
+          <span data-value={document.memory.left_out}>{countText(document.memory.left_out)}</span> curves did not fit into this page.
+        </p>
+      )}
     </>
   );
 }
@@ -75,10 +81,10 @@ function MemoryChart({ name, curves }: { name: string; curves: MemoryData["curve
             ],
             series: [
               {},
-              ...curves.map((_, at): uPlot.Series => ({
-                stroke: at === 0 ? colour("--accent") : colour(`--curve-${(at - 1) % 8}`),
+              ...curves.map((curve, at): uPlot.Series => ({
+                stroke: document.strings[curve.category] === "" ? colour("--accent") : colour(`--curve-${categoryHue(document.strings[curve.category] ?? "")}`),
                 dash: dashOf(at),
-                width: at === 0 ? 2 : 1.25,
+                width: document.strings[curve.category] === "" ? 2 : 1.25,
                 paths: uPlot.paths.stepped!({ align: 1 }),
                 points: { show: false },
               })),
@@ -104,6 +110,7 @@ function MemoryChart({ name, curves }: { name: string; curves: MemoryData["curve
     };
   }, [curves.length]);
   if (failure !== "") return <Failure message={failure} />;
+  const largest = Math.max(...curves.map(errorOf));
   const title = `Memory of ${visibleText(name)} over time`;
   return (
     <figure class="chart" aria-label={title}>
@@ -117,13 +124,23 @@ function MemoryChart({ name, curves }: { name: string; curves: MemoryData["curve
           {curves.map((curve, at) => (
             <li key={at}>
               <svg viewBox="0 0 26 8" aria-hidden="true">
-                <line x1="0" y1="4" x2="26" y2="4" stroke-width="2" stroke-dasharray={dashOf(at).join(" ") || undefined} class={`curve-${at === 0 ? "all" : (at - 1) % 8}`} />
+                <line x1="0" y1="4" x2="26" y2="4" stroke-width="2" stroke-dasharray={dashOf(at).join(" ") || undefined} class={`curve-${document.strings[curve.category] === "" ? "all" : categoryHue(document.strings[curve.category] ?? "")}`} />
               </svg>
-              {visibleText(document.strings[curve.category] ?? "") || "all"} <Figure value={shown.values[at] ?? null} unit="bytes" />
+              {visibleText(document.strings[curve.category] ?? "") || "all"} <Figure value={shown.values[at] ?? null} unit="bytes" error={errorOf(curve)} />
             </li>
           ))}
         </ul>
       )}
+      {largest > 0 && (
+        <p class="hint">
+          The curves are drawn with fewer points than there were changes: values with ≈ are right within <Figure value={largest} unit="bytes" />. Peaks are exact.
+        </p>
+      )}
     </figure>
   );
+}
+
+// By how many bytes a drawn value may be wrong.
+function errorOf(curve: MemoryData["curves"][number]): number {
+  return Number(parseNumber(curve.error_bytes) ?? 0);
 }

@@ -1,0 +1,59 @@
+// The region Details of an asynchronous range or a point in time.
+// SPDX-License-Identifier: Apache-2.0
+import type { Unit } from "../model/document.ts";
+import type { Marks } from "../model/marks.ts";
+import { format, type Value, visibleText } from "../model/numbers.ts";
+import { usePage } from "./page_context.ts";
+
+export function MarkDetails({ marks, mark }: { marks: Marks; mark: number }) {
+  const { document, origin } = usePage();
+  const text = (index: number) => document.strings[index] ?? "";
+  const track = marks.tracks[marks.track[mark]!]!;
+  const isPoint = mark >= marks.firstPoint;
+  const fields: [string, Value, Unit][] = [
+    ["name", text(marks.name[mark]!), "text"],
+    ["track", `${track.group} / ${track.title} (${track.id})`, "text"],
+    ["category", text(marks.category[mark]!), "text"],
+    ["start_ns", origin.exact(marks.start[mark]!), "time"],
+    ["duration_ns", marks.duration[mark]!, "time"],
+    [isPoint ? "scope" : "id", text(marks.detail[mark]!), "text"],
+  ];
+  return (
+    <section class="details" role="region" aria-label="Details">
+      <h2>{visibleText(text(marks.name[mark]!)) || "(no name)"}</h2>
+      <p class="hint">{isPoint ? "A point in time." : "An asynchronous range: it has an id and may end on another thread."}</p>
+      <dl>
+        {fields.map(([field, value, unit]) => (
+          <Field key={field} field={field} title={field.replace(/_ns$/, "")} value={field === "track" ? track.id : value} text={format(value, unit).text} />
+        ))}
+        {argumentsOf(text(marks.json[mark]!)).map(([key, value], at) => (
+          <Field key={at} field={`arg:${key}`} title={key} value={value} text={visibleText(value)} />
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function Field(props: { field: string; title: string; value: Value; text: string }) {
+  return (
+    <div>
+      <dt>{visibleText(props.title)}</dt>
+      <dd data-field={props.field} data-value={String(props.value ?? "")}>
+        {props.text || "–"}
+      </dd>
+    </div>
+  );
+}
+
+// The members of the event: its arguments, and what else the input has.
+function argumentsOf(json: string): [string, string][] {
+  if (json === "") return [];
+  try {
+    const members = Object.entries(JSON.parse(json) as Record<string, unknown>);
+    const list = members.flatMap(([key, value]) => (key === "args" && typeof value === "object" && value !== null ? Object.entries(value) : [[key, value] as [string, unknown]]));
+    return list.map(([key, value]) => [key, typeof value === "string" ? value : JSON.stringify(value)]);
+  } catch {
+    // A text that was cut because the page had no room for it.
+    return [["arguments", json]];
+  }
+}
