@@ -161,7 +161,6 @@ export interface TimelineData {
   // Kind 0 launch, 1 fwdbwd, 2 async, 3 other; indices of kept spans.
   flows: { kind: PackedColumn; from: PackedColumn; to: PackedColumn; left_out: number };
   // Spans of tracks that are left out: neither kept nor in blocks.
-  left_out_tracks?: number;
   left_out_spans?: number;
   // Tracks with spans that are left out.
   left_out_tracks?: number;
