@@ -30,8 +30,9 @@ ELEMENTS = set(
     tbody tr th td svg line""".split()
 )
 ATTRIBUTES = set(
-    """autocomplete charset class colspan content disabled height hidden href http-equiv id lang name open placeholder rel
-    role scope spellcheck stroke-dasharray stroke-width style tabindex title type value viewBox width x1 x2 y1 y2""".split()
+    """autocomplete charset class colspan content disabled height hidden href http-equiv id lang name open
+    placeholder rel role scope spellcheck stroke-dasharray stroke-width style tabindex title type value
+    viewBox width x1 x2 y1 y2""".split()
 )
 DATA = set(
     """data-column data-empty data-end data-error data-field data-flow data-folded data-schema data-start data-state
