@@ -8,6 +8,7 @@ export function Foot() {
   const { document, source } = usePage();
   const { producer, spans } = document;
   const folded = source.leftOut;
+  const { left_out_tracks: tracks = 0, left_out_spans: ofTracks = 0 } = document.timeline;
   return (
     <footer>
       <p role="note" aria-label="Folded" data-value={folded}>
@@ -16,7 +17,13 @@ export function Foot() {
         ) : (
           <>
             The timeline leaves out <Figure value={folded} unit="number" /> of <Figure value={Number(spans)} unit="number" />{" "}
-            spans; blocks stand for them.
+            spans; {ofTracks === 0 ? "blocks stand for them." : "blocks stand for those of the tracks that it shows."}
+            {ofTracks > 0 && (
+              <>
+                {" "}
+                <Figure value={tracks} unit="number" /> tracks with <Figure value={ofTracks} unit="number" /> spans are not shown.
+              </>
+            )}
           </>
         )}
       </p>
