@@ -108,6 +108,8 @@ class Finder {
 
   // Parses each name once.
   const Operation& OperationOf(StringId name) {
+    static const Operation none;
+    if (Row(name) >= operations_.size()) return none;  // a damaged file's
     Operation& operation = operations_[Row(name)];
     if (operation.is_known) return operation;
     operation.is_known = true;

@@ -59,6 +59,7 @@ class ModuleFinder {
   }
 
   NameRole RoleOf(StringId name) {
+    if (Row(name) >= role_of_name_.size()) return NameRole::kOther;  // a damaged file's
     NameRole& role = role_of_name_[Row(name)];
     if (role != NameRole::kUnknown) return role;
     const std::string_view text = trace_.text(name);
