@@ -7,6 +7,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/find_spans.h"
 
+#include <algorithm>
 #include <string>
 
 #include "base/fold_case.h"
@@ -22,9 +23,9 @@ SpanSearch::SpanSearch(const Trace& trace, std::string_view text) : trace_(trace
   if (text.empty()) return;
   std::string wanted, folded;
   FoldCase(text, &wanted);
-  is_match_.assign(trace.string_count(), kUnasked);
+  is_match_.assign(trace.string_count() + 1, kUnasked);
   for (const StringId name : trace.spans().name) {
-    uint8_t& answer = is_match_[Row(name)];
+    uint8_t& answer = is_match_[PlaceOf(name)];
     if (answer == kUnasked) {
       FoldCase(trace.text(name), &folded);
       answer = folded.find(wanted) != std::string::npos ? kContains : kLacks;
@@ -33,13 +34,17 @@ SpanSearch::SpanSearch(const Trace& trace, std::string_view text) : trace_(trace
   }
 }
 
+size_t SpanSearch::PlaceOf(StringId name) const {
+  return std::min<size_t>(Row(name), is_match_.size() - 1);
+}
+
 SpanMatches SpanSearch::Around(const std::optional<SpanPlace>& place) const {
   SpanMatches matches{.count = count_};
   if (count_ == 0) return matches;
   const SpanColumns& spans = trace_.spans();
   std::optional<SpanPlace> first, last, next, previous;
   for (uint32_t row = 0; row < spans.size(); ++row) {
-    if (is_match_[Row(spans.name[row])] != kContains) continue;
+    if (is_match_[PlaceOf(spans.name[row])] != kContains) continue;
     const SpanPlace match{spans.start[row].ns, row};
     if (!first || match < *first) first = match;
     if (!last || match > *last) last = match;

@@ -15,9 +15,9 @@ namespace {
 constexpr const char* kPath = OPSCOPE_SOURCE_DIR "/docs/reference/results.md";
 
 const char* UnitName(ResultUnit unit) {
-  constexpr const char* kNames[] = {
-      "text", "number", "time (ns)", "bytes", "number", "share of 1", "number, not whole", "text", "true or false", "",
-      "list of numbers"};
+  constexpr const char* kNames[] = {"text",          "number",     "time (ns)",         "bytes",
+                                    "number",        "share of 1", "number, not whole", "text",
+                                    "true or false", "",           "list of numbers"};
   return kNames[static_cast<size_t>(unit)];
 }
 

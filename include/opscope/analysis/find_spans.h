@@ -53,6 +53,9 @@ class SpanSearch {
   [[nodiscard]] SpanMatches Around(const std::optional<SpanPlace>& place) const;
 
  private:
+  // Of a name in is_match_; the last one is that of spans without a name, which damaged files have.
+  size_t PlaceOf(StringId name) const;
+
   const Trace& trace_;
   std::vector<uint8_t> is_match_;  // by StringId
   uint64_t count_ = 0;

@@ -250,7 +250,7 @@ void AppendPageNames(const PageResults& results, size_t max_bytes, PageStrings* 
   // Not of the summary, which has all steps under one name.
   std::vector<uint64_t> counts(results.trace->string_count(), 0);
   for (const StringId name : results.trace->spans().name)
-    ++counts[Row(name)];
+    ++counts[Row(name) < counts.size() ? Row(name) : Row(StringId::kEmpty)];  // a damaged file's has no text
   std::vector<NameCount> names;
   for (size_t name = 0; name < counts.size(); ++name)
     if (counts[name] > 0) names.push_back({static_cast<StringId>(name), counts[name]});
