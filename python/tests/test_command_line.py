@@ -80,7 +80,12 @@ def test_a_closed_pipe_ends_it_without_a_traceback(tmp_path):
 def test_ctrl_c_ends_it_at_once(tmp_path):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    with subprocess.Popen([*MODULE, "summary", fifo], stderr=subprocess.PIPE) as command:
+
+    def heed_interrupts():  # which the shell that runs the tests may have had ignored
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    line = [*MODULE, "summary", fifo]
+    with subprocess.Popen(line, stderr=subprocess.PIPE, preexec_fn=heed_interrupts) as command:
         with open(fifo, "wb"):  # returns when the command has opened it: it is in C++ now
             command.send_signal(signal.SIGINT)
             command.wait(timeout=30)

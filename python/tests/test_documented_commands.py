@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every command line of opscope that a document shows does what it says, on files of the names that stand there."""
 
+import gzip
+import json
 import os
 import re
 import shutil
@@ -29,7 +31,10 @@ INPUTS = (
     "rank1.json.gz",
     "trace.json.gz",
     "dump.json",
+    "part.opscope",
 )
+JOBS = ("job", "traces/")  # of `opscope collect`
+
 
 
 def documented(text):
@@ -46,7 +51,7 @@ def runnable(command):
     words = [PLACEHOLDERS.get(word, word) for word in command.split(" ")]
     if words[1] == "run":  # launchers are for test_run_torch.py
         return " ".join([*words[: words.index("--") + 1], "python", "train.py"])
-    files = any(word.endswith((".opscope", ".gz", ".json")) for word in words)
+    files = any(word.endswith((".opscope", ".gz", ".json")) or word in JOBS for word in words)
     if not files and words[1] not in ("doctor", "man", "completion") and "--help" not in words:
         words += ["rank*.opscope", "-o", "out.opscope"] if words[1] == "merge" else ["run.opscope"]
     return " ".join(words + ["--idle", "1"] * (words[1] == "view"))  # a server ends
@@ -62,10 +67,22 @@ def folder_with(trace, folder):
             subprocess.run([opscope, "convert", str(trace), "-o", str(folder / name)], check=True)
     for name in ("rank0.json.gz", "rank1.json.gz", "trace.json.gz"):
         shutil.copy(trace, folder / name)
+    make_job(trace, folder)
     shutil.copy(ROOT / "examples" / "limits.toml", folder / "rules.toml")
     (folder / "train.py").write_text("")
     shutil.copy(next(path for path in GRAPH.iterdir() if path.name.startswith("input")), folder / "dump.json")
     return folder
+
+
+def make_job(trace, folder):
+    """The folders of JOBS, with four ranks."""
+    content = json.loads(gzip.decompress(trace.read_bytes()))
+    (folder / "traces").mkdir()
+    for rank in range(4):
+        content["distributedInfo"] = {"rank": rank, "world_size": 4}
+        (folder / "traces" / f"rank{rank}.json").write_text(json.dumps(content))
+    opscope = str(Path(sys.executable).parent / "opscope")
+    subprocess.run([opscope, "collect", "traces/", "-o", "job", "-q"], cwd=folder, check=True, capture_output=True)
 
 
 @pytest.fixture(scope="module")
