@@ -26,8 +26,8 @@ NO_PARENT = 2**32 - 1
 # Everything of which the page consists, whatever the names in the trace are.
 ELEMENTS = set(
     """html head meta link title script style body noscript bdi div header main nav footer section p span strong small
-    h1 h2 h3 input output button select option dialog dl dt dd kbd ul ol li a i label canvas figure figcaption table thead
-    tbody tr th td svg line""".split()
+    h1 h2 h3 input output button select option dialog dl dt dd kbd ul ol li a i label canvas figure figcaption table
+    thead tbody tr th td svg line""".split()
 )
 ATTRIBUTES = set(
     """autocomplete charset class colspan content dir disabled height hidden href http-equiv id lang name open

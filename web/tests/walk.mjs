@@ -153,7 +153,9 @@ async function walkSearch(page, query) {
   await page.keyboard.insertText(query);
   const results = page.getByRole("status", { name: "Search results" });
   await page.waitForFunction(() => document.querySelector('[role=status][aria-label="Search results"]').textContent !== "");
-  await page.waitForTimeout(30);
+  // Names are counted after the page has read them.
+  const counted = () => document.querySelector('[role=status][aria-label="Search results"]').dataset.value !== "0";
+  await page.waitForFunction(counted, undefined, { timeout: 1500 }).catch(() => {});
   const seen = { count: await results.getAttribute("data-value"), spans: [] };
   if (seen.count === "0") return seen;
   for (const key of ["Enter", "Enter", "Shift+Enter"]) {
