@@ -18,7 +18,8 @@ from .recording import Recording
 class Lifecycle(OwnOptions):
     """Base of a front end's profile class, which sets ``profiler`` to its recording (None before the first).
 
-    A class whose original uses that name differently overrides ``_last_recording``.
+    A class whose original uses that name differently overrides ``_last_recording``, one that does not start the session
+    itself ``_is_started``.
     """
 
     _unsupported: type[UnsupportedFeature] = UnsupportedFeature
@@ -27,6 +28,10 @@ class Lifecycle(OwnOptions):
     @property
     def _last_recording(self) -> Recording | None:
         return getattr(self, "profiler", None)  # missing if the constructor raised
+
+    @property
+    def _is_started(self) -> bool:
+        return self._session.is_started
 
     def _begin(self, act: Callable[[], Any]) -> None:
         if self._session.is_started:
@@ -49,7 +54,7 @@ class Lifecycle(OwnOptions):
     def _recording_of(self, what: str) -> Recording:
         """The last recording; raises, with the original's message if it has one, if there is none."""
         recording = self._last_recording
-        if recording is None and self._session.is_started:
+        if recording is None and self._is_started:
             raise RuntimeError("the recording is still running")
         if recording is None:
             raise RuntimeError(f"nothing has been recorded yet: start() comes before {what}")

@@ -226,6 +226,10 @@ class Profiler(Lifecycle, ContextDecorator):
     def _last_recording(self):
         return self._last_window
 
+    @property
+    def _is_started(self):
+        return self._window is not None
+
     def _forget_results(self) -> None:
         self._last_window, self._is_written = None, True
 
