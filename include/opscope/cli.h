@@ -27,7 +27,7 @@ using DuckdbFinder = std::function<std::string()>;
 
 // Where `opscope run` finds what it puts into the environment of a program.
 struct LauncherFacts {
-  // Folder of the sitecustomize that starts recordings; "": there is none.
+  // Folder of the sitecustomize that starts recordings; "": it was not found.
   std::string site_folder;
   // Folder that holds the package nanobind_backend.
   std::string backend_folder;

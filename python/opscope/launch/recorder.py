@@ -44,7 +44,7 @@ class Program(Protocol):
         """Starts a window that is recorded into this file."""
 
     def mark(self, step: int | None) -> None:
-        """Ends the range of the last step, and begins that of this one (None: there is none)."""
+        """Ends the range of the last step, and begins that of this one (None: no step begins)."""
 
     def stop(self) -> int:
         """Ends the window. Returns how many events it has without the marks."""

@@ -17,7 +17,7 @@ Amount ValueAndIndexBytes(const CallArguments& call, const Argument& self) {
   return BytesPerElement(call, self) + Amount(8);
 }
 
-// The size of the dimension that the argument names; nullopt: not recorded, or there is none.
+// The size of the dimension that the argument names; nullopt: it was not recorded, or the tensor has no such dimension.
 std::optional<int64_t> SizeOfNamedDimension(const CallArguments& call, const Argument& self, size_t at) {
   const std::optional<int64_t> dimension = NumberAt(call.list, at, call.trace);
   const auto rank = static_cast<int64_t>(self.sizes.size());

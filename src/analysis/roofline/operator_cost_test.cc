@@ -169,7 +169,7 @@ TEST(RooflineCost, CountsPooling) {
   };
   EXPECT_EQ(max_pool("False"), (Work{6 * 3 * 3 * 6, 4 * input + 6 * 3 * 3 * (4 + 8)}));
   EXPECT_EQ(max_pool("True"), (Work{6 * 4 * 4 * 6, 4 * input + 6 * 4 * 4 * (4 + 8)}));
-  // Without a stride it is the window; a last window that begins behind the padded input is none.
+  // Without a stride it is the size of the window. A last window that begins behind the padded input does not count.
   EXPECT_EQ(WorkOf("aten::max_pool2d_with_indices",
                    {T("float", {1, 3, 3}), L("[2]"), L("[]"), L("[1]"), L("[1]"), S("True")}),
             (Work{2 * 2 * 4, 4 * 9 + 4 * 12}));

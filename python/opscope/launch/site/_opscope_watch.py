@@ -16,7 +16,7 @@ FRAMEWORKS = ("torch", "paddle", "megengine")
 OLDEST = (3, 10)
 
 
-class Watcher(object):  # noqa: UP004
+class Watcher(object):
     """The finder, and what the process says about itself if it records nothing."""
 
     def __init__(self, package, settings):
@@ -59,13 +59,13 @@ class Watcher(object):  # noqa: UP004
         try:
             loader.exec_module = exec_module
         except Exception as error:
-            self._why_not = "the import of %s cannot be seen: %s" % (name, error)  # noqa: UP031
+            self._why_not = "the import of %s cannot be seen: %s" % (name, error)
 
     def _imported(self, name):
         try:
             process = self._load()
         except Exception as error:
-            self._why_not = "opscope does not load in this Python (%s): %s: %s" % (  # noqa: UP031
+            self._why_not = "opscope does not load in this Python (%s): %s: %s" % (
                 sys.version.split()[0],
                 type(error).__name__,
                 error,
@@ -124,14 +124,12 @@ class Watcher(object):  # noqa: UP004
 
     def _write_line(self):
         if sys.version_info < OLDEST and any(name in sys.modules for name in FRAMEWORKS):
-            self._why_not = "Python %s: opscope records Python %d.%d or newer" % (  # noqa: UP031
-                (sys.version.split()[0],) + OLDEST
-            )
+            self._why_not = "Python %s: opscope records Python %d.%d or newer" % ((sys.version.split()[0],) + OLDEST)
         # The package json takes longer to import than all else here; this is what it is made of.
         from _json import encode_basestring_ascii, scanstring
 
         rank, attempt = self._rank()
-        line = '{"pid":%d,"rank":%d,"attempt":%d,"host":%s,"framework":null,"files":[],"why_not":%s}\n' % (  # noqa: UP031
+        line = '{"pid":%d,"rank":%d,"attempt":%d,"host":%s,"framework":null,"files":[],"why_not":%s}\n' % (
             os.getpid(),
             rank,
             attempt,
@@ -177,7 +175,7 @@ def _is_secure():
     try:
         with open("/proc/self/auxv", "rb") as file:
             words = file.read()
-    except (IOError, OSError):  # noqa: UP024
+    except (IOError, OSError):
         return False
     size = 8 if sys.maxsize > 2**32 else 4
     for at in range(0, len(words) - 2 * size + 1, 2 * size):

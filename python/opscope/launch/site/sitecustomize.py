@@ -17,4 +17,4 @@ _sys.path_importer_cache.pop(_folder, None)
 # The next one takes this module's name, or none has it: then this module's import fails as a missing one, which
 # Python's `site` expects.
 _sys.modules.pop("sitecustomize", None)
-import sitecustomize  # noqa: E402, F401, I001
+import sitecustomize
