@@ -122,6 +122,9 @@ struct JobTrace {
   int32_t rank = -1;
 };
 
+// The chosen ranks as one trace, merged as MergeTraces does. Errors as OpenJobTraces.
+[[nodiscard]] Result<Trace> OpenJobAsOne(const std::string& job, const JobSelection& selection = {});
+
 // Reads the traces that a JOB keeps. kInvalidArgument: no such attempt or rank; the message
 // names those that exist.
 [[nodiscard]] Result<std::vector<JobTrace>> OpenJobTraces(const std::string& job, const JobSelection& selection = {});

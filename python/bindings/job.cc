@@ -19,7 +19,6 @@
 #include "bindings.h"
 #include "opscope/analysis/span_filter.h"
 #include "opscope/cut.h"
-#include "opscope/merge.h"
 #include "opscope/report/job.h"
 #include "opscope/report/job_report.h"
 
@@ -65,17 +64,11 @@ std::vector<TableFiles> FilesOfJob(nb::object job) {
 }
 
 Result<Trace> JobPart(const std::string& path, const JobSelection& selection, const std::optional<std::string>& where) {
-  Result<std::vector<JobTrace>> traces = OpenJobTraces(path, selection);
-  if (!traces.ok()) return traces.error();
-  std::vector<MergeInput> inputs;
-  for (JobTrace& each : traces.value())
-    inputs.push_back({std::move(each.trace), each.file, each.rank});
-  Result<Merged> merged = MergeTraces(std::move(inputs));
-  if (!merged.ok()) return merged.error();
-  if (!where) return std::move(merged.value().trace);
+  Result<Trace> whole = OpenJobAsOne(path, selection);
+  if (!whole.ok() || !where) return whole;
   const Result<SpanFilter> filter = SpanFilter::Parse(*where);
   if (!filter.ok()) return filter.error();
-  return CutTrace(merged.value().trace, filter.value().Select(merged.value().trace), *where);
+  return CutTrace(whole.value(), filter.value().Select(whole.value()), *where);
 }
 
 SharedTrace OpenPart(nb::object job, std::optional<int32_t> attempt, std::vector<int32_t> ranks,

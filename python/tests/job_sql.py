@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the files of src/job/sql over rows in memory, in DuckDB and in Spark, as the product runs them over a JOB."""
+"""Runs the files of src/job/sql over rows in memory, in DuckDB, as the product runs them over a JOB."""
 
 import re
 from pathlib import Path
@@ -83,26 +83,3 @@ class DuckDb:
                 self.connection.execute(f"CREATE OR REPLACE TEMPORARY {kind} {view} AS {select}")
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-
-
-class Spark:
-    def __init__(self, session, jobs):
-        self.session = session
-        for table, rows in arrow_tables(jobs):
-            session.createDataFrame(rows).createOrReplaceTempView(f"all_{table}")
-        self.tables = list(jobs[0])
-
-    def open(self, job):
-        self.created = set()
-        for table in self.tables:
-            self.session.sql(f"SELECT * FROM all_{table} WHERE job = {job}").createOrReplaceTempView(table)
-
-    def answer(self, name, **parameters):
-        for view, is_materialised, select in statements(name, parameters):
-            if view is None:
-                return [row.asDict() for row in self.session.sql(select).collect()]
-            if view not in self.created:
-                self.created.add(view)
-                rows = self.session.sql(select)
-                # A cached table would keep its plan, and the plans of views over views grow exponentially.
-                (rows.localCheckpoint() if is_materialised else rows).createOrReplaceTempView(view)

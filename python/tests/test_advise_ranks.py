@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from ranks_of_a_job import run_ranks
 
 import opscope
 
@@ -95,22 +96,9 @@ def test_one_file_of_an_unequal_job_has_no_finding(tmp_path):
 
 def gloo_job(folder, slow_factor):
     program = Path(__file__).with_name("slow_rank_job.py")
-    arguments = [str(folder / "rendezvous"), str(folder)]
-    ranks = [
-        subprocess.Popen(
-            [sys.executable, str(program), str(rank), str(slow_factor if rank == 1 else 1), *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for rank in range(2)
-    ]
-    try:
-        outputs = [rank.communicate(timeout=LIMIT_S)[0] for rank in ranks]
-    finally:
-        for rank in ranks:
-            rank.kill()
-    assert [rank.returncode for rank in ranks] == [0, 0], outputs
+    run_ranks(
+        lambda rank: [program, rank, slow_factor if rank == 1 else 1, folder / "rendezvous", folder], limit_s=LIMIT_S
+    )
     return [folder / f"rank{rank}.opscope" for rank in range(2)]
 
 

@@ -36,7 +36,6 @@ INPUTS = (
 JOBS = ("job", "traces/")  # of `opscope collect`
 
 
-
 def documented(text):
     """In code between backticks, also over a line break, and in blocks of code; lines of usage are none."""
     inline = [" ".join(code.split()) for code in re.findall(r"(?<!`)`(opscope [a-z][a-z-]*\s[^`]+)`", text)]

@@ -5,11 +5,10 @@ import glob
 import gzip
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from ranks_of_a_job import run_ranks
 
 pytestmark = pytest.mark.framework("torch")
 
@@ -23,21 +22,7 @@ OPSCOPES_OWN = {"opscope.async"}  # docs/reference/chrome_json.md, "Writing"
 def job(tmp_path_factory):
     folder = tmp_path_factory.mktemp("gloo")
     program = Path(__file__).with_name("gloo_job.py")
-    ranks = [
-        subprocess.Popen(
-            [sys.executable, str(program), str(rank), "2", str(folder / "rendezvous"), str(folder)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for rank in range(2)
-    ]
-    try:
-        outputs = [rank.communicate(timeout=LIMIT_S)[0] for rank in ranks]
-    finally:
-        for rank in ranks:
-            rank.kill()
-    assert [rank.returncode for rank in ranks] == [0, 0], outputs
+    run_ranks(lambda rank: [program, rank, 2, folder / "rendezvous", folder], limit_s=LIMIT_S)
     return folder
 
 

@@ -48,7 +48,7 @@ Result<std::vector<MergeInput>> OpenMergeInputs(const MergeVerbOptions& options)
   for (const std::string& file : files) {
     if (!IsJob(file)) {
       if (!options.ranks.empty())
-        return wrong("--ranks chooses from a folder of `opscope collect`; " + file + " is none");
+        return wrong("--ranks chooses from a folder of `opscope collect`; " + file + " is not such a folder");
       Result<Trace> trace = OpenInput(file, options.common);
       if (!trace.ok()) return trace.error();
       inputs.push_back({std::move(trace).value(), InputName(file), -1});

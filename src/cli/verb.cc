@@ -38,31 +38,12 @@ Result<std::optional<int32_t>> ReadAttempt(const CommonOptions& common) {
   return std::optional(attempt.value());
 }
 
-namespace {
-
-Result<Trace> MergeInputs(std::vector<MergeInput> inputs) {
-  Result<Merged> merged = MergeTraces(std::move(inputs), {});
-  if (!merged.ok()) return merged.error();
-  return std::move(merged.value().trace);
-}
-
-// The ranks of a JOB as one trace.
-Result<Trace> OpenRanks(const std::string& job, const CommonOptions& common) {
-  const Result<std::optional<int32_t>> attempt = ReadAttempt(common);
-  if (!attempt.ok()) return attempt.error();
-  Result<std::vector<JobTrace>> traces = OpenJobTraces(job, {.attempt = attempt.value(), .ranks = {}});
-  if (!traces.ok()) return traces.error();
-  if (traces.value().size() == 1) return std::move(traces.value()[0].trace);
-  std::vector<MergeInput> inputs;
-  for (JobTrace& each : traces.value())
-    inputs.push_back({std::move(each.trace), each.file, each.rank});
-  return MergeInputs(std::move(inputs));
-}
-
-}  // namespace
-
 Result<Trace> OpenInput(const std::string& file, const CommonOptions& common) {
-  if (IsJob(file)) return OpenRanks(file, common);
+  if (IsJob(file)) {
+    const Result<std::optional<int32_t>> attempt = ReadAttempt(common);
+    if (!attempt.ok()) return attempt.error();
+    return OpenJobAsOne(file, {.attempt = attempt.value(), .ranks = {}});
+  }
   ImportOptions options;
   options.max_memory = common.max_memory;
   options.format = common.from;
@@ -137,7 +118,9 @@ Result<Trace> OpenJob(const CommonOptions& common) {
   std::vector<MergeInput> inputs;
   for (size_t i = 0; i < common.files.size(); ++i)
     inputs.push_back({std::move(traces.value()[i]), InputName(common.files[i]), -1});
-  return MergeInputs(std::move(inputs));
+  Result<Merged> merged = MergeTraces(std::move(inputs), {});
+  if (!merged.ok()) return merged.error();
+  return std::move(merged.value().trace);
 }
 
 std::string JobName(const CommonOptions& common) {

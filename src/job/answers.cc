@@ -1,13 +1,11 @@
 // Runs the SQL of a question, and puts rows, problems and quality together. The SQL files of one question share their
-// views, which the engine computes once. Problems come last: those that collect stored with each file, and those that
-// show only in the whole job, such as a missing rank.
+// views, which the engine computes once. Problems are those that collect stored with each file, and those that show
+// only in the whole job, such as a missing rank.
 //
-// Example: `opscope ranks` runs ranks.sql, asks the views of it for the world size and the mean step, and then runs
-// problems.sql.
+// Example: `opscope ranks` runs problems.sql and ranks.sql, and asks their views for the world size and the mean step.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "base/catch_bad_alloc.h"
@@ -61,7 +59,7 @@ class JobAsked {
     return RowValues::Parse(rows.value());
   }
 
-  // Problems of the files, and those that show in the whole job; after the analysis, whose statements they share.
+  // Problems of the files, and those that show in the whole job.
   Status FindProblems() {
     const std::string of_attempt = " WHERE attempt = " + std::to_string(attempt_);
     const Result<RowValues> of_files =
@@ -86,7 +84,6 @@ class JobAsked {
   }
 
   Result<JobAnswer> Finish(VerbResult result) {
-    OPSCOPE_TRY(FindProblems());
     result.problems_json = JobProblemsJson(problems_);
     Quality quality = JudgeProblems(problems_);
     const Result<RowValues> verdicts =
@@ -105,14 +102,20 @@ class JobAsked {
     return JobAnswer{std::move(result), std::move(problems_)};
   }
 
+  // Those of FindProblems.
+  std::vector<int64_t> MissingRanks() const {
+    std::vector<int64_t> ranks;
+    for (const JobProblem& problem : problems_)
+      if (problem.kind == "rank_missing") ranks.insert(ranks.end(), problem.ranks.begin(), problem.ranks.end());
+    return ranks;
+  }
+
   int32_t attempt() const { return attempt_; }
   const std::vector<int64_t>& attempts() const { return attempts_; }
 
  private:
   static ProblemSeverity SeverityOf(const std::string& name) {
-    return name == "info"        ? ProblemSeverity::kInfo
-           : name == "data_loss" ? ProblemSeverity::kDataLoss
-                                 : ProblemSeverity::kError;
+    return ProblemSeverityFromName(name).value_or(ProblemSeverity::kError);
   }
 
   static std::string SentenceOf(const std::string& kind) {
@@ -171,13 +174,8 @@ Result<VerbResult> AnswerRanks(JobAsked* job) {
       "SELECT (SELECT MAX(job_size) FROM job_judged_files) AS world_size, (SELECT MIN(start_ns) FROM job_judged_files "
       "WHERE fault IS NULL) AS epoch_ns, (SELECT mean_step_ns FROM job_length) AS mean_step_ns");
   if (!facts.ok()) return facts.error();
-  std::set<int64_t> present;
-  for (size_t i = 0; i < rows.value().size(); ++i)
-    present.insert(rows.value().Integer(i, "rank").value_or(-1));
   const int64_t world_size = facts.value().Integer(0, "world_size").value_or(0);
-  std::vector<int64_t> missing;
-  for (int64_t rank = 0; rank < world_size; ++rank)
-    if (!present.contains(rank)) missing.push_back(rank);
+  const std::vector<int64_t> missing = job->MissingRanks();
   VerbResult result;
   result.tables = {rows.value().Table(RankResult())};
   JsonMemberWriter writer(&result.facts_json);
@@ -303,6 +301,7 @@ Result<JobAnswer> AnswerJob(std::string_view verb, JobEngine* engine, const JobQ
   return CatchBadAlloc("", [&]() -> Result<JobAnswer> {
     JobAsked job(engine, question);
     OPSCOPE_TRY(job.ChooseAttempt());
+    OPSCOPE_TRY(job.FindProblems());
     Result<VerbResult> result =
         verb == "ranks"         ? AnswerRanks(&job)
         : verb == "collectives" ? AnswerCollectives(&job, question.with_members)

@@ -142,7 +142,7 @@ class CriticalWalk {
     AddPiece(rank, in_.ranks[rank].begin_ns, t);
   }
 
-  // The unused member of the rank with the latest end <= cursor; null if there is none after the rank's begin.
+  // The unused member of the rank with the latest end <= cursor; null if no such member begins after the rank does.
   const CriticalMember* Latest(int32_t rank, int64_t cursor) {
     const auto begin = in_.members.begin() + static_cast<ptrdiff_t>(first_[rank]);
     const auto end = in_.members.begin() + static_cast<ptrdiff_t>(first_[rank + 1]);

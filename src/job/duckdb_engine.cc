@@ -90,7 +90,7 @@ Result<SqlResult> RunJobSql(const std::string& job, const std::string& sql, cons
           if (!session.ok()) return session;
           OPSCOPE_TRY(DefineJobViews(tables.value(), session.value().get()));
           for (const std::string& setting :
-               {"SET allowed_directories = [" + SqlText(folder) + "]",
+               {"SET allowed_directories = [" + duckdb::SqlText(folder) + "]",
                 std::string("SET enable_external_access = false"), std::string("SET lock_configuration = true")})
             if (const Result<uint64_t> done = session.value()->Execute(setting); !done.ok()) return done.error();
           return session;

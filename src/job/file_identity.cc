@@ -62,8 +62,7 @@ std::optional<int32_t> SmallMember(const simdjson::dom::element& object, std::st
 // "pp" between other characters than letters, or "pipeline" anywhere.
 bool IsPipeline(std::string_view description) {
   std::string lower;
-  for (const char c : description)
-    lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  FoldCase(description, &lower);
   if (lower.find("pipeline") != std::string::npos) return true;
   const auto is_letter = [&](size_t at) { return at < lower.size() && lower[at] >= 'a' && lower[at] <= 'z'; };
   for (size_t at = lower.find("pp"); at != std::string::npos; at = lower.find("pp", at + 1)) {

@@ -1,18 +1,12 @@
-// COPY writes beside the final name, and a rename makes the file appear when it is whole.
+// Turns the columns of a table into a SELECT with their types.
 // SPDX-License-Identifier: Apache-2.0
 #include "job/job_database.h"
 
-#include <unistd.h>
-
-#include <filesystem>
-#include <system_error>
 #include <thread>
 #include <utility>
 
 namespace opscope {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::string ColumnSql(const JobColumn& column, const FileIdentity& identity, int64_t file_id) {
   std::string value(column.name);
@@ -27,17 +21,10 @@ std::string ColumnSql(const JobColumn& column, const FileIdentity& identity, int
 
 }  // namespace
 
-std::string SqlText(std::string_view text) {
-  std::string quoted = "'";
-  for (const char c : text)
-    quoted.append(c == '\'' ? 2 : 1, c);
-  return quoted + "'";
-}
-
 std::string SqlList(const std::vector<std::string>& texts) {
   std::string list = "[";
   for (const std::string& text : texts)
-    list.append(list.size() == 1 ? "" : ",").append(SqlText(text));
+    list.append(list.size() == 1 ? "" : ",").append(duckdb::SqlText(text));
   return list + "]";
 }
 
@@ -50,24 +37,6 @@ Result<std::unique_ptr<JobDatabase>> JobDatabase::Open(const std::string& python
   return std::unique_ptr<JobDatabase>(new JobDatabase(std::move(session).value()));
 }
 
-Result<uint64_t> JobDatabase::Copy(const std::string& select, const std::string& path) {
-  const fs::path file(path);
-  std::error_code failed, ignored;
-  fs::create_directories(file.parent_path(), failed);
-  if (failed) return Error{ErrorCode::kIo, file.parent_path().string() + ": " + failed.message(), failed.value()};
-  const fs::path unfinished =
-      file.parent_path() / ("." + file.filename().string() + ".tmp-" + std::to_string(getpid()));
-  const Result<uint64_t> written = session_->Execute("COPY (" + select + ") TO " + SqlText(unfinished.string()) +
-                                                     " (FORMAT parquet, COMPRESSION zstd)");
-  if (written.ok()) {
-    fs::rename(unfinished, file, failed);
-    if (!failed) return written.value();
-  }
-  fs::remove(unfinished, ignored);
-  if (written.ok()) return Error{ErrorCode::kIo, path + ": " + failed.message(), failed.value()};
-  return Error{ErrorCode::kIo, path + ": " + written.error().message};
-}
-
 Result<uint64_t> JobDatabase::WritePart(const JobTable& table, const PartTable& rows, const FileIdentity& identity,
                                         int64_t file_id, const std::string& path) {
   OPSCOPE_TRY(session_->Add(rows));
@@ -75,12 +44,13 @@ Result<uint64_t> JobDatabase::WritePart(const JobTable& table, const PartTable& 
   for (const JobColumn& column : table.columns)
     select.append(select.size() == 7 ? "" : ", ").append(ColumnSql(column, identity, file_id));
   select.append(" FROM ").append(table.name).append(" ORDER BY ").append(table.order);
-  return Copy(select, path);
+  return session_->WriteParquet(select, path);
 }
 
 Result<uint64_t> JobDatabase::JoinParts(const JobTable& table, const std::vector<std::string>& files,
                                         const std::string& path) {
-  return Copy("SELECT * FROM read_parquet(" + SqlList(files) + ") ORDER BY " + std::string(table.order), path);
+  return session_->WriteParquet(
+      "SELECT * FROM read_parquet(" + SqlList(files) + ") ORDER BY " + std::string(table.order), path);
 }
 
 }  // namespace opscope

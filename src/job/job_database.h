@@ -31,13 +31,9 @@ class JobDatabase {
 
  private:
   explicit JobDatabase(std::unique_ptr<duckdb::Session> session) : session_(std::move(session)) {}
-  Result<uint64_t> Copy(const std::string& select, const std::string& path);
-
   std::unique_ptr<duckdb::Session> session_;
 };
 
-// 'text', with quotes doubled.
-[[nodiscard]] std::string SqlText(std::string_view text);
 // ['a', 'b']
 [[nodiscard]] std::string SqlList(const std::vector<std::string>& texts);
 

@@ -1,4 +1,7 @@
-// The traces that a JOB keeps, for the verbs that answer over one trace or several.
+// The traces that a JOB keeps, for the verbs that answer over one trace or several. A trace's attempt and rank stand in
+// its path, so that the files of other ranks are not opened.
+//
+// Example: of rank 3 alone, traces/attempt=0/rank=3/part-x.opscope is read, and no other file.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <charconv>
@@ -9,9 +12,11 @@
 #include <utility>
 
 #include "base/catch_bad_alloc.h"
+#include "base/saturating.h"
 #include "job/job_folder.h"
 #include "opscope/import.h"
 #include "opscope/job.h"
+#include "opscope/merge.h"
 
 namespace opscope {
 namespace {
@@ -84,8 +89,10 @@ Result<std::vector<JobTrace>> OpenTraces(const std::string& job, const JobSelect
     traces.push_back({std::move(trace).value(), each.path, each.rank});
   }
   const auto first_begin = [](const JobTrace& trace) {
-    const auto starts = trace.trace.spans().start;
-    return starts.empty() ? INT64_MIN : trace.trace.info().epoch_ns + starts[0].ns;
+    int64_t first = INT64_MAX;
+    for (const Timestamp start : trace.trace.spans().start)
+      first = std::min(first, start.ns);
+    return SaturatingAdd(trace.trace.info().epoch_ns, first);
   };
   std::stable_sort(traces.begin(), traces.end(), [&](const JobTrace& a, const JobTrace& b) {
     return std::pair(a.rank, first_begin(a)) < std::pair(b.rank, first_begin(b));
@@ -98,6 +105,20 @@ Result<std::vector<JobTrace>> OpenTraces(const std::string& job, const JobSelect
 bool IsJob(const std::string& path) {
   std::error_code ignored;
   return fs::is_regular_file(fs::path(path) / "_opscope" / "job.json", ignored);
+}
+
+Result<Trace> OpenJobAsOne(const std::string& job, const JobSelection& selection) {
+  Result<std::vector<JobTrace>> traces = OpenJobTraces(job, selection);
+  if (!traces.ok()) return traces.error();
+  if (traces.value().size() == 1) return std::move(traces.value()[0].trace);
+  std::vector<MergeInput> inputs;
+  for (JobTrace& each : traces.value())
+    inputs.push_back({std::move(each.trace), each.file, each.rank});
+  MergeOptions options;
+  options.is_choice = !selection.ranks.empty();
+  Result<Merged> merged = MergeTraces(std::move(inputs), options);
+  if (!merged.ok()) return merged.error();
+  return std::move(merged.value().trace);
 }
 
 Result<std::vector<JobTrace>> OpenJobTraces(const std::string& job, const JobSelection& selection) {

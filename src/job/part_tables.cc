@@ -20,6 +20,7 @@
 #include "job/sha256.h"
 #include "opscope/analysis/quality.h"
 #include "opscope/analysis/steps.h"
+#include "opscope/report/result_inputs.h"
 
 namespace opscope {
 namespace {
@@ -230,7 +231,7 @@ PartTable ProblemRows(const std::vector<JobProblem>& problems) {
   };
   text("file", [](const JobProblem& row) -> const std::string& { return row.file; });
   text("kind", [](const JobProblem& row) -> const std::string& { return row.kind; });
-  text("severity", [](const JobProblem& row) { return NameOfSeverity(row.severity); });
+  text("severity", [](const JobProblem& row) { return ProblemSeverityName(row.severity); });
   text("message", [](const JobProblem& row) -> const std::string& { return row.message; });
   AddNumbers(table.get(), "count", problems, [](const JobProblem& row) { return static_cast<int64_t>(row.count); });
   AddNumbers(table.get(), "first_offset", problems, [](const JobProblem& row) { return row.first_offset; });
@@ -279,18 +280,6 @@ std::vector<JobProblem> ProblemsOfFile(const Trace& trace, const FileIdentity& i
                         .ranks = {identity.rank}});
   }
   return problems;
-}
-
-std::string_view NameOfSeverity(ProblemSeverity severity) {
-  switch (severity) {
-    case ProblemSeverity::kInfo:
-      return "info";
-    case ProblemSeverity::kDataLoss:
-      return "data_loss";
-    case ProblemSeverity::kError:
-      return "error";
-  }
-  return "error";
 }
 
 }  // namespace opscope

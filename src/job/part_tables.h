@@ -27,7 +27,4 @@ using PartTable = std::shared_ptr<const OwnedTable>;
 [[nodiscard]] std::vector<JobProblem> ProblemsOfFile(const Trace& trace, const FileIdentity& identity,
                                                      const std::string& file);
 
-// "info", "data_loss", "error"
-[[nodiscard]] std::string_view NameOfSeverity(ProblemSeverity severity);
-
 }  // namespace opscope

@@ -77,13 +77,12 @@ std::string CompactJson(const CompactReport& report) {
 }
 
 std::string JobProblemsJson(std::span<const JobProblem> problems) {
-  static constexpr std::string_view kSeverities[] = {"info", "data_loss", "error"};
   std::string out = "[";
   for (const JobProblem& problem : problems) {
     out += out.size() == 1 ? "\n" : ",\n";
     JsonObject object(&out);
     object.Text("file", problem.file).Text("kind", problem.kind);
-    object.Text("severity", kSeverities[static_cast<size_t>(problem.severity)]);
+    object.Text("severity", ProblemSeverityName(problem.severity));
     object.Uint("count", problem.count).Int("first_offset", problem.first_offset).Text("message", problem.message);
     std::string ranks = "[";
     for (const int32_t rank : problem.ranks)

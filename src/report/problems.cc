@@ -13,10 +13,7 @@
 namespace opscope {
 namespace {
 
-std::string_view SeverityName(ProblemSeverity severity) {
-  static constexpr std::string_view kNames[] = {"info", "data_loss", "error"};
-  return kNames[static_cast<size_t>(severity)];
-}
+constexpr std::string_view kSeverityNames[] = {"info", "data_loss", "error"};
 
 // An object for each problem, separated from what `out` has after `begin`. `file`: "" of the only input.
 void AppendProblems(const Trace& trace, const std::string& file, size_t begin, std::string* out) {
@@ -26,7 +23,7 @@ void AppendProblems(const Trace& trace, const std::string& file, size_t begin, s
     JsonObject object(out);
     if (!file.empty()) object.Text("file", file);
     object.Text("kind", trace.text(problems.kind[i]));
-    object.Text("severity", SeverityName(problems.severity[i]));
+    object.Text("severity", ProblemSeverityName(problems.severity[i]));
     object.Uint("count", problems.count[i]);
     object.Int("first_offset", problems.first_offset[i]);
     object.Text("message", trace.text(problems.message[i]));
@@ -35,6 +32,16 @@ void AppendProblems(const Trace& trace, const std::string& file, size_t begin, s
 }
 
 }  // namespace
+
+std::string_view ProblemSeverityName(ProblemSeverity severity) {
+  return kSeverityNames[static_cast<size_t>(severity)];
+}
+
+std::optional<ProblemSeverity> ProblemSeverityFromName(std::string_view name) {
+  for (size_t i = 0; i < std::size(kSeverityNames); ++i)
+    if (kSeverityNames[i] == name) return static_cast<ProblemSeverity>(i);
+  return std::nullopt;
+}
 
 std::string ProblemsJson(const Trace& trace) {
   const ResultInput input{&trace, {}};
@@ -63,7 +70,8 @@ std::string FormatProblems(const Trace& trace) {
   const ProblemColumns& problems = trace.problems();
   std::string out;
   for (size_t i = 0; i < problems.size(); ++i) {
-    out += SeverityName(problems.severity[i]) == "data_loss" ? "data loss" : SeverityName(problems.severity[i]);
+    out += ProblemSeverityName(problems.severity[i]) == "data_loss" ? "data loss"
+                                                                    : ProblemSeverityName(problems.severity[i]);
     out += ": " + EscapedText(trace.text(problems.message[i])) + " (" + EscapedText(trace.text(problems.kind[i]));
     out += ", " + std::to_string(problems.count[i]) + "x";
     if (problems.first_offset[i] >= 0) out += ", first at byte " + std::to_string(problems.first_offset[i]);

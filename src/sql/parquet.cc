@@ -2,11 +2,8 @@
 //
 //   FOLDER/spans/rank=0/part-0.parquet   FOLDER/spans/rank=1/part-0.parquet   FOLDER/tracks/rank=0/...
 //
-// Readers of partitioned data take `rank` from the name of the folder, so the files of many jobs lie side by side. Each
-// file is written as .part-0.parquet.tmp-PID and renamed, so that a reader never sees half a file.
+// Readers of partitioned data take `rank` from the name of the folder, so the files of many jobs lie side by side.
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
 #include <filesystem>
 #include <set>
 #include <string>
@@ -55,13 +52,6 @@ std::string IsOfRank(const TableView& table, const Trace& trace, int32_t rank) {
   return "";
 }
 
-std::string SqlQuoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text)
-    quoted.append(c == '\'' ? 2 : 1, c);
-  return quoted + "'";
-}
-
 class ParquetExport {
  public:
   ParquetExport(const Trace& trace, const std::string& folder, duckdb::Session* session)
@@ -90,24 +80,14 @@ class ParquetExport {
   // rows too, as readers of the table then find its columns.
   Status WriteFile(const TableView& table, const std::string& condition, int32_t rank) {
     const fs::path folder = fs::path(folder_) / table.name / ("rank=" + std::to_string(rank));
-    std::error_code failed;
-    fs::create_directories(folder, failed);
-    if (failed) return Error{ErrorCode::kIo, folder.string() + ": " + failed.message(), failed.value()};
     const fs::path file = folder / "part-0.parquet";
-    const fs::path unfinished = folder / (".part-0.parquet.tmp-" + std::to_string(getpid()));
-    std::string sql = "COPY (SELECT * FROM " + std::string(table.name);
-    if (!condition.empty()) sql += " WHERE " + condition;
-    const Result<uint64_t> written =
-        session_->Execute(sql + ") TO " + SqlQuoted(unfinished.string()) + " (FORMAT parquet, COMPRESSION zstd)");
+    std::string select = "SELECT * FROM " + std::string(table.name);
+    if (!condition.empty()) select += " WHERE " + condition;
+    const Result<uint64_t> written = session_->WriteParquet(select, file.string());
+    if (!written.ok()) return written.error();
+    if (written.value() > 0 || condition.empty()) return {};
     std::error_code ignored;
-    if (written.ok() && (written.value() > 0 || condition.empty())) {
-      fs::rename(unfinished, file, failed);
-      if (!failed) return {};
-      fs::remove(unfinished, ignored);
-      return Error{ErrorCode::kIo, file.string() + ": " + failed.message(), failed.value()};
-    }
-    fs::remove(unfinished, ignored);
-    if (!written.ok()) return Error{ErrorCode::kIo, file.string() + ": " + written.error().message};
+    fs::remove(file, ignored);
     fs::remove(folder, ignored);  // if it is empty
     return {};
   }

@@ -3,8 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sql/session.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -53,6 +57,24 @@ Session::~Session() {
   if (database_ != nullptr) api_.close(&database_);
 }
 
+Result<uint64_t> Session::WriteParquet(const std::string& select, const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::path file(path), folder = file.parent_path();
+  std::error_code failed, ignored;
+  fs::create_directories(folder, failed);
+  if (failed) return Error{ErrorCode::kIo, folder.string() + ": " + failed.message(), failed.value()};
+  const fs::path unfinished = folder / ("." + file.filename().string() + ".tmp-" + std::to_string(getpid()));
+  const Result<uint64_t> written =
+      Execute("COPY (" + select + ") TO " + SqlText(unfinished.string()) + " (FORMAT parquet, COMPRESSION zstd)");
+  if (written.ok()) {
+    fs::rename(unfinished, file, failed);
+    if (!failed) return written.value();
+  }
+  fs::remove(unfinished, ignored);
+  if (written.ok()) return Error{ErrorCode::kIo, path + ": " + failed.message(), failed.value()};
+  return Error{ErrorCode::kIo, path + ": " + written.error().message};
+}
+
 Result<uint64_t> Session::Execute(const std::string& sql) {
   result executed = {};
   const bool is_done = api_.query(connection_, sql.c_str(), &executed) == kSuccess;
@@ -60,6 +82,13 @@ Result<uint64_t> Session::Execute(const std::string& sql) {
                                         : Error{ErrorCode::kIo, CleanMessage(api_.result_error(&executed))};
   api_.destroy_result(&executed);
   return done;
+}
+
+std::string SqlText(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text)
+    quoted.append(c == '\'' ? 2 : 1, c);
+  return quoted + "'";
 }
 
 std::string CleanMessage(const char* message) {

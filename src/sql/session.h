@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "opscope/result.h"
 #include "opscope/trace.h"
@@ -35,6 +36,9 @@ class Session {
   connection connected() const { return connection_; }
   // Adds a table under its name.
   [[nodiscard]] Status Add(const std::shared_ptr<const OwnedTable>& table);
+  // Writes the rows of a SELECT as a Parquet file and gives their number. The file is written beside its final name and
+  // renamed, so that a reader never sees half a file; its folder is made. kIo names the file. REQUIRES: may_write_files
+  [[nodiscard]] Result<uint64_t> WriteParquet(const std::string& select, const std::string& path);
   // Runs a statement of opscope's own; gives how many rows it wrote.
   [[nodiscard]] Result<uint64_t> Execute(const std::string& sql);
 
@@ -46,6 +50,9 @@ class Session {
   database database_ = nullptr;
   connection connection_ = nullptr;
 };
+
+// 'text', with quotes doubled.
+[[nodiscard]] std::string SqlText(std::string_view text);
 
 // DuckDB's message as one line, without the quoted statement, advice and stack traces below it.
 [[nodiscard]] std::string CleanMessage(const char* message);

@@ -7,8 +7,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "opscope/analysis/quality.h"
 #include "opscope/trace.h"
@@ -25,6 +27,11 @@ struct ResultInput {
 // The "problems" array: of each input in turn. With several inputs each problem has its
 // "file".
 [[nodiscard]] std::string ProblemsJson(std::span<const ResultInput> inputs);
+
+// "info", "data_loss", "error"
+[[nodiscard]] std::string_view ProblemSeverityName(ProblemSeverity severity);
+// nullopt: none of these.
+[[nodiscard]] std::optional<ProblemSeverity> ProblemSeverityFromName(std::string_view name);
 
 // The worst verdict, and the reasons of all.
 [[nodiscard]] Quality JudgeInputs(std::span<const ResultInput> inputs);
