@@ -309,6 +309,20 @@ def test_bad_folders_are_one_clear_line(tmp_path, job):
     assert "version 2" in run("ranks", job, code=1).stderr
 
 
+@pytest.mark.parametrize("damage", ["gone", "empty", "cut"])
+def test_a_damaged_file_of_a_job_is_named(job, damage):
+    (victim, *_) = sorted((job / "steps").iterdir())
+    content = victim.read_bytes()
+    victim.unlink()
+    if damage != "gone":
+        victim.write_bytes(content[: len(content) // 2 if damage == "cut" else 0])
+    for verb in ("ranks", "stragglers"):
+        error = run(verb, job, code=1).stderr
+        assert victim.name in error and "IO Error" not in error
+        assert error.count("\n") == 1
+        assert damage == "gone" or f"at byte {victim.stat().st_size}: " in error
+
+
 def test_without_duckdb_the_extra_is_named(tmp_path, files):
     environment = {**os.environ, "OPSCOPE_DUCKDB_LIB": str(tmp_path / "none.so")}
     error = run("collect", *files, "-o", tmp_path / "job", code=1, env=environment).stderr

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job/duckdb_engine.h"
 
+#include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -43,6 +45,22 @@ class DuckdbEngine : public JobEngine {
   std::shared_ptr<duckdb::Session> session_;
 };
 
+// A file that a manifest lists must be there and whole: DuckDB's own words for it name neither.
+Status CheckParquet(const std::string& path) {
+  constexpr std::string_view kMark = "PAR1";  // at both ends
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Error{ErrorCode::kNotFound, path + ": JOB lists this file, but it cannot be opened", errno};
+  std::error_code failed;
+  const uint64_t bytes = std::filesystem::file_size(path, failed);
+  std::string head(kMark.size(), '\0'), tail(kMark.size(), '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  file.seekg(-static_cast<std::streamoff>(tail.size()), std::ios::end);
+  file.read(tail.data(), static_cast<std::streamsize>(tail.size()));
+  if (file && head == kMark && tail == kMark) return {};
+  return Error{ErrorCode::kMalformed, path + ": at byte " + std::to_string(failed ? 0 : bytes) +
+                                          ": the Parquet file is damaged or ends too early"};
+}
+
 }  // namespace
 
 Status DefineJobViews(const std::vector<JobTableFiles>& tables, duckdb::Session* session) {
@@ -69,6 +87,8 @@ Result<std::vector<JobTableFiles>> ListJobFiles(const std::string& job) {
       JobTableFiles& listed = tables.emplace_back();
       listed.table = table.name;
       listed.files = folder.value().FilesOf(table.name);
+      for (const std::string& file : listed.files)
+        OPSCOPE_TRY(CheckParquet(file));
       for (const JobColumn& column : table.columns)
         listed.columns.emplace_back(column.name, column.type);
     }
