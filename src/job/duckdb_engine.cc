@@ -1,4 +1,8 @@
-// Views over read_parquet, and kept rows as temporary tables.
+// DuckDB over the files of a JOB: a view for each table, over the files that the manifests list and no others. Rows that
+// several statements read become temporary tables, so that they are computed once.
+//
+// A query of a user runs in a database that may read the folder JOB alone: the views are made first, and then the
+// settings that open files are closed and locked.
 // SPDX-License-Identifier: Apache-2.0
 #include "job/duckdb_engine.h"
 
