@@ -82,7 +82,9 @@ class Expected:
         for track in tracks:
             process = processes[track["process"]]
             pid, tid = process["pid_text"] or process["pid"], track["tid_text"] or track["tid"]
-            self.track_ids.append(f"{pid}/{tid}")
+            # A stream and its annotations have one id; the second one in the trace is told apart (web_data.md).
+            number = 1 + sum(known.split("#")[0] == f"{pid}/{tid}" for known in self.track_ids)
+            self.track_ids.append(f"{pid}/{tid}" + (f"#{number}" if number > 1 else ""))
         self.span_counts = [track["span_count"] for track in tracks]
         self.flows = list(trace.flows)
         self.is_long = len(self.name) > 500_000  # where each command takes a second, few of them run
