@@ -1,5 +1,5 @@
-// DuckDB over the files of a JOB: a view for each table, over the files that the manifests list and no others. Rows that
-// several statements read become temporary tables, so that they are computed once.
+// DuckDB over the files of a JOB: a view for each table, over the files that the manifests list and no others. Rows
+// that several statements read become temporary tables, so that they are computed once.
 //
 // A query of a user runs in a database that may read the folder JOB alone: the views are made first, and then the
 // settings that open files are closed and locked.
