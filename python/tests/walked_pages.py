@@ -22,6 +22,7 @@ WALK = Path(__file__).parents[2] / "web" / "tests" / "walk.mjs"
 PROGRAM = str(built("src/cli/opscope-native"))
 TABS = ["Overview", "Timeline", "Flame graph", "Operators", "Kernels", "Memory", "Modules", "Compare", "About"]
 KERNEL, COPY, SET, MODULE, STREAM = 2, 3, 4, 11, 1  # numbers of span kinds and of a track kind
+ASYNC = 2  # of a span's flags
 NO_PARENT = 2**32 - 1
 # Everything of which the page consists, whatever the names in the trace are.
 ELEMENTS = set(
@@ -76,15 +77,15 @@ class Expected:
         self.start, self.duration = list(spans["start"]), list(spans["duration"])
         self.parent = [None if parent == NO_PARENT else parent for parent in spans["parent"]]
         self.track = list(spans["track"])
-        self.kind = list(spans["kind"])
+        self.kind, self.flags = list(spans["kind"]), list(spans["flags"])
         self.track_kind = [track["kind"] for track in tracks]
-        self.track_ids = []
+        self.track_ids, known = [], collections.Counter()
         for track in tracks:
             process = processes[track["process"]]
             pid, tid = process["pid_text"] or process["pid"], track["tid_text"] or track["tid"]
             # A stream and its annotations have one id; the second one in the trace is told apart (web_data.md).
-            number = 1 + sum(known.split("#")[0] == f"{pid}/{tid}" for known in self.track_ids)
-            self.track_ids.append(f"{pid}/{tid}" + (f"#{number}" if number > 1 else ""))
+            known[pid, tid] += 1
+            self.track_ids.append(f"{pid}/{tid}" + (f"#{known[pid, tid]}" if known[pid, tid] > 1 else ""))
         self.span_counts = [track["span_count"] for track in tracks]
         self.flows = list(trace.flows)
         self.is_long = len(self.name) > 500_000  # where each command takes a second, few of them run
@@ -117,7 +118,14 @@ class Expected:
         """{name: [count, total, self]} of the spans that overlap [begin, end)."""
         rows = collections.defaultdict(lambda: [0, 0, 0])
         ends = [start + duration for start, duration in zip(self.start, self.duration, strict=True)]
-        clipped = list(ends)  # parents stand before children
+        # For self times a span ends where its parent ends or its next sibling begins, so that no moment counts twice.
+        # Parents stand before children.
+        clipped, begin_of_next = list(ends), {}
+        for span in reversed(range(len(self.name))):
+            if not self.flags[span] & ASYNC:
+                family = self.track[span], self.parent[span]
+                clipped[span] = max(self.start[span], min(ends[span], begin_of_next.get(family, ends[span])))
+                begin_of_next[family] = self.start[span]
         for span, name in enumerate(self.name):
             inside = max(0, min(ends[span], end) - max(self.start[span], begin))
             if not (inside or (self.duration[span] == 0 and begin <= self.start[span] < end)):
@@ -126,7 +134,7 @@ class Expected:
             row[0] += 1
             row[1] += inside
             if (parent := self.parent[span]) is not None:
-                clipped[span] = min(ends[span], clipped[parent])
+                clipped[span] = min(clipped[span], clipped[parent])
             own = max(0, min(clipped[span], end) - max(self.start[span], begin))
             row[2] += own
             if parent is not None:
