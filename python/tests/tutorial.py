@@ -4,7 +4,9 @@
 A block of code with a title, ```` ```python title="train.py" ````, is that file. A block ```` ```sh ```` is run by bash
 in the folder of the files, and the block ```` ```text ```` behind it is what that prints. Printed lines are compared
 without their numbers and units and in any order, since a table is sorted by times; `...` stands for any further lines.
-Messages of opscope (``opscope: ...``) must come when the page shows them and may come when it does not.
+Messages of opscope (``opscope: ...``) must come when the page shows them and may come when it does not. Where other
+programs keep the machine busy, a difference that the page shows can drown in their noise: ``attempts`` follows a page
+again from its beginning.
 """
 
 import os
@@ -54,8 +56,19 @@ def environment(folder):
     return {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1"}
 
 
-def follow(name, folder, **variables):
+def follow(name, folder, attempts=1, **variables):
     """Follows the page in an empty folder; returns how many commands it has."""
+    for attempt in range(1, attempts):
+        again = folder / f"attempt_{attempt}"
+        again.mkdir()
+        try:
+            return follow_once(name, again, **variables)
+        except AssertionError as difference:
+            print(f"{name}, attempt {attempt} of {attempts}: {difference}")
+    return follow_once(name, folder, **variables)
+
+
+def follow_once(name, folder, **variables):
     blocks = BLOCK.findall((PAGES / name).read_text())
     assert blocks, name
     variables = environment(folder) | variables

@@ -83,7 +83,7 @@ class Expected:
         for track in tracks:
             process = processes[track["process"]]
             pid, tid = process["pid_text"] or process["pid"], track["tid_text"] or track["tid"]
-            # A stream and its annotations have one id; the second one in the trace is told apart (web_data.md).
+            # A stream and its annotations have one id; the second one in the trace gets a number (web_data.md).
             known[pid, tid] += 1
             self.track_ids.append(f"{pid}/{tid}" + (f"#{known[pid, tid]}" if known[pid, tid] > 1 else ""))
         self.span_counts = [track["span_count"] for track in tracks]
