@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <iterator>
 #include <map>
 #include <protozero/pbf_writer.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -227,6 +229,48 @@ TEST(PaddleProtobuf, HoldsWhatTheJsonOfTheSampleHolds) {
   const fs::path samples = fs::path(OPSCOPE_SOURCE_DIR) / "../shared/samples/paddle";
   if (!fs::exists(samples)) GTEST_SKIP() << "there is no " << samples;
   ExpectSameRun(samples / "mlp.pb", samples / "mlp.json.gz");
+}
+
+// What each event says by itself: names of processes and threads stand at the end of the file.
+std::set<std::string> EventsOf(const Trace& trace) {
+  std::set<std::string> events;
+  const auto add = [&](const char* table, TrackId track, int64_t start, int64_t duration, StringId name,
+                       StringId more) {
+    const TrackColumns& tracks = trace.tracks();
+    std::string event = std::string(table) + " pid " +
+                        std::to_string(trace.processes().pid[Row(tracks.process[Row(track)])]) + " thread " +
+                        std::string(trace.text(tracks.tid_text[Row(track)])) + " at " + std::to_string(start) +
+                        " for " + std::to_string(duration) + " ";
+    events.insert(event.append(trace.text(name)).append(" ").append(trace.text(more)));
+  };
+  const SpanColumns& spans = trace.spans();
+  for (size_t i = 0; i < spans.size(); ++i)
+    add("span", spans.track[i], spans.start[i].ns, spans.duration[i].ns, spans.name[i], spans.category[i]);
+  const InstantColumns& instants = trace.instants();
+  for (size_t i = 0; i < instants.size(); ++i)
+    add("instant", instants.track[i], instants.time[i].ns, 0, instants.name[i], instants.extra[i]);
+  return events;
+}
+
+TEST(PaddleProtobuf, HoldsOnlyWholeEventsWhereverTheFileIsCut) {
+  for (const char* name : {"to_static", "training", "ranges"}) {
+    const fs::path path = fs::path(OPSCOPE_SOURCE_DIR) / "tests/golden/paddle_protobuf" / name / "input.pb";
+    std::ifstream file(path, std::ios::binary);
+    const std::string whole(std::istreambuf_iterator<char>(file), {});
+    const Result<Trace> all = Import(whole);
+    ASSERT_TRUE(all.ok());
+    const std::set<std::string> events = EventsOf(all.value());
+    size_t tracks_seen = 0;
+    for (size_t size = whole.size() - 1; size > 0; --size) {
+      const Result<Trace> trace = Import(whole.substr(0, size));
+      if (!trace.ok()) continue;
+      EXPECT_LE(trace.value().tracks().size(), all.value().tracks().size()) << name << " of " << size << " bytes";
+      const std::set<std::string> left = EventsOf(trace.value());
+      ASSERT_TRUE(std::includes(events.begin(), events.end(), left.begin(), left.end())) << name << ", " << size;
+      tracks_seen = std::max(tracks_seen, trace.value().tracks().size());
+    }
+    EXPECT_EQ(tracks_seen, all.value().tracks().size());
+  }
 }
 
 TEST(PaddleProtobuf, GivesOperatorsTheirArguments) {

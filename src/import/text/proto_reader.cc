@@ -8,6 +8,11 @@
 #include <protozero/varint.hpp>
 
 namespace opscope {
+namespace {
+
+constexpr char kCutMessage[] = "the file ends in the middle of a message";
+
+}  // namespace
 
 bool ProtoReader::Fail(const char* at, const char* complaint, bool truncated) {
   complaint_ = complaint;
@@ -47,7 +52,7 @@ bool ProtoReader::ReadBytes() {
   const auto left = static_cast<uint64_t>(end_ - at_);
   if (length > left) {
     if (!ends_with_file()) return Fail(length_at, "a length goes past the end of its message", false);
-    Fail(end_, "the file ends in the middle of a message", true);
+    Fail(end_, kCutMessage, true);
     is_cut_ = true;
     length = left;
   }
@@ -57,7 +62,8 @@ bool ProtoReader::ReadBytes() {
 }
 
 bool ProtoReader::Next() {
-  if (failed() || at_ == end_) return false;
+  if (failed()) return false;
+  if (at_ == end_) return lacks_end_ && Fail(end_, kCutMessage, true);
   field_at_ = at_;
   uint64_t tag = 0;
   if (!ReadVarint(&tag)) return false;

@@ -4,8 +4,9 @@
 // wire type says, nothing throws, and every complaint has its place in the file.
 //
 // A field whose length goes past the end of the file is cut: a message that holds events may still be entered and gives
-// its whole ones, anything else is not a value. One whose length goes past its message is damage of that message alone;
-// the reader of the message around it goes on behind it.
+// its whole ones, anything else is not a value. The reader of such a message fails at its end, wherever the cut lies,
+// so an event that lacks its last fields never looks whole. One whose length goes past its message is damage of that
+// message alone; the reader of the message around it goes on behind it.
 //
 // Thread rule: one thread at a time; views live as long as the file's bytes.
 // SPDX-License-Identifier: Apache-2.0
@@ -23,8 +24,8 @@ class ProtoReader {
   // All of a file.
   explicit ProtoReader(std::string_view file) : ProtoReader(file, file) {}
   // REQUIRES: message lies in file
-  ProtoReader(std::string_view message, std::string_view file)
-      : at_(message.data()), end_(message.data() + message.size()), file_(file) {}
+  ProtoReader(std::string_view message, std::string_view file, bool lacks_end = false)
+      : at_(message.data()), end_(message.data() + message.size()), file_(file), lacks_end_(lacks_end) {}
 
   // The next field, which may be bytes that are cut: is_cut(). False at the end of the message and at damage.
   bool Next();
@@ -43,7 +44,7 @@ class ProtoReader {
   float float32() const { return std::bit_cast<float>(static_cast<uint32_t>(number_)); }
   // REQUIRES: is_bytes()
   std::string_view bytes() const { return bytes_; }
-  ProtoReader message() const { return {bytes_, file_}; }
+  ProtoReader message() const { return {bytes_, file_, is_cut_}; }
   size_t offset() const { return static_cast<size_t>(at_ - file_.data()); }  // of the byte that is read next
 
   // After Next() returned false.
@@ -62,6 +63,7 @@ class ProtoReader {
   const char* at_;
   const char* end_;
   std::string_view file_;
+  bool lacks_end_ = false;
   const char* field_at_ = nullptr;
   uint64_t number_ = 0;
   std::string_view bytes_;
