@@ -27,7 +27,7 @@ screenshots: ## a picture of every tab of a report, R, into docs/pictures/report
 	@tools/setup browser && tools/setup web && $(NODE) node web/tools/screenshots.mjs $(R) docs/pictures/report
 
 test: ## everything: C++ and Python tests, the page in a browser, the map, the examples
-	@tools/setup browser && tools/run_tests.py
+	@tools/setup browser && tools/setup java && tools/run_tests.py
 
 test-pythons: ## stacks beside torch.profiler's on Python 3.10, 3.12 and 3.13 (installs torch for each)
 	@tools/setup tests && tools/test_pythons

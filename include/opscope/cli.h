@@ -11,19 +11,14 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "opscope/doctor.h"
+#include "opscope/job_engine.h"
+#include "opscope/result.h"
 
 namespace opscope {
-
-// Returns the facts about Python for `opscope doctor`, the only verb that calls it.
-// Empty: no host.
-using HostProbe = std::function<HostFacts()>;
-
-// Returns the file of the extension module of Python's package `duckdb`; "": there is
-// none. For the verbs that need SQL. Empty: no host.
-using DuckdbFinder = std::function<std::string()>;
 
 // Where `opscope run` finds what it puts into the environment of a program.
 struct LauncherFacts {
@@ -32,15 +27,27 @@ struct LauncherFacts {
   // Folder that holds the package nanobind_backend.
   std::string backend_folder;
 };
-// Called by `run` alone. Empty: no host.
-using LauncherFinder = std::function<LauncherFacts()>;
+
+// What only the program around the command line knows, as Python does. An empty
+// function: it is unknown.
+struct CliHost {
+  // The facts about Python, for `doctor`.
+  std::function<HostFacts()> probe;
+  // The file of the extension module of Python's package `duckdb`; "": there is none.
+  // For the verbs that need SQL.
+  std::function<std::string()> find_duckdb;
+  // For `run`.
+  std::function<LauncherFacts()> find_launcher;
+  // Spark with the tables of a JOB, for `--engine spark`. `master`: where Spark is; "":
+  // where its own settings say.
+  std::function<Result<std::unique_ptr<JobEngine>>(const std::string& job, const std::string& master)> open_spark;
+};
 
 // Runs `opscope ARGS...`; ignores argv[0]. Returns the exit code: 0 done, 1 failed,
 // 2 wrong usage, 3 done in part. Never throws, never exits; `run` does not return if it
 // can replace the process by its command. Does not change signal handlers: with SIGPIPE
 // ignored, a closed pipe ends the output quietly with 0.
-[[nodiscard]] int RunCli(int argc, const char* const* argv, const HostProbe& probe_host = {},
-                         const DuckdbFinder& find_duckdb = {}, const LauncherFinder& find_launcher = {});
+[[nodiscard]] int RunCli(int argc, const char* const* argv, const CliHost& host = {});
 
 // Shows the progress of a long operation on standard error, if that is a terminal:
 // "opscope: WHAT [########............]  42 %, 3 s left". The bar appears after

@@ -1,6 +1,6 @@
 // The `opscope` command. The engine runs it without the GIL; what only Python knows (its frameworks, where DuckDB and
-// the launcher of `opscope run` lie) the engine asks for through three functions, which take the GIL again. An
-// exception in one of them must not end the command: it becomes an empty answer.
+// the launcher of `opscope run` lie, Spark) the engine asks for through four functions, which take the GIL again. An
+// exception in one of the first three must not end the command: it becomes an empty answer.
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/stl/string.h>
 
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bindings.h"
+#include "job_engine.h"
 #include "opscope/cli.h"
 #include "opscope/process_identity.h"
 
@@ -81,7 +82,8 @@ LauncherFacts AskForLauncher(nb::handle find_launcher) {
   }
 }
 
-int RunCommandLine(nb::list arguments, nb::object host_facts, nb::object find_duckdb, nb::object find_launcher) {
+int RunCommandLine(nb::list arguments, nb::object host_facts, nb::object find_duckdb, nb::object find_launcher,
+                   nb::object open_spark) {
   std::vector<std::string> texts;
   for (nb::handle argument : arguments)
     texts.emplace_back(nb::cast<nb::bytes>(argument).c_str());
@@ -89,14 +91,16 @@ int RunCommandLine(nb::list arguments, nb::object host_facts, nb::object find_du
   pointers.reserve(texts.size());
   for (const std::string& text : texts)
     pointers.push_back(text.c_str());
-  HostProbe probe_host;
-  if (!host_facts.is_none()) probe_host = [&host_facts] { return AskPython(host_facts); };
-  DuckdbFinder finder;
-  if (!find_duckdb.is_none()) finder = [&find_duckdb] { return AskForDuckdb(find_duckdb); };
-  LauncherFinder launcher;
-  if (!find_launcher.is_none()) launcher = [&find_launcher] { return AskForLauncher(find_launcher); };
-  return WithoutGil(
-      [&] { return RunCli(static_cast<int>(pointers.size()), pointers.data(), probe_host, finder, launcher); });
+  CliHost host;
+  if (!host_facts.is_none()) host.probe = [&host_facts] { return AskPython(host_facts); };
+  if (!find_duckdb.is_none()) host.find_duckdb = [&find_duckdb] { return AskForDuckdb(find_duckdb); };
+  if (!find_launcher.is_none()) host.find_launcher = [&find_launcher] { return AskForLauncher(find_launcher); };
+  if (!open_spark.is_none()) {
+    host.open_spark = [&open_spark](const std::string& job, const std::string& master) {
+      return OpenPythonEngine(open_spark, job, master);
+    };
+  }
+  return WithoutGil([&] { return RunCli(static_cast<int>(pointers.size()), pointers.data(), host); });
 }
 
 nb::dict IdentityOfProcess() {
@@ -112,12 +116,15 @@ nb::dict IdentityOfProcess() {
 }  // namespace
 
 void BindCommandLine(nb::module_& module) {
-  module.def("run_command_line", &RunCommandLine, nb::arg("arguments"), nb::arg("host_facts").none() = nb::none(),
-             nb::arg("find_duckdb").none() = nb::none(), nb::arg("find_launcher").none() = nb::none(),
-             "Runs `opscope ARGS...` (bytes, the first one is the program's name) and returns the exit code. "
-             "`host_facts`: called by `doctor`, see opscope.doctor; `find_duckdb`: by what needs SQL, see opscope.sql; "
-             "`find_launcher`: by `run`, returns the folder of its "
-             "sitecustomize and the folder of the package nanobind_backend.");
+  module.def(
+      "run_command_line", &RunCommandLine, nb::arg("arguments"), nb::arg("host_facts").none() = nb::none(),
+      nb::arg("find_duckdb").none() = nb::none(), nb::arg("find_launcher").none() = nb::none(),
+      nb::arg("open_spark").none() = nb::none(),
+      "Runs `opscope ARGS...` (bytes, the first one is the program's name) and returns the exit code. "
+      "`host_facts`: called by `doctor`, see opscope.doctor; `find_duckdb`: by what needs SQL, see opscope.sql; "
+      "`find_launcher`: by `run`, returns the folder of its "
+      "sitecustomize and the folder of the package nanobind_backend; `open_spark`: by `--engine spark`, with the JOB "
+      "and the address of Spark, returns an engine as job_answer takes it.");
   module.def("process_identity", &IdentityOfProcess,
              "Rank (-1: unknown), world_size (0: unknown), attempt (0: the first) and host of this process, as its "
              "launcher says them.");

@@ -1,5 +1,4 @@
-// Jobs of many ranks: files are added, questions are answered. An engine of Python has two methods, define(name,
-// select, is_kept) and query(select), which returns the names of the columns and the rows as JSON.
+// Jobs of many ranks: files are added, questions are answered.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/job.h"
 
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "bindings.h"
+#include "job_engine.h"
 #include "opscope/analysis/span_filter.h"
 #include "opscope/cut.h"
 #include "opscope/report/job.h"
@@ -26,10 +26,12 @@ namespace opscope::python {
 namespace {
 
 std::string Answer(const std::string& verb, nb::object job, std::optional<int32_t> attempt, bool members,
-                   const std::string& python_module) {
+                   const std::string& python_module, nb::object of_python) {
   const std::string path = FromPath(job);
+  const bool is_duckdb = of_python.is_none();
   return Unwrap(WithoutGil([&]() -> Result<std::string> {
-    const Result<std::unique_ptr<JobEngine>> engine = OpenDuckdbEngine(path, python_module);
+    const Result<std::unique_ptr<JobEngine>> engine =
+        is_duckdb ? OpenDuckdbEngine(path, python_module) : WrapEngine(of_python);
     if (!engine.ok()) return engine.error();
     const Result<JobAnswer> answer =
         AnswerJob(verb, engine.value().get(), {.attempt = attempt, .with_members = members});
@@ -81,8 +83,11 @@ SharedTrace OpenPart(nb::object job, std::optional<int32_t> attempt, std::vector
 }  // namespace
 
 void BindJob(nb::module_& module) {
-  module.def("job_answer", &Answer, nb::arg("verb"), nb::arg("job"), nb::arg("attempt").none(), nb::arg("members"),
-             nb::arg("python_module"), "The JSON of a verb over a JOB.");
+  module.def(
+      "job_answer", &Answer, nb::arg("verb"), nb::arg("job"), nb::arg("attempt").none(), nb::arg("members"),
+      nb::arg("python_module"), nb::arg("engine").none(),
+      "The JSON of a verb over a JOB. `engine`: None is DuckDB, else an object with define(name, select, is_kept) "
+      "and query(select), which returns the names of the columns and the rows as JSON.");
   module.def("collect", &Collect, nb::arg("files"), nb::arg("job"), nb::arg("attempt").none(), nb::arg("python_module"),
              "Adds files to a JOB; the JSON of `opscope collect`.");
   module.def("job_files", &FilesOfJob, nb::arg("job"), "(table, files, [(column, type), ...]) of a JOB.");

@@ -71,14 +71,14 @@ __all__ = [
 
 
 def __getattr__(name: str):
-    home = _HOME.get(name, name if name in ("comparison", "sql", "table", "trace") else None)
+    home = _HOME.get(name, name if name in ("comparison", "spark", "sql", "table", "trace") else None)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
     module = importlib.import_module(f"opscope.{home}")
     if name not in _HOME:
-        return module  # a module that `import opscope` has always brought along
+        return module  # used as `opscope.sql`, without an import of its own
     return globals().setdefault(name, getattr(module, name))
 
 

@@ -28,6 +28,12 @@ def _find_launcher() -> tuple[str, str]:
     return launch, os.path.dirname(os.path.dirname(os.path.abspath(backend.__file__)))
 
 
+def _open_spark(job: str, master: str):
+    from opscope import spark
+
+    return spark.open_engine(job, master)
+
+
 def _forget_coerced_locale() -> None:
     """Removes the LC_CTYPE that Python itself has set in the C locale (PEP 538), which the command must not see."""
     try:
@@ -47,7 +53,7 @@ def main() -> int:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     arguments = [os.fsencode(argument) for argument in ["opscope", *sys.argv[1:]]]
-    return _core.run_command_line(arguments, _host_facts, _find_duckdb, _find_launcher)
+    return _core.run_command_line(arguments, _host_facts, _find_duckdb, _find_launcher, _open_spark)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from typing import Any
 
 from opscope import _core
 from opscope.sizes import byte_count
@@ -27,12 +28,13 @@ def collect(
     return json.loads(_core.collect(names, path, attempt, find_duckdb()))["files"]
 
 
-def job(path: str | bytes | os.PathLike, attempt: int | None = None) -> Job:
+def job(path: str | bytes | os.PathLike, engine: Any = None, attempt: int | None = None) -> Job:
     """Opens a JOB that `opscope.collect` or ``opscope collect`` has filled.
 
-    ``attempt``: which start of the job; None is the last one. Raises `opscope.Error` if the folder is no JOB.
+    ``engine``: None is DuckDB in this process; a ``SparkSession`` answers there (`opscope.spark`). ``attempt``: which
+    start of the job; None is the last one. Raises `opscope.Error` if the folder is no JOB.
     """
-    return Job(path, attempt)
+    return Job(path, engine, attempt)
 
 
 class Job:
@@ -41,9 +43,10 @@ class Job:
     `facts` and `problems` of the last answer stay: ``job.facts["missing_ranks"]``.
     """
 
-    def __init__(self, path: str | bytes | os.PathLike, attempt: int | None = None):
+    def __init__(self, path: str | bytes | os.PathLike, engine: Any = None, attempt: int | None = None):
         _core.job_files(path)  # it is a JOB
         self.path = path
+        self._spark = engine
         self._attempt = attempt
         self.facts: dict = {}
         self.problems: list[dict] = []
@@ -66,8 +69,15 @@ class Job:
 
     def sql(
         self, query: str, *, max_seconds: float = 60, max_memory: int | str = "4G", limit: int | None = 1_000_000
-    ) -> SqlRows:
-        """The rows of one SQL statement over the tables of JOB, by DuckDB; limits as in `Trace.sql`."""
+    ) -> SqlRows | list[dict]:
+        """The rows of one SQL statement over the tables of JOB.
+
+        Limits as in `Trace.sql`. Spark's rows are a list of dicts, and ``limit`` is the only limit there.
+        """
+        if self._spark is not None:
+            from opscope.spark import rows_of
+
+            return rows_of(self._spark, self.path, query, limit)
         memory = byte_count(max_memory, "max_memory")
         return SqlRows(_core.job_sql(self.path, query, max_seconds, memory, limit or 0, find_duckdb()))
 
@@ -77,7 +87,16 @@ class Job:
         return Trace(_core.job_trace(self.path, self._attempt, [int(rank) for rank in ranks or ()], where))
 
     def _answer(self, verb: str, members: bool = False) -> list[dict]:
-        told = json.loads(_core.job_answer(verb, self.path, self._attempt, members, find_duckdb()))
+        engine = None
+        if self._spark is not None:
+            from opscope.spark import engine_of
+
+            engine = engine_of(self._spark, self.path)
+        try:
+            told = json.loads(_core.job_answer(verb, self.path, self._attempt, members, find_duckdb(), engine))
+        finally:
+            if engine is not None:
+                engine.close()
         rows = told.pop("rows")
         self.problems = told.pop("problems")
         self.facts = told

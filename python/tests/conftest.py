@@ -16,12 +16,15 @@ times says ``@pytest.mark.measures`` and runs alone afterwards (``pytest -m meas
 import importlib.util
 import json
 import os
+import shutil
 
 import pytest
 
 
 def is_installed(name):
-    """A package: a folder of tests that has its name is none."""
+    """A package, or Java. A folder of tests that has the name of a package is none."""
+    if name == "java":
+        return shutil.which(name) is not None
     spec = importlib.util.find_spec(name)
     return spec is not None and spec.origin is not None
 

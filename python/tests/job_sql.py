@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the files of src/job/sql over rows in memory, in DuckDB, as the product runs them over a JOB."""
+"""Runs the files of src/job/sql over rows in memory, in DuckDB and in Spark, as the product runs them over a JOB."""
 
+import json
 import re
 from pathlib import Path
 
@@ -83,3 +84,33 @@ class DuckDb:
                 self.connection.execute(f"CREATE OR REPLACE TEMPORARY {kind} {view} AS {select}")
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+class Spark:
+    """Tables of the jobs and rows that are kept lie as Parquet files in a folder."""
+
+    def __init__(self, session, jobs, folder):
+        from pyarrow import parquet
+
+        self.session, self.folder = session, folder
+        for table, rows in arrow_tables(jobs):
+            parquet.write_table(rows, folder / f"{table}.parquet")
+            session.read.parquet(str(folder / f"{table}.parquet")).createOrReplaceTempView(f"all_{table}")
+        self.tables = list(jobs[0])
+
+    def open(self, job):
+        from opscope.spark import SparkEngine
+
+        self.created = set()
+        self.engine = SparkEngine(self.session, str(self.folder / f"job_{job}"))
+        for table in self.tables:
+            self.session.sql(f"SELECT * FROM all_{table} WHERE job = {job}").createOrReplaceTempView(table)
+
+    def answer(self, name, **parameters):
+        for view, is_kept, select in statements(name, parameters):
+            if view is None:
+                columns, rows = self.engine.query(select)
+            elif view not in self.created:
+                self.created.add(view)
+                self.engine.define(view, select, is_kept)
+        return [dict(zip(columns, row, strict=True)) for row in json.loads(rows)]

@@ -19,6 +19,7 @@ Importing `opscope` imports no framework and no NumPy.
 <!-- Generated from python/opscope: OPSCOPE_UPDATE_GOLDEN=1 pytest python/tests/test_python_reference.py -->
 """
 FUNCTIONS = (opscope.open, opscope.read, opscope.merge, opscope.diff, opscope.collect, opscope.job)
+OF_SPARK = (opscope.spark.collect, opscope.spark.views)
 CLASSES = (
     opscope.Trace,
     opscope.Job,
@@ -84,6 +85,10 @@ def page():
     out = HEAD
     for function in FUNCTIONS:
         out += section(2, f"opscope.{function.__name__}", signature(function.__name__, function), function.__doc__)
+    for function in OF_SPARK:
+        out += section(
+            2, f"opscope.spark.{function.__name__}", signature(function.__name__, function), function.__doc__
+        )
     for kind in CLASSES:
         base = kind.__mro__[1].__name__
         text = f"class {kind.__name__}({base})" if issubclass(kind, Exception) else None

@@ -83,7 +83,7 @@ std::string SectionOf(const Verb& verb) {
 
 std::string CliReference() {
   CommandLine line;
-  DescribeCommandLine({}, {}, {}, &line);
+  DescribeCommandLine({}, &line);
   std::string page = R"(# Command line
 
 This page lists every verb of `opscope` and its options. `opscope VERB --help` and the manual page (`opscope man`) say the

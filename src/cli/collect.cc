@@ -22,7 +22,7 @@ struct CollectVerbOptions {
   int64_t bucket_ranks = CollectOptions().bucket_ranks;
 };
 
-int RunCollect(const CollectVerbOptions& options, const DuckdbFinder& find_duckdb) {
+int RunCollect(const CollectVerbOptions& options, const CliHost& host) {
   const Result<std::optional<int32_t>> attempt = ReadAttempt(options.common);
   if (!attempt.ok()) return UsageError("collect: " + attempt.error().message);
   CollectOptions collect;
@@ -31,7 +31,7 @@ int RunCollect(const CollectVerbOptions& options, const DuckdbFinder& find_duckd
   collect.bucket_ranks = static_cast<uint32_t>(options.bucket_ranks);
   collect.max_memory = options.common.max_memory;
   collect.format = options.common.from;
-  collect.python_module = find_duckdb ? find_duckdb() : "";
+  collect.python_module = DuckdbModule(host);
   TerminalProgress progress(options.job);
   if (!options.common.quiet) collect.on_progress = [&](size_t done, size_t total) { progress.Show(done, total); };
   const Result<CollectReport> collected = CollectFiles(options.common.files, collect);
@@ -58,9 +58,9 @@ struct CompactVerbOptions {
   CommonOptions common;
 };
 
-int RunCompact(const CompactVerbOptions& options, const DuckdbFinder& find_duckdb) {
+int RunCompact(const CompactVerbOptions& options, const CliHost& host) {
   const std::string& job = options.common.files[0];
-  const Result<CompactReport> compacted = CompactJob(job, find_duckdb ? find_duckdb() : "");
+  const Result<CompactReport> compacted = CompactJob(job, DuckdbModule(host));
   if (!compacted.ok()) return ExitFor(Error{compacted.error().code, "compact: " + compacted.error().message});
   if (options.common.json) return ExitFor(WriteStandardOutput(CompactJson(compacted.value())));
   return ExitFor(WriteStandardOutput(std::to_string(compacted.value().parts_before) + " parts before, " +
@@ -69,7 +69,7 @@ int RunCompact(const CompactVerbOptions& options, const DuckdbFinder& find_duckd
 
 }  // namespace
 
-Verb CollectVerb(const DuckdbFinder& find_duckdb) {
+Verb CollectVerb(const CliHost& host) {
   auto options = std::make_shared<CollectVerbOptions>();
   Verb verb{.names = {"collect"}, .description = "the traces of many ranks as one folder, which other commands read"};
   AddCommonOptions(&verb, &options->common);
@@ -89,11 +89,11 @@ Verb CollectVerb(const DuckdbFinder& find_duckdb) {
             .description = "ranks whose spans lie in one folder of a new JOB",
             .least = 1,
             .most = 1'000'000});
-  verb.run = [options, &find_duckdb] { return RunCollect(*options, find_duckdb); };
+  verb.run = [options, &host] { return RunCollect(*options, host); };
   return verb;
 }
 
-Verb CompactVerb(const DuckdbFinder& find_duckdb) {
+Verb CompactVerb(const CliHost& host) {
   auto options = std::make_shared<CompactVerbOptions>();
   Verb verb{.names = {"compact"}, .description = "joins the small files of a folder of `opscope collect`"};
   verb.Add({.names = {"JOB"},
@@ -102,7 +102,7 @@ Verb CompactVerb(const DuckdbFinder& find_duckdb) {
             .is_required = true,
             .is_single = true});
   verb.Add({.names = {"--json"}, .target = &options->common.json, .description = "JSON on standard output"});
-  verb.run = [options, &find_duckdb] { return RunCompact(*options, find_duckdb); };
+  verb.run = [options, &host] { return RunCompact(*options, host); };
   return verb;
 }
 

@@ -12,29 +12,29 @@
 namespace opscope {
 namespace {
 
-int RunDoctor(bool json, const HostProbe& probe_host) {
+int RunDoctor(bool json, const CliHost& host) {
   MachineFacts machine = CollectMachineFacts();
-  const HostFacts host = probe_host ? probe_host() : HostFacts{};
-  if (host.has_probed_cupti) {
-    machine.cupti = host.cupti;
-    machine.cupti_version = host.cupti_version;
-    machine.cuda_can_be_recorded = host.cuda_detail.empty();
-    machine.cuda_detail = host.cuda_detail;
+  const HostFacts facts = host.probe ? host.probe() : HostFacts{};
+  if (facts.has_probed_cupti) {
+    machine.cupti = facts.cupti;
+    machine.cupti_version = facts.cupti_version;
+    machine.cuda_can_be_recorded = facts.cuda_detail.empty();
+    machine.cuda_detail = facts.cuda_detail;
   }
   const std::string text =
-      json ? DoctorJson(machine, host) : WrapLines(FormatDoctor(machine, host), DetectTerminal(true).width);
+      json ? DoctorJson(machine, facts) : WrapLines(FormatDoctor(machine, facts), DetectTerminal(true).width);
   const int written = ExitFor(WriteStandardOutput(text));
-  return WorseExit(written, host.can_profile_everything() ? kExitDone : kExitPartial);
+  return WorseExit(written, facts.can_profile_everything() ? kExitDone : kExitPartial);
 }
 
 }  // namespace
 
-Verb DoctorVerb(const HostProbe& probe_host) {
+Verb DoctorVerb(const CliHost& host) {
   auto options = std::make_shared<CommonOptions>();
   return {.names = {"doctor"},
           .description = "what on this machine can be profiled, and what is missing",
           .footer = "Exit codes: 0 all that is installed can be profiled, 3 something that is installed cannot.",
-          .run = [options, probe_host] { return RunDoctor(options->json, probe_host); },
+          .run = [options, &host] { return RunDoctor(options->json, host); },
           .options = {{.names = {"--json"}, .target = &options->json, .description = "JSON on standard output"}}};
 }
 

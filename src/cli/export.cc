@@ -37,10 +37,10 @@ std::shared_ptr<ExportVerbOptions> AddExportOptions(Verb* verb) {
 
 }  // namespace
 
-Verb ExportVerb(const DuckdbFinder& find_duckdb) {
+Verb ExportVerb(const CliHost& host) {
   Verb verb{.names = {"export"}, .description = "the trace in another format"};
   const auto options = AddExportOptions(&verb);
-  AddFormatOptions(&verb, &options->output, find_duckdb, true);
+  AddFormatOptions(&verb, &options->output, host, true);
   return verb;
 }
 

@@ -19,7 +19,16 @@ struct JobVerbOptions {
   CommonOptions common;
   ResultVerbOptions result;
   bool members = false;
+  std::string engine = "duckdb";
+  std::string master;
 };
+
+Result<std::unique_ptr<JobEngine>> OpenEngine(const JobVerbOptions& options, const CliHost& host) {
+  const std::string& job = options.common.files[0];
+  if (options.engine == "duckdb") return OpenDuckdbEngine(job, DuckdbModule(host));
+  if (host.open_spark) return host.open_spark(job, options.master);
+  return Error{ErrorCode::kUnsupported, "--engine spark needs Python: pip install 'opscope[spark]'"};
+}
 
 void ReportProblems(const std::vector<JobProblem>& problems, bool all) {
   for (const JobProblem& problem : problems) {
@@ -32,15 +41,19 @@ void ReportProblems(const std::vector<JobProblem>& problems, bool all) {
   }
 }
 
-int RunJobVerb(const std::string& verb, const JobVerbOptions& options, const DuckdbFinder& find_duckdb) {
+int RunJobVerb(const std::string& verb, const JobVerbOptions& options, const CliHost& host) {
   const Result<std::optional<int32_t>> attempt = ReadAttempt(options.common);
   if (!attempt.ok()) return UsageError(verb + ": " + attempt.error().message);
+  if (options.engine != "duckdb" && options.engine != "spark")
+    return UsageError(verb + ": --engine is duckdb or spark, not " + options.engine);
+  if (!options.master.empty() && options.engine != "spark")
+    return UsageError(verb + ": --master goes with --engine spark");
   const std::string& job = options.common.files[0];
   const auto failed = [&](const Error& error) {
     const bool is_named = error.message.starts_with(job);
     return ExitFor(Error{error.code, is_named ? error.message : job + ": " + error.message});
   };
-  const Result<std::unique_ptr<JobEngine>> engine = OpenDuckdbEngine(job, find_duckdb ? find_duckdb() : "");
+  const Result<std::unique_ptr<JobEngine>> engine = OpenEngine(options, host);
   if (!engine.ok()) return failed(engine.error());
   Result<JobAnswer> answer =
       AnswerJob(verb, engine.value().get(), {.attempt = attempt.value(), .with_members = options.members});
@@ -62,7 +75,7 @@ int RunJobVerb(const std::string& verb, const JobVerbOptions& options, const Duc
 
 }  // namespace
 
-Verb JobVerb(const std::string& name, const std::string& description, const DuckdbFinder& find_duckdb) {
+Verb JobVerb(const std::string& name, const std::string& description, const CliHost& host) {
   auto options = std::make_shared<JobVerbOptions>();
   Verb verb{.names = {name}, .description = description};
   AddCommonOptions(&verb, &options->common, InputFiles::kOne);
@@ -75,7 +88,11 @@ Verb JobVerb(const std::string& name, const std::string& description, const Duck
   std::erase_if(verb.options, [](const Option& option) { return option.names.back() == "--explain"; });
   if (name == "collectives")
     verb.Add({.names = {"--members"}, .target = &options->members, .description = "in JSON, the ranks of each"});
-  verb.run = [name, options, &find_duckdb] { return RunJobVerb(name, *options, find_duckdb); };
+  verb.Add({.names = {"--engine"}, .target = &options->engine, .description = "duckdb (default) or spark"});
+  verb.Add({.names = {"--master"},
+            .target = &options->master,
+            .description = "where Spark is, such as local[8]; without it Spark's own settings say"});
+  verb.run = [name, options, &host] { return RunJobVerb(name, *options, host); };
   return verb;
 }
 

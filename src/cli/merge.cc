@@ -102,7 +102,7 @@ int RunMerge(const MergeVerbOptions& options) {
 
 }  // namespace
 
-Verb MergeVerb(const DuckdbFinder& find_duckdb) {
+Verb MergeVerb(const CliHost& host) {
   auto options = std::make_shared<MergeVerbOptions>();
   Verb verb{.names = {"merge"},
             .description = "several files as one: the ranks of a job, the processes of a machine",
@@ -111,7 +111,7 @@ Verb MergeVerb(const DuckdbFinder& find_duckdb) {
   AddFormOptions(&verb, &options->common);
   verb.results = ResultKeysText("merge");
   AddOutputOptions(&verb, &options->output);
-  AddFormatOptions(&verb, &options->output, find_duckdb, false);
+  AddFormatOptions(&verb, &options->output, host, false);
   verb.Add({.names = {"--ranks"},
             .target = &options->ranks,
             .description = "of a folder of `opscope collect`: these ranks alone",

@@ -26,8 +26,8 @@ constexpr const char kParquet[] = "parquet";
 int WriteParquet(const Trace& trace, const OutputOptions& options) {
   if (options.path == "-") return UsageError("parquet is a folder of files: -o DIR");
   const std::shared_ptr<const Trace> borrowed(std::shared_ptr<void>(), &trace);
-  const bool has_finder = options.find_duckdb != nullptr && *options.find_duckdb;
-  return ExitFor(ExportParquet(borrowed, options.path, {.python_module = has_finder ? (*options.find_duckdb)() : ""}));
+  const std::string module = options.host != nullptr ? DuckdbModule(*options.host) : "";
+  return ExitFor(ExportParquet(borrowed, options.path, {.python_module = module}));
 }
 
 }  // namespace
@@ -39,8 +39,8 @@ void AddOutputOptions(Verb* verb, OutputOptions* options) {
              .is_required = true});
 }
 
-void AddFormatOptions(Verb* verb, OutputOptions* options, const DuckdbFinder& find_duckdb, bool is_required) {
-  options->find_duckdb = &find_duckdb;
+void AddFormatOptions(Verb* verb, OutputOptions* options, const CliHost& host, bool is_required) {
+  options->host = &host;
   std::vector<std::string> formats = {ExportFormatNames().begin(), ExportFormatNames().end()};
   formats.emplace_back(kParquet);
   verb->Add({.names = {"--table"}, .target = &options->table, .description = "csv: which table of the trace"});

@@ -14,19 +14,19 @@
 namespace opscope {
 
 struct OutputOptions {
-  std::string format = "opscope";             // one of ExportFormatNames(), or "parquet"
-  std::string path;                           // "-": standard output; parquet: a folder
-  bool small = false;                         // .gz: smaller, slower
-  std::string table = "spans";                // csv
-  bool merge_threads = false;                 // collapsed, pprof
-  bool quiet = false;                         // do not tell what was left out
-  const DuckdbFinder* find_duckdb = nullptr;  // parquet
+  std::string format = "opscope";  // one of ExportFormatNames(), or "parquet"
+  std::string path;                // "-": standard output; parquet: a folder
+  bool small = false;              // .gz: smaller, slower
+  std::string table = "spans";     // csv
+  bool merge_threads = false;      // collapsed, pprof
+  bool quiet = false;              // do not tell what was left out
+  const CliHost* host = nullptr;   // parquet
 };
 
 // -o
 void AddOutputOptions(Verb* verb, OutputOptions* options);
-// --to, and the options of single formats. `find_duckdb` must be there when the trace is written.
-void AddFormatOptions(Verb* verb, OutputOptions* options, const DuckdbFinder& find_duckdb, bool is_required);
+// --to, and the options of single formats. `host` must be there when the trace is written.
+void AddFormatOptions(Verb* verb, OutputOptions* options, const CliHost& host, bool is_required);
 
 // Wrong usage, with its message, if `output` is one of the inputs: writing would destroy it. A symbolic or hard link is
 // the file that it leads to. 0: it is none of them. Only looks at the file system; call it before the inputs are read.

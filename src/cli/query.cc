@@ -72,13 +72,13 @@ int PrintRows(const Trace& trace, const std::string& file, const std::string& sq
                       true);
 }
 
-int RunQuery(QueryVerbOptions& options, const DuckdbFinder& find_duckdb) {
+int RunQuery(QueryVerbOptions& options, const CliHost& host) {
   if (options.file == "-" && options.sql == "-")
     return UsageError("query: the trace and the statement cannot both be standard input");
   options.common.files = {options.file};
   const Result<std::string> sql = ReadStatement(options.sql);
   if (!sql.ok()) return ExitFor(sql.error());
-  const std::string python_module = find_duckdb ? find_duckdb() : "";
+  const std::string python_module = DuckdbModule(host);
   if (IsJob(options.file)) return PrintRows(Trace(), options.file, sql.value(), options, python_module);
   return ForEachInput(options.common, [&](const Trace& trace, const std::string& file) {
     return PrintRows(trace, file, sql.value(), options, python_module);
@@ -87,7 +87,7 @@ int RunQuery(QueryVerbOptions& options, const DuckdbFinder& find_duckdb) {
 
 }  // namespace
 
-Verb QueryVerb(const DuckdbFinder& find_duckdb) {
+Verb QueryVerb(const CliHost& host) {
   auto options = std::make_shared<QueryVerbOptions>();
   Verb verb{.names = {"query"}, .description = "one SQL statement over the tables of the trace"};
   AddCommonOptions(&verb, &options->common, InputFiles::kOne);
@@ -109,7 +109,7 @@ Verb QueryVerb(const DuckdbFinder& find_duckdb) {
             .least = 0});
   verb.Add(
       {.names = {"--limit"}, .target = &options->limit, .description = "print at most this many rows", .least = 1});
-  verb.run = [options, &find_duckdb] { return RunQuery(*options, find_duckdb); };
+  verb.run = [options, &host] { return RunQuery(*options, host); };
   return verb;
 }
 

@@ -143,9 +143,9 @@ int Become(const std::vector<std::string>& command) {
   return error == ENOENT || error == ENOTDIR ? kExitNotFound : kExitNotExecutable;
 }
 
-int Run(const RunOptions& options, const LauncherFinder& find_launcher) {
+int Run(const RunOptions& options, const CliHost& host) {
   if (const std::string wrong = WhyWrong(options); !wrong.empty()) return UsageError("run: " + wrong);
-  const LauncherFacts launcher = find_launcher ? find_launcher() : LauncherFacts{};
+  const LauncherFacts launcher = host.find_launcher ? host.find_launcher() : LauncherFacts{};
   if (launcher.site_folder.empty()) {
     PrintError("run: needs opscope's Python package: `python -m opscope run ...`");
     return kExitFailed;
@@ -173,7 +173,7 @@ int Run(const RunOptions& options, const LauncherFinder& find_launcher) {
 
 }  // namespace
 
-Verb RunVerb(const LauncherFinder& find_launcher) {
+Verb RunVerb(const CliHost& host) {
   auto options = std::make_shared<RunOptions>();
   return {
       .names = {"run"},
@@ -181,7 +181,7 @@ Verb RunVerb(const LauncherFinder& find_launcher) {
       .footer =
           "Exit code: that of the command; 1 the folder cannot be written, 2 wrong usage, 126 the command "
           "cannot be executed, 127 it is not found.",
-      .run = [options, &find_launcher] { return Run(*options, find_launcher); },
+      .run = [options, &host] { return Run(*options, host); },
       .options = {{.names = {"-o", "--output"},
                    .target = &options->folder,
                    .description = "the folder for the recordings, one file per process and window, and run.jsonl"},

@@ -13,25 +13,24 @@
 
 namespace opscope {
 
-void DescribeCommandLine(const HostProbe& probe_host, const DuckdbFinder& find_duckdb,
-                         const LauncherFinder& find_launcher, CommandLine* line) {
+void DescribeCommandLine(const CliHost& host, CommandLine* line) {
   *line = {
       .description = "A performance profiler for deep-learning programs.",
       .footer =
           "Exit codes: 0 done, 1 could not do it, 2 wrong usage, 3 done in part (damaged input), 4 a limit of "
           "check is crossed.",
-      .verbs = {RunVerb(find_launcher),
+      .verbs = {RunVerb(host),
                 SummaryVerb(),
                 InfoVerb(),
-                ExportVerb(find_duckdb),
+                ExportVerb(host),
                 ConvertVerb(),
-                MergeVerb(find_duckdb),
-                CollectVerb(find_duckdb),
-                CompactVerb(find_duckdb),
-                JobVerb("ranks", "the ranks of a job: steps, waiting, clocks", find_duckdb),
-                JobVerb("collectives", "the collectives of a job, and who waited in them", find_duckdb),
-                JobVerb("stragglers", "ranks, hosts and stages that make the others wait", find_duckdb),
-                JobVerb("critical-ranks", "the ranks that determine how long the job takes", find_duckdb),
+                MergeVerb(host),
+                CollectVerb(host),
+                CompactVerb(host),
+                JobVerb("ranks", "the ranks of a job: steps, waiting, clocks", host),
+                JobVerb("collectives", "the collectives of a job, and who waited in them", host),
+                JobVerb("stragglers", "ranks, hosts and stages that make the others wait", host),
+                JobVerb("critical-ranks", "the ranks that determine how long the job takes", host),
                 ReportVerb(),
                 ViewVerb(),
                 FlameVerb(),
@@ -44,10 +43,10 @@ void DescribeCommandLine(const HostProbe& probe_host, const DuckdbFinder& find_d
                 AdviseVerb(),
                 DiffVerb(),
                 CheckVerb(),
-                QueryVerb(find_duckdb),
+                QueryVerb(host),
                 ReproduceVerb(),
                 AnalyzeMegEngineVerb(),
-                DoctorVerb(probe_host),
+                DoctorVerb(host),
                 CompletionVerb(line),
                 ManVerb(line)},
       .environment = {{"NO_COLOR", "Set to anything: no colour, as with --no-color."},
@@ -77,10 +76,9 @@ void DescribeCommandLine(const HostProbe& probe_host, const DuckdbFinder& find_d
 
 namespace {
 
-int RunArguments(int argc, const char* const* argv, const HostProbe& probe_host, const DuckdbFinder& find_duckdb,
-                 const LauncherFinder& find_launcher) {
+int RunArguments(int argc, const char* const* argv, const CliHost& host) {
   CommandLine line;
-  DescribeCommandLine(probe_host, find_duckdb, find_launcher, &line);
+  DescribeCommandLine(host, &line);
   const ParsedArguments parsed = ParseArguments(line, kVersionText, argc, argv);
   if (parsed.told) return ExitFor(WriteStandardOutput(*parsed.told));
   return parsed.verb != nullptr ? parsed.verb->run() : UsageError(parsed.error);
@@ -88,11 +86,10 @@ int RunArguments(int argc, const char* const* argv, const HostProbe& probe_host,
 
 }  // namespace
 
-int RunCli(int argc, const char* const* argv, const HostProbe& probe_host, const DuckdbFinder& find_duckdb,
-           const LauncherFinder& find_launcher) {
+int RunCli(int argc, const char* const* argv, const CliHost& host) {
   const TerminationHandlers clean_end;
   try {
-    return RunArguments(argc, argv, probe_host, find_duckdb, find_launcher);
+    return RunArguments(argc, argv, host);
   } catch (const std::bad_alloc& refused) {
     PrintError(BadAllocText(refused));
     return kExitFailed;

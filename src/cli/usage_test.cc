@@ -32,6 +32,8 @@ TEST_F(Cli, AnswersWrongUsageWithTwoAndOneLine) {
                                        "export " + file + " " + file + " --to chrome -o x",
                                        "convert " + file,
                                        "info --max-memory many " + file,
+                                       "ranks --engine sparc " + file,
+                                       "ranks --master local " + file,
                                        "flame -o x.html " + file,
                                        "flame -o x.png " + file}) {
     const Outcome outcome = Run(arguments);
@@ -40,6 +42,12 @@ TEST_F(Cli, AnswersWrongUsageWithTwoAndOneLine) {
     EXPECT_TRUE(IsOneLine(outcome.error)) << arguments << "\n" << outcome.error;
     EXPECT_TRUE(outcome.error.starts_with("opscope: ")) << outcome.error;
   }
+}
+
+TEST_F(Cli, NeedsPythonForSpark) {
+  const Outcome outcome = Run("ranks --engine spark job");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.error, "opscope: job: --engine spark needs Python: pip install 'opscope[spark]'\n");
 }
 
 TEST_F(Cli, TakesOptionsBeforeAndBehindTheFileInAnyOrder) {

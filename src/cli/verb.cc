@@ -31,6 +31,10 @@ Result<int32_t> ReadCount(const std::string& option, const std::string& text) {
   return Error{ErrorCode::kInvalidArgument, option + ": '" + text + "' is no number from 0 on"};
 }
 
+std::string DuckdbModule(const CliHost& host) {
+  return host.find_duckdb ? host.find_duckdb() : "";
+}
+
 Result<std::optional<int32_t>> ReadAttempt(const CommonOptions& common) {
   if (!common.attempt) return std::optional<int32_t>();
   const Result<int32_t> attempt = ReadCount("--attempt", *common.attempt);

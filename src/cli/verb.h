@@ -50,23 +50,25 @@ Verb ReportVerb();
 Verb ViewVerb();
 Verb RooflineVerb();
 Verb AnalyzeMegEngineVerb();
-// `find_duckdb` must be there when they run.
-Verb ExportVerb(const DuckdbFinder& find_duckdb);
-Verb CollectVerb(const DuckdbFinder& find_duckdb);
-Verb CompactVerb(const DuckdbFinder& find_duckdb);
-Verb MergeVerb(const DuckdbFinder& find_duckdb);
-Verb QueryVerb(const DuckdbFinder& find_duckdb);
-Verb DoctorVerb(const HostProbe& probe_host);
+// Of Python's package; "": there is none.
+std::string DuckdbModule(const CliHost& host);
+
+// `host` must be there when they run.
+Verb ExportVerb(const CliHost& host);
+Verb CollectVerb(const CliHost& host);
+Verb CompactVerb(const CliHost& host);
+Verb MergeVerb(const CliHost& host);
+Verb QueryVerb(const CliHost& host);
+Verb DoctorVerb(const CliHost& host);
 // "ranks", "collectives", "stragglers", "critical-ranks".
-Verb JobVerb(const std::string& name, const std::string& description, const DuckdbFinder& find_duckdb);
-Verb RunVerb(const LauncherFinder& find_launcher);
+Verb JobVerb(const std::string& name, const std::string& description, const CliHost& host);
+Verb RunVerb(const CliHost& host);
 // What these two tell of; it must be there when they run.
 Verb CompletionVerb(const CommandLine* command_line);
 Verb ManVerb(const CommandLine* command_line);
 
-// The whole command line. REQUIRES: `line` and the finders stay where they are, since verbs use them.
-void DescribeCommandLine(const HostProbe& probe_host, const DuckdbFinder& find_duckdb,
-                         const LauncherFinder& find_launcher, CommandLine* line);
+// The whole command line. REQUIRES: `line` and `host` stay where they are, since verbs use them.
+void DescribeCommandLine(const CliHost& host, CommandLine* line);
 
 // kOptional: there may also be none.
 enum class InputFiles { kOne, kSeveral, kOptional };

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A session of Spark for the tests, on the loopback."""
+
+import contextlib
+import os
+import sys
+
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.log.level": "ERROR",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "2",
+}
+
+
+@contextlib.contextmanager
+def spark_session(master, **settings):
+    """One at a time in a process. The workers of its executors are this Python."""
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master(master)
+    for name, value in (SETTINGS | settings).items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    try:
+        yield session
+    finally:
+        session.stop()

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`opscope.spark`: executors fill a JOB, and Spark answers what DuckDB answers."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from spark_session import spark_session
+from test_job import RANKS, STEPS, rank_trace
+
+import opscope
+
+pytest.importorskip("pyarrow")
+pytest.importorskip("duckdb")
+pytestmark = [pytest.mark.framework("pyspark"), pytest.mark.framework("java")]
+ANSWERS = {
+    "ranks": lambda job: job.ranks(),
+    "collectives": lambda job: job.collectives(members=True),
+    "stragglers": lambda job: job.stragglers(),
+    "critical_ranks": lambda job: job.critical_ranks(),
+}
+
+
+def write_ranks(folder, ranks):
+    folder.mkdir()
+    paths = []
+    for rank in ranks:
+        paths.append(folder / f"rank{rank}.json")
+        paths[-1].write_text(json.dumps(rank_trace(rank, slow=2, host=f"node{rank // 2}")))
+    return paths
+
+
+@pytest.fixture(name="spark", scope="module")
+def spark_fixture():
+    """A driver, and two executors in processes of their own."""
+    with spark_session("local-cluster[2,1,1024]") as session:
+        yield session
+
+
+@pytest.fixture(name="job", scope="module")
+def job_fixture(spark, tmp_path_factory):
+    """Rank 3 has no file, and one file is no trace."""
+    folder = tmp_path_factory.mktemp("spark")
+    files = write_ranks(folder / "traces", range(RANKS - 1))
+    bad = folder / "bad.json"
+    bad.write_text("no trace")
+    told = opscope.spark.collect(spark, [*files, bad], folder / "job")
+    assert [(row["file"], row["status"], row["rank"]) for row in told] == [
+        *((str(file), "added", rank) for rank, file in enumerate(files)),
+        (str(bad), "refused", -1),
+    ]
+    again = opscope.spark.collect(spark, files, folder / "job")
+    assert [row["status"] for row in again] == ["already"] * len(files)
+    for file in [*files, bad]:
+        file.unlink()
+    return folder / "job"
+
+
+def test_spark_answers_what_duckdb_answers(spark, job):
+    of_spark, of_duckdb = opscope.job(job, engine=spark), opscope.job(job)
+    for name, answer in ANSWERS.items():
+        rows = answer(of_spark)
+        assert rows and rows == answer(of_duckdb), name
+        assert of_spark.facts == of_duckdb.facts, name
+        assert of_spark.problems == of_duckdb.problems, name
+        if name == "ranks":
+            assert of_spark.facts["missing_ranks"] == [RANKS - 1]
+        if name == "stragglers":
+            assert [row["name"] for row in rows] == ["2"]
+    assert not [name for name in os.listdir(job / "_opscope") if name.startswith("spark")]
+
+
+def test_the_tables_are_views(spark, job):
+    names = opscope.spark.views(spark, job)
+    assert {"ranks", "steps", "collectives", "spans", "op_stats", "problems"} <= set(names)
+    query = "SELECT rank, name, count(*) AS calls FROM spans GROUP BY rank, name ORDER BY rank, name"
+    rows = opscope.job(job, engine=spark).sql(query)
+    assert rows == list(opscope.job(job).sql(query))
+    assert {"rank": 0, "name": "aten::mm", "calls": STEPS} in rows
+    assert len(opscope.job(job, engine=spark).sql(query, limit=2)) == 2
+
+
+def test_what_spark_refuses_is_one_line(spark, job):
+    with pytest.raises(opscope.Error, match=r"^Spark: .*nowhere") as refused:
+        opscope.job(job, engine=spark).sql("SELECT * FROM nowhere")
+    assert "\n" not in str(refused.value)
+    with pytest.raises(opscope.Error, match="JOB"):
+        opscope.spark.views(spark, job.parent)
+
+
+def executors(spark):
+    """The processes of the executors that this driver's cluster has started."""
+    identity = spark.sparkContext.applicationId
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if b"CoarseGrainedExecutorBackend" in command and identity.encode() in command:
+            yield int(process.name)
+
+
+def test_a_lost_executor_costs_no_rank(spark, tmp_path):
+    files = write_ranks(tmp_path / "traces", range(24))
+    job = tmp_path / "job"
+    (first, _) = sorted(executors(spark))
+    killed = threading.Event()
+
+    def kill():
+        while not list(job.glob("_opscope/parts/*.json")):
+            time.sleep(0.01)
+        os.kill(first, signal.SIGKILL)
+        killed.set()
+
+    threading.Thread(target=kill, daemon=True).start()
+    told = opscope.spark.collect(spark, files, job)
+    assert killed.is_set() and first not in executors(spark)
+    assert {row["status"] for row in told} <= {"added", "already"} and len(told) == len(files)
+    rows = opscope.job(job).ranks()
+    assert [(row["rank"], row["files"]) for row in rows] == [(rank, 1) for rank in range(len(files))]
+
+
+def test_the_command_line_starts_spark_when_asked(job):
+    def told(*options):
+        command = [sys.executable, "-m", "opscope", "collectives", str(job), "--json", *options]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 3, done.stderr  # a rank has no file
+        return json.loads(done.stdout)
+
+    assert told("--engine", "spark", "--master", "local[1]") == told()
