@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow
 
 FOLDER = Path(__file__).parents[2] / "src" / "job" / "sql"
-PARAMETERS = {"attempt": 0, "window_ns": 10_000_000_000}
+PARAMETERS = {"attempt": 0, "window_ns": 10_000_000_000, "ranks_per_cell": 1, "steps_per_cell": 1, "is_own": 0}
 TEXT = {"host", "boot", "rank_from", "file", "sha256", "name", "group_name", "group_key", "kind"}
 INTEGER = {"attempt", "rank", "world_size", "stage", "group_size"}
 CREATE = re.compile(r"CREATE OR REPLACE TEMPORARY VIEW (\w+) AS\n")

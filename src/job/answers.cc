@@ -11,10 +11,12 @@
 #include "base/catch_bad_alloc.h"
 #include "base/json_object.h"
 #include "job/critical_ranks.h"
+#include "job/job_overview_parts.h"
 #include "job/job_sql.h"
 #include "job/row_values.h"
 #include "opscope/report/job.h"
 #include "opscope/report/job_answers.h"
+#include "opscope/report/job_overview.h"
 #include "opscope/report/job_report.h"
 
 namespace opscope {
@@ -85,6 +87,14 @@ class JobAsked {
 
   Result<JobAnswer> Finish(VerbResult result) {
     result.problems_json = JobProblemsJson(problems_);
+    Result<Quality> quality = Judge();
+    if (!quality.ok()) return quality.error();
+    result.quality = std::move(quality).value();
+    return JobAnswer{std::move(result), std::move(problems_)};
+  }
+
+  // By the problems and by what the files say of themselves.
+  Result<Quality> Judge() {
     Quality quality = JudgeProblems(problems_);
     const Result<RowValues> verdicts =
         Query("SELECT rank, verdict, reasons FROM ranks WHERE verdict > 0 AND attempt = " + std::to_string(attempt_) +
@@ -98,8 +108,7 @@ class JobAsked {
                                   verdicts.value().Text(i, "reasons"));
       }
     }
-    result.quality = std::move(quality);
-    return JobAnswer{std::move(result), std::move(problems_)};
+    return quality;
   }
 
   // Those of FindProblems.
@@ -112,6 +121,8 @@ class JobAsked {
 
   int32_t attempt() const { return attempt_; }
   const std::vector<int64_t>& attempts() const { return attempts_; }
+  const std::vector<JobProblem>& problems() const { return problems_; }
+  JobSqlRunner* sql() { return &*sql_; }
 
  private:
   static ProblemSeverity SeverityOf(const std::string& name) {
@@ -167,15 +178,19 @@ std::string NumberOrNull(std::optional<int64_t> number) {
   return number ? std::to_string(*number) : "null";
 }
 
-Result<VerbResult> AnswerRanks(JobAsked* job) {
+// The answers fill `overview` too, with the values by row that it has beside the tables; nullptr: only the answer is
+// wanted.
+Result<VerbResult> AnswerRanks(JobAsked* job, JobOverview* overview = nullptr) {
   const Result<RowValues> rows = job->RunFile("ranks.sql");
   if (!rows.ok()) return rows.error();
+  if (overview != nullptr) ReadRankRows(rows.value(), overview);
   const Result<RowValues> facts = job->Query(
       "SELECT (SELECT MAX(job_size) FROM job_judged_files) AS world_size, (SELECT MIN(start_ns) FROM job_judged_files "
       "WHERE fault IS NULL) AS epoch_ns, (SELECT mean_step_ns FROM job_length) AS mean_step_ns");
   if (!facts.ok()) return facts.error();
   const int64_t world_size = facts.value().Integer(0, "world_size").value_or(0);
   const std::vector<int64_t> missing = job->MissingRanks();
+  if (overview != nullptr) overview->world_size = world_size;
   VerbResult result;
   result.tables = {rows.value().Table(RankResult())};
   JsonMemberWriter writer(&result.facts_json);
@@ -213,9 +228,10 @@ Result<VerbResult> AnswerCollectives(JobAsked* job, bool with_members) {
   return result;
 }
 
-Result<VerbResult> AnswerStragglers(JobAsked* job) {
+Result<VerbResult> AnswerStragglers(JobAsked* job, JobOverview* overview = nullptr) {
   const Result<RowValues> rows = job->RunFile("stragglers.sql");
   if (!rows.ok()) return rows.error();
+  if (overview != nullptr) ReadStragglerRows(rows.value(), overview);
   const Result<RowValues> length = job->Query("SELECT steps, mean_step_ns FROM job_length");
   if (!length.ok()) return length.error();
   VerbResult result;
@@ -261,10 +277,11 @@ Result<CriticalRanks> WalkCriticalPath(JobAsked* job) {
   return FindCriticalRanks(std::move(input));
 }
 
-Result<VerbResult> AnswerCriticalRanks(JobAsked* job) {
+Result<VerbResult> AnswerCriticalRanks(JobAsked* job, JobOverview* overview = nullptr) {
   const Result<CriticalRanks> walked = WalkCriticalPath(job);
   if (!walked.ok()) return walked.error();
   const CriticalRanks& path = walked.value();
+  if (overview != nullptr) ReadCriticalPath(path, overview);
   const Result<RowValues> near = job->RunFile("critical_near.sql");
   if (!near.ok()) return near.error();
   std::map<int64_t, int64_t> near_ranks;
@@ -312,6 +329,36 @@ Result<JobAnswer> AnswerJob(std::string_view verb, JobEngine* engine, const JobQ
                   Error{ErrorCode::kInvalidArgument, "there is no answer over a JOB named " + std::string(verb)});
     if (!result.ok()) return result.error();
     return job.Finish(std::move(result).value());
+  });
+}
+
+Result<JobOverview> AnswerJobOverview(JobEngine* engine, std::optional<int32_t> attempt) {
+  return CatchBadAlloc("", [&]() -> Result<JobOverview> {
+    const JobQuestion question{.attempt = attempt};
+    JobAsked job(engine, question);
+    OPSCOPE_TRY(job.ChooseAttempt());
+    OPSCOPE_TRY(job.FindProblems());
+    JobOverview overview;
+    overview.attempt = job.attempt();
+    overview.attempts = job.attempts();
+    overview.missing_ranks = job.MissingRanks();
+    const auto keep = [](Result<VerbResult> answer, VerbResult* kept) -> Status {
+      if (!answer.ok()) return answer.error();
+      *kept = std::move(answer).value();
+      return {};
+    };
+    OPSCOPE_TRY(keep(AnswerRanks(&job, &overview), &overview.ranks));
+    OPSCOPE_TRY(keep(AnswerStragglers(&job, &overview), &overview.stragglers));
+    OPSCOPE_TRY(keep(AnswerCriticalRanks(&job, &overview), &overview.critical_ranks));
+    const Result<RowValues> groups = job.RunFile("collective_groups.sql");
+    if (!groups.ok()) return groups.error();
+    overview.collectives.tables = {groups.value().Table(CollectiveGroupResult())};
+    OPSCOPE_TRY(MeasureStepHeatMaps(job.sql(), &overview));
+    Result<Quality> quality = job.Judge();
+    if (!quality.ok()) return quality.error();
+    overview.quality = std::move(quality).value();
+    overview.problems = job.problems();
+    return overview;
   });
 }
 

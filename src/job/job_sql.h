@@ -39,6 +39,9 @@ class JobSqlRunner {
   JobSqlRunner(JobEngine* engine, std::map<std::string, int64_t> parameters)
       : engine_(engine), parameters_(std::move(parameters)) {}
 
+  // One more parameter, for files that run from now on.
+  void Set(const std::string& name, int64_t number) { parameters_[name] = number; }
+
   // The rows of a file's last statement. kInvalidArgument: what the engine says, behind the name of the file.
   [[nodiscard]] Result<JobRows> Run(const std::string& file);
 
@@ -47,7 +50,7 @@ class JobSqlRunner {
   std::string Filled(std::string text) const;
 
   JobEngine* const engine_;
-  const std::map<std::string, int64_t> parameters_;
+  std::map<std::string, int64_t> parameters_;
   std::set<std::string> included_;
 };
 
