@@ -34,6 +34,10 @@ struct ViewOptions {
   uint64_t max_memory = 0;
   // As ImportOptions::format.
   std::string format = {};
+  // Whether a folder is one trace rather than a place of traces, such as a folder of `opscope collect`, and what reads
+  // it; null: there are no such folders. open_job is called by one thread at a time.
+  std::function<bool(const std::string& folder)> is_job = nullptr;
+  std::function<Result<Trace>(const std::string& folder)> open_job = nullptr;
   // The page, without data. Its Content-Security-Policy holds for all answers.
   std::string page = {};
   // The data document of a trace, of at most max_bytes; `title`: name of its file.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cli/exit_code.h"
+#include "cli/job_input.h"
 #include "cli/result_options.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
@@ -30,17 +31,6 @@ Result<std::unique_ptr<JobEngine>> OpenEngine(const JobVerbOptions& options, con
   return Error{ErrorCode::kUnsupported, "--engine spark needs Python: pip install 'opscope[spark]'"};
 }
 
-void ReportProblems(const std::vector<JobProblem>& problems, bool all) {
-  for (const JobProblem& problem : problems) {
-    if (problem.severity == ProblemSeverity::kInfo && !all) continue;
-    std::string line = problem.file.empty() ? problem.message : problem.file + ": " + problem.message;
-    for (size_t i = 0; i < std::min<size_t>(problem.ranks.size(), 20); ++i)
-      line.append(i == 0 ? " (rank " : ", ").append(std::to_string(problem.ranks[i]));
-    if (problem.ranks.size() > 20) line.append(", ...");
-    PrintError(line + (problem.ranks.empty() ? "" : ")"));
-  }
-}
-
 int RunJobVerb(const std::string& verb, const JobVerbOptions& options, const CliHost& host) {
   const Result<std::optional<int32_t>> attempt = ReadAttempt(options.common);
   if (!attempt.ok()) return UsageError(verb + ": " + attempt.error().message);
@@ -62,7 +52,7 @@ int RunJobVerb(const std::string& verb, const JobVerbOptions& options, const Cli
   const bool is_partial = std::any_of(problems.begin(), problems.end(), [](const JobProblem& problem) {
     return problem.severity != ProblemSeverity::kInfo;
   });
-  if (!options.common.quiet) ReportProblems(problems, options.common.verbose);
+  if (!options.common.quiet) ReportJobProblems(problems, options.common.verbose);
   if (!options.common.quiet && !options.common.json) {
     if (const std::string line = FormatQuality(*answer.value().result.quality); !line.empty())
       PrintError(job + ": " + line);

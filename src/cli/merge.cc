@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/exit_code.h"
+#include "cli/job_input.h"
 #include "cli/output.h"
 #include "cli/result_options.h"
 #include "cli/selection.h"
@@ -36,11 +37,9 @@ Result<std::vector<MergeInput>> OpenMergeInputs(const MergeVerbOptions& options)
   const auto wrong = [](const std::string& what) { return Error{ErrorCode::kInvalidArgument, "merge: " + what}; };
   const std::vector<std::string>& files = options.common.files;
   JobSelection selection;
-  for (const std::string& text : options.ranks) {
-    const Result<int32_t> rank = ReadCount("--ranks", text);
-    if (!rank.ok()) return wrong(rank.error().message);
-    selection.ranks.push_back(rank.value());
-  }
+  Result<std::vector<int32_t>> ranks = ReadRanks(options.ranks);
+  if (!ranks.ok()) return wrong(ranks.error().message);
+  selection.ranks = std::move(ranks).value();
   const Result<std::optional<int32_t>> attempt = ReadAttempt(options.common);
   if (!attempt.ok()) return wrong(attempt.error().message);
   selection.attempt = attempt.value();

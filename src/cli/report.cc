@@ -3,7 +3,8 @@
 //   opscope report rank0.json rank1.json --baseline before.opscope -o job.html
 //
 // Several files are merged first, as `opscope merge` does. A damaged input has a page too, which shows its
-// problems; the exit code is then 3.
+// problems; the exit code is then 3. The page of a JOB has a tab Ranks, and the spans of the ranks that --ranks
+// chooses.
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "cli/exit_code.h"
+#include "cli/job_input.h"
 #include "cli/open_browser.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
@@ -25,6 +27,7 @@ struct ReportVerbOptions {
   CommonOptions common;
   OutputOptions output;
   std::string baseline;
+  std::vector<std::string> ranks;
   uint64_t max_size = PageOptions::kDefaultBytes;
   std::string title;
   std::string theme = "auto";
@@ -44,59 +47,84 @@ std::string TitleOf(const std::vector<std::string>& files) {
   return files[0] + (files.size() > 1 ? " and " + std::to_string(files.size() - 1) + " more" : "");
 }
 
-int WritePage(const Trace& trace, const Trace* baseline, const ReportVerbOptions& options) {
+int WritePage(const JobInput& input, const Trace* baseline, const ReportVerbOptions& options) {
   HtmlExportOptions how;
   for (const std::string& file : options.common.files)
     how.files.push_back(LastPart(file));
   how.title = options.title.empty() ? TitleOf(how.files) : options.title;
   how.baseline = baseline;
+  how.job = input.overview.get();
   how.page = {.max_bytes = options.max_size, .theme = PageThemeFromName(options.theme).value_or(PageTheme::kAuto)};
-  if (options.output.path != "-") return ExitFor(ExportHtml(trace, options.output.path, how));
-  const Result<std::string> page = HtmlText(trace, how);
+  if (options.output.path != "-") return ExitFor(ExportHtml(input.trace, options.output.path, how));
+  const Result<std::string> page = HtmlText(input.trace, how);
   return ExitFor(page.ok() ? WriteStandardOutput(page.value()) : Status(page.error()));
 }
 
-int ReportOnJob(const ReportVerbOptions& options) {
-  const Result<Trace> trace = OpenJob(options.common);
-  if (!trace.ok()) return ExitFor(trace.error());
+// A JOB with its answers, or files as one trace.
+Result<JobInput> OpenPageInput(const ReportVerbOptions& options, const CliHost& host) {
+  const std::vector<std::string>& files = options.common.files;
+  const Result<std::vector<int32_t>> ranks = ReadRanks(options.ranks);
+  if (!ranks.ok()) return ranks.error();
+  if (files.size() == 1 && IsJob(files[0])) return OpenJobInput(files[0], options.common, ranks.value(), host);
+  Result<Trace> trace = OpenJob(options.common);
+  if (!trace.ok()) return trace.error();
+  JobInput input;
+  input.trace = std::move(trace).value();
+  return input;
+}
+
+int ReportOnJob(const ReportVerbOptions& options, const CliHost& host) {
+  const Result<JobInput> input = OpenPageInput(options, host);
+  if (!input.ok()) return ExitFor(input.error());
+  const Trace& trace = input.value().trace;
   Result<Trace> baseline = Trace();
   if (!options.baseline.empty()) baseline = OpenInput(options.baseline, options.common);
   if (!baseline.ok()) return ExitFor(baseline.error());
-  if (const int written = WritePage(trace.value(), options.baseline.empty() ? nullptr : &baseline.value(), options))
+  if (const int written = WritePage(input.value(), options.baseline.empty() ? nullptr : &baseline.value(), options))
     return written;
-  int code = kExitDone;
-  code = WorseExit(code, ReportInput(trace.value(), JobName(options.common), options.common));
+  int code = ReportJobInput(input.value(), JobName(options.common), options.common);
+  code = WorseExit(code, ReportInput(trace, JobName(options.common), options.common));
   if (!options.baseline.empty())
     code = WorseExit(code, ReportInput(baseline.value(), options.baseline, options.common));
-  if (JudgeQuality(trace.value()).verdict == Verdict::kDoubtful) code = WorseExit(code, kExitPartial);
+  if (JudgeQuality(trace).verdict == Verdict::kDoubtful) code = WorseExit(code, kExitPartial);
   if (!options.open) return code;
   if (const Status opened = OpenBrowser(FileAddress(options.output.path)); !opened.ok())
     PrintError(opened.error().message);  // the page is there all the same
   return code;
 }
 
-int RunReport(const ReportVerbOptions& options) {
+int RunReport(const ReportVerbOptions& options, const CliHost& host) {
   if (options.max_size < PageOptions::kMinBytes) return UsageError("report: --max-size: a page takes at least 1M");
   if (options.open && options.output.path == "-")
     return UsageError("report: --open: the page needs a file, -o OUT.html");
+  if (const Result<std::vector<int32_t>> ranks = ReadRanks(options.ranks); !ranks.ok())
+    return UsageError("report: " + ranks.error().message);
   std::vector<std::string> inputs = options.common.files;
+  if (!options.ranks.empty() && (inputs.size() > 1 || !IsJob(inputs[0])))
+    return UsageError("report: --ranks chooses from a folder of `opscope collect`, and takes one such folder");
   if (!options.baseline.empty()) inputs.push_back(options.baseline);
   if (const int refused = RefuseInputAsOutput("report", options.output.path, inputs)) return refused;
-  return UseInput(options.common.files[0], [&] { return ReportOnJob(options); });
+  return UseInput(options.common.files[0], [&] { return ReportOnJob(options, host); });
 }
 
 }  // namespace
 
-Verb ReportVerb() {
+Verb ReportVerb(const CliHost& host) {
   auto options = std::make_shared<ReportVerbOptions>();
   Verb verb{.names = {"report"},
             .description = "one HTML page for the browser: timeline, flame graph, tables, memory",
-            .run = [options] { return RunReport(*options); }};
+            .run = [options, &host] { return RunReport(*options, host); }};
   AddCommonOptions(&verb, &options->common);
   AddOutputOptions(&verb, &options->output);
   verb.Add({.names = {"--baseline"},
             .target = &options->baseline,
             .description = "the run to compare with, as diff compares two files"});
+  verb.Add({.names = {"--ranks"},
+            .target = &options->ranks,
+            .description =
+                "of a folder of `opscope collect`: the spans of these ranks alone; default: all, or the ranks that "
+                "matter most if all have more than 20 million spans. The tab Ranks has all ranks",
+            .delimiter = ','});
   verb.Add({.names = {"--max-size"},
             .target = &options->max_size,
             .description =

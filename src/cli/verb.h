@@ -46,8 +46,6 @@ Verb MemoryVerb();
 Verb CriticalPathVerb();
 Verb CheckVerb();
 Verb ReproduceVerb();
-Verb ReportVerb();
-Verb ViewVerb();
 Verb RooflineVerb();
 Verb AnalyzeMegEngineVerb();
 // Of Python's package; "": there is none.
@@ -59,6 +57,8 @@ Verb CollectVerb(const CliHost& host);
 Verb CompactVerb(const CliHost& host);
 Verb MergeVerb(const CliHost& host);
 Verb QueryVerb(const CliHost& host);
+Verb ReportVerb(const CliHost& host);
+Verb ViewVerb(const CliHost& host);
 Verb DoctorVerb(const CliHost& host);
 // "ranks", "collectives", "stragglers", "critical-ranks".
 Verb JobVerb(const std::string& name, const std::string& description, const CliHost& host);

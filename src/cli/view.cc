@@ -13,13 +13,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/descriptor.h"
 #include "base/temporary_names.h"
 #include "cli/exit_code.h"
+#include "cli/job_input.h"
 #include "cli/open_browser.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
@@ -146,7 +150,38 @@ int Serve(ViewServer* server, bool open) {
   _exit(kExitDone);
 }
 
-int RunView(const ViewVerbOptions& options) {
+// The answers over the JOBs that are served, by the names of their folders.
+class ServedJobs {
+ public:
+  ServedJobs(CommonOptions common, const DuckdbFinder* host)
+      : common_(std::move(common)), find_duckdb_(*host) {}
+
+  Result<Trace> Open(const std::string& folder) {
+    Result<JobInput> input = OpenJobInput(folder, common_, {}, find_duckdb_);
+    if (!input.ok()) return input.error();
+    ReportJobInput(input.value(), folder, common_);
+    const std::lock_guard lock(mutex_);
+    overviews_[folder] = input.value().overview;
+    return std::move(input.value().trace);
+  }
+  // nullptr: there are none.
+  std::shared_ptr<const JobOverview> Of(const std::string& folder) {
+    const std::lock_guard lock(mutex_);
+    const auto found = overviews_.find(folder);
+    return found == overviews_.end() ? nullptr : found->second;
+  }
+
+ private:
+  const CommonOptions common_;
+  const CliHost& host_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const JobOverview>> overviews_;
+};
+
+int RunView(const ViewVerbOptions& options, const CliHost& host) {
+  if (const Result<std::optional<int32_t>> attempt = ReadAttempt(options.common); !attempt.ok())
+    return UsageError("view: " + attempt.error().message);
+  auto jobs = std::make_shared<ServedJobs>(options.common, &host);
   auto progress = std::make_shared<OpeningProgress>();
   ViewOptions how{.files = options.common.files,
                   .port = static_cast<int>(options.port),
@@ -154,8 +189,11 @@ int RunView(const ViewVerbOptions& options) {
                   .max_memory = options.common.max_memory,
                   .format = options.common.from,
                   .page = std::string(PageWithoutData())};
-  how.document = [](const Trace& trace, const std::string& title, size_t max_bytes) {
-    return HtmlDataText(trace, {.title = title, .files = {title}, .page = {.max_bytes = max_bytes}});
+  how.is_job = IsJob;
+  how.open_job = [jobs](const std::string& folder) { return jobs->Open(folder); };
+  how.document = [jobs](const Trace& trace, const std::string& title, size_t max_bytes) {
+    const std::shared_ptr<const JobOverview> job = jobs->Of(title);
+    return HtmlDataText(trace, {.title = title, .files = {title}, .job = job.get(), .page = {.max_bytes = max_bytes}});
   };
   how.arguments = PageArguments;
   if (!options.common.quiet) {
@@ -170,13 +208,14 @@ int RunView(const ViewVerbOptions& options) {
 
 }  // namespace
 
-Verb ViewVerb() {
+Verb ViewVerb(const CliHost& host) {
   auto options = std::make_shared<ViewVerbOptions>();
-  Verb verb{.names = {"view"},
-            .description = "serve traces of any size to a browser on this machine",
-            .run = [options] { return UseInput("view", [&] { return RunView(*options); }); }};
+  Verb verb{
+      .names = {"view"},
+      .description = "serve traces of any size to a browser on this machine",
+      .run = [options, &host] { return UseInput("view", [&] { return RunView(*options, host); }); }};
   AddCommonOptions(&verb, &options->common);
-  verb.options[0].description = "traces, or folders with traces; - is standard input";
+  verb.options[0].description = "traces, folders with traces, or folders of `opscope collect`; - is standard input";
   verb.Add({.names = {"--port"},
             .target = &options->port,
             .description = "the port on 127.0.0.1; 0: a free one",

@@ -143,6 +143,15 @@ auto UsePage(const Trace& trace, const HtmlExportOptions& options, const Use& us
   results.producer = "opscope " OPSCOPE_VERSION;
   std::optional<TimelineSpans> timeline;
   Compute(trace, options, &timeline, &results);
+  if (options.job != nullptr) {
+    const Quality& of_job = options.job->quality;
+    results.quality.verdict = std::max(results.quality.verdict, of_job.verdict);
+    for (const std::string& reason : of_job.reasons) {
+      const auto known = std::find(results.quality.reasons.begin(), results.quality.reasons.end(), reason);
+      if (known == results.quality.reasons.end()) results.quality.reasons.push_back(reason);
+    }
+    if (options.job->rank_of_row.size() > 1) results.job = options.job;
+  }
   results.timeline = &*timeline;
   SpanArguments arguments(trace);
   results.append_argument_list = [&](ArgsId list, std::string* members) { arguments.AppendList(list, members); };

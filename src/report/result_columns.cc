@@ -13,8 +13,8 @@
 namespace opscope {
 namespace {
 
-constexpr std::string_view kUnitNames[] = {"text",   "number", "time",  "bytes",  "amount",     "share",
-                                           "double", "text",   "truth", "figure", "number_list"};
+constexpr std::string_view kUnitNames[] = {"text",   "number", "time",  "bytes",  "amount", "share",
+                                           "double", "text",   "truth", "figure", "text"};
 
 std::string_view ResultUnitName(ResultUnit unit) {
   return kUnitNames[static_cast<size_t>(unit)];

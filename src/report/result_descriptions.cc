@@ -62,6 +62,7 @@ std::span<const ResultDescription* const> ResultDescriptions() {
       &PageModuleResult(),
       &PageLeakResult(),
       &PageProblemResult(),
+      &PageJobProblemResult(),
   };
   return results;
 }

@@ -81,6 +81,10 @@ Status TraceFiles::AddNamed(const std::string& path) {
     file.is_read_once = true;
   } else if (stat(path.c_str(), &facts) != 0) {
     return FileError(path, errno);
+  } else if (S_ISDIR(facts.st_mode) && options_.is_job && options_.is_job(path)) {
+    file.is_job = true;
+    files_.push_back(std::move(file));
+    return {};
   } else if (S_ISDIR(facts.st_mode)) {
     const size_t before = files_.size();
     const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -145,6 +149,7 @@ bool TraceFiles::is_open(size_t file) {
 }
 
 Result<Trace> TraceFiles::Import(const File& file, uint64_t max_memory) const {
+  if (file.is_job) return options_.open_job(file.path);
   ImportOptions options{.max_memory = max_memory, .name = file.name, .format = options_.format};
   if (options_.on_progress)
     options.on_progress = [&](uint64_t read, uint64_t total) { options_.on_progress(file.name, read, total); };

@@ -40,6 +40,7 @@ class TraceFiles {
     std::string name, path;
     bool is_named = false;      // by the user; else found in a folder
     bool is_read_once = false;  // standard input, a pipe: cannot be opened again
+    bool is_job = false;        // a folder that ViewOptions::open_job reads
     dev_t device = 0;           // of a file that was found, and its number: it is opened only while it is the same one
     ino_t number = 0;
     std::shared_ptr<const Trace> trace = {};

@@ -30,6 +30,8 @@ struct HtmlExportOptions {
   std::vector<std::string> files = {};
   // The run to compare with; nullptr: none.
   const Trace* baseline = nullptr;
+  // Of a JOB, whose chosen ranks the trace is; nullptr: the page has no tab Ranks, as it has none of a single rank.
+  const JobOverview* job = nullptr;
   PageOptions page = {};
 };
 

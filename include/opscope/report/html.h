@@ -32,6 +32,7 @@
 #include "opscope/analysis/steps.h"
 #include "opscope/analysis/timeline_flows.h"
 #include "opscope/analysis/timeline_levels.h"
+#include "opscope/report/job_overview.h"
 #include "opscope/report/result_table.h"
 #include "opscope/trace.h"
 
@@ -74,6 +75,8 @@ struct PageResults {
   std::vector<MemoryMapDevice> memory_map;
   std::vector<LeakCandidateRow> leaks;
   std::vector<TimelineFlow> flows;
+  // Of a JOB with several ranks; nullptr: the page has no tab Ranks.
+  const JobOverview* job = nullptr;
   // The writer chooses levels of detail by how many bytes they take. The trace must outlive it.
   const TimelineSpans* timeline = nullptr;
   // Append members of the object "args" that the Chrome JSON of a span has: `"a":1,"b":"x"`. Those that spans have in
@@ -102,6 +105,7 @@ struct PageOptions {
 [[nodiscard]] const ResultDescription& PageModuleResult();
 [[nodiscard]] const ResultDescription& PageLeakResult();
 [[nodiscard]] const ResultDescription& PageProblemResult();
+[[nodiscard]] const ResultDescription& PageJobProblemResult();
 
 // The data document "opscope.web/1", of at most max_bytes. It has no "<". Throws std::bad_alloc.
 [[nodiscard]] std::string PageDocument(const PageResults& results, size_t max_bytes);

@@ -21,7 +21,7 @@ namespace {
 
 // Parts of 100 of all bytes. What is left is for spans.
 constexpr size_t kTablesShare = 22, kTreesShare = 14, kMemoryShare = 5, kBlocksShare = 5, kCountersShare = 4,
-                 kNamesShare = 6, kInfoShare = 5;
+                 kNamesShare = 6, kInfoShare = 5, kRanksShare = 12;
 
 size_t EscapedSize(const std::string& json) {
   return json.size() + 5 * static_cast<size_t>(std::count(json.begin(), json.end(), '<'));
@@ -175,11 +175,11 @@ namespace {
 
 // The parts that do not depend on which spans are kept, ready for a script element.
 struct FixedParts {
-  std::string head, tables, trees, tree_diffs, memory, counters, about;
+  std::string head, tables, ranks, trees, tree_diffs, memory, counters, about;
 
   size_t bytes() const {
-    return head.size() + tables.size() + trees.size() + tree_diffs.size() + memory.size() + counters.size() +
-           about.size();
+    return head.size() + tables.size() + ranks.size() + trees.size() + tree_diffs.size() + memory.size() +
+           counters.size() + about.size();
   }
 };
 
@@ -189,6 +189,7 @@ FixedParts WriteFixedParts(const PageResults& results, size_t max_bytes, PageStr
   parts.head = HeadJson(results);
   JsonMemberWriter(&parts.head).Json("overview", PageOverview(results));
   AppendPageTables(results, share(kTablesShare), strings, &parts.tables);
+  if (results.job != nullptr) AppendPageRanks(results, share(kRanksShare), &parts.ranks);
   const size_t trees_share = share(kTreesShare) / (results.tree_diffs.empty() ? 1 : 2);
   AppendPageTrees(results, trees_share, strings, &parts.trees);
   AppendPageTreeDiffs(results, trees_share, strings, &parts.tree_diffs);
@@ -199,8 +200,8 @@ FixedParts WriteFixedParts(const PageResults& results, size_t max_bytes, PageStr
   AppendPageCounters(results, share(kCountersShare), strings, &parts.counters);
   AppendPageNames(results, share(kNamesShare), strings, &parts.counters);
   parts.about = "{\"info\":" + PageInfo(results, share(kInfoShare)) + "}";
-  for (std::string* part :
-       {&parts.head, &parts.tables, &parts.trees, &parts.tree_diffs, &parts.memory, &parts.counters, &parts.about})
+  for (std::string* part : {&parts.head, &parts.tables, &parts.ranks, &parts.trees, &parts.tree_diffs, &parts.memory,
+                            &parts.counters, &parts.about})
     EscapeForScript(0, part);
   return parts;
 }
@@ -212,6 +213,7 @@ std::string JoinParts(const FixedParts& parts, const std::string& spans, const P
   JsonMemberWriter document(&out);
   AppendStrings(strings, &document.Key("strings"));
   document.Json("tables", parts.tables);
+  if (!parts.ranks.empty()) document.Json("ranks", parts.ranks);
   document.Key("timeline").append("{").append(spans);
   JsonMemberWriter(&out).Members(parts.counters);
   out += '}';

@@ -19,6 +19,12 @@ namespace opscope {
 // {"steps": {...}, ...}; at most about max_bytes, rows that do not fit are folded.
 void AppendPageTables(const PageResults& results, size_t max_bytes, PageStrings* strings, std::string* out);
 
+// The object "ranks". REQUIRES: results.job is not null
+void AppendPageRanks(const PageResults& results, size_t max_bytes, std::string* out);
+
+// The ranks that have spans in the trace, ascending.
+[[nodiscard]] std::vector<int32_t> PageRanksWithSpans(const Trace& trace);
+
 // The list "trees"; the lightest nodes are left out beyond about max_bytes.
 void AppendPageTrees(const PageResults& results, size_t max_bytes, PageStrings* strings, std::string* out);
 

@@ -14,25 +14,13 @@
 #include "opscope/report/steps.h"
 #include "opscope/report/summary.h"
 #include "report/html/page_parts.h"
+#include "report/html/page_table.h"
 #include "report/result_units.h"
 
 namespace opscope {
 namespace {
 
 using namespace result_units;
-
-using PageRange = std::optional<std::pair<int64_t, int64_t>>;
-
-struct PageTable {
-  std::string_view key;
-  ResultTable table;
-  std::string why_empty;
-  std::vector<PageRange> ranges = {};
-  // Shares of the bytes of all tables.
-  size_t weight = 1;
-  // Rows that the page may list; the others are folded.
-  size_t max_rows = SIZE_MAX;
-};
 
 constexpr ResultField<OpSummaryRow> kPageWorkFields[] = {
     {{"name", "Name", kText, "Name of the kernel, copy or set."},
@@ -209,6 +197,7 @@ std::vector<PageTable> TablesOf(const PageResults& results) {
                     2});
   if (results.diff) tables.push_back({"compare", DiffTable(*results.diff), "Neither trace has spans.", {}, 4});
   tables.push_back({"problems", ProblemTable(trace), "The input has no problems."});
+  if (results.job != nullptr) AddJobTables(results, &tables);
   return tables;
 }
 
@@ -228,6 +217,14 @@ void AppendPageTable(const PageTable& page, size_t rows, PageStrings* strings, s
       } else {
         out->append("null");
       }
+    }
+    out->append("]");
+  }
+  if (!page.timeline_ranks.empty()) {
+    object.Key("timeline_ranks").append("[");
+    for (size_t row = 0; row < std::min(rows, page.timeline_ranks.size()); ++row) {
+      if (row > 0) *out += ',';
+      out->append(page.timeline_ranks[row] ? std::to_string(*page.timeline_ranks[row]) : "null");
     }
     out->append("]");
   }

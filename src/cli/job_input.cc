@@ -1,0 +1,93 @@
+// Opens a JOB for a page. The answers over all ranks come from the tables of the JOB and need little memory; the spans
+// of all ranks may need more than there is. So the answers come first, and say whose spans are worth showing.
+//
+// Example: 10,000 ranks of 30,000 spans are 300 million spans. The page has the answers of all ranks, and the spans of
+// the stragglers, the ranks on the critical path and the lowest others, 20 million together.
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/job_input.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/exit_code.h"
+#include "cli/terminal.h"
+#include "opscope/job_engine.h"
+
+namespace opscope {
+namespace {
+
+// A Trace takes about 70 bytes per span, the results of a page 40.
+constexpr uint64_t kBytesPerSpan = 110;
+constexpr uint64_t kMostSpans = 20'000'000;
+
+Result<JobOverview> AskAllRanks(const std::string& job, std::optional<int32_t> attempt,
+                                const CliHost& host) {
+  const Result<std::unique_ptr<JobEngine>> engine = OpenDuckdbEngine(job, DuckdbModule(host));
+  if (!engine.ok()) return engine.error();
+  return AnswerJobOverview(engine.value().get(), attempt);
+}
+
+}  // namespace
+
+Result<std::vector<int32_t>> ReadRanks(const std::vector<std::string>& texts) {
+  std::vector<int32_t> ranks;
+  for (const std::string& text : texts) {
+    const Result<int32_t> rank = ReadCount("--ranks", text);
+    if (!rank.ok()) return rank.error();
+    ranks.push_back(rank.value());
+  }
+  return ranks;
+}
+
+Result<JobInput> OpenJobInput(const std::string& job, const CommonOptions& common, const std::vector<int32_t>& ranks,
+                              const CliHost& host) {
+  const Result<std::optional<int32_t>> attempt = ReadAttempt(common);
+  if (!attempt.ok()) return attempt.error();
+  JobInput input;
+  input.ranks = ranks;
+  Result<JobOverview> overview = AskAllRanks(job, attempt.value(), host);
+  if (overview.ok()) {
+    const uint64_t most = common.max_memory > 0 ? common.max_memory / kBytesPerSpan : kMostSpans;
+    if (ranks.empty()) input.ranks = RanksToShow(overview.value(), most);
+    input.overview = std::make_shared<const JobOverview>(std::move(overview).value());
+  } else if (overview.error().code == ErrorCode::kUnsupported) {
+    input.why_none = overview.error().message;
+  } else {
+    const bool is_named = overview.error().message.starts_with(job);
+    return Error{overview.error().code, is_named ? overview.error().message : job + ": " + overview.error().message};
+  }
+  Result<Trace> trace = OpenJobAsOne(job, {.attempt = attempt.value(), .ranks = input.ranks});
+  if (!trace.ok()) return trace.error();
+  input.trace = std::move(trace).value();
+  return input;
+}
+
+void ReportJobProblems(const std::vector<JobProblem>& problems, bool all) {
+  for (const JobProblem& problem : problems) {
+    if (problem.severity == ProblemSeverity::kInfo && !all) continue;
+    std::string line = problem.file.empty() ? problem.message : problem.file + ": " + problem.message;
+    for (size_t i = 0; i < std::min<size_t>(problem.ranks.size(), 20); ++i)
+      line.append(i == 0 ? " (rank " : ", ").append(std::to_string(problem.ranks[i]));
+    if (problem.ranks.size() > 20) line.append(", ...");
+    PrintError(line + (problem.ranks.empty() ? "" : ")"));
+  }
+}
+
+int ReportJobInput(const JobInput& input, const std::string& job, const CommonOptions& common) {
+  if (!common.quiet && !input.why_none.empty()) PrintError(job + ": no tab Ranks: " + input.why_none);
+  if (input.overview == nullptr) return kExitDone;
+  const std::vector<JobProblem>& problems = input.overview->problems;
+  if (!common.quiet) {
+    ReportJobProblems(problems, common.verbose);
+    if (!input.ranks.empty() && input.ranks.size() < input.overview->rank_of_row.size()) {
+      PrintError(job + ": the timeline has the spans of " + std::to_string(input.ranks.size()) + " of " +
+                 std::to_string(input.overview->rank_of_row.size()) + " ranks; --ranks chooses them");
+    }
+  }
+  const bool is_partial = std::any_of(problems.begin(), problems.end(), [](const JobProblem& problem) {
+    return problem.severity != ProblemSeverity::kInfo;
+  });
+  return is_partial ? kExitPartial : kExitDone;
+}
+
+}  // namespace opscope

@@ -1,0 +1,39 @@
+// A table of a page, before it is known how many of its rows fit.
+//
+// Thread rule: pure functions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "opscope/report/html.h"
+#include "opscope/report/result_table.h"
+
+namespace opscope {
+
+// [begin, end) in the timeline; nullopt: none.
+using PageRange = std::optional<std::pair<int64_t, int64_t>>;
+
+struct PageTable {
+  std::string_view key;
+  ResultTable table;
+  std::string why_empty;
+  std::vector<PageRange> ranges = {};
+  // Shares of the bytes of all tables.
+  size_t weight = 1;
+  // Rows that the page may list; the others are folded.
+  size_t max_rows = SIZE_MAX;
+  // By row: the rank whose timeline it leads to; nullopt: the page has no spans of it. Empty: of no row.
+  std::vector<std::optional<int32_t>> timeline_ranks = {};
+};
+
+// The tables of the tab Ranks. REQUIRES: results.job is not null
+void AddJobTables(const PageResults& results, std::vector<PageTable>* tables);
+
+}  // namespace opscope
