@@ -2,7 +2,7 @@
 // of `opscope view` has none and asks the server.
 // SPDX-License-Identifier: Apache-2.0
 import { render } from "preact";
-import { AddressStore, kTabs } from "./model/address.ts";
+import { AddressStore, kTabs, type Tab } from "./model/address.ts";
 import { Origin, parseDocument, type WebDocument } from "./model/document.ts";
 import { documentSource } from "./model/document_source.ts";
 import { kServerEnded, type ServedFile, TraceServer, tokenOf } from "./model/server.ts";
@@ -22,7 +22,8 @@ const kChosenFile = "opscope-file";
 
 function start(root: HTMLElement, data: WebDocument, source: SpanSource, files: ServedFile[] = [], chosen = ""): void {
   const origin = new Origin(data.clock);
-  const tabs = kTabs.filter((tab) => tab !== "compare" || data.tables.compare !== undefined);
+  const isThere: Partial<Record<Tab, boolean>> = { compare: data.tables.compare !== undefined, ranks: data.ranks !== undefined };
+  const tabs = kTabs.filter((tab) => isThere[tab] !== false);
   const store = new AddressStore(origin, location.hash, tabs);
   document.title = `${data.title} - opscope`;
   connectLocation(store);

@@ -8,6 +8,8 @@ export interface Colours {
   hues: string[];
   // By step of a change plus kMostChange (changeStep).
   changes: string[];
+  // The same of a picture that is full of cells: what is about the same stays in the background.
+  heats: string[];
   // Text on a hue or a change.
   hueInk: string;
   paper: string;
@@ -23,6 +25,7 @@ export function themeColours(): Colours {
   return {
     hues: Array.from({ length: kHues }, (_, hue) => value(`--hue-${hue}`)),
     changes: Array.from({ length: 2 * kMostChange + 1 }, (_, step) => value(`--change-${step}`)),
+    heats: Array.from({ length: 2 * kMostChange + 1 }, (_, step) => value(`--heat-${step}`)),
     hueInk: value("--hue-ink"),
     paper: value("--paper"),
     ink: value("--ink"),

@@ -4,7 +4,7 @@
 // timeline_layout.ts), so a new one is drawn for every change and nothing is kept between pictures. A track is drawn from
 // one or more layers, each in its part of the range; spans look the same in each, so no seam shows.
 // SPDX-License-Identifier: Apache-2.0
-import { type CounterPlace, counterShape, forVisible, kCounter, kGap, kRow, kScale, ticksOf, type TrackPlace } from "../layout/timeline_layout.ts";
+import { type CounterPlace, counterShape, forVisible, kCounter, kGap, kRow, kScale, placeOfTrack, ticksOf, type TrackPlace } from "../layout/timeline_layout.ts";
 import type { Range } from "../model/address.ts";
 import { timeText } from "../model/numbers.ts";
 import { hueOf } from "../model/palette.ts";
@@ -198,6 +198,7 @@ function drawBox(context: CanvasRenderingContext2D, picture: TimelinePicture, na
 function drawMarked(context: CanvasRenderingContext2D, picture: TimelinePicture, span: FoundSpan, isSelected: boolean): void {
   const { start, duration } = span.key;
   const top = topOf(picture, span);
+  if (top === null) return;
   const left = toX(picture, start);
   const length = toX(picture, start + duration) - left;
   if (top + kRow < kScale || top > picture.height || left + Math.max(1, length) < 0 || left > picture.width) return;
@@ -232,8 +233,10 @@ function drawCounter(context: CanvasRenderingContext2D, picture: TimelinePicture
   context.globalAlpha = 1;
 }
 
-function topOf(picture: TimelinePicture, span: FoundSpan): number {
-  return picture.places[span.track]!.top + span.depth * kRow - picture.scrollTop + kScale;
+// null: the track is not shown.
+function topOf(picture: TimelinePicture, span: FoundSpan): number | null {
+  const place = placeOfTrack(picture.places, span.track);
+  return place === undefined ? null : place.top + span.depth * kRow - picture.scrollTop + kScale;
 }
 
 function drawFlows(context: CanvasRenderingContext2D, picture: TimelinePicture): void {
@@ -241,7 +244,9 @@ function drawFlows(context: CanvasRenderingContext2D, picture: TimelinePicture):
   context.lineWidth = 1.5;
   for (const [from, to] of picture.flows) {
     const x = [toX(picture, from.key.start), toX(picture, to.key.start)] as const;
-    const y = [topOf(picture, from) + kRow / 2, topOf(picture, to) + kRow / 2] as const;
+    const [begin, end] = [topOf(picture, from), topOf(picture, to)];
+    if (begin === null || end === null) continue;
+    const y = [begin + kRow / 2, end + kRow / 2] as const;
     const bend = Math.max(12, Math.abs(x[1] - x[0]) / 3);
     context.beginPath();
     context.moveTo(x[0], y[0]);

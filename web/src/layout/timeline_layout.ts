@@ -21,14 +21,30 @@ export interface TrackPlace {
   height: number;
 }
 
-// `markRows`: by track the number of lines below its spans, for ranges and points.
-export function placeTracks(spans: Spans, markRows?: Int32Array): TrackPlace[] {
+// `markRows`: by track the number of lines below its spans, for ranges and points. `rank`: the others' tracks have no
+// place; null: all have one.
+export function placeTracks(spans: Spans, markRows?: Int32Array, rank: number | null = null): TrackPlace[] {
+  const places: TrackPlace[] = [];
   let top = 0;
-  return spans.tracks.map((_, track) => {
+  spans.tracks.forEach((data, track) => {
+    if (rank !== null && data.rank !== rank) return;
     const height = (spans.firstRow[track + 1]! - spans.firstRow[track]! + (markRows?.[track] ?? 0)) * kRow + kGap;
+    places.push({ track, top, height });
     top += height;
-    return { track, top: top - height, height };
   });
+  return places;
+}
+
+// The place of a track; undefined: it has none.
+export function placeOfTrack(places: readonly TrackPlace[], track: number): TrackPlace | undefined {
+  const place = places[partitionPoint(0, places.length, (at) => places[at]!.track < track)];
+  return place?.track === track ? place : undefined;
+}
+
+// The ranks that have tracks, ascending; none where all tracks are of one.
+export function ranksOf(spans: Spans): number[] {
+  const ranks = [...new Set(spans.tracks.map(({ rank }) => rank).filter((rank) => rank >= 0))].sort((a, b) => a - b);
+  return ranks.length > 1 ? ranks : [];
 }
 
 // The visible range of a track, divided: pieces that lie in it, ordered by begin, and `base` between them. A span that
@@ -53,8 +69,10 @@ export interface CounterPlace {
   top: number;
 }
 
-export function placeCounters(spans: Spans, below: number): CounterPlace[] {
-  return spans.counters.map((_, counter) => ({ counter, top: below + counter * kCounter }));
+// `groups`: the processes whose counters are shown; null: all.
+export function placeCounters(spans: Spans, below: number, groups: ReadonlySet<string> | null = null): CounterPlace[] {
+  const shown = spans.counters.map((_, counter) => counter).filter((counter) => groups === null || groups.has(spans.counters[counter]!.group));
+  return shown.map((counter, at) => ({ counter, top: below + at * kCounter }));
 }
 
 // The number of the value that holds at `time`; -1: before the first.

@@ -1,7 +1,7 @@
 // Pictures and ranges of the timeline, beside their definitions.
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
-import { clampRange, counterShape, forVisible, layersOf, rangeWith, spanAt, valueAt, zoomRange } from "./timeline_layout.ts";
+import { clampRange, counterShape, forVisible, layersOf, placeCounters, placeOfTrack, placeTracks, rangeWith, ranksOf, spanAt, valueAt, zoomRange } from "./timeline_layout.ts";
 import { makeSpans, randomOf, randomSpans } from "../model/spans_for_test.ts";
 
 describe("counters", () => {
@@ -97,5 +97,33 @@ describe("layersOf", () => {
       [false, 60, 100],
     ]);
     expect(layersOf(base, [], { start: 3, end: 5 })).toEqual([{ spans: base, range: { start: 3, end: 5 } }]);
+  });
+});
+
+describe("tracks of one rank", () => {
+  const made = makeSpans([0, 1, 2, 3].map((track) => ({ track, name: 0, start: 0, duration: 5, depth: track % 2 })));
+  const spans = {
+    ...made,
+    tracks: made.tracks.map((track, at) => ({ ...track, rank: at >> 1, group: `p${at}` })),
+    counters: ["p1", "p3", "p2"].map((group) => ({ title: "c", group, unit: "number" as const, times: new Float64Array(0), values: [] })),
+  };
+
+  it("stand below each other without gaps for the others", () => {
+    const all = placeTracks(spans);
+    const places = placeTracks(spans, undefined, 1);
+    expect(all.map(({ track }) => track)).toEqual([0, 1, 2, 3]);
+    expect(places.map(({ track }) => track)).toEqual([2, 3]);
+    expect(places.map(({ top }) => top)).toEqual([0, all[2]!.height]);
+    expect([placeOfTrack(places, 3), placeOfTrack(places, 1), placeOfTrack([], 0)]).toEqual([places[1], undefined, undefined]);
+  });
+
+  it("have the counters of their processes below them", () => {
+    expect(placeCounters(spans, 100, new Set(["p2", "p3"])).map(({ counter, top }) => [counter, top])).toEqual([[1, 100], [2, 144]]);
+    expect(placeCounters(spans, 100).length).toBe(3);
+  });
+
+  it("can be chosen where there is more than one rank", () => {
+    expect(ranksOf(spans)).toEqual([0, 1]);
+    expect(ranksOf(made)).toEqual([]);
   });
 });

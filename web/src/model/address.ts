@@ -10,6 +10,7 @@ import { type Group, kGroups } from "./grouping.ts";
 export const kTabs = [
   "overview",
   "timeline",
+  "ranks",
   "flame",
   "operators",
   "kernels",
@@ -50,6 +51,8 @@ export interface PageState {
   // The selection; null: none.
   selection: Range | null;
   span: SpanKey | null;
+  // The timeline shows the tracks of this rank alone; null: of all.
+  rank: number | null;
   // The selected asynchronous range or point in time: the first one with this key.
   mark: SpanKey | null;
   // Text of Search.
@@ -68,6 +71,7 @@ export const kFirstState: PageState = {
   range: null,
   selection: null,
   span: null,
+  rank: null,
   mark: null,
   query: "",
   filter: "",
@@ -96,6 +100,9 @@ export function parseFragment(fragment: string, origin: Origin, tabs: readonly T
         break;
       case "span":
         state.span = parseSpan(value, origin) ?? state.span;
+        break;
+      case "rank":
+        state.rank = parseRank(value) ?? state.rank;
         break;
       case "mark":
         state.mark = parseSpan(value, origin) ?? state.mark;
@@ -127,6 +134,7 @@ export function formatFragment(state: PageState, origin: Origin): string {
   if (state.range !== null) add("range", formatRange(state.range, origin));
   if (state.selection !== null) add("sel", formatRange(state.selection, origin));
   if (state.span !== null) add("span", formatSpan(state.span, origin));
+  if (state.rank !== null) add("rank", String(state.rank));
   if (state.mark !== null) add("mark", formatSpan(state.mark, origin));
   if (state.query !== "") add("q", state.query);
   if (state.filter !== "") add("filter", state.filter);
@@ -168,6 +176,10 @@ function parseSpan(text: string, origin: Origin): SpanKey | null {
   const match = /^([\s\S]+)@(-?\d{1,20})\+(\d{1,20})$/.exec(text);
   if (match === null) return null;
   return { track: match[1]!, start: origin.relative(match[2]!), duration: Number(match[3]) };
+}
+
+function parseRank(text: string): number | null {
+  return /^\d{1,10}$/.test(text) ? Number(text) : null;
 }
 
 function parseSort(text: string): Sort | null {

@@ -13,6 +13,7 @@ describe("the fragment", () => {
       range: { start: 5, end: 900 },
       selection: { start: 0, end: 1 },
       span: { track: "12/a b@7", start: 10, duration: 0 },
+      rank: 4095,
       mark: { track: "1/3#2", start: 30, duration: 0 },
     query: "a&b=c#d+é%",
       filter: "mm\u2028",
@@ -36,6 +37,11 @@ describe("the fragment", () => {
   it("is read in any order, without unknown keys and wrong values", () => {
     const state = parseFragment("q=mm&x=1&range=9..5&sel=a..b&span=1@2&sort=self_ns:up&group=size&tab=nowhere&filter=%zz&&=", kZero);
     expect(state).toEqual({ ...kFirstState, query: "mm" });
+  });
+
+  it("has a rank only if it is a number", () => {
+    expect(parseFragment("rank=17", kZero).rank).toBe(17);
+    for (const wrong of ["", "-1", "x", "1e3", "12345678901"]) expect(parseFragment(`rank=${wrong}`, kZero).rank).toBe(null);
   });
 
   it("names only tabs that the page has", () => {

@@ -39,6 +39,8 @@ export interface TableData {
   values: (Integer | boolean | null)[][];
   // Per row, the part [a, b) of the timeline it describes. Only steps and findings have it.
   ranges?: ([Integer, Integer] | null)[];
+  // Per row, the rank whose timeline it leads to. Only tables of the tab Ranks have it.
+  timeline_ranks?: (number | null)[];
   folded: FoldedRows | null;
   why_empty: string;
 }
@@ -58,7 +60,13 @@ export type TableName =
   | "memory_rows"
   | "leaks"
   | "compare"
-  | "problems";
+  | "problems"
+  | "ranks"
+  | "stragglers"
+  | "critical_ranks"
+  | "critical_steps"
+  | "collective_groups"
+  | "job_problems";
 
 export interface StepsSummary {
   count: Integer;
@@ -231,6 +239,44 @@ export interface MemoryData {
   blocks_left_out_devices: number;
 }
 
+// A job of several ranks.
+export interface RanksData {
+  attempt: Integer;
+  // 0: unknown.
+  world_size: Integer;
+  // Rows of the table `ranks`.
+  count: Integer;
+  attempts: PackedColumn;
+  missing_ranks: PackedColumn;
+  steps: Integer;
+  mean_step_ns: Integer | null;
+  length_ns: Integer;
+  what_if_ns: Integer;
+  // The ranks whose spans the page has.
+  in_timeline: PackedColumn;
+  // Of the durations of steps, and of their durations without waiting.
+  step_maps: RankMapData[];
+}
+
+// Durations of steps by ranks.
+export interface RankMapData {
+  measure: "duration_ns" | "own_ns";
+  // All ranks, all steps, and the median of each step.
+  rank: PackedColumn;
+  step: PackedColumn;
+  median_ns: PackedColumn;
+  ranks_per_cell: number;
+  steps_per_cell: number;
+  cells: {
+    // By cell, row by row: how many durations it has.
+    durations: PackedColumn;
+    // Of each cell that has some: the longest one compared with the median of its step, by its place in the cell.
+    rank: PackedColumn;
+    step: PackedColumn;
+    over_median_ns: PackedColumn;
+  };
+}
+
 export type Verdict = "good" | "usable" | "doubtful";
 
 export interface WebDocument {
@@ -244,6 +290,8 @@ export interface WebDocument {
   quality: { verdict: Verdict; reasons: string[] };
   strings: string[];
   tables: Partial<Record<TableName, TableData>>;
+  // Of a job of several ranks alone.
+  ranks?: RanksData;
   overview: {
     steps: StepsSummary | null;
     memory_peak: { device: string; bytes: Integer; time_ns: Integer | null }[];

@@ -28,16 +28,22 @@ export class Table {
   readonly size: number;
   readonly folded: Folded | null;
   readonly ranges: ([Integer, Integer] | null)[];
+  readonly timelineRanks: (number | null)[];
   // Number of the column that names a row: ties are ordered by it, and filters look at it.
   readonly nameColumn: number;
+  // Number of the column whose cells lead to the timeline.
+  readonly linkColumn: number;
 
-  constructor(columns: Column[], folded: Folded | null = null, ranges: ([Integer, Integer] | null)[] = []) {
+  constructor(columns: Column[], folded: Folded | null = null, ranges: ([Integer, Integer] | null)[] = [], timelineRanks: (number | null)[] = []) {
     this.columns = columns;
     this.size = columns[0]?.values.length ?? 0;
     this.folded = folded;
     this.ranges = ranges;
+    this.timelineRanks = timelineRanks;
     const named = columns.findIndex((column) => column.key === "name");
     this.nameColumn = named >= 0 ? named : columns.findIndex((column) => column.unit === "text");
+    const ranked = timelineRanks.length === 0 || named >= 0 ? -1 : columns.findIndex((column) => column.key === "rank");
+    this.linkColumn = ranked >= 0 ? ranked : this.nameColumn;
   }
 
   column(key: string): Column | undefined {
@@ -71,7 +77,7 @@ export class Table {
   // The part of the table with these columns, in this order; columns that it lacks are left out.
   pick(keys: readonly string[]): Table {
     const columns = keys.map((key) => this.column(key)).filter((column) => column !== undefined);
-    return new Table(columns, this.folded, this.ranges);
+    return new Table(columns, this.folded, this.ranges, this.timelineRanks);
   }
 }
 
@@ -115,7 +121,7 @@ export function readTable(data: TableData, strings: readonly string[]): Table {
     data.folded === null
       ? null
       : { rows: data.folded.rows, sums: new Map(Object.entries(data.folded.sums).map(([key, sum]) => [key, parseNumber(sum) ?? 0])) };
-  return new Table(columns, folded, data.ranges ?? []);
+  return new Table(columns, folded, data.ranges ?? [], data.timeline_ranks ?? []);
 }
 
 function readColumn(

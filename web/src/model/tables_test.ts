@@ -109,3 +109,20 @@ describe("tableText", () => {
     );
   });
 });
+
+describe("links of a table of ranks", () => {
+  const head = ["rank:number", "host:text", "spans:number"];
+
+  it("stand at the rank, or at the name where rows have one", () => {
+    const strings = new StringTable();
+    const ranks = readTable({ ...packTable(strings, head, [[0, "a", 5], [1, "b", 6]]), timeline_ranks: [0, null] }, strings.texts);
+    expect([ranks.linkColumn, ranks.nameColumn, ranks.timelineRanks]).toEqual([0, 1, [0, null]]);
+    expect(ranks.pick(["host", "rank"]).linkColumn).toBe(1);
+    const named = readTable({ ...packTable(strings, ["set:text", "name:text"], [["rank", "6"]]), timeline_ranks: [6] }, strings.texts);
+    expect(named.linkColumn).toBe(1);
+  });
+
+  it("stand at the name of a table without ranks", () => {
+    expect(table([["0", 1, 2]], ["rank:text", "count:number", "self_ns:time"]).linkColumn).toBe(0);
+  });
+});

@@ -17,12 +17,14 @@ import { Overview, overviewEmpty } from "./overview.tsx";
 import { type Page, PageContext } from "./page_context.ts";
 import { Panel } from "./panel.tsx";
 import { DataQuality } from "./quality.tsx";
+import { Ranks, ranksEmpty } from "./ranks.tsx";
 import { TabList } from "./tab_list.tsx";
 import { Timeline, timelineEmpty } from "./timeline.tsx";
 
 const kViews: Record<Tab, { View: ComponentType; empty: (document: WebDocument) => string }> = {
   overview: { View: Overview, empty: overviewEmpty },
   timeline: { View: Timeline, empty: timelineEmpty },
+  ranks: { View: Ranks, empty: ranksEmpty },
   flame: { View: FlameGraph, empty: flameEmpty },
   operators: { View: Operators, empty: operatorsEmpty },
   kernels: { View: Kernels, empty: kernelsEmpty },

@@ -155,6 +155,13 @@ export function Spacer(props: { rows: number; columns: number }) {
 function Row(props: { table: Table; row: number; index: number; hasHue: boolean }) {
   const { table, row } = props;
   const range = table.ranges[row] ?? null;
+  const rank = table.timelineRanks[row] ?? null;
+  const linked = (at: number, content: ComponentChildren) =>
+    at !== table.linkColumn || (range === null && rank === null) ? content : (
+      <TimelineLink range={range} rank={rank}>
+        {content}
+      </TimelineLink>
+    );
   return (
     <tr aria-rowindex={props.index}>
       {table.columns.map((column, at) => {
@@ -164,7 +171,7 @@ function Row(props: { table: Table; row: number; index: number; hasHue: boolean 
           return (
             <td key={column.key} class={`figure unit-${column.unit}`} data-value={exact} data-error={error > 0 ? error : undefined}>
               {error > 0 && "≈ "}
-              <AlignedNumber text={text} unit={column.unit} />
+              {linked(at, <AlignedNumber text={text} unit={column.unit} />)}
             </td>
           );
         }
@@ -179,7 +186,7 @@ function Row(props: { table: Table; row: number; index: number; hasHue: boolean 
         return (
           <td key={column.key} class={isName ? "text name" : "text"} data-value={exact} title={text.length > 40 ? text : undefined}>
             {isName && props.hasHue && <i class={`hue hue-${hueOf(exact)}`} aria-hidden="true" />}
-            {isName && range !== null ? <TimelineLink range={range}>{text}</TimelineLink> : text}
+            {linked(at, text)}
           </td>
         );
       })}

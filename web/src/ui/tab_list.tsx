@@ -7,6 +7,7 @@ import { useAddress, usePage } from "./page_context.ts";
 const kTitles: Record<Tab, string> = {
   overview: "Overview",
   timeline: "Timeline",
+  ranks: "Ranks",
   flame: "Flame graph",
   operators: "Operators",
   kernels: "Kernels",

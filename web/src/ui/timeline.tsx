@@ -1,10 +1,12 @@
 // The tab Timeline: buttons, the list of tracks beside the canvas, the selection, and the details of a span.
 // SPDX-License-Identifier: Apache-2.0
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
+import { ranksOf } from "../layout/timeline_layout.ts";
 import type { WebDocument } from "../model/document.ts";
 import { findMark, loadMarks, type Marks } from "../model/marks.ts";
 import { countText } from "../model/numbers.ts";
 import type { Spans } from "../model/spans.ts";
+import { Choice } from "./choice.tsx";
 import { Failure } from "./failure.tsx";
 import { MarkDetails } from "./mark_details.tsx";
 import { useAddress, usePage } from "./page_context.ts";
@@ -28,12 +30,21 @@ export function Timeline() {
 }
 
 function LoadedTimeline({ spans, marks }: { spans: Spans; marks: Marks }) {
-  const { source } = usePage();
+  const { source, store } = usePage();
   // A selected span goes before a selected range or point.
   const key = useAddress((state) => (state.span === null ? state.mark : null));
   const mark = useMemo(() => (key === null ? -1 : findMark(marks, key)), [marks, key]);
   const timeline = useTimeline();
   const left = source.leftOut;
+  const ranks = useMemo(() => ranksOf(spans), [spans]);
+  const { selected } = timeline;
+  // A selected span, which comes into view, may be of another rank; and an address may name a rank without tracks.
+  useEffect(() => {
+    const rank = store.state.rank;
+    if (rank === null) return;
+    const isOther = selected !== null && spans.tracks[selected.track]!.rank !== rank;
+    if (isOther || !spans.tracks.some((track) => track.rank === rank)) store.set({ rank: null });
+  }, [spans, selected, timeline.rank]);
   const buttons = useMemo(
     () =>
       [
@@ -55,6 +66,14 @@ function LoadedTimeline({ spans, marks }: { spans: Spans; marks: Marks }) {
             {text}
           </button>
         ))}
+        {ranks.length > 0 && (
+          <Choice
+            label="Rank"
+            value={timeline.rank === null ? "" : String(timeline.rank)}
+            options={[{ value: "", title: "all ranks" }, ...ranks.map((rank) => ({ value: String(rank), title: `rank ${rank}` }))]}
+            onChange={(value) => store.set(value === "" ? { rank: null } : { rank: Number(value), span: null, mark: null })}
+          />
+        )}
         {left > 0 && (
           <p class="hint">
             Grey bars stand for <span data-value={left}>{countText(left)}</span> short spans that are left out of this page.

@@ -6,7 +6,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { drawTimeline } from "../draw/timeline_canvas.ts";
 import { kPointReach, markAt, markRowsOf } from "../layout/marks_layout.ts";
-import { kCounter, kGap, kRow, kScale, panRange, placeCounters, placeTracks, spanAt, valueAt } from "../layout/timeline_layout.ts";
+import { kCounter, kGap, kRow, kScale, panRange, placeCounters, placeOfTrack, placeTracks, spanAt, valueAt } from "../layout/timeline_layout.ts";
 import type { Point } from "../layout/tooltip_place.ts";
 import type { Range } from "../model/address.ts";
 import { type Marks, markKey } from "../model/marks.ts";
@@ -72,9 +72,10 @@ export function TimelineView(props: { spans: Spans; marks: Marks; mark: number; 
   // The keyboard is in the timeline, so the tooltip belongs to the selected span.
   const [usesKeys, setUsesKeys] = useState(false);
   const [hoveredMark, setHoveredMark] = useState(-1);
-  const places = useMemo(() => placeTracks(spans, markRowsOf(marks)), [spans, marks]);
+  const places = useMemo(() => placeTracks(spans, markRowsOf(marks), timeline.rank), [spans, marks, timeline.rank]);
   const below = places.length === 0 ? 0 : places[places.length - 1]!.top + places[places.length - 1]!.height;
-  const counters = useMemo(() => placeCounters(spans, below), [spans, below]);
+  const groups = useMemo(() => (timeline.rank === null ? null : new Set(places.map(({ track }) => spans.tracks[track]!.group))), [spans, places, timeline.rank]);
+  const counters = useMemo(() => placeCounters(spans, below, groups), [spans, below, groups]);
   const total = below + counters.length * kCounter;
   const [pointed, setPointed] = useState<number | null>(null);
   const matches = useMemo(() => matchesBy(query), [query]);
@@ -111,8 +112,9 @@ export function TimelineView(props: { spans: Spans; marks: Marks; mark: number; 
   // The row of the selected span comes into view.
   useEffect(() => {
     const element = box.current;
-    if (element === null || selected === null) return;
-    const top = places[selected.track]!.top + selected.depth * kRow;
+    const place = selected === null ? undefined : placeOfTrack(places, selected.track);
+    if (element === null || selected === null || place === undefined) return;
+    const top = place.top + selected.depth * kRow;
     if (top < element.scrollTop || top + 2 * kRow > element.scrollTop + element.clientHeight - kScale) element.scrollTop = Math.max(0, top - element.clientHeight / 3);
   }, [selected]);
 
@@ -179,7 +181,7 @@ export function TimelineView(props: { spans: Spans; marks: Marks; mark: number; 
   // Below the visible part of a span.
   const placeOf = (span: FoundSpan): Point | null => {
     const corner = canvas.current?.getBoundingClientRect();
-    const place = places.find(({ track }) => track === span.track);
+    const place = placeOfTrack(places, span.track);
     if (corner === undefined || place === undefined) return null;
     const toX = (time: number) => Math.max(0, Math.min(view.width, ((time - range.start) / (range.end - range.start)) * view.width));
     const [left, right] = [toX(span.key.start), toX(span.key.start + span.key.duration)];

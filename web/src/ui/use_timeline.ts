@@ -12,6 +12,8 @@ export interface TimelineState {
   range: Range;
   length: number;
   selection: Range | null;
+  // Whose tracks are shown; null: those of all.
+  rank: number | null;
   // null: none, or it is not found yet.
   selected: FoundSpan | null;
   // Of the selected span; null: they are not there yet.
@@ -38,6 +40,7 @@ export function useTimeline(): TimelineState {
   const length = origin.length;
   const asked = useAddress((state) => state.range);
   const askedSelection = useAddress((state) => state.selection);
+  const rank = useAddress((state) => state.rank);
   const key = useAddress((state) => state.span);
   const range = useMemo(() => clampRange(asked ?? { start: 0, end: length }, length), [asked, length]);
   const found = useLoaded(() => (key === null ? null : source.find(key).then((span) => ({ key, span }))), [source, key]);
@@ -83,6 +86,7 @@ export function useTimeline(): TimelineState {
       range,
       length,
       selection: askedSelection,
+      rank,
       selected,
       details,
       failure,
@@ -99,5 +103,5 @@ export function useTimeline(): TimelineState {
         return act !== undefined;
       },
     };
-  }, [source, range, askedSelection, selected, details, failure, length]);
+  }, [source, range, askedSelection, rank, selected, details, failure, length]);
 }
