@@ -122,8 +122,17 @@ struct JobTrace {
   int32_t rank = -1;
 };
 
+// Whose clock the times of several ranks are on.
+enum class JobClocks : uint8_t {
+  // One clock for all ranks, as MergeTraces aligns them: for timelines.
+  kAligned,
+  // Each rank's own, less the earliest begin, which is TraceInfo::epoch_ns.
+  kOwn,
+};
+
 // The chosen ranks as one trace, merged as MergeTraces does. Errors as OpenJobTraces.
-[[nodiscard]] Result<Trace> OpenJobAsOne(const std::string& job, const JobSelection& selection = {});
+[[nodiscard]] Result<Trace> OpenJobAsOne(const std::string& job, const JobSelection& selection = {},
+                                         JobClocks clocks = JobClocks::kAligned);
 
 // Reads the traces that a JOB keeps. kInvalidArgument: no such attempt or rank; the message
 // names those that exist.

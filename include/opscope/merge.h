@@ -47,6 +47,9 @@ struct MergeOptions {
   int64_t max_clock_difference_ns = 5'000'000'000;
   // The inputs are chosen ranks of a job: those that are not there are no problem.
   bool is_choice = false;
+  // Clocks are compared, but times stay those of each rank's own clock. The
+  // earliest begin becomes TraceInfo::epoch_ns.
+  bool keeps_clocks = false;
 };
 
 // How an input's times were aligned with the reference.

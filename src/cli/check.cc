@@ -150,6 +150,7 @@ Verb CheckVerb() {
                 "Exit codes: 0 no limit is crossed, 1 could not do it, 2 wrong usage, 3 no limit is crossed but the "
                 "input is damaged, 4 a limit is crossed.",
             .run = [options] { return RunCheck(*options); }};
+  options->common.clocks = JobClocks::kAligned;  // for critical_path_ns; no result is an absolute time
   AddCommonOptions(&verb, &options->common);
   AddResultOptions(&verb, &options->common, &options->rows, "a JSON field such as value (default: as they are given)");
   const auto add_limit = [&](const char* name, const std::string& description) {

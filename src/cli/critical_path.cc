@@ -42,15 +42,18 @@ VerbResult ComputeCriticalPath(std::span<const Trace> traces, const ResultVerb& 
 }  // namespace
 
 Verb CriticalPathVerb() {
-  return MakeResultVerb({.name = "critical-path",
-                         .description = "the chain of host code, launches, works and waits that determined how long it "
-                                        "took",
-                         .sort_help =
-                             "a JSON field of the edges such as duration_ns (default: text by duration, others "
-                             "by time)",
-                         .compute = ComputeCriticalPath,
-                         .is_of_job = true,
-                         .span_use = [] { return SpanUse{.host_spans = true, .works = true, .device_waits = true}; }});
+  ResultVerb verb{.name = "critical-path",
+                  .description =
+                      "the chain of host code, launches, works and waits that determined how long it "
+                      "took",
+                  .sort_help =
+                      "a JSON field of the edges such as duration_ns (default: text by duration, others "
+                      "by time)",
+                  .compute = ComputeCriticalPath,
+                  .is_of_job = true,
+                  .span_use = [] { return SpanUse{.host_spans = true, .works = true, .device_waits = true}; }};
+  verb.common.clocks = JobClocks::kAligned;  // the path goes from rank to rank
+  return MakeResultVerb(std::move(verb));
 }
 
 }  // namespace opscope

@@ -28,6 +28,7 @@ int RunExport(const std::string& verb, ExportVerbOptions& options) {
 
 std::shared_ptr<ExportVerbOptions> AddExportOptions(Verb* verb) {
   auto options = std::make_shared<ExportVerbOptions>();
+  options->common.clocks = JobClocks::kAligned;
   AddCommonOptions(verb, &options->common, InputFiles::kOne);
   AddOutputOptions(verb, &options->output);
   AddSelectionOptions(verb, &options->selection);

@@ -114,6 +114,7 @@ Verb ReportVerb(const CliHost& host) {
   Verb verb{.names = {"report"},
             .description = "one HTML page for the browser: timeline, flame graph, tables, memory",
             .run = [options, &host] { return RunReport(*options, host); }};
+  options->common.clocks = JobClocks::kAligned;
   AddCommonOptions(&verb, &options->common);
   AddOutputOptions(&verb, &options->output);
   verb.Add({.names = {"--baseline"},

@@ -12,6 +12,7 @@
 
 #include "cli/command_line.h"
 #include "opscope/cli.h"
+#include "opscope/job.h"
 #include "opscope/result.h"
 #include "opscope/trace.h"
 
@@ -28,6 +29,7 @@ struct CommonOptions {
   bool no_color = false;
   uint64_t max_memory = 0;
   std::optional<std::string> attempt;  // of a JOB; nullopt: the largest
+  JobClocks clocks = JobClocks::kOwn;  // of a JOB; timelines need kAligned
   std::string from;                    // one of ImportFormatNames(); "": the content tells
 
   bool prints_text() const { return !json && !csv; }

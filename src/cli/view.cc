@@ -153,11 +153,11 @@ int Serve(ViewServer* server, bool open) {
 // The answers over the JOBs that are served, by the names of their folders.
 class ServedJobs {
  public:
-  ServedJobs(CommonOptions common, const DuckdbFinder* host)
-      : common_(std::move(common)), find_duckdb_(*host) {}
+  ServedJobs(CommonOptions common, const CliHost* host)
+      : common_(std::move(common)), host_(*host) {}
 
   Result<Trace> Open(const std::string& folder) {
-    Result<JobInput> input = OpenJobInput(folder, common_, {}, find_duckdb_);
+    Result<JobInput> input = OpenJobInput(folder, common_, {}, host_);
     if (!input.ok()) return input.error();
     ReportJobInput(input.value(), folder, common_);
     const std::lock_guard lock(mutex_);

@@ -107,15 +107,16 @@ bool IsJob(const std::string& path) {
   return fs::is_regular_file(fs::path(path) / "_opscope" / "job.json", ignored);
 }
 
-Result<Trace> OpenJobAsOne(const std::string& job, const JobSelection& selection) {
+Result<Trace> OpenJobAsOne(const std::string& job, const JobSelection& selection, JobClocks clocks) {
   Result<std::vector<JobTrace>> traces = OpenJobTraces(job, selection);
   if (!traces.ok()) return traces.error();
-  if (traces.value().size() == 1) return std::move(traces.value()[0].trace);
+  if (traces.value().size() == 1 && clocks == JobClocks::kAligned) return std::move(traces.value()[0].trace);
   std::vector<MergeInput> inputs;
   for (JobTrace& each : traces.value())
     inputs.push_back({std::move(each.trace), each.file, each.rank});
   MergeOptions options;
   options.is_choice = !selection.ranks.empty();
+  options.keeps_clocks = clocks == JobClocks::kOwn;
   Result<Merged> merged = MergeTraces(std::move(inputs), options);
   if (!merged.ok()) return merged.error();
   return std::move(merged.value().trace);

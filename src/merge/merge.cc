@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "base/catch_bad_alloc.h"
@@ -114,8 +115,9 @@ class Merger {
       if (members.of_input[i] != SIZE_MAX) {
         const MemberClock& clock = alignment.clocks[members.of_input[i]];
         input.clock = clock.source;
-        input.offset_ns = clock.map.ToReference(facts.first_ns) - facts.first_ns;
-        input.drift = clock.map.drift;
+        const ClockMap map = MapOf(clock);
+        input.offset_ns = map.ToReference(facts.first_ns) - facts.first_ns;
+        input.drift = map.drift;
         input.sync_points = clock.sync_points;
         input.residual_p50_ns = clock.residual_p50_ns;
         input.residual_p99_ns = clock.residual_p99_ns;
@@ -143,6 +145,7 @@ class Merger {
     info.compressed = "none";
     info.world_size = merged_.world_size;
     if (inputs_.size() > 1) info.overheads.reset();  // machines differ
+    if (options_.keeps_clocks) info.epoch_ns = EarliestBegin();
     inputs_metadata_.resize(inputs_.size());
     builder_.ReserveSpans(CountSpans());
     for (size_t i = 0; i < inputs_.size(); ++i) {
@@ -154,12 +157,24 @@ class Merger {
       info.recorded += trace.info().recorded;
       info.dropped += trace.info().dropped;
       const MemberClock& clock = alignment.clocks[members.of_input[i]];
-      input.processes = appender.Append(trace, {trace.info().epoch_ns, clock.map, info.epoch_ns}, input.rank);
+      input.processes = appender.Append(trace, {trace.info().epoch_ns, MapOf(clock), info.epoch_ns}, input.rank);
       CopyProblems(trace, input);
       inputs_metadata_[i] = MetadataOf(trace);
       inputs_[i].trace = Trace();  // frees its memory before the next copy
     }
     if (appender.shared_ids() > 0) builder_.AddProblem("shared_ids", -1, appender.shared_ids());
+  }
+
+  ClockMap MapOf(const MemberClock& clock) const { return options_.keeps_clocks ? ClockMap() : clock.map; }
+
+  // Of the inputs that are copied, on their own clocks; 0: they have no spans.
+  int64_t EarliestBegin() const {
+    std::optional<int64_t> earliest;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      if (!facts_[i].left_out.empty() || facts_[i].spans == 0) continue;
+      earliest = std::min(earliest.value_or(facts_[i].first_ns), facts_[i].first_ns);
+    }
+    return earliest.value_or(0);
   }
 
   // The number of spans of all inputs that are copied.

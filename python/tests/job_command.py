@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces of the ranks of a small job, and the command line that collects them and answers over them."""
+
+import json
+import subprocess
+import sys
+
+RANKS = 4
+STEPS = 3
+STEP_US = 1000
+
+
+def rank_trace(rank, *, size=RANKS, slow=None, shift_us=0, host="node0"):
+    """Kineto's JSON of one rank: in each step an operator, then an all-reduce that ends on all ranks at once."""
+    events = []
+    for step in range(STEPS):
+        begin = shift_us + 10_000 + step * STEP_US
+        compute = 500 if rank == slow else 400
+        events += [
+            span(f"ProfilerStep#{step}", "user_annotation", begin, STEP_US),
+            span("aten::mm", "cpu_op", begin + 10, compute),
+            span("gloo:all_reduce", "user_annotation", begin + 20 + compute, 600 - compute),
+        ]
+    info = {"rank": rank, "world_size": size}
+    return {
+        "distributedInfo": info,
+        "host_name": host,
+        "baseTimeNanoseconds": 1_700_000_000_000_000_000,
+        "traceEvents": events,
+    }
+
+
+def span(name, category, begin, duration):
+    return {"ph": "X", "name": name, "cat": category, "pid": 1, "tid": 1, "ts": begin, "dur": duration}
+
+
+def run(*arguments, code=0, **options):
+    done = subprocess.run(
+        [sys.executable, "-m", "opscope", *map(str, arguments)], capture_output=True, text=True, **options
+    )
+    assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+    return done
+
+
+def answer(*arguments, code=0):
+    return json.loads(run(*arguments, "--json", code=code).stdout)
+
+
+def run_merge(files, output):
+    run("merge", *files, "-o", output, "-q")
+    return output
