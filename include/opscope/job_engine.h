@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -33,6 +34,8 @@ class JobEngine {
   // statements read them.
   [[nodiscard]] virtual Status Define(const std::string& name, const std::string& select, bool is_kept) = 0;
   [[nodiscard]] virtual Result<JobRows> Query(const std::string& select) = 0;
+  // How many parts the JOB has, each with files of its own; 0: unknown.
+  [[nodiscard]] virtual size_t parts() const { return 0; }
 };
 
 // Which files hold a table of a JOB.

@@ -64,7 +64,8 @@ Result<JobInput> OpenJobInput(const std::string& job, const CommonOptions& commo
 
 void ReportJobProblems(const std::vector<JobProblem>& problems, bool all) {
   for (const JobProblem& problem : problems) {
-    if (problem.severity == ProblemSeverity::kInfo && !all) continue;
+    const bool is_hint = problem.kind == "many_parts";  // something to do, not a property of the job
+    if (problem.severity == ProblemSeverity::kInfo && !all && !is_hint) continue;
     std::string line = problem.file.empty() ? problem.message : problem.file + ": " + problem.message;
     for (size_t i = 0; i < std::min<size_t>(problem.ranks.size(), 20); ++i)
       line.append(i == 0 ? " (rank " : ", ").append(std::to_string(problem.ranks[i]));

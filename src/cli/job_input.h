@@ -36,7 +36,7 @@ struct JobInput {
 // Gives the exit code of a damaged job.
 int ReportJobInput(const JobInput& input, const std::string& job, const CommonOptions& common);
 
-// Losses, or with `all` harmless ones too.
+// Losses and hints what to do, or with `all` harmless ones too.
 void ReportJobProblems(const std::vector<JobProblem>& problems, bool all);
 
 // The numbers of --ranks. The error names the option.

@@ -1,5 +1,7 @@
 // `opscope ranks`, `collectives`, `stragglers` and `critical-ranks`: one question to all ranks of a JOB.
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/job_verbs.h"
+
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -9,24 +11,24 @@
 #include "cli/job_input.h"
 #include "cli/result_options.h"
 #include "cli/terminal.h"
-#include "cli/verb.h"
 #include "opscope/report/job_report.h"
 #include "opscope/report/quality.h"
 
 namespace opscope {
 namespace {
 
+constexpr char kDuckdb[] = "duckdb", kSpark[] = "spark";
+
 struct JobVerbOptions {
   CommonOptions common;
   ResultVerbOptions result;
   bool members = false;
-  std::string engine = "duckdb";
-  std::string master;
+  JobEngineOptions engine;
 };
 
-Result<std::unique_ptr<JobEngine>> OpenEngine(const JobVerbOptions& options, const CliHost& host) {
-  const std::string& job = options.common.files[0];
-  if (options.engine == "duckdb") return OpenDuckdbEngine(job, DuckdbModule(host));
+Result<std::unique_ptr<JobEngine>> OpenEngine(const std::string& job, const JobEngineOptions& options,
+                                              const CliHost& host) {
+  if (options.engine == kDuckdb) return OpenDuckdbEngine(job, DuckdbModule(host));
   if (host.open_spark) return host.open_spark(job, options.master);
   return Error{ErrorCode::kUnsupported, "--engine spark needs Python: pip install 'opscope[spark]'"};
 }
@@ -34,36 +36,50 @@ Result<std::unique_ptr<JobEngine>> OpenEngine(const JobVerbOptions& options, con
 int RunJobVerb(const std::string& verb, const JobVerbOptions& options, const CliHost& host) {
   const Result<std::optional<int32_t>> attempt = ReadAttempt(options.common);
   if (!attempt.ok()) return UsageError(verb + ": " + attempt.error().message);
-  if (options.engine != "duckdb" && options.engine != "spark")
-    return UsageError(verb + ": --engine is duckdb or spark, not " + options.engine);
-  if (!options.master.empty() && options.engine != "spark")
+  ResultWriter writer(options.common, ResultWriter::Of::kTogether);
+  return writer.End(AnswerOverJob(verb, options.common.files[0],
+                                  {.attempt = attempt.value(), .with_members = options.members}, options.common,
+                                  options.result, options.engine, host, &writer));
+}
+
+}  // namespace
+
+void AddEngineOptions(Verb* verb, JobEngineOptions* options) {
+  verb->Add({.names = {"--engine"},
+             .target = &options->engine,
+             .description = "what answers over a folder of `opscope collect` (default duckdb)",
+             .choices = {kDuckdb, kSpark}});
+  verb->Add({.names = {"--master"},
+             .target = &options->master,
+             .description = "where Spark is, such as local[8]; without it Spark's own settings say"});
+}
+
+int AnswerOverJob(const std::string& verb, const std::string& job, const JobQuestion& question,
+                  const CommonOptions& common, const ResultVerbOptions& result, const JobEngineOptions& engine_options,
+                  const CliHost& host, ResultWriter* writer) {
+  if (!engine_options.master.empty() && engine_options.engine != kSpark)
     return UsageError(verb + ": --master goes with --engine spark");
-  const std::string& job = options.common.files[0];
   const auto failed = [&](const Error& error) {
     const bool is_named = error.message.starts_with(job);
     return ExitFor(Error{error.code, is_named ? error.message : job + ": " + error.message});
   };
-  const Result<std::unique_ptr<JobEngine>> engine = OpenEngine(options, host);
+  const Result<std::unique_ptr<JobEngine>> engine = OpenEngine(job, engine_options, host);
   if (!engine.ok()) return failed(engine.error());
-  Result<JobAnswer> answer =
-      AnswerJob(verb, engine.value().get(), {.attempt = attempt.value(), .with_members = options.members});
+  Result<JobAnswer> answer = AnswerJob(verb, engine.value().get(), question);
   if (!answer.ok()) return failed(answer.error());
   const std::vector<JobProblem>& problems = answer.value().problems;
   const bool is_partial = std::any_of(problems.begin(), problems.end(), [](const JobProblem& problem) {
     return problem.severity != ProblemSeverity::kInfo;
   });
-  if (!options.common.quiet) ReportJobProblems(problems, options.common.verbose);
-  if (!options.common.quiet && !options.common.json) {
+  if (!common.quiet) ReportJobProblems(problems, common.verbose);
+  if (!common.quiet && !common.json) {
     if (const std::string line = FormatQuality(*answer.value().result.quality); !line.empty())
       PrintError(job + ": " + line);
   }
-  ResultWriter writer(options.common, ResultWriter::Of::kTogether);
-  const int printed = PrintResult(verb, job, std::span<const ResultInput>(), options.common, options.result,
-                                  std::move(answer.value().result), &writer);
-  return writer.End(WorseExit(printed, is_partial ? kExitPartial : kExitDone));
+  const int printed =
+      PrintResult(verb, job, std::span<const ResultInput>(), common, result, std::move(answer.value().result), writer);
+  return WorseExit(printed, is_partial ? kExitPartial : kExitDone);
 }
-
-}  // namespace
 
 Verb JobVerb(const std::string& name, const std::string& description, const CliHost& host) {
   auto options = std::make_shared<JobVerbOptions>();
@@ -78,10 +94,7 @@ Verb JobVerb(const std::string& name, const std::string& description, const CliH
   std::erase_if(verb.options, [](const Option& option) { return option.names.back() == "--explain"; });
   if (name == "collectives")
     verb.Add({.names = {"--members"}, .target = &options->members, .description = "in JSON, the ranks of each"});
-  verb.Add({.names = {"--engine"}, .target = &options->engine, .description = "duckdb (default) or spark"});
-  verb.Add({.names = {"--master"},
-            .target = &options->master,
-            .description = "where Spark is, such as local[8]; without it Spark's own settings say"});
+  AddEngineOptions(&verb, &options->engine);
   verb.run = [name, options, &host] { return RunJobVerb(name, *options, host); };
   return verb;
 }

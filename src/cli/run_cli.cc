@@ -20,7 +20,7 @@ void DescribeCommandLine(const CliHost& host, CommandLine* line) {
           "Exit codes: 0 done, 1 could not do it, 2 wrong usage, 3 done in part (damaged input), 4 a limit of "
           "check is crossed.",
       .verbs = {RunVerb(host),
-                SummaryVerb(),
+                SummaryVerb(host),
                 InfoVerb(),
                 ExportVerb(host),
                 ConvertVerb(),

@@ -35,7 +35,6 @@ struct CommonOptions {
   bool prints_text() const { return !json && !csv; }
 };
 
-Verb SummaryVerb();
 Verb InfoVerb();
 Verb ConvertVerb();
 Verb FlameVerb();
@@ -50,17 +49,13 @@ Verb CheckVerb();
 Verb ReproduceVerb();
 Verb RooflineVerb();
 Verb AnalyzeMegEngineVerb();
-// Of Python's package; "": there is none.
-std::string DuckdbModule(const CliHost& host);
-
 // `host` must be there when they run.
+Verb SummaryVerb(const CliHost& host);
 Verb ExportVerb(const CliHost& host);
 Verb CollectVerb(const CliHost& host);
 Verb CompactVerb(const CliHost& host);
 Verb MergeVerb(const CliHost& host);
 Verb QueryVerb(const CliHost& host);
-Verb ReportVerb(const CliHost& host);
-Verb ViewVerb(const CliHost& host);
 Verb DoctorVerb(const CliHost& host);
 // "ranks", "collectives", "stragglers", "critical-ranks".
 Verb JobVerb(const std::string& name, const std::string& description, const CliHost& host);

@@ -24,6 +24,7 @@ namespace {
 
 constexpr int64_t kClockWindowNs = 10'000'000'000;
 constexpr size_t kMostReasons = 20;
+constexpr size_t kManyParts = 1000;
 
 class JobAsked {
  public:
@@ -61,8 +62,8 @@ class JobAsked {
     return RowValues::Parse(rows.value());
   }
 
-  // Problems of the files, and those that show in the whole job.
-  Status FindProblems() {
+  // Problems of the files, and those that show in the whole job, in the rows of a file of SQL.
+  Status FindProblems(const std::string& file) {
     const std::string of_attempt = " WHERE attempt = " + std::to_string(attempt_);
     const Result<RowValues> of_files =
         Query("SELECT file, kind, severity, message, count, first_offset, rank FROM problems" + of_attempt +
@@ -78,10 +79,18 @@ class JobAsked {
                            rows.Text(i, "message"),
                            {static_cast<int32_t>(rows.Integer(i, "rank").value_or(-1))}});
     }
-    const Result<RowValues> of_job = RunFile("problems.sql");
+    const Result<RowValues> of_job = RunFile(file);
     if (!of_job.ok()) return of_job.error();
     for (size_t i = 0; i < of_job.value().size(); ++i)
       AddJobProblem(of_job.value(), i);
+    if (engine_.parts() >= kManyParts) {
+      problems_.push_back({.file = "",
+                           .kind = "many_parts",
+                           .count = engine_.parts(),
+                           .message = "the JOB has " + std::to_string(engine_.parts()) +
+                                      " parts, which are slow to open; opscope compact joins them",
+                           .ranks = {}});
+    }
     return {};
   }
 
@@ -244,6 +253,16 @@ Result<VerbResult> AnswerStragglers(JobAsked* job, JobOverview* overview = nullp
   return result;
 }
 
+Result<VerbResult> AnswerSummary(JobAsked* job, bool is_exact) {
+  const Result<RowValues> rows = job->RunFile(is_exact ? "exact_quantiles.sql" : "quantiles.sql");
+  if (!rows.ok()) return rows.error();
+  VerbResult result;
+  result.tables = {rows.value().Table(JobSummaryResult())};
+  JsonMemberWriter(&result.facts_json).Text("quantiles_from", is_exact ? "spans" : "op_stats");
+  if (rows.value().size() == 0) result.why_empty = "it has no spans";
+  return result;
+}
+
 // The rows of the four files that the walk needs.
 Result<CriticalRanks> WalkCriticalPath(JobAsked* job) {
   CriticalRanksInput input;
@@ -318,11 +337,14 @@ Result<JobAnswer> AnswerJob(std::string_view verb, JobEngine* engine, const JobQ
   return CatchBadAlloc("", [&]() -> Result<JobAnswer> {
     JobAsked job(engine, question);
     OPSCOPE_TRY(job.ChooseAttempt());
-    OPSCOPE_TRY(job.FindProblems());
+    // Clocks are compared where the answer has times of several ranks: that reads all collectives once more.
+    const bool compares_clocks = verb == "ranks" || verb == "collectives";
+    OPSCOPE_TRY(job.FindProblems(compares_clocks ? "problems.sql" : "file_problems.sql"));
     Result<VerbResult> result =
         verb == "ranks"         ? AnswerRanks(&job)
         : verb == "collectives" ? AnswerCollectives(&job, question.with_members)
         : verb == "stragglers"  ? AnswerStragglers(&job)
+        : verb == "summary"     ? AnswerSummary(&job, question.is_exact)
         : verb == "critical-ranks"
             ? AnswerCriticalRanks(&job)
             : Result<VerbResult>(

@@ -26,7 +26,9 @@ namespace {
 
 class DuckdbEngine : public JobEngine {
  public:
-  explicit DuckdbEngine(std::unique_ptr<duckdb::Session> session) : session_(std::move(session)) {}
+  DuckdbEngine(std::unique_ptr<duckdb::Session> session, size_t parts) : session_(std::move(session)), parts_(parts) {}
+
+  size_t parts() const override { return parts_; }
 
   Status Define(const std::string& name, const std::string& select, bool is_kept) override {
     const Result<uint64_t> made =
@@ -47,6 +49,7 @@ class DuckdbEngine : public JobEngine {
 
  private:
   std::shared_ptr<duckdb::Session> session_;
+  const size_t parts_;
 };
 
 // A file that a manifest lists must be there and whole: DuckDB's own words for it name neither.
@@ -132,7 +135,10 @@ Result<std::unique_ptr<JobEngine>> OpenDuckdbEngine(const std::string& job, cons
         *api.value(), nullptr, {.threads = std::thread::hardware_concurrency(), .may_write_files = true});
     if (!session.ok()) return session.error();
     OPSCOPE_TRY(DefineJobViews(tables.value(), session.value().get()));
-    return std::unique_ptr<JobEngine>(std::make_unique<DuckdbEngine>(std::move(session).value()));
+    size_t parts = 0;  // each has a file of this table
+    for (const JobTableFiles& table : tables.value())
+      if (table.table == "ranks") parts = table.files.size();
+    return std::unique_ptr<JobEngine>(std::make_unique<DuckdbEngine>(std::move(session).value(), parts));
   });
 }
 

@@ -105,6 +105,20 @@ const ResultDescription& StragglerResult() {
   return description;
 }
 
+const ResultDescription& JobSummaryResult() {
+  static const ResultDescription description = {
+      "summary",
+      "rows",
+      "Spans of all ranks that have the same name.",
+      {{"name", "Name", kText, "Name of the spans."},
+       {"count", "Count", kNumber, "Number of spans."},
+       {"total_with_recursion_ns", "Sum", kTime, "Plain sum of the durations."},
+       {"p50_ns", "P50", kTime, "Half of the durations are not longer."},
+       {"p99_ns", "P99", kTime, "99 of 100 durations are not longer."},
+       {"max_ns", "Max", kTime, "Longest duration."}}};
+  return description;
+}
+
 const ResultDescription& CriticalRankResult() {
   static const ResultDescription description = {
       "critical-ranks",

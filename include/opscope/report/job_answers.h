@@ -15,5 +15,7 @@ namespace opscope {
 [[nodiscard]] const ResultDescription& StragglerResult();
 [[nodiscard]] const ResultDescription& CriticalRankResult();
 [[nodiscard]] const ResultDescription& CriticalRankStepResult();
+// Some columns of `summary`, which mean the same there.
+[[nodiscard]] const ResultDescription& JobSummaryResult();
 
 }  // namespace opscope

@@ -27,6 +27,9 @@ struct JobQuestion {
   std::optional<int32_t> attempt;
   // Of `collectives`: with the ranks of each.
   bool with_members = false;
+  // Of `summary`: the quantiles come from the spans, which takes longer; else from counts by bins
+  // of durations: at most 2.2 % too large, never too small.
+  bool is_exact = false;
 };
 
 // The rows, with problems and quality as JSON, and the problems themselves.
@@ -35,8 +38,8 @@ struct JobAnswer {
   std::vector<JobProblem> problems;
 };
 
-// verb: "ranks", "collectives", "stragglers", "critical-ranks". kInvalidArgument: another verb, or no such
-// attempt. Other errors are those of the engine.
+// verb: "ranks", "collectives", "stragglers", "critical-ranks"; "summary": counts and quantiles by name.
+// kInvalidArgument: another verb, or no such attempt. Other errors are those of the engine.
 [[nodiscard]] Result<JobAnswer> AnswerJob(std::string_view verb, JobEngine* engine, const JobQuestion& question = {});
 
 }  // namespace opscope
