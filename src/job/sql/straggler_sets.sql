@@ -182,53 +182,73 @@ CREATE OR REPLACE TEMPORARY VIEW straggler_late AS
 SELECT b.kind, b.id, b.place, b.g, b.n1, b.n2, b.last_ri, b.begin_ns, b.gap_ns, b.bound_ns
 FROM straggler_second_bounds AS b JOIN straggler_second_candidates AS c ON b.kind = c.kind AND b.id = c.id;
 
--- Running sums of the waits of the ranks that came last: in all groups less in the own one. Of waits that end at the
--- begin of a gap and that gap, the waits come first (`turn`), so the gap does not contain them.
+-- The gaps of the ranks that came last, numbered from 1.
+-- @materialise
+CREATE OR REPLACE TEMPORARY VIEW straggler_gaps AS
+SELECT ROW_NUMBER() OVER (ORDER BY g, n1, n2) AS gap, ri, g, n1, n2, begin_ns, gap_ns
+FROM (SELECT DISTINCT last_ri AS ri, g, n1, n2, begin_ns, gap_ns FROM straggler_late WHERE gap_ns > 0) AS gaps;
+
+-- Their spans. They are kept, so that the join with all matches holds them in memory and not the matches.
+-- @materialise
+CREATE OR REPLACE TEMPORARY VIEW straggler_late_spans AS
+SELECT s.ri, s.g, s.n1, s.n2, s.start_ns + s.duration_ns AS end_ns, s.duration_ns
+FROM job_keyed_spans AS s JOIN (SELECT DISTINCT ri FROM straggler_gaps) AS l ON s.ri = l.ri;
+
+-- Where their waits end, and both ends of their gaps. `mark` is 0 for a wait, else 2 * gap - 1 or 2 * gap: of waits that
+-- end at the begin of a gap and that gap, the waits come first, so the gap does not contain them.
+-- @materialise
+CREATE OR REPLACE TEMPORARY VIEW straggler_points AS
+SELECT s.ri, s.g, s.end_ns AS time_ns, CAST(0 AS BIGINT) AS mark, s.duration_ns - m.transfer_ns AS wait_ns,
+  COALESCE(a.host_set, -1) = COALESCE(b.host_set, -2) AS same_host,
+  COALESCE(a.stage_set, -1) = COALESCE(b.stage_set, -2) AS same_stage
+FROM straggler_late_spans AS s
+  JOIN job_matches AS m ON s.g = m.g AND s.n1 = m.n1 AND s.n2 = m.n2
+  JOIN job_rank_sets AS a ON s.ri = a.ri
+  JOIN job_rank_sets AS b ON m.last_ri = b.ri
+WHERE m.is_synchronising AND s.duration_ns > m.transfer_ns
+UNION ALL
+SELECT ri, g, begin_ns - gap_ns, 2 * gap - 1, 0, TRUE, TRUE FROM straggler_gaps
+UNION ALL
+SELECT ri, g, begin_ns, 2 * gap, 0, TRUE, TRUE FROM straggler_gaps;
+
+-- Running sums of these waits, at the gaps: in all groups, and in the gap's own. One after the other, since each sorts
+-- all waits.
+-- @materialise
+CREATE OR REPLACE TEMPORARY VIEW straggler_waits_in_all AS
+SELECT mark, sum_0, sum_1, sum_2
+FROM (
+  SELECT mark, SUM(wait_ns) OVER until_here AS sum_0,
+    SUM(CASE WHEN same_host THEN 0 ELSE wait_ns END) OVER until_here AS sum_1,
+    SUM(CASE WHEN same_stage THEN 0 ELSE wait_ns END) OVER until_here AS sum_2
+  FROM straggler_points
+  WINDOW until_here AS (PARTITION BY ri ORDER BY time_ns, mark ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+) AS running
+WHERE mark > 0;
+
+-- @materialise
+CREATE OR REPLACE TEMPORARY VIEW straggler_waits_in_own AS
+SELECT mark, sum_0, sum_1, sum_2
+FROM (
+  SELECT mark, SUM(wait_ns) OVER until_here AS sum_0,
+    SUM(CASE WHEN same_host THEN 0 ELSE wait_ns END) OVER until_here AS sum_1,
+    SUM(CASE WHEN same_stage THEN 0 ELSE wait_ns END) OVER until_here AS sum_2
+  FROM straggler_points
+  WINDOW until_here AS (PARTITION BY ri, g ORDER BY time_ns, mark ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+) AS running
+WHERE mark > 0;
+
+-- The waits within each gap: the sum at its end less that at its begin.
 -- @materialise
 CREATE OR REPLACE TEMPORARY VIEW straggler_inherited AS
-WITH gaps AS (
-  SELECT DISTINCT last_ri AS ri, g, n1, n2, begin_ns, gap_ns FROM straggler_late WHERE gap_ns > 0
-),
-late_ranks AS (
-  SELECT DISTINCT ri FROM gaps
-),
-waits AS (
-  SELECT s.ri, s.g, s.n1, s.n2, s.start_ns + s.duration_ns AS time_ns, s.duration_ns - m.transfer_ns AS wait_ns,
-    COALESCE(a.host_set, -1) = COALESCE(b.host_set, -2) AS same_host,
-    COALESCE(a.stage_set, -1) = COALESCE(b.stage_set, -2) AS same_stage
-  FROM job_keyed_spans AS s
-    JOIN late_ranks AS l ON s.ri = l.ri
-    JOIN job_matches AS m ON s.g = m.g AND s.n1 = m.n1 AND s.n2 = m.n2
-    JOIN job_rank_sets AS a ON s.ri = a.ri
-    JOIN job_rank_sets AS b ON m.last_ri = b.ri
-  WHERE m.is_synchronising AND s.duration_ns > m.transfer_ns
-),
-points AS (
-  SELECT ri, g, n1, n2, time_ns, 0 AS turn, wait_ns AS wait_0, CASE WHEN same_host THEN 0 ELSE wait_ns END AS wait_1,
-    CASE WHEN same_stage THEN 0 ELSE wait_ns END AS wait_2
-  FROM waits
-  UNION ALL
-  SELECT ri, g, n1, n2, begin_ns - gap_ns, 1, 0, 0, 0 FROM gaps
-  UNION ALL
-  SELECT ri, g, n1, n2, begin_ns, 2, 0, 0, 0 FROM gaps
-),
-running AS (
-  SELECT ri, g, n1, n2, turn,
-    SUM(wait_0) OVER in_all - SUM(wait_0) OVER in_own AS sum_0,
-    SUM(wait_1) OVER in_all - SUM(wait_1) OVER in_own AS sum_1,
-    SUM(wait_2) OVER in_all - SUM(wait_2) OVER in_own AS sum_2
-  FROM points
-  WINDOW
-    in_all AS (PARTITION BY ri ORDER BY time_ns, turn, g, n1, n2 ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW),
-    in_own AS (PARTITION BY ri, g ORDER BY time_ns, turn, n1, n2 ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+WITH others AS (
+  SELECT a.mark, a.sum_0 - o.sum_0 AS sum_0, a.sum_1 - o.sum_1 AS sum_1, a.sum_2 - o.sum_2 AS sum_2
+  FROM straggler_waits_in_all AS a JOIN straggler_waits_in_own AS o ON a.mark = o.mark
 )
-SELECT g, n1, n2,
-  CAST(MAX(CASE WHEN turn = 2 THEN sum_0 END) - MAX(CASE WHEN turn = 1 THEN sum_0 END) AS BIGINT) AS inherited_0_ns,
-  CAST(MAX(CASE WHEN turn = 2 THEN sum_1 END) - MAX(CASE WHEN turn = 1 THEN sum_1 END) AS BIGINT) AS inherited_1_ns,
-  CAST(MAX(CASE WHEN turn = 2 THEN sum_2 END) - MAX(CASE WHEN turn = 1 THEN sum_2 END) AS BIGINT) AS inherited_2_ns
-FROM running
-WHERE turn > 0
-GROUP BY g, n1, n2;
+SELECT p.g, p.n1, p.n2, CAST(e.sum_0 - b.sum_0 AS BIGINT) AS inherited_0_ns,
+  CAST(e.sum_1 - b.sum_1 AS BIGINT) AS inherited_1_ns, CAST(e.sum_2 - b.sum_2 AS BIGINT) AS inherited_2_ns
+FROM straggler_gaps AS p
+  JOIN others AS b ON b.mark = 2 * p.gap - 1
+  JOIN others AS e ON e.mark = 2 * p.gap;
 
 -- caused(S, c), where it is above 0.
 -- @materialise
