@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be wrong with the files of a job: the rest is answered, the problem names the ranks, exit code 3."""
+
+import json
+
+import pytest
+from job_command import RANKS, STEPS, answer, rank_trace, run
+
+duckdb = pytest.importorskip("duckdb")
+
+VERBS = ("ranks", "collectives", "stragglers", "critical-ranks")
+
+
+def write(folder, rank, name=None, **changes):
+    folder.mkdir(exist_ok=True)
+    path = folder / (name or f"rank{rank}.json")
+    path.write_text(json.dumps(rank_trace(rank, slow=2, **changes)))
+    return path
+
+
+@pytest.fixture(name="files")
+def files_fixture(tmp_path):
+    return [write(tmp_path / "traces", rank) for rank in range(RANKS)]
+
+
+def collect(tmp_path, *files, code=0, more=()):
+    run("collect", *files, "-o", tmp_path / "job", *more, code=code)
+    return tmp_path / "job"
+
+
+def losses(told):
+    return {(problem["kind"], tuple(problem["ranks"])) for problem in told["problems"] if problem["severity"] != "info"}
+
+
+def require(job, expected, ranks):
+    """Each verb answers with exit code 3, names the problem and its ranks, and says them to people, too."""
+    for verb in VERBS:
+        assert losses(answer(verb, job, code=3)) == expected, verb
+    assert [row["rank"] for row in answer("ranks", job, code=3)["rows"]] == ranks
+    for _, (named, *_) in expected:
+        assert f"(rank {named}" in run("stragglers", job, code=3).stderr
+
+
+def test_a_missing_rank_that_comes_late(tmp_path, files):
+    job = collect(tmp_path, *files[:1], *files[2:])
+    require(job, {("rank_missing", (1,))}, [0, 2, 3])
+    collectives = answer("collectives", job, code=3)["rows"]
+    assert [row["seen"] for row in collectives] == [RANKS - 1] * STEPS
+    collect(tmp_path, files[1])  # it comes after all
+    for verb in VERBS:
+        assert losses(answer(verb, job)) == set()
+    assert [row["missing_ranks"] for row in answer("collectives", job)["rows"]] == [[]] * STEPS
+
+
+def test_a_rank_that_was_recorded_from_a_later_step_on(tmp_path, files):
+    trace = json.loads(files[3].read_text())
+    trace["traceEvents"] = [event for event in trace["traceEvents"] if event["ts"] >= 11_000]
+    files[3].write_text(json.dumps(trace))
+    job = collect(tmp_path, *files)
+    ranks = answer("ranks", job)["rows"]
+    assert [row["steps"] for row in ranks] == [STEPS] * 3 + [STEPS - 1]
+    first, *others = answer("collectives", job)["rows"]
+    # The step that it lacks is matched among the others, which name it.
+    assert (first["seen"], first["missing_ranks"]) == (3, [3])
+    assert [row["seen"] for row in others] == [4] * (STEPS - 1)
+    assert answer("stragglers", job)["rows"][0]["ranks"] == [2]
+
+
+def test_a_doubled_rank(tmp_path, files):
+    twin = write(tmp_path / "again", 1, shift_us=3)
+    trace = json.loads(twin.read_text())
+    trace["traceEvents"] = trace["traceEvents"][:-1]  # fewer spans: it is left out
+    twin.write_text(json.dumps(trace))
+    job = collect(tmp_path, *files, twin)
+    require(job, {("rank_doubled", (1,))}, [0, 1, 2, 3])
+    (problem,) = [each for each in answer("ranks", job, code=3)["problems"] if each["severity"] != "info"]
+    assert problem["file"] == str(twin)
+    assert [row["files"] for row in answer("ranks", job, code=3)["rows"]] == [1] * RANKS
+
+
+def test_a_file_of_another_world_size(tmp_path, files):
+    other = write(tmp_path / "other", 7, size=8)
+    job = collect(tmp_path, *files, other)
+    require(job, {("other_job", (7,))}, [0, 1, 2, 3])
+    assert answer("ranks", job, code=3)["world_size"] == RANKS
+
+
+def test_a_cut_file(tmp_path, files):
+    text = files[1].read_text()
+    files[1].write_text(text[: text.rindex('{"ph"') + 20])  # within the last event
+    job = collect(tmp_path, *files, code=3)
+    told = answer("stragglers", job, code=3)
+    assert {ranks for _, ranks in losses(told)} == {(1,)}
+    assert told["rows"][0]["ranks"] == [2]
+    assert len(answer("ranks", job, code=3)["rows"]) == RANKS
+    assert "rank1.json" in run("stragglers", job, code=3).stderr
+
+
+def test_foreign_files(tmp_path, files):
+    for name, content in (("notes.json", "not a trace"), ("empty.json", ""), ("cut.opscope", "OPSC")):
+        (tmp_path / "traces" / name).write_text(content)
+    told = json.loads(run("collect", tmp_path / "traces", "-o", tmp_path / "job", "--json", code=3).stdout)
+    assert sorted(row["status"] for row in told["files"]) == ["added"] * RANKS + ["refused"] * 3
+    named = {problem["file"].rsplit("/", 1)[1] for problem in told["problems"] if problem["kind"] == "foreign_file"}
+    assert named == {"notes.json", "empty.json", "cut.opscope"}
+    assert losses(answer("ranks", tmp_path / "job")) == set()  # they never came in
+
+
+def test_a_job_of_a_newer_opscope_is_refused_by_everything(tmp_path, files):
+    job = collect(tmp_path, *files)
+    head = job / "_opscope" / "job.json"
+    head.write_text(head.read_text().replace('"version":1', '"version":2'))
+    before = sorted(job.rglob("*"))
+    for command in (
+        *((verb, job) for verb in VERBS),
+        ("summary", job, "--quantiles"),
+        ("steps", job),
+        ("query", job, "SELECT 1"),
+        ("merge", job, "-o", tmp_path / "out.opscope"),
+        ("collect", files[0], "-o", job),
+        ("compact", job),
+    ):
+        error = run(*command, code=1).stderr
+        assert "version 2" in error and "version 1" in error, command
+    assert sorted(job.rglob("*")) == before
+
+
+def test_two_attempts_are_said_and_are_no_loss(tmp_path, files):
+    again = [write(tmp_path / "attempt-1", rank, shift_us=9_000_000) for rank in range(RANKS)]
+    job = collect(tmp_path, *files, *again)
+    for verb in VERBS:
+        told = answer(verb, job)
+        assert [(problem["kind"], problem["severity"]) for problem in told["problems"]] == [
+            ("several_attempts", "info")
+        ]
+
+
+def test_a_file_without_a_rank(tmp_path, files):
+    trace = json.loads(files[0].read_text())
+    del trace["distributedInfo"]
+    unknown = tmp_path / "traces" / "unknown.json"
+    unknown.write_text(json.dumps(trace))
+    job = collect(tmp_path, *files, unknown, code=3)
+    require(job, {("rank_unknown", (-1,))}, [-1, 0, 1, 2, 3])
+
+
+def test_names_that_disagree_with_the_metadata_are_said(tmp_path, files):
+    files[0].rename(tmp_path / "traces" / "rank_9.json")
+    job = collect(tmp_path, tmp_path / "traces")
+    (problem,) = answer("ranks", job)["problems"]
+    assert (problem["kind"], problem["severity"], problem["ranks"]) == ("rank_disagrees", "info", [0])
+
+
+def test_many_small_files_give_a_hint_to_compact(tmp_path, files):
+    job = collect(tmp_path, *files)
+    assert "compact" not in run("ranks", job).stderr
+    connection = duckdb.connect()
+    connection.sql(f"CREATE TABLE rows AS SELECT * FROM read_parquet('{job}/ranks/*.parquet') WHERE rank = 0")
+    for number in range(1_000 - RANKS):
+        path = f"ranks/part-more{number}.parquet"
+        more = f"SELECT * REPLACE ({number}::BIGINT AS file_id, 9::INTEGER AS attempt) FROM rows"
+        connection.sql(f"COPY ({more}) TO '{job / path}' (FORMAT parquet)")
+        manifest = {"sha256": [str(number)], "files": [{"table": "ranks", "path": path, "rows": 1}], "replaces": []}
+        (job / "_opscope" / "parts" / f"more{number}.json").write_text(json.dumps(manifest))
+    done = run("ranks", job, "--attempt", "0", "--json")
+    assert "the JOB has 1000 parts" in done.stderr and "opscope compact" in done.stderr
+    hints = [problem for problem in json.loads(done.stdout)["problems"] if problem["kind"] == "many_parts"]
+    assert [(hint["severity"], hint["count"]) for hint in hints] == [("info", 1_000)]
+    run("compact", job)
+    done = run("ranks", job, "--attempt", "0", "--json")
+    assert "compact" not in done.stderr
+    assert [row["rank"] for row in json.loads(done.stdout)["rows"]] == [0, 1, 2, 3]
