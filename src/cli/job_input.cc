@@ -20,8 +20,7 @@ namespace {
 constexpr uint64_t kBytesPerSpan = 110;
 constexpr uint64_t kMostSpans = 20'000'000;
 
-Result<JobOverview> AskAllRanks(const std::string& job, std::optional<int32_t> attempt,
-                                const CliHost& host) {
+Result<JobOverview> AskAllRanks(const std::string& job, std::optional<int32_t> attempt, const CliHost& host) {
   const Result<std::unique_ptr<JobEngine>> engine = OpenDuckdbEngine(job, DuckdbModule(host));
   if (!engine.ok()) return engine.error();
   return AnswerJobOverview(engine.value().get(), attempt);

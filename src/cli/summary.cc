@@ -147,8 +147,7 @@ bool ReadGroupKeys(SummaryOptions* options) {
 }
 
 // Counts and quantiles by name, for which the traces of a JOB need not be opened.
-int PrintJobSummary(const std::string& job, const SummaryOptions& options, const CliHost& host,
-                    ResultWriter* writer) {
+int PrintJobSummary(const std::string& job, const SummaryOptions& options, const CliHost& host, ResultWriter* writer) {
   const auto wrong = [](const std::string& option) {
     return UsageError("summary: --quantiles: over a folder of `opscope collect` not with " + option);
   };

@@ -49,6 +49,9 @@ Verb CheckVerb();
 Verb ReproduceVerb();
 Verb RooflineVerb();
 Verb AnalyzeMegEngineVerb();
+// Of Python's package; "": there is none.
+std::string DuckdbModule(const CliHost& host);
+
 // `host` must be there when they run.
 Verb SummaryVerb(const CliHost& host);
 Verb ExportVerb(const CliHost& host);
@@ -56,6 +59,8 @@ Verb CollectVerb(const CliHost& host);
 Verb CompactVerb(const CliHost& host);
 Verb MergeVerb(const CliHost& host);
 Verb QueryVerb(const CliHost& host);
+Verb ReportVerb(const CliHost& host);
+Verb ViewVerb(const CliHost& host);
 Verb DoctorVerb(const CliHost& host);
 // "ranks", "collectives", "stragglers", "critical-ranks".
 Verb JobVerb(const std::string& name, const std::string& description, const CliHost& host);

@@ -153,8 +153,7 @@ int Serve(ViewServer* server, bool open) {
 // The answers over the JOBs that are served, by the names of their folders.
 class ServedJobs {
  public:
-  ServedJobs(CommonOptions common, const CliHost* host)
-      : common_(std::move(common)), host_(*host) {}
+  ServedJobs(CommonOptions common, const CliHost* host) : common_(std::move(common)), host_(*host) {}
 
   Result<Trace> Open(const std::string& folder) {
     Result<JobInput> input = OpenJobInput(folder, common_, {}, host_);
@@ -210,10 +209,9 @@ int RunView(const ViewVerbOptions& options, const CliHost& host) {
 
 Verb ViewVerb(const CliHost& host) {
   auto options = std::make_shared<ViewVerbOptions>();
-  Verb verb{
-      .names = {"view"},
-      .description = "serve traces of any size to a browser on this machine",
-      .run = [options, &host] { return UseInput("view", [&] { return RunView(*options, host); }); }};
+  Verb verb{.names = {"view"},
+            .description = "serve traces of any size to a browser on this machine",
+            .run = [options, &host] { return UseInput("view", [&] { return RunView(*options, host); }); }};
   AddCommonOptions(&verb, &options->common);
   verb.options[0].description = "traces, folders with traces, or folders of `opscope collect`; - is standard input";
   verb.Add({.names = {"--port"},

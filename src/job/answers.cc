@@ -359,7 +359,7 @@ Result<JobOverview> AnswerJobOverview(JobEngine* engine, std::optional<int32_t> 
     const JobQuestion question{.attempt = attempt};
     JobAsked job(engine, question);
     OPSCOPE_TRY(job.ChooseAttempt());
-    OPSCOPE_TRY(job.FindProblems());
+    OPSCOPE_TRY(job.FindProblems("problems.sql"));
     JobOverview overview;
     overview.attempt = job.attempt();
     overview.attempts = job.attempts();
