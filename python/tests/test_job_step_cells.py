@@ -61,7 +61,7 @@ def test_cells_are_those_of_the_loops():
                 compared += len(rows)
                 options = {"ranks_per_cell": size[0], "steps_per_cell": size[1], "is_own": int(is_own)}
                 assert engine.answer("step_cells", **options) == rows, (seed, options)
-    assert compared > 1000
+    assert compared > 900
 
 
 def test_the_example_of_the_file():
