@@ -136,11 +136,11 @@ def open_engine(path: str, master: str) -> SparkEngine:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName("opscope").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.log.level", "ERROR")
     if master:
         builder = builder.master(master)
     with _spark_errors():
         session = builder.getOrCreate()
-        session.sparkContext.setLogLevel("ERROR")
     return engine_of(session, path)
 
 
