@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from built import built
 from page_data import column, read_page, rows
 from test_report_page import NODE, chromium, need_browser
 from test_report_tables import read_csv
@@ -302,3 +303,43 @@ def test_view_serves_a_job_as_one_trace_with_its_ranks(job):
     keys, lines = read_csv(shown["tables"]["Stragglers"]["csv"], listed)
     assert as_lines(lines, keys) == as_lines(listed, keys)
     assert shown["links"]["Stragglers"]["hash"]["rank"] == str(SLOW) and shown["links"]["Stragglers"]["tracks"]
+
+
+def test_a_slow_host_leads_to_the_lowest_of_its_ranks_that_has_spans(tmp_path):
+    job = collect(tmp_path, 8, slow=(4, 5))
+    (row,) = answer("stragglers", job)["rows"]
+    assert (row["set"], row["name"], row["ranks"]) == ("host", HOSTILE + "2", [4, 5])
+    for ranks, shown in (([], 4), (["--ranks", "1,5"], 5), (["--ranks", "1"], None)):
+        run("report", job, *ranks, "-o", tmp_path / "page.html")
+        data = read_page(tmp_path / "page.html")
+        table = data["tables"]["stragglers"]
+        assert table["timeline_ranks"] == [shown]
+        places = {(step["rank"], step["step"]): place for place, step in enumerate(rows(data, "steps"))}
+        place = places.get((shown, row["first_step"]))
+        assert table["ranges"] == [None if shown is None else data["tables"]["steps"]["ranges"][place]]
+        assert rows(data, "stragglers")[0]["ranks"] == "4,5"
+
+
+def test_a_page_with_little_room_joins_cells_and_folds_rows(tmp_path):
+    job = collect(tmp_path, 2, ranks=2, steps=20_000, slow=(1,))
+    run("report", job, "--max-size", "1M", "-o", tmp_path / "page.html")
+    assert (tmp_path / "page.html").stat().st_size <= 1 << 20
+    data = read_page(tmp_path / "page.html")
+    for of_measure in data["ranks"]["step_maps"]:
+        assert of_measure["steps_per_cell"] >= 20_000 // 512
+        assert sum(column(of_measure["cells"]["durations"])) == 2 * 20_000
+        assert len(column(of_measure["median_ns"])) == 20_000
+    steps = data["tables"]["critical_steps"]
+    assert len(steps["values"][0]) + steps["folded"]["rows"] == 20_000
+
+
+def test_without_duckdb_the_page_has_no_tab_and_says_why(job, tmp_path):
+    program = built("src/cli/opscope-native")
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+    command = [program, "report", job, "-o", tmp_path / "page.html"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    if "no tab Ranks" not in done.stderr:
+        pytest.skip("there is a DuckDB that needs no package")
+    assert done.returncode == 0 and "DuckDB" in done.stderr
+    data = read_page(tmp_path / "page.html")
+    assert "ranks" not in data and {track["rank"] for track in data["timeline"]["tracks"]} == set(range(RANKS))

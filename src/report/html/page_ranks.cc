@@ -52,17 +52,18 @@ void AppendHeatMap(const StepHeatMap& map, std::string_view measure, std::string
   object.Close();
 }
 
-// Joined until it takes at most max_bytes.
+// Joined until it takes at most max_bytes. If the names of the steps and their medians alone take more, it is empty.
 void AppendFittingHeatMap(const StepHeatMap& whole, std::string_view measure, size_t max_bytes, std::string* out) {
   constexpr size_t kBytesPerCell = 3;  // at least
   StepHeatMap map = Coarsened(whole, std::max<size_t>(1, max_bytes / kBytesPerCell));
   for (;;) {
     std::string picture;
     AppendHeatMap(map, measure, &picture);
-    if (picture.size() <= max_bytes || map.cells.size() <= 1) {
+    if (picture.size() <= max_bytes) {
       *out += picture;
       return;
     }
+    if (map.cells.size() <= 1) return AppendHeatMap({}, measure, out);
     const size_t fits = map.cells.size() * std::min(max_bytes, picture.size()) / picture.size();
     map = Coarsened(std::move(map), std::max<size_t>(1, std::min(fits, map.cells.size() - 1)));
   }

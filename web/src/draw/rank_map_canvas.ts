@@ -10,8 +10,8 @@ import type { Colours } from "./colours.ts";
 export interface RankMapPicture {
   grid: RankGrid;
   colours: Colours;
-  // Rows with a straggler.
-  marked: ReadonlySet<number>;
+  // Rows with a straggler, and its rank.
+  marked: ReadonlyMap<number, number>;
   // Cells; -1: none.
   selected: number;
   hovered: number;
@@ -55,14 +55,15 @@ export function drawRankMap(canvas: HTMLCanvasElement, picture: RankMapPicture):
 function drawRanks(context: CanvasRenderingContext2D, { grid, colours, marked }: RankMapPicture): void {
   const { map, height } = grid;
   context.textAlign = "right";
-  const isNear = (row: number) => [...marked].some((other) => other !== row && Math.abs(other - row) * height < 14);
-  for (const row of new Set([...marked, ...labelsOf(map.rows, height, 18)])) {
-    const isMarked = marked.has(row);
+  const isNear = (row: number) => [...marked.keys()].some((other) => other !== row && Math.abs(other - row) * height < 14);
+  for (const row of new Set([...marked.keys(), ...labelsOf(map.rows, height, 18)])) {
+    const straggler = marked.get(row);
+    const isMarked = straggler !== undefined;
     // A straggler's own label goes before those around it.
     if (!isMarked && isNear(row)) continue;
     const middle = (row + 0.5) * height;
     context.fillStyle = isMarked ? colours.accent : colours.ink;
-    context.fillText(String(map.ranks[row * map.ranksPerCell]!), kRankScale - (isMarked ? 18 : 10), Math.max(7, middle));
+    context.fillText(String(straggler ?? map.ranks[row * map.ranksPerCell]!), kRankScale - (isMarked ? 18 : 10), Math.max(7, middle));
     if (!isMarked) continue;
     context.beginPath();
     context.moveTo(kRankScale - 13, middle - 5);

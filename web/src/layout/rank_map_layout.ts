@@ -91,9 +91,12 @@ export function labelsOf(count: number, size: number, spacing: number): number[]
   return labels;
 }
 
-// The rows in which one of these ranks lies.
-export function rowsOfRanks(map: RankMap, ranks: ReadonlySet<number>): Set<number> {
-  const rows = new Set<number>();
-  map.ranks.forEach((rank, at) => ranks.has(rank) && rows.add(Math.floor(at / map.ranksPerCell)));
+// The rows in which one of these ranks lies, with the lowest of them.
+export function rowsOfRanks(map: RankMap, ranks: ReadonlySet<number>): Map<number, number> {
+  const rows = new Map<number, number>();
+  map.ranks.forEach((rank, at) => {
+    const row = Math.floor(at / map.ranksPerCell);
+    if (ranks.has(rank) && !rows.has(row)) rows.set(row, rank);
+  });
   return rows;
 }

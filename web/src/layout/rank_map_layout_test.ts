@@ -89,6 +89,6 @@ describe("labelsOf", () => {
 
 describe("rowsOfRanks", () => {
   it("finds the rows of cells of several ranks", () => {
-    expect([...rowsOfRanks({ ...mapOf(9, 1), ranksPerCell: 4 }, new Set([3, 4, 8, 77]))]).toEqual([0, 1, 2]);
+    expect([...rowsOfRanks({ ...mapOf(9, 1), ranksPerCell: 4 }, new Set([3, 5, 7, 8, 77]))]).toEqual([[0, 3], [1, 5], [2, 8]]);
   });
 });

@@ -5,7 +5,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { decodeColumn } from "../model/columns.ts";
 import type { RanksData, WebDocument } from "../model/document.ts";
-import { countText, parseNumber, visibleText } from "../model/numbers.ts";
+import { countText, exactText, parseNumber, type Value, visibleText } from "../model/numbers.ts";
 import { RankMapFigure } from "./charts/rank_map.tsx";
 import { DocumentTable, useTable } from "./document_table.tsx";
 import { Failure } from "./failure.tsx";
@@ -49,7 +49,7 @@ function LoadedRanks({ ranks, missing, shown }: { ranks: RanksData; missing: Flo
       </div>
       <RanksNote count={Number(ranks.count)} shown={shown} />
       <DocumentTable name="Stragglers" table="stragglers" />
-      <RankMapFigure maps={ranks.step_maps} places={places} />
+      <RankMapFigure maps={ranks.step_maps} steps={Number(ranks.steps)} places={places} />
       <DocumentTable name="Ranks" table="ranks" keys={kRankKeys} firstSort={kByRank} />
       <DocumentTable name="Critical ranks" table="critical_ranks" />
       <DocumentTable name="Critical steps" table="critical_steps" />
@@ -58,6 +58,17 @@ function LoadedRanks({ ranks, missing, shown }: { ranks: RanksData; missing: Flo
       <DocumentTable name="Problems of the job" table="job_problems" />
     </>
   );
+}
+
+// "3, 5 and 12 more": the first numbers of `count`.
+function listOf(numbers: readonly number[], count: number): string {
+  const more = count - numbers.length;
+  return numbers.join(", ") + (more > 0 ? ` and ${countText(more)} more` : "");
+}
+
+// A rank is a name, so it has no commas at the thousands.
+function RankName({ rank }: { rank: Value }) {
+  return <span data-value={exactText(rank)}>{exactText(rank)}</span>;
 }
 
 function Card(props: { title: string; large: ComponentChildren; children: ComponentChildren }) {
@@ -112,7 +123,7 @@ function StragglerCard() {
 }
 
 function JobCard({ ranks, missing }: { ranks: RanksData; missing: Float64Array }) {
-  const listed = [...missing.subarray(0, kListed)].join(", ") + (missing.length > kListed ? ", ..." : "");
+  const listed = listOf([...missing.subarray(0, kListed)], missing.length);
   const { data: attempts } = useLoaded(() => decodeColumn(ranks.attempts), [ranks]);
   return (
     <Card title="Ranks" large={<Figure value={parseNumber(ranks.count)} unit="number" />}>
@@ -153,7 +164,7 @@ function PathCard({ ranks }: { ranks: RanksData }) {
       </Pair>
       {table !== null && table.size > 0 && (
         <Pair name="Most of it on">
-          rank <Figure value={table.column("rank")?.values[0] ?? null} unit="number" />, <Figure value={table.column("share")?.values[0] ?? null} unit="share" />
+          rank <RankName rank={table.column("rank")?.values[0] ?? null} />, <Figure value={table.column("share")?.values[0] ?? null} unit="share" />
         </Pair>
       )}
     </Card>
@@ -162,7 +173,7 @@ function PathCard({ ranks }: { ranks: RanksData }) {
 
 // Which ranks the other tabs are of, where that is not all.
 function RanksNote({ count, shown }: { count: number; shown: ReadonlySet<number> }) {
-  const list = useMemo(() => [...shown].slice(0, kListed).join(", ") + (shown.size > kListed ? ", ..." : ""), [shown]);
+  const list = useMemo(() => listOf([...shown].slice(0, kListed), shown.size), [shown]);
   if (shown.size >= count) return null;
   return (
     <p class="hint" role="note" aria-label="Ranks in the timeline">

@@ -27,7 +27,8 @@ const kMeasures = { duration_ns: "step time", own_ns: "without waiting" };
 // By step of the change plus kMostChange, as kChangeSteps has them.
 const kLegend = ["−33 % or less", "−9 %", "−2 %", "within 2 % of the median", "+2 %", "+10 %", "+50 % or more"];
 
-export function RankMapFigure({ maps, places }: { maps: RankMapData[]; places: RankPlaces }) {
+// `steps`: of the job, of which a page with little room may have no picture.
+export function RankMapFigure({ maps, steps, places }: { maps: RankMapData[]; steps: number; places: RankPlaces }) {
   const [measure, setMeasure] = useState<RankMapData["measure"]>("duration_ns");
   const chosen = maps.find((each) => each.measure === measure) ?? maps[0]!;
   const { data, failure } = useLoaded(() => loadRankMap(chosen).then((map) => ({ map, measure: chosen.measure })), [chosen]);
@@ -48,7 +49,7 @@ export function RankMapFigure({ maps, places }: { maps: RankMapData[]; places: R
             : "The step time less what the rank waited in the collectives of the step."}
         </p>
       </div>
-      {data !== null && (data.map.durations.length === 0 ? <p class="hint">The job has no steps.</p> : <Picture key={data.measure} map={data.map} measure={data.measure} places={places} />)}
+      {data !== null && (data.map.durations.length === 0 ? <p class="hint">{steps === 0 ? "The job has no steps." : "The picture does not fit into this page; write it with a larger --max-size."}</p> : <Picture key={data.measure} map={data.map} measure={data.measure} places={places} />)}
     </figure>
   );
 }
@@ -60,16 +61,17 @@ function factsOf(map: RankMap, measure: RankMapData["measure"], cell: number): {
   const steps = valuesOf(map.steps, map.stepsPerCell, column);
   const count = map.durations[cell]!;
   if (count === 0) return { name: `Rank ${ranks}, step ${steps}`, facts: [{ title: "duration", value: null, unit: "time", text: "no such step" }] };
+  const [rank, step] = [map.ranks[map.rank[cell]!]!, map.steps[map.step[cell]!]!];
   const [duration, median] = [map.duration[cell]!, medianOf(map, cell)];
   const facts: Fact[] = [
-    { title: "rank", value: map.ranks[map.rank[cell]!]!, unit: "number" },
-    { title: "step", value: map.steps[map.step[cell]!]!, unit: "number" },
+    { title: "rank", value: rank, unit: "number", text: String(rank) },
+    { title: "step", value: step, unit: "number", text: String(step) },
     { title: measure === "own_ns" ? "without waiting" : "duration", value: duration, unit: "time" },
     { title: "median of the step", value: median, unit: "time" },
     { title: "compared", value: ratioOf(map, cell), unit: "double", text: changeText(duration, median) || "±0 %" },
   ];
   if (count > 1) facts.push({ title: "longest of", value: count, unit: "number", text: `${countText(count)} durations: ranks ${ranks}, steps ${steps}` });
-  return { name: `Rank ${map.ranks[map.rank[cell]!]!}, step ${map.steps[map.step[cell]!]!}`, facts };
+  return { name: `Rank ${rank}, step ${step}`, facts };
 }
 
 function Picture({ map, measure, places }: { map: RankMap; measure: RankMapData["measure"]; places: RankPlaces }) {
