@@ -98,7 +98,7 @@ class Collector {
   Status Write(const Trace& trace, const FileIdentity& identity, const CollectedFile& row,
                const std::vector<JobProblem>& problems) {
     // A database per file: what it kept of a table goes with it.
-    Result<std::unique_ptr<JobDatabase>> database = JobDatabase::Open(options_.python_module);
+    Result<std::unique_ptr<JobDatabase>> database = JobDatabase::Open(options_.python_module, 1);
     if (!database.ok()) return database.error();
     PartManifest part{.name = JobFolder::NewName(row.sha256), .sha256 = {row.sha256}, .files = {}, .replaces = {}};
     const std::vector<PartTable> tables = MakePartTables(trace, identity, row.file, row.sha256, problems);

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job/job_database.h"
 
-#include <thread>
 #include <utility>
 
 namespace opscope {
@@ -28,11 +27,11 @@ std::string SqlList(const std::vector<std::string>& texts) {
   return list + "]";
 }
 
-Result<std::unique_ptr<JobDatabase>> JobDatabase::Open(const std::string& python_module) {
+Result<std::unique_ptr<JobDatabase>> JobDatabase::Open(const std::string& python_module, unsigned threads) {
   const Result<const duckdb::Api*> api = duckdb::LoadDuckdb(python_module);
   if (!api.ok()) return api.error();
-  Result<std::unique_ptr<duckdb::Session>> session = duckdb::Session::Open(
-      *api.value(), nullptr, {.threads = std::thread::hardware_concurrency(), .may_write_files = true});
+  Result<std::unique_ptr<duckdb::Session>> session =
+      duckdb::Session::Open(*api.value(), nullptr, {.threads = threads, .may_write_files = true});
   if (!session.ok()) return session.error();
   return std::unique_ptr<JobDatabase>(new JobDatabase(std::move(session).value()));
 }

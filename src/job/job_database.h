@@ -19,8 +19,9 @@ namespace opscope {
 
 class JobDatabase {
  public:
-  // kUnsupported: there is no DuckDB.
-  [[nodiscard]] static Result<std::unique_ptr<JobDatabase>> Open(const std::string& python_module);
+  // kUnsupported: there is no DuckDB. A database that has threads of its own leaves some memory of each behind, so one
+  // that is opened for every file gets one.
+  [[nodiscard]] static Result<std::unique_ptr<JobDatabase>> Open(const std::string& python_module, unsigned threads);
 
   // Writes a table of one file, with the columns that are equal in all its rows. The file has a name when it is whole.
   [[nodiscard]] Result<uint64_t> WritePart(const JobTable& table, const PartTable& rows, const FileIdentity& identity,
