@@ -56,6 +56,7 @@ PAGES = {
             "Page": ("page_",),
             "Records of CUPTI": ("device_",),
             "Merge": ("merge_",),
+            "Many ranks": ("job_",),
             "SQL": ("query_",),
             "Export": ("json", "gz", "export_", "memory_timeline"),
         },
