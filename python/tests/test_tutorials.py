@@ -9,11 +9,13 @@ from built import built
 from tutorial import PAGES, follow
 
 SLOW = PAGES.parents[1] / "examples" / "slow_training.py"
+SLOW_RANK = PAGES.parents[1] / "examples" / "slow_rank.py"
 
 
 def test_each_tutorial_is_followed_by_a_test():
     assert {page.name for page in PAGES.glob("*.md")} == {
         "cpp.md",
+        "find_a_slow_rank.md",
         "make_training_faster.md",
         "megengine.md",
         "paddle.md",
@@ -31,6 +33,14 @@ def test_the_tutorial_that_makes_training_faster(tmp_path):
     page = (PAGES / "make_training_faster.md").read_text()
     assert f'```python title="slow_training.py"\n{SLOW.read_text()}```' in page
     assert follow("make_training_faster.md", tmp_path, attempts=3) >= 9
+
+
+@pytest.mark.framework("torch")
+def test_the_tutorial_that_finds_a_slow_rank(tmp_path):
+    pytest.importorskip("duckdb")
+    page = (PAGES / "find_a_slow_rank.md").read_text()
+    assert f'```python title="slow_rank.py"\n{SLOW_RANK.read_text()}```' in page
+    assert follow("find_a_slow_rank.md", tmp_path, attempts=3) >= 7
 
 
 @pytest.mark.framework("paddle")

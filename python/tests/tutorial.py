@@ -4,13 +4,14 @@
 A block of code with a title, ```` ```python title="train.py" ````, is that file. A block ```` ```sh ```` is run by bash
 in the folder of the files, and the block ```` ```text ```` behind it is what that prints. Printed lines are compared
 without their numbers and units and in any order, since a table is sorted by times; `...` stands for any further lines.
-Messages of opscope (``opscope: ...``) must come when the page shows them and may come when it does not. Where other
-programs keep the machine busy, a difference that the page shows can drown in their noise: ``attempts`` follows a page
-again from its beginning.
+The pages call this machine node0. Messages of opscope (``opscope: ...``) must come when the page shows them and may
+come when it does not. Where other programs keep the machine busy, a difference that the page shows can drown in their
+noise: ``attempts`` follows a page again from its beginning.
 """
 
 import os
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -35,6 +36,7 @@ def split(text):
 
 
 def compare(command, shown, printed):
+    printed = re.sub(rf"\b{re.escape(socket.gethostname())}\b", "node0", printed)
     messages, rest = split(shown)
     printed_messages, printed_rest = split(printed)
     assert set(shape(messages)) <= set(shape(printed_messages)), command
