@@ -3,6 +3,7 @@
 // exception in one of the first three must not end the command: it becomes an empty answer.
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/stl/string.h>
+#include <sys/auxv.h>
 
 #include <algorithm>
 #include <string>
@@ -128,6 +129,9 @@ void BindCommandLine(nb::module_& module) {
   module.def("process_identity", &IdentityOfProcess,
              "Rank (-1: unknown), world_size (0: unknown), attempt (0: the first) and host of this process, as its "
              "launcher says them.");
+  module.def(
+      "is_secure_process", [] { return getauxval(AT_SECURE) != 0; },
+      "Whether the kernel has given the program more rights than its user has (setuid, file capabilities).");
 }
 
 }  // namespace opscope::python

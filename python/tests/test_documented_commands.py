@@ -6,8 +6,10 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -34,6 +36,7 @@ INPUTS = (
     "part.opscope",
 )
 JOBS = ("job", "traces/")  # of `opscope collect`
+PROCESSES = {"traces": 1, "opscope-run": 4711}  # that wait for requests, by folder
 
 
 def documented(text):
@@ -49,9 +52,10 @@ def runnable(command):
     command = re.split(r"\s+#|\s+\|\s|\s+&&\s", command)[0]
     words = [PLACEHOLDERS.get(word, word) for word in command.split(" ")]
     if words[1] == "run":  # launchers are for test_run_torch.py
-        return " ".join([*words[: words.index("--") + 1], "python", "train.py"])
+        options = words[: words.index("--")] if "--" in words else words
+        return " ".join([*options, "--", "python", "train.py"])
     files = any(word.endswith((".opscope", ".gz", ".json")) or word in JOBS for word in words)
-    if not files and words[1] not in ("doctor", "man", "completion") and "--help" not in words:
+    if not files and words[1] not in ("doctor", "man", "completion", "ps", "record") and "--help" not in words:
         words += ["rank*.opscope", "-o", "out.opscope"] if words[1] == "merge" else ["run.opscope"]
     return " ".join(words + ["--idle", "1"] * (words[1] == "view"))  # a server ends
 
@@ -76,7 +80,7 @@ def folder_with(trace, folder):
 def make_job(trace, folder):
     """The folders of JOBS, with four ranks."""
     content = json.loads(gzip.decompress(trace.read_bytes()))
-    (folder / "traces").mkdir()
+    (folder / "traces").mkdir(mode=0o700)
     for rank in range(4):
         content["distributedInfo"] = {"rank": rank, "world_size": 4}
         (folder / "traces" / f"rank{rank}.json").write_text(json.dumps(content))
@@ -84,10 +88,37 @@ def make_job(trace, folder):
     subprocess.run([opscope, "collect", "traces/", "-o", "job", "-q"], cwd=folder, check=True, capture_output=True)
 
 
+def wait_for_requests(folder, pid):
+    """A process that `opscope ps` and `opscope record` find in a folder, and that says that it has recorded."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    host = re.sub("[^A-Za-z0-9._]", "_", os.uname().nodename)
+    listener = socket.socket(socket.AF_UNIX)
+    opened = os.open(folder, os.O_PATH)
+    listener.bind(f"/proc/self/fd/{opened}/{host}-{pid}.sock")
+    os.close(opened)
+    (folder / f"{host}-{pid}.sock").chmod(0o600)
+    listener.listen()
+    known = {"version": 1, "rank": 0, "host": host, "pid": pid, "framework": "torch", "last_step": 7, "step_ns": 10**6}
+    end = {"version": 1, "status": "complete", "file": "rank0.opscope", "why_not": ""}
+
+    def answer():
+        while True:
+            connection, _ = listener.accept()
+            asked = json.loads(connection.recv(4096))
+            is_status = asked["command"] == "status"
+            said = {**known, "state": "ready", "why_not": ""} if is_status else {**end, "request": asked["request"]}
+            connection.sendall(json.dumps(said).encode() + b"\n")
+            connection.close()
+
+    threading.Thread(target=answer, daemon=True).start()
+
+
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
     """By verb; `reproduce` needs a trace with shapes."""
     usual = folder_with(KINETO, tmp_path_factory.mktemp("documented"))
+    for name, pid in PROCESSES.items():
+        wait_for_requests(usual / name, pid)
     return {"": usual, "reproduce": folder_with(SHAPES, tmp_path_factory.mktemp("shapes"))}
 
 

@@ -4,6 +4,8 @@
 // python/opscope/launch, in each process that imports a framework:
 //
 //   OPSCOPE_RUN={"dir":"/job/opscope-run","first":2,"last":4}  PYTHONPATH=.../launch/site:/lib  python train.py
+//
+// With --on-demand also OPSCOPE_CONTROL=/job/opscope-run, and nothing is recorded until `opscope record` asks.
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -38,6 +40,7 @@ struct RunOptions {
   std::string steps;
   int64_t every = 0, steps_of_each = 0;
   double seconds = 0;
+  bool on_demand = false;
   std::vector<std::string> command;
 };
 
@@ -87,6 +90,7 @@ std::string SettingsJson(const RunOptions& options, const std::string& folder, c
   }
   if (options.every > 0) object.Int("every", options.every).Int("for", options.steps_of_each);
   if (options.seconds > 0) object.Double("seconds", options.seconds);
+  if (options.on_demand) object.Json("on_demand", "true");
   object.Close();
   return json;
 }
@@ -121,12 +125,27 @@ void WriteWhyNot(const std::string& folder, const std::string& why_not) {
   close(file);
 }
 
-// CMD's environment: that of this process and these two variables.
-void SetEnvironment(const std::string& settings, const std::string& site_folder) {
+// Whether the processes of CMD will wait for requests in this folder: as python/opscope/launch/control_folder.py
+// checks.
+// "": they will.
+std::string WhyNoRequests(std::string folder) {
+  while (folder.size() > 1 && folder.back() == '/')  // behind which lstat follows a link
+    folder.pop_back();
+  struct stat found{};
+  if (lstat(folder.c_str(), &found) != 0) return std::strerror(errno);
+  if (S_ISLNK(found.st_mode)) return "--on-demand needs a folder that is no symbolic link";
+  if (found.st_uid != geteuid() || (found.st_mode & 077U) != 0)
+    return "--on-demand needs a folder of this user alone (mode 0700)";
+  return "";
+}
+
+// CMD's environment: that of this process and these variables.
+void SetEnvironment(const std::string& settings, const std::string& site_folder, const std::string& requests) {
   const char* const before = std::getenv("PYTHONPATH");
   const std::string path = site_folder + (before != nullptr && *before != '\0' ? ":" + std::string(before) : "");
   setenv("PYTHONPATH", path.c_str(), 1);
   setenv("OPSCOPE_RUN", settings.c_str(), 1);
+  if (!requests.empty()) setenv("OPSCOPE_CONTROL", requests.c_str(), 1);
 }
 
 // Returns only if the command cannot be executed.
@@ -160,6 +179,10 @@ int Run(const RunOptions& options, const CliHost& host) {
     PrintError("run: " + options.folder + ": " + std::strerror(failure));
     return kExitFailed;
   }
+  if (const std::string why_not = options.on_demand ? WhyNoRequests(folder) : ""; !why_not.empty()) {
+    PrintError("run: " + options.folder + ": " + why_not);
+    return kExitFailed;
+  }
   if (FindInPath(options.command[0]).empty()) {
     PrintError("run: " + options.command[0] + ": " + std::strerror(ENOENT));
     return kExitNotFound;
@@ -167,7 +190,7 @@ int Run(const RunOptions& options, const CliHost& host) {
   if (const char option = OptionWithoutSitecustomize(options.command); option != 0) {
     WriteWhyNot(folder, std::string("python -") + option + " loads no sitecustomize, through which opscope records");
   }
-  SetEnvironment(SettingsJson(options, folder, launcher), launcher.site_folder);
+  SetEnvironment(SettingsJson(options, folder, launcher), launcher.site_folder, options.on_demand ? folder : "");
   return Become(options.command);
 }
 
@@ -200,6 +223,9 @@ Verb RunVerb(const CliHost& host) {
                    .target = &options->seconds,
                    .description = "only so many seconds from the import of the framework on",
                    .least = 1e-3},
+                  {.names = {"--on-demand"},
+                   .target = &options->on_demand,
+                   .description = "record nothing but what the options above name, until `opscope record` asks"},
                   {.names = {"command"},
                    .target = &options->command,
                    .description = "the program and its arguments, behind --",

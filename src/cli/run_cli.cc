@@ -20,6 +20,8 @@ void DescribeCommandLine(const CliHost& host, CommandLine* line) {
           "Exit codes: 0 done, 1 could not do it, 2 wrong usage, 3 done in part (damaged input), 4 a limit of "
           "check is crossed.",
       .verbs = {RunVerb(host),
+                PsVerb(),
+                RecordVerb(),
                 SummaryVerb(host),
                 InfoVerb(),
                 ExportVerb(host),
@@ -52,10 +54,13 @@ void DescribeCommandLine(const CliHost& host, CommandLine* line) {
       .environment = {{"NO_COLOR", "Set to anything: no colour, as with --no-color."},
                       {"COLUMNS", "The width of the tables, where the terminal does not tell it."},
                       {"OPSCOPE_LOG", "off: no progress on long work."},
+                      {"OPSCOPE_CONTROL", "A folder: programs can be recorded on demand through it."},
                       {"OPSCOPE_DUCKDB_LIB", "The library of DuckDB, for SQL and Parquet."}},
       .examples = {
           {"opscope run --steps 10..20 -- torchrun --nproc-per-node 8 train.py",
            "Steps 10 to 20 of every rank, recorded without a changed line, in the folder opscope-run."},
+          {"opscope record opscope-run --steps 5",
+           "Five steps of every rank of a running job that `opscope run --on-demand` has started."},
           {"opscope summary trace.json.gz --limit 20", "The twenty operators that took longest."},
           {"opscope summary run.opscope --where 'name ~ conv and duration > 10us' --steps 3..7",
            "Of steps 3 to 7, the convolutions that took longer than ten microseconds."},

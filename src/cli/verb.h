@@ -65,6 +65,8 @@ Verb DoctorVerb(const CliHost& host);
 // "ranks", "collectives", "stragglers", "critical-ranks".
 Verb JobVerb(const std::string& name, const std::string& description, const CliHost& host);
 Verb RunVerb(const CliHost& host);
+Verb PsVerb();
+Verb RecordVerb();
 // What these two tell of; it must be there when they run.
 Verb CompletionVerb(const CommandLine* command_line);
 Verb ManVerb(const CommandLine* command_line);

@@ -5,6 +5,7 @@
 #include "opscope/report/advise.h"
 #include "opscope/report/basis.h"
 #include "opscope/report/check.h"
+#include "opscope/report/control.h"
 #include "opscope/report/critical_path.h"
 #include "opscope/report/devices.h"
 #include "opscope/report/diff.h"
@@ -58,6 +59,8 @@ std::span<const ResultDescription* const> ResultDescriptions() {
       &StragglerResult(),
       &CriticalRankResult(),
       &CriticalRankStepResult(),
+      &ProcessListResult(),
+      &RecordedResult(),
       &PageWorkResult(),
       &PageModuleResult(),
       &PageLeakResult(),

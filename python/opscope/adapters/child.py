@@ -105,9 +105,9 @@ def ending(status: int) -> str:
 
 
 def _unrecorded(environment: dict[str, str] | None) -> dict[str, str]:
-    """The environment (None: that of this process) without the one that makes `opscope run` record a child."""
+    """The environment (None: that of this process) without the variables that let opscope record a child."""
     given = os.environ if environment is None else environment
-    return {name: value for name, value in given.items() if name != "OPSCOPE_RUN"}
+    return {name: value for name, value in given.items() if name not in ("OPSCOPE_RUN", "OPSCOPE_CONTROL")}
 
 
 def environment() -> dict[str, str]:

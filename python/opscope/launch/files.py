@@ -15,27 +15,32 @@ from .. import _core
 _ODD = re.compile(r"[^A-Za-z0-9._]")
 
 
+def host_in_names(host: str) -> str:
+    """A host as the names of files have it, without ``-``."""
+    return _ODD.sub("_", host) or "_"
+
+
 class Files:
     """Files are called ``rankR-aA-HOST-PID-N.opscope``; R is ``_unknown`` until the rank is known."""
 
     def __init__(self, folder: str) -> None:
-        self._folder = folder
+        self.folder = folder
         self.reset()
 
     def reset(self) -> None:
         """Begins anew, in a forked child."""
         self.process = os.getpid()
         facts = _core.process_identity()
-        self._rank, self._attempt, self._host = facts["rank"], facts["attempt"], facts["host"]
+        self.rank, self._attempt, self.host = facts["rank"], facts["attempt"], facts["host"]
         self._number = 0
-        self._finished: list[str] = []
+        self.finished: list[str] = []  # names of the files that are complete
         self._has_line = False
 
     def new_name(self) -> str:
         """Path of the next window's file; a file that exists is never used again."""
         while True:
             self._number += 1
-            path = os.path.join(self._folder, self._name(self._rank, self._number))
+            path = os.path.join(self.folder, self._name(self.rank, self._number))
             if not os.path.lexists(path):
                 return path
 
@@ -46,48 +51,51 @@ class Files:
             os.rename(f"{stem}.{self.process}{extension}", path)
 
     def _name(self, rank: int, number: int) -> str:
-        host = _ODD.sub("_", self._host) or "_"
         shown = str(rank) if rank >= 0 else "_unknown"
-        return f"rank{shown}-a{self._attempt}-{host}-{self.process}-{number}.opscope"
+        return f"rank{shown}-a{self._attempt}-{host_in_names(self.host)}-{self.process}-{number}.opscope"
 
-    def finish(self, path: str, distributed_info: dict[str, Any] | None) -> None:
-        """A file is complete. Its name gets the rank that the framework has, if that is another one."""
-        rank = self._rank if distributed_info is None else int(distributed_info["rank"])
-        if rank != self._rank:
-            self._rank = rank
-            named = os.path.join(self._folder, self._name(rank, self._number))
+    def finish(self, path: str, distributed_info: dict[str, Any] | None) -> str:
+        """A file is complete. Its name gets the rank that the framework has, if that differs. Returns the name."""
+        rank = self.rank if distributed_info is None else int(distributed_info["rank"])
+        if rank != self.rank:
+            self.rank = rank
+            named = os.path.join(self.folder, self._name(rank, self._number))
             with contextlib.suppress(OSError):
                 os.link(path, named)  # unlike a rename, it replaces no other file
                 os.unlink(path)
                 path = named
-        self.keep(path)
+        return self.keep(path)
 
-    def keep(self, path: str) -> None:
-        """A file stays as it is."""
-        if os.path.lexists(path):
-            self._finished.append(os.path.basename(path))
+    def keep(self, path: str) -> str:
+        """A file stays as it is. Returns its name; "": there is none."""
+        if not os.path.lexists(path):
+            return ""
+        self.finished.append(os.path.basename(path))
+        return self.finished[-1]
 
     def remove(self, path: str) -> None:
         """Deletes the file of a window in which nothing was recorded."""
         with contextlib.suppress(OSError):
             os.unlink(path)
 
-    def write_line(self, framework: str, why_not: str) -> None:
-        """Appends the line of this process, once; in one write, because many processes append."""
+    def write_line(self, framework: str, why_not: str, more_files: list[str]) -> None:
+        """Appends the line of this process, once; in one write, because many processes append. ``more_files``: that
+        stand in the same folder.
+        """
         if self._has_line:
             return
         self._has_line = True
         line = {
             "pid": self.process,
-            "rank": self._rank,
+            "rank": self.rank,
             "attempt": self._attempt,
-            "host": self._host,
+            "host": self.host,
             "framework": framework,
-            "files": self._finished,
+            "files": self.finished + more_files,
             "why_not": why_not,
         }
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        file = os.open(os.path.join(self._folder, "run.jsonl"), flags, 0o600)
+        file = os.open(os.path.join(self.folder, "run.jsonl"), flags, 0o600)
         try:
             os.write(file, (json.dumps(line, separators=(",", ":")) + "\n").encode())
         finally:

@@ -10,12 +10,12 @@ from megengine.core._imperative_rt import core2
 from megengine.optimizer import Optimizer
 from megengine.utils import profiler as _original
 
-from ..frontend.options import DEFAULT_MAX_BYTES
 from ..frontend.session import Session
 from ..megengine.profiler import Profiler
 from ..megengine.window import Window
 from ..trace import Trace
 from . import hooks
+from .program import Counts
 from .recorder import Recorder
 
 # MegEngine's own marks are records, too. A window with more than a few has operators and need not be read.
@@ -24,7 +24,7 @@ _MARKS = ("ProfilerStep#", "StartProfile", "StopProfile")
 
 
 class MegEngineProgram:
-    """``Program`` of recorder.py. MegEngine has one recorder, for one thread and not for forked children."""
+    """``Program`` of program.py. MegEngine has one recorder, for one thread and not for forked children."""
 
     name = "megengine"
     is_for_one_thread = True
@@ -33,6 +33,11 @@ class MegEngineProgram:
     def __init__(self) -> None:
         self._process = os.getpid()
         self.forget()
+
+    @property
+    def why_not(self) -> str:
+        is_forked = self._process != os.getpid()
+        return "MegEngine does not work in a forked child of a process that has imported it" if is_forked else ""
 
     def forget(self) -> None:
         self._window: Window | None = None
@@ -52,14 +57,12 @@ class MegEngineProgram:
 
     # ---- windows ----------------------------------------------------------------------------
 
-    def start(self, path: str) -> None:
-        if self._process != os.getpid():
-            raise RuntimeError("MegEngine does not work in a forked child of a process that has imported it")
+    def start(self, path: str, max_bytes: int) -> None:
+        if self.why_not:
+            raise RuntimeError(self.why_not)
         self.forget()
         self._path = path
-        self._window = Window(
-            Session(), with_backtrace=False, max_bytes=DEFAULT_MAX_BYTES, at_cap="stop", record_to=path
-        )
+        self._window = Window(Session(), with_backtrace=False, max_bytes=max_bytes, at_cap="stop", record_to=path)
         self._window.begin(dict(Profiler.valid_options))
 
     def mark(self, step: int | None) -> None:
@@ -68,18 +71,25 @@ class MegEngineProgram:
             self._window.step()
         self._has_open_step = step is not None
 
-    def stop(self) -> int:
+    def stop(self) -> Counts:
         window, self._window = self._window, None
         core2.full_sync()
         window.end()
-        recorded = window.counts()["recorded"]
-        return recorded if recorded > _FEW else self._operators_in(window.trace, is_in_file=recorded > 0)
+        counts = window.counts()
+        recorded = counts["recorded"]
+        if recorded <= _FEW:
+            recorded = self._operators_in(window.trace, is_in_file=recorded > 0)
+        return Counts(recorded, counts["dropped"])
 
     def _operators_in(self, trace: Trace, is_in_file: bool) -> int:
         recorded = sum(not name.startswith(_MARKS) for name in map(str, trace.spans.name))
         if recorded > 0 and not is_in_file:  # the records cannot be read: MegEngine's own file was
             trace.save(self._path)
         return recorded
+
+    def rank(self) -> int | None:
+        info = self.distributed_info()
+        return None if info is None else info["rank"]
 
     def distributed_info(self) -> dict[str, Any] | None:
         import megengine.distributed as distributed

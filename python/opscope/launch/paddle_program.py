@@ -12,7 +12,6 @@ from paddle.profiler import ProfilerTarget
 from paddle.profiler import utils as _utils
 
 from ..frontend.metadata import process_metadata
-from ..frontend.options import DEFAULT_MAX_BYTES
 from ..frontend.session import Session
 from ..paddle import phases
 from ..paddle.profiler import Profiler
@@ -21,14 +20,16 @@ from ..paddle.recording import Recording
 from ..paddle.source import source
 from ..paddle.targets import usable_targets
 from . import hooks
+from .program import Counts
 from .recorder import Recorder
 
 
 class PaddleProgram:
-    """``Program`` of recorder.py."""
+    """``Program`` of program.py."""
 
     name = "paddle"
     is_for_one_thread = False
+    why_not = ""
 
     def __init__(self) -> None:
         self._targets = usable_targets(None)
@@ -61,13 +62,16 @@ class PaddleProgram:
     def other_is_running(self) -> bool:
         return bool(_utils._is_profiler_used)
 
+    def rank(self) -> int | None:
+        return None  # as distributed_info
+
     # ---- windows ----------------------------------------------------------------------------
 
-    def start(self, path: str) -> None:
+    def start(self, path: str, max_bytes: int) -> None:
         self.forget()
         self._session = Session()
         self._recording = Recording(
-            self._session, self._targets, source(), [], max_bytes=DEFAULT_MAX_BYTES, at_cap="stop", record_to=path
+            self._session, self._targets, source(), [], max_bytes=max_bytes, at_cap="stop", record_to=path
         )
         for key, value in process_metadata().items():
             self._recording.add_metadata(key, value)
@@ -88,11 +92,12 @@ class PaddleProgram:
             self._range = RecordEvent(name=f"ProfileStep#{step}", event_type=TracerEventType.ProfileStep)
             self._range.begin()
 
-    def stop(self) -> int:
+    def stop(self) -> Counts:
         self._session.stop()
         phases.end_use()
         self._recording.stop()
-        return self._recording.counts()["recorded"] - self._marks
+        counts = self._recording.counts()
+        return Counts(counts["recorded"] - self._marks, counts["dropped"])
 
     def distributed_info(self) -> dict[str, Any] | None:
         return None  # Paddle takes rank and size from the variables that opscope reads

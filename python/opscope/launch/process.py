@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recorders of this process, and the ends of it: its exit, a fork, ``os._exit`` and ``os.exec``.
+"""The recorders of this process, what lets it be recorded on demand, and the ends of it: its exit, a fork, ``os._exit``
+and ``os.exec``.
 
 A process that a signal kills has no end here: its file is readable as far as it was written, and it has no line in
 ``run.jsonl``. ``os._exit`` and ``os.exec`` end the windows as the exit does, but do not wait for a device, because a
@@ -13,64 +14,147 @@ import functools
 import importlib
 import os
 
+from .. import _core
+from .control import Control
+from .control_folder import ControlFolder
 from .files import Files
 from .plan import Plan
+from .program import Program
 from .recorder import Recorder
 
 _PROGRAMS = {"torch": "TorchProgram", "paddle": "PaddleProgram", "megengine": "MegEngineProgram"}
 
-_recorders: dict[str, Recorder] = {}
+_begun: set[str] = set()  # frameworks
+_recorders: dict[str, tuple[Program, Recorder]] = {}
 _why_not: dict[str, str] = {}
-_files: Files | None = None
+_plan = Plan("", is_empty=True)
+_files: Files | None = None  # of the plan's windows
+_demand_files: Files | None = None  # of windows on demand
+_folder: ControlFolder | None = None  # of requests; None: there are none
+_control: Control | None = None
+_no_control = ""  # why the process cannot be recorded on demand, although it should
 
 
 def framework_is_imported(name: str, settings: str) -> None:
-    """Begins to record a framework; called right after its import."""
-    global _files
-    plan = Plan.read(settings)
+    """Begins to record a framework as `opscope run` says; called right after its import."""
+    global _plan, _files, _no_control
     if _files is None:
-        _files = Files(plan.folder)
-        atexit.register(_end)
-        os._exit = _ending(os._exit)
-        os.execv, os.execve = _ending(os.execv, _can_execute), _ending(os.execve, _can_execute)
+        _plan = Plan.read(settings)
+        _files = Files(_plan.folder)
+        try:
+            _open_control()
+        except Exception as error:
+            _no_control = f"on demand: {error}"
+        _hook_ends()
+    _begin(name)
+
+
+def front_end_is_imported(name: str) -> None:
+    """Makes a framework recordable on demand in a program that imports opscope itself, with ``OPSCOPE_CONTROL``. Raises
+    an exception if the folder cannot be used.
+    """
+    global _files
+    if name in _begun:  # `opscope run` has begun
+        return
+    if _files is None:
+        _open_control()
+        if _demand_files is None:
+            return
+        _files = _demand_files
+        _hook_ends()
+    _begin(name)
+
+
+def _open_control() -> None:
+    """The folder and the socket, if the variable is set and the program has no more rights than its user."""
+    global _folder, _demand_files
+    path = os.environ.get("OPSCOPE_CONTROL")
+    if not path or os.getuid() != os.geteuid() or os.getgid() != os.getegid() or _core.is_secure_process():
+        return
+    _folder = ControlFolder(path)
+    _demand_files = Files(_folder.link)
+
+
+def _start_control() -> None:
+    global _control, _no_control
+    if _folder is None or _control is not None:
+        return
+    try:
+        _control = Control(_folder, _demand_files, _recorders, _why_not)
+    except Exception as error:
+        _no_control = f"on demand: {error}"
+
+
+def _hook_ends() -> None:
+    atexit.register(_end)
+    os._exit = _ending(os._exit)
+    os.execv, os.execve = _ending(os.execv, _can_execute), _ending(os.execve, _can_execute)
+
+
+def _begin(name: str) -> None:
+    _begun.add(name)
     try:
         program = getattr(importlib.import_module(f".{name}_program", __package__), _PROGRAMS[name])()
-        recorder = Recorder(program, plan, _files)
-        _recorders[name] = recorder
+        recorder = Recorder(program, _plan, _files, _demand_files)
+        _recorders[name] = program, recorder
         program.watch(recorder)
         # Handlers run in the order of their registration: those of the modules that were just imported come first.
         os.register_at_fork(after_in_child=functools.partial(_begin_in_child, recorder))
         recorder.begin()
     except Exception as error:
         _why_not[name] = f"{type(error).__name__}: {error}"
+    _start_control()
 
 
 def _end() -> None:
-    for recorder in _recorders.values():
+    for _, recorder in _recorders.values():
         recorder.end()
-    _write_line()
+    _close()
+
+
+def _close() -> None:
+    """The last that this process says."""
+    global _control
+    control, _control = _control, None
+    try:
+        if control is not None:
+            control.close()
+        if _plan.folder:
+            _write_line()
+    except Exception:  # the folder is gone, or the disk is full
+        pass
 
 
 def _write_line() -> None:
-    recorded = [name for name, recorder in _recorders.items() if recorder.has_recorded]
+    recorded = [name for name, (_, recorder) in _recorders.items() if recorder.has_recorded]
     framework = (recorded or [*_recorders, *_why_not])[0]
     why_not = _why_not.get(framework, "")
-    if framework in _recorders:
-        why_not = why_not or _recorders[framework].why_not or ("" if recorded else "no operator was recorded")
-    try:
-        _files.write_line(framework, why_not)
-    except Exception:  # the folder is gone, or the disk is full
-        pass
+    if framework in _recorders and not why_not:
+        nothing = "no recording was requested" if _plan.is_empty else "no operator was recorded"
+        why_not = _recorders[framework][1].why_not or _no_control or ("" if recorded else nothing)
+    is_same = _folder is not None and _folder.path == _plan.folder
+    _files.write_line(framework, why_not, _demand_files.finished if is_same else [])
 
 
 def _begin_in_child(recorder: Recorder) -> None:
     try:
         if _files.process != os.getpid():
-            _files.reset()
+            for files in (_files, _demand_files):
+                if files is not None:
+                    files.reset()
+            _restart_control()
         recorder.reset()
         recorder.begin()
     except Exception:
         pass
+
+
+def _restart_control() -> None:
+    global _control
+    control, _control = _control, None
+    if control is not None:
+        control.forget()
+        _start_control()
 
 
 def _ending(leave, will_leave=lambda *_args, **_kwargs: True):
@@ -80,9 +164,9 @@ def _ending(leave, will_leave=lambda *_args, **_kwargs: True):
     def ending(*args, **kwargs):
         try:
             if will_leave(*args, **kwargs):
-                for recorder in _recorders.values():
+                for _, recorder in _recorders.values():
                     recorder.end_without_wait()
-                _write_line()
+                _close()
         except Exception:
             pass
         return leave(*args, **kwargs)

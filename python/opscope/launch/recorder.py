@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records one framework of this process: starts and stops windows at the steps that the plan names.
+"""Records one framework of this process: starts and stops windows at the steps that the plan or a request names.
 
 The program's own profiler reports the end of a step if it has one that counts steps, otherwise its optimizers do. While
 another profiler records, this one does not, so that neither sees the other's marks and CUPTI has one user: the window
-ends when the other one begins, and a new one begins at the next step after its end.
+ends when the other one begins, and a new one of the plan begins at the next step after its end.
 """
 
 from __future__ import annotations
@@ -12,62 +12,43 @@ import _thread
 import math
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
-from typing import Any, Protocol
 
 from ..log import quiet
+from .demand import MAX_BYTES, Demand, max_bytes
 from .files import Files
 from .optimizer_steps import OptimizerSteps
 from .plan import Plan
+from .program import Program
 
-
-class Program(Protocol):
-    """What a recorder needs of a framework."""
-
-    name: str
-    is_for_one_thread: bool  # only the thread that runs the framework may start and stop windows
-
-    @property
-    def waits_for_device(self) -> bool:
-        """Whether stop() waits until a device has finished its work."""
-
-    def watch(self, recorder: Recorder) -> None:
-        """Calls the recorder's methods at the end of steps, and when another profiler begins."""
-
-    def forget(self) -> None:
-        """In a forked child: drops the parent's window."""
-
-    def other_is_running(self) -> bool:
-        """Whether a profiler of the program records now."""
-
-    def start(self, path: str) -> None:
-        """Starts a window that is recorded into this file."""
-
-    def mark(self, step: int | None) -> None:
-        """Ends the range of the last step, and begins that of this one (None: no step begins)."""
-
-    def stop(self) -> int:
-        """Ends the window. Returns how many events it has without the marks."""
-
-    def distributed_info(self) -> dict[str, Any] | None:
-        """What the framework knows of the job, at least ``rank``; None if it is not in one."""
+_PLANNED = "a window of `opscope run` is recorded"
+_ENDING = "the last window ends with this step"
+_OTHER = "the program records itself"
+_CUDA_BEGAN = "the program initialised CUDA meanwhile; a new request records the device, too"
 
 
 class Recorder:
-    """For one framework. All methods but ``end`` are called by the program's threads; none of them raises."""
+    """For one framework. The program's threads and the control thread call its methods; none of them raises."""
 
-    def __init__(self, program: Program, plan: Plan, files: Files) -> None:
-        self._program, self._plan, self._files = program, plan, files
+    def __init__(self, program: Program, plan: Plan, files: Files, demand_files: Files | None = None) -> None:
+        """``demand_files``: of windows on demand; None: there are none."""
+        self._program, self._plan = program, plan
+        self._files, self._demand_files = files, demand_files
         self.reset()
 
     def reset(self) -> None:
         """Begins anew, in a forked child: its steps and windows are its own."""
         self._lock = threading.RLock()  # a thread of the parent may have held the old one
         self._optimizers = OptimizerSteps()
+        self._is_plan_over = False
         self._is_over = False
         self._ends_at = math.inf  # by time.monotonic()
         self._step = 0
-        self._window: int | None = None  # of the plan, that runs
+        self._step_began = time.monotonic()
+        self._step_seconds: deque[float] = deque(maxlen=16)  # of the last steps
+        self._window: int | Demand | None = None  # that runs: a number of the plan's, or that of a request
+        self._demand: Demand | None = None  # that waits for its first step, or runs
         self._path = ""  # of its file
         self._is_marked = True  # False: the program marks its steps itself
         self._marked: int | None = None  # the step that has an open range
@@ -115,11 +96,75 @@ class Recorder:
 
     def end_without_wait(self) -> None:
         """Ends the window, or leaves it as it is in its file where its end would wait for a device."""
-        if self._window is None or not self._program.waits_for_device:
+        window = self._window
+        if window is None or not self._program.waits_for_device:
             self.end()
             return
         self._is_over, self._window, self.has_recorded = True, None, True
-        self._files.keep(self._path)
+        kept = self._files_of(window).keep(self._path)
+        self._end_demand("failed", "the program has left without an end: the file ends where it was", kept)
+
+    # ---- on demand --------------------------------------------------------------------------
+
+    @property
+    def last_step(self) -> int:
+        """The step that runs; 0: no step has ended."""
+        return self._step
+
+    @property
+    def step_seconds(self) -> float:
+        """Median length of the last steps; 0: no step has ended."""
+        lengths = sorted(self._step_seconds)
+        return lengths[len(lengths) // 2] if lengths else 0.0
+
+    def state(self) -> tuple[str, str]:
+        """One of "ready", "recording" and "unavailable", and why a request would be refused. Waits for no lock."""
+        if self._program.why_not or self._is_over:
+            return "unavailable", self._program.why_not or self.why_not or "its recording has ended"
+        if self._demand is not None:
+            return "recording", "another request is served"
+        if self._window is not None:
+            return "recording", _ENDING if isinstance(self._window, Demand) else _PLANNED
+        if self._program.other_is_running():
+            return "unavailable", _OTHER
+        return "ready", ""
+
+    def demand(self, demand: Demand) -> None:
+        """Lets a window wait for its first step, or ends it at once with the reason."""
+        if not self._lock.acquire(timeout=1):
+            demand.end("failed", "a window is started or ended now")
+            return
+        try:
+            state, why_not = self.state()
+            if state != "ready":
+                demand.end("failed", why_not)
+            elif self._step >= demand.first:
+                demand.end("late", f"step {self._step} had begun when the request came")
+            else:
+                demand.wait(self.step_seconds)
+                self._demand = demand
+        finally:
+            self._lock.release()
+
+    def end_late_demand(self) -> None:
+        """Ends a window that has passed a limit of time."""
+        why_not = "" if self._demand is None else self._demand.why_too_late()
+        if why_not:
+            self._guard(lambda: self._cut_demand(why_not))
+
+    def _cut_demand(self, why_not: str) -> None:
+        if self._window is not self._demand or self._window is None:
+            self._end_demand("failed", why_not)
+        elif self._program.is_for_one_thread:
+            # Its file is complete when the program's thread has stopped the window, at the next step.
+            self._end_demand("failed", f"{why_not}; {self._program.name} stops it at the next step")
+        else:
+            self._stop(why_not)
+
+    def _end_demand(self, status: str, why_not: str = "", file: str = "") -> None:
+        demand, self._demand = self._demand, None
+        if demand is not None:
+            demand.end(status, why_not, file)
 
     # ---- under the lock ---------------------------------------------------------------------
 
@@ -137,53 +182,96 @@ class Recorder:
                 self._is_busy = False
 
     def _fail(self, error: Exception) -> None:
-        self._is_over = True
-        self.why_not = f"{type(error).__name__}: {error}"
-        if self._window is not None:
-            self._window = None
-            self._files.keep(self._path)
+        window, self._window = self._window, None
+        why_not = f"{type(error).__name__}: {error}"
+        kept = "" if window is None else self._files_of(window).keep(self._path)
+        if self._demand is not None and self._demand.first <= self._step:
+            self._end_demand("failed", why_not, kept)  # the next request may go better
+            return
+        self._end_demand("failed", why_not)
+        self._is_over, self.why_not = True, why_not
+
+    def _files_of(self, window: int | Demand) -> Files:
+        return self._demand_files if isinstance(window, Demand) else self._files
+
+    def _wanted(self) -> int | Demand | None:
+        planned = None if self._is_plan_over else self._plan.window(self._step)
+        if planned is None and self._demand is not None and self._demand.has(self._step):
+            return self._demand
+        return planned
 
     def _follow_plan(self) -> None:
-        wanted = self._plan.window(self._step)
+        wanted = self._wanted()
         if self._window is not None and wanted != self._window:
             self._stop()
         if wanted is not None and self._window is None and not self._program.other_is_running():
             self._start(wanted)
+        if self._demand is not None and self._demand is not self._window and self._step >= self._demand.first:
+            is_planned = self._window is not None
+            self._end_demand("failed", _PLANNED if is_planned else _OTHER)
         if self._plan.last is not None and self._step > self._plan.last:
-            self._is_over = True
+            self._end_plan()
 
-    def _start(self, window: int) -> None:
-        self._path = self._files.new_name()
-        try:
-            self._program.start(self._path)
-        except BaseException:
-            self._files.settle(self._path)
-            self._files.remove(self._path)
-            raise
-        self._files.settle(self._path)
+    def _end_plan(self) -> None:
+        self._is_plan_over = True
+        self._is_over = self._is_over or self._demand_files is None
+
+    def _start(self, window: int | Demand) -> None:
+        if not isinstance(window, Demand):
+            self._start_program(self._files, MAX_BYTES)
+        else:
+            try:
+                self._start_program(self._demand_files, max_bytes(self._demand_files.folder))
+            except Exception as error:
+                self._end_demand("failed", f"{type(error).__name__}: {error}")
+                return
+            window.begin()
         self._window = window
         self._mark(self._step)
+
+    def _start_program(self, files: Files, limit: int) -> None:
+        self._path = files.new_name()
+        try:
+            self._program.start(self._path, limit)
+        except BaseException:
+            files.settle(self._path)
+            files.remove(self._path)
+            raise
+        files.settle(self._path)
 
     def _mark(self, step: int | None) -> None:
         if self._is_marked and step != self._marked:
             self._program.mark(step)
             self._marked = step
 
-    def _stop(self) -> None:
-        self._window = None
+    def _stop(self, why_not: str = "") -> None:
+        """Ends the window. ``why_not``: why it ends before it is complete."""
+        window, self._window = self._window, None
+        files = self._files_of(window)
         info = self._program.distributed_info()
         self._mark(None)
-        if self._program.stop() > 0:
+        counts = self._program.stop()
+        file = ""
+        if counts.recorded > 0:
             self.has_recorded = True
-            self._files.finish(self._path, info)
+            file = files.finish(self._path, info)
         else:
-            self._files.remove(self._path)
+            files.remove(self._path)
+            why_not = why_not or "no operator was recorded in these steps"
+        if counts.dropped > 0:
+            why_not = why_not or f"{counts.dropped} events did not fit into the file"
+        if window is self._demand:
+            self._end_demand("failed" if why_not else "complete", why_not, file)
 
     def _step_ends(self) -> None:
-        if time.monotonic() >= self._ends_at:
-            self._end()
-            return
+        now = time.monotonic()
+        if now >= self._ends_at:
+            self._end_seconds()
+        self._step_seconds.append(now - self._step_began)
+        self._step_began = now
         self._step += 1
+        if self._is_over:
+            return
         self._follow_plan()
         if self._window is not None:
             self._mark(self._step)
@@ -195,21 +283,33 @@ class Recorder:
 
     def _make_way(self, name: str) -> None:
         if self._window is not None:
-            self._stop()
-            self.why_not = f"the program records itself with {name}: not recorded meanwhile"
+            why_not = f"the program records itself with {name}"
+            self._stop(why_not)
+            self.why_not = f"{why_not}: not recorded meanwhile"
 
     def _restart(self) -> None:
         window = self._window
         if window is not None:
-            self._stop()
-            self._start(window)
+            self._stop(_CUDA_BEGAN)
+            if not isinstance(window, Demand):
+                self._start(window)
 
     def _end(self) -> None:
         self._is_over = True
         if self._window is not None:
+            self._stop(f"the program has ended in step {self._step}")
+        self._end_demand("failed", f"the program has ended in step {self._step}")
+
+    def _end_seconds(self) -> None:
+        self._ends_at = math.inf
+        if self._demand_files is None:
+            self._end()
+            return
+        self._end_plan()
+        if self._window is not None and not isinstance(self._window, Demand):
             self._stop()
 
     def _end_after(self, seconds: float, process: int) -> None:
         time.sleep(seconds)
         if self._files.process == process:
-            self.end()
+            self._guard(self._end_seconds)

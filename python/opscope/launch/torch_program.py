@@ -11,11 +11,13 @@ from typing import Any
 
 import torch
 
-from ..torch import enabled_flag, metadata, profile
+from ..torch import enabled_flag, metadata
 from ..torch.actions import ProfilerActivity
 from ..torch.kineto_profile import _KinetoProfile
+from ..torch.profile import profile
 from ..torch.record_function import record_function
 from . import hooks
+from .program import Counts
 from .recorder import Recorder
 
 _torchs_profile = torch.profiler.profile
@@ -24,17 +26,18 @@ _torchs_profile = torch.profiler.profile
 class _Window(_KinetoProfile):
     """Records all threads: the one that imports torch may not be the one that trains."""
 
-    def __init__(self, path: str, *, with_cuda: bool) -> None:
+    def __init__(self, path: str, max_bytes: int, *, with_cuda: bool) -> None:
         activities = [ProfilerActivity.CPU] + [ProfilerActivity.CUDA] * with_cuda
-        super().__init__(activities=activities, record_to=path)
+        super().__init__(activities=activities, record_to=path, max_bytes=max_bytes)
         self._experimental["profile_all_threads"] = True
 
 
 class TorchProgram:
-    """``Program`` of recorder.py."""
+    """``Program`` of program.py."""
 
     name = "torch"
     is_for_one_thread = False
+    why_not = ""
 
     def __init__(self) -> None:
         self._uses_cuda = False
@@ -73,11 +76,15 @@ class TorchProgram:
     def other_is_running(self) -> bool:
         return bool(torch.autograd.profiler._is_profiler_enabled)
 
+    def rank(self) -> int | None:
+        distributed = torch.distributed
+        return distributed.get_rank() if distributed.is_available() and distributed.is_initialized() else None
+
     # ---- windows ----------------------------------------------------------------------------
 
-    def start(self, path: str) -> None:
+    def start(self, path: str, max_bytes: int) -> None:
         self.forget()
-        self._window = _Window(path, with_cuda=self._uses_cuda)
+        self._window = _Window(path, max_bytes, with_cuda=self._uses_cuda)
         self._window.start()
 
     def mark(self, step: int | None) -> None:
@@ -89,11 +96,12 @@ class TorchProgram:
             self._marks += 1
             self._range = record_function(f"ProfilerStep#{step}").__enter__()
 
-    def stop(self) -> int:
+    def stop(self) -> Counts:
         self._tell_job()
         window, self._window = self._window, None
         window.stop()
-        return window.profiler.counts()["recorded"] - self._marks
+        counts = window.profiler.counts()
+        return Counts(counts["recorded"] - self._marks, counts["dropped"])
 
     def distributed_info(self) -> dict[str, Any] | None:
         self._tell_job()

@@ -15,6 +15,7 @@ from megengine.logger import get_logger
 
 from ..frontend import cuda_activity
 from ..frontend.lifecycle import Lifecycle
+from ..frontend.on_demand import wait_for_requests
 from ..log import tell
 from ..user_warning import warn_user
 from . import active_profilers
@@ -272,3 +273,5 @@ if __name__ == "__main__":
     from opscope.megengine.runner import main
 
     main()
+else:
+    wait_for_requests("megengine")

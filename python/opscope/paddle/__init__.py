@@ -9,6 +9,7 @@ from . import import_paddle  # isort: skip  # noqa: F401  first: says what to do
 
 import paddle.profiler as _original
 
+from ..frontend.on_demand import wait_for_requests
 from . import profiler, profiler_statistic, timer, utils  # noqa: F401
 from .errors import UnsupportedFeature
 from .profiler import (
@@ -48,3 +49,6 @@ __all__ = [
 
 def __getattr__(name: str):
     return getattr(_original, name)
+
+
+wait_for_requests("paddle")

@@ -9,6 +9,7 @@ import sys
 
 from . import import_torch  # isort: skip  # noqa: F401  first: says what to do without torch
 
+from ..frontend.on_demand import wait_for_requests
 from . import autograd_profiler, tensorboard
 from .actions import DeviceType, ProfilerAction, ProfilerActivity, kineto_available, supported_activities
 from .averages import FunctionEventAvg
@@ -78,3 +79,6 @@ def __getattr__(name: str):
     if name == "Profiler":  # the name in torch's documents; torch.profiler itself never had it
         return profile
     return getattr(_torch_profiler, name)  # private names and submodules that some programs use
+
+
+wait_for_requests("torch")

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a program pays for waiting for `opscope record`: per operator, beside the same program that does not wait, and
+the processor time of the thread that waits."""
+
+import json
+import os
+import tempfile
+import time
+
+import measure
+
+
+def one(waits, ops, seconds):
+    """Processor time: nanoseconds of this thread per operator, microseconds of the process per second of sleep."""
+    with tempfile.TemporaryDirectory() as folder:
+        if waits:
+            os.environ["OPSCOPE_CONTROL"] = os.path.join(folder, "control")
+        import torch
+
+        import opscope.torch  # noqa: F401  which begins to wait
+
+        if waits != bool(waits and os.listdir(os.environ["OPSCOPE_CONTROL"])):
+            raise SystemExit("bench: the process does not wait for requests")
+        one, other = torch.ones(1), torch.ones(1)
+        least = float("inf")
+        for _ in range(20):
+            begin = time.thread_time_ns()
+            for _ in range(ops):
+                torch.add(one, other)
+            least = min(least, (time.thread_time_ns() - begin) / ops)
+        begin = time.process_time_ns()
+        time.sleep(seconds)
+        idle = (time.process_time_ns() - begin) / 1e3 / seconds
+        return {"operator": least, "idle": idle}
+
+
+def main():
+    options = measure.parse_options(__doc__, ops=20_000, quick_ops=200, repetitions=10)
+    if options.one:
+        print(json.dumps(one(**json.loads(options.one))))
+        return
+    seconds = 1.5 if options.quick else 5
+    variants = {
+        side: {"waits": waits, "ops": options.ops, "seconds": seconds}
+        for side, waits in (("opscope", True), ("torch", False))
+    }
+    results = measure.interleaved(__file__, options.repetitions, variants)
+    measure.sampled_row(
+        "on_demand_operator",
+        "operator of a program that waits for requests, against one that does not",
+        "ns/op",
+        results,
+        lambda result: result["operator"],
+        goal=1.02,
+        note="processor time of the thread",
+    )
+    measure.sampled_row(
+        "on_demand_idle",
+        "the thread that waits for requests",
+        "us/s",
+        {"opscope": results["opscope"]},
+        lambda result: result["idle"],
+        absolute_goal=1000,
+        note="processor time of a process that sleeps",
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lets ``opscope ps`` and ``opscope record`` talk to this process: a thread that waits for them, and nothing else.
+
+The thread wakes for a client, at the end of a window, and once a second to look at ``request.json``, through which
+commands on other machines ask. It costs the program about 20 microseconds a second and nothing per operator. It is no
+``threading.Thread``, which the program would see among its own, and it takes no signal. Everything that it refuses it
+writes to ``control.log``.
+
+Thread rule: the program's threads call ``close`` and ``forget``, the control thread all else. Any ends windows.
+"""
+
+from __future__ import annotations
+
+import _thread
+import json
+import os
+import select
+import signal
+import threading
+import time
+from collections.abc import Mapping
+
+from .control_folder import REQUEST, ControlFolder
+from .control_message import BadMessage, Request, answer, read_request
+from .control_socket import MAX_CLIENTS, Client, ControlSocket, refuse
+from .demand import Demand
+from .files import Files, host_in_names
+from .own_descriptor import OwnDescriptor
+from .program import Program
+from .recorder import Recorder
+
+TICK_SECONDS = 1.0
+
+
+class Control:
+    """Of one process. OSError if the socket cannot be made; nothing stays then."""
+
+    def __init__(
+        self,
+        folder: ControlFolder,
+        files: Files,
+        recorders: Mapping[str, tuple[Program, Recorder]],
+        why_not: Mapping[str, str],
+    ) -> None:
+        """``recorders`` and ``why_not`` by framework; frameworks that the program imports later are added to them."""
+        self._folder, self._files, self._recorders, self._why_not = folder, files, recorders, why_not
+        self._name = f"{host_in_names(files.host)}-{files.process}"
+        self._socket = ControlSocket(folder, self._name + ".sock")
+        self._wake_end, self._wake = map(OwnDescriptor, os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK))
+        self._clients: dict[int, Client] = {}
+        self._waiting: dict[Demand, Client | None] = {}  # who gets the result; None: it goes to a file
+        self._ended: list[Demand] = []  # whose results are to be sent
+        self._lock = threading.RLock()  # of the three above: the program's end sends results, too
+        self._is_closed = False
+        self._looked_at = 0.0
+        _thread.start_new_thread(self._run, ())
+
+    # ---- the program's threads ------------------------------------------------------------------
+
+    def close(self) -> None:
+        """The process ends, or becomes another program: sends the last results and removes the socket."""
+        self._is_closed = True
+        self._send_results()
+        self._socket.close(with_file=True)
+        self._wake_up()
+
+    def forget(self) -> None:
+        """In a forked child: closes the parent's socket and connections, which stay the parent's."""
+        self._is_closed = True
+        for client in self._clients.values():
+            client.close()
+        self._socket.close(with_file=False)
+        self._wake.close()
+        self._wake_end.close()
+
+    # ---- the control thread ---------------------------------------------------------------------
+
+    def _run(self) -> None:
+        try:
+            signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+            while not self._is_closed and self._is_whole():
+                self._wait()
+        except Exception:  # the program goes on without
+            pass
+
+    def _is_whole(self) -> bool:
+        """Whether the program has closed none of the descriptors."""
+        return self._socket.is_open() and self._folder.is_open() and self._wake_end.is_ours()
+
+    def _wait(self) -> None:
+        poll = select.poll()
+        for descriptor in (self._socket.descriptor, self._wake_end.number, *self._clients):
+            poll.register(descriptor, select.POLLIN)
+        now = time.monotonic()
+        until = min([self._looked_at + TICK_SECONDS, *(client.deadline for client in self._clients.values())])
+        ready = poll.poll(max(0.0, until - now) * 1000 + 1)
+        if self._is_closed or not self._is_whole():
+            return
+        for descriptor, _ in ready:
+            if descriptor == self._socket.descriptor:
+                self._accept()
+            elif descriptor == self._wake_end.number:
+                os.read(descriptor, 4096)
+            elif descriptor in self._clients:
+                self._read(self._clients[descriptor])
+        self._send_results()
+        now = time.monotonic()
+        for client in list(self._clients.values()):
+            if now >= client.deadline:
+                self._log(client, "", "no message within a second")
+                self._drop(client)
+        if now >= self._looked_at + TICK_SECONDS:
+            self._looked_at = now
+            self._look_once_a_second()
+
+    def _accept(self) -> None:
+        try:
+            client = self._socket.accept()
+        except PermissionError as error:
+            self._log(None, "", str(error))
+            return
+        if client is None:
+            return
+        if len(self._clients) >= MAX_CLIENTS:
+            self._log(client, "", "too many clients")
+            refuse(client)
+            return
+        with self._lock:
+            self._clients[client.descriptor] = client
+
+    def _read(self, client: Client) -> None:
+        try:
+            message = client.read()
+            if message is None:
+                return
+            request = read_request(message)
+        except EOFError:
+            if client.deadline < float("inf"):
+                self._log(client, "", "no whole message")
+            self._drop(client)
+            return
+        except BadMessage as error:
+            self._log(client, "", str(error))
+            client.send(answer(error=str(error)))
+            self._drop(client)
+            return
+        if request.command == "status":
+            client.send(self._status())
+            self._log(client, "status", "")
+            self._drop(client)
+            return
+        client.deadline = float("inf")
+        self._record(request, client)
+
+    def _drop(self, client: Client) -> None:
+        with self._lock:
+            self._clients.pop(client.descriptor, None)
+            self._waiting = {demand: waiting for demand, waiting in self._waiting.items() if waiting is not client}
+        client.close()
+
+    def _look_once_a_second(self) -> None:
+        for _, recorder in list(self._recorders.values()):
+            recorder.end_late_demand()
+        try:
+            message = self._folder.new_request()
+            if message is None:
+                return
+            request = read_request(message, is_file=True)
+        except (BadMessage, OSError) as error:
+            self._log(None, REQUEST, str(error))
+            return
+        if request.host == self._files.host or not request.is_for(self._rank()):
+            return
+        if request.command == "record":
+            self._record(request, None)
+            return
+        self._log(None, "status", "")
+        self._send(None, self._status(request.number))
+
+    # ---- what a request asks --------------------------------------------------------------------
+
+    def _chosen(self) -> tuple[str, Program | None, Recorder | None]:
+        """The framework whose steps count: of several, the one that has ended most steps."""
+        found = [(name, program, recorder) for name, (program, recorder) in list(self._recorders.items())]
+        if found:
+            return max(found, key=lambda each: each[2].last_step)
+        return next(iter(self._why_not), ""), None, None
+
+    def _rank(self) -> int:
+        _, program, _ = self._chosen()
+        rank = None if program is None else program.rank()
+        return self._files.rank if rank is None else rank
+
+    def _status(self, number: str = "") -> bytes:
+        framework, _, recorder = self._chosen()
+        state, why_not = ("unavailable", self._why_not.get(framework, "")) if recorder is None else recorder.state()
+        return answer(
+            **({"request": number} if number else {}),
+            rank=self._rank(),
+            host=self._files.host,
+            pid=self._files.process,
+            framework=framework,
+            last_step=0 if recorder is None else recorder.last_step,
+            step_ns=0 if recorder is None else int(recorder.step_seconds * 1e9),
+            state=state,
+            why_not=why_not,
+        )
+
+    def _record(self, request: Request, client: Client | None) -> None:
+        demand = Demand(request.number, request.first_step, request.steps, self._on_end)
+        with self._lock:
+            self._waiting[demand] = client
+        framework, _, recorder = self._chosen()
+        if recorder is None:
+            demand.end("failed", self._why_not.get(framework, ""))
+        else:
+            recorder.demand(demand)
+        if not demand.status:
+            self._send(client, answer(request=request.number, status="waiting", file="", why_not=""))
+            text = f"steps {request.first_step} to {request.first_step + request.steps - 1}"
+            self._log(client, "record", "", request=request.number, what=text)
+
+    def _on_end(self, demand: Demand) -> None:
+        with self._lock:
+            self._ended.append(demand)
+        self._wake_up()
+
+    def _wake_up(self) -> None:
+        try:
+            if self._wake.is_ours():
+                os.write(self._wake.number, b"\0")
+        except OSError:  # it wakes already
+            pass
+
+    def _send_results(self) -> None:
+        with self._lock:
+            ended, self._ended = self._ended, []
+            for demand in ended:
+                line = answer(request=demand.request, status=demand.status, file=demand.file, why_not=demand.why_not)
+                if demand in self._waiting:
+                    client = self._waiting.pop(demand)
+                    self._log(client, "record", demand.why_not, request=demand.request, what=demand.status)
+                    self._send(client, line)
+                    if client is not None:
+                        self._drop(client)
+                else:
+                    self._log(None, "record", demand.why_not, request=demand.request, what=demand.status)
+
+    def _send(self, client: Client | None, line: bytes) -> None:
+        if client is not None:
+            if not client.send(line):
+                self._drop(client)
+            return
+        try:
+            self._folder.write(self._name + ".json", line)
+        except OSError as error:
+            self._log(None, "", str(error))
+
+    def _log(self, client: Client | None, command: str, why_not: str, **more: str) -> None:
+        line = {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "host": self._files.host,
+            "pid": self._files.process,
+            "from_pid": None if client is None else client.peer_process,
+            "command": command,
+            **more,
+            "why_not": why_not,
+        }
+        try:
+            self._folder.append_to_log(json.dumps(line, separators=(",", ":")).encode() + b"\n")
+        except OSError:  # the disk is full, or a link stands in its place
+            pass

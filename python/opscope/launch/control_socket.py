@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The socket of a process in the folder of ``OPSCOPE_CONTROL``, and the clients that have connected to it.
+
+Only this user can connect (mode 0600 in a folder 0700), and the kernel says who has connected (SO_PEERCRED). A client
+has one second for one message of at most 4096 bytes. Nothing blocks: a client that does not read is closed.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import stat
+import struct
+import time
+
+from .control_folder import MAX_BYTES, ControlFolder
+from .control_message import answer
+from .own_descriptor import OwnDescriptor
+
+MAX_CLIENTS = 8
+MESSAGE_SECONDS = 1.0
+
+
+class Client:
+    """A connection. It sends one request, and gets lines until the request is done."""
+
+    def __init__(self, connection: socket.socket, peer: tuple[int, int]) -> None:
+        self._connection = connection
+        self.descriptor = connection.fileno()
+        self._own = OwnDescriptor(self.descriptor)
+        self.peer_process, self.peer_user = peer
+        self.deadline = time.monotonic() + MESSAGE_SECONDS  # of its message
+        self._received = b""
+
+    def read(self) -> bytes | None:
+        """The message without the end of its line, when it is complete; None: not yet. EOFError: the client has
+        gone, or sends more than a message.
+        """
+        if not self._own.is_ours():
+            raise EOFError
+        try:
+            received = self._connection.recv(MAX_BYTES + 1)
+        except BlockingIOError:
+            return None
+        except OSError as error:
+            raise EOFError from error
+        if not received:
+            raise EOFError
+        self._received += received
+        line, end, more = self._received.partition(b"\n")
+        if len(line) >= MAX_BYTES or more:
+            raise EOFError
+        return line if end else None
+
+    def send(self, line: bytes) -> bool:
+        """False: the client does not read."""
+        try:
+            return self._own.is_ours() and self._connection.send(line, socket.MSG_NOSIGNAL) == len(line)
+        except OSError:
+            return False
+
+    def close(self) -> None:
+        self._own.close()
+        self._connection.detach()
+
+
+class ControlSocket:
+    """OSError if it cannot be made."""
+
+    def __init__(self, folder: ControlFolder, name: str) -> None:
+        self._folder, self._name = folder, name
+        made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK)
+        self._socket = made
+        if made.fileno() <= 2:
+            self._socket = made.dup()
+            made.close()
+            self._socket.setblocking(False)
+        try:
+            os.fchmod(self._socket.fileno(), 0o600)  # which bind gives to the file
+            self._bind()
+            self._file = folder.identity_of(name)
+            self._socket.listen(MAX_CLIENTS)
+        except BaseException:
+            self._socket.close()
+            raise
+        self.descriptor = self._socket.fileno()
+        self._own = OwnDescriptor(self.descriptor)
+
+    def _bind(self) -> None:
+        path = f"{self._folder.link}/{self._name}"  # short: an address has at most 108 bytes
+        try:
+            self._socket.bind(path)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE or not self._is_left_over(path):
+                raise
+            self._folder.remove(self._name)
+            self._socket.bind(path)
+
+    def _is_left_over(self, path: str) -> bool:
+        """Whether the name is that of a socket on which no process listens: of a process that had our number."""
+        facts = os.stat(self._name, dir_fd=self._folder.descriptor, follow_symlinks=False)
+        if not stat.S_ISSOCK(facts.st_mode) or facts.st_uid != os.geteuid():
+            return False
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK) as tried:
+            return tried.connect_ex(path) == errno.ECONNREFUSED
+
+    def is_open(self) -> bool:
+        """Whether the descriptor is still that of this socket: the program may have closed it."""
+        return self._own.is_ours()
+
+    def accept(self) -> Client | None:
+        """The next client; None: there is none. Another user's is not accepted: PermissionError."""
+        try:
+            connection, _ = self._socket.accept()
+        except OSError:
+            return None
+        connection.setblocking(False)
+        process, user, _ = struct.unpack("iII", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        if user != os.geteuid():
+            connection.close()
+            raise PermissionError(f"the user {user} has connected")
+        return Client(connection, (process, user))
+
+    def close(self, *, with_file: bool) -> None:
+        """``with_file``: this process ends; otherwise it is a forked child, and the file is the parent's."""
+        self._own.close()
+        self._socket.detach()
+        if with_file and self._file is not None and self._folder.identity_of(self._name) == self._file:
+            self._folder.remove(self._name)
+
+
+def refuse(client: Client) -> None:
+    """One client too many."""
+    client.send(answer(error=f"{MAX_CLIENTS} clients are connected"))
+    client.close()

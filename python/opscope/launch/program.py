@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a recorder needs of a framework; ``torch_program.py`` and so on have it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from .recorder import Recorder
+
+
+class Counts(NamedTuple):
+    """Events of a window."""
+
+    recorded: int  # without the marks of steps
+    dropped: int  # that did not fit into the file
+
+
+class Program(Protocol):
+    """One framework in this process."""
+
+    name: str
+    is_for_one_thread: bool  # only the thread that runs the framework may start and stop windows
+
+    @property
+    def waits_for_device(self) -> bool:
+        """Whether stop() waits until a device has finished its work."""
+
+    @property
+    def why_not(self) -> str:
+        """Why this process cannot be recorded; "": it can."""
+
+    def rank(self) -> int | None:
+        """The rank that the framework itself has, now; any thread may ask. None: it knows of no job."""
+
+    def watch(self, recorder: Recorder) -> None:
+        """Calls the recorder's methods at the end of steps, and when another profiler begins."""
+
+    def forget(self) -> None:
+        """In a forked child: drops the parent's window."""
+
+    def other_is_running(self) -> bool:
+        """Whether a profiler of the program records now."""
+
+    def start(self, path: str, max_bytes: int) -> None:
+        """Starts a window that is recorded into this file, of about so many bytes at most."""
+
+    def mark(self, step: int | None) -> None:
+        """Ends the range of the last step, and begins that of this one (None: no step begins)."""
+
+    def stop(self) -> Counts:
+        """Ends the window."""
+
+    def distributed_info(self) -> dict[str, Any] | None:
+        """What the framework knows of the job, at least ``rank``; None if it is not in one."""

@@ -1,0 +1,40 @@
+// A connection to a process: sends one message and receives lines, without waiting. The caller polls the descriptor.
+// What the other side sends is bounded: a line of more than 4096 bytes ends the connection.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace opscope {
+
+class ProcessConnection {
+ public:
+  // Takes over the descriptor, which does not block.
+  ProcessConnection(int descriptor, std::string message);
+  ProcessConnection(const ProcessConnection&) = delete;
+  ProcessConnection& operator=(const ProcessConnection&) = delete;
+  ~ProcessConnection();
+
+  int descriptor() const { return descriptor_; }
+  // POLLIN, and POLLOUT as long as a part of the message is left.
+  short events() const;
+  // Sends and receives what is possible now.
+  void Continue();
+  // The next whole line, without its end.
+  std::optional<std::string> NextLine();
+  // No further byte can come. NextLine may still have lines.
+  bool is_ended() const { return is_ended_; }
+
+ private:
+  void Send();
+  void Receive();
+
+  int descriptor_;
+  std::string to_send_, received_;
+  bool is_ended_ = false;
+};
+
+}  // namespace opscope
