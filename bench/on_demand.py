@@ -46,7 +46,7 @@ def main():
     }
     results = measure.interleaved(__file__, options.repetitions, variants)
     measure.sampled_row(
-        "on_demand_operator",
+        "run_on_demand_operator",
         "operator of a program that waits for requests, against one that does not",
         "ns/op",
         results,
@@ -55,7 +55,7 @@ def main():
         note="processor time of the thread",
     )
     measure.sampled_row(
-        "on_demand_idle",
+        "run_on_demand_idle",
         "the thread that waits for requests",
         "us/s",
         {"opscope": results["opscope"]},

@@ -102,8 +102,7 @@ Verb PsVerb() {
   Verb verb{.names = {"ps"}, .description = "the processes that can be recorded on demand"};
   verb.Add({.names = {"DIR"},
             .target = &options->folder,
-            .description = "the folder of `opscope run --on-demand` or of OPSCOPE_CONTROL (default: what that "
-                           "variable says, else opscope-run)"});
+            .description = "the folder in which they wait (default: what OPSCOPE_CONTROL says, else opscope-run)"});
   AddProcessOptions(&verb, &options->common, &options->result);
   verb.run = [options] { return RunPs(*options); };
   return verb;

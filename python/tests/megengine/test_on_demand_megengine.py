@@ -8,7 +8,7 @@ import opscope
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from control_client import wait_for
+from control_client import sockets, wait_for
 from run_command import names
 from running_program import PYTHON, ps, record, under_run, with_variable
 
@@ -65,7 +65,8 @@ if os.fork() == 0:
 def test_a_forked_child_says_why_it_cannot_be_recorded(tmp_path):
     (tmp_path / "train.py").write_text(TRAIN.format(fork=FORKED))
     with under_run([PYTHON, tmp_path / "train.py", "STOP"], tmp_path / "out") as running:
-        listed = wait_for(lambda: (rows := ps(running.folder)) and len(rows) == 2 and rows)
+        wait_for(lambda: len(sockets(running.folder)) == 2)
+        listed = ps(running.folder)
         states = sorted((row["state"], row["why_not"]) for row in listed)
         running.end()
     assert states == [
