@@ -1,6 +1,7 @@
 // The button and the key `?` that open a dialog with the keys of the page.
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef } from "preact/hooks";
+import { usePage } from "./page_context.ts";
 import { takesText } from "./text_fields.ts";
 
 const kTimelineKeys: [string[], string][] = [
@@ -28,7 +29,16 @@ const kPointer: [string[], string][] = [
   [["Shift drag"], "select a range"],
 ];
 
+const kRankKeys: [string[], string][] = [
+  [["←", "→", "↑", "↓"], "from cell to cell"],
+  [["Home", "End"], "first, last step"],
+  [["Page Up", "Page Down"], "a tenth of the ranks up, down"],
+  [["m"], "the longest duration in comparison"],
+  [["Enter"], "open the cell in the timeline"],
+];
+
 export function Help() {
+  const { store } = usePage();
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
@@ -57,6 +67,7 @@ export function Help() {
         <KeyList title="Anywhere" keys={kPageKeys} />
         <KeyList title="In the timeline" keys={kTimelineKeys} />
         <KeyList title="With the pointer, in the timeline" keys={kPointer} />
+        {store.tabs.includes("ranks") && <KeyList title="In the picture of steps by ranks" keys={kRankKeys} />}
         <button type="button" onClick={() => dialog.current?.close()}>
           Close
         </button>
