@@ -29,6 +29,7 @@ print(json.dumps([[list(row.values()) for row in job.sql(question)] for question
 THEIRS = """
 import json, sys, duckdb
 connection = duckdb.connect()
+connection.execute("SET enable_progress_bar = false")
 print(json.dumps([connection.execute(question).fetchall() for question in json.loads(sys.argv[1])]))
 """
 

@@ -19,6 +19,7 @@ SLOWEST = "SELECT rank, avg(duration_ns) AS ns FROM {steps} GROUP BY rank ORDER 
 ALONE = """
 import sys, duckdb
 connection = duckdb.connect()
+connection.execute("SET enable_progress_bar = false")
 for row in connection.execute(sys.argv[1]).fetchall():
     print(row)
 """
