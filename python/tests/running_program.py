@@ -86,6 +86,10 @@ def with_variable(command, folder, variables=None, **options):
     return started(command, folder, {"OPSCOPE_CONTROL": str(folder), **(variables or {})}, **options)
 
 
+def rank_of(rank):
+    return {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2"}
+
+
 def opscope(*arguments, cwd=None, prefix=(), **variables):
     words = [*prefix, PYTHON, "-m", "opscope", *map(str, arguments)]
     return subprocess.run(words, env=environment(**variables), cwd=cwd, capture_output=True, text=True, timeout=LIMIT_S)

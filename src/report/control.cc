@@ -114,7 +114,8 @@ VerbResult RecordedVerbResult(const RecordReport& report) {
   for (const RecordedProcess& row : report.rows) {
     if (row.status == WindowStatus::kComplete) continue;
     quality.verdict = Verdict::kDoubtful;
-    quality.reasons.push_back("rank " + std::to_string(row.rank) + " has no complete file");
+    const std::string who = row.rank < 0 ? "process " + std::to_string(row.pid) : "rank " + std::to_string(row.rank);
+    quality.reasons.push_back(who + " has no complete file");
   }
   result.quality = quality;
   result.problems_json = "[]";
