@@ -67,10 +67,10 @@ def test_an_unchanged_script_gives_what_paddles_profiler_counts(script, tmp_path
     assert profiled.recorded() == []
     events = json.loads(theirs.with_suffix(".json").read_text())["traceEvents"]
     found = names(ran.trace())
-    for operator in ("matmul", "add", "sum", "Optimization Step"):
+    for operator in ("matmul dygraph", "add dygraph", "sum dygraph", "Optimization Step"):
         expected = sum(1 for event in events if event.get("name", "").split("[")[0].strip() == operator)
         ours = sum(count for name, count in found.items() if name.split("[")[0].strip() == operator)
-        assert ours == expected, operator
+        assert ours == expected > 0, operator
     assert steps(ran.trace(), "ProfileStep#") == [0, 1, 2, 3, 4, 5]
     (line,) = ran.lines()
     assert (line["framework"], line["rank"], line["why_not"]) == ("paddle", 1, "")
