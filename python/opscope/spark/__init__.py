@@ -74,10 +74,12 @@ def views(spark: SparkSession, path: str | bytes | os.PathLike) -> list[str]:
     """Makes a temporary view of each table of a JOB (docs/reference/job.md has them); returns their names."""
     names = []
     for table, files, columns in _core.job_files(path):
+        # Spark need not open files to learn their columns, and can make a table without files.
+        schema = ", ".join(f"{name} {_TYPES[kind]}" for name, kind in columns)
         if files:
-            frame = spark.read.parquet(*map(os.path.abspath, files)).select(*[name for name, _ in columns])
+            frame = spark.read.schema(schema).parquet(*map(os.path.abspath, files))
         else:
-            frame = spark.createDataFrame([], ", ".join(f"{name} {_TYPES[kind]}" for name, kind in columns))
+            frame = spark.createDataFrame([], schema)
         frame.createOrReplaceTempView(table)
         names.append(table)
     return names
