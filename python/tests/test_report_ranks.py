@@ -180,6 +180,7 @@ def test_every_cell_has_the_time_without_waiting_which_shows_the_slow_rank(seen,
     for row in json.loads(run("collectives", job, "--members", "--json").stdout)["rows"]:
         for member in row["members"]:
             own[member["rank"], row["step"]] -= member["wait_ns"]
+    assert seen["measure"] == "own_ns"
     ratios = check_cells(seen["ownCells"], own, "own_ns")
     of_slow = [ratio for (rank, _), ratio in ratios.items() if rank == SLOW]
     others = [ratio for (rank, step), ratio in ratios.items() if rank != SLOW and (rank, step) != (1, 3)]

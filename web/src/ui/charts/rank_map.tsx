@@ -29,7 +29,7 @@ const kLegend = ["−33 % or less", "−9 %", "−2 %", "within 2 % of the media
 
 // `steps`: of the job, of which a page with little room may have no picture.
 export function RankMapFigure({ maps, steps, places }: { maps: RankMapData[]; steps: number; places: RankPlaces }) {
-  const [measure, setMeasure] = useState<RankMapData["measure"]>("duration_ns");
+  const [measure, setMeasure] = useState<RankMapData["measure"]>("own_ns"); // a job that waits for its slowest rank has equal step times
   const chosen = maps.find((each) => each.measure === measure) ?? maps[0]!;
   const { data, failure } = useLoaded(() => loadRankMap(chosen).then((map) => ({ map, measure: chosen.measure })), [chosen]);
   if (failure !== "") return <Failure message={failure} />;
@@ -46,7 +46,7 @@ export function RankMapFigure({ maps, steps, places }: { maps: RankMapData[]; st
         <p class="hint">
           {measure === "duration_ns"
             ? "Ranks that wait for a slow one take as long as it does; the time without waiting shows which one it is."
-            : "The step time less what the rank waited in the collectives of the step."}
+            : "The step time less what the rank waited for others in the collectives of the step."}
         </p>
       </div>
       {data !== null && (data.map.durations.length === 0 ? <p class="hint">{steps === 0 ? "The job has no steps." : "The picture does not fit into this page; write it with a larger --max-size."}</p> : <Picture key={data.measure} map={data.map} measure={data.measure} places={places} />)}
