@@ -72,7 +72,7 @@ def started(command, folder, variables, **options):
             process.communicate(timeout=10)
         except (subprocess.TimeoutExpired, ValueError):
             process.kill()
-            process.communicate()
+            process.wait()  # not for the ends of its pipes, which a forked child may keep
 
 
 def under_run(command, folder, *options, variables=None):

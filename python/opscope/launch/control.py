@@ -68,7 +68,7 @@ class Control:
         """In a forked child: closes the parent's socket and connections, which stay the parent's."""
         self._is_closed = True
         for client in self._clients.values():
-            client.close()
+            client.close(for_both_sides=False)
         self._socket.close(with_file=False)
         self._wake.close()
         self._wake_end.close()
@@ -80,8 +80,8 @@ class Control:
             signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
             while not self._is_closed and self._is_whole():
                 self._wait()
-        except Exception:  # the program goes on without
-            pass
+        except Exception:  # the program goes on, without a socket on which clients would wait
+            self._socket.close(with_file=True)
 
     def _is_whole(self) -> bool:
         """Whether the program has closed none of the descriptors."""

@@ -60,7 +60,15 @@ class Client:
         except OSError:
             return False
 
-    def close(self) -> None:
+    def close(self, *, for_both_sides: bool = True) -> None:
+        """The client sees the end, even where a child that was forked meanwhile has the connection, too. Not
+        ``for_both_sides``: this process is such a child.
+        """
+        if for_both_sides and self._own.is_ours():
+            try:
+                self._connection.shutdown(socket.SHUT_RDWR)
+            except OSError:  # the client has gone
+                pass
         self._own.close()
         self._connection.detach()
 
@@ -78,24 +86,24 @@ class ControlSocket:
             self._socket.setblocking(False)
         try:
             os.fchmod(self._socket.fileno(), 0o600)  # which bind gives to the file
-            self._bind()
-            self._file = folder.identity_of(name)
-            self._socket.listen(MAX_CLIENTS)
+            self._file = self._listen()
         except BaseException:
             self._socket.close()
             raise
         self.descriptor = self._socket.fileno()
         self._own = OwnDescriptor(self.descriptor)
 
-    def _bind(self) -> None:
-        path = f"{self._folder.link}/{self._name}"  # short: an address has at most 108 bytes
-        try:
-            self._socket.bind(path)
-        except OSError as error:
-            if error.errno != errno.EADDRINUSE or not self._is_left_over(path):
-                raise
-            self._folder.remove(self._name)
-            self._socket.bind(path)
+    def _listen(self) -> tuple[int, int] | None:
+        """The file appears when clients can connect to it. Returns its identity."""
+        path, part = f"{self._folder.link}/{self._name}", self._name + ".new"  # short: an address has 108 bytes
+        if self._folder.identity_of(self._name) is not None and not self._is_left_over(path):
+            raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE), self._name)
+        self._folder.remove(part)
+        self._socket.bind(path + ".new")
+        self._socket.listen(MAX_CLIENTS)
+        made = self._folder.identity_of(part)
+        os.rename(part, self._name, src_dir_fd=self._folder.descriptor, dst_dir_fd=self._folder.descriptor)
+        return made
 
     def _is_left_over(self, path: str) -> bool:
         """Whether the name is that of a socket on which no process listens: of a process that had our number."""
