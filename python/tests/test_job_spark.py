@@ -18,8 +18,12 @@ JOBS = int(os.environ.get("OPSCOPE_RANDOM_SPARK_JOBS", "20"))
 
 def test_spark_gives_the_rows_of_the_brute_force(tmp_path):
     jobs = [random_job(seed) for seed in range(JOBS)] + [Planted(slow({6})).tables()]
-    # A query of few rows takes as long as its plan and its tasks.
-    settings = {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "1"}
+    # A query of few rows takes as long as its plan, its compilation and its tasks. test_spark.py has Spark's defaults.
+    settings = {
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.shuffle.partitions": "1",
+    }
     with spark_session("local[2]", **settings) as session:
         engine = Spark(session, jobs, tmp_path)
         for seed, tables in enumerate(jobs):
