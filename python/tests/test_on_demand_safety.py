@@ -56,8 +56,8 @@ os.setuid(65534)
 client = socket.socket(socket.AF_UNIX)
 client.settimeout(20)
 client.connect(f"/proc/self/fd/{folder}/{sys.argv[2]}")
-client.sendall(b'{"version":1,"command":"status"}\\n')
 try:
+    client.sendall(b'{"version":1,"command":"status"}\\n')
     print(client.recv(4096))
 except ConnectionError:
     print(b"")
@@ -387,4 +387,4 @@ def test_no_network_socket_no_abstract_name_no_signal_and_no_ptrace(script, tmp_
         assert 'sun_path=@"' not in calls
         assert not re.search(r"\b(kill|tgkill|tkill|ptrace|pidfd_send_signal)\(", calls), calls
     bound = re.findall(r'bind\(\d+, \{sa_family=AF_UNIX, sun_path="([^"]*)"', (tmp_path / "job").read_text())
-    assert len(bound) == 1 and re.fullmatch(r"/proc/self/fd/\d+/\w[\w.]*-\d+\.sock", bound[0])
+    assert len(bound) == 1 and re.fullmatch(r"/proc/self/fd/\d+/\w[\w.]*-\d+\.sock\.new", bound[0])
