@@ -294,7 +294,7 @@ def test_requests_in_files_are_checked_before_they_are_served(running, tmp_path)
     put(json.dumps({**good, "ranks": [[5, 9]]}))
     time.sleep(2.5)
     assert answers() == []
-    put(json.dumps(good))
+    put(json.dumps({**good, "first_step": status(socket)["last_step"] + 1000}))  # some 5 s ahead
     (answered,) = wait_for(answers)
     wait_for(lambda: json.loads(answered.read_text())["status"] == "waiting")
     assert status(socket)["state"] == "recording"
