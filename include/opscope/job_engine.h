@@ -48,6 +48,8 @@ struct JobTableFiles {
   std::vector<std::pair<std::string, std::string>> columns;
 };
 [[nodiscard]] Result<std::vector<JobTableFiles>> ListJobFiles(const std::string& job);
+// Of how many parts the JOB with these files consists.
+[[nodiscard]] size_t CountJobParts(const std::vector<JobTableFiles>& tables);
 
 // DuckDB in this process, with the tables of a JOB. kUnsupported: there is no DuckDB, or JOB has a
 // newer version. kInvalidArgument: the folder is no JOB.

@@ -31,7 +31,7 @@ std::string Answer(const std::string& verb, nb::object job, std::optional<int32_
   const bool is_duckdb = of_python.is_none();
   return Unwrap(WithoutGil([&]() -> Result<std::string> {
     const Result<std::unique_ptr<JobEngine>> engine =
-        is_duckdb ? OpenDuckdbEngine(path, python_module) : WrapEngine(of_python);
+        is_duckdb ? OpenDuckdbEngine(path, python_module) : WrapEngine(of_python, path);
     if (!engine.ok()) return engine.error();
     const Result<JobAnswer> answer =
         AnswerJob(verb, engine.value().get(), {.attempt = attempt, .with_members = members});

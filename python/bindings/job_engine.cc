@@ -35,11 +35,13 @@ Result<T> CallPython(Call&& call) {
 
 class PythonEngine : public JobEngine {
  public:
-  explicit PythonEngine(nb::object engine) : engine_(std::move(engine)) {}
+  PythonEngine(nb::object engine, size_t parts) : engine_(std::move(engine)), parts_(parts) {}
   ~PythonEngine() override {
     nb::gil_scoped_acquire held;
     engine_.reset();
   }
+
+  size_t parts() const override { return parts_; }
 
   Status Define(const std::string& name, const std::string& select, bool is_kept) override {
     const Result<bool> done = CallPython<bool>([&]() -> Result<bool> {
@@ -58,20 +60,25 @@ class PythonEngine : public JobEngine {
 
  private:
   nb::object engine_;
+  const size_t parts_;
 };
 
 }  // namespace
 
-std::unique_ptr<JobEngine> WrapEngine(nb::handle engine) {
+Result<std::unique_ptr<JobEngine>> WrapEngine(nb::handle engine, const std::string& job) {
+  const Result<std::vector<JobTableFiles>> tables = ListJobFiles(job);
+  if (!tables.ok()) return tables.error();
   nb::gil_scoped_acquire held;
-  return std::make_unique<PythonEngine>(nb::borrow(engine));
+  return std::unique_ptr<JobEngine>(std::make_unique<PythonEngine>(nb::borrow(engine), CountJobParts(tables.value())));
 }
 
 Result<std::unique_ptr<JobEngine>> OpenPythonEngine(nb::handle open, const std::string& job,
                                                     const std::string& master) {
-  using Opened = std::unique_ptr<JobEngine>;
-  return CallPython<Opened>(
-      [&]() -> Result<Opened> { return Opened(std::make_unique<PythonEngine>(open(ToText(job), ToText(master)))); });
+  nb::gil_scoped_acquire held;
+  const Result<nb::object> engine =
+      CallPython<nb::object>([&]() -> Result<nb::object> { return open(ToText(job), ToText(master)); });
+  if (!engine.ok()) return engine.error();
+  return WrapEngine(engine.value(), job);
 }
 
 }  // namespace opscope::python

@@ -9,11 +9,12 @@
 #include <string>
 
 #include "opscope/job_engine.h"
+#include "opscope/result.h"
 
 namespace opscope::python {
 
 // Called without the GIL, as the engine is.
-[[nodiscard]] std::unique_ptr<JobEngine> WrapEngine(nanobind::handle engine);
+[[nodiscard]] Result<std::unique_ptr<JobEngine>> WrapEngine(nanobind::handle engine, const std::string& job);
 
 // The engine that `open(job, master)` returns.
 [[nodiscard]] Result<std::unique_ptr<JobEngine>> OpenPythonEngine(nanobind::handle open, const std::string& job,

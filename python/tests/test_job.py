@@ -289,6 +289,19 @@ def test_a_damaged_file_of_a_job_is_named(job, damage):
         assert damage == "gone" or f"at byte {victim.stat().st_size}: " in error
 
 
+def test_a_file_of_a_job_whose_data_are_damaged_is_named(job):
+    victim = next(job.glob("collectives/*.parquet"))
+    content = bytearray(victim.read_bytes())
+    for at in range(8, len(content) // 3):
+        content[at] ^= 0x5A
+    victim.write_bytes(content)
+    for verb in ("ranks", "stragglers"):
+        error = run(verb, job, code=1).stderr
+        assert (
+            error == f"opscope: {victim}: in the bytes 4 to {len(content)}: the data of the Parquet file are damaged\n"
+        )
+
+
 def test_without_duckdb_the_extra_is_named(tmp_path, files):
     environment = {**os.environ, "OPSCOPE_DUCKDB_LIB": str(tmp_path / "none.so")}
     error = run("collect", *files, "-o", tmp_path / "job", code=1, env=environment).stderr

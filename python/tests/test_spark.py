@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,8 +12,8 @@ import time
 from pathlib import Path
 
 import pytest
+from job_command import RANKS, STEPS, rank_trace
 from spark_session import spark_session
-from test_job import RANKS, STEPS, rank_trace
 
 import opscope
 
@@ -92,6 +93,18 @@ def test_what_spark_refuses_is_one_line(spark, job):
     assert "\n" not in str(refused.value)
     with pytest.raises(opscope.Error, match="JOB"):
         opscope.spark.views(spark, job.parent)
+
+
+def test_a_damaged_file_is_named(spark, job, tmp_path):
+    shutil.copytree(job, tmp_path / "job")
+    victim = next((tmp_path / "job").glob("collectives/*.parquet"))
+    content = bytearray(victim.read_bytes())
+    for at in range(8, len(content) // 3):
+        content[at] ^= 0x5A
+    victim.write_bytes(content)
+    with pytest.raises(opscope.Error, match=rf"^.*Spark: .*{victim.name}") as refused:
+        opscope.job(tmp_path / "job", engine=spark).stragglers()
+    assert "\n" not in str(refused.value)
 
 
 def executors(spark):

@@ -26,20 +26,21 @@ namespace {
 
 class DuckdbEngine : public JobEngine {
  public:
-  DuckdbEngine(std::unique_ptr<duckdb::Session> session, size_t parts) : session_(std::move(session)), parts_(parts) {}
+  DuckdbEngine(std::unique_ptr<duckdb::Session> session, std::vector<JobTableFiles> tables)
+      : session_(std::move(session)), tables_(std::move(tables)) {}
 
-  size_t parts() const override { return parts_; }
+  size_t parts() const override { return CountJobParts(tables_); }
 
   Status Define(const std::string& name, const std::string& select, bool is_kept) override {
     const Result<uint64_t> made =
         session_->Execute((is_kept ? "CREATE OR REPLACE TEMPORARY TABLE " : "CREATE OR REPLACE TEMPORARY VIEW ") +
                           name + " AS " + select);
-    return made.ok() ? Status() : Status(made.error());
+    return made.ok() ? Status() : Status(Explained(made.error()));
   }
 
   Result<JobRows> Query(const std::string& select) override {
     const Result<SqlResult> result = duckdb::QueryAll(session_, select);
-    if (!result.ok()) return result.error();
+    if (!result.ok()) return Explained(result.error());
     JobRows rows;
     for (const SqlColumn& column : result.value().columns())
       rows.columns.push_back(column.name);
@@ -48,8 +49,24 @@ class DuckdbEngine : public JobEngine {
   }
 
  private:
+  // Where statements of opscope fail, a file may be damaged inside. DuckDB does not say which one, so each is read
+  // once.
+  Error Explained(const Error& error) {
+    for (const JobTableFiles& table : tables_) {
+      for (const std::string& file : table.files) {
+        const std::string read = "SELECT max(hash(each)) FROM read_parquet(" + SqlList({file}) + ") AS each";
+        if (duckdb::QueryAll(session_, read).ok()) continue;
+        std::error_code ignored;
+        const uint64_t bytes = std::filesystem::file_size(file, ignored);
+        return {ErrorCode::kMalformed,
+                file + ": in the bytes 4 to " + std::to_string(bytes) + ": the data of the Parquet file are damaged"};
+      }
+    }
+    return error;
+  }
+
   std::shared_ptr<duckdb::Session> session_;
-  const size_t parts_;
+  const std::vector<JobTableFiles> tables_;
 };
 
 // A file that a manifest lists must be there and whole: DuckDB's own words for it name neither.
@@ -103,6 +120,12 @@ Result<std::vector<JobTableFiles>> ListJobFiles(const std::string& job) {
   });
 }
 
+size_t CountJobParts(const std::vector<JobTableFiles>& tables) {
+  for (const JobTableFiles& table : tables)
+    if (table.table == "ranks") return table.files.size();  // each part has a file of this table
+  return 0;
+}
+
 Result<SqlResult> RunJobSql(const std::string& job, const std::string& sql, const SqlOptions& options) {
   return CatchBadAlloc(job, [&]() -> Result<SqlResult> {
     const Result<std::vector<JobTableFiles>> tables = ListJobFiles(job);
@@ -135,10 +158,7 @@ Result<std::unique_ptr<JobEngine>> OpenDuckdbEngine(const std::string& job, cons
         *api.value(), nullptr, {.threads = std::thread::hardware_concurrency(), .may_write_files = true});
     if (!session.ok()) return session.error();
     OPSCOPE_TRY(DefineJobViews(tables.value(), session.value().get()));
-    size_t parts = 0;  // each has a file of this table
-    for (const JobTableFiles& table : tables.value())
-      if (table.table == "ranks") parts = table.files.size();
-    return std::unique_ptr<JobEngine>(std::make_unique<DuckdbEngine>(std::move(session).value(), parts));
+    return std::unique_ptr<JobEngine>(std::make_unique<DuckdbEngine>(std::move(session).value(), tables.value()));
   });
 }
 

@@ -18,6 +18,11 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \n") + 1 - first);
 }
 
+// Damage of a file of the JOB has nothing to do with the statement.
+Error OfStatement(const std::string& file, const Error& error) {
+  return error.code == ErrorCode::kMalformed ? error : Error{error.code, file + ": " + error.message};
+}
+
 }  // namespace
 
 std::string_view JobSqlFile(std::string_view file) {
@@ -87,7 +92,7 @@ Status JobSqlRunner::Include(const std::string& file) {
     }
     if (statement.view.empty()) continue;
     const Status defined = engine_->Define(statement.view, Filled(statement.select), statement.is_kept);
-    if (!defined.ok()) return Error{defined.error().code, file + ": " + defined.error().message};
+    if (!defined.ok()) return OfStatement(file, defined.error());
   }
   return {};
 }
@@ -97,7 +102,7 @@ Result<JobRows> JobSqlRunner::Run(const std::string& file) {
   for (const JobStatement& statement : SplitJobSql(JobSqlFile(file))) {
     if (!statement.include.empty() || !statement.view.empty()) continue;
     Result<JobRows> rows = engine_->Query(Filled(statement.select));
-    if (!rows.ok()) return Error{rows.error().code, file + ": " + rows.error().message};
+    if (!rows.ok()) return OfStatement(file, rows.error());
     return rows;
   }
   return JobRows{.columns = {}, .json = "[]"};

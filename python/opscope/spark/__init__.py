@@ -148,12 +148,13 @@ def open_engine(path: str, master: str) -> SparkEngine:
 
 @contextlib.contextmanager
 def _spark_errors():
-    """What Spark says becomes an `opscope.Error` of one line: below the first one its messages hold stacks of Java."""
-    from py4j.protocol import Py4JError
+    """What Spark says becomes an `opscope.Error` of one line: the lines below the first one are stacks of Java."""
+    from py4j.protocol import Py4JError, Py4JJavaError
     from pyspark.errors import PySparkException
 
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        said = error.java_exception.getMessage() if isinstance(error, Py4JJavaError) else str(error)
+        lines = [line.strip() for line in str(said).splitlines() if line.strip()]
         raise Error(f"Spark: {lines[0] if lines else type(error).__name__}") from None

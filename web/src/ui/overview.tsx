@@ -3,9 +3,9 @@
 // Each part shows itself only where the trace has its data. What a trace lacks is said in one sentence in its place, so
 // that an empty part is never mistaken for a good result.
 // SPDX-License-Identifier: Apache-2.0
-import type { ComponentChildren } from "preact";
 import { parseExact, parseNumber, visibleText } from "../model/numbers.ts";
 import type { Integer, WebDocument } from "../model/document.ts";
+import { Card, Pair } from "./card.tsx";
 import { DeviceBars } from "./charts/device_bars.tsx";
 import { StepChart } from "./charts/step_chart.tsx";
 import { DocumentTable, useTable, whyEmpty } from "./document_table.tsx";
@@ -38,24 +38,6 @@ export function Overview() {
       <DeviceBars />
       <DocumentTable name="Devices" table="devices" />
     </>
-  );
-}
-
-function Card(props: { title: string; children: ComponentChildren }) {
-  return (
-    <section class="card">
-      <h2>{props.title}</h2>
-      {props.children}
-    </section>
-  );
-}
-
-function Pair(props: { name: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{props.name}</dt>
-      <dd>{props.children}</dd>
-    </div>
   );
 }
 

@@ -1,11 +1,11 @@
 // The tab Ranks of a job: who makes the others wait, the durations of the steps by ranks, and the rows of `opscope ranks`,
 // `stragglers`, `critical-ranks` and `collectives`.
 // SPDX-License-Identifier: Apache-2.0
-import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { decodeColumn } from "../model/columns.ts";
 import type { RanksData, WebDocument } from "../model/document.ts";
 import { countText, exactText, parseNumber, type Value, visibleText } from "../model/numbers.ts";
+import { FigureCard, Pair } from "./card.tsx";
 import { RankMapFigure } from "./charts/rank_map.tsx";
 import { DocumentTable, useTable } from "./document_table.tsx";
 import { Failure } from "./failure.tsx";
@@ -71,33 +71,14 @@ function RankName({ rank }: { rank: Value }) {
   return <span data-value={exactText(rank)}>{exactText(rank)}</span>;
 }
 
-function Card(props: { title: string; large: ComponentChildren; children: ComponentChildren }) {
-  return (
-    <section class="card">
-      <h2>{props.title}</h2>
-      <p class="large">{props.large}</p>
-      <dl>{props.children}</dl>
-    </section>
-  );
-}
-
-function Pair(props: { name: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{props.name}</dt>
-      <dd>{props.children}</dd>
-    </div>
-  );
-}
-
 // The straggler that costs most, in words.
 function StragglerCard() {
   const table = useTable("stragglers");
   if (table === null || table.size === 0) {
     return (
-      <Card title="Straggler" large="None">
+      <FigureCard title="Straggler" large="None">
         <Pair name="No rank, host or stage makes the others wait.">{""}</Pair>
-      </Card>
+      </FigureCard>
     );
   }
   const value = (key: string) => table.column(key)?.values[0] ?? null;
@@ -105,7 +86,7 @@ function StragglerCard() {
   const text = `${set.charAt(0).toUpperCase()}${set.slice(1)} ${visibleText(name)}`;
   const [range, rank] = [table.ranges[0] ?? null, table.timelineRanks[0] ?? null];
   return (
-    <Card title={table.size === 1 ? "Straggler" : "Largest straggler"} large={rank === null ? text : <TimelineLink range={range} rank={rank}>{text}</TimelineLink>}>
+    <FigureCard title={table.size === 1 ? "Straggler" : "Largest straggler"} large={rank === null ? text : <TimelineLink range={range} rank={rank}>{text}</TimelineLink>}>
       <Pair name="Cost per step">
         <Figure value={value("caused_per_step_ns")} unit="time" />
       </Pair>
@@ -118,7 +99,7 @@ function StragglerCard() {
       <Pair name="Steps">
         <Figure value={value("hit_steps")} unit="number" />, from <Figure value={value("first_step")} unit="number" /> to <Figure value={value("last_step")} unit="number" />
       </Pair>
-    </Card>
+    </FigureCard>
   );
 }
 
@@ -126,7 +107,7 @@ function JobCard({ ranks, missing }: { ranks: RanksData; missing: Float64Array }
   const listed = listOf([...missing.subarray(0, kListed)], missing.length);
   const { data: attempts } = useLoaded(() => decodeColumn(ranks.attempts), [ranks]);
   return (
-    <Card title="Ranks" large={<Figure value={parseNumber(ranks.count)} unit="number" />}>
+    <FigureCard title="Ranks" large={<Figure value={parseNumber(ranks.count)} unit="number" />}>
       <Pair name="World size">
         <Figure value={Number(ranks.world_size) === 0 ? null : parseNumber(ranks.world_size)} unit="number" />
       </Pair>
@@ -139,18 +120,18 @@ function JobCard({ ranks, missing }: { ranks: RanksData; missing: Float64Array }
           <Figure value={parseNumber(ranks.attempt)} unit="number" /> of {[...attempts].join(", ")}
         </Pair>
       )}
-    </Card>
+    </FigureCard>
   );
 }
 
 function StepCard({ ranks }: { ranks: RanksData }) {
   const mean = parseNumber(ranks.mean_step_ns);
   return (
-    <Card title="Step time of all ranks" large={<><Figure value={mean} unit="time" /> {mean !== null && <small>mean</small>}</>}>
+    <FigureCard title="Step time of all ranks" large={<><Figure value={mean} unit="time" /> {mean !== null && <small>mean</small>}</>}>
       <Pair name="Steps">
         <Figure value={parseNumber(ranks.steps)} unit="number" />
       </Pair>
-    </Card>
+    </FigureCard>
   );
 }
 
@@ -158,7 +139,7 @@ function PathCard({ ranks }: { ranks: RanksData }) {
   const table = useTable("critical_ranks");
   const [length, whatIf] = [parseNumber(ranks.length_ns), parseNumber(ranks.what_if_ns)];
   return (
-    <Card title="Critical path" large={<Figure value={length} unit="time" />}>
+    <FigureCard title="Critical path" large={<Figure value={length} unit="time" />}>
       <Pair name="If none were slower">
         <Figure value={whatIf} unit="time" />
       </Pair>
@@ -167,7 +148,7 @@ function PathCard({ ranks }: { ranks: RanksData }) {
           rank <RankName rank={table.column("rank")?.values[0] ?? null} />, <Figure value={table.column("share")?.values[0] ?? null} unit="share" />
         </Pair>
       )}
-    </Card>
+    </FigureCard>
   );
 }
 
