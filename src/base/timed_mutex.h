@@ -35,6 +35,9 @@ class OPSCOPE_THREAD_ANNOTATION(capability("mutex")) TimedMutex {
 #endif
   }
 
+  // As Mutex::AssertHeld.
+  void AssertHeld() const OPSCOPE_ASSERT_HELD(this) {}
+
  private:
 #if defined(__SANITIZE_THREAD__)
   std::mutex mutex_;

@@ -47,8 +47,8 @@ void fake_cupti_scenario(const char* scenario) {
 }
 
 void fake_cupti_change(const char* scenario) {
+  Change(scenario);  // first, else what wakes up may hang again
   EndHangs();
-  Change(scenario);
 }
 
 std::uint64_t fake_cupti_violations() {

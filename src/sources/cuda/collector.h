@@ -23,10 +23,9 @@
 #include "sources/cuda/buffer_pool.h"
 #include "sources/cuda/cupti_library.h"
 #include "sources/cuda/device_window.h"
+#include "sources/cuda/timed_calls.h"
 
 namespace opscope::cuda {
-
-using Deadline = std::chrono::steady_clock::time_point;
 
 class Collector {
  public:

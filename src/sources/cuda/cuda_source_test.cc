@@ -32,6 +32,8 @@ class CudaSourceTest : public SimulatedCuptiTest {
     EXPECT_TRUE(recording->Start().ok());
     return recording;
   }
+  // Kernels in a recording during which one is launched.
+  size_t KernelsOfNextWindow();
 };
 
 uint64_t CountOf(const Trace& trace, std::string_view kind) {
@@ -53,6 +55,14 @@ size_t SpansOf(const Trace& trace, SpanKind kind) {
   for (const SpanKind each : trace.spans().kind)
     count += each == kind ? 1 : 0;
   return count;
+}
+
+size_t CudaSourceTest::KernelsOfNextWindow() {
+  const auto recording = Start();
+  fake_cuda_launch(kFirstStream, "gemm", 1000, 8, 128);
+  fake_cuda_device_synchronize(0);
+  recording->Stop();
+  return SpansOf(*recording->ReadTrace().value(), SpanKind::kKernel);
 }
 
 TEST_F(CudaSourceTest, RecordsKernelsCopiesAndTheirCalls) {
@@ -196,11 +206,34 @@ TEST_F(CudaSourceTest, StopsInTimeWhenAFlushHangs) {
   while (fake_cupti_subscribed() != 0)
     std::this_thread::yield();  // what hung goes on by itself
   fake_cupti_scenario("");
-  const auto next = Start();
-  fake_cuda_launch(kFirstStream, "gemm", 1000, 8, 128);
+  EXPECT_EQ(KernelsOfNextWindow(), 1u) << "the next window starts anew";
+}
+
+TEST_F(CudaSourceTest, StartsInTimeWhenEnablingHangs) {
+  fake_cupti_scenario("hang=cuptiActivityEnable:60");
+  const auto begin = std::chrono::steady_clock::now();
+  const auto recording = Start();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  recording->Stop();
+  EXPECT_THAT(MessageOf(*recording->ReadTrace().value(), "device_not_recorded"), HasSubstr("does not answer"));
+  fake_cupti_change("");
+  EXPECT_EQ(KernelsOfNextWindow(), 1u) << "it goes on from what has come back";
+}
+
+TEST_F(CudaSourceTest, EndsInTimeWhileAnotherStartHangs) {
+  const auto first = Start();
+  fake_cuda_launch(kFirstStream, "one", 1000, 8, 128);
   fake_cuda_device_synchronize(0);
-  next->Stop();
-  EXPECT_EQ(SpansOf(*next->ReadTrace().value(), SpanKind::kKernel), 1u) << "the next window starts anew";
+  fake_cupti_change("hang=cuptiActivityEnable:60");  // of the kind that kMemory needs
+  const auto second = Start(cuda_source_flags::kMemory);
+  const auto begin = std::chrono::steady_clock::now();
+  first->Stop();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  EXPECT_EQ(SpansOf(*first->ReadTrace().value(), SpanKind::kKernel), 1u);
+  EXPECT_EQ(CountOf(*first->ReadTrace().value(), "device_flush_timeout"), 1u) << "CUPTI stays as it was";
+  second->Stop();
+  fake_cupti_change("");
+  Start()->Stop();  // gives back what the first one could not
 }
 
 TEST_F(CudaSourceTest, CountsBuffersThatNeverComeBack) {

@@ -1,19 +1,18 @@
-// Opening and closing CUPTI. The calls that close it may hang when the driver does, and a stop must return all the
-// same: they run on a thread of their own (timed_calls.h), in CUPTI's order, and the session waits for them for at most
-// five seconds. A close that has not finished by then is kept (unsettled_) and is checked again at the next begin.
+// Opening CUPTI: subscription, callbacks and kinds. These calls may hang when the driver does, and a start must return
+// all the same, so they run on a thread of their own (RunCall). The session is not touched until they have returned.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/cuda/cupti_session.h"
 
-#include <dlfcn.h>
-
-#include <algorithm>
+#include <atomic>
 #include <chrono>
-#include <iterator>
-#include <map>
-#include <thread>
-#include <vector>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
 
-#include "base/mutex.h"
 #include "opscope/cuda_source.h"
 #include "sources/cuda/cupti_errors.h"
 #include "sources/cuda/device_readings.h"
@@ -27,51 +26,16 @@ using cupti::ActivityKind;
 using cupti::Result;
 using std::chrono::milliseconds;
 
-// Stop has five seconds in all, whichever of its calls hangs.
-constexpr milliseconds kForAll{4300}, kForStart{4000}, kForLate{500}, kForUnsettled{500};
+constexpr milliseconds kForStart{4000};
 
 // Kinds that one may be without.
 constexpr ActivityKind kKinds[] = {ActivityKind::kMemcpy,  ActivityKind::kMemcpy2, ActivityKind::kMemset,
                                    ActivityKind::kRuntime, ActivityKind::kDriver,  ActivityKind::kOverhead,
                                    ActivityKind::kContext, ActivityKind::kStream};
 
-Deadline After(milliseconds time) {
-  return std::chrono::steady_clock::now() + time;
-}
-
-constexpr std::string_view kNoAnswer = "CUDA is not recorded: CUPTI does not answer";
-
 std::atomic<CuptiSession*> the_one{nullptr};
 
 }  // namespace
-
-// The calls that close a window, in CUPTI's order, for a thread of their own: any of them may hang.
-struct CuptiSession::Closing {
-  std::vector<ActivityKind> kinds;  // to disable, then the records are torn out: all, or what no timer needs
-  cupti::Subscriber subscriber = nullptr;
-  bool is_last = false;
-  bool has_records = true;  // some may be there: they are torn out and counted
-
-  enum class Turn : uint8_t { kRuns, kUnsubscribes, kToldToEnd };
-  std::atomic<Turn> turn{Turn::kRuns};
-  std::atomic<size_t> disabled{0};  // of `kinds`
-  std::atomic<bool> is_over{false}, is_given_back{false};
-
-  Mutex mutex;
-  size_t dropped OPSCOPE_GUARDED_BY(mutex) = 0;
-  std::map<std::string, uint64_t> failed_calls OPSCOPE_GUARDED_BY(mutex);
-  bool has_lost OPSCOPE_GUARDED_BY(mutex) = false;
-
-  void Note(const CuptiLibrary& library, const char* function, Result answer) {
-    if (answer == Result::kSuccess) return;
-    const char* name = nullptr;
-    library.call.GetResultString(answer, &name);
-    const MutexLock lock(mutex);
-    ++failed_calls[std::string(function) + ": " + NameOfCode(answer, name)];
-    has_lost = has_lost || std::string_view(function) == "cuptiActivityFlushAll";
-  }
-  bool is_told_to_end() const { return turn.load() == Turn::kToldToEnd; }
-};
 
 CuptiSession& CuptiSession::Get() {
   static CuptiSession& session = *[] {
@@ -174,8 +138,8 @@ cupti::Subscriber CuptiSession::TakeSubscriber() {
   return watchers_ > 0 ? nullptr : std::exchange(subscriber_, nullptr);
 }
 
-std::string CuptiSession::Open(uint32_t flags) {
-  if (open_ == 0) {
+std::string CuptiSession::Open(bool is_first, uint32_t flags) {
+  if (is_first) {
     has_used_.store(true);
     if (std::string why = Subscribe(); !why.empty()) return why;
     const Result answer =
@@ -186,16 +150,33 @@ std::string CuptiSession::Open(uint32_t flags) {
   return EnableKinds(flags);
 }
 
+bool CuptiSession::RunCall(Deadline deadline, std::function<void()> call) {
+  const auto is_over = std::make_shared<std::atomic<bool>>(false);
+  call_ = is_over;
+  // It is destroyed with the call: after the call has returned, or, where no thread could be had, without a run.
+  std::shared_ptr<void> end(nullptr, [is_over](void*) { is_over->store(true); });
+  const bool has_returned = RunBefore(deadline, [call = std::move(call), end = std::move(end)] { call(); });
+  if (has_returned) call_ = nullptr;
+  return has_returned;
+}
+
+bool CuptiSession::WaitForCall(Deadline deadline) {
+  if (call_ != nullptr && !WaitUntilSet(*call_, deadline)) return false;
+  call_ = nullptr;
+  return true;
+}
+
 std::string CuptiSession::Begin(const std::shared_ptr<DeviceWindow>& window) {
-  if (is_forked_.load()) return opscope::cuda::WhyNot(kForked, "", "");
+  if (is_forked_.load()) return opscope::cuda::WhyNot(kForked);
   if (!library_->is_usable()) return library_->why_not;
   const Deadline deadline = After(kForStart);
-  const std::unique_lock lock(mutex_, deadline);
-  if (!lock.owns_lock()) return opscope::cuda::WhyNot(kInUse, "", "");
-  if (!Settle(deadline)) return std::string(kNoAnswer);
-  if (collector_ == nullptr) {
+  if (!mutex_.try_lock_until(deadline)) return opscope::cuda::WhyNot(kInUse);
+  const TimedMutexLock lock(mutex_, std::adopt_lock);
+  if (!Settle(deadline)) return opscope::cuda::WhyNot(kNoAnswer);
+  if (!has_collector()) {
     collector_ = new Collector(library_);
     collector_->Install();
+    is_collector_stuck_ = false;
   }
   if (!collector_->Start()) return "CUDA is not recorded: no thread could be had";
   if (open_ == 0) {
@@ -203,16 +184,19 @@ std::string CuptiSession::Begin(const std::shared_ptr<DeviceWindow>& window) {
     lost_buffers_ = collector_->pool()->with_cupti();
   }
   const auto answer = std::make_shared<std::string>();
-  const bool has_answered = RunBefore(deadline, [this, answer, flags = window->flags()] { *answer = Open(flags); });
-  std::string why = has_answered ? *answer : std::string(kNoAnswer);
-  if (why.empty() && !collector_->Add(window, ReadClockPair(), deadline)) why = kNoAnswer;
+  const bool has_answered = RunCall(deadline, [this, answer, is_first = open_ == 0, flags = window->flags()] {
+    mutex_.AssertHeld();
+    *answer = Open(is_first, flags);
+  });
+  std::string why = has_answered ? *answer : opscope::cuda::WhyNot(kNoAnswer);
+  if (why.empty() && !collector_->Add(window, ReadClockPair(), deadline)) why = opscope::cuda::WhyNot(kNoAnswer);
   if (why.empty()) {
     ++open_;
     DeviceReadings::Get().Begin(collector_);
     if (window->is_timer()) timers_.insert(window->flags());
-    if (!refused_.empty()) {
+    if (const auto refused = std::exchange(refused_, {}); !refused.empty()) {
       collector_->Visit(deadline, [&] {
-        for (const std::string& text : std::exchange(refused_, {}))
+        for (const std::string& text : refused)
           ++window->problems().failed_calls[text];
       });
     }
@@ -223,171 +207,27 @@ std::string CuptiSession::Begin(const std::shared_ptr<DeviceWindow>& window) {
   return why;
 }
 
-// After a start that was refused.
-void CuptiSession::GiveBack(Deadline deadline) {
-  const auto closing = std::make_shared<Closing>();
-  closing->has_records = false;
-  closing->kinds.assign(enabled_.begin(), enabled_.end());
-  closing->subscriber = TakeSubscriber();
-  enabled_.clear();
-  unsettled_ = closing;
-  RunBefore(deadline, [library = library_, closing] { RunClosing(library, closing); });
-  Settle(deadline);
-  collector_->pool()->Release();
-}
-
-// Waits for the calling thread's context, if it has one. A driver that is not loaded has none.
-void CuptiSession::WaitForDevice() const {
-  void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  if (driver == nullptr) return;
-  const auto current = reinterpret_cast<int (*)(cupti::CudaContext*)>(dlsym(driver, "cuCtxGetCurrent"));
-  const auto synchronize = reinterpret_cast<int (*)()>(dlsym(driver, "cuCtxSynchronize"));
-  cupti::CudaContext context = nullptr;
-  if (current != nullptr && synchronize != nullptr && current(&context) == 0 && context != nullptr) synchronize();
-  dlclose(driver);
-}
-
-void CuptiSession::RunClosing(const CuptiLibrary* library, const std::shared_ptr<Closing>& closing) {
-  const CuptiFunctions& call = library->call;
-  for (const ActivityKind kind : closing->kinds) {
-    if (closing->is_told_to_end()) return;
-    closing->Note(*library, "cuptiActivityDisable", call.ActivityDisable(kind));
-    closing->disabled.fetch_add(1);
-  }
-  // Only the last window flushes by force, which would cut off unfinished records of other windows.
-  for (const uint32_t how : {uint32_t{0}, cupti::kFlushForced}) {
-    const bool is_asked = closing->has_records && (how == 0 || closing->is_last);
-    if (closing->is_told_to_end() || !is_asked) break;
-    closing->Note(*library, "cuptiActivityFlushAll", call.ActivityFlushAll(how));
-  }
-  if (closing->is_told_to_end()) return;
-  size_t dropped = 0;
-  if (closing->has_records) {
-    const Result answer = call.ActivityGetNumDroppedRecords(nullptr, 0, &dropped);
-    closing->Note(*library, "cuptiActivityGetNumDroppedRecords", answer);
-  }
-  {
-    const MutexLock lock(closing->mutex);
-    closing->dropped = dropped;
-  }
-  auto runs = Closing::Turn::kRuns;
-  if (!closing->turn.compare_exchange_strong(runs, Closing::Turn::kUnsubscribes)) return;
-  if (closing->subscriber != nullptr && call.Unsubscribe != nullptr) {
-    const Result answer = call.Unsubscribe(closing->subscriber);
-    closing->Note(*library, "cuptiUnsubscribe", answer);
-    closing->is_given_back.store(answer == Result::kSuccess);
-  }
-  closing->is_over.store(true);
-}
-
-bool CuptiSession::Settle(Deadline deadline) {
-  if (unsettled_ == nullptr) return true;
-  const Deadline patience = std::min(deadline, After(kForUnsettled));
-  auto runs = Closing::Turn::kRuns;
-  while (!unsettled_->is_over.load() && std::chrono::steady_clock::now() < patience)
-    std::this_thread::sleep_for(milliseconds(1));
-  if (!unsettled_->is_over.load() && !unsettled_->turn.compare_exchange_strong(runs, Closing::Turn::kToldToEnd)) {
-    while (!unsettled_->is_over.load() && std::chrono::steady_clock::now() < deadline)  // it unsubscribes
-      std::this_thread::sleep_for(milliseconds(1));
-    if (!unsettled_->is_over.load()) return false;
-  }
-  for (size_t i = unsettled_->disabled.load(); i < unsettled_->kinds.size(); ++i)
-    enabled_.insert(unsettled_->kinds[i]);
-  if (unsettled_->subscriber != nullptr && !unsettled_->is_given_back.load()) subscriber_ = unsettled_->subscriber;
-  unsettled_ = nullptr;
-  return true;
-}
-
-void CuptiSession::ReportClosing(Closing* closing, DeviceWindow* window, Deadline deadline) {
-  size_t dropped = 0;
-  {
-    const MutexLock lock(closing->mutex);
-    for (const auto& [text, count] : closing->failed_calls)
-      window->problems().failed_calls[text] += count;
-    window->problems().lost_by_failed_calls = window->problems().lost_by_failed_calls || closing->has_lost;
-    dropped = closing->dropped;
-  }
-  if (dropped == 0) return;
-  collector_->ForEachOpen(deadline, [&](DeviceWindow* open) { open->problems().dropped += dropped; });
-}
-
-// CUPTI may return flushed buffers a little later, on a thread of its own.
-void CuptiSession::CollectLate(DeviceWindow* window, bool is_last, Deadline deadline) {
-  collector_->Drain(deadline);
-  const Deadline for_late = std::min(deadline, After(kForLate));
-  while (is_last && collector_->pool()->with_cupti() > lost_buffers_ && std::chrono::steady_clock::now() < for_late)
-    std::this_thread::sleep_for(milliseconds(1));
-  if (!collector_->Drain(deadline)) window->problems().timeouts = 1;
-}
-
-void CuptiSession::End(const std::shared_ptr<DeviceWindow>& window) {
-  if (is_forked_.load()) return;
-  WaitForDevice();
-  const Deadline deadline = After(kForAll);
-  const std::unique_lock lock(mutex_, deadline);
-  if (!lock.owns_lock()) return;
-  const ClockPair end = ReadClockPair();
-  const auto closing = std::make_shared<Closing>();
-  closing->is_last = open_ == 1;
-  if (window->is_timer()) timers_.erase(timers_.find(window->flags()));
-  if (!closing->is_last && open_ - 1 == timers_.size()) {
-    closing->kinds = KindsOfNoTimer();
-    for (const ActivityKind kind : closing->kinds)
-      enabled_.erase(kind);
-    unsettled_ = closing;
-  }
-  if (closing->is_last) {
-    closing->kinds.assign(enabled_.begin(), enabled_.end());
-    closing->subscriber = TakeSubscriber();
-    enabled_.clear();
-    unsettled_ = closing;
-    DeviceReadings::Get().Suspend();
-  }
-  const bool is_over = RunBefore(deadline, [library = library_, closing] { RunClosing(library, closing); });
-  if (!is_over) window->problems().timeouts = 1;
-  if (is_over) Settle(deadline);
-  CollectLate(window.get(), closing->is_last, deadline);
-  ReportClosing(closing.get(), window.get(), std::max(deadline, After(milliseconds(50))));
-  ReportGraphs(window.get(), std::max(deadline, After(milliseconds(50))));
-  const bool was_paused = window->is_paused();
-  const bool is_ended = collector_->End(window.get(), end, std::max(deadline, After(milliseconds(50))));
-  --open_;
-  if (was_paused) --paused_;
-  if (closing->is_last) collector_->pool()->Release();
-  if (!is_ended) collector_ = nullptr;  // its thread does not come back: the next window has another one
-}
-
-void CuptiSession::Forget(const std::shared_ptr<DeviceWindow>& window) {
-  if (is_forked_.load()) return;
-  const Deadline deadline = After(kForAll);
-  const std::unique_lock lock(mutex_, deadline);
-  if (!lock.owns_lock() || collector_ == nullptr) return;
-  collector_->Drain(deadline);
-  const size_t out = collector_->pool()->with_cupti();
-  if (open_ == 0 && out > lost_buffers_) window->problems().late += out - lost_buffers_;
-  collector_->Forget(window.get(), deadline);
-}
-
 std::string CuptiSession::WhyNot() {
-  if (is_forked_.load()) return opscope::cuda::WhyNot(kForked, "", "");
+  if (is_forked_.load()) return opscope::cuda::WhyNot(kForked);
   if (!library_->is_usable()) return library_->why_not;
   const Deadline deadline = After(kForStart);
-  const std::unique_lock lock(mutex_, deadline);
-  if (!lock.owns_lock()) return opscope::cuda::WhyNot(kInUse, "", "");
+  if (!mutex_.try_lock_until(deadline)) return opscope::cuda::WhyNot(kInUse);
+  const TimedMutexLock lock(mutex_, std::adopt_lock);
   if (open_ > 0) return {};
-  if (!Settle(deadline)) return std::string(kNoAnswer);
+  if (!Settle(deadline)) return opscope::cuda::WhyNot(kNoAnswer);
   const auto answer = std::make_shared<std::string>();
-  const bool has_answered = RunBefore(deadline, [this, answer] {
+  const bool has_answered = RunCall(deadline, [this, answer, is_watched = watchers_ > 0] {
+    mutex_.AssertHeld();
     has_used_.store(true);
     *answer = Subscribe();
     if (!answer->empty()) return;
     const Result enabled = library_->call.ActivityEnable(ActivityKind::kConcurrentKernel);
     if (enabled != Result::kSuccess) *answer = Why(enabled, "cuptiActivityEnable");
     if (enabled == Result::kSuccess) library_->call.ActivityDisable(ActivityKind::kConcurrentKernel);
-    if (watchers_ > 0 || subscriber_ == nullptr || library_->call.Unsubscribe == nullptr) return;
+    if (is_watched || subscriber_ == nullptr || library_->call.Unsubscribe == nullptr) return;
     if (library_->call.Unsubscribe(subscriber_) == Result::kSuccess) subscriber_ = nullptr;
   });
-  return has_answered ? *answer : std::string(kNoAnswer);
+  return has_answered ? *answer : opscope::cuda::WhyNot(kNoAnswer);
 }
 
 }  // namespace opscope::cuda

@@ -13,18 +13,20 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/timed_mutex.h"
 #include "sources/cuda/collector.h"
 #include "sources/cuda/cupti_library.h"
 #include "sources/cuda/device_window.h"
 #include "sources/cuda/node_times.h"
+#include "sources/cuda/timed_calls.h"
 
 namespace opscope::cuda {
 
@@ -60,43 +62,55 @@ class CuptiSession {
  private:
   explicit CuptiSession(const CuptiLibrary* library) : library_(library) {}
 
-  std::string Open(uint32_t flags);
-  std::string Subscribe();
+  // Runs a call of CUPTI that changes refused_, enabled_ or subscriber_ on a thread of its own. False: it has not
+  // returned. The call may say that mutex_ is held (AssertHeld): the caller of RunCall holds it, and after RunCall has
+  // given up, everybody else calls WaitForCall before touching these members.
+  bool RunCall(Deadline deadline, std::function<void()> call) OPSCOPE_REQUIRES(mutex_);
+  // False: the last call of RunCall has not returned.
+  bool WaitForCall(Deadline deadline) OPSCOPE_REQUIRES(mutex_);
+
+  std::string Open(bool is_first, uint32_t flags) OPSCOPE_REQUIRES(mutex_);
+  std::string Subscribe() OPSCOPE_REQUIRES(mutex_);
   std::string InUse();
-  std::string EnableKinds(uint32_t flags);
-  void EnableAsked(uint32_t flags);
-  void EnableOrReport(cupti::ActivityKind kind, std::string_view what);
-  std::string EnableTimed(uint32_t flags);
-  std::vector<cupti::ActivityKind> KindsOfNoTimer() const;
-  void ReportGraphs(DeviceWindow* window, Deadline deadline);
-  cupti::Subscriber TakeSubscriber();  // to unsubscribe it; null while graphs are watched
+  std::string EnableKinds(uint32_t flags) OPSCOPE_REQUIRES(mutex_);
+  void EnableAsked(uint32_t flags) OPSCOPE_REQUIRES(mutex_);
+  void EnableOrReport(cupti::ActivityKind kind, std::string_view what) OPSCOPE_REQUIRES(mutex_);
+  std::string EnableTimed(uint32_t flags) OPSCOPE_REQUIRES(mutex_);
+  std::vector<cupti::ActivityKind> KindsOfNoTimer() const OPSCOPE_REQUIRES(mutex_);
+  void ReportGraphs(DeviceWindow* window, Deadline deadline) OPSCOPE_REQUIRES(mutex_);
+  cupti::Subscriber TakeSubscriber() OPSCOPE_REQUIRES(mutex_);  // to unsubscribe it; null while graphs are watched
   // "" or the call that failed.
-  std::string Suspend(Deadline deadline);
-  std::string Resume(uint32_t flags, Deadline deadline);
-  cupti::Result Enable(cupti::ActivityKind kind);
+  std::string Suspend(Deadline deadline) OPSCOPE_REQUIRES(mutex_);
+  std::string Resume(uint32_t flags, Deadline deadline) OPSCOPE_REQUIRES(mutex_);
+  cupti::Result Enable(cupti::ActivityKind kind) OPSCOPE_REQUIRES(mutex_);
   std::string Why(cupti::Result answer, const char* function) const;
+  bool has_collector() const OPSCOPE_REQUIRES(mutex_) { return collector_ != nullptr && !is_collector_stuck_; }
   struct Closing;
-  void GiveBack(Deadline deadline);
-  // Settles a close that has not returned from CUPTI: waits for it, or makes it stop before its next call. False:
+  void GiveBack(Deadline deadline) OPSCOPE_REQUIRES(mutex_);
+  // Settles calls that have not returned from CUPTI: waits for them, or makes a close stop before its next call. False:
   // neither was possible in time.
-  bool Settle(Deadline deadline);
+  bool Settle(Deadline deadline) OPSCOPE_REQUIRES(mutex_);
   static void RunClosing(const CuptiLibrary* library, const std::shared_ptr<Closing>& closing);
-  void CollectLate(DeviceWindow* window, bool is_last, Deadline deadline);
-  void ReportClosing(Closing* closing, DeviceWindow* window, Deadline deadline);
+  void CollectLate(DeviceWindow* window, bool is_last, Deadline deadline) OPSCOPE_REQUIRES(mutex_);
+  void ReportClosing(Closing* closing, DeviceWindow* window, Deadline deadline) OPSCOPE_REQUIRES(mutex_);
   void WaitForDevice() const;
 
   const CuptiLibrary* library_;
   TimedMutex mutex_;
-  size_t open_ = 0;                   // windows
-  size_t watchers_ = 0;               // callers of WatchGraphs
-  std::multiset<uint32_t> timers_;    // flags of the windows that are timers
-  std::vector<std::string> refused_;  // kinds that the last Open could not enable
-  size_t paused_ = 0;                 // windows that are paused
-  size_t lost_buffers_ = 0;           // buffers that CUPTI never returned
-  std::set<cupti::ActivityKind> enabled_;
-  cupti::Subscriber subscriber_ = nullptr;
-  Collector* collector_ = nullptr;      // replaced if its thread is stuck in CUPTI
-  std::shared_ptr<Closing> unsettled_;  // a close that has not finished; it owns the kinds and the subscription
+  size_t open_ OPSCOPE_GUARDED_BY(mutex_) = 0;                   // windows
+  size_t watchers_ OPSCOPE_GUARDED_BY(mutex_) = 0;               // callers of WatchGraphs
+  std::multiset<uint32_t> timers_ OPSCOPE_GUARDED_BY(mutex_);    // flags of the windows that are timers
+  std::vector<std::string> refused_ OPSCOPE_GUARDED_BY(mutex_);  // kinds that the last Open could not enable
+  size_t paused_ OPSCOPE_GUARDED_BY(mutex_) = 0;                 // windows that are paused
+  size_t lost_buffers_ OPSCOPE_GUARDED_BY(mutex_) = 0;           // buffers that CUPTI never returned
+  std::set<cupti::ActivityKind> enabled_ OPSCOPE_GUARDED_BY(mutex_);
+  cupti::Subscriber subscriber_ OPSCOPE_GUARDED_BY(mutex_) = nullptr;
+  Collector* collector_ OPSCOPE_GUARDED_BY(mutex_) = nullptr;
+  bool is_collector_stuck_ OPSCOPE_GUARDED_BY(mutex_) = false;  // its thread, in CUPTI: the next window has another one
+  std::shared_ptr<std::atomic<bool>> call_
+      OPSCOPE_GUARDED_BY(mutex_);  // whether RunCall's has returned; null: none runs
+  // A close that has not finished; it owns the kinds and the subscription.
+  std::shared_ptr<Closing> unsettled_ OPSCOPE_GUARDED_BY(mutex_);
   std::atomic<bool> has_used_{false}, is_forked_{false}, torch_profiled_{false};
 };
 

@@ -29,20 +29,21 @@ Result SwitchCallbacks(const CuptiFunctions& call, cupti::Subscriber subscriber,
 }  // namespace
 
 std::string CuptiSession::WatchGraphs() {
-  if (is_forked_.load()) return opscope::cuda::WhyNot(kForked, "", "");
+  if (is_forked_.load()) return opscope::cuda::WhyNot(kForked);
   if (!library_->is_usable()) return library_->why_not;
   const CuptiFunctions& call = library_->call;
   if (call.EnableCallback == nullptr || call.GetGraphNodeId == nullptr) {
     return "CUDA is not recorded: CUPTI is too old (it tells nothing of the nodes of graphs)";
   }
-  const Deadline deadline = std::chrono::steady_clock::now() + kForWatching;
-  const std::unique_lock lock(mutex_, deadline);
-  if (!lock.owns_lock()) return opscope::cuda::WhyNot(kInUse, "", "");
+  const Deadline deadline = After(kForWatching);
+  if (!mutex_.try_lock_until(deadline)) return opscope::cuda::WhyNot(kInUse);
+  const TimedMutexLock lock(mutex_, std::adopt_lock);
   if (watchers_ > 0) return ++watchers_, "";
-  if (!Settle(deadline)) return "CUDA is not recorded: CUPTI does not answer";
+  if (!Settle(deadline)) return opscope::cuda::WhyNot(kNoAnswer);
   has_used_.store(true);
   const auto why = std::make_shared<std::string>();
-  const bool has_answered = RunBefore(deadline, [this, why] {
+  const bool has_answered = RunCall(deadline, [this, why, is_open = open_ > 0] {
+    mutex_.AssertHeld();
     *why = Subscribe();
     if (!why->empty()) return;
     // Another tool is subscribed and records nothing: kernels can be recorded beside it, but callbacks cannot.
@@ -52,25 +53,27 @@ std::string CuptiSession::WatchGraphs() {
     }
     const Result answer = SwitchCallbacks(library_->call, subscriber_, true);
     if (answer != Result::kSuccess) *why = Why(answer, "cuptiEnableCallback");
-    if (why->empty() || open_ > 0) return;
+    if (why->empty() || is_open) return;
     library_->call.Unsubscribe(subscriber_);
     subscriber_ = nullptr;
   });
-  if (!has_answered) return "CUDA is not recorded: CUPTI does not answer";
+  if (!has_answered) return opscope::cuda::WhyNot(kNoAnswer);
   if (why->empty()) ++watchers_;
   return *why;
 }
 
 void CuptiSession::LeaveGraphs() {
   if (is_forked_.load()) return;
-  const Deadline deadline = std::chrono::steady_clock::now() + kForWatching;
-  const std::unique_lock lock(mutex_, deadline);
-  if (!lock.owns_lock() || watchers_ == 0 || --watchers_ > 0) return;
+  const Deadline deadline = After(kForWatching);
+  if (!mutex_.try_lock_until(deadline)) return;
+  const TimedMutexLock lock(mutex_, std::adopt_lock);
+  if (watchers_ == 0 || --watchers_ > 0) return;
   if (!Settle(deadline)) return;
-  RunBefore(deadline, [this] {
+  RunCall(deadline, [this, is_open = open_ > 0] {
+    mutex_.AssertHeld();
     if (subscriber_ == nullptr) return;
     SwitchCallbacks(library_->call, subscriber_, false);
-    if (open_ > 0 || library_->call.Unsubscribe == nullptr) return;
+    if (is_open || library_->call.Unsubscribe == nullptr) return;
     if (library_->call.Unsubscribe(subscriber_) == Result::kSuccess) subscriber_ = nullptr;
   });
   GraphRecorder::Get().Clear();

@@ -28,6 +28,7 @@ bool IsSuspended(ActivityKind kind) {
 
 std::string CuptiSession::Suspend(Deadline deadline) {
   using Answers = std::vector<std::pair<ActivityKind, Result>>;
+  if (!WaitForCall(deadline)) return "cuptiActivityDisable: no answer";
   std::vector<ActivityKind> kinds;
   for (const ActivityKind kind : enabled_) {
     if (IsSuspended(kind)) kinds.push_back(kind);
@@ -52,17 +53,22 @@ std::string CuptiSession::Suspend(Deadline deadline) {
 }
 
 std::string CuptiSession::Resume(uint32_t flags, Deadline deadline) {
+  if (!WaitForCall(deadline)) return "cuptiActivityEnable: no answer";
   const auto why = std::make_shared<std::string>();
-  const bool is_over = RunBefore(deadline, [this, why, flags] { *why = EnableKinds(flags); });
+  const bool is_over = RunCall(deadline, [this, why, flags] {
+    mutex_.AssertHeld();
+    *why = EnableKinds(flags);
+  });
   return is_over ? *why : "cuptiActivityEnable: no answer";
 }
 
 // A pause lasts from before the kinds are disabled until after they are enabled, including the waits for the device.
 void CuptiSession::Pause(const std::shared_ptr<DeviceWindow>& window, bool paused) {
   if (is_forked_.load()) return;
-  const Deadline deadline = std::chrono::steady_clock::now() + kForPause;
-  const std::unique_lock lock(mutex_, deadline);
-  if (!lock.owns_lock() || window->is_paused() == paused) return;
+  const Deadline deadline = After(kForPause);
+  if (!mutex_.try_lock_until(deadline)) return;
+  const TimedMutexLock lock(mutex_, std::adopt_lock);
+  if (window->is_paused() == paused) return;
   const ClockPair before = ReadClockPair();
   WaitForDevice();
   std::string failed;

@@ -54,9 +54,10 @@ std::vector<ActivityKind> CuptiSession::KindsOfNoTimer() const {
 
 void CuptiSession::Flush() {
   if (is_forked_.load()) return;
-  const Deadline deadline = std::chrono::steady_clock::now() + kForTimes;
-  const std::unique_lock lock(mutex_, deadline);
-  if (!lock.owns_lock() || collector_ == nullptr) return;
+  const Deadline deadline = After(kForTimes);
+  if (!mutex_.try_lock_until(deadline)) return;
+  const TimedMutexLock lock(mutex_, std::adopt_lock);
+  if (!has_collector()) return;
   const auto dropped = std::make_shared<size_t>(0);
   const bool counts = open_ == timers_.size();  // else a window counts them when it ends
   const bool is_over = RunBefore(deadline, [library = library_, dropped, counts] {
@@ -72,9 +73,10 @@ void CuptiSession::Flush() {
 NodeTimes CuptiSession::TakeTimes(DeviceWindow* window) {
   NodeTimes taken(0);
   if (is_forked_.load()) return taken;
-  const Deadline deadline = std::chrono::steady_clock::now() + kForTimes;
-  const std::unique_lock lock(mutex_, deadline);
-  if (!lock.owns_lock() || collector_ == nullptr) return taken;
+  const Deadline deadline = After(kForTimes);
+  if (!mutex_.try_lock_until(deadline)) return taken;
+  const TimedMutexLock lock(mutex_, std::adopt_lock);
+  if (!has_collector()) return taken;
   collector_->Visit(deadline, [&] { taken = window->TakeTimes(); });
   return taken;
 }

@@ -102,11 +102,11 @@ void DeviceReadings::ReadWhileWanted(const NvmlFunctions& nvml) {
       const MutexLock lock(mutex_);
       collector = collector_;
     }
-    collector->ForEachOpen(std::chrono::steady_clock::now() + kForWindows, [&](DeviceWindow* window) {
+    collector->ForEachOpen(After(kForWindows), [&](DeviceWindow* window) {
       for (const DecodedRecord& record : records)
         window->Take(record, Decoded::kWhole);
     });
-    next_ = std::chrono::steady_clock::now() + kBetween;
+    next_ = After(kBetween);
   }
 }
 

@@ -13,6 +13,14 @@
 
 namespace opscope::cuda {
 
+bool WaitUntilSet(const std::atomic<bool>& flag, Deadline deadline) {
+  while (!flag.load()) {
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
 bool BeginThread(std::function<void()> work) {
   sigset_t all, before;  // the program's signals are for its own threads
   sigfillset(&all);
@@ -27,7 +35,7 @@ bool BeginThread(std::function<void()> work) {
   return has_begun;
 }
 
-bool RunBefore(std::chrono::steady_clock::time_point deadline, std::function<void()> work) {
+bool RunBefore(Deadline deadline, std::function<void()> work) {
   struct Shared {
     Mutex mutex;
     ConditionVariable over;

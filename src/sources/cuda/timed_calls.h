@@ -5,15 +5,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 
 namespace opscope::cuda {
 
+using Deadline = std::chrono::steady_clock::time_point;
+inline Deadline After(std::chrono::milliseconds time) {
+  return std::chrono::steady_clock::now() + time;
+}
+
+// Waits until the flag is set. False: it was not before the deadline.
+bool WaitUntilSet(const std::atomic<bool>& flag, Deadline deadline);
+
 // A thread that takes none of the program's signals. False: none could be had.
 bool BeginThread(std::function<void()> work);
 
 // False: it was not over in time, and goes on; or no thread could be had. `work` must own what it needs.
-bool RunBefore(std::chrono::steady_clock::time_point deadline, std::function<void()> work);
+bool RunBefore(Deadline deadline, std::function<void()> work);
 
 }  // namespace opscope::cuda

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/saturating.h"
 #include "opscope/recorder.h"
 #include "sources/streams/failures.h"
 
@@ -47,7 +48,7 @@ Record RecordOf(const PaddleRange& range, uint16_t depth) {
 
 Record RecordOf(const PaddleBlock& block) {
   return {.start = block.time_ns,
-          .value = static_cast<uint64_t>(block.bytes < 0 ? -block.bytes : block.bytes),
+          .value = static_cast<uint64_t>(SaturatingAbs(block.bytes)),
           .name = static_cast<uint32_t>(block.address),
           .payload = static_cast<uint32_t>(block.address >> 32),
           .kind = RecordKind::kHostBlock,
