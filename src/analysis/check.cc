@@ -60,7 +60,7 @@ std::string MessageOf(const CheckRow& row) {
   const bool is_least = limit.kind == LimitKind::kMin || limit.kind == LimitKind::kMaxDecrease;
   text += row.passed ? (is_least ? ", at least " : ", at most ") : (is_least ? ", less than " : ", more than ");
   text += NumberInSentence(*row.bound);
-  if (!IsRelative(limit.kind)) return text;
+  if (!IsRelative(limit.kind) || !row.baseline) return text;
   text += " (baseline " + NumberInSentence(*row.baseline) + (is_least ? " - " : " + ") + NumberInSentence(limit.number);
   return text + (limit.is_percent ? "%)" : ")");
 }

@@ -45,6 +45,7 @@ class HeaviestItems {
     if (items_.size() > most_) Cut();
     std::sort(items_.begin(), items_.end(), IsHeavier);
     std::vector<uint32_t> numbers;
+    numbers.reserve(items_.size());
     for (const Item& item : items_)
       numbers.push_back(item.number);
     return numbers;

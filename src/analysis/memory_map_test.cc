@@ -115,7 +115,8 @@ TEST(MemoryMap, HasTheLastCategoryOfEachBlock) {
   row(40, kDestroy, kGradient, kUnknown, 64);
   row(50, kCreate, kTemporary, kUnknown, 64);
   std::map<int64_t, std::string_view> of_begin;
-  for (const MemoryMapBlock& block : MapMemory(trace, timeline)[0].blocks)
+  const std::vector<MemoryMapDevice> devices = MapMemory(trace, timeline);
+  for (const MemoryMapBlock& block : devices[0].blocks)
     of_begin[block.is_before ? -1 : block.begin_ns] = block.category;
   EXPECT_EQ(of_begin, (std::map<int64_t, std::string_view>{{-1, "PARAMETER"}, {10, "GRADIENT"}, {50, "TEMPORARY"}}));
 }

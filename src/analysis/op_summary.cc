@@ -98,6 +98,14 @@ class Summarizer {
     SummarySums& sums = part->sums;
     std::vector<Place>& places = places_.emplace_back();
     places.reserve(sums.groups.size());
+    if (chunks_.count() == 1) {  // its groups are those of the whole
+      for (uint32_t group = 0; group < sums.groups.size(); ++group)
+        places.push_back({group, 0});
+      whole_ = std::move(sums);
+      across_.Add(part->walked, [&](const OpenSpan& span) { whole_.Complete(input, span); });
+      *part = {};
+      return;
+    }
     for (size_t i = 0; i < sums.groups.size(); ++i) {
       const uint32_t group = groups_.Find(sums.groups[i].first_span);
       if (group == whole_.groups.size()) whole_.AddGroup(input, sums.groups[i].first_span);
@@ -165,18 +173,54 @@ class Summarizer {
     return std::max<int64_t>(0, ns - std::llround(std::min(cost, 9e18)));
   }
 
+  // A group that is a row, and the texts of its keys.
+  struct KeyedGroup {
+    uint32_t group;
+    std::vector<std::string> keys;
+  };
+
+  // All, in order of first appearance; or those with the largest self times, as the texts of stacks may take more
+  // memory than the Trace.
+  std::vector<KeyedGroup> ChooseGroups(OpSummary::LeftOut* left_out) const {
+    const std::vector<GroupSums>& groups = whole_.groups;
+    std::vector<uint32_t> order(groups.size());
+    std::iota(order.begin(), order.end(), 0u);
+    const size_t most = options_.max_key_bytes > 0 ? options_.max_key_bytes : SIZE_MAX;
+    const auto is_larger = [&](uint32_t a, uint32_t b) { return groups[a].self_ns > groups[b].self_ns; };
+    if (options_.max_key_bytes > 0) std::stable_sort(order.begin(), order.end(), is_larger);
+    std::vector<KeyedGroup> chosen;
+    size_t bytes = 0;
+    for (const uint32_t group : order) {
+      const GroupSums& sums = groups[group];
+      if (bytes <= most) {
+        chosen.push_back({group, grouper_.Texts(sums.first_span)});
+        for (const std::string& text : chosen.back().keys)
+          bytes += sizeof(std::string) + text.size();
+        continue;
+      }
+      ++left_out->rows;
+      left_out->count += static_cast<int64_t>(sums.count);
+      left_out->self_ns = SaturatingAdd(left_out->self_ns, sums.self_ns);
+      left_out->total_with_recursion_ns =
+          SaturatingAdd(left_out->total_with_recursion_ns, sums.total_with_recursion_ns);
+    }
+    std::sort(chosen.begin(), chosen.end(), [](const KeyedGroup& a, const KeyedGroup& b) { return a.group < b.group; });
+    return chosen;
+  }
+
   // Takes the costs off the sums, in which single spans below 0 count as they are.
-  void Correct(OpSummary* summary) const {
+  void Correct(const std::vector<KeyedGroup>& groups, OpSummary* summary) const {
     double thread_self_cost = 0;
-    for (size_t group = 0; group < whole_.costs.size(); ++group) {
-      const GroupSums& sums = whole_.groups[group];
-      const GroupCost& cost = whole_.costs[group];
-      OpSummaryRow& row = summary->rows[group];
+    for (const GroupCost& cost : whole_.costs)
+      thread_self_cost += cost.thread_self_ns;
+    for (size_t i = 0; i < groups.size(); ++i) {
+      const GroupSums& sums = whole_.groups[groups[i].group];
+      const GroupCost& cost = whole_.costs[groups[i].group];
+      OpSummaryRow& row = summary->rows[i];
       row.total_ns = Without(sums.total_ns, cost.total_ns);
       row.total_with_recursion_ns = Without(sums.total_with_recursion_ns, cost.total_with_recursion_ns);
       row.self_ns = Without(sums.self_ns, cost.self_ns);
       row.thread_self_ns = Without(sums.thread_self_ns, cost.thread_self_ns);
-      thread_self_cost += cost.thread_self_ns;
     }
     summary->thread_self_ns = Without(summary->thread_self_ns, thread_self_cost);
     summary->correction = {std::llround(options_.overhead->whole_ns), options_.overhead->events, whole_.below_zero};
@@ -187,13 +231,21 @@ class Summarizer {
     summary.has_name = grouper_.has_name();
     summary.joins_steps = options_.join_steps;
     summary.key_names = grouper_.TextNames();
-    summary.rows.reserve(spreads.size());
     int64_t streams = 0, launched = 0;
-    for (size_t group = 0; group < spreads.size(); ++group) {
-      const GroupSums& sums = whole_.groups[group];
+    for (const GroupSums& sums : whole_.groups) {
+      int64_t& device_self = grouper_.IsOnDevice(sums.first_span) ? streams : launched;
+      device_self = SaturatingAdd(device_self, sums.device_self_ns);
+      summary.thread_self_ns = SaturatingAdd(summary.thread_self_ns, sums.thread_self_ns);
+    }
+    summary.device_self_ns = std::max(streams, launched);
+    std::vector<KeyedGroup> groups = ChooseGroups(&summary.left_out);
+    summary.rows.reserve(groups.size());
+    for (KeyedGroup& each : groups) {
+      const GroupSums& sums = whole_.groups[each.group];
       OpSummaryRow& row = summary.rows.emplace_back();
       if (summary.has_name) row.name = trace_.spans().name[sums.first_span];
       row.on_device = grouper_.IsOnDevice(sums.first_span);
+      row.keys = std::move(each.keys);
       row.count = sums.count;
       row.total_ns = sums.total_ns;
       row.total_with_recursion_ns = sums.total_with_recursion_ns;
@@ -201,41 +253,16 @@ class Summarizer {
       row.thread_self_ns = sums.thread_self_ns;
       row.min_ns = sums.min_ns;
       row.max_ns = sums.max_ns;
-      row.p50_ns = spreads[group].p50_ns;
-      row.p99_ns = spreads[group].p99_ns;
-      row.stddev_ns = spreads[group].stddev_ns;
+      row.p50_ns = spreads[each.group].p50_ns;
+      row.p99_ns = spreads[each.group].p99_ns;
+      row.stddev_ns = spreads[each.group].stddev_ns;
       row.device_total_ns = sums.device_total_ns;
       row.device_self_ns = sums.device_self_ns;
-      int64_t& device_self = row.on_device ? streams : launched;
-      device_self = SaturatingAdd(device_self, sums.device_self_ns);
       row.self_memory_bytes = SaturateToInt64(sums.memory_bytes);
       row.flops = SaturateToInt64(sums.flops);
-      summary.thread_self_ns = SaturatingAdd(summary.thread_self_ns, sums.thread_self_ns);
     }
-    summary.device_self_ns = std::max(streams, launched);
-    if (options_.overhead != nullptr) Correct(&summary);
-    AddKeys(&summary);
+    if (options_.overhead != nullptr) Correct(groups, &summary);
     return summary;
-  }
-
-  // Largest self time first, as the texts of stacks may take more memory than the Trace.
-  void AddKeys(OpSummary* summary) const {
-    std::vector<OpSummaryRow>& rows = summary->rows;
-    std::vector<uint32_t> order(rows.size());
-    std::iota(order.begin(), order.end(), 0u);
-    if (options_.max_key_bytes > 0) {
-      std::stable_sort(order.begin(), order.end(),
-                       [&](uint32_t a, uint32_t b) { return rows[a].self_ns > rows[b].self_ns; });
-    }
-    size_t bytes = 0;
-    for (const uint32_t row : order) {
-      rows[row].keys.resize(summary->key_names.size());
-      if (options_.max_key_bytes > 0 && bytes > options_.max_key_bytes) continue;
-      rows[row].keys = grouper_.Texts(whole_.groups[row].first_span);
-      for (const std::string& text : rows[row].keys)
-        bytes += sizeof(std::string) + text.size();
-      ++summary->rows_with_keys;
-    }
   }
 
   const Trace& trace_;

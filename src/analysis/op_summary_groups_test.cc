@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "opscope/analysis/modules.h"
@@ -221,30 +222,38 @@ TEST(OpSummaryGroups, CountASpanOnceInItsRowWhateverTheyAre) {
   }
 }
 
-TEST(OpSummaryGroups, WithFewBytesOfKeysKeepThoseOfTheLargestSelfTimes) {
+TEST(OpSummaryGroups, WithFewBytesOfKeysKeepTheLargestSelfTimesAndSumTheOthers) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     const Trace job = RandomJob(seed);
     const OpSummaryOptions options{.group_by = {GroupKey::kName, GroupKey::kStack}};
     OpSummaryOptions limited = options;
     limited.max_key_bytes = 1 + seed % 400;
     const OpSummary all = SummarizeOps(job, options), some = SummarizeOps(job, limited);
-    EXPECT_EQ(all.rows_with_keys, all.rows.size());
-    ASSERT_EQ(some.rows.size(), all.rows.size());
-    int64_t least_with = INT64_MAX, most_without = INT64_MIN;
-    size_t with_keys = 0;
-    for (size_t row = 0; row < all.rows.size(); ++row) {
-      EXPECT_EQ(some.rows[row].self_ns, all.rows[row].self_ns);
-      ASSERT_EQ(some.rows[row].keys.size(), 1u);
-      if (some.rows[row].keys[0] == all.rows[row].keys[0]) {
-        ++with_keys;
-        if (!all.rows[row].keys[0].empty()) least_with = std::min(least_with, all.rows[row].self_ns);
-      } else {
-        EXPECT_EQ(some.rows[row].keys[0], "");
-        most_without = std::max(most_without, all.rows[row].self_ns);
+    ASSERT_EQ(some.rows.size() + some.left_out.rows, all.rows.size());
+    EXPECT_EQ(all.left_out.rows, 0u);
+    int64_t least = INT64_MAX, most_left_out = INT64_MIN;
+    OpSummary::LeftOut expected;
+    size_t at = 0;
+    for (const OpSummaryRow& row : all.rows) {
+      const OpSummaryRow* const kept = at < some.rows.size() ? &some.rows[at] : nullptr;
+      if (kept != nullptr &&
+          std::tie(kept->name, kept->on_device, kept->keys) == std::tie(row.name, row.on_device, row.keys)) {
+        EXPECT_EQ(kept->self_ns, row.self_ns);
+        least = std::min(least, row.self_ns);
+        ++at;
+        continue;
       }
+      most_left_out = std::max(most_left_out, row.self_ns);
+      ++expected.rows;
+      expected.count += static_cast<int64_t>(row.count);
+      expected.self_ns += row.self_ns;
+      expected.total_with_recursion_ns += row.total_with_recursion_ns;
     }
-    EXPECT_GE(with_keys, some.rows_with_keys);
-    EXPECT_GE(least_with, most_without) << seed;
+    EXPECT_EQ(at, some.rows.size()) << "rows of all, in their order";
+    EXPECT_GE(least, most_left_out) << seed;
+    EXPECT_EQ(std::tie(some.left_out.rows, some.left_out.count, some.left_out.self_ns),
+              std::tie(expected.rows, expected.count, expected.self_ns));
+    EXPECT_EQ(some.left_out.total_with_recursion_ns, expected.total_with_recursion_ns);
   }
 }
 

@@ -21,6 +21,7 @@ class StepMeasurement {
   StepReport Measure() {
     FindSteps();
     std::vector<TrackId> tracks;
+    tracks.reserve(steps_.size());
     for (const Step& step : steps_)
       tracks.push_back(step.track);
     const StepParts parts(trace_, selected_, tracks);

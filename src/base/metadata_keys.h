@@ -1,4 +1,4 @@
-// Metadata by which recordings of one machine know each other.
+// Metadata about the machine and the process of a recording.
 //
 // Thread rule: constants.
 // SPDX-License-Identifier: Apache-2.0
@@ -21,6 +21,9 @@ inline constexpr std::string_view kWallErrorKey = "opscope_wall_error_ns";
 inline constexpr std::string_view kAttemptKey = "opscope_attempt";
 // {"rank": 3, "world_size": 8, ...}, as torch's files say it.
 inline constexpr std::string_view kDistributedKey = "distributedInfo";
+// Numbers: threads with which torch computes one operator, and processors that the process may use.
+inline constexpr std::string_view kThreadsKey = "opscope_threads";
+inline constexpr std::string_view kProcessorsKey = "opscope_processors";
 inline constexpr std::string_view kXlaHostsKey = "hostnames";
 
 }  // namespace opscope

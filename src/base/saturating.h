@@ -20,6 +20,10 @@ inline int64_t SaturatingSubtract(int64_t a, int64_t b) {
   return __builtin_sub_overflow(a, b, &difference) ? (a < 0 ? INT64_MIN : INT64_MAX) : difference;
 }
 
+inline int64_t SaturatingAbs(int64_t value) {
+  return value < 0 ? SaturatingSubtract(0, value) : value;
+}
+
 // Truncates towards zero; NaN gives 0.
 inline int64_t ClampToInt64(double value) {
   constexpr double kBeyond = 9223372036854775808.0;

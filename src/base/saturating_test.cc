@@ -16,6 +16,9 @@ TEST(Saturating, SumsAndDifferencesStopAtTheEnds) {
   EXPECT_EQ(SaturatingSubtract(1, INT64_MIN), INT64_MAX);
   EXPECT_EQ(SaturatingSubtract(-2, INT64_MAX), INT64_MIN);
   EXPECT_EQ(SaturatingSubtract(-1, INT64_MIN), INT64_MAX);
+  EXPECT_EQ(SaturatingAbs(INT64_MIN), INT64_MAX);
+  EXPECT_EQ(SaturatingAbs(-7), 7);
+  EXPECT_EQ(SaturatingAbs(INT64_MAX), INT64_MAX);
 }
 
 TEST(Saturating, NumbersWithAPointStopAtTheEndsToo) {

@@ -9,16 +9,21 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 namespace opscope {
 
-size_t DefaultThreadCount() {
-  constexpr size_t kMost = 8;  // beyond them memory, not processors, sets the pace
+unsigned AllowedProcessors() {
   cpu_set_t allowed;
   // Refused on machines of more than 1024 processors.
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return kMost;
-  return std::clamp<size_t>(static_cast<size_t>(CPU_COUNT(&allowed)), 1, kMost);
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return std::max(1u, std::thread::hardware_concurrency());
+  return std::max(1u, static_cast<unsigned>(CPU_COUNT(&allowed)));
+}
+
+size_t DefaultThreadCount() {
+  constexpr unsigned kMost = 8;  // beyond them memory, not processors, sets the pace
+  return std::min(AllowedProcessors(), kMost);
 }
 
 ThreadTeam::ThreadTeam(size_t members) {

@@ -23,7 +23,10 @@
 
 namespace opscope {
 
-// How many threads help on this machine: the processors that the calling thread may use, at most 8.
+// The processors that the calling thread may use.
+[[nodiscard]] unsigned AllowedProcessors();
+
+// How many threads help on this machine: one per allowed processor, at most 8.
 [[nodiscard]] size_t DefaultThreadCount();
 
 class ThreadTeam {

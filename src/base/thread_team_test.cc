@@ -97,8 +97,10 @@ TEST(ThreadTeam, CountsTheProcessorsThatTheThreadMayUse) {
     if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
   }
   ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+  EXPECT_EQ(AllowedProcessors(), 1u);
   EXPECT_EQ(DefaultThreadCount(), 1u);
   ASSERT_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
+  EXPECT_EQ(AllowedProcessors(), static_cast<unsigned>(CPU_COUNT(&before)));
   EXPECT_EQ(DefaultThreadCount(), std::min<size_t>(static_cast<size_t>(CPU_COUNT(&before)), 8));
 }
 

@@ -33,9 +33,10 @@ void AppendValue(std::string_view json, std::string* out) {
   }
 }
 
-// torch's files identify the machine by its host name alone, so boot id and what is known of the clock are left out
-// beside it.
-bool IsImpliedByHostName(const Trace& trace, std::string_view key) {
+// What torch's files do not have. They identify the machine by its host name alone, so boot id and what is known of the
+// clock are left out beside it.
+bool IsUnknownToTorch(const Trace& trace, std::string_view key) {
+  if (key == kThreadsKey || key == kProcessorsKey) return true;
   return (key == kBootKey || key == kWallClockKey || key == kWallErrorKey) && FindMetadata(trace, kHostKey);
 }
 
@@ -49,8 +50,8 @@ void AppendMembers(const Trace& trace, const ChromePlan& plan, const ChromePiece
   for (size_t i = 0; i < metadata.size(); ++i) {
     const std::string_view key = trace.text(metadata.key[i]);
     if (key == "schemaVersion" || key == "deviceProperties" || key == "displayTimeUnit" || key == "traceName" ||
-        key == "baseTimeNanoseconds" || key == "traceEvents" || key == kOwnTracksKey ||
-        IsImpliedByHostName(trace, key) || std::find(left_out.begin(), left_out.end(), key) != left_out.end()) {
+        key == "baseTimeNanoseconds" || key == "traceEvents" || key == kOwnTracksKey || IsUnknownToTorch(trace, key) ||
+        std::find(left_out.begin(), left_out.end(), key) != left_out.end()) {
       continue;
     }
     out->append(",\n  ");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/table.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,6 +38,15 @@ std::vector<std::string> NamesOf(const TableView& table) {
   for (const TableColumn& column : table.columns)
     names.emplace_back(column.name);
   return names;
+}
+
+TEST(Table, SaysWhichKindEachNumberIs) {
+  const Trace trace;
+  const TableColumn kind = ColumnNamed(FindTable(trace, "spans").value(), "kind");
+  for (size_t i = 0; i < kSpanKinds; ++i) {
+    const std::string words = " " + std::to_string(i) + " " + std::string(SpanKindName(static_cast<SpanKind>(i)));
+    EXPECT_THAT(std::string(kind.documentation), testing::HasSubstr(words));
+  }
 }
 
 TEST(Table, ListsEveryTableAndColumnOnce) {

@@ -50,6 +50,16 @@ constexpr std::string_view kMessages[] = {
     "with their graph.",
     "Rank RANK computes longer than the others, which wait for it. Divide the work evenly.",
     "One of the threads that run NAME takes longer than the others beside it. Divide the work evenly.",
+    "Single values of tensors are read one after the other, RATE runs per step, such as one that begins with NAME. "
+    "Compute with whole tensors, and read the result.",
+    "Tensors are copied or converted, RATE times per step, mostly in NAME. Keep them in the type and the layout in "
+    "which they are used.",
+    "NAME updates each weight by several operators. Fuse them: fused=True or, if the optimizer has no such argument, "
+    "foreach=True.",
+    "torch computes with more threads than the process may use processors, most of all in NAME. Start as many as there "
+    "are processors, by OMP_NUM_THREADS or torch.set_num_threads.",
+    "The first step takes much longer than the others, mostly in NAME. Prepare that before, or keep its result for the "
+    "next run.",
 };
 static_assert(std::size(kMessages) == kFindingKinds);
 
@@ -113,6 +123,7 @@ constexpr ResultField<Evidence> kEvidenceFields[] = {
 
 std::vector<FindingLine> FindingLines(const Advice& advice) {
   std::vector<FindingLine> lines;
+  lines.reserve(advice.findings.size());
   for (const Finding& finding : advice.findings)
     lines.push_back({&advice, &finding});
   return lines;
@@ -130,7 +141,9 @@ std::string FindingMessage(const Trace& trace, const Advice& advice, const Findi
   replace("RATE", rate == std::floor(rate) ? FixedText(rate, 0) : FixedText(rate, 1));
   replace("BYTES", HumanBytes(finding.bytes_per_step.value_or(0)));
   replace("RANK", finding.evidence.empty() ? "" : std::to_string(finding.evidence.front().rank));
-  replace("NAME", MainName(trace, finding));
+  const std::string name = MainName(trace, finding);
+  if (name.empty()) replace(", mostly in NAME", "");
+  replace("NAME", name);
   return message;
 }
 

@@ -74,6 +74,7 @@ const ResultDescription& StepDurationsResult() {
 ResultTable StepTimesTable(const Trace& trace, const StepReport& report) {
   const int64_t first_ns = FirstBegin(trace);
   std::vector<StepTimesLine> lines;
+  lines.reserve(report.rows.size());
   for (const StepTimes& step : report.rows)
     lines.push_back({step, first_ns});
   return MakeResultTable<StepTimesLine>(StepTimesResult(), kStepTimesFields, trace, lines);

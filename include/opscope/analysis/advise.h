@@ -43,9 +43,19 @@ enum class FindingKind : uint8_t {
   kRankImbalance,
   // One thread computes longer than the others beside it.
   kThreadImbalance,
+  // Of a program without a device: single values of tensors are read one after the other.
+  kScalarReads,
+  // Likewise: tensors are copied or converted.
+  kTensorCopies,
+  // Likewise: an optimizer updates each weight by several operators.
+  kUnfusedOptimizer,
+  // Likewise: more threads compute than there are processors for them.
+  kCpuOversubscription,
+  // The first step takes much longer than the others.
+  kSlowFirstStep,
 };
 // Number of kinds.
-inline constexpr size_t kFindingKinds = 11;
+inline constexpr size_t kFindingKinds = 16;
 
 // "sync_points", "launch_bound", ...: the words of JSON.
 [[nodiscard]] std::string_view FindingKindName(FindingKind kind);

@@ -60,8 +60,8 @@ struct OpSummaryOptions {
   bool join_steps = false;
   // Leave out Kineto's span of the whole recording, "PyTorch Profiler (0)".
   bool leaves_out_window = false;
-  // About the most bytes that the texts of keys take; 0: any number. Rows with the largest
-  // self time have their texts, the others "" (OpSummary::rows_with_keys).
+  // About the most bytes that the texts of keys take; 0: any number. Rows with the smallest
+  // self times are left out for it (OpSummary::left_out).
   size_t max_key_bytes = 0;
 };
 
@@ -131,8 +131,14 @@ struct OpSummary {
   // more.
   int64_t device_self_ns = 0;
   bool joins_steps = false;
-  // Rows that have the texts of their keys: all, or those with the largest self time.
-  size_t rows_with_keys = 0;
+  // Rows that are left out, and the sums of their fields, as recorded.
+  struct LeftOut {
+    size_t rows = 0;
+    int64_t count = 0;
+    int64_t self_ns = 0;
+    int64_t total_with_recursion_ns = 0;
+  };
+  LeftOut left_out;
 
   // The row's name as tables print it ("ProfilerStep*").
   std::string_view NameOf(const Trace& trace, const OpSummaryRow& row) const;

@@ -14,10 +14,11 @@
 namespace opscope {
 namespace {
 
-constexpr std::string_view kFindingNames[] = {"sync_points",    "launch_bound",       "input_starvation",
-                                              "small_ops",      "host_device_copies", "exposed_communication",
-                                              "recompiles",     "device_allocations", "memory_growth",
-                                              "rank_imbalance", "thread_imbalance"};
+constexpr std::string_view kFindingNames[] = {
+    "sync_points",        "launch_bound",          "input_starvation",     "small_ops",
+    "host_device_copies", "exposed_communication", "recompiles",           "device_allocations",
+    "memory_growth",      "rank_imbalance",        "thread_imbalance",     "scalar_reads",
+    "tensor_copies",      "unfused_optimizer",     "cpu_oversubscription", "slow_first_step"};
 static_assert(std::size(kFindingNames) == kFindingKinds);
 
 // The mean length, rounded down.
@@ -57,6 +58,9 @@ Advice Advise(const Trace& trace, const AdviceOptions& options) {
   causes.push_back(FindExposedCommunication(job));
   causes.push_back(FindRankImbalance(job));
   causes.push_back(FindThreadImbalance(job));
+  for (advise::Cause& cause : FindOperatorCauses(job))
+    causes.push_back(std::move(cause));
+  causes.push_back(FindSlowFirstStep(job));
 
   for (advise::Cause& cause : causes)
     if (std::optional<Finding> finding = cause.Conclude(advice.step_mean_ns))

@@ -4,100 +4,19 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-#include <vector>
-
+#include "analysis/advise/job_for_test.h"
 #include "trace/builder.h"
 
 namespace opscope {
 namespace {
 
-constexpr int64_t kStepNs = 1000;
+using Kinds = PlantedJob::Kinds;
+
+constexpr int64_t kStepNs = PlantedJob::kStepNs;
 constexpr const char* kLoader = "enumerate(DataLoader)#_BaseDataLoaderIter.__next__";
 
-// A job of several ranks with a thread and a stream each, and steps of 1000 ns one after the other.
-class Job {
- public:
-  explicit Job(int steps, int32_t ranks = 1) : steps_(steps) {
-    for (int32_t rank = 0; rank < ranks; ++rank) {
-      const ProcessId process = builder_.AddProcess({.pid = 100 + rank, .rank = rank});
-      threads_.push_back(builder_.AddTrack({.process = process, .kind = TrackKind::kThread, .tid = 1}));
-      others_.push_back(builder_.AddTrack({.process = process, .kind = TrackKind::kThread, .tid = 2}));
-      streams_.push_back(
-          builder_.AddTrack({.process = process, .kind = TrackKind::kDeviceStream, .tid = 7, .device = rank}));
-      for (int step = 0; step < steps; ++step) {
-        const std::string name = "ProfilerStep#" + std::to_string(step);
-        const AddedSpan span =
-            Add(threads_.back(), "user_annotation", name.c_str(), step * kStepNs, (step + 1) * kStepNs);
-        builder_.AddStep(step, builder_.Intern(name), span);
-      }
-    }
-  }
-
-  // In each step from `first` on, at [begin, end) of the step.
-  void Host(const char* category, const char* name, int64_t begin, int64_t end, int first = 0, int32_t rank = 0) {
-    for (int step = first; step < steps_; ++step)
-      Add(threads_[static_cast<size_t>(rank)], category, name, step * kStepNs + begin, step * kStepNs + end);
-  }
-  void OtherThread(const char* name, int64_t begin, int64_t end) {
-    for (int step = 0; step < steps_; ++step)
-      Add(others_[0], "cpu_op", name, step * kStepNs + begin, step * kStepNs + end);
-  }
-  // A work, and its launch of 2 ns that begins at `launch`.
-  void Work(const char* category, const char* name, int64_t launch, int64_t begin, int64_t end, int32_t rank = 0) {
-    for (int step = 0; step < steps_; ++step) {
-      ++correlation_;
-      const int64_t base = step * kStepNs;
-      Add(threads_[static_cast<size_t>(rank)], "cuda_runtime", "cudaLaunchKernel", base + launch, base + launch + 2,
-          correlation_);
-      Add(streams_[static_cast<size_t>(rank)], category, name, base + begin, base + end, correlation_);
-    }
-  }
-  // At the middle of each step.
-  void Allocate(int64_t bytes, int first = 0) {
-    for (int step = first; step < steps_; ++step) {
-      builder_.AddAllocation({.time = {step * kStepNs + 500},
-                              .track = threads_[0],
-                              .address = static_cast<uint64_t>(++addresses_),
-                              .bytes = bytes});
-    }
-  }
-  Advice Ask() {
-    trace_ = builder_.Build();
-    return Advise(trace_);
-  }
-  std::string_view text(StringId id) const { return trace_.text(id); }
-
- private:
-  AddedSpan Add(TrackId track, const char* category, const char* name, int64_t begin, int64_t end,
-                uint32_t correlation = 0) {
-    return builder_.AddSpan({.start = {begin},
-                             .duration = {end - begin},
-                             .name = builder_.Intern(name),
-                             .category = builder_.Intern(category),
-                             .track = track,
-                             .correlation = correlation});
-  }
-
-  int steps_;
-  TraceBuilder builder_;
-  std::vector<TrackId> threads_, others_, streams_;
-  uint32_t correlation_ = 0;
-  int64_t addresses_ = 0;
-  Trace trace_;
-};
-
-std::vector<FindingKind> KindsOf(const Advice& advice) {
-  std::vector<FindingKind> kinds;
-  for (const Finding& finding : advice.findings)
-    kinds.push_back(finding.kind);
-  return kinds;
-}
-
-using Kinds = std::vector<FindingKind>;
-
 TEST(Advise, ComputesTheExampleOfTheDefinition) {
-  Job job(8);
+  PlantedJob job(8);
   int64_t begin = 100;
   for (const int64_t duration : {10, 20, 30, 20}) {
     job.Work("kernel", "vectorized_elementwise_kernel", 1, begin, begin + duration);
@@ -107,7 +26,7 @@ TEST(Advise, ComputesTheExampleOfTheDefinition) {
   const Advice advice = job.Ask();
   EXPECT_EQ(advice.steps, 8u);
   EXPECT_EQ(advice.step_mean_ns, kStepNs);
-  ASSERT_EQ(KindsOf(advice), Kinds{FindingKind::kSmallOps});
+  ASSERT_EQ(PlantedJob::KindsOf(advice), Kinds{FindingKind::kSmallOps});
   EXPECT_EQ(advice.findings[0].saving_ns, 50) << "80 - 30; a run ends where its step does";
   EXPECT_EQ(advice.findings[0].count, 8u);
   EXPECT_EQ(advice.findings[0].evidence.size(), 8u);
@@ -116,7 +35,7 @@ TEST(Advise, ComputesTheExampleOfTheDefinition) {
 
 TEST(Advise, TakesNoTwoPointwiseKernelsNorThoseWithAnotherBetweenForARun) {
   for (const bool is_between : {false, true}) {
-    Job job(4);
+    PlantedJob job(4);
     job.Work("kernel", "elementwise_kernel", 1, 100, 200);
     job.Work("kernel", "elementwise_kernel", 5, 200, 300);
     if (is_between) {
@@ -130,7 +49,7 @@ TEST(Advise, TakesNoTwoPointwiseKernelsNorThoseWithAnotherBetweenForARun) {
 
 TEST(Advise, FindsIdleTimeAfterAWait) {
   for (const bool waits : {true, false}) {
-    Job job(4);
+    PlantedJob job(4);
     job.Work("kernel", "gemm", 0, 10, 300);
     if (waits) job.Host("cpu_op", "aten::item", 50, 320);
     if (waits) job.Host("cpu_op", "aten::_local_scalar_dense", 60, 310);
@@ -140,7 +59,7 @@ TEST(Advise, FindsIdleTimeAfterAWait) {
       EXPECT_TRUE(advice.findings.empty()) << "the work was launched in time";
       continue;
     }
-    ASSERT_EQ(KindsOf(advice), Kinds{FindingKind::kSyncPoints}) << "launch_bound does not count it again";
+    ASSERT_EQ(PlantedJob::KindsOf(advice), Kinds{FindingKind::kSyncPoints}) << "launch_bound does not count it again";
     EXPECT_EQ(advice.findings[0].saving_ns, 100);
     EXPECT_EQ(advice.findings[0].confidence, Confidence::kHigh);
     EXPECT_EQ(advice.findings[0].count, 4u) << "the outer one of two nested waits";
@@ -149,7 +68,7 @@ TEST(Advise, FindsIdleTimeAfterAWait) {
 }
 
 TEST(Advise, TakesTheWaitForTheEndOfAStepForNoFault) {
-  Job job(4);
+  PlantedJob job(4);
   job.Work("kernel", "gemm", 10, 20, 1000);
   job.Host("cuda_runtime", "cudaDeviceSynchronize", 30, 1000);
   EXPECT_TRUE(job.Ask().findings.empty());
@@ -157,7 +76,7 @@ TEST(Advise, TakesTheWaitForTheEndOfAStepForNoFault) {
 
 TEST(Advise, FindsADeviceThatWaitsForLaunches) {
   for (const int64_t launch : {700, 20}) {
-    Job job(4);
+    PlantedJob job(4);
     job.Work("kernel", "gemm", 0, 10, 600);
     job.Work("kernel", "gemm", launch, 710, 1000);
     const Advice advice = job.Ask();
@@ -165,7 +84,7 @@ TEST(Advise, FindsADeviceThatWaitsForLaunches) {
       EXPECT_TRUE(advice.findings.empty());
       continue;
     }
-    ASSERT_EQ(KindsOf(advice), Kinds{FindingKind::kLaunchBound});
+    ASSERT_EQ(PlantedJob::KindsOf(advice), Kinds{FindingKind::kLaunchBound});
     EXPECT_EQ(advice.findings[0].saving_ns, 110);
     EXPECT_EQ(advice.findings[0].confidence, Confidence::kMedium);
   }
@@ -174,7 +93,7 @@ TEST(Advise, FindsADeviceThatWaitsForLaunches) {
 TEST(Advise, FindsWaitingForInputWithAndWithoutADevice) {
   for (const bool has_device : {false, true}) {
     for (const int64_t length : {200, 20}) {
-      Job job(4);
+      PlantedJob job(4);
       job.Host("user_annotation", kLoader, 100, 100 + length);
       if (has_device) {
         job.Work("kernel", "gemm", 0, 10, 150);
@@ -185,7 +104,7 @@ TEST(Advise, FindsWaitingForInputWithAndWithoutADevice) {
         EXPECT_TRUE(advice.findings.empty());
         continue;
       }
-      ASSERT_EQ(KindsOf(advice), Kinds{FindingKind::kInputStarvation});
+      ASSERT_EQ(PlantedJob::KindsOf(advice), Kinds{FindingKind::kInputStarvation});
       EXPECT_EQ(advice.findings[0].saving_ns, has_device ? 150 : 200);
     }
   }
@@ -193,13 +112,13 @@ TEST(Advise, FindsWaitingForInputWithAndWithoutADevice) {
 
 TEST(Advise, FindsCopiesThatNoKernelHides) {
   for (const bool is_hidden : {false, true}) {
-    Job job(4);
+    PlantedJob job(4);
     job.Work("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 10, 110);
     job.Work("gpu_memcpy", "Memcpy DtoD (Device -> Device)", 3, 110, 300);
     job.Work("kernel", "gemm", 20, 300, 1010);
     if (is_hidden) job.Work("kernel", "gemm", 6, 9, 200);
     const Advice advice = job.Ask();
-    EXPECT_EQ(KindsOf(advice), is_hidden ? Kinds{} : Kinds{FindingKind::kHostDeviceCopies});
+    EXPECT_EQ(PlantedJob::KindsOf(advice), is_hidden ? Kinds{} : Kinds{FindingKind::kHostDeviceCopies});
     if (!is_hidden) {
       EXPECT_EQ(advice.findings[0].saving_ns, 100);
     }
@@ -207,13 +126,13 @@ TEST(Advise, FindsCopiesThatNoKernelHides) {
 }
 
 TEST(Advise, CountsExposedCommunicationOfTheRankThatWaitsLeast) {
-  Job job(2, 2);
+  PlantedJob job(2, 2);
   job.Work("kernel", "ncclDevKernel_AllReduce", -100, 100, 400, 0);
   job.Work("kernel", "ncclDevKernel_AllReduce", -100, 300, 400, 1);
   for (const int32_t rank : {0, 1})
     job.Work("kernel", "gemm", 20, 400, 1100, rank);
   const Advice advice = job.Ask();
-  ASSERT_EQ(KindsOf(advice), Kinds{FindingKind::kExposedCommunication});
+  ASSERT_EQ(PlantedJob::KindsOf(advice), Kinds{FindingKind::kExposedCommunication});
   EXPECT_EQ(advice.findings[0].saving_ns, 100);
   EXPECT_EQ(advice.findings[0].evidence[0].rank, 1);
   EXPECT_EQ(job.text(advice.findings[0].evidence[0].name), "");
@@ -221,11 +140,11 @@ TEST(Advise, CountsExposedCommunicationOfTheRankThatWaitsLeast) {
 
 TEST(Advise, FindsCompilationAfterTheFirstStepAlone) {
   for (const int first : {0, 2}) {
-    Job job(first == 0 ? 1 : 3);
+    PlantedJob job(first == 0 ? 1 : 3);
     job.Host("cpu_op", "_compile.compile_inner (dynamo_timed)", 100, 700, first);
     job.Host("cpu_op", "OutputGraph.call_user_compiler.backend_compile", 200, 600, first);
     const Advice advice = job.Ask();
-    EXPECT_EQ(KindsOf(advice), first == 0 ? Kinds{} : Kinds{FindingKind::kRecompiles});
+    EXPECT_EQ(PlantedJob::KindsOf(advice), first == 0 ? Kinds{} : Kinds{FindingKind::kRecompiles});
     if (first > 0) {
       EXPECT_EQ(advice.findings[0].saving_ns, 200) << "600 of 3 steps; nested ones count once";
       EXPECT_EQ(advice.findings[0].count, 1u);
@@ -235,11 +154,11 @@ TEST(Advise, FindsCompilationAfterTheFirstStepAlone) {
 
 TEST(Advise, FindsAllocationsOfTheDeviceAfterTheFirstTwoSteps) {
   for (const int steps : {2, 5}) {
-    Job job(steps);
+    PlantedJob job(steps);
     job.Host("cuda_runtime", "cudaMalloc", 100, 180);
     job.Host("cuda_runtime", "cudaMallocAsync", 200, 900);
     const Advice advice = job.Ask();
-    EXPECT_EQ(KindsOf(advice), steps == 2 ? Kinds{} : Kinds{FindingKind::kDeviceAllocations});
+    EXPECT_EQ(PlantedJob::KindsOf(advice), steps == 2 ? Kinds{} : Kinds{FindingKind::kDeviceAllocations});
     if (steps == 5) {
       EXPECT_EQ(advice.findings[0].saving_ns, 80);
       EXPECT_EQ(advice.findings[0].count, 3u);
@@ -248,7 +167,7 @@ TEST(Advise, FindsAllocationsOfTheDeviceAfterTheFirstTwoSteps) {
 }
 
 TEST(Advise, FindsPointwiseOperatorsInARowOnAThread) {
-  Job job(2);
+  PlantedJob job(2);
   job.Host("cpu_op", "aten::mul", 0, 100);
   job.Host("cpu_op", "aten::exp", 10, 90);  // inside
   job.Host("cpu_op", "aten::add_", 100, 300);
@@ -256,27 +175,27 @@ TEST(Advise, FindsPointwiseOperatorsInARowOnAThread) {
   job.Host("cpu_op", "aten::mm", 400, 500);
   job.Host("cpu_op", "aten::add", 500, 600);
   const Advice advice = job.Ask();
-  ASSERT_EQ(KindsOf(advice), Kinds{FindingKind::kSmallOps});
+  ASSERT_EQ(PlantedJob::KindsOf(advice), Kinds{FindingKind::kSmallOps});
   EXPECT_EQ(advice.findings[0].saving_ns, 200) << "100 + 200 + 100 less 200";
 }
 
 TEST(Advise, ComparesRanksByWhatTheyCompute) {
-  Job job(2, 2);
+  PlantedJob job(2, 2);
   job.Work("kernel", "gemm", -800, 10, 310, 0);
   job.Work("kernel", "gemm", -800, 10, 910, 1);
   const Advice advice = job.Ask();
-  ASSERT_EQ(KindsOf(advice), Kinds{FindingKind::kRankImbalance});
+  ASSERT_EQ(PlantedJob::KindsOf(advice), Kinds{FindingKind::kRankImbalance});
   EXPECT_EQ(advice.findings[0].saving_ns, 300) << "900 less the mean of 300 and 900";
   EXPECT_EQ(advice.findings[0].evidence[0].rank, 1);
 }
 
 TEST(Advise, ComparesThreadsThatRunTheSameAtOnce) {
   for (const int64_t begin : {100, 620}) {
-    Job job(2);
+    PlantedJob job(2);
     job.Host("cpu_op", "shard", 100, 600);
     job.OtherThread("shard", begin, begin + 100);
     const Advice advice = job.Ask();
-    EXPECT_EQ(KindsOf(advice), begin == 100 ? Kinds{FindingKind::kThreadImbalance} : Kinds{})
+    EXPECT_EQ(PlantedJob::KindsOf(advice), begin == 100 ? Kinds{FindingKind::kThreadImbalance} : Kinds{})
         << "one after the other is no imbalance";
     if (begin == 100) {
       EXPECT_EQ(advice.findings[0].saving_ns, 200);
@@ -286,10 +205,10 @@ TEST(Advise, ComparesThreadsThatRunTheSameAtOnce) {
 }
 
 TEST(Advise, FindsMemoryThatEachStepLeavesBehind) {
-  Job job(6);
+  PlantedJob job(6);
   job.Allocate(100);
   const Advice advice = job.Ask();
-  ASSERT_EQ(KindsOf(advice), Kinds{FindingKind::kMemoryGrowth});
+  ASSERT_EQ(PlantedJob::KindsOf(advice), Kinds{FindingKind::kMemoryGrowth});
   EXPECT_EQ(advice.findings[0].bytes_per_step, 100);
   EXPECT_EQ(advice.findings[0].saving_ns, 0);
   EXPECT_EQ(advice.findings[0].confidence, Confidence::kHigh);
@@ -298,18 +217,18 @@ TEST(Advise, FindsMemoryThatEachStepLeavesBehind) {
 }
 
 TEST(Advise, TakesNoSingleNorSmallNorEarlyRiseForGrowth) {
-  Job single(6), small(6), early(4);
+  PlantedJob single(6), small(6), early(4);
   single.Allocate(1000, 5);
   small.Allocate(1'000'000, 5);
   small.Allocate(1);
   early.Allocate(100);
-  for (Job* job : {&single, &small, &early})
+  for (PlantedJob* job : {&single, &small, &early})
     EXPECT_TRUE(job->Ask().findings.empty());
 }
 
 TEST(Advise, NeedsACauseInHalfOfTheSteps) {
   for (const int first : {2, 3}) {
-    Job job(4);
+    PlantedJob job(4);
     job.Host("user_annotation", kLoader, 0, 600, first);
     EXPECT_EQ(job.Ask().findings.empty(), first == 3);
   }
@@ -330,13 +249,13 @@ TEST(Advise, TakesTheWindowForOneStepWithoutSteps) {
   const Advice advice = Advise(builder.Build());
   EXPECT_EQ(advice.steps, 1u);
   EXPECT_EQ(advice.step_mean_ns, 100);
-  ASSERT_EQ(KindsOf(advice), Kinds{FindingKind::kInputStarvation});
+  ASSERT_EQ(PlantedJob::KindsOf(advice), Kinds{FindingKind::kInputStarvation});
   EXPECT_EQ(advice.findings[0].saving_ns, 60);
 }
 
 TEST(Advise, SaysNothingOfAnEmptyTraceAndOfHostileTimes) {
   EXPECT_TRUE(Advise(Trace()).findings.empty());
-  Job job(2);
+  PlantedJob job(2);
   job.Host("cpu_op", "aten::item", INT64_MAX - 2000, INT64_MAX - 1000);
   job.Work("kernel", "elementwise", 0, -500, INT64_MAX / 2);
   for (const Finding& finding : job.Ask().findings)
@@ -344,7 +263,7 @@ TEST(Advise, SaysNothingOfAnEmptyTraceAndOfHostileTimes) {
 }
 
 TEST(Advise, KeepsTheLongestEvidenceInOrderOfTime) {
-  Job job(40);
+  PlantedJob job(40);
   job.Host("user_annotation", kLoader, 0, 500);
   job.Host("user_annotation", kLoader, 600, 601);
   const Advice advice = job.Ask();

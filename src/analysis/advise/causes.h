@@ -65,6 +65,9 @@ Cause FindSmallOps(const Job& job);
 Cause FindExposedCommunication(const Job& job);
 Cause FindRankImbalance(const Job& job);
 Cause FindThreadImbalance(const Job& job);
+// Of ranks without device work: scalar_reads, tensor_copies, unfused_optimizer, cpu_oversubscription.
+std::vector<Cause> FindOperatorCauses(const Job& job);
+Cause FindSlowFirstStep(const Job& job);
 // It costs bytes, not time, and so has a rule of its own. nullopt: no device's memory grows.
 std::optional<Finding> FindMemoryGrowth(const Job& job);
 

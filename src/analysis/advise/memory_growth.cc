@@ -25,6 +25,7 @@ struct Rise {
 std::optional<int64_t> MedianGrowth(const std::vector<Rise>& rises, int64_t peak_bytes) {
   if (rises.size() < kFewestRises) return std::nullopt;
   std::vector<int64_t> bytes;
+  bytes.reserve(rises.size());
   for (const Rise& rise : rises)
     bytes.push_back(rise.bytes);
   const auto above = static_cast<size_t>(std::count_if(bytes.begin(), bytes.end(), [](int64_t b) { return b > 0; }));

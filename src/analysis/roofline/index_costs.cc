@@ -43,8 +43,9 @@ OperatorCost TopkCost(const CallArguments& call, const CostRule&, bool) {
   if (self == nullptr) return {};
   const std::optional<int64_t> k = NumberAt(call.list, 1, call.trace);
   const std::optional<int64_t> size = SizeOfNamedDimension(call, *self, 2);
-  if (!k || !size || *size <= 0 || *k < 0 || !Elements(*self).is_known()) return {Elements(*self), Amount()};
-  const Amount chosen = Amount(*Elements(*self).value() / *size) * Amount(*k);
+  const std::optional<int64_t> elements = Elements(*self).value();
+  if (!k || !size || *size <= 0 || *k < 0 || !elements) return {Elements(*self), Amount()};
+  const Amount chosen = Amount(*elements / *size) * Amount(*k);
   return {Elements(*self), TensorBytes(call, *self) + chosen * ValueAndIndexBytes(call, *self)};
 }
 

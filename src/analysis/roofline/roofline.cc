@@ -124,11 +124,12 @@ void CompareWithPeaks(const Peaks& peaks, RooflineRow* row) {
   if (!row->flops || !row->bytes || !bandwidth || (*row->flops == 0 && *row->bytes == 0)) return;
   // Without FLOPs the limit is the memory, whatever the peak of computation is.
   if (*row->flops > 0 && !row->peak_flops) return;
-  const bool is_compute = *row->flops > 0 && static_cast<double>(*row->flops) / *row->peak_flops >=
-                                                 static_cast<double>(*row->bytes) / *bandwidth;
+  const double peak = row->peak_flops.value_or(0);
+  const bool is_compute =
+      *row->flops > 0 && static_cast<double>(*row->flops) / peak >= static_cast<double>(*row->bytes) / *bandwidth;
   row->bound = is_compute ? RooflineBound::kCompute : RooflineBound::kMemory;
   const std::optional<double> rate = is_compute ? row->flops_per_s() : row->bytes_per_s();
-  if (rate) row->peak_share = *rate / (is_compute ? *row->peak_flops : *bandwidth);
+  if (rate) row->peak_share = *rate / (is_compute ? peak : *bandwidth);
 }
 
 }  // namespace

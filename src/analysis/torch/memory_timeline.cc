@@ -12,6 +12,7 @@
 #include "analysis/torch/data_flow.h"
 #include "analysis/torch/element_size.h"
 #include "analysis/torch/memory_categories.h"
+#include "base/saturating.h"
 #include "opscope/torch/tensor_keys.h"
 
 namespace opscope {
@@ -58,7 +59,7 @@ std::vector<int64_t> SizesOf(const Trace& trace, const TensorKeys& keys) {
     const uint32_t key = keys.of_allocation[i];
     if (key == kNoKey || is_exact[key]) continue;
     const int64_t bytes = trace.allocations().bytes[i];
-    sizes[key] = bytes < 0 ? -bytes : bytes;
+    sizes[key] = SaturatingAbs(bytes);
     is_exact[key] = 1;
   }
   return sizes;
@@ -98,7 +99,7 @@ class Maker {
       row.time = rows.time[i];
       row.device_type = rows.device_type[i], row.device = rows.device[i];
       row.address = rows.address[i];
-      row.bytes = rows.bytes[i] < 0 ? -rows.bytes[i] : rows.bytes[i];
+      row.bytes = SaturatingAbs(rows.bytes[i]);
       const TrackId track = rows.track[i];
       const uint32_t process =
           Row(track) < trace_.tracks().size() ? Row(trace_.tracks().process[Row(track)]) : Row(ProcessId::kNone);

@@ -212,6 +212,7 @@ void ChromeTracks::Join(const ChromePartTracks& part, const std::vector<StringId
 void ChromeTracks::ClassifyByNames() {
   const auto text = [&](StringId id) { return id == StringId::kNone ? std::string_view() : builder_->text(id); };
   std::vector<ChromeTrackFacts> facts;
+  facts.reserve(tracks_.size());
   for (const Track& track : tracks_) {
     facts.push_back({.process_name = text(processes_[track.process].names.name),
                      .name = text(track.names.name),
