@@ -40,8 +40,10 @@ struct ViewOptions {
   std::function<Result<Trace>(const std::string& folder)> open_job = nullptr;
   // The page, without data. Its Content-Security-Policy holds for all answers.
   std::string page = {};
-  // The data document of a trace, of at most max_bytes; `title`: name of its file.
-  std::function<Result<std::string>(const Trace& trace, const std::string& title, size_t max_bytes)> document = nullptr;
+  // The data document of a trace, of at most max_bytes; `title`: name of its file. is_partial: only what the page shows
+  // first, in a fraction of the time.
+  std::function<Result<std::string>(const Trace& trace, const std::string& title, size_t max_bytes, bool is_partial)>
+      document = nullptr;
   // Makes what appends the arguments of a span as members of a JSON object, as PageArguments (export/html.h). The
   // result is called by one thread at a time.
   std::function<std::function<void(uint32_t span, std::string* members)>(const Trace& trace)> arguments = nullptr;

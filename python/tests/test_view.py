@@ -21,8 +21,9 @@ SPANS = [("outer", 0, 100), ("inner", 40, 20), ("Mark ReLU", 70, 10)]
 
 def write_trace(path, spans=SPANS):
     events = [
-        {"ph": "X", "pid": 1, "tid": 2, "name": name, "cat": "cpu_op", "ts": start / 1000, "dur": duration / 1000}
+        {"ph": "X", "pid": 1, "tid": 2, "name": name, "cat": category, "ts": start / 1000, "dur": duration / 1000}
         for name, start, duration in spans
+        for category in ["user_annotation" if name.startswith("ProfilerStep#") else "cpu_op"]
     ]
     path.write_text(json.dumps({"traceEvents": events}))
     return str(path)
@@ -284,6 +285,7 @@ def test_wrong_questions_get_a_sentence(server):
         ("/api/span?file=0&row=9", 404),
         ("/api/data", 400),
         ("/api/data?file=9", 400),
+        ("/api/data?file=0&part=overviews", 400),
         ("/api/search", 405),
     ]:
         assert server.ask(target=target)[0] == status

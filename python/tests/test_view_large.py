@@ -156,6 +156,15 @@ def fields(span):
     }
 
 
+def test_the_first_tabs_are_there_before_the_others_are_computed(shown):
+    page, _, spans = shown
+    assert page["spans"] == len(spans)
+    assert page["pending"] == ["Being computed. Overview and Timeline are ready.", "true"]
+    assert page["busyAfter"] == 0
+    assert page["refused"] == "million.json: no room"
+    assert all("422" in complaint for complaint in page["complaintsOfRefused"])
+
+
 def test_the_shortest_of_a_million_spans_is_found_by_search(shown):
     page, _, spans = shown
     shortest = min(spans, key=lambda span: span.duration)

@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of ``opscope view`` in Chromium: files, selections as the server computes them, an old address."""
 
-import json
-import subprocess
-
 import pytest
 from conftest import chrome_json, complete_event
-from test_report_page import NODE, WEB, chromium, need_browser
-from test_view import Server
+from served_page import served_page
 
 
 @pytest.fixture(scope="module")
@@ -23,16 +19,8 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def shown(folder):
     """What the page shows, and the server that it asked."""
-    need_browser()
-    server = Server(folder)
-    try:
-        command = [NODE, WEB / "tests" / "view.mjs", chromium(), server.address]
-        done = subprocess.run(command, capture_output=True, timeout=200, check=False)
-        assert done.returncode == 0, done.stderr.decode()
-        yield json.loads(done.stdout), server
-    finally:
-        server.process.kill()
-        server.process.communicate()
+    with served_page("view.mjs", folder) as both:
+        yield both
 
 
 def test_each_file_of_a_folder_is_one_choice_away(shown):

@@ -18,6 +18,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "base/descriptor.h"
@@ -104,7 +105,9 @@ class LeadingFile {
 
  private:
   LeadingFile() = default;
-  static Error Fail(const std::string& path) { return {ErrorCode::kIo, path + ": " + std::strerror(errno), errno}; }
+  static Error Fail(const std::string& path) {
+    return {ErrorCode::kIo, path + ": " + std::generic_category().message(errno), errno};
+  }
 
   std::string path_;
   bool exists_ = false;
@@ -190,9 +193,12 @@ int RunView(const ViewVerbOptions& options, const CliHost& host) {
                   .page = std::string(PageWithoutData())};
   how.is_job = IsJob;
   how.open_job = [jobs](const std::string& folder) { return jobs->Open(folder); };
-  how.document = [jobs](const Trace& trace, const std::string& title, size_t max_bytes) {
+  how.document = [jobs](const Trace& trace, const std::string& title, size_t max_bytes, bool is_partial) {
     const std::shared_ptr<const JobOverview> job = jobs->Of(title);
-    return HtmlDataText(trace, {.title = title, .files = {title}, .job = job.get(), .page = {.max_bytes = max_bytes}});
+    return HtmlDataText(trace, {.title = title,
+                                .files = {title},
+                                .job = job.get(),
+                                .page = {.max_bytes = max_bytes, .is_partial = is_partial}});
   };
   how.arguments = PageArguments;
   if (!options.common.quiet) {

@@ -8,8 +8,9 @@
 #include <functional>
 #include <initializer_list>
 #include <iterator>
-#include <optional>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/catch_bad_alloc.h"
 #include "base/json_object.h"
@@ -87,9 +88,11 @@ OpSummary GroupedBy(const Trace& trace, GroupKey key, size_t max_bytes) {
   OpSummary summary;
   summary.key_names.emplace_back(GroupKeyNames()[static_cast<size_t>(key)]);
   if (!MayHaveKey(trace, key)) return summary;
-  summary = SummarizeOps(trace, {.group_by = {GroupKey::kName, key}, .max_key_bytes = 2 * max_bytes});
+  // One thread: others would hold sums of their own for each of many groups, and they have tasks of their own.
+  summary = SummarizeOps(trace, {.group_by = {GroupKey::kName, key}, .max_threads = 1, .max_key_bytes = max_bytes});
   const auto has_key = [](const OpSummaryRow& row) { return !row.keys[0].empty(); };
   if (std::none_of(summary.rows.begin(), summary.rows.end(), has_key)) summary.rows.clear();
+  if (summary.rows.empty()) summary.left_out = {};
   return summary;
 }
 
@@ -103,45 +106,67 @@ RooflineReport RooflineOf(const Trace& trace) {
   return report;
 }
 
-// Results that do not depend on each other, computed side by side. Those that take long begin first.
-void Compute(const Trace& trace, const HtmlExportOptions& options, std::optional<TimelineSpans>* timeline,
-             PageResults* results) {
-  const std::function<void()> tasks[] = {
-      [&] { AddTrees(trace, options, results); },
-      [&] { results->operators = SummarizeOps(trace); },
-      [&] { results->operators_by_stack = GroupedBy(trace, GroupKey::kStack, options.page.max_bytes); },
-      [&] { results->operators_by_shape = GroupedBy(trace, GroupKey::kShape, options.page.max_bytes); },
-      [&] { results->operators_by_module = GroupedBy(trace, GroupKey::kModule, options.page.max_bytes); },
-      [&] { results->roofline = RooflineOf(trace); },
-      [&] {
+using Tasks = std::vector<std::function<void()>>;
+
+// Of the tabs Overview and Timeline.
+Tasks OverviewTasks(const Trace& trace, std::unique_ptr<TimelineSpans>* timeline, PageResults* results) {
+  return {
+      [=, &trace] { results->advice = Advise(trace); },
+      [=, &trace] { results->steps = MeasureSteps(trace); },
+      [=, &trace] { results->devices = MeasureDevices(trace); },
+      [=, &trace] { *timeline = std::make_unique<TimelineSpans>(trace); },
+      [=, &trace] { results->quality = JudgeQuality(trace); },
+      [=, &trace] { results->memory = MeasureMemoryUsage(trace); },
+      [=, &trace] { results->window = WindowOfSpans(trace); },
+  };
+}
+
+// Of the other tabs.
+Tasks OtherTasks(const Trace& trace, const HtmlExportOptions& options, PageResults* results) {
+  const auto grouped_by = [max_bytes = options.page.max_bytes, &trace](GroupKey key) {
+    return GroupedBy(trace, key, max_bytes);
+  };
+  return {
+      [=, &trace, &options] { AddTrees(trace, options, results); },
+      [=, &trace] { results->operators = SummarizeOps(trace); },
+      [=] { results->operators_by_stack = grouped_by(GroupKey::kStack); },
+      [=] { results->operators_by_shape = grouped_by(GroupKey::kShape); },
+      [=] { results->operators_by_module = grouped_by(GroupKey::kModule); },
+      [=, &trace] { results->roofline = RooflineOf(trace); },
+      [=, &trace, &options] {
         if (options.baseline != nullptr) results->diff = DiffTraces(*options.baseline, trace);
       },
-      [&] { results->works = SummarizeKinds(trace, {SpanKind::kKernel, SpanKind::kCopy, SpanKind::kSet}, true); },
-      [&] { results->modules = SummarizeKinds(trace, {SpanKind::kModule}, false); },
-      [&] { results->advice = Advise(trace); },
-      [&] { results->steps = MeasureSteps(trace); },
-      [&] { results->devices = MeasureDevices(trace); },
-      [&] { timeline->emplace(trace); },
-      [&] { AddMemory(trace, results); },
-      [&] { results->leaks = FindLeakCandidates(trace); },
-      [&] { results->quality = JudgeQuality(trace); },
-      [&] { results->memory = MeasureMemoryUsage(trace); },
-      [&] { results->flows = ListFlows(trace); },
-      [&] { results->window = WindowOfSpans(trace); },
+      [=, &trace] {
+        results->works = SummarizeKinds(trace, {SpanKind::kKernel, SpanKind::kCopy, SpanKind::kSet}, true);
+      },
+      [=, &trace] { results->modules = SummarizeKinds(trace, {SpanKind::kModule}, false); },
+      [=, &trace] { AddMemory(trace, results); },
+      [=, &trace] { results->leaks = FindLeakCandidates(trace); },
+      [=, &trace] { results->flows = ListFlows(trace); },
   };
+}
+
+// Results that do not depend on each other, computed side by side. Those that take long begin first.
+void Compute(const Trace& trace, const HtmlExportOptions& options, std::unique_ptr<TimelineSpans>* timeline,
+             PageResults* results) {
+  Tasks tasks;
+  if (!results->is_partial) tasks = OtherTasks(trace, options, results);
+  Tasks overview = OverviewTasks(trace, timeline, results);
+  tasks.insert(tasks.end(), std::make_move_iterator(overview.begin()), std::make_move_iterator(overview.end()));
   constexpr size_t kSpansWorthAThread = 20'000;
   ThreadTeam team(trace.spans().size() < kSpansWorthAThread ? 1 : DefaultThreadCount());
-  team.ForEach(std::size(tasks), [&](size_t task, size_t) { tasks[task](); });
+  team.ForEach(tasks.size(), [&](size_t task, size_t) { tasks[task](); });
 }
 
 template <typename Use>
 auto UsePage(const Trace& trace, const HtmlExportOptions& options, const Use& use) {
   PageResults results;
   results.trace = &trace;
+  results.is_partial = options.page.is_partial;
   results.title = options.title.empty() ? "trace" : options.title;
   results.files = options.files.empty() ? std::vector{results.title} : options.files;
   results.producer = "opscope " OPSCOPE_VERSION;
-  std::optional<TimelineSpans> timeline;
+  std::unique_ptr<TimelineSpans> timeline;
   Compute(trace, options, &timeline, &results);
   if (options.job != nullptr) {
     const Quality& of_job = options.job->quality;
@@ -152,7 +177,8 @@ auto UsePage(const Trace& trace, const HtmlExportOptions& options, const Use& us
     }
     if (options.job->rank_of_row.size() > 1) results.job = options.job;
   }
-  results.timeline = &*timeline;
+  results.timeline = timeline.get();
+  if (results.is_partial) return use(results);  // the server has the arguments
   SpanArguments arguments(trace);
   results.append_argument_list = [&](ArgsId list, std::string* members) { arguments.AppendList(list, members); };
   results.append_arguments = [&](uint32_t span, std::vector<IntegerArgument>* integers, std::string* members) {

@@ -7,7 +7,7 @@
 #include <sys/random.h>
 
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 
 namespace opscope {
 namespace {
@@ -30,7 +30,7 @@ Result<std::string> CreateToken() {
   for (size_t got = 0; got < sizeof(bytes);) {
     const ssize_t more = getrandom(bytes + got, sizeof(bytes) - got, 0);
     if (more < 0 && errno != EINTR)
-      return Error{ErrorCode::kIo, std::string("no random numbers: ") + std::strerror(errno), errno};
+      return Error{ErrorCode::kIo, "no random numbers: " + std::generic_category().message(errno), errno};
     if (more > 0) got += static_cast<size_t>(more);
   }
   std::string token;

@@ -20,7 +20,9 @@
 namespace opscope {
 namespace {
 
-constexpr size_t kDocumentBytes = size_t{8} << 20;
+constexpr size_t kDocumentBytes = size_t{8} << 20, kPartialDocumentBytes = size_t{2} << 20;
+// The whole document of fewer spans is there at once.
+constexpr size_t kSpansWorthTwoDocuments = 200'000;
 constexpr size_t kMostSelectionRows = 20'000;
 constexpr int64_t kMostPixels = 20'000;
 
@@ -84,7 +86,7 @@ HttpResponse ViewApi::AnswerGet(const HttpRequest& request) {
   DropTimelineOfOthers(*file);
   const Result<TracePointer> trace = files_->Open(*file);
   if (!trace.ok()) return FileFault(trace.error());
-  if (request.path == "/api/data") return Document(*file, trace.value());
+  if (request.path == "/api/data") return Document(request, *file, trace.value());
   if (request.path == "/api/tracks")
     return {.body = TimelineTracksJson(*trace.value(), TimelineOf(*file, trace.value())->details.timeline())};
   return Span(request, *file, trace.value());
@@ -123,14 +125,21 @@ HttpResponse ViewApi::ListFiles() {
   return response;
 }
 
-HttpResponse ViewApi::Document(size_t file, const TracePointer& trace) {
+// Of a large trace, `part=overview` is a document of the tabs that are shown first: the results of the others take
+// several times as long.
+HttpResponse ViewApi::Document(const HttpRequest& request, size_t file, const TracePointer& trace) {
+  const std::optional<std::string> part = request.QueryValue("part");
+  if (part && *part != "overview") return ErrorResponse(400, "\"part\" is not \"overview\".");
   if (!options_->document) return ErrorResponse(500, "This server writes no data documents.");
   {
     const MutexLock lock(mutex_);
     if (document_ && document_trace_.lock() == trace) return {.body = *document_};
   }
-  Result<std::string> document = options_->document(*trace, files_->name(file), kDocumentBytes);
+  const bool is_partial = part && trace->spans().size() >= kSpansWorthTwoDocuments;
+  const size_t max_bytes = is_partial ? kPartialDocumentBytes : kDocumentBytes;
+  Result<std::string> document = options_->document(*trace, files_->name(file), max_bytes, is_partial);
   if (!document.ok()) return FileFault(document.error());
+  if (is_partial) return {.body = std::move(document).value()};
   auto written = std::make_shared<const std::string>(std::move(document).value());
   const MutexLock lock(mutex_);
   document_ = written;

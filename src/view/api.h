@@ -41,7 +41,7 @@ class ViewApi {
   HttpResponse AnswerGet(const HttpRequest& request);
   HttpResponse AnswerPost(const HttpRequest& request);
   HttpResponse ListFiles();
-  HttpResponse Document(size_t file, const TracePointer& trace);
+  HttpResponse Document(const HttpRequest& request, size_t file, const TracePointer& trace);
   HttpResponse Span(const HttpRequest& request, size_t file, const TracePointer& opened);
   HttpResponse Spans(const RequestBody& body, size_t file, const TracePointer& trace);
   HttpResponse Search(const RequestBody& body, const Trace& trace);
@@ -56,7 +56,7 @@ class ViewApi {
   // Of the file that was last asked for: the others would hold their traces in memory.
   size_t timeline_file_ OPSCOPE_GUARDED_BY(mutex_) = 0;
   std::shared_ptr<Timeline> timeline_ OPSCOPE_GUARDED_BY(mutex_);
-  // The last data document, for a page that is loaded again, and what it is of.
+  // The last whole data document, for a page that is loaded again, and what it is of.
   std::shared_ptr<const std::string> document_ OPSCOPE_GUARDED_BY(mutex_);
   std::weak_ptr<const Trace> document_trace_ OPSCOPE_GUARDED_BY(mutex_);
 };

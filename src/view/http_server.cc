@@ -19,10 +19,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <map>
 #include <new>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -43,7 +43,7 @@ int64_t NowMs() {
 }
 
 Error SocketError(const std::string& what) {
-  return {ErrorCode::kIo, what + ": " + std::strerror(errno), errno};
+  return {ErrorCode::kIo, what + ": " + std::generic_category().message(errno), errno};
 }
 
 void Wake(int eventfd_number) {
@@ -213,18 +213,24 @@ struct HttpServer::Workers {
   }
 
   void Work() {
-    while (std::optional<WorkQueue::Work> work = queue.Take()) {
-      HttpResponse response;
-      try {
-        response = handler(work->second);
-      } catch (const std::bad_alloc&) {
-        response = ErrorResponse(500, kOutOfMemoryText);
-      } catch (const std::length_error&) {
-        response = ErrorResponse(500, kOutOfMemoryText);
-      }
-      queue.Finish({work->first, std::move(response)});
-      Wake(wake);
+    for (;;) {
+      const std::optional<WorkQueue::Work> work = queue.Take();
+      if (!work.has_value()) return;
+      Answer(work->first, work->second);
     }
+  }
+
+  void Answer(uint64_t connection, const HttpRequest& request) {
+    HttpResponse response;
+    try {
+      response = handler(request);
+    } catch (const std::bad_alloc&) {
+      response = ErrorResponse(500, kOutOfMemoryText);
+    } catch (const std::length_error&) {
+      response = ErrorResponse(500, kOutOfMemoryText);
+    }
+    queue.Finish({connection, std::move(response)});
+    Wake(wake);
   }
 };
 

@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstring>
 #include <span>
+#include <system_error>
 #include <utility>
 
 #include "base/catch_bad_alloc.h"
@@ -29,7 +30,8 @@ constexpr int kDeepestFolder = 64;
 constexpr size_t kHeadOfFile = size_t{64} << 10;
 
 Error FileError(const std::string& path, int number) {
-  return {number == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo, path + ": " + std::strerror(number), number};
+  return {number == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo,
+          path + ": " + std::generic_category().message(number), number};
 }
 
 // A descriptor that is closed.

@@ -8,6 +8,7 @@ import { documentSource } from "./model/document_source.ts";
 import { kServerEnded, type ServedFile, TraceServer, tokenOf } from "./model/server.ts";
 import { serverSource } from "./model/server_source.ts";
 import type { SpanSource } from "./model/span_source.ts";
+import { WindowCache } from "./model/window_cache.ts";
 import { App } from "./ui/app.tsx";
 import { Failure, failureText } from "./ui/failure.tsx";
 import { connectLocation } from "./ui/location.ts";
@@ -18,9 +19,18 @@ import "./ui/table.css";
 import "./ui/print.css";
 
 const kPingMs = 60_000;
+// Parts of the timeline that are kept, together.
+const kMaxWindowBytes = 64 * 2 ** 20;
+const kComputing = "Being computed. Overview and Timeline are ready.";
 const kChosenFile = "opscope-file";
 
-function start(root: HTMLElement, data: WebDocument, source: SpanSource, files: ServedFile[] = [], chosen = ""): void {
+interface Served {
+  files: ServedFile[];
+  chosen: string;
+}
+
+// Draws the page, and returns what shows another document of the same trace in its place.
+function start(root: HTMLElement, data: WebDocument, source: SpanSource, { files, chosen }: Served = { files: [], chosen: "" }) {
   const origin = new Origin(data.clock);
   const isThere: Partial<Record<Tab, boolean>> = { compare: data.tables.compare !== undefined, ranks: data.ranks !== undefined };
   const tabs = kTabs.filter((tab) => isThere[tab] !== false);
@@ -32,10 +42,13 @@ function start(root: HTMLElement, data: WebDocument, source: SpanSource, files: 
     location.hash = `token=${tokenOf(location.hash)}`;
     location.reload();
   };
+  const show = (shown: WebDocument, from: SpanSource, pending: string) =>
+    render(<App page={{ document: shown, pending, origin, store, source: from, files, chosen, open }} />, root);
   root.replaceChildren();
-  render(<App page={{ document: data, origin, store, source, files, chosen, open }} />, root);
+  show(data, source, data.is_partial === true ? kComputing : "");
   // A task that a frame posts runs once the frame is drawn, and does not wait for the next one.
   requestAnimationFrame(() => setTimeout(() => (document.documentElement.dataset["state"] = "ready")));
+  return show;
 }
 
 function fail(root: HTMLElement, error: unknown): void {
@@ -50,8 +63,10 @@ async function startFromServer(root: HTMLElement, schema: string | null): Promis
   const files = await server.files();
   const chosen = files.find((file) => file.id === sessionStorage.getItem(kChosenFile)) ?? files[0];
   if (chosen === undefined) throw new Error("opscope view has no traces");
-  const data = parseDocument(await server.data(chosen.id), schema);
-  start(root, data, serverSource(data, server, chosen.id), files, chosen.id);
+  const data = parseDocument(await server.data(chosen.id, "overview"), schema);
+  const windows = new WindowCache(kMaxWindowBytes);
+  const source = serverSource(data, server, chosen.id, windows);
+  const show = start(root, data, source, { files, chosen: chosen.id });
   // While the page is visible the server stays; when it has gone, the page says so and keeps what it shows.
   const timer = setInterval(() => {
     if (document.visibilityState === "visible") server.ping().catch((error: unknown) => sayOnce(failureText(error)));
@@ -65,6 +80,13 @@ async function startFromServer(root: HTMLElement, schema: string | null): Promis
     render(<Failure message={message} />, place);
   };
   server.onEnd = () => sayOnce(kServerEnded);
+  if (data.is_partial !== true) return;
+  try {
+    const whole = parseDocument(await server.data(chosen.id, "whole"), schema);
+    show(whole, serverSource(whole, server, chosen.id, windows), "");
+  } catch (error) {
+    show(data, source, failureText(error));
+  }
 }
 
 const root = document.getElementById("app");

@@ -40,10 +40,34 @@ const after = async (act) => {
   throw new Error(`Details still shows ${before}`);
 };
 
-const [data] = await Promise.all([page.waitForResponse((answer) => answer.url().includes("/api/data")), page.goto(address)]);
+// The whole document cannot be had, and then comes when this test lets it come.
+const isWhole = (url) => url.pathname === "/api/data" && !url.searchParams.has("part");
+const panel = (name) => page.getByRole("tabpanel", { name, exact: true });
+const openTab = (name) => page.getByRole("tab", { name, exact: true }).click();
+await page.route(isWhole, (route) => route.fulfill({ status: 422, body: '{"error": "million.json: no room"}' }));
+await page.goto(`${address}&tab=kernels`);
+shown.refused = await panel("Kernels").getByText("no room").textContent();
+shown.complaintsOfRefused = shown.complaints.splice(0);
+await page.unroute(isWhole);
+await page.goto("about:blank");
+let letCome;
+const mayCome = new Promise((resolve) => (letCome = resolve));
+await page.route(isWhole, async (route) => {
+  await mayCome;
+  await route.continue();
+});
+await page.goto(address);
 await page.waitForSelector('html[data-state="ready"]');
-const { timeline: document } = await data.json();
+shown.spans = Number(await panel("Overview").locator("dl [data-value]").first().getAttribute("data-value"));
+await openTab("Operators");
+shown.pending = [await panel("Operators").getByRole("status").textContent(), await panel("Operators").getAttribute("aria-busy")];
+const whole = page.waitForResponse((answer) => isWhole(new URL(answer.url())));
+letCome();
+const { timeline: document } = await (await whole).json();
 shown.longestFolded = document.folded.longest_ns;
+await page.getByRole("table", { name: "Operators", exact: true }).waitFor();
+shown.busyAfter = await page.locator("[aria-busy]").count();
+await openTab("Timeline");
 
 shown.common = await count(plan.common);
 shown.found = await count(plan.text);

@@ -48,6 +48,8 @@ struct IntegerArgument {
 // Everything that a page shows. The trace must outlive it.
 struct PageResults {
   const Trace* trace = nullptr;
+  // The results of the tabs Overview, Timeline, Ranks and About alone.
+  bool is_partial = false;
   // In front of " - opscope" in the title of the page.
   std::string title;
   // Names of the inputs.
@@ -94,6 +96,9 @@ enum class PageTheme : uint8_t { kAuto, kLight, kDark };
 struct PageOptions {
   // Largest size of the page, at least kMinBytes. What does not fit is folded, and the page says how much that is.
   size_t max_bytes = kDefaultBytes;
+  // A data document for the tabs Overview, Timeline, Ranks and About alone, which takes a fraction of the time. It says
+  // that it is partial; `opscope view` gives the whole one later.
+  bool is_partial = false;
   PageTheme theme = PageTheme::kAuto;
 
   static constexpr size_t kMinBytes = size_t{1} << 20;

@@ -110,6 +110,7 @@ std::string HeadJson(const PageResults& results) {
   clock.Text("epoch_ns", std::to_string(results.trace->info().epoch_ns));
   clock.Close();
   object.Uint("spans", results.trace->spans().size());
+  if (results.is_partial) object.Json("is_partial", "true");
   object.Json("quality", PageQuality(results.quality));
   return out;  // open: its other members follow
 }

@@ -50,8 +50,7 @@ int64_t LargestError(const MemoryCurve& curve, const std::vector<uint32_t>& poin
   for (size_t i = 0; i < points.size(); ++i) {
     const size_t end = i + 1 < points.size() ? points[i + 1] : curve.bytes.size();
     for (size_t point = points[i] + size_t{1}; point < end; ++point) {
-      const int64_t difference = SaturatingSubtract(curve.bytes[point], curve.bytes[points[i]]);
-      error = std::max(error, difference == INT64_MIN ? INT64_MAX : std::abs(difference));
+      error = std::max(error, SaturatingAbs(SaturatingSubtract(curve.bytes[point], curve.bytes[points[i]])));
     }
   }
   return error;
@@ -132,6 +131,7 @@ void AppendCounter(const Trace& trace, const CounterKey& key, const std::vector<
   const auto [track, name, series] = key;
   const CounterColumns& counters = trace.counters();
   std::vector<double> all;
+  all.reserve(rows.size());
   for (const uint32_t row : rows)
     all.push_back(std::isfinite(counters.value[row]) ? counters.value[row] : 0);
   const std::vector<uint32_t> points = PointsToDraw(all, most);

@@ -65,7 +65,8 @@ void AppendFittingHeatMap(const StepHeatMap& whole, std::string_view measure, si
     }
     if (map.cells.size() <= 1) return AppendHeatMap({}, measure, out);
     const size_t fits = map.cells.size() * std::min(max_bytes, picture.size()) / picture.size();
-    map = Coarsened(std::move(map), std::max<size_t>(1, std::min(fits, map.cells.size() - 1)));
+    const size_t max_cells = std::max<size_t>(1, std::min(fits, map.cells.size() - 1));
+    map = Coarsened(std::move(map), max_cells);
   }
 }
 

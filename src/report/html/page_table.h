@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "opscope/analysis/op_summary.h"
 #include "opscope/report/html.h"
 #include "opscope/report/result_table.h"
 
@@ -27,8 +28,8 @@ struct PageTable {
   std::vector<PageRange> ranges = {};
   // Shares of the bytes of all tables.
   size_t weight = 1;
-  // Rows that the page may list; the others are folded.
-  size_t max_rows = SIZE_MAX;
+  // Rows that the table lacks; they are folded with those for which the page has no room.
+  OpSummary::LeftOut left_out = {};
   // By row: the rank whose timeline it leads to; nullopt: the page has no spans of it. Empty: of no row.
   std::vector<std::optional<int32_t>> timeline_ranks = {};
 };

@@ -101,6 +101,7 @@ constexpr ResultField<PageProblem> kPageProblemFields[] = {
 
 std::vector<PageRange> RangesOfSteps(const StepReport& steps) {
   std::vector<PageRange> ranges;
+  ranges.reserve(steps.rows.size());
   for (const StepTimes& step : steps.rows)
     ranges.push_back({{step.start_ns, SaturatingAdd(step.start_ns, step.duration_ns)}});
   return ranges;
@@ -142,61 +143,72 @@ PageTable GroupedOperators(std::string_view key, const Trace& trace, const OpSum
           .table = Sorted(SummaryTable(trace, summary), "self_ns"),
           .why_empty = std::move(why_empty),
           .weight = 2,
-          .max_rows = summary.rows_with_keys};
+          .left_out = summary.left_out};
 }
 
-std::vector<PageTable> TablesOf(const PageResults& results) {
+// Of the tabs Overview and About.
+void AddOverviewTables(const PageResults& results, const std::string& no_memory, std::vector<PageTable>* tables) {
+  const Trace& trace = *results.trace;
+  tables->push_back(
+      {"steps", StepTimesTable(trace, results.steps), "The trace has no steps.", RangesOfSteps(results.steps), 2});
+  tables->push_back(
+      {"devices", DeviceTable(trace, results.devices), "No kernels, copies or sets of a device were recorded."});
+  tables->push_back({"findings", AdviceTable(trace, results.advice), "Nothing was found that slows the program down.",
+                     RangesOfFindings(results.advice)});
+  tables->push_back({"memory_devices", MemoryDeviceTable(trace, results.memory), no_memory});
+  tables->push_back({"memory_rows", MemoryTable(trace, results.memory), no_memory, {}, 2});
+  tables->push_back({"problems", ProblemTable(trace), "The input has no problems."});
+}
+
+// Of the tabs Operators, Kernels, Modules, Memory and Compare.
+void AddOtherTables(const PageResults& results, const std::string& no_memory, std::vector<PageTable>* tables) {
   const Trace& trace = *results.trace;
   const std::string no_spans = "The trace has no spans.";
   const auto or_no_spans = [&](const char* why) { return trace.spans().size() == 0 ? no_spans : why; };
-  const std::string no_memory =
-      trace.tensor_lives().size() > 0
-          ? "The input has tensors with their addresses instead of allocations; the blocks above show them."
-          : "No allocations were recorded; that takes profile_memory=True.";
-  std::vector<PageTable> tables;
-  tables.push_back(
-      {"steps", StepTimesTable(trace, results.steps), "The trace has no steps.", RangesOfSteps(results.steps), 2});
-  tables.push_back(
-      {"devices", DeviceTable(trace, results.devices), "No kernels, copies or sets of a device were recorded."});
-  tables.push_back({"findings", AdviceTable(trace, results.advice), "Nothing was found that slows the program down.",
-                    RangesOfFindings(results.advice)});
-  tables.push_back({"operators", Sorted(SummaryTable(trace, results.operators), "self_ns"), no_spans, {}, 6});
-  tables.push_back(GroupedOperators("operators_by_shape", trace, results.operators_by_shape,
-                                    or_no_spans("No input shapes were recorded; that takes record_shapes=True.")));
-  tables.push_back(GroupedOperators("operators_by_stack", trace, results.operators_by_stack,
-                                    or_no_spans("No call stacks were recorded; that takes with_stack=True.")));
-  tables.push_back(
+  tables->push_back({"operators", Sorted(SummaryTable(trace, results.operators), "self_ns"), no_spans, {}, 6});
+  tables->push_back(GroupedOperators("operators_by_shape", trace, results.operators_by_shape,
+                                     or_no_spans("No input shapes were recorded; that takes record_shapes=True.")));
+  tables->push_back(GroupedOperators("operators_by_stack", trace, results.operators_by_stack,
+                                     or_no_spans("No call stacks were recorded; that takes with_stack=True.")));
+  tables->push_back(
       GroupedOperators("operators_by_module", trace, results.operators_by_module,
                        or_no_spans("No modules were recorded; that takes with_modules=True and with_stack=True.")));
-  tables.push_back({"roofline",
-                    RooflineTable(trace, results.roofline),
-                    or_no_spans("No FLOPs and bytes are known; they take input shapes: record_shapes=True."),
-                    {},
-                    2});
-  tables.push_back(
+  tables->push_back({"roofline",
+                     RooflineTable(trace, results.roofline),
+                     or_no_spans("No FLOPs and bytes are known; they take input shapes: record_shapes=True."),
+                     {},
+                     2});
+  tables->push_back(
       {"kernels",
        Sorted(MakeResultTable<OpSummaryRow>(PageWorkResult(), kPageWorkFields, trace, results.works.rows), "total_ns"),
        "No kernels, copies or sets of a device were recorded.",
        {},
        3});
-  tables.push_back(
+  tables->push_back(
       {"modules",
        Sorted(MakeResultTable<OpSummaryRow>(PageModuleResult(), kPageModuleFields, trace, results.modules.rows),
               "self_ns"),
        or_no_spans("No modules were recorded; that takes with_modules=True and with_stack=True."),
        {},
        2});
-  tables.push_back({"memory_devices", MemoryDeviceTable(trace, results.memory), no_memory});
-  tables.push_back({"memory_rows", MemoryTable(trace, results.memory), no_memory, {}, 2});
-  tables.push_back({"leaks",
-                    MakeResultTable<LeakCandidateRow>(PageLeakResult(), kPageLeakFields, trace, results.leaks),
-                    trace.allocations().size() == 0
-                        ? no_memory
-                        : "Every allocation that was made after the first step and whose address is known was freed.",
-                    {},
-                    2});
-  if (results.diff) tables.push_back({"compare", DiffTable(*results.diff), "Neither trace has spans.", {}, 4});
-  tables.push_back({"problems", ProblemTable(trace), "The input has no problems."});
+  tables->push_back({"leaks",
+                     MakeResultTable<LeakCandidateRow>(PageLeakResult(), kPageLeakFields, trace, results.leaks),
+                     trace.allocations().size() == 0
+                         ? no_memory
+                         : "Every allocation that was made after the first step and whose address is known was freed.",
+                     {},
+                     2});
+  if (results.diff) tables->push_back({"compare", DiffTable(*results.diff), "Neither trace has spans.", {}, 4});
+}
+
+std::vector<PageTable> TablesOf(const PageResults& results) {
+  const std::string no_memory =
+      results.trace->tensor_lives().size() > 0
+          ? "The input has tensors with their addresses instead of allocations; the blocks above show them."
+          : "No allocations were recorded; that takes profile_memory=True.";
+  std::vector<PageTable> tables;
+  AddOverviewTables(results, no_memory, &tables);
+  if (!results.is_partial) AddOtherTables(results, no_memory, &tables);
   if (results.job != nullptr) AddJobTables(results, &tables);
   return tables;
 }
@@ -228,14 +240,20 @@ void AppendPageTable(const PageTable& page, size_t rows, PageStrings* strings, s
     }
     out->append("]");
   }
-  if (rows < page.table.size()) {
+  const OpSummary::LeftOut& left_out = page.left_out;
+  if (rows < page.table.size() || left_out.rows > 0) {
     object.Key("folded");
     JsonObject folded(out);
-    folded.Uint("rows", page.table.size() - rows);
+    folded.Uint("rows", page.table.size() - rows + left_out.rows);
     folded.Key("sums");
     JsonObject sums(out);
-    for (const std::string_view key : {"count", "self_ns", "total_with_recursion_ns"}) {
-      if (const std::optional<int64_t> sum = page.table.SumFrom(rows, key)) sums.Int(key, *sum);
+    const std::pair<std::string_view, int64_t> left_out_sums[] = {
+        {"count", left_out.count},
+        {"self_ns", left_out.self_ns},
+        {"total_with_recursion_ns", left_out.total_with_recursion_ns}};
+    for (const auto& [key, of_left_out] : left_out_sums) {
+      if (const std::optional<int64_t> sum = page.table.SumFrom(rows, key))
+        sums.Int(key, SaturatingAdd(*sum, of_left_out));
     }
     sums.Close();
     folded.Close();
@@ -307,7 +325,7 @@ void AppendPageTables(const PageResults& results, size_t max_bytes, PageStrings*
   std::string scratch;
   for (const PageTable& table : tables) {
     const size_t most = max_bytes / (2 * table.table.description().columns.size());
-    rows.push_back(std::min({table.table.size(), table.max_rows, most}));
+    rows.push_back(std::min(table.table.size(), most));
     scratch.clear();
     AppendPageTable(table, rows.back(), strings, &scratch);
     bytes.push_back(scratch.size() + strings->late_bytes());

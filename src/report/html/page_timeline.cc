@@ -165,7 +165,7 @@ class SpansWriter {
   }
 
   ColumnsByKey CollectStacks() {
-    const ColumnsByKey columns = {{"span", &stack_span_}, {"stack", &stack_}};
+    ColumnsByKey columns = {{"span", &stack_span_}, {"stack", &stack_}};
     if (trace_.stacks().size() == 0) return columns;
     std::vector<std::pair<uint32_t, uint32_t>> rows;
     std::unordered_map<uint32_t, uint32_t> numbers;  // of texts, by StackId

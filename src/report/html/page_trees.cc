@@ -96,6 +96,7 @@ void AppendPageTree(const Tree& tree, size_t most, PageStrings* strings, std::st
         {{"base_count", &columns.base_count}, {"base_total", &columns.base_total}, {"base_self", &columns.base_self}});
   }
   std::vector<IntegerColumn*> compressed;
+  compressed.reserve(written.size());
   for (const auto& [key, column] : written)
     compressed.push_back(column);
   CompressColumns(std::move(compressed));

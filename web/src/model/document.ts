@@ -287,6 +287,8 @@ export interface WebDocument {
   clock: { start_ns: Integer; end_ns: Integer; epoch_ns: Integer | null };
   // Of the whole trace.
   spans: Integer;
+  // Only what Overview, Timeline, Ranks and About show: the first of two documents that `opscope view` gives.
+  is_partial?: boolean;
   quality: { verdict: Verdict; reasons: string[] };
   strings: string[];
   tables: Partial<Record<TableName, TableData>>;

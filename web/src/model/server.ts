@@ -43,9 +43,9 @@ export class TraceServer {
     return answer.files.map(({ id, name }) => ({ id: String(id), name: String(name) }));
   }
 
-  // The text of the data document.
-  data(id: string): Promise<string> {
-    return this.#request(`/api/data?file=${encodeURIComponent(id)}`);
+  // The text of the data document; "overview": of a large trace the part of it that takes little time.
+  data(id: string, part: "whole" | "overview"): Promise<string> {
+    return this.#request(`/api/data?file=${encodeURIComponent(id)}${part === "whole" ? "" : `&part=${part}`}`);
   }
 
   async ping(): Promise<void> {

@@ -9,8 +9,6 @@ import type { SpanSource, TimelineDetail } from "./span_source.ts";
 import { loadSpans, type Spans, spansOn } from "./spans.ts";
 import { WindowCache } from "./window_cache.ts";
 
-// Parts of the timeline that are kept, together.
-const kMaxWindowBytes = 64 * 2 ** 20;
 // Spans whose details are kept: those of the last selections.
 const kMostDetails = 200;
 // As the server has it.
@@ -21,7 +19,8 @@ function exactJson(value: bigint): number | string {
   return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
 }
 
-export function serverSource(document: WebDocument, server: TraceServer, file: string): SpanSource {
+// `windows`: what the page has of the timeline already.
+export function serverSource(document: WebDocument, server: TraceServer, file: string, windows: WindowCache): SpanSource {
   const origin = new Origin(document.clock);
   const id = Number(file);
   let tracks: Promise<ServedTracks> | undefined;
@@ -93,7 +92,7 @@ export function serverSource(document: WebDocument, server: TraceServer, file: s
 
     select: (range, signal) => server.ask("/api/selection", { file: id, range: rangeJson(range) }, readSelection, signal),
     leftOut: 0,
-    detail: new ServedDetail(document, load, async (range, pixel, wanted, signal) => {
+    detail: new ServedDetail(document, windows, load, async (range, pixel, wanted, signal) => {
       const list = await served();
       const width = Math.min(kMostPixels, Math.max(1, Math.round((range.end - range.start) / pixel)));
       // A span of length 0 may begin at the end of the trace.
@@ -117,12 +116,18 @@ function onServedTracks(spans: Spans, list: ServedTracks): Spans {
 }
 
 class ServedDetail implements TimelineDetail {
-  readonly #cache = new WindowCache(kMaxWindowBytes);
+  readonly #cache: WindowCache;
   readonly #end: number;
   readonly #load: () => Promise<Spans>;
   readonly #ask: (range: Range, pixel: number, tracks: readonly number[], signal: AbortSignal) => Promise<Spans>;
 
-  constructor(document: WebDocument, load: () => Promise<Spans>, ask: (range: Range, pixel: number, tracks: readonly number[], signal: AbortSignal) => Promise<Spans>) {
+  constructor(
+    document: WebDocument,
+    windows: WindowCache,
+    load: () => Promise<Spans>,
+    ask: (range: Range, pixel: number, tracks: readonly number[], signal: AbortSignal) => Promise<Spans>,
+  ) {
+    this.#cache = windows;
     this.#end = new Origin(document.clock).length;
     this.#load = load;
     this.#ask = ask;

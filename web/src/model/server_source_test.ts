@@ -5,6 +5,7 @@ import { DocumentError } from "./document.ts";
 import { packColumn, sampleDocument } from "./document_for_test.ts";
 import { kServerEnded, kWrongAnswer, ServerEnded, TraceServer } from "./server.ts";
 import { lacksSpans, serverSource } from "./server_source.ts";
+import { WindowCache } from "./window_cache.ts";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -48,7 +49,7 @@ function serve(answers: Record<string, unknown>, document = sampleDocument()) {
     return new Response(typeof answer === "string" ? answer : JSON.stringify(answer));
   });
   const server = new TraceServer("secret");
-  return { source: serverSource(document, server, "3"), asked, server };
+  return { source: serverSource(document, server, "3", new WindowCache(2 ** 20)), asked, server };
 }
 
 const signal = new AbortController().signal;

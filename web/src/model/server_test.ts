@@ -24,9 +24,9 @@ describe("TraceServer", () => {
 
   it("tells the server's own sentence, and names an old address", async () => {
     answer(422, '{"error": "b.json: cannot be read"}');
-    await expect(new TraceServer("x").data("1")).rejects.toThrow("b.json: cannot be read");
+    await expect(new TraceServer("x").data("1", "whole")).rejects.toThrow("b.json: cannot be read");
     answer(403, "{}");
-    await expect(new TraceServer("x").data("1")).rejects.toThrow("not the one that opscope view printed last");
+    await expect(new TraceServer("x").data("1", "whole")).rejects.toThrow("not the one that opscope view printed last");
   });
 });
 

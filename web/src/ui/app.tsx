@@ -21,6 +21,9 @@ import { Ranks, ranksEmpty } from "./ranks.tsx";
 import { TabList } from "./tab_list.tsx";
 import { Timeline, timelineEmpty } from "./timeline.tsx";
 
+// Those that a partial document has, too.
+const kFirstTabs: readonly Tab[] = ["overview", "timeline", "ranks", "about"];
+
 const kViews: Record<Tab, { View: ComponentType; empty: (document: WebDocument) => string }> = {
   overview: { View: Overview, empty: overviewEmpty },
   timeline: { View: Timeline, empty: timelineEmpty },
@@ -50,8 +53,9 @@ export function App({ page }: { page: Page }) {
       <main>
         {page.store.tabs.map((tab) => {
           const { View, empty } = kViews[tab];
+          const pending = kFirstTabs.includes(tab) ? "" : page.pending;
           return (
-            <Panel key={tab} tab={tab} empty={empty(page.document)}>
+            <Panel key={tab} tab={tab} pending={pending} empty={pending === "" ? empty(page.document) : ""}>
               {() => <View />}
             </Panel>
           );

@@ -9,6 +9,8 @@ import type { SpanSource } from "../model/span_source.ts";
 
 export interface Page {
   document: WebDocument;
+  // What stands in the tabs that a partial document lacks; "": it is whole.
+  pending: string;
   // Converts between times of the document and relative times.
   origin: Origin;
   store: AddressStore;

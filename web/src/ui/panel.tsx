@@ -7,8 +7,9 @@ import type { Tab } from "../model/address.ts";
 import { FailureBoundary } from "./failure.tsx";
 import { useAddress } from "./page_context.ts";
 
-// `empty`: a sentence that says why the tab has no data; "": it has.
-export function Panel(props: { tab: Tab; empty: string; children: () => ComponentChildren }) {
+// `pending`: a sentence that stands in for data that are not there yet; `empty`: one that says why the tab has none; "":
+// it has.
+export function Panel(props: { tab: Tab; pending: string; empty: string; children: () => ComponentChildren }) {
   const isShown = useAddress((state) => state.tab) === props.tab;
   const wasShown = useRef(false);
   wasShown.current ||= isShown;
@@ -20,9 +21,14 @@ export function Panel(props: { tab: Tab; empty: string; children: () => Componen
       aria-labelledby={`tab-${props.tab}`}
       tabIndex={0}
       hidden={!isShown}
+      aria-busy={props.pending !== "" || undefined}
       data-empty={props.empty === "" ? undefined : props.empty}
     >
-      {props.empty !== "" ? (
+      {props.pending !== "" ? (
+        <p class="empty" role="status">
+          {props.pending}
+        </p>
+      ) : props.empty !== "" ? (
         <p class="empty">{props.empty}</p>
       ) : (
         wasShown.current && <FailureBoundary>{props.children()}</FailureBoundary>
