@@ -112,6 +112,9 @@ struct JobSelection {
   std::optional<int32_t> attempt;
   // Empty: all.
   std::vector<int32_t> ranks;
+  // Bytes that their traces may hold together: what does not fit, of the highest ranks, is left out with the Problem
+  // over_memory_limit. 0: no limit, and kOutOfMemory if they need more memory than the machine has.
+  uint64_t max_memory = 0;
 };
 
 // One recording of a JOB, by rank and begin.

@@ -1,11 +1,13 @@
 // What runs the SQL of the answers over a JOB. The statements are in a subset that DuckDB and other
-// engines have in common, so that another engine needs these two functions alone.
+// engines have in common, so that another engine needs Define and Query alone.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -34,6 +36,14 @@ class JobEngine {
   // statements read them.
   [[nodiscard]] virtual Status Define(const std::string& name, const std::string& select, bool is_kept) = 0;
   [[nodiscard]] virtual Result<JobRows> Query(const std::string& select) = 0;
+  // Hands the rows to `use` in their order, some thousands at a time if the engine can; at least
+  // one call, which names the columns. An error of `use` ends the query and is returned. `use` may
+  // not call the engine.
+  using UseRows = std::function<Status(const JobRows& rows)>;
+  [[nodiscard]] virtual Status Stream(const std::string& select, const UseRows& use) {
+    const Result<JobRows> rows = Query(select);
+    return rows.ok() ? use(rows.value()) : Status(rows.error());
+  }
   // How many parts the JOB has, each with files of its own; 0: unknown.
   [[nodiscard]] virtual size_t parts() const { return 0; }
 };
@@ -46,6 +56,7 @@ struct JobTableFiles {
   // Names and types of its columns: ("rank", "INTEGER"), ("name", "VARCHAR"), ("start_ns", "BIGINT"),
   // ("members", "INTEGER[]").
   std::vector<std::pair<std::string, std::string>> columns;
+  uint64_t rows = 0;  // of these files together
 };
 [[nodiscard]] Result<std::vector<JobTableFiles>> ListJobFiles(const std::string& job);
 // Of how many parts the JOB with these files consists.

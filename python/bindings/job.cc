@@ -55,13 +55,14 @@ std::string Collect(nb::list files, nb::object job, std::optional<int32_t> attem
   }));
 }
 
-using TableFiles = std::tuple<std::string, std::vector<std::string>, std::vector<std::pair<std::string, std::string>>>;
+using TableFiles =
+    std::tuple<std::string, std::vector<std::string>, std::vector<std::pair<std::string, std::string>>, uint64_t>;
 
 std::vector<TableFiles> FilesOfJob(nb::object job) {
   const std::string path = FromPath(job);
   std::vector<TableFiles> tables;
   for (JobTableFiles& table : Unwrap(WithoutGil([&] { return ListJobFiles(path); })))
-    tables.emplace_back(std::move(table.table), std::move(table.files), std::move(table.columns));
+    tables.emplace_back(std::move(table.table), std::move(table.files), std::move(table.columns), table.rows);
   return tables;
 }
 
@@ -90,7 +91,7 @@ void BindJob(nb::module_& module) {
       "and query(select), which returns the names of the columns and the rows as JSON.");
   module.def("collect", &Collect, nb::arg("files"), nb::arg("job"), nb::arg("attempt").none(), nb::arg("python_module"),
              "Adds files to a JOB; the JSON of `opscope collect`.");
-  module.def("job_files", &FilesOfJob, nb::arg("job"), "(table, files, [(column, type), ...]) of a JOB.");
+  module.def("job_files", &FilesOfJob, nb::arg("job"), "(table, files, [(column, type), ...], rows) of a JOB.");
   module.def("job_trace", &OpenPart, nb::arg("job"), nb::arg("attempt").none(), nb::arg("ranks"),
              nb::arg("where").none(), "Ranks of a JOB as one trace.");
 }

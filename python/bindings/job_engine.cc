@@ -72,11 +72,11 @@ Result<std::unique_ptr<JobEngine>> WrapEngine(nb::handle engine, const std::stri
   return std::unique_ptr<JobEngine>(std::make_unique<PythonEngine>(nb::borrow(engine), CountJobParts(tables.value())));
 }
 
-Result<std::unique_ptr<JobEngine>> OpenPythonEngine(nb::handle open, const std::string& job,
+Result<std::unique_ptr<JobEngine>> OpenPythonEngine(nb::handle host, const std::string& job,
                                                     const std::string& master) {
   nb::gil_scoped_acquire held;
-  const Result<nb::object> engine =
-      CallPython<nb::object>([&]() -> Result<nb::object> { return open(ToText(job), ToText(master)); });
+  const Result<nb::object> engine = CallPython<nb::object>(
+      [&]() -> Result<nb::object> { return host.attr("open_spark")(ToText(job), ToText(master)); });
   if (!engine.ok()) return engine.error();
   return WrapEngine(engine.value(), job);
 }

@@ -16,8 +16,8 @@ namespace opscope::python {
 // Called without the GIL, as the engine is.
 [[nodiscard]] Result<std::unique_ptr<JobEngine>> WrapEngine(nanobind::handle engine, const std::string& job);
 
-// The engine that `open(job, master)` returns.
-[[nodiscard]] Result<std::unique_ptr<JobEngine>> OpenPythonEngine(nanobind::handle open, const std::string& job,
+// The engine that `host.open_spark(job, master)` returns.
+[[nodiscard]] Result<std::unique_ptr<JobEngine>> OpenPythonEngine(nanobind::handle host, const std::string& job,
                                                                   const std::string& master);
 
 }  // namespace opscope::python

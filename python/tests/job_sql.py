@@ -87,24 +87,26 @@ class DuckDb:
 
 
 class Spark:
-    """Tables of the jobs and rows that are kept lie as Parquet files in a folder."""
+    """Tables of the jobs lie as Parquet files in a folder. ``is_small``: of the two ways to keep rows, the driver's."""
 
-    def __init__(self, session, jobs, folder):
+    def __init__(self, session, jobs, folder, is_small):
         from pyarrow import parquet
 
-        self.session, self.folder = session, folder
+        self.session, self.folder, self.is_small = session, folder, is_small
+        self.schemas = {}
         for table, rows in arrow_tables(jobs):
             parquet.write_table(rows, folder / f"{table}.parquet")
-            session.read.parquet(str(folder / f"{table}.parquet")).createOrReplaceTempView(f"all_{table}")
-        self.tables = list(jobs[0])
+            self.schemas[table] = session.read.parquet(str(folder / f"{table}.parquet")).schema
 
     def open(self, job):
-        from opscope.spark import SparkEngine
+        from opscope.spark.engine import SparkEngine
+        from opscope.spark.rows_folder import RowsFolder
 
         self.created = set()
-        self.engine = SparkEngine(self.session, str(self.folder / f"job_{job}"))
-        for table in self.tables:
-            self.session.sql(f"SELECT * FROM all_{table} WHERE job = {job}").createOrReplaceTempView(table)
+        self.engine = SparkEngine(self.session, RowsFolder(self.folder), self.is_small)
+        for table, schema in self.schemas.items():
+            rows = self.engine.session.read.schema(schema).parquet(str(self.folder / f"{table}.parquet"))
+            self.engine.add_table(table, rows.where(f"job = {job}"))
 
     def answer(self, name, **parameters):
         for view, is_kept, select in statements(name, parameters):

@@ -170,3 +170,27 @@ def test_many_small_files_give_a_hint_to_compact(tmp_path, files):
     done = run("ranks", job, "--attempt", "0", "--json")
     assert "compact" not in done.stderr
     assert [row["rank"] for row in json.loads(done.stdout)["rows"]] == [0, 1, 2, 3]
+
+
+def test_memory_bounds_the_traces_that_a_verb_merges(tmp_path, files):
+    job = collect(tmp_path, *files)
+    assert {row["rank"] for row in answer("steps", job)["rows"]} == set(range(RANKS))
+    told = answer("steps", job, "--max-memory", "4K", code=3)
+    assert "over_memory_limit" in {problem["kind"] for problem in told["problems"]}
+    assert len(told["rows"]) < RANKS * STEPS
+    assert len(answer("steps", job, "--max-memory", "1G")["rows"]) == RANKS * STEPS
+
+
+def test_more_spans_than_the_memory_of_the_machine_has_room_for_are_refused(tmp_path, files):
+    job = collect(tmp_path, *files)
+    for manifest in (job / "_opscope" / "parts").glob("*.json"):
+        told = json.loads(manifest.read_text())
+        for file in told["files"]:
+            file["rows"] = 10**12 if file["table"] == "traces" else file["rows"]
+        manifest.write_text(json.dumps(told))
+    for verb in ("steps", "devices", "memory", "summary", "advise"):
+        said = run(verb, job, code=1).stderr
+        assert f"{job}: its traces have {RANKS}000000000000 spans, which take about 324001 GB of memory; this" in said
+        assert "opscope merge JOB --ranks LIST -o FILE" in said and said.count("\n") == 1
+    assert len(answer("steps", job, "--max-memory", "1G")["rows"]) == RANKS * STEPS
+    assert len(answer("ranks", job)["rows"]) == RANKS

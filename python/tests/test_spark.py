@@ -16,6 +16,8 @@ from job_command import RANKS, STEPS, rank_trace
 from spark_session import spark_session
 
 import opscope
+from opscope.spark import engine
+from opscope.spark.rows_folder import RowsFolder
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("duckdb")
@@ -63,18 +65,36 @@ def job_fixture(spark, tmp_path_factory):
     return folder / "job"
 
 
-def test_spark_answers_what_duckdb_answers(spark, job):
+@pytest.mark.parametrize(("way", "names"), [("driver", list(ANSWERS)), ("files", ["collectives", "stragglers"])])
+def test_spark_answers_what_duckdb_answers(spark, job, way, names, monkeypatch):
+    """In both ways to keep rows. The two answers read all that is kept (test_job_spark.py has the others in files)."""
+    kept = []
+    path_of = RowsFolder.path_of
+    monkeypatch.setattr(RowsFolder, "path_of", lambda folder, name: kept.append(name) or path_of(folder, name))
+    if way == "files":
+        monkeypatch.setattr(engine, "_SMALL_ROWS", 0)
     of_spark, of_duckdb = opscope.job(job, engine=spark), opscope.job(job)
-    for name, answer in ANSWERS.items():
-        rows = answer(of_spark)
-        assert rows and rows == answer(of_duckdb), name
+    for name in names:
+        rows = ANSWERS[name](of_spark)
+        assert rows and rows == ANSWERS[name](of_duckdb), name
         assert of_spark.facts == of_duckdb.facts, name
         assert of_spark.problems == of_duckdb.problems, name
         if name == "ranks":
             assert of_spark.facts["missing_ranks"] == [RANKS - 1]
         if name == "stragglers":
             assert [row["name"] for row in rows] == ["2"]
+    assert bool(kept) == (way == "files")
     assert not [name for name in os.listdir(job / "_opscope") if name.startswith("spark")]
+
+
+def test_an_answer_leaves_the_session_of_the_user_as_it_was(spark, job):
+    from pyspark import RDD
+    from pyspark.sql import SparkSession
+
+    before = spark.conf.getAll, spark.catalog.listTables(), RDD.toDF
+    opscope.job(job, engine=spark).ranks()
+    assert (spark.conf.getAll, spark.catalog.listTables(), RDD.toDF) == before
+    assert SparkSession.getActiveSession() is spark
 
 
 def test_the_tables_are_views(spark, job):
@@ -139,10 +159,15 @@ def test_a_lost_executor_costs_no_rank(spark, tmp_path):
     assert [(row["rank"], row["files"]) for row in rows] == [(rank, 1) for rank in range(len(files))]
 
 
-def test_the_command_line_starts_spark_when_asked(job):
+def test_the_command_line_starts_spark_when_asked_with_workers_of_its_own_python(job, tmp_path):
+    (tmp_path / "python3").write_text("#!/bin/sh\nexit 7\n")
+    (tmp_path / "python3").chmod(0o755)
+    others = {name: value for name, value in os.environ.items() if name != "PYSPARK_PYTHON"}
+    environment = {**others, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+
     def told(*options):
         command = [sys.executable, "-m", "opscope", "summary", str(job), "--quantiles", "--exact", "--json", *options]
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
         assert done.returncode == 3, done.stderr  # a rank has no file
         return json.loads(done.stdout)["rows"]
 

@@ -55,7 +55,9 @@ Result<JobInput> OpenJobInput(const std::string& job, const CommonOptions& commo
     const bool is_named = overview.error().message.starts_with(job);
     return Error{overview.error().code, is_named ? overview.error().message : job + ": " + overview.error().message};
   }
-  Result<Trace> trace = OpenJobAsOne(job, {.attempt = attempt.value(), .ranks = input.ranks});
+  // Ranks that were chosen here are as many as the memory has room for.
+  const uint64_t max_memory = input.overview != nullptr && ranks.empty() ? 0 : common.max_memory;
+  Result<Trace> trace = OpenJobAsOne(job, {.attempt = attempt.value(), .ranks = input.ranks, .max_memory = max_memory});
   if (!trace.ok()) return trace.error();
   input.trace = std::move(trace).value();
   return input;

@@ -73,7 +73,7 @@ int AnswerOverJob(const std::string& verb, const std::string& job, const JobQues
   });
   if (!common.quiet) ReportJobProblems(problems, common.verbose);
   if (!common.quiet && !common.json) {
-    if (const std::string line = FormatQuality(*answer.value().result.quality); !line.empty())
+    if (const std::string line = FormatQuality(answer.value().result.quality.value_or(Quality())); !line.empty())
       PrintError(job + ": " + line);
   }
   const int printed =

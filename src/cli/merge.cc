@@ -43,6 +43,7 @@ Result<std::vector<MergeInput>> OpenMergeInputs(const MergeVerbOptions& options)
   const Result<std::optional<int32_t>> attempt = ReadAttempt(options.common);
   if (!attempt.ok()) return wrong(attempt.error().message);
   selection.attempt = attempt.value();
+  selection.max_memory = options.common.max_memory;
   std::vector<MergeInput> inputs;
   for (const std::string& file : files) {
     if (!IsJob(file)) {
@@ -72,13 +73,13 @@ int RunMerge(const MergeVerbOptions& options) {
   merge.max_clock_difference_ns = static_cast<int64_t>(options.max_clock_difference_s * 1e9);
   Result<Merged> merged = MergeTraces(std::move(inputs).value(), merge);
   if (!merged.ok()) return ExitFor(merged.error());
-  if (filter.value()) {
+  if (const std::optional<SpanFilter>& steps = filter.value(); steps) {
     const Trace& whole = merged.value().trace;
-    const std::vector<uint8_t> chosen = filter.value()->Select(whole);
-    Result<Trace> cut = CutTrace(whole, chosen, filter.value()->text());
+    const std::vector<uint8_t> chosen = steps->Select(whole);
+    Result<Trace> cut = CutTrace(whole, chosen, steps->text());
     if (!cut.ok()) return ExitFor(cut.error());
     if (cut.value().spans().size() == 0)
-      ReportNoResult(options.output.path, options.common, DescribeEmptySelection(whole, filter.value()));
+      ReportNoResult(options.output.path, options.common, DescribeEmptySelection(whole, steps));
     merged.value().trace = std::move(cut).value();
   }
   OutputOptions output = options.output;

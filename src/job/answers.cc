@@ -5,7 +5,9 @@
 // Example: `opscope ranks` runs problems.sql and ranks.sql, and asks their views for the world size and the mean step.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "base/catch_bad_alloc.h"
@@ -44,7 +46,8 @@ class JobAsked {
       return Error{ErrorCode::kInvalidArgument,
                    "there is no attempt " + std::to_string(attempt_) + "; there are: " + known};
     }
-    sql_.emplace(&engine_, std::map<std::string, int64_t>{{"attempt", attempt_}, {"window_ns", kClockWindowNs}});
+    sql_ = std::make_unique<JobSqlRunner>(
+        &engine_, std::map<std::string, int64_t>{{"attempt", attempt_}, {"window_ns", kClockWindowNs}});
     return {};
   }
 
@@ -60,6 +63,16 @@ class JobAsked {
     for (std::string& column : rows.value().columns)
       if (column == "set_kind") column = "set";  // which is a word of SQL
     return RowValues::Parse(rows.value());
+  }
+
+  // Hands the rows over in parts, which together may be too many to be in memory at once.
+  Status StreamFile(const std::string& file, const std::function<void(const RowValues& rows)>& use) {
+    return sql_->Stream(file, [&](const JobRows& rows) -> Status {
+      const Result<RowValues> values = RowValues::Parse(rows);
+      if (!values.ok()) return values.error();
+      use(values.value());
+      return {};
+    });
   }
 
   // Problems of the files, and those that show in the whole job, in the rows of a file of SQL.
@@ -131,7 +144,7 @@ class JobAsked {
   int32_t attempt() const { return attempt_; }
   const std::vector<int64_t>& attempts() const { return attempts_; }
   const std::vector<JobProblem>& problems() const { return problems_; }
-  JobSqlRunner* sql() { return &*sql_; }
+  JobSqlRunner* sql() { return sql_.get(); }
 
  private:
   static ProblemSeverity SeverityOf(const std::string& name) {
@@ -172,7 +185,7 @@ class JobAsked {
   const JobQuestion& question_;
   std::vector<int64_t> attempts_;
   int32_t attempt_ = 0;
-  std::optional<JobSqlRunner> sql_;
+  std::unique_ptr<JobSqlRunner> sql_;
   std::vector<JobProblem> problems_;
 };
 
@@ -279,13 +292,12 @@ Result<CriticalRanks> WalkCriticalPath(JobAsked* job) {
     input.ranks.push_back(
         {small(ranks.value(), i, "rank"), number(ranks.value(), i, "begin_ns"), end.value_or(0), end.has_value()});
   }
-  const Result<RowValues> members = job->RunFile("critical_members.sql");
-  if (!members.ok()) return members.error();
-  for (size_t i = 0; i < members.value().size(); ++i) {
-    const RowValues& rows = members.value();
-    input.members.push_back({small(rows, i, "collective"), small(rows, i, "ri"), number(rows, i, "start_ns"),
-                             number(rows, i, "duration_ns"), number(rows, i, "gap_ns")});
-  }
+  OPSCOPE_TRY(job->StreamFile("critical_members.sql", [&](const RowValues& rows) {  // one per rank and collective
+    for (size_t i = 0; i < rows.size(); ++i) {
+      input.members.push_back({small(rows, i, "collective"), small(rows, i, "ri"), number(rows, i, "start_ns"),
+                               number(rows, i, "duration_ns"), number(rows, i, "gap_ns")});
+    }
+  }));
   const Result<RowValues> steps = job->RunFile("critical_steps.sql");
   if (!steps.ok()) return steps.error();
   for (size_t i = 0; i < steps.value().size(); ++i) {

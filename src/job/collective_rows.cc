@@ -164,7 +164,7 @@ class RowFinder {
     std::vector<CollectiveRow> rows;
     std::vector<bool> synchronises;
     for (const size_t i : order) {
-      rows.push_back(std::move(found_.rows[i]));
+      rows.push_back(found_.rows[i]);
       synchronises.push_back(synchronises_[i]);
     }
     found_.rows = std::move(rows);

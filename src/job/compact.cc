@@ -5,11 +5,11 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/catch_bad_alloc.h"
+#include "base/thread_team.h"
 #include "job/job_database.h"
 #include "job/job_folder.h"
 #include "opscope/job.h"
@@ -36,7 +36,7 @@ Result<CompactReport> Compact(JobFolder* folder, const std::string& python_modul
     OPSCOPE_TRY(folder->Remove(old));
   CompactReport report{folder->parts().size(), folder->parts().size()};
   if (folder->parts().size() < 2) return report;
-  Result<std::unique_ptr<JobDatabase>> database = JobDatabase::Open(python_module, std::thread::hardware_concurrency());
+  Result<std::unique_ptr<JobDatabase>> database = JobDatabase::Open(python_module, AllowedProcessors());
   if (!database.ok()) return database.error();
   PartManifest joined{.name = JobFolder::NewName("compact"), .sha256 = {}, .files = {}, .replaces = {}};
   for (const PartManifest& part : folder->parts()) {

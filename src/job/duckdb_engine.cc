@@ -6,14 +6,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job/duckdb_engine.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
-#include <thread>
 #include <utility>
 
 #include "base/catch_bad_alloc.h"
+#include "base/thread_team.h"
 #include "job/job_database.h"
 #include "job/job_folder.h"
 #include "job/job_tables.h"
@@ -23,6 +25,34 @@
 
 namespace opscope {
 namespace {
+
+Result<std::unique_ptr<duckdb::Session>> OpenSession(const std::string& python_module) {
+  const Result<const duckdb::Api*> api = duckdb::LoadDuckdb(python_module);
+  if (!api.ok()) return api.error();
+  return duckdb::Session::Open(*api.value(), nullptr, {.threads = AllowedProcessors(), .may_write_files = true});
+}
+
+// What DuckDB says of a file that it cannot decode begins so; what it says of most wrong statements does not.
+bool MayBeOfDamage(const Error& error) {
+  constexpr std::string_view kBegins[] = {"Invalid Error", "Invalid Input Error", "IO Error", "INTERNAL Error"};
+  return std::any_of(std::begin(kBegins), std::end(kBegins),
+                     [&](std::string_view begin) { return error.message.starts_with(begin); });
+}
+
+// Where statements of opscope fail, a file may be damaged inside. DuckDB does not say which one, so each is read once.
+Error NameDamagedFile(const std::vector<JobTableFiles>& tables, duckdb::Session* session, const Error& error) {
+  for (const JobTableFiles& table : tables) {
+    for (const std::string& file : table.files) {
+      const std::string read = "SELECT max(hash(each)) FROM read_parquet(" + SqlList({file}) + ") AS each";
+      if (session->Execute(read).ok()) continue;
+      std::error_code ignored;
+      const uint64_t bytes = std::filesystem::file_size(file, ignored);
+      return {ErrorCode::kMalformed,
+              file + ": in the bytes 4 to " + std::to_string(bytes) + ": the data of the Parquet file are damaged"};
+    }
+  }
+  return error;
+}
 
 class DuckdbEngine : public JobEngine {
  public:
@@ -41,29 +71,28 @@ class DuckdbEngine : public JobEngine {
   Result<JobRows> Query(const std::string& select) override {
     const Result<SqlResult> result = duckdb::QueryAll(session_, select);
     if (!result.ok()) return Explained(result.error());
-    JobRows rows;
-    for (const SqlColumn& column : result.value().columns())
-      rows.columns.push_back(column.name);
-    result.value().AppendExactJsonRows(&rows.json);
-    return rows;
+    return RowsOf(result.value());
+  }
+
+  Status Stream(const std::string& select, const UseRows& use) override {
+    Status used;
+    const Status read = duckdb::QueryInBatches(session_, select, [&](const SqlResult& batch) {
+      used = use(RowsOf(batch));
+      return used;
+    });
+    return read.ok() || !used.ok() ? read : Status(Explained(read.error()));
   }
 
  private:
-  // Where statements of opscope fail, a file may be damaged inside. DuckDB does not say which one, so each is read
-  // once.
-  Error Explained(const Error& error) {
-    for (const JobTableFiles& table : tables_) {
-      for (const std::string& file : table.files) {
-        const std::string read = "SELECT max(hash(each)) FROM read_parquet(" + SqlList({file}) + ") AS each";
-        if (duckdb::QueryAll(session_, read).ok()) continue;
-        std::error_code ignored;
-        const uint64_t bytes = std::filesystem::file_size(file, ignored);
-        return {ErrorCode::kMalformed,
-                file + ": in the bytes 4 to " + std::to_string(bytes) + ": the data of the Parquet file are damaged"};
-      }
-    }
-    return error;
+  static JobRows RowsOf(const SqlResult& result) {
+    JobRows rows;
+    for (const SqlColumn& column : result.columns())
+      rows.columns.push_back(column.name);
+    result.AppendExactJsonRows(&rows.json);
+    return rows;
   }
+
+  Error Explained(const Error& error) { return NameDamagedFile(tables_, session_.get(), error); }
 
   std::shared_ptr<duckdb::Session> session_;
   const std::vector<JobTableFiles> tables_;
@@ -97,7 +126,8 @@ Status DefineJobViews(const std::vector<JobTableFiles>& tables, duckdb::Session*
       sql.append(name);
     }
     sql += table.files.empty() ? " WHERE false" : " FROM read_parquet(" + SqlList(table.files) + ")";
-    if (const Result<uint64_t> made = session->Execute(sql); !made.ok()) return made.error();
+    if (const Result<uint64_t> made = session->Execute(sql); !made.ok())
+      return NameDamagedFile({table}, session, made.error());
   }
   return {};
 }
@@ -111,6 +141,7 @@ Result<std::vector<JobTableFiles>> ListJobFiles(const std::string& job) {
       JobTableFiles& listed = tables.emplace_back();
       listed.table = table.name;
       listed.files = folder.value().FilesOf(table.name);
+      listed.rows = folder.value().CountRows(table.name);
       for (const std::string& file : listed.files)
         OPSCOPE_TRY(CheckParquet(file));
       for (const JobColumn& column : table.columns)
@@ -133,8 +164,8 @@ Result<SqlResult> RunJobSql(const std::string& job, const std::string& sql, cons
     std::error_code ignored;
     const std::string folder = std::filesystem::absolute(job, ignored).string();
     using OpenedSession = Result<std::unique_ptr<duckdb::Session>>;
-    return duckdb::RunGuarded(
-        sql, options, [&](const duckdb::Api& api, duckdb::SessionOptions opened) -> OpenedSession {
+    Result<SqlResult> result =
+        duckdb::RunGuarded(sql, options, [&](const duckdb::Api& api, duckdb::SessionOptions opened) -> OpenedSession {
           opened.may_write_files = true;  // until the views are there
           OpenedSession session = duckdb::Session::Open(api, nullptr, opened);
           if (!session.ok()) return session;
@@ -145,6 +176,9 @@ Result<SqlResult> RunJobSql(const std::string& job, const std::string& sql, cons
             if (const Result<uint64_t> done = session.value()->Execute(setting); !done.ok()) return done.error();
           return session;
         });
+    if (result.ok() || !MayBeOfDamage(result.error())) return result;
+    const OpenedSession session = OpenSession(options.python_module);
+    return session.ok() ? NameDamagedFile(tables.value(), session.value().get(), result.error()) : result.error();
   });
 }
 
@@ -152,10 +186,7 @@ Result<std::unique_ptr<JobEngine>> OpenDuckdbEngine(const std::string& job, cons
   return CatchBadAlloc(job, [&]() -> Result<std::unique_ptr<JobEngine>> {
     const Result<std::vector<JobTableFiles>> tables = ListJobFiles(job);
     if (!tables.ok()) return tables.error();
-    const Result<const duckdb::Api*> api = duckdb::LoadDuckdb(python_module);
-    if (!api.ok()) return api.error();
-    Result<std::unique_ptr<duckdb::Session>> session = duckdb::Session::Open(
-        *api.value(), nullptr, {.threads = std::thread::hardware_concurrency(), .may_write_files = true});
+    Result<std::unique_ptr<duckdb::Session>> session = OpenSession(python_module);
     if (!session.ok()) return session.error();
     OPSCOPE_TRY(DefineJobViews(tables.value(), session.value().get()));
     return std::unique_ptr<JobEngine>(std::make_unique<DuckdbEngine>(std::move(session).value(), tables.value()));

@@ -221,6 +221,15 @@ std::vector<std::string> JobFolder::FilesOf(std::string_view table) const {
   return files;
 }
 
+uint64_t JobFolder::CountRows(std::string_view table) const {
+  uint64_t rows = 0;  // a damaged manifest may say any number
+  for (const PartManifest& part : parts_) {
+    for (const PartFile& file : part.files)
+      if (file.table == table) rows += std::min(file.rows, UINT64_MAX - rows);
+  }
+  return rows;
+}
+
 Status JobFolder::Add(PartManifest part) {
   const fs::path path = PartsPath(path_) / (part.name + ".json");
   OPSCOPE_TRY(WriteFileAtomically(path.string(), ManifestJson(part)));

@@ -49,6 +49,8 @@ class JobFolder {
   bool Has(std::string_view sha256) const { return sha256_.contains(sha256); }
   // Paths of the files of a table, in the order of the manifests.
   [[nodiscard]] std::vector<std::string> FilesOf(std::string_view table) const;
+  // The rows of these files together, as the manifests say.
+  [[nodiscard]] uint64_t CountRows(std::string_view table) const;
 
   // Writes the manifest and counts it. Its files must be complete.
   [[nodiscard]] Status Add(PartManifest part);

@@ -49,6 +49,8 @@ TEST_F(JobFolderTest, KeepsWhatIsAdded) {
   EXPECT_EQ(again.value().FilesOf("spans"), (std::vector<std::string>{job_ + "/spans/bucket=0/part-a.parquet",
                                                                       job_ + "/spans/bucket=0/part-b.parquet"}));
   EXPECT_TRUE(again.value().FilesOf("steps").empty());
+  EXPECT_EQ(again.value().CountRows("spans"), 6u);
+  EXPECT_EQ(again.value().CountRows("steps"), 0u);
 }
 
 TEST_F(JobFolderTest, CountsARepeatedFileOnce) {

@@ -1,4 +1,6 @@
-// Splits the files at semicolons outside of comments and texts, and runs their statements in order.
+// Splits a file of SQL into statements at the semicolons outside of comments and texts, and runs them: views first,
+// those of included files before them, then the SELECT of the answer. Views of an earlier file stay, so that the files
+// of one question share what they have in common.
 // SPDX-License-Identifier: Apache-2.0
 #include "job/job_sql.h"
 
@@ -97,15 +99,27 @@ Status JobSqlRunner::Include(const std::string& file) {
   return {};
 }
 
-Result<JobRows> JobSqlRunner::Run(const std::string& file) {
+Result<std::string> JobSqlRunner::Prepare(const std::string& file) {
   OPSCOPE_TRY(Include(file));
-  for (const JobStatement& statement : SplitJobSql(JobSqlFile(file))) {
-    if (!statement.include.empty() || !statement.view.empty()) continue;
-    Result<JobRows> rows = engine_->Query(Filled(statement.select));
-    if (!rows.ok()) return OfStatement(file, rows.error());
-    return rows;
-  }
-  return JobRows{.columns = {}, .json = "[]"};
+  for (const JobStatement& statement : SplitJobSql(JobSqlFile(file)))
+    if (statement.include.empty() && statement.view.empty()) return Filled(statement.select);
+  return std::string();
+}
+
+Result<JobRows> JobSqlRunner::Run(const std::string& file) {
+  const Result<std::string> select = Prepare(file);
+  if (!select.ok()) return select.error();
+  if (select.value().empty()) return JobRows{.columns = {}, .json = "[]"};
+  Result<JobRows> rows = engine_->Query(select.value());
+  if (!rows.ok()) return OfStatement(file, rows.error());
+  return rows;
+}
+
+Status JobSqlRunner::Stream(const std::string& file, const JobEngine::UseRows& use) {
+  const Result<std::string> select = Prepare(file);
+  if (!select.ok()) return select.error();
+  const Status streamed = engine_->Stream(select.value(), use);
+  return streamed.ok() ? streamed : OfStatement(file, streamed.error());
 }
 
 }  // namespace opscope

@@ -44,8 +44,12 @@ class JobSqlRunner {
 
   // The rows of a file's last statement. kInvalidArgument: what the engine says, behind the name of the file.
   [[nodiscard]] Result<JobRows> Run(const std::string& file);
+  // Likewise, but hands the rows over as JobEngine::Stream does.
+  [[nodiscard]] Status Stream(const std::string& file, const JobEngine::UseRows& use);
 
  private:
+  // Defines the views of the file; returns the SELECT of its answer.
+  Result<std::string> Prepare(const std::string& file);
   Status Include(const std::string& file);
   std::string Filled(std::string text) const;
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "base/catch_bad_alloc.h"
+#include "base/thread_team.h"
 #include "opscope/sql.h"
 #include "opscope/table.h"
 #include "sql/session.h"
@@ -61,7 +61,7 @@ class ParquetExport {
 
   Status Run() {
     for (const std::string_view name : TableNames()) {
-      const TableView table = *FindTable(trace_, name);
+      const TableView table = FindTable(trace_, name).value_or(TableView());
       const bool has_owner = !IsOfRank(table, trace_, 0).empty();
       if (ranks_.size() == 1 || !has_owner || table.rows == 0) {
         OPSCOPE_TRY(WriteFile(table, "", ranks_.size() == 1 ? *ranks_.begin() : kNoRank));
@@ -107,7 +107,7 @@ Status ExportParquet(std::shared_ptr<const Trace> trace, const std::string& fold
     const Trace& exported = *trace;
     Result<std::unique_ptr<duckdb::Session>> session = duckdb::Session::Open(
         *api.value(), std::move(trace),
-        {.max_memory = options.max_memory, .threads = std::thread::hardware_concurrency(), .may_write_files = true});
+        {.max_memory = options.max_memory, .threads = AllowedProcessors(), .may_write_files = true});
     if (!session.ok()) return session.error();
     return ParquetExport(exported, folder, session.value().get()).Run();
   });

@@ -26,6 +26,37 @@ Status ReadColumns(const Api& api, result* executed, SqlResult::Rows* rows) {
   return {};
 }
 
+constexpr uint64_t kBatchRows = 65536;
+
+// Reads whole chunks until there are so many rows. Returns whether there may be more.
+Result<bool> ReadBatch(const Api& api, result* executed, SqlResult::Rows* rows) {
+  while (rows->row_count < kBatchRows) {
+    data_chunk chunk = api.fetch_chunk(*executed);
+    if (chunk == nullptr) {
+      const char* const message = api.result_error(executed);
+      if (message != nullptr && *message != '\0') return RowError(CleanMessage(message));
+      return false;
+    }
+    rows->chunks.push_back(chunk);
+    rows->row_count += api.data_chunk_get_size(chunk);
+    if (api.data_chunk_get_size(chunk) == 0) return false;
+  }
+  return true;
+}
+
+Status ReadBatches(const std::shared_ptr<Session>& session, result* executed,
+                   const std::function<Status(const SqlResult& batch)>& use) {
+  for (bool has_more = true; has_more;) {
+    auto rows = std::make_unique<SqlResult::Rows>(session);
+    OPSCOPE_TRY(ReadColumns(session->api(), executed, rows.get()));
+    const Result<bool> read = ReadBatch(session->api(), executed, rows.get());
+    if (!read.ok()) return read.error();
+    has_more = read.value();
+    OPSCOPE_TRY(use(SqlResult(std::move(rows))));
+  }
+  return {};
+}
+
 Status ReadRows(const Api& api, result* executed, uint64_t most, SqlResult::Rows* rows) {
   while (true) {
     data_chunk chunk = api.fetch_chunk(*executed);
@@ -66,6 +97,23 @@ Result<SqlResult> QueryAll(const std::shared_ptr<Session>& session, const std::s
   api.destroy_result(&executed);
   if (!status.ok()) return status.error();
   return SqlResult(std::move(rows));
+}
+
+Status QueryInBatches(const std::shared_ptr<Session>& session, const std::string& sql,
+                      const std::function<Status(const SqlResult& batch)>& use) {
+  const Api& api = session->api();
+  Owned<extracted_statements> extracted(api.destroy_extracted);
+  Owned<prepared_statement> prepared(api.destroy_prepare);
+  if (api.extract_statements(session->connected(), sql.c_str(), extracted.out()) != 1)
+    return RowError(CleanMessage(api.extract_statements_error(extracted.get())));
+  if (api.prepare_extracted_statement(session->connected(), extracted.get(), 0, prepared.out()) != kSuccess)
+    return RowError(CleanMessage(api.prepare_error(prepared.get())));
+  result executed = {};
+  Status status = api.execute_prepared_streaming(prepared.get(), &executed) == kSuccess
+                      ? ReadBatches(session, &executed, use)
+                      : RowError(CleanMessage(api.result_error(&executed)));
+  api.destroy_result(&executed);
+  return status;
 }
 
 }  // namespace opscope::duckdb

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "opscope/result.h"
@@ -18,5 +20,10 @@ namespace opscope::duckdb {
 
 // Runs a statement of opscope's own and reads all its rows.
 [[nodiscard]] Result<SqlResult> QueryAll(const std::shared_ptr<Session>& session, const std::string& sql);
+
+// Likewise, but hands the rows to `use` in batches, in their order; DuckDB computes a batch when it is read. At least
+// one call. An error of `use` ends the statement and is returned. `use` may not run statements in the session.
+[[nodiscard]] Status QueryInBatches(const std::shared_ptr<Session>& session, const std::string& sql,
+                                    const std::function<Status(const SqlResult& batch)>& use);
 
 }  // namespace opscope::duckdb

@@ -10,13 +10,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include "base/catch_bad_alloc.h"
 #include "base/text.h"
+#include "base/thread_team.h"
 #include "opscope/sql.h"
 #include "sql/query_watch.h"
 #include "sql/row_reader.h"
@@ -59,7 +60,7 @@ class SqlRun {
     const Result<const Api*> api = duckdb::LoadDuckdb(options_.python_module);
     if (!api.ok()) return api.error();
     api_ = api.value();
-    const unsigned threads = OrdersItsRows(tokens_) ? std::thread::hardware_concurrency() : 1;
+    const unsigned threads = OrdersItsRows(tokens_) ? AllowedProcessors() : 1;
     Result<std::unique_ptr<duckdb::Session>> session =
         open(*api_, {.max_memory = options_.max_memory, .threads = threads});
     if (!session.ok()) return session.error();
@@ -81,7 +82,7 @@ class SqlRun {
     if (options_.on_stuck)
       limits.is_stuck = [this](QueryWatch::Reason reason) { options_.on_stuck(LimitError(reason).message); };
     const QueryWatch watch(std::move(limits));
-    const Status status = CatchBadAlloc("", [this] { return Execute(); });
+    Status status = CatchBadAlloc("", [this] { return Execute(); });
     if (!status.ok() && watch.reason() != QueryWatch::kNone) return LimitError(watch.reason());
     return status;
   }

@@ -78,8 +78,8 @@ Result<uint64_t> Session::WriteParquet(const std::string& select, const std::str
 Result<uint64_t> Session::Execute(const std::string& sql) {
   result executed = {};
   const bool is_done = api_.query(connection_, sql.c_str(), &executed) == kSuccess;
-  const Result<uint64_t> done = is_done ? Result<uint64_t>(api_.rows_changed(&executed))
-                                        : Error{ErrorCode::kIo, CleanMessage(api_.result_error(&executed))};
+  Result<uint64_t> done = is_done ? Result<uint64_t>(api_.rows_changed(&executed))
+                                  : Error{ErrorCode::kIo, CleanMessage(api_.result_error(&executed))};
   api_.destroy_result(&executed);
   return done;
 }

@@ -221,11 +221,11 @@ string_t TextReference(std::string_view text) {
   string_t reference = {};
   reference.length = static_cast<uint32_t>(text.size());
   constexpr size_t kInPlace = sizeof(reference.prefix) + sizeof(reference.rest);
-  std::memcpy(reference.prefix, text.data(), std::min(text.size(), sizeof(reference.prefix)));
+  text.copy(reference.prefix, sizeof(reference.prefix));
   if (text.size() > kInPlace) {
     reference.pointer = text.data();
   } else if (text.size() > sizeof(reference.prefix)) {
-    std::memcpy(reference.rest, text.data() + sizeof(reference.prefix), text.size() - sizeof(reference.prefix));
+    text.copy(reference.rest, sizeof(reference.rest), sizeof(reference.prefix));
   }
   return reference;
 }
@@ -250,7 +250,7 @@ const string_t* TraceTables::texts() {
 TableView TraceTables::Find(std::string_view name) const {
   if (only_) return *only_;
   static const Trace none;
-  return *FindTable(is_registering_ ? none : *trace_, name);
+  return FindTable(is_registering_ ? none : *trace_, name).value_or(TableView());
 }
 
 Status TraceTables::Register(connection connected) {
@@ -266,7 +266,7 @@ Status TraceTables::Register(connection connected) {
   result created = {};
   const bool is_created = api_.query(connected, views.c_str(), &created) == kSuccess;
   const char* const message = api_.result_error(&created);
-  const Status status =
+  Status status =
       is_created ? Status() : Error{ErrorCode::kUnsupported, message != nullptr ? message : "DuckDB refused the views"};
   api_.destroy_result(&created);
   is_registering_ = false;

@@ -129,7 +129,7 @@ std::string_view TextAt(const VectorView& values, uint64_t row) {
 std::string TextOf(const Api& api, value created) {
   const Owned<value> owned(api.destroy_value, created);
   char* const text = api.get_varchar(created);
-  const std::string taken = text != nullptr ? text : "";
+  std::string taken = text != nullptr ? text : "";
   api.free(text);
   return taken;
 }

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the SQL of the answers over a JOB in Spark.
+
+An answer has dozens of statements. On few rows each of them takes as long as its plan, its compilation and its tasks.
+So the rows of a small JOB stay in the driver: every view is computed once, by few tasks, without compiled code, and the
+plan of the next statement has its rows, which costs less than files. The rows of a larger JOB are kept as Parquet
+files, where several statements read them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from opscope import Error, _core
+from opscope.spark.rows_folder import RowsFolder, remove_abandoned
+from opscope.table import require_package
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_TYPES = {"INTEGER": "int", "BIGINT": "bigint", "VARCHAR": "string", "INTEGER[]": "array<int>"}
+# A JOB is small up to these numbers. The driver keeps about 2 KB for a row of `collectives`.
+_SMALL_ROWS = 50_000
+_SMALL_SPANS = 1_000_000  # of `spans` and `op_stats`, which are not kept
+_SMALL_FILES = 64  # of a table: one task opens them
+_SMALL_SETTINGS = {
+    # Where a plan has an exchange, as below a UNION ALL. Spark's default is 200 tasks.
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    # Spark describes each plan in text for its page.
+    "spark.sql.ui.explainMode": "simple",
+    "spark.sql.maxPlanStringLength": "100",
+}
+
+
+def views(spark: SparkSession, path: str | bytes | os.PathLike) -> list[str]:
+    """Makes a temporary view of each table of a JOB (docs/reference/job.md has them); returns their names."""
+    names = []
+    for name, frame in _tables(spark, _core.job_files(path)):
+        frame.createOrReplaceTempView(name)
+        names.append(name)
+    return names
+
+
+def rows_of(spark: SparkSession, path: str | bytes | os.PathLike, query: str, limit: int | None) -> list[dict]:
+    """The rows of a query over the `views` of a JOB."""
+    views(spark, path)
+    with spark_errors():
+        frame = spark.sql(query)
+        return [row.asDict(recursive=True) for row in (frame if limit is None else frame.limit(limit)).collect()]
+
+
+class SparkEngine:
+    """Runs statements in a session of its own, so that views and settings of the user's session stay as they are.
+
+    ``is_small``: the rows of views are kept in the driver. Else those that several statements read are written as
+    Parquet files into ``folder``, which the executors see, until `close`. (A cached DataFrame would keep its plan:
+    views over views repeat the plans below them, which grow exponentially. The rows of `DataFrame.localCheckpoint` are
+    lost with an executor.)
+    """
+
+    def __init__(self, spark: SparkSession, folder: RowsFolder, is_small: bool):
+        self._folder = folder
+        is_classic = hasattr(spark, "_jsparkSession")  # Spark Connect has no session in Java
+        self._is_small = is_small and is_classic
+        self.session = _clone(spark) if is_classic else spark
+        if self._is_small:
+            for name, value in _SMALL_SETTINGS.items():
+                self.session.conf.set(name, value)
+
+    def add_table(self, name: str, frame: DataFrame) -> None:
+        """Makes the rows of a frame of `session` known as ``name``."""
+        # All rows in one partition: joins and orders need no exchange.
+        (frame.coalesce(1) if self._is_small else frame).createOrReplaceTempView(name)
+
+    def define(self, name: str, select: str, is_kept: bool) -> None:
+        """Makes the rows of a SELECT known as ``name``. ``is_kept``: they are computed once."""
+        with spark_errors():
+            frame = self.session.sql(select)
+            if self._is_small:
+                rows, schema = frame._jdf.collectAsList(), frame._jdf.schema()
+                kept = self.session._jsparkSession.createDataFrame(rows, schema).coalesce(1)
+                kept.createOrReplaceTempView(name)
+                return
+            if is_kept:
+                path = self._folder.path_of(name)
+                frame.write.parquet(path)
+                frame = self.session.read.schema(frame.schema).parquet(path)
+            frame.createOrReplaceTempView(name)
+
+    def query(self, select: str) -> tuple[list[str], str]:
+        """The names of the columns, and the rows as JSON."""
+        with spark_errors():
+            frame = self.session.sql(select)
+            return frame.columns, json.dumps([list(row) for row in frame.collect()])
+
+    def close(self) -> None:
+        """Removes the rows that were kept. The engine cannot be used after that."""
+        self._folder.remove()
+
+
+def engine_of(spark: SparkSession, path: str | bytes | os.PathLike) -> SparkEngine:
+    """The engine of a JOB, which keeps rows in the driver or below JOB."""
+    parent = os.path.join(os.path.abspath(os.fsdecode(path)), "_opscope")
+    tables = _core.job_files(path)
+    remove_abandoned(parent)
+    engine = SparkEngine(spark, RowsFolder(parent), _is_small(tables))
+    for name, frame in _tables(engine.session, tables):
+        engine.add_table(name, frame)
+    return engine
+
+
+def open_engine(path: str, master: str) -> SparkEngine:
+    """The engine for ``--engine spark``: a session at ``master``, "" for Spark's own choice."""
+    require_package("pyspark", "'opscope[spark]'")
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("opscope").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.log.level", "ERROR").config("spark.ui.showConsoleProgress", "false")
+    if master.startswith("local"):
+        # Else Spark starts its workers by the python3 of the PATH, which may be another version, or lack opscope.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if master:
+        builder = builder.master(master)
+    with spark_errors():
+        session = builder.getOrCreate()
+    return engine_of(session, path)
+
+
+@contextlib.contextmanager
+def spark_errors():
+    """What Spark says becomes an `opscope.Error` of one line: the lines below the first one are stacks of Java."""
+    from py4j.protocol import Py4JError, Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        said = error.java_exception.getMessage() if isinstance(error, Py4JJavaError) else str(error)
+        lines = [line.strip() for line in str(said).splitlines() if line.strip()]
+        raise Error(f"Spark: {lines[0] if lines else type(error).__name__}") from None
+
+
+def _tables(spark: SparkSession, tables: list) -> Iterator[tuple[str, DataFrame]]:
+    """(table, its rows) of what `_core.job_files` returns."""
+    for table, files, columns, _ in tables:
+        # Spark need not open files to learn their columns, and can make a table without files.
+        if files:
+            schema = ", ".join(f"{name} {_TYPES[kind]}" for name, kind in columns)
+            yield table, spark.read.schema(schema).parquet(*map(os.path.abspath, files))
+        else:
+            nulls = ", ".join(f"CAST(NULL AS {_TYPES[kind]}) AS {name}" for name, kind in columns)
+            yield table, spark.sql(f"SELECT {nulls} WHERE false")
+
+
+def _is_small(tables: list) -> bool:
+    """By what `_core.job_files` returns."""
+    rows = {table: count for table, _, _, count in tables}
+    spans = rows.pop("spans", 0) + rows.pop("op_stats", 0)
+    most_files = max(len(files) for _, files, _, _ in tables)
+    return sum(rows.values()) <= _SMALL_ROWS and spans <= _SMALL_SPANS and most_files <= _SMALL_FILES
+
+
+def _clone(spark: SparkSession) -> SparkSession:
+    """A session with the same settings and views, which change apart from then on."""
+    from pyspark import RDD
+
+    of_user = RDD.toDF  # which the constructor replaces
+    clone = type(spark)(spark.sparkContext, spark._jsparkSession.cloneSession())
+    RDD.toDF = of_user
+    return clone
