@@ -19,17 +19,17 @@ def walk(events):
     return cpu + self_cpu + count + elapsed + memory
 
 
-def one(side, flags, ops):
-    from workloads import FLAGS, TinyOps
+def one(side, ops):
+    from workloads import TinyOps
 
     workload = TinyOps()
-    warm = measure.new_profile(side, **FLAGS[flags])  # what the first window of a process loads is not the row's
+    warm = measure.new_profile(side)  # what the first window of a process loads is not the row's
     warm.start()
     workload.run(2)
     warm.stop()
     warm.key_averages().table()
     del warm
-    profile = measure.new_profile(side, **FLAGS[flags])
+    profile = measure.new_profile(side)
     profile.start()
     workload.run(ops)
     clock = measure.Clock()
@@ -53,24 +53,23 @@ def main():
     if options.one:
         print(json.dumps(one(**json.loads(options.one))))
         return
-    for flags, words in (("none", "tiny ops, no flags"), ("shapes", "tiny ops, record_shapes")):
-        variants = {side: {"side": side, "flags": flags, "ops": options.ops} for side in measure.SIDES}
-        sides = measure.interleaved(__file__, options.repetitions, variants)
-        events = sides["opscope"][0]["events"]
-        same = same_rows(sides)
-        title = f"stop + events() + walk + table, {words}"
-        measure.require_when_quick(same, f"{title}: the rows of both sides differ", options)
-        measure.sampled_row(
-            f"after_stop_tiny_{flags}",
-            title,
-            "s per million ops",
-            sides,
-            lambda result: result["total"]["wall"],
-            1e6 / events,
-            goal=1 / 50 if same else None,
-            cpu=measure.median_cpu(sides, lambda result: result["total"]["cpu"], 1e6 / events),
-            note=f"{events} events; rows of both sides {'equal' if same else 'DIFFER, so not judged'}",
-        )
+    variants = {side: {"side": side, "ops": options.ops} for side in measure.SIDES}
+    sides = measure.interleaved(__file__, options.repetitions, variants)
+    events = sides["opscope"][0]["events"]
+    same = same_rows(sides)
+    title = "stop + events() + walk + table, tiny ops, no flags"
+    measure.require_when_quick(same, f"{title}: the rows of both sides differ", options)
+    measure.sampled_row(
+        "after_stop_tiny_none",
+        title,
+        "s per million ops",
+        sides,
+        lambda result: result["total"]["wall"],
+        1e6 / events,
+        goal=1 / 50 if same else None,
+        cpu=measure.median_cpu(sides, lambda result: result["total"]["cpu"], 1e6 / events),
+        note=f"{events} events; rows of both sides {'equal' if same else 'DIFFER, so not judged'}",
+    )
 
 
 if __name__ == "__main__":

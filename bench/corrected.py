@@ -8,15 +8,11 @@ The fastest of many rounds is what is compared. A quarter of the processes may b
 
 import json
 import statistics
-import subprocess
 import time
-
-from native import program
 
 import measure
 
 WORDS = {
-    "allocate": "scopes around malloc and free",
     "shapes": "operators of two elements, record_shapes",
     "calls": "empty calls of Python and C, with_stack",
 }
@@ -44,14 +40,6 @@ def one(work, ops, rounds):
             rows = {row["name"]: row for row in profile.trace.summary(corrected=correct)}
             times.append(rows["program"]["total_ns"])
     return {"alone": min(alone), "raw": min(raw), "corrected": min(corrected)}
-
-
-def measured(work, ops, rounds):
-    if work != "allocate":
-        return measure.in_fresh_process(__file__, {"work": work, "ops": ops, "rounds": rounds})
-    command = [program("corrected_times"), str(rounds)]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True, text=True)
-    return json.loads(done.stdout)
 
 
 def errors(results, which):
@@ -87,7 +75,8 @@ def main():
     results = {work: [] for work in WORDS}
     for _ in range(processes):
         for work, found in results.items():
-            found.append(measured(work, options.ops, rounds))
+            arguments = {"work": work, "ops": options.ops, "rounds": rounds}
+            found.append(measure.in_fresh_process(__file__, arguments))
     for work, title in WORDS.items():
         print_error(work, title, results[work])
 

@@ -188,7 +188,6 @@ bool Measure(uint32_t launches, const std::string& folder) {
   device.End(ReadClock());
   opscope_window_close(window);
   opscope_track_close(track);
-  const opscope::WindowCounts counts = opscope_window_counts(window);
 
   std::vector<opscope::RecordingBlock> blocks;
   opscope_window_read(
@@ -214,12 +213,11 @@ bool Measure(uint32_t launches, const std::string& folder) {
   std::filesystem::remove(file);
   std::printf(
       "{\"records\": %.0f, \"copy_ns\": %.2f, \"decode_ns\": %.2f, \"import_ns\": %.2f, \"buffer_bytes\": %.1f, "
-      "\"recording_bytes\": %.1f, \"trace_bytes\": %.1f, \"file_bytes\": %.2f, \"decode_faults\": %.4f, "
+      "\"trace_bytes\": %.1f, \"file_bytes\": %.2f, \"decode_faults\": %.4f, "
       "\"import_faults\": %.4f}\n",
       records, copy / records, (decoded - begin) / records, (imported - closed) / records,
-      static_cast<double>(buffers.bytes()) / records, static_cast<double>(counts.bytes) / records,
-      static_cast<double>(trace.value().memory_bytes()) / records, file_bytes / records,
-      static_cast<double>(decode_faults) / records, static_cast<double>(import_faults) / records);
+      static_cast<double>(buffers.bytes()) / records, static_cast<double>(trace.value().memory_bytes()) / records,
+      file_bytes / records, static_cast<double>(decode_faults) / records, static_cast<double>(import_faults) / records);
   return true;
 }
 

@@ -13,8 +13,7 @@ from native import program
 import measure
 
 LENGTHS = (  # row, title, figure of the program, bytes a record at most
-    ("device_recording", "records of CUPTI in a recording", "recording_bytes", 64),
-    ("device_trace", "the same as a Trace, with arrows and launches", "trace_bytes", 64),
+    ("device_trace", "records of CUPTI as a Trace, with arrows and launches", "trace_bytes", 64),
     ("device_file", "the same in the `.opscope` file", "file_bytes", 16),
 )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Export as Chrome JSON, plain and gzipped, each in a fresh process right after stop; and the bytes of the latter.
+"""Export as Chrome JSON, plain and gzipped, each in a fresh process right after stop.
 
 opscope imports its recording at first use, so its first export pays for that too; torch prepares its events in stop.
 """
@@ -54,9 +54,6 @@ def main():
             cpu=measure.median_cpu(sides, lambda result: result["time"]["cpu"], per_million),
             note=f"{sides['opscope'][0]['bytes'] / sides['torch'][0]['bytes']:.2f} of torch's bytes",
         )
-    sides = {side: results[side, "gz"] for side in measure.SIDES}
-    title = "JSON.gz: bytes, no flags"
-    measure.sampled_row("gz_bytes_none", title, "B per op", sides, lambda r: r["bytes"], 1 / options.ops, goal=1.0)
 
 
 if __name__ == "__main__":

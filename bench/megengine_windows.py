@@ -18,7 +18,6 @@ import measure
 NAP = 0.0005  # seconds; of the thread that notices how long it did not run
 ROWS = {  # key: title, unit, note, goal of the ratio, goal of ours alone
     "file": ("stop and chrome_timeline.json of training steps, per operator", "us", "CPU time", 1 / 40, None),
-    "share": ("stop and chrome_timeline.json, in run times of the window", "", "", None, 0.8),
     "unstepped": (
         "longest wait of another Python thread, a window without a step and its file",
         "ms",
@@ -29,7 +28,7 @@ ROWS = {  # key: title, unit, note, goal of the ratio, goal of ours alone
     "memory": ("memory for a file above MegEngine's records, per operator", "bytes", "most at once", 1 / 40, None),
     "analyze": ("profile_analyze of a graph of 100,000 operators", "s", "CPU time, without imports", 1 / 30, None),
 }
-WINDOWS = ("file", "share", "memory")
+WINDOWS = ("file", "memory")
 
 
 def training_step():
@@ -123,16 +122,14 @@ def window(module, path, steps, step):
         step()
     core2.full_sync()
     try:
-        run = measure.Clock()
         profiler.start()
         for _ in range(steps):
             step()
         core2.full_sync()
-        taken = {"run": run.read()["wall"]}
         dump = measure.Clock()
         profiler.stop()
         profiler.dump()
-        taken |= dump.read()
+        taken = dump.read()
     finally:
         core_of(module).stop_profile = stop._stop
     return taken | {"memory": max(bytes_of("VmHWM") - stop.held, 0)}
@@ -150,7 +147,6 @@ def recorded(arguments):
         ops = sum(event["name"] == "OpDispatch" and event["ph"] == "E" for event in events)
     return {
         "file": taken["cpu"] * 1e6 / ops,
-        "share": taken["wall"] / taken["run"],
         "memory": taken["memory"] / ops,
     }
 

@@ -48,7 +48,7 @@ def main():
     title = f"Merge of {ranks} files of {options.ops:,} spans, beside reading and writing each alone"
     more = {"repetitions": options.repetitions, "note": f"{spans:,} spans"}
     measure.print_row("merge_time", title, "s per million spans", *sides, cpu=cpu, **more)
-    title = "Peak memory of that merge"
+    title = "Peak memory of that merge"  # src/job/open_job.cc computes with it
     measure.print_row("merge_ram", title, "bytes per span", figures("--merge", "peak_bytes", 1 / spans), **more)
 
 

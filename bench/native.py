@@ -5,10 +5,8 @@
 """
 
 import json
-import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import measure
@@ -51,22 +49,6 @@ def run(options):
     return {name: {**measure.figures(times[name]), "cpu": own[name]["median"], "own": own[name]} for name in times}
 
 
-def print_stranger(options):
-    """A program that is compiled as its author would, in rounds of either side."""
-    rounds, events = (3, 1000) if options.quick else (400, 20000)
-    library = BUILD.parent / "src" / "recorder"
-    with tempfile.TemporaryDirectory() as folder:
-        built = os.path.join(folder, "stranger_scope")
-        flags = ["-std=c++20", "-O2", f"-I{HERE.parent / 'include'}", f"-L{library}", f"-Wl,-rpath,{library}"]
-        source = str(HERE / "stranger_scope.cc")
-        subprocess.run(["c++", *flags, source, "-o", built, "-lopscope_recorder"], check=True)
-        done = subprocess.run([built, str(rounds), str(events)], stdout=subprocess.PIPE, check=True, text=True)
-    times = [[float(word) for word in line.split()] for line in done.stdout.splitlines()]
-    scopes, clocks = (measure.figures([row[side] for row in times]) for side in (0, 1))
-    title = "native scope in a program built with `c++ -O2`, against two clock reads"
-    measure.print_row("native_stranger", title, "ns", scopes, clocks, 1.15, repetitions=rounds)
-
-
 def main():
     options = measure.parse_options(__doc__, ops=0, quick_ops=0)
     times = run(options)
@@ -77,26 +59,9 @@ def main():
     measure.print_row("native_scope", title, "ns", ours, theirs, 1.15, cpu=cpu, **more)
     # CPU time: threads wait for each other's cores.
     own = {name: figures["own"] for name, figures in times.items()}
-    title = "native scope on 4 threads, per thread, against one"
-    sides = own["Scope/threads:4"], own["Scope"]
-    measure.print_row("native_scope_4_threads", title, "ns of CPU", *sides, 1.15, **more)
     title = "native scope past the cap, against a recorded one, 64 threads"
     sides = own["ScopePastTheCap/threads:64"], own["ScopeOfManyThreads/threads:64"]
     measure.print_row("native_past_cap_64", title, "ns of CPU", *sides, 0.7, **more)
-    print_stranger(options)
-    disabled = measure_more(times["DisabledScope"], times["EmptyLoop"])
-    measure.print_row(
-        "native_disabled",
-        "disabled scope, more than an empty loop",
-        "ns",
-        disabled,
-        absolute_goal=0.6,
-        repetitions=options.repetitions,
-    )
-
-
-def measure_more(ours, theirs):
-    return {kind: ours[kind] - theirs[kind] for kind in ("min", "median")}
 
 
 if __name__ == "__main__":

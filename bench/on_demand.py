@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program pays for waiting for `opscope record`: per operator, beside the same program that does not wait, and
-the processor time of the thread that waits."""
+"""What a program pays per operator for waiting for `opscope record`, beside the same program that does not wait."""
 
 import json
 import os
@@ -10,8 +9,8 @@ import time
 import measure
 
 
-def one(waits, ops, seconds):
-    """Processor time: nanoseconds of this thread per operator, microseconds of the process per second of sleep."""
+def one(waits, ops):
+    """Nanoseconds of processor time of this thread per operator."""
     with tempfile.TemporaryDirectory() as folder:
         if waits:
             os.environ["OPSCOPE_CONTROL"] = os.path.join(folder, "control")
@@ -28,10 +27,7 @@ def one(waits, ops, seconds):
             for _ in range(ops):
                 torch.add(one, other)
             least = min(least, (time.thread_time_ns() - begin) / ops)
-        begin = time.process_time_ns()
-        time.sleep(seconds)
-        idle = (time.process_time_ns() - begin) / 1e3 / seconds
-        return {"operator": least, "idle": idle}
+        return {"operator": least}
 
 
 def main():
@@ -39,11 +35,7 @@ def main():
     if options.one:
         print(json.dumps(one(**json.loads(options.one))))
         return
-    seconds = 1.5 if options.quick else 5
-    variants = {
-        side: {"waits": waits, "ops": options.ops, "seconds": seconds}
-        for side, waits in (("opscope", True), ("torch", False))
-    }
+    variants = {side: {"waits": waits, "ops": options.ops} for side, waits in (("opscope", True), ("torch", False))}
     results = measure.interleaved(__file__, options.repetitions, variants)
     measure.sampled_row(
         "run_on_demand_operator",
@@ -53,15 +45,6 @@ def main():
         lambda result: result["operator"],
         goal=1.02,
         note="processor time of the thread",
-    )
-    measure.sampled_row(
-        "run_on_demand_idle",
-        "the thread that waits for requests",
-        "us/s",
-        {"opscope": results["opscope"]},
-        lambda result: result["idle"],
-        absolute_goal=1000,
-        note="processor time of a process that sleeps",
     )
 
 

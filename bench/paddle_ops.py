@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Added time per tiny operator of Paddle for several sets of flags, and what an active range takes, against
-paddle.profiler: both sides in one process, interleaved.
+"""Added time per tiny operator of Paddle for several sets of flags, against paddle.profiler: both sides in one
+process, interleaved.
 
 Always in a fresh process, because Paddle and torch are not imported into one. Many short samples, each beside one
 without a profiler: a difference of two minima needs both to have met a quiet moment.
@@ -18,7 +18,6 @@ from added_time import timed
 import measure
 
 GOALS = {"none": 0.40, "shapes": 0.30}
-RANGE_GOAL = 0.20
 WORDS = {"none": "no flags", "shapes": "record_shapes"}
 FLAGS = {"none": [], "shapes": ["shapes"]}
 SIDES = ("opscope", "paddle")
@@ -69,24 +68,6 @@ class TinyOps:
                 add(a, b)
 
 
-def ranges():
-    """{side: (a function that enters a range so often, what records)}"""
-    import paddle.profiler as original
-
-    from opscope import _core
-
-    def loop(entered):
-        def run(count):
-            for _ in range(count):
-                with entered:
-                    pass
-
-        return run
-
-    ours, theirs = _core.paddle.Range("x"), original.RecordEvent("x")
-    return {"opscope": (loop(ours), OurRecording), "paddle": (loop(theirs), TheirProfiler)}
-
-
 def added(run, ops, sides, rounds):
     """{side: {"min", "median", "cpu"}}: nanoseconds added per operator"""
     off, on = {side: [] for side in sides}, {side: [] for side in sides}
@@ -121,26 +102,13 @@ def added(run, ops, sides, rounds):
 
 
 def measured(arguments):
-    """{"ops": what `added` gives, by "SIDE FLAGS"; "ranges": {side: [ns, ...]}}"""
-    rounds, ops = arguments["rounds"], arguments["ops"]
+    """What `added` gives, by "SIDE FLAGS"."""
     makers = {"opscope": OurRecording, "paddle": TheirProfiler}
     sides = {f"{side} {flags}": lambda side=side, flags=flags: makers[side](flags) for flags in GOALS for side in SIDES}
-    times = added(TinyOps().run, ops, sides, rounds)
-    samples = {side: [] for side in SIDES}
-    for _ in range(rounds):
-        for side, (run, make) in ranges().items():
-            recorder = make("none")
-            recorder.start()
-            run(50)
-            samples[side].append(timed(run, ops)[0])
-            recorder.stop()
-            del recorder
-            gc.collect()
-    return {"ops": times, "ranges": samples}
+    return added(TinyOps().run, arguments["ops"], sides, arguments["rounds"])
 
 
-def print_rows(found, rounds):
-    times = found["ops"]
+def print_rows(times, rounds):
     for flags, goal in GOALS.items():
         ours, theirs = times[f"opscope {flags}"], times[f"paddle {flags}"]
         cpu = {"ours": ours["cpu"], "theirs": theirs["cpu"]}
@@ -156,9 +124,6 @@ def print_rows(found, rounds):
             repetitions=rounds,
             is_difference=True,
         )
-    ours, theirs = map(measure.figures, found["ranges"].values())
-    title = "a range of Paddle's Python, recording"
-    measure.print_row("paddle_range_on", title, "ns", ours, theirs, RANGE_GOAL, repetitions=rounds)
 
 
 def main():

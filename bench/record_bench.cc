@@ -3,8 +3,6 @@
 // touches are not measured. bench/native.py makes the rows of docs/explanation/performance.md of this program:
 //
 //   Scope            one scope, recorded             <= 1.15 x TwoClockReads
-//   DisabledScope    the same, no window is open     <= EmptyLoop + 0.6 ns
-//   Scope/threads:N  on N threads at once            <= 1.15 x Scope, per thread
 //   ScopePastTheCap  nothing is kept, all is counted <= 0.7 x Scope
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
@@ -47,12 +45,6 @@ uint64_t ReadRawClock() {
 #endif
 }
 
-void EmptyLoop(benchmark::State& state) {
-  for (auto _ : state)
-    benchmark::ClobberMemory();
-}
-BENCHMARK(EmptyLoop);
-
 void TwoClockReads(benchmark::State& state) {
   for (auto _ : state) {
     benchmark::DoNotOptimize(ReadRawClock());
@@ -69,17 +61,10 @@ void RunScopes(benchmark::State& state) {
   }
 }
 
-void DisabledScope(benchmark::State& state) {
-  RunScopes(state);
-}
-BENCHMARK(DisabledScope);
-
 void Scope(benchmark::State& state) {
   RunScopes(state);
 }
 BENCHMARK(Scope)->Setup(OpenWindow)->Teardown(FreeWindow);
-// Not more threads than a small machine has cores: beyond them the scheduler is what is measured.
-BENCHMARK(Scope)->Setup(OpenWindow)->Teardown(FreeWindow)->Threads(4);
 
 constexpr int kManyThreads = 64;
 void ScopeOfManyThreads(benchmark::State& state) {

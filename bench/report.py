@@ -34,9 +34,9 @@ PAGES = {
         "Benchmarks of opscope.torch",
         "what recording a PyTorch program and reading the result cost",
         {
-            "Recording into a file": ("mapped",),
             "Added time per operator": ("op_",),
             "Added time of a training step": ("step",),
+            "Trainers": ("trainer_",),
             "Calls of Python": ("call_",),
             "Ranges and steps of the program": ("user_",),
             "Start and stop": ("stop_", "start"),
