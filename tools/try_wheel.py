@@ -5,6 +5,8 @@ python -I tools/try_wheel.py         records calls of Python natively, saves the
 python -I tools/try_wheel.py torch   records a model with opscope.torch, with the adapter that the package carries
 """
 
+import importlib.metadata
+import importlib.util
 import json
 import subprocess
 import sys
@@ -45,6 +47,8 @@ def try_native(folder):
     names = [row["name"] for row in rows["rows"]]
     assert any(name.endswith("): counted") for name in names), names
     assert "<built-in function len>" in names, names
+    (plugin,) = (each for each in importlib.metadata.entry_points(group="pytest11") if each.name == "opscope")
+    assert importlib.util.find_spec(plugin.value) is not None, f"pytest cannot load {plugin.value}"
     assert "prebuilt" in command("doctor") or python_calls.was_tried(library)
     return f"recorded {len(trace.spans)} calls natively"
 

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "opscope/doctor.h"
 #include "opscope/job_engine.h"
@@ -33,7 +34,7 @@ struct LauncherFacts {
 struct CliHost {
   // The facts about Python, for `doctor`.
   std::function<HostFacts()> probe;
-  // The file of the extension module of Python's package `duckdb`; "": there is none.
+  // The file of the extension module of Python's package `duckdb`; "": it is not installed.
   // For the verbs that need SQL.
   std::function<std::string()> find_duckdb;
   // For `run`.
@@ -41,6 +42,9 @@ struct CliHost {
   // Spark with the tables of a JOB, for `--engine spark`. `master`: where Spark is; "":
   // where its own settings say.
   std::function<Result<std::unique_ptr<JobEngine>>(const std::string& job, const std::string& master)> open_spark;
+  // For `mcp`: answers questions about the files, by the Model Context Protocol on standard
+  // input and output, until the input ends. Returns an exit code and prints its own errors.
+  std::function<int(const std::vector<std::string>& files)> serve_mcp;
 };
 
 // Runs `opscope ARGS...`; ignores argv[0]. Returns the exit code: 0 done, 1 failed,

@@ -83,7 +83,7 @@ struct RecordedProcess {
   // 0: there is no process of this rank.
   int64_t pid = 0;
   WindowStatus status = WindowStatus::kFailed;
-  // Path; "": there is none. A failed window may have a file, with a part of the steps.
+  // Path; "": no file was written. A failed window may have a file, with a part of the steps.
   std::string file = {};
   // "": complete.
   std::string why_not = {};

@@ -95,6 +95,20 @@ struct HostFramework {
   bool can_be_profiled() const { return !cannot_be_profiled() && was_tried; }
 };
 
+// An optional part of the Python package, which `pip install 'opscope[NAME]'` brings.
+struct HostExtra {
+  // "sql", "spark", ...
+  std::string name;
+  // What it is for, as a phrase: "opscope query, files of Parquet".
+  std::string purpose;
+  // What of it is installed, each with its version.
+  std::vector<std::pair<std::string, std::string>> installed = {};
+  // What is not installed; empty: the extra can be used.
+  std::vector<std::string> missing = {};
+  // A command that installs what is missing.
+  std::string install = {};
+};
+
 // What only the host of the command line knows: Python.
 struct HostFacts {
   // False: the program runs without Python.
@@ -118,6 +132,8 @@ struct HostFacts {
   uint64_t cache_bytes = 0;
   // Every framework that opscope knows and this Python can import.
   std::vector<HostFramework> frameworks;
+  // Every extra of the package. A missing one is no obstacle to profiling.
+  std::vector<HostExtra> extras = {};
   // True: the following three replace those of MachineFacts.
   bool has_probed_cupti = false;
   std::string cupti;

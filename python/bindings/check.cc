@@ -21,14 +21,17 @@ namespace {
 // Metric, kind of limit and number, as the command line writes them.
 using LimitTexts = std::tuple<std::string, std::string, std::string>;
 
+[[noreturn]] void Refuse(const std::string& what) {
+  Raise({ErrorCode::kInvalidArgument, what});
+}
+
 CheckLimit LimitOf(const LimitTexts& texts, bool has_baseline) {
   const auto& [metric, kind_name, number] = texts;
-  const auto refuse = [&](const std::string& what) { Raise({ErrorCode::kInvalidArgument, what}); };
   const std::optional<LimitKind> kind = LimitKindFromName(kind_name);
-  if (!kind) refuse(metric + ": there is no limit '" + kind_name + "'; known: min, max, max_increase, max_decrease");
-  if (IsRelative(*kind) && !has_baseline) refuse(metric + ": " + kind_name + " needs a baseline");
+  if (!kind) Refuse(metric + ": there is no limit '" + kind_name + "'; known: min, max, max_increase, max_decrease");
+  if (IsRelative(*kind) && !has_baseline) Refuse(metric + ": " + kind_name + " needs a baseline");
   Result<CheckLimit> limit = ParseCheckLimit(metric, *kind, number);
-  if (!limit.ok()) refuse(metric + ": " + kind_name + ": " + limit.error().message);
+  if (!limit.ok()) Refuse(metric + ": " + kind_name + ": " + limit.error().message);
   return std::move(limit).value();
 }
 
@@ -36,6 +39,7 @@ ComputedTable Check(const SharedTrace& self, const std::vector<LimitTexts>& limi
   const Trace* const baseline =
       baseline_trace.is_none() ? nullptr : nb::cast<const SharedTrace&>(baseline_trace).trace.get();
   std::vector<CheckLimit> limits;
+  limits.reserve(limit_texts.size());
   for (const LimitTexts& texts : limit_texts)
     limits.push_back(LimitOf(texts, baseline != nullptr));
   return ToMadeTable(WithoutGil([&] { return CheckTable(CheckTrace(*self.trace, baseline, limits)).ToTable(); }));

@@ -1,6 +1,6 @@
 // The `opscope` command. The engine runs it without the GIL; what only Python knows (its frameworks, where DuckDB and
-// the launcher of `opscope run` lie, Spark) the engine asks for through four functions, which take the GIL again. An
-// exception in one of the first three must not end the command: it becomes an empty answer.
+// the launcher of `opscope run` lie, Spark, the Model Context Protocol) it asks of opscope.__main__.Host, with the GIL.
+// An exception in one of the first three must not end the command: it becomes an empty answer.
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/stl/string.h>
 #include <sys/auxv.h>
@@ -46,45 +46,70 @@ HostFacts FactsFrom(nb::handle facts) {
       found.left_out.emplace_back(FromText(nb::cast<nb::str>(part)), FromText(nb::cast<nb::str>(reason)));
     host.frameworks.push_back(std::move(found));
   }
+  for (nb::handle extra : nb::cast<nb::list>(facts["extras"])) {
+    HostExtra found = {.name = TextOf(extra, "name"), .purpose = TextOf(extra, "purpose")};
+    found.install = TextOf(extra, "install");
+    for (const auto& [package, version] : nb::cast<nb::dict>(extra["installed"]))
+      found.installed.emplace_back(FromText(package), FromText(version));
+    for (nb::handle package : nb::cast<nb::list>(extra["missing"]))
+      found.missing.push_back(FromText(package));
+    host.extras.push_back(std::move(found));
+  }
   return host;
 }
 
-// Called without the GIL. An exception of Python becomes a fact in the report of `opscope doctor`, too.
-HostFacts AskPython(nb::handle host_facts) {
+// The functions of the host are called without the GIL.
+
+// An exception of Python becomes a fact in the report of `opscope doctor`, too.
+HostFacts AskForFacts(nb::handle host) {
   nb::gil_scoped_acquire held;
   try {
-    return FactsFrom(host_facts());
+    return FactsFrom(host.attr("host_facts")());
   } catch (const std::exception& error) {
-    HostFacts host;
-    host.is_present = true;
-    host.frameworks.push_back({"python", "", "none", std::string("it could not be asked: ") + error.what(), ""});
-    return host;
+    HostFacts facts;
+    facts.is_present = true;
+    facts.frameworks.push_back({"python", "", "none", std::string("it could not be asked: ") + error.what(), ""});
+    return facts;
   }
 }
 
-// Called without the GIL. "" where Python cannot say.
-std::string AskForDuckdb(nb::handle find_duckdb) {
+// "" where Python cannot say.
+std::string AskForDuckdb(nb::handle host) {
   nb::gil_scoped_acquire held;
   try {
-    return FromText(find_duckdb());
+    return FromText(host.attr("find_duckdb")());
   } catch (const std::exception&) {
     return "";
   }
 }
 
-// Called without the GIL. No folders where Python cannot say.
-LauncherFacts AskForLauncher(nb::handle find_launcher) {
+// No folders where Python cannot say.
+LauncherFacts AskForLauncher(nb::handle host) {
   nb::gil_scoped_acquire held;
   try {
-    const nb::tuple folders = nb::cast<nb::tuple>(find_launcher());
+    const nb::tuple folders = nb::cast<nb::tuple>(host.attr("find_launcher")());
     return {FromPath(folders[0]), FromPath(folders[1])};
   } catch (const std::exception&) {
     return {};
   }
 }
 
-int RunCommandLine(nb::list arguments, nb::object host_facts, nb::object find_duckdb, nb::object find_launcher,
-                   nb::object open_spark) {
+int ServeMcp(nb::handle host, const std::vector<std::string>& files) {
+  nb::gil_scoped_acquire held;
+  nb::list paths;
+  for (const std::string& file : files)
+    paths.append(nb::steal(PyUnicode_DecodeFSDefaultAndSize(file.data(), static_cast<Py_ssize_t>(file.size()))));
+  try {
+    return nb::cast<int>(host.attr("serve_mcp")(paths));
+  } catch (nb::python_error& error) {
+    error.restore();
+    PyErr_Print();
+  } catch (const std::exception&) {  // an answer of another type
+  }
+  return 1;
+}
+
+int RunCommandLine(nb::list arguments, nb::object python) {
   std::vector<std::string> texts;
   for (nb::handle argument : arguments)
     texts.emplace_back(nb::cast<nb::bytes>(argument).c_str());
@@ -93,13 +118,14 @@ int RunCommandLine(nb::list arguments, nb::object host_facts, nb::object find_du
   for (const std::string& text : texts)
     pointers.push_back(text.c_str());
   CliHost host;
-  if (!host_facts.is_none()) host.probe = [&host_facts] { return AskPython(host_facts); };
-  if (!find_duckdb.is_none()) host.find_duckdb = [&find_duckdb] { return AskForDuckdb(find_duckdb); };
-  if (!find_launcher.is_none()) host.find_launcher = [&find_launcher] { return AskForLauncher(find_launcher); };
-  if (!open_spark.is_none()) {
-    host.open_spark = [&open_spark](const std::string& job, const std::string& master) {
-      return OpenPythonEngine(open_spark, job, master);
+  if (!python.is_none()) {
+    host.probe = [&python] { return AskForFacts(python); };
+    host.find_duckdb = [&python] { return AskForDuckdb(python); };
+    host.find_launcher = [&python] { return AskForLauncher(python); };
+    host.open_spark = [&python](const std::string& job, const std::string& master) {
+      return OpenPythonEngine(python, job, master);
     };
+    host.serve_mcp = [&python](const std::vector<std::string>& files) { return ServeMcp(python, files); };
   }
   return WithoutGil([&] { return RunCli(static_cast<int>(pointers.size()), pointers.data(), host); });
 }
@@ -118,14 +144,9 @@ nb::dict IdentityOfProcess() {
 
 void BindCommandLine(nb::module_& module) {
   module.def(
-      "run_command_line", &RunCommandLine, nb::arg("arguments"), nb::arg("host_facts").none() = nb::none(),
-      nb::arg("find_duckdb").none() = nb::none(), nb::arg("find_launcher").none() = nb::none(),
-      nb::arg("open_spark").none() = nb::none(),
-      "Runs `opscope ARGS...` (bytes, the first one is the program's name) and returns the exit code. "
-      "`host_facts`: called by `doctor`, see opscope.doctor; `find_duckdb`: by what needs SQL, see opscope.sql; "
-      "`find_launcher`: by `run`, returns the folder of its "
-      "sitecustomize and the folder of the package nanobind_backend; `open_spark`: by `--engine spark`, with the JOB "
-      "and the address of Spark, returns an engine as job_answer takes it.");
+      "run_command_line", &RunCommandLine, nb::arg("arguments"), nb::arg("host").none() = nb::none(),
+      "Runs `opscope ARGS...` (bytes, the first one is the program's name) and returns the exit code. `host`: an "
+      "opscope.__main__.Host, which says what only Python knows; None: as the program without Python.");
   module.def("process_identity", &IdentityOfProcess,
              "Rank (-1: unknown), world_size (0: unknown), attempt (0: the first) and host of this process, as its "
              "launcher says them.");

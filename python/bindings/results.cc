@@ -181,6 +181,18 @@ nb::object ModuleText(const SharedTrace& self, const Where& where) {
   }));
 }
 
+nb::list DescribedResults() {
+  nb::list results;
+  for (const ResultDescription* result : ResultDescriptions()) {
+    nb::list fields;
+    for (const ResultColumn& column : result->columns) {
+      if (!column.key.empty()) fields.append(nb::make_tuple(ToText(column.key), ToText(column.documentation)));
+    }
+    results.append(nb::make_tuple(ToText(result->verb), ToText(result->list), ToText(result->documentation), fields));
+  }
+  return results;
+}
+
 }  // namespace
 
 void BindResults(nb::module_& module) {
@@ -191,6 +203,8 @@ void BindResults(nb::module_& module) {
   module.def("summary", &SummaryRows, nb::arg("trace"), nb::arg("group_by"), nb::arg("sort"), nb::arg("limit").none(),
              nb::arg("corrected") = false, nb::arg("where").none() = nb::none(),
              "The operator summary, at most `limit` rows.");
+  module.def("result_descriptions", &DescribedResults,
+             "(verb, list, documentation, (field, documentation) of each) of all results; docs/reference/results.md.");
   define("modules", &ModuleRows);
   define("module_table", &ModuleText);
   define("steps_summary", &StepRows);

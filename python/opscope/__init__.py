@@ -2,8 +2,8 @@
 """opscope: a performance profiler for deep-learning programs.
 
 ``opscope.open`` reads a trace of any format that opscope knows; ``opscope.torch`` stands in for
-``torch.profiler``. Importing this package imports no framework and no NumPy; what reads traces is imported at its first
-use, so that the command line starts quickly.
+``torch.profiler``. Importing this package imports no framework and no NumPy; the engine and what reads traces are
+imported at their first use, so that the command line, and a pytest that records nothing, start quickly.
 """
 
 import sys
@@ -17,11 +17,10 @@ if sys.version_info >= (3, 13) or "sysconfig" in sys.modules:  # older ones have
             "calls need the global lock); use the usual build of the same version"
         )
 
-from opscope._core import Error
-from opscope._version import __version__
-
 TYPE_CHECKING = False  # typing takes longer to import than all of this
 if TYPE_CHECKING:
+    from opscope._core import Error
+    from opscope._version import __version__
     from opscope.comparison import TraceDiff
     from opscope.job_answers import Job, collect, job
     from opscope.limits import TraceCheck
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from opscope.trace import ExportWarning, Trace, diff, merge, open, read
 
 _HOME = {
+    "Error": "_core",
     "ExportWarning": "trace",
     "Job": "job_answers",
     "ResultRows": "table",
@@ -40,6 +40,7 @@ _HOME = {
     "Trace": "trace",
     "TraceCheck": "limits",
     "TraceDiff": "comparison",
+    "__version__": "_version",
     "collect": "job_answers",
     "diff": "trace",
     "job": "job_answers",
@@ -80,6 +81,13 @@ def __getattr__(name: str):
     if name not in _HOME:
         return module  # used as `opscope.sql`, without an import of its own
     return globals().setdefault(name, getattr(module, name))
+
+
+def load_ipython_extension(shell) -> None:
+    """IPython calls this for ``%load_ext opscope``: adds the cell magic ``%%opscope``."""
+    import importlib
+
+    importlib.import_module("opscope.integrations.notebook").load(shell)
 
 
 def __dir__() -> list[str]:

@@ -8,30 +8,39 @@ import sys
 from opscope import _core
 
 
-def _host_facts() -> dict:
-    from opscope import doctor
+class Host:
+    """What only Python knows, for the engine that runs the command. Each function imports what it needs."""
 
-    return doctor.host_facts()
+    def host_facts(self) -> dict:
+        """For ``doctor``."""
+        from opscope import doctor
 
+        return doctor.host_facts()
 
-def _find_duckdb() -> str:
-    from opscope import sql
+    def find_duckdb(self) -> str:
+        """For what needs SQL: the file of DuckDB; "": it is not installed."""
+        from opscope import sql
 
-    return sql.find_duckdb()
+        return sql.find_duckdb()
 
+    def find_launcher(self) -> tuple[str, str]:
+        """For ``run``: the folder of the sitecustomize, and the one that holds the package nanobind_backend."""
+        _forget_coerced_locale()
+        backend = sys.modules["nanobind_backend"]  # which the engine has imported
+        launch = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launch", "site")
+        return launch, os.path.dirname(os.path.dirname(os.path.abspath(backend.__file__)))
 
-def _find_launcher() -> tuple[str, str]:
-    """For ``opscope run``: the folder of the sitecustomize, and the one that holds the package nanobind_backend."""
-    _forget_coerced_locale()
-    backend = sys.modules["nanobind_backend"]  # which the engine has imported
-    launch = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launch", "site")
-    return launch, os.path.dirname(os.path.dirname(os.path.abspath(backend.__file__)))
+    def open_spark(self, job: str, master: str):
+        """For ``--engine spark``: an engine as ``_core.job_answer`` takes it."""
+        from opscope import spark
 
+        return spark.open_engine(job, master)
 
-def _open_spark(job: str, master: str):
-    from opscope import spark
+    def serve_mcp(self, files: list[str]) -> int:
+        """For ``mcp``: serves until the input ends, and returns the exit code."""
+        from opscope.integrations import mcp_server
 
-    return spark.open_engine(job, master)
+        return mcp_server.serve(files)
 
 
 def _forget_coerced_locale() -> None:
@@ -53,7 +62,7 @@ def main() -> int:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     arguments = [os.fsencode(argument) for argument in ["opscope", *sys.argv[1:]]]
-    return _core.run_command_line(arguments, _host_facts, _find_duckdb, _find_launcher, _open_spark)
+    return _core.run_command_line(arguments, Host())
 
 
 if __name__ == "__main__":

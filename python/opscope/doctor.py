@@ -11,6 +11,7 @@ import platform
 import sys
 from pathlib import Path
 
+from . import extras
 from .adapters import cache, megengine_adapter, packaged_test_results, paddle_adapter, parts, python_calls
 from .adapters.adapter import Adapter
 from .adapters.compiler import find_compiler, install_line
@@ -36,6 +37,7 @@ def host_facts() -> dict:
         "cache_adapters": adapters,
         "cache_bytes": size,
         "frameworks": [*_torch_facts(), *_paddle_facts(), *_megengine_facts()],
+        "extras": extras.facts(),
         **_cuda_facts(),
     }
 

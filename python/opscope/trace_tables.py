@@ -85,7 +85,11 @@ class Spans(Table):
     scope: memoryview
     """How the framework classified it: torch's `at::RecordScope` number. (uint8; 255: unknown)"""
     kind: memoryview
-    """What the category means, in words that all frameworks share (docs/reference/span_kinds.md). (uint8)"""
+    """What the span is, whichever framework recorded it: 0 other, 1 operator, 2 kernel, 3 copy, 4 set, 5 communication,
+    6 synchronization, 7 runtime_call, 8 driver_call, 9 user_range, 10 step, 11 module, 12 python_function, 13
+    c_function, 14 data_loading, 15 optimizer, 16 backward, 17 forward, 18 device_annotation, 19 overhead
+    (docs/reference/span_kinds.md). (uint8)
+    """
     sequence: memoryview
     """Autograd sequence number. (int64; -1: unknown)"""
     forward_thread: memoryview

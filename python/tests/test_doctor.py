@@ -6,12 +6,15 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import bare_package
 import pytest
 from built import built
 
-from opscope import _core
+from opscope import _core, extras
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -207,11 +210,58 @@ def test_a_torch_without_headers_cannot_be_profiled(places, site):
     assert "has no headers" in torch["detail"]
 
 
-def test_what_fails_in_python_is_a_fact_and_no_traceback(capfd):
-    def fails():
-        raise RuntimeError("planted")
+def test_every_extra_of_the_package_is_known():
+    tomllib = pytest.importorskip("tomllib")  # of Python 3.11
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    del declared["test"]
+    assert {extra.name: list(extra.packages) for extra in extras.EXTRAS} == declared
 
-    assert _core.run_command_line([b"opscope", b"doctor", b"--json"], fails) == 3
+
+def install(folder, name, version):
+    package = folder / f"{name}-{version}.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+
+
+def test_an_extra_is_there_if_all_its_packages_are(monkeypatch, tmp_path):
+    install(tmp_path, "duckdb", "9.8.7")
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = {extra["name"]: extra for extra in extras.facts()}
+    assert (found["sql"]["installed"], found["sql"]["missing"], found["sql"]["install"]) == (
+        {"duckdb": "9.8.7"},
+        [],
+        "",
+    )
+    assert found["spark"]["missing"] == ["pyspark>=4.1", "pyarrow", "java"]
+    assert found["spark"]["install"] == "pip install 'opscope[spark]' && apt-get install default-jre-headless"
+    assert found["mcp"]["install"] == "pip install 'opscope[mcp]'"
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "missing"),
+    [
+        ("mcp", "1.28.4", ["mcp>=2.0"]),
+        ("mcp", "2.0rc1", []),
+        ("duckdb", "1.10.0", []),
+        ("duckdb", "1.3.2", ["duckdb>=1.4"]),
+    ],
+)
+def test_a_package_that_is_too_old_is_missing(monkeypatch, tmp_path, name, version, missing):
+    install(tmp_path, name, version)
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    found = {extra["name"]: extra for extra in extras.facts()}
+    extra = found["sql" if name == "duckdb" else name]
+    assert (extra["installed"], extra["missing"], bool(extra["install"])) == ({name: version}, missing, bool(missing))
+
+
+def test_what_fails_in_python_is_a_fact_and_no_traceback(capfd):
+    class Host:
+        def host_facts(self):
+            raise RuntimeError("planted")
+
+    assert _core.run_command_line([b"opscope", b"doctor", b"--json"], Host()) == 3
     (framework,) = json.loads(capfd.readouterr().out)["frameworks"]
     assert framework["adapter"] == "none"
     assert "planted" in framework["detail"]

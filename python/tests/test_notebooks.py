@@ -2,10 +2,9 @@
 """A notebook, executed: what stands below a cell whose last line is an object of opscope."""
 
 import re
-import sys
-import tempfile
 
 import pytest
+from notebook_kernel import execute
 
 pytestmark = pytest.mark.framework("torch")
 
@@ -59,24 +58,8 @@ SHOWN = {
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory):
     """Cell -> the forms in which it was shown."""
-    nbformat = pytest.importorskip("nbformat")
-    nbclient = pytest.importorskip("nbclient")
-    pytest.importorskip("ipykernel")
-    folder = tmp_path_factory.mktemp("notebook")
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR"):
-            patch.setenv(name, str(folder / name))
-        patch.setenv("JUPYTER_PLATFORM_DIRS", "1")
-        cells = [nbformat.v4.new_code_cell(source) for source in (SETUP, *PAGES, *SHOWN)]
-        notebook = nbformat.v4.new_notebook(cells=cells)
-        client = nbclient.NotebookClient(notebook, timeout=None, resources={"metadata": {"path": str(folder)}})
-        # The kernel of this interpreter, whatever is installed for the user under the name "python3".
-        client.create_kernel_manager()
-        client.km.kernel_spec.argv[0] = sys.executable
-        with tempfile.TemporaryDirectory() as sockets:  # names of sockets are short
-            client.km.transport, client.km.ip = "ipc", f"{sockets}/kernel"
-            client.execute()
-    return {cell.source: cell.outputs for cell in notebook.cells}
+    cells = execute((SETUP, *PAGES, *SHOWN), tmp_path_factory.mktemp("notebook"))
+    return {cell.source: cell.outputs for cell in cells}
 
 
 @pytest.mark.parametrize("cell", SHOWN)

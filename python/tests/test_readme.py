@@ -71,7 +71,7 @@ def test_what_readme_names_is_there():
 
 # By the words of README.md: the row of docs/reference/benchmarks_*.md that has its two numbers.
 ROWS = {
-    "from stop to the operator table": "stop + events() + walk + table, tiny ops, record_shapes",
+    "from stop to the operator table": "stop + events() + walk + table, tiny ops, no flags",
     "added time of a tiny op with shapes": "added per tiny op, record_shapes",
     "size of 20 ResNet-18 training steps": ".opscope of ResNet-18 steps with shapes, against its JSON",
 }

@@ -1,29 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/test_torches: which tests it runs with each torch, and how it keeps its table."""
 
-import importlib.machinery
-import importlib.util
 import re
 from pathlib import Path
 
-import pytest
+from load_tool import load_tool
 
-ROOT = Path(__file__).resolve().parents[2]
-TOOL = ROOT / "tools" / "test_torches"
-TESTS = ROOT / "python" / "tests"
-if not TOOL.exists():
-    pytest.skip("the tools are not here", allow_module_level=True)
+TESTS = Path(__file__).resolve().parent
+tool = load_tool("test_torches")
 
 
-@pytest.fixture(scope="module")
-def tool():
-    loader = importlib.machinery.SourceFileLoader("test_torches", str(TOOL))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("test_torches", loader))
-    loader.exec_module(module)
-    return module
-
-
-def test_every_test_of_torch_that_is_about_cuda_or_the_monitor_is_tried_with_each_torch(tool):
+def test_every_test_of_torch_that_is_about_cuda_or_the_monitor_is_tried_with_each_torch():
     tried = {f"test_torch_{name}.py" for names in tool.SUITES.values() for name in names}
     about = {path.name for path in TESTS.glob("test_torch_*.py") if "cuda_program" in path.read_text()}
     about |= {path.name for path in TESTS.glob("test_torch_*monitor*.py")}
@@ -32,11 +19,11 @@ def test_every_test_of_torch_that_is_about_cuda_or_the_monitor_is_tried_with_eac
     assert all((TESTS / name).exists() for name in tried)
 
 
-def test_the_torch_of_the_machines_with_a_gpu_is_among_those_that_are_tried(tool):
+def test_the_torch_of_the_machines_with_a_gpu_is_among_those_that_are_tried():
     assert "2.11.0" in tool.RELEASES  # it has no readable custom_profiler_config and lists no calls of Python
 
 
-def test_columns_that_are_not_asked_for_keep_what_they_said(tool, tmp_path, monkeypatch):
+def test_columns_that_are_not_asked_for_keep_what_they_said(tmp_path, monkeypatch):
     document = tmp_path / "torch.md"
     old = ["5 of 5", *(f"{at} of {at}" for at in range(1, len(tool.SUITES)))]  # one suite came after this row
     document.write_text(f"before\n{tool.BEGIN}\n{tool.table_of({'2.11.0+cu130': old})}\n{tool.END}\nafter\n")
@@ -59,7 +46,7 @@ def test_columns_that_are_not_asked_for_keep_what_they_said(tool, tmp_path, monk
     assert len(re.findall(r"^\| 2\.11", text, re.MULTILINE)) == 1
 
 
-def test_a_suite_that_does_not_exist_is_refused(tool, monkeypatch, capsys):
+def test_a_suite_that_does_not_exist_is_refused(monkeypatch, capsys):
     monkeypatch.setattr(tool.sys, "argv", ["test_torches", "--suites=cudas"])
     assert tool.main() == 2
     assert "there is no suite cudas; there are parity, " in capsys.readouterr().out

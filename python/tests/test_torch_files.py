@@ -188,3 +188,20 @@ def test_prof_trace_is_a_trace():
         torch.ones(1)
     assert isinstance(prof.trace, opscope.Trace)
     assert "aten::ones" in list(prof.trace.spans.text("name"))
+
+
+def test_a_saved_recording_exports_the_members_of_the_live_file(tmp_path):
+    import torch
+
+    import opscope
+    from opscope.torch import ProfilerActivity, profile
+
+    with profile(activities=[ProfilerActivity.CPU]) as prof:
+        torch.ones(2).add(1)
+    prof.export_chrome_trace(str(tmp_path / "live.json"))
+    prof.save(tmp_path / "run.opscope")
+    saved = opscope.open(tmp_path / "run.opscope")
+    saved.export(tmp_path / "saved.json", to="chrome")
+    live, again = (json.loads((tmp_path / name).read_text()) for name in ("live.json", "saved.json"))
+    assert list(again) == list(live)
+    assert "opscope_threads" in set(saved.metadata["key"]) - set(live)  # the recording has it

@@ -29,11 +29,15 @@ def dump_facts(path):
     return opscope.open(path).info["options"]["dump"]
 
 
-def await_dumps(prof, count):
+def await_that(holds):
     end = time.monotonic() + 60
-    while len(prof.dumps) < count:
+    while not holds():
         assert time.monotonic() < end
         time.sleep(0.001)
+
+
+def await_dumps(prof, count):
+    await_that(lambda: len(prof.dumps) >= count)
 
 
 def is_handled(number):
@@ -122,11 +126,12 @@ def test_a_signal_between_two_cycles_of_a_schedule_does_no_harm(tmp_path):
         prof.step()
         torch.ones(3)
         os.kill(os.getpid(), signal.SIGUSR1)
-        await_dumps(prof, 1)
+        # A thread writes the dumps. On a busy machine it takes the first signal up only after the step has begun to be
+        # recorded, before the span of the step or while the operator runs: then that dump comes before the other.
+        await_that(lambda: prof.dumps and open_names(prof.dumps[-1]) == ["ProfilerStep#1"])
         prof.step()
-    assert dump_facts(prof.dumps[0])["reason"] == "signal"
-    # On a busy machine it may be the first signal that is heard within the step, while the operator runs.
-    assert open_names(prof.dumps[0])[:1] == ["ProfilerStep#1"]
+    assert 1 <= len(prof.dumps) <= 2
+    assert [dump_facts(path)["reason"] for path in prof.dumps] == ["signal"] * len(prof.dumps)
 
 
 def test_an_exception_that_leaves_the_block_is_dumped(tmp_path):

@@ -36,6 +36,7 @@ std::vector<std::string> BrowserCommand() {
 // Starts it with no input, and its output thrown away: it must not mix with a page on standard output.
 int Start(std::vector<std::string> command, pid_t* process) {
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (std::string& word : command)
     arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -61,7 +62,7 @@ Status OpenBrowser(const std::string& address) {
   command.push_back(address);
   pid_t process = 0;
   if (const int error = Start(std::move(command), &process); error != 0)
-    return Error{ErrorCode::kIo, "cannot start the browser '" + name + "': " + std::strerror(error)};
+    return Error{ErrorCode::kIo, "cannot start the browser '" + name + "': " + std::generic_category().message(error)};
   constexpr auto kPatience = std::chrono::seconds(1);
   constexpr auto kPause = std::chrono::milliseconds(10);
   const auto end = std::chrono::steady_clock::now() + kPatience;

@@ -45,7 +45,7 @@ void ReportBasis(std::span<const ResultInput> inputs, const ResultTable& basis) 
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::string begin = inputs[i].name + ": ";
     for (const auto& [title, value] : basis.TextLines(i))
-      PrintError(begin + title + ": " + value);
+      PrintError(std::string(begin).append(title).append(": ").append(value));
     const std::string problems = FormatProblems(*inputs[i].trace);
     if (problems.empty()) PrintError(begin + "Problems: none");
     for (size_t at = 0; at < problems.size();) {

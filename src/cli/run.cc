@@ -20,6 +20,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/json_object.h"
@@ -52,17 +53,15 @@ struct StepRange {
 std::optional<StepRange> ReadSteps(const std::string& text) {
   const size_t dots = text.find("..");
   const std::string begin = text.substr(0, dots), end = dots == std::string::npos ? begin : text.substr(dots + 2);
-  const auto number = [](const std::string& digits) { return SpanFilter::NumberOf(FilterField::kStep, digits); };
+  const auto read = [](const std::string& digits, int64_t* number) {
+    if (digits.empty()) return true;
+    const auto found = SpanFilter::NumberOf(FilterField::kStep, digits);
+    if (found) *number = *found;
+    return found.has_value();
+  };
   StepRange range;
   if (begin.empty() && end.empty()) return std::nullopt;
-  if (!begin.empty()) {
-    if (!number(begin)) return std::nullopt;
-    range.first = *number(begin);
-  }
-  if (!end.empty()) {
-    if (!number(end)) return std::nullopt;
-    range.last = *number(end);
-  }
+  if (!read(begin, &range.first) || !read(end, &range.last)) return std::nullopt;
   return range.first < 0 || range.last < range.first ? std::nullopt : std::optional(range);
 }
 
@@ -84,7 +83,7 @@ std::string SettingsJson(const RunOptions& options, const std::string& folder, c
   JsonObject object(&json);
   object.Text("dir", folder).Text("backend", launcher.backend_folder);
   if (!options.steps.empty()) {
-    const StepRange range = ReadSteps(options.steps).value();
+    const StepRange range = ReadSteps(options.steps).value_or(StepRange());
     object.Int("first", range.first);
     if (range.last != INT64_MAX) object.Int("last", range.last);
   }
@@ -132,7 +131,7 @@ std::string WhyNoRequests(std::string folder) {
   while (folder.size() > 1 && folder.back() == '/')  // behind which lstat follows a link
     folder.pop_back();
   struct stat found{};
-  if (lstat(folder.c_str(), &found) != 0) return std::strerror(errno);
+  if (lstat(folder.c_str(), &found) != 0) return std::generic_category().message(errno);
   if (S_ISLNK(found.st_mode)) return "--on-demand needs a folder that is no symbolic link";
   if (found.st_uid != geteuid() || (found.st_mode & 077U) != 0)
     return "--on-demand needs a folder of this user alone (mode 0700)";
@@ -143,9 +142,11 @@ std::string WhyNoRequests(std::string folder) {
 void SetEnvironment(const std::string& settings, const std::string& site_folder, const std::string& requests) {
   const char* const before = std::getenv("PYTHONPATH");
   const std::string path = site_folder + (before != nullptr && *before != '\0' ? ":" + std::string(before) : "");
+  // NOLINTBEGIN(concurrency-mt-unsafe): `opscope run` has one thread, and becomes CMD
   setenv("PYTHONPATH", path.c_str(), 1);
   setenv("OPSCOPE_RUN", settings.c_str(), 1);
   if (!requests.empty()) setenv("OPSCOPE_CONTROL", requests.c_str(), 1);
+  // NOLINTEND(concurrency-mt-unsafe)
 }
 
 // Returns only if the command cannot be executed.
@@ -158,7 +159,7 @@ int Become(const std::vector<std::string>& command) {
   signal(SIGXFSZ, SIG_DFL);  // ignored by Python, and exec would hand that on
   execvp(arguments[0], arguments.data());
   const int error = errno;
-  PrintError("run: " + command[0] + ": " + std::strerror(error));
+  PrintError("run: " + command[0] + ": " + std::generic_category().message(error));
   return error == ENOENT || error == ENOTDIR ? kExitNotFound : kExitNotExecutable;
 }
 
@@ -176,7 +177,7 @@ int Run(const RunOptions& options, const CliHost& host) {
   std::error_code error;
   const std::string folder = std::filesystem::absolute(options.folder, error).lexically_normal().string();
   if (const int failure = error ? error.value() : PrepareFolder(folder); failure != 0) {
-    PrintError("run: " + options.folder + ": " + std::strerror(failure));
+    PrintError("run: " + options.folder + ": " + std::generic_category().message(failure));
     return kExitFailed;
   }
   if (const std::string why_not = options.on_demand ? WhyNoRequests(folder) : ""; !why_not.empty()) {
@@ -184,7 +185,7 @@ int Run(const RunOptions& options, const CliHost& host) {
     return kExitFailed;
   }
   if (FindInPath(options.command[0]).empty()) {
-    PrintError("run: " + options.command[0] + ": " + std::strerror(ENOENT));
+    PrintError("run: " + options.command[0] + ": " + std::generic_category().message(ENOENT));
     return kExitNotFound;
   }
   if (const char option = OptionWithoutSitecustomize(options.command); option != 0) {

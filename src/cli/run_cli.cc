@@ -47,6 +47,7 @@ void DescribeCommandLine(const CliHost& host, CommandLine* line) {
                 CheckVerb(),
                 QueryVerb(host),
                 ReproduceVerb(),
+                McpVerb(host),
                 AnalyzeMegEngineVerb(),
                 DoctorVerb(host),
                 CompletionVerb(line),

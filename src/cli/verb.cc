@@ -46,7 +46,8 @@ Result<Trace> OpenInput(const std::string& file, const CommonOptions& common) {
   if (IsJob(file)) {
     const Result<std::optional<int32_t>> attempt = ReadAttempt(common);
     if (!attempt.ok()) return attempt.error();
-    return OpenJobAsOne(file, {.attempt = attempt.value(), .ranks = {}}, common.clocks);
+    return OpenJobAsOne(file, {.attempt = attempt.value(), .ranks = {}, .max_memory = common.max_memory},
+                        common.clocks);
   }
   ImportOptions options;
   options.max_memory = common.max_memory;

@@ -49,7 +49,7 @@ Verb CheckVerb();
 Verb ReproduceVerb();
 Verb RooflineVerb();
 Verb AnalyzeMegEngineVerb();
-// Of Python's package; "": there is none.
+// Of Python's package; "": it is not installed.
 std::string DuckdbModule(const CliHost& host);
 
 // `host` must be there when they run.
@@ -65,6 +65,7 @@ Verb DoctorVerb(const CliHost& host);
 // "ranks", "collectives", "stragglers", "critical-ranks".
 Verb JobVerb(const std::string& name, const std::string& description, const CliHost& host);
 Verb RunVerb(const CliHost& host);
+Verb McpVerb(const CliHost& host);
 Verb PsVerb();
 Verb RecordVerb();
 // What these two tell of; it must be there when they run.

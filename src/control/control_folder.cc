@@ -15,8 +15,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "base/descriptor.h"
@@ -49,7 +49,7 @@ class OwnedDescriptor {
 Error FolderError(const std::string& path, int error) {
   const bool is_missing = error == ENOENT;
   return {is_missing ? ErrorCode::kNotFound : ErrorCode::kIo,
-          path + ": " + (is_missing ? "there is no such folder" : std::strerror(error)), error};
+          path + ": " + (is_missing ? "there is no such folder" : std::generic_category().message(error)), error};
 }
 
 std::string ModeText(mode_t mode) {
@@ -156,7 +156,7 @@ Result<int> ControlFolder::Connect(const std::string& process) const {
   if (const std::string why_not = WhyNotOwn(facts, 077, "0600"); !why_not.empty())
     return ConnectError("its socket " + why_not);
   OwnedDescriptor connection(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (connection.number() < 0) return ConnectError(std::string("no socket: ") + std::strerror(errno));
+  if (connection.number() < 0) return ConnectError("no socket: " + std::generic_category().message(errno));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d", file.number());
@@ -165,7 +165,7 @@ Result<int> ControlFolder::Connect(const std::string& process) const {
     if (error == EINTR) continue;
     if (error != EAGAIN || ++i == kConnectTries) {
       if (error == ECONNREFUSED) return Error{ErrorCode::kNotFound, "no process listens on its socket", error};
-      return ConnectError(error == EAGAIN ? "too many clients are connected" : std::strerror(error));
+      return ConnectError(error == EAGAIN ? "too many clients are connected" : std::generic_category().message(error));
     }
     usleep(kConnectPauseUs);
   }

@@ -32,6 +32,7 @@ Status AskAgain(ControlFolder* folder, const std::vector<Peer*>& peers) {
 Result<std::vector<Peer>> AskProcesses(ControlFolder* folder) {
   std::vector<Peer> peers = FindPeers(*folder);
   std::vector<Peer*> all;
+  all.reserve(peers.size());
   for (Peer& peer : peers)
     all.push_back(&peer);
   if (Status asked = AskAgain(folder, all); !asked.ok()) return asked.error();

@@ -66,14 +66,14 @@ constexpr ResultField<RecordedProcess> kRecordedFields[] = {
     {{"", "Rank", kFigure}, [](const RecordedProcess& row) { return NumberIfKnown(row.rank); }},
     {{"host", "Host", kText, "Name of its machine; empty: there is no process of this rank."},
      [](const RecordedProcess& row) { return row.host; }},
-    {{"pid", "Process", kNumber, "Number of the process; 0: there is none."},
+    {{"pid", "Process", kNumber, "Number of the process; 0: there is no process of this rank."},
      [](const RecordedProcess& row) { return row.pid; }},
     {{"status", "Status", kText,
       "`complete`: the file has all steps; `failed`; `late`: the process was past the first step when the request "
-      "came, "
-      "and recorded nothing."},
+      "came, and recorded nothing."},
      [](const RecordedProcess& row) { return NameOfWindow(row.status); }},
-    {{"file", "File", kText, "Path of the file; empty: there is none. One of a failed window has a part of the steps."},
+    {{"file", "File", kText,
+      "Path of the file; empty: no file was written. One of a failed window has a part of the steps."},
      [](const RecordedProcess& row) { return row.file; }},
     {{"why_not", "Why not", kText, "Why the file is not complete; empty: it is."},
      [](const RecordedProcess& row) { return row.why_not; }},

@@ -87,6 +87,33 @@ void AppendFrameworks(const HostFacts& host, std::string* out) {
   *out += host.frameworks.empty() ? "]" : "\n]";
 }
 
+void AppendExtras(const HostFacts& host, std::string* out) {
+  *out += '[';
+  for (size_t i = 0; i < host.extras.size(); ++i) {
+    const HostExtra& extra = host.extras[i];
+    *out += i == 0 ? "\n" : ",\n";
+    JsonObject object(out);
+    object.Text("name", extra.name);
+    object.Text("purpose", extra.purpose);
+    Bool(&object, out, "is_installed", extra.missing.empty());
+    object.Key("installed");
+    JsonObject installed(out);
+    for (const auto& [package, version] : extra.installed)
+      installed.Text(package, version);
+    installed.Close();
+    object.Key("missing");
+    *out += '[';
+    for (size_t k = 0; k < extra.missing.size(); ++k) {
+      if (k != 0) *out += ',';
+      AppendJsonString(out, extra.missing[k]);
+    }
+    *out += ']';
+    object.Text("install", extra.install);
+    object.Close();
+  }
+  *out += host.extras.empty() ? "]" : "\n]";
+}
+
 void AppendHost(const HostFacts& host, JsonObject* document, std::string* out) {
   document->Key("python");
   JsonObject python(out);
@@ -158,6 +185,23 @@ std::string FrameworkText(const HostFramework& framework) {
   return text;
 }
 
+std::string ExtraText(const HostExtra& extra) {
+  std::string text = extra.purpose + ": ", separator;
+  if (!extra.missing.empty()) {
+    text += "without ";
+    for (const std::string& package : extra.missing) {
+      text.append(separator).append(package);
+      separator = ", ";
+    }
+    return text + "; to install: " + extra.install;
+  }
+  for (const auto& [package, version] : extra.installed) {
+    text.append(separator).append(package).append(" ").append(version);
+    separator = ", ";
+  }
+  return text;
+}
+
 void AddHost(const HostFacts& host, Page* page) {
   page->Heading("Python");
   if (!host.is_present) {
@@ -179,6 +223,10 @@ void AddHost(const HostFacts& host, Page* page) {
       page->Row("", std::string("without ").append(part).append(": ").append(reason));
   }
   if (host.frameworks.empty()) page->Row("frameworks", "none installed");
+  if (host.extras.empty()) return;
+  page->Heading("Extras");
+  for (const HostExtra& extra : host.extras)
+    page->Row(extra.name, ExtraText(extra));
 }
 
 // The path, and whether CUDA can be recorded through it.
@@ -252,6 +300,8 @@ std::string DoctorJson(const MachineFacts& machine, const HostFacts& host) {
   }
   document.Key("frameworks");
   AppendFrameworks(host, &out);
+  document.Key("extras");
+  AppendExtras(host, &out);
   document.Close();
   out += '\n';
   return out;

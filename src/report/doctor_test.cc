@@ -135,6 +135,28 @@ TEST(Doctor, NamesThePartsOfAnAdapterThatWereLeftOut) {
             std::string::npos);
 }
 
+HostFacts WithExtras() {
+  HostFacts host = AHost();
+  host.extras = {{.name = "sql", .purpose = "opscope query", .installed = {{"duckdb", "1.5.0"}}},
+                 {.name = "spark",
+                  .purpose = "--engine spark",
+                  .installed = {{"duckdb", "1.5.0"}},
+                  .missing = {"pyspark", "java"},
+                  .install = "pip install 'opscope[spark]'"}};
+  return host;
+}
+
+TEST(Doctor, ListsExtrasAndWhatAMissingOneNeeds) {
+  const std::string text = FormatDoctor(AMachine(), WithExtras());
+  EXPECT_NE(text.find("\nExtras\n"
+                      "  sql             opscope query: duckdb 1.5.0\n"
+                      "  spark           --engine spark: without pyspark, java; to install: pip install "
+                      "'opscope[spark]'\n"
+                      "\nAll that was found can be profiled.\n"),
+            std::string::npos)
+      << text;
+}
+
 TEST(Doctor, KeepsOneLineAFactWhateverItsText) {
   HostFacts host = AHost();
   host.package = "/a\nb\x1b[31m";
@@ -201,6 +223,16 @@ TEST_F(DoctorDocument, HasNullForWhatWasNotTriedAndThePartsThatAreLeftOut) {
   const simdjson::dom::element torch = Parse(AMachine(), host)["frameworks"].at(0);
   EXPECT_TRUE(torch["can_be_profiled"].is_null());
   EXPECT_EQ(torch["left_out"]["memory"].get_string().value(), "no such calls");
+}
+
+TEST_F(DoctorDocument, HasEveryExtra) {
+  const simdjson::dom::element extras = Parse(AMachine(), WithExtras())["extras"];
+  EXPECT_EQ(extras.get_array().value().size(), 2u);
+  EXPECT_TRUE(extras.at(0)["is_installed"].get_bool().value());
+  EXPECT_EQ(extras.at(0)["installed"]["duckdb"].get_string().value(), "1.5.0");
+  EXPECT_FALSE(extras.at(1)["is_installed"].get_bool().value());
+  EXPECT_EQ(extras.at(1)["missing"].at(1).get_string().value(), "java");
+  EXPECT_EQ(extras.at(1)["install"].get_string().value(), "pip install 'opscope[spark]'");
 }
 
 TEST_F(DoctorDocument, TellsWhatCannotBeProfiled) {

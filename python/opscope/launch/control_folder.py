@@ -57,7 +57,7 @@ class ControlFolder:
         return f"/proc/self/fd/{self.descriptor}"
 
     def identity_of(self, name: str) -> tuple[int, int] | None:
-        """Device and number of a file; None: there is none."""
+        """Device and number of a file; None: no file has the name."""
         try:
             return _identity(os.stat(name, dir_fd=self.descriptor, follow_symlinks=False))
         except OSError:

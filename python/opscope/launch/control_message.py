@@ -46,7 +46,7 @@ _OF_FILE = {"status": {"request", "host"}, "record": {"host", "ranks"}}
 
 
 def read_request(message: bytes, *, is_file: bool = False) -> Request:
-    """From a socket, or from ``request.json``. BadMessage: it is none."""
+    """From a socket, or from ``request.json``. BadMessage: it is no request."""
     given = _read_object(message)
     command = given.get("command")
     if type(given.get("version")) is not int or given["version"] != VERSION:

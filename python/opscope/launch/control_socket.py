@@ -118,7 +118,7 @@ class ControlSocket:
         return self._own.is_ours()
 
     def accept(self) -> Client | None:
-        """The next client; None: there is none. Another user's is not accepted: PermissionError."""
+        """The next client; None: no client waits. Another user's is not accepted: PermissionError."""
         try:
             connection, _ = self._socket.accept()
         except OSError:

@@ -37,7 +37,7 @@ class Demand:
         self.request, self.first, self.steps = request, first, steps
         self._on_end = on_end
         self.status = ""  # "complete", "failed", "late"; "": not over yet
-        self.file = ""  # its name in the folder; "": there is none
+        self.file = ""  # its name in the folder; "": no file was written
         self.why_not = ""
         self._ends_at = math.inf  # by time.monotonic()
         self._limit = ""  # what passes then

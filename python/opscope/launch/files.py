@@ -67,7 +67,7 @@ class Files:
         return self.keep(path)
 
     def keep(self, path: str) -> str:
-        """A file stays as it is. Returns its name; "": there is none."""
+        """A file stays as it is. Returns its name; "": it does not exist."""
         if not os.path.lexists(path):
             return ""
         self.finished.append(os.path.basename(path))

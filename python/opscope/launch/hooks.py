@@ -36,6 +36,24 @@ def call_behind(cls: type, name: str, act: Callable[[Any], None]) -> None:
     setattr(cls, name, hooked)
 
 
+def call_on_exception(cls: type, name: str, act: Callable[[Any], None]) -> None:
+    """Calls ``act(self)`` when an exception leaves a method; it passes through. With the same ``act`` once alone."""
+    method = getattr(cls, name)
+    if getattr(method, "_acts", None) is act:
+        return
+
+    @functools.wraps(method)
+    def hooked(self, *args, **kwargs):
+        try:
+            return method(self, *args, **kwargs)
+        except BaseException:
+            act(self)
+            raise
+
+    hooked._acts = act
+    setattr(cls, name, hooked)
+
+
 def called(method: Callable[..., Any], act: Callable[[Any], None], self: Any, *args, **kwargs) -> Any:
     """Calls a method and then ``act(self)``, unless this thread is within such a call for the same object."""
     inside = _of_thread.__dict__.setdefault("inside", set())

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/test_hosts: which tests count for a trainer, and how it keeps its table."""
+
+from load_tool import load_tool
+
+tool = load_tool("test_hosts")
+
+
+def test_tests_count_for_the_trainer_that_they_name_and_for_each_where_they_name_none():
+    cases = [("test_a[lightning]", True), ("test_a[pytorch_lightning]", False), ("test_b[accelerate-data]", True)]
+    cases += [("test_c", True), ("test_two_gloo_ranks_leave_a_recording_and_a_report_each[lightning]", True)]
+    assert tool.held("lightning", cases) == "3 of 3"
+    assert tool.held("pytorch_lightning", cases) == "2 of 3"
+    assert tool.held("transformers", cases) == "2 of 2"
+
+
+def run(tmp_path, monkeypatch, results, *asked):
+    page = tmp_path / "page.md"
+    if not page.exists():
+        page.write_text(f"before\n{tool.BEGIN}\n{tool.table_of({})}\n{tool.END}\nafter\n")
+    monkeypatch.setattr(tool, "DOCUMENT", page)
+    monkeypatch.setattr(tool.torches, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(tool, "rows_of", lambda name, _: results.get(name, {}))
+    monkeypatch.setattr(tool.sys, "argv", ["test_hosts", *asked])
+    return tool.main(), page.read_text()
+
+
+def test_environments_that_are_not_named_keep_their_rows(tmp_path, monkeypatch):
+    newest = {"newest": {("accelerate", "1.15.0"): ("torch 2.13.0", "9 of 9")}}
+    oldest = {"oldest": {("accelerate", "0.33.0"): ("torch 2.4.1", "8 of 9")}}
+    assert run(tmp_path, monkeypatch, newest)[0] == 0
+    code, text = run(tmp_path, monkeypatch, oldest, "oldest")
+    assert code == 1  # a test failed
+    assert tool.rows_in(text) == newest["newest"] | oldest["oldest"]
+    assert text.startswith("before\n") and text.endswith("after\n")
+
+
+def test_an_environment_that_does_not_exist_is_refused(monkeypatch, capsys):
+    monkeypatch.setattr(tool.sys, "argv", ["test_hosts", "eldest"])
+    assert tool.main() == 2
+    assert "there is no environment eldest; there are newest, oldest, paddle" in capsys.readouterr().out
