@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls of modules with ``with_modules`` alone, which are found by another way than stacks: the same ones."""
 
+import contextlib
 import sys
 import threading
 
 import pytest
-from test_torch_stacks import calls_of, imported, recorded
+from test_torch_stacks import calls_of, imported, leaf, recorded
 
 pytestmark = pytest.mark.framework("torch")
 torch = pytest.importorskip("torch")
@@ -68,14 +69,25 @@ def modules_of(calls):
     return found
 
 
+@contextlib.contextmanager
+def calls_of_another_thread():
+    end = threading.Event()
+    thread = threading.Thread(target=lambda: [leaf([1]) for _ in iter(lambda: end.wait(0.0001), True)])
+    thread.start()
+    yield
+    end.set()
+    thread.join()
+
+
 def test_modules_alone_are_those_of_stacks_however_they_are_called(tmp_path):
     import opscope.torch
 
     body = every_way_of_calling_modules()
     body()
-    ours, theirs = recorded(body)
-    with opscope.torch.profile(with_modules=True) as alone:
-        body()
+    with calls_of_another_thread():
+        ours, theirs = recorded(body)
+        with opscope.torch.profile(with_modules=True) as alone:
+            body()
     expected = modules_of(calls_of(imported(theirs, tmp_path / "t.json")))
     assert len(expected) > 25
     assert modules_of(calls_of(ours.trace)) == expected

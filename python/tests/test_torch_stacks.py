@@ -13,9 +13,12 @@ INNER = ("opscope/", "torch/profiler/profiler.py", "torch/autograd/profiler.py")
 
 
 def calls_of(trace, *, thread=None):
-    """(number of callers, name) of the calls, in the order of their beginning."""
+    """(number of callers, name) of the calls of one thread after the other, in the order of their beginning.
+
+    Other threads of the test's process make calls, too, at any time: the thread by which pytest-xdist gets its orders.
+    """
     names, tracks, calls = trace.spans.text("name"), trace.spans.track, trace.python_calls
-    rows = sorted(range(len(calls)), key=lambda row: calls.id[row])
+    rows = sorted(range(len(calls)), key=lambda row: (tracks[calls.span[row]], calls.id[row]))
     depth, found = {0: -1}, []
     for row in rows:
         span = calls.span[row]

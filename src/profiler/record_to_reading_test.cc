@@ -147,16 +147,23 @@ Result<Trace> Import(std::string_view file) {
   return ImportBytes(std::as_bytes(std::span(file)), "killed.opscope");
 }
 
+// One thread reads thousands of damaged files, which the thread sanitizer slows most and watches for nothing.
+#if defined(__SANITIZE_THREAD__)
+constexpr size_t kEveryPlace = 10;
+#else
+constexpr size_t kEveryPlace = 1;
+#endif
+
 // Every place near the borders of what is in the file, and some of all others.
 std::vector<size_t> PlacesOf(const std::string& file) {
   std::vector<size_t> places;
   for (const char* border : {"OBLK", "OPEN", "OCHK"}) {
     for (size_t at = file.find(border); at != std::string::npos; at = file.find(border, at + 1)) {
-      for (size_t i = 0; i < 200; ++i)
+      for (size_t i = 0; i < 200; i += kEveryPlace)
         places.push_back(at - std::min<size_t>(at, 40) + i);
     }
   }
-  for (size_t i = 0; i < file.size(); i += 4099)
+  for (size_t i = 0; i < file.size(); i += 4099 * kEveryPlace)
     places.push_back(i);
   std::sort(places.begin(), places.end());
   places.erase(std::unique(places.begin(), places.end()), places.end());
@@ -187,7 +194,7 @@ TEST(RecordToReading, AKilledFileOpensWhereverItIsCut) {
     last = count;
   }
   EXPECT_EQ(last, 21000u);
-  EXPECT_GT(opened, 1000u);
+  EXPECT_GT(opened, 1000 / kEveryPlace);
 }
 
 TEST(RecordToReading, AKilledFileOpensWithAnyByteDamaged) {
