@@ -67,6 +67,10 @@ class Job:
         """The ranks that determine how long the job takes; `facts` has its steps."""
         return self._answer("critical-ranks")
 
+    def steps(self) -> list[dict]:
+        """The steps of all ranks: how long they were, and what they consisted of; `facts` has their summary."""
+        return self._answer("steps")
+
     def sql(
         self, query: str, *, max_seconds: float = 60, max_memory: int | str = "4G", limit: int | None = 1_000_000
     ) -> SqlRows | list[dict]:

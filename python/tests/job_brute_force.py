@@ -17,6 +17,9 @@ LARGEST_DURATION = 2**43 - 1  # 2.4 hours; a longer one counts as that
 LARGEST_TIME = 2**61
 
 
+STEP_ORDER = ("rank", "start_ns", "step", "file_id")
+
+
 def p(percent, values):
     """The smallest value that `percent` of 100 do not exceed."""
     ordered = sorted(values)
@@ -62,7 +65,8 @@ class Job:
         self.attempts = sorted({row["attempt"] for row in tables["ranks"]})
         self.files = self.files_that_fit([clamped(r) for r in tables["ranks"] if r["attempt"] == attempt])
         ids = {row["file_id"] for row in self.files}
-        self.steps = [clamped(row) for row in tables["steps"] if row["attempt"] == attempt and row["file_id"] in ids]
+        self.stored_steps = [row for row in tables["steps"] if row["attempt"] == attempt and row["file_id"] in ids]
+        self.steps = [clamped(row) for row in self.stored_steps]
         spans = [clamped(row) for row in tables["collectives"] if row["attempt"] == attempt and row["file_id"] in ids]
         self.ranks = sorted({row["rank"] for row in self.files if row["rank"] >= 0})
         for place, span in enumerate(spans):
@@ -297,6 +301,13 @@ class Job:
                 "clock_bound_ns": bound,
                 "clock_error_ns": error,
             }
+
+    # 1.7 `steps`
+    def step_rows(self):
+        begin = min((row["start_ns"] for row in self.files), default=0)
+        for row in sorted(self.stored_steps, key=lambda row: [row[name] for name in STEP_ORDER]):
+            rest = {name: value for name, value in row.items() if name not in ("attempt", "file_id")}
+            yield rest | {"start_ns": clamped(row)["start_ns"] - begin}
 
     # 1.4 `collectives`
     def collective_rows(self):

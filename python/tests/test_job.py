@@ -105,6 +105,23 @@ def test_a_verb_answers_as_over_the_files_which_may_be_deleted(tmp_path, files, 
     assert from_first_begin(over_job) == from_first_begin(before)
 
 
+def test_steps_need_no_trace_and_without_duckdb_no_table(tmp_path, job):
+    told = answer("steps", job)
+    environment = {**os.environ, "OPSCOPE_DUCKDB_LIB": str(tmp_path / "none.so")}
+    merged = json.loads(run("steps", job, "--json", env=environment).stdout)
+    assert merged.pop("problems") == [] and merged == {key: told[key] for key in merged}
+    assert answer("steps", job, "--where", "rank = 2")["rows"] == told["rows"][2 * STEPS : 3 * STEPS]
+    for trace in job.glob("traces/**/*.opscope"):
+        trace.unlink()
+    assert answer("steps", job) == told
+    import opscope
+
+    asked = opscope.job(job)
+    assert asked.steps() == told["rows"] and asked.facts["summary"] == told["summary"]
+    assert "traces/" in run("steps", job, "--where", "rank = 2", code=1).stderr
+    assert "--where" in run("steps", job, "--where", "rank = 2", "--engine", "spark", code=2).stderr
+
+
 def from_first_begin(told):
     """With absolute times since the first one."""
     timed = [row for rows in told["rows"] for row in (rows, *rows.get("evidence", ())) if "start_ns" in row]

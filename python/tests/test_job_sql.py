@@ -48,6 +48,7 @@ def differences(engine, tables):
     job = Job(tables)
     answers = {
         "problems": (problems(engine.answer("problems")), sorted(job.problems, key=str)),
+        "steps": (engine.answer("steps"), list(job.step_rows())),
         "ranks": (engine.answer("ranks"), list(job.rank_rows())),
         "collectives": (
             without_empty_lists(engine.answer("collectives"), "missing_ranks"),

@@ -30,7 +30,7 @@ class StepMeasurement {
     StepReport report;
     for (const Step& each : steps_)
       if (IsShown(each)) report.rows.push_back(each.row);
-    report.durations = Summarize(report.rows);
+    report.durations = MeasureStepDurations(report.rows);
     return report;
   }
 
@@ -65,27 +65,6 @@ class StepMeasurement {
     std::stable_sort(steps_.begin(), steps_.end(), [&](const Step& a, const Step& b) { return order(a) < order(b); });
   }
 
-  static StepDurations Summarize(const std::vector<StepTimes>& rows) {
-    StepDurations result;
-    result.count = rows.size();
-    if (rows.empty()) return result;
-    std::vector<int64_t> durations;
-    int64_t sum = 0;
-    for (const StepTimes& row : rows) {
-      durations.push_back(row.duration_ns);
-      sum = SaturatingAdd(sum, row.duration_ns);
-    }
-    const auto [least, most] = std::minmax_element(durations.begin(), durations.end());
-    result.min_ns = *least;
-    result.max_ns = *most;
-    result.mean_ns = std::max(*least, sum / static_cast<int64_t>(rows.size()));  // the sum may have stopped
-    const DurationQuantiles quantiles = QuantilesOf(durations);
-    result.p50_ns = quantiles.p50_ns;
-    result.p99_ns = quantiles.p99_ns;
-    result.stddev_ns = quantiles.stddev_ns;
-    return result;
-  }
-
   const Trace& trace_;
   const std::vector<uint8_t>* selected_;
   std::vector<Step> steps_;  // in the order of the result
@@ -95,6 +74,27 @@ class StepMeasurement {
 
 StepReport MeasureSteps(const Trace& trace, const std::vector<uint8_t>* selected) {
   return StepMeasurement(trace, selected).Measure();
+}
+
+StepDurations MeasureStepDurations(const std::vector<StepTimes>& rows) {
+  StepDurations result;
+  result.count = rows.size();
+  if (rows.empty()) return result;
+  std::vector<int64_t> durations;
+  int64_t sum = 0;
+  for (const StepTimes& row : rows) {
+    durations.push_back(row.duration_ns);
+    sum = SaturatingAdd(sum, row.duration_ns);
+  }
+  const auto [least, most] = std::minmax_element(durations.begin(), durations.end());
+  result.min_ns = *least;
+  result.max_ns = *most;
+  result.mean_ns = std::max(*least, sum / static_cast<int64_t>(rows.size()));  // the sum may have stopped
+  const DurationQuantiles quantiles = QuantilesOf(durations);
+  result.p50_ns = quantiles.p50_ns;
+  result.p99_ns = quantiles.p99_ns;
+  result.stddev_ns = quantiles.stddev_ns;
+  return result;
 }
 
 }  // namespace opscope

@@ -17,8 +17,6 @@
 namespace opscope {
 namespace {
 
-constexpr char kDuckdb[] = "duckdb", kSpark[] = "spark";
-
 struct JobVerbOptions {
   CommonOptions common;
   ResultVerbOptions result;
@@ -26,20 +24,15 @@ struct JobVerbOptions {
   JobEngineOptions engine;
 };
 
-Result<std::unique_ptr<JobEngine>> OpenEngine(const std::string& job, const JobEngineOptions& options,
-                                              const CliHost& host) {
-  if (options.engine == kDuckdb) return OpenDuckdbEngine(job, DuckdbModule(host));
-  if (host.open_spark) return host.open_spark(job, options.master);
-  return Error{ErrorCode::kUnsupported, "--engine spark needs Python: pip install 'opscope[spark]'"};
-}
-
 int RunJobVerb(const std::string& verb, const JobVerbOptions& options, const CliHost& host) {
   const Result<std::optional<int32_t>> attempt = ReadAttempt(options.common);
   if (!attempt.ok()) return UsageError(verb + ": " + attempt.error().message);
+  if (const Status fits = CheckEngine(options.engine); !fits.ok())
+    return UsageError(verb + ": " + fits.error().message);
   ResultWriter writer(options.common, ResultWriter::Of::kTogether);
   return writer.End(AnswerOverJob(verb, options.common.files[0],
                                   {.attempt = attempt.value(), .with_members = options.members}, options.common,
-                                  options.result, options.engine, host, &writer));
+                                  options.result, OpenEngine(options.common.files[0], options.engine, host), &writer));
 }
 
 }  // namespace
@@ -48,22 +41,31 @@ void AddEngineOptions(Verb* verb, JobEngineOptions* options) {
   verb->Add({.names = {"--engine"},
              .target = &options->engine,
              .description = "what answers over a folder of `opscope collect` (default duckdb)",
-             .choices = {kDuckdb, kSpark}});
+             .choices = {"duckdb", "spark"}});
   verb->Add({.names = {"--master"},
              .target = &options->master,
              .description = "where Spark is, such as local[8]; without it Spark's own settings say"});
 }
 
+Status CheckEngine(const JobEngineOptions& options) {
+  if (options.master.empty() || options.is_spark()) return {};
+  return Error{ErrorCode::kInvalidArgument, "--master goes with --engine spark"};
+}
+
+Result<std::unique_ptr<JobEngine>> OpenEngine(const std::string& job, const JobEngineOptions& options,
+                                              const CliHost& host) {
+  if (!options.is_spark()) return OpenDuckdbEngine(job, DuckdbModule(host));
+  if (host.open_spark) return host.open_spark(job, options.master);
+  return Error{ErrorCode::kUnsupported, "--engine spark needs Python: pip install 'opscope[spark]'"};
+}
+
 int AnswerOverJob(const std::string& verb, const std::string& job, const JobQuestion& question,
-                  const CommonOptions& common, const ResultVerbOptions& result, const JobEngineOptions& engine_options,
-                  const CliHost& host, ResultWriter* writer) {
-  if (!engine_options.master.empty() && engine_options.engine != kSpark)
-    return UsageError(verb + ": --master goes with --engine spark");
+                  const CommonOptions& common, const ResultVerbOptions& result,
+                  Result<std::unique_ptr<JobEngine>> engine, ResultWriter* writer) {
   const auto failed = [&](const Error& error) {
     const bool is_named = error.message.starts_with(job);
     return ExitFor(Error{error.code, is_named ? error.message : job + ": " + error.message});
   };
-  const Result<std::unique_ptr<JobEngine>> engine = OpenEngine(job, engine_options, host);
   if (!engine.ok()) return failed(engine.error());
   Result<JobAnswer> answer = AnswerJob(verb, engine.value().get(), question);
   if (!answer.ok()) return failed(answer.error());

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/exit_code.h"
+#include "opscope/job.h"
 
 namespace opscope {
 namespace {
@@ -16,12 +17,24 @@ std::optional<SpanUse> SpanUseOf(const ResultVerb& verb) {
   return verb.span_use ? std::optional(verb.span_use()) : std::nullopt;
 }
 
-int RunOnEach(const ResultVerb& verb, ResultWriter* writer) {
+int RunOnTraces(const ResultVerb& verb, ResultWriter* writer) {
   return ForEachInput(verb.common, [&](const Trace& trace, const std::string& file) {
     VerbResult result = verb.compute(std::span(&trace, 1), verb);
     result.basis = BasisIfRequested(verb.options, std::span(&trace, 1), verb.filter, SpanUseOf(verb));
     return PrintResult(verb.name, file, trace, verb.common, verb.options, std::move(result), writer);
   });
+}
+
+int RunOnEach(ResultVerb* verb, ResultWriter* writer) {
+  int code = kExitDone;
+  for (std::string& file : std::exchange(verb->common.files, {})) {
+    verb->common.files = {std::move(file)};
+    std::optional<int> done;
+    if (verb->from_tables && IsJob(verb->common.files[0]))
+      done = verb->from_tables(verb->common.files[0], *verb, writer);
+    code = WorseExit(code, done ? *done : RunOnTraces(*verb, writer));
+  }
+  return code;
 }
 
 int RunOnJob(const ResultVerb& verb, ResultWriter* writer) {
@@ -106,7 +119,7 @@ Verb MakeResultVerb(ResultVerb given) {
     ResultWriter writer(result_verb->common,
                         is_together || is_job ? ResultWriter::Of::kTogether : ResultWriter::Of::kEachInput);
     if (is_job) return writer.End(RunOnJob(*result_verb, &writer));
-    return writer.End(is_together ? RunTogether(*result_verb, &writer) : RunOnEach(*result_verb, &writer));
+    return writer.End(is_together ? RunTogether(*result_verb, &writer) : RunOnEach(result_verb.get(), &writer));
   };
   return verb;
 }

@@ -39,6 +39,10 @@ struct ResultVerb {
   std::vector<Option> more_options = {};   // of this verb alone; `compute` owns their targets
   std::function<Status()> check = {};      // whether they make sense; none: any do
   std::function<SpanUse()> span_use = {};  // what the analysis reads, for --explain; none: it does not say
+  // Answers over a JOB from its tables, so that its traces are not opened; returns the exit code. nullopt, and where
+  // there is no function: its traces are merged.
+  std::function<std::optional<int>(const std::string& job, const ResultVerb& verb, ResultWriter* writer)> from_tables =
+      {};
   // As the command line has it, when `compute` is called.
   CommonOptions common = {};
   ResultVerbOptions options = {};

@@ -37,7 +37,7 @@ void DescribeCommandLine(const CliHost& host, CommandLine* line) {
                 ViewVerb(host),
                 FlameVerb(),
                 ModulesVerb(),
-                StepsVerb(),
+                StepsVerb(host),
                 DevicesVerb(),
                 MemoryVerb(),
                 CriticalPathVerb(),

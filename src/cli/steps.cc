@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/report/steps.h"
 
+#include <memory>
 #include <span>
+#include <utility>
 
+#include "cli/job_verbs.h"
 #include "cli/result_verb.h"
 
 namespace opscope {
@@ -20,18 +23,41 @@ VerbResult ComputeSteps(std::span<const Trace> traces, const ResultVerb& verb) {
   return result;
 }
 
+// nullopt: the tables say nothing of the chosen spans, or DuckDB, for which nothing asked, is not here.
+std::optional<int> AnswerSteps(const std::string& job, const ResultVerb& verb, const JobEngineOptions& options,
+                               const CliHost& host, ResultWriter* writer) {
+  if (verb.filter || verb.options.explain) {
+    if (!options.is_spark()) return std::nullopt;
+    return UsageError("steps: --engine spark: not with --where, --steps, --time and --explain");
+  }
+  const Result<std::optional<int32_t>> attempt = ReadAttempt(verb.common);
+  if (!attempt.ok()) return UsageError("steps: " + attempt.error().message);
+  Result<std::unique_ptr<JobEngine>> engine = OpenEngine(job, options, host);
+  if (!engine.ok() && engine.error().code == ErrorCode::kUnsupported && !options.is_spark()) return std::nullopt;
+  return AnswerOverJob("steps", job, {.attempt = attempt.value()}, verb.common, verb.options, std::move(engine),
+                       writer);
+}
+
 }  // namespace
 
-Verb StepsVerb() {
-  return MakeResultVerb({.name = "steps",
-                         .description = "how long the training steps were, and what they consist of",
-                         .sort_help = "a JSON field such as duration_ns or idle_ns (default: by rank and begin)",
-                         .compute = &ComputeSteps,
-                         .is_of_job = true,
-                         .span_use = [] {
-                           return SpanUse{
-                               .host_spans = true, .works = true, .step_spans = true, .place = SpanUsePlace::kInSteps};
-                         }});
+Verb StepsVerb(const CliHost& host) {
+  auto options = std::make_shared<JobEngineOptions>();
+  Verb verb = MakeResultVerb(
+      {.name = "steps",
+       .description = "how long the training steps were, and what they consist of",
+       .sort_help = "a JSON field such as duration_ns or idle_ns (default: by rank and begin)",
+       .compute = &ComputeSteps,
+       .is_of_job = true,
+       .check = [options] { return CheckEngine(*options); },
+       .span_use =
+           [] {
+             return SpanUse{.host_spans = true, .works = true, .step_spans = true, .place = SpanUsePlace::kInSteps};
+           },
+       .from_tables = [options, &host](
+                          const std::string& job, const ResultVerb& asked,
+                          ResultWriter* writer) { return AnswerSteps(job, asked, *options, host, writer); }});
+  AddEngineOptions(&verb, options.get());
+  return verb;
 }
 
 }  // namespace opscope

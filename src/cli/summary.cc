@@ -159,7 +159,7 @@ int PrintJobSummary(const std::string& job, const SummaryOptions& options, const
   const Result<std::optional<int32_t>> attempt = ReadAttempt(options.common);
   if (!attempt.ok()) return UsageError("summary: " + attempt.error().message);
   return AnswerOverJob("summary", job, {.attempt = attempt.value(), .is_exact = options.exact}, options.common,
-                       options.rows, options.engine, host, writer);
+                       options.rows, OpenEngine(job, options.engine, host), writer);
 }
 
 int RunSummary(SummaryOptions* options, const CliHost& host) {
@@ -173,6 +173,8 @@ int RunSummary(SummaryOptions* options, const CliHost& host) {
   Result<std::optional<SpanFilter>> filter = ReadSelection(options->selection);
   if (!filter.ok()) return UsageError("summary: " + filter.error().message);
   options->filter = std::move(filter).value();
+  if (const Status fits = CheckEngine(options->engine); !fits.ok())
+    return UsageError("summary: " + fits.error().message);
   if (options->exact && !options->quantiles) return UsageError("summary: --exact: only with --quantiles");
   ResultWriter writer(options->common);
   const auto print = [&](const Trace& trace, const std::string& file) {

@@ -40,7 +40,7 @@ Verb ConvertVerb();
 Verb FlameVerb();
 Verb ModulesVerb();
 Verb DevicesVerb();
-Verb StepsVerb();
+Verb StepsVerb(const CliHost& host);
 Verb AdviseVerb();
 Verb DiffVerb();
 Verb MemoryVerb();

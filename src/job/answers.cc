@@ -13,181 +13,17 @@
 #include "base/catch_bad_alloc.h"
 #include "base/json_object.h"
 #include "job/critical_ranks.h"
+#include "job/job_attempt.h"
 #include "job/job_overview_parts.h"
-#include "job/job_sql.h"
-#include "job/row_values.h"
 #include "opscope/report/job.h"
 #include "opscope/report/job_answers.h"
 #include "opscope/report/job_overview.h"
 #include "opscope/report/job_report.h"
+#include "opscope/report/steps.h"
+#include "trace/builder.h"
 
 namespace opscope {
 namespace {
-
-constexpr int64_t kClockWindowNs = 10'000'000'000;
-constexpr size_t kMostReasons = 20;
-constexpr size_t kManyParts = 1000;
-
-class JobAsked {
- public:
-  JobAsked(JobEngine* engine, const JobQuestion& question) : engine_(*engine), question_(question) {}
-
-  Status ChooseAttempt() {
-    const Result<RowValues> rows = Query("SELECT DISTINCT attempt FROM ranks ORDER BY attempt");
-    if (!rows.ok()) return rows.error();
-    std::string known;
-    for (size_t i = 0; i < rows.value().size(); ++i) {
-      attempts_.push_back(rows.value().Integer(i, "attempt").value_or(0));
-      known.append(known.empty() ? "" : ", ").append(std::to_string(attempts_.back()));
-    }
-    if (attempts_.empty()) return Error{ErrorCode::kInvalidArgument, "the JOB has no files"};
-    attempt_ = question_.attempt ? *question_.attempt : static_cast<int32_t>(attempts_.back());
-    if (std::find(attempts_.begin(), attempts_.end(), attempt_) == attempts_.end()) {
-      return Error{ErrorCode::kInvalidArgument,
-                   "there is no attempt " + std::to_string(attempt_) + "; there are: " + known};
-    }
-    sql_ = std::make_unique<JobSqlRunner>(
-        &engine_, std::map<std::string, int64_t>{{"attempt", attempt_}, {"window_ns", kClockWindowNs}});
-    return {};
-  }
-
-  Result<RowValues> Query(const std::string& select) {
-    const Result<JobRows> rows = engine_.Query(select);
-    if (!rows.ok()) return rows.error();
-    return RowValues::Parse(rows.value());
-  }
-
-  Result<RowValues> RunFile(const std::string& file) {
-    Result<JobRows> rows = sql_->Run(file);
-    if (!rows.ok()) return rows.error();
-    for (std::string& column : rows.value().columns)
-      if (column == "set_kind") column = "set";  // which is a word of SQL
-    return RowValues::Parse(rows.value());
-  }
-
-  // Hands the rows over in parts, which together may be too many to be in memory at once.
-  Status StreamFile(const std::string& file, const std::function<void(const RowValues& rows)>& use) {
-    return sql_->Stream(file, [&](const JobRows& rows) -> Status {
-      const Result<RowValues> values = RowValues::Parse(rows);
-      if (!values.ok()) return values.error();
-      use(values.value());
-      return {};
-    });
-  }
-
-  // Problems of the files, and those that show in the whole job, in the rows of a file of SQL.
-  Status FindProblems(const std::string& file) {
-    const std::string of_attempt = " WHERE attempt = " + std::to_string(attempt_);
-    const Result<RowValues> of_files =
-        Query("SELECT file, kind, severity, message, count, first_offset, rank FROM problems" + of_attempt +
-              " ORDER BY rank, file, kind, message");
-    if (!of_files.ok()) return of_files.error();
-    const RowValues& rows = of_files.value();
-    for (size_t i = 0; i < rows.size(); ++i) {
-      problems_.push_back({rows.Text(i, "file"),
-                           rows.Text(i, "kind"),
-                           SeverityOf(rows.Text(i, "severity")),
-                           static_cast<uint64_t>(rows.Integer(i, "count").value_or(1)),
-                           rows.Integer(i, "first_offset").value_or(-1),
-                           rows.Text(i, "message"),
-                           {static_cast<int32_t>(rows.Integer(i, "rank").value_or(-1))}});
-    }
-    const Result<RowValues> of_job = RunFile(file);
-    if (!of_job.ok()) return of_job.error();
-    for (size_t i = 0; i < of_job.value().size(); ++i)
-      AddJobProblem(of_job.value(), i);
-    if (engine_.parts() >= kManyParts) {
-      problems_.push_back({.file = "",
-                           .kind = "many_parts",
-                           .count = engine_.parts(),
-                           .message = "the JOB has " + std::to_string(engine_.parts()) +
-                                      " parts, which are slow to open; opscope compact joins them",
-                           .ranks = {}});
-    }
-    return {};
-  }
-
-  Result<JobAnswer> Finish(VerbResult result) {
-    result.problems_json = JobProblemsJson(problems_);
-    Result<Quality> quality = Judge();
-    if (!quality.ok()) return quality.error();
-    result.quality = std::move(quality).value();
-    return JobAnswer{std::move(result), std::move(problems_)};
-  }
-
-  // By the problems and by what the files say of themselves.
-  Result<Quality> Judge() {
-    Quality quality = JudgeProblems(problems_);
-    const Result<RowValues> verdicts =
-        Query("SELECT rank, verdict, reasons FROM ranks WHERE verdict > 0 AND attempt = " + std::to_string(attempt_) +
-              " ORDER BY rank, reasons");
-    if (!verdicts.ok()) return verdicts.error();
-    for (size_t i = 0; i < verdicts.value().size(); ++i) {
-      const int64_t verdict = verdicts.value().Integer(i, "verdict").value_or(0);
-      quality.verdict = std::max(quality.verdict, static_cast<Verdict>(std::clamp<int64_t>(verdict, 0, 2)));
-      if (quality.reasons.size() < kMostReasons) {
-        quality.reasons.push_back("rank " + std::to_string(verdicts.value().Integer(i, "rank").value_or(-1)) + ": " +
-                                  verdicts.value().Text(i, "reasons"));
-      }
-    }
-    return quality;
-  }
-
-  // Those of FindProblems.
-  std::vector<int64_t> MissingRanks() const {
-    std::vector<int64_t> ranks;
-    for (const JobProblem& problem : problems_)
-      if (problem.kind == "rank_missing") ranks.insert(ranks.end(), problem.ranks.begin(), problem.ranks.end());
-    return ranks;
-  }
-
-  int32_t attempt() const { return attempt_; }
-  const std::vector<int64_t>& attempts() const { return attempts_; }
-  const std::vector<JobProblem>& problems() const { return problems_; }
-  JobSqlRunner* sql() { return sql_.get(); }
-
- private:
-  static ProblemSeverity SeverityOf(const std::string& name) {
-    return ProblemSeverityFromName(name).value_or(ProblemSeverity::kError);
-  }
-
-  static std::string SentenceOf(const std::string& kind) {
-    static const std::map<std::string_view, std::string_view> sentences = {
-        {"other_job", "the file's world size is not that of the job; it is left out"},
-        {"rank_doubled", "another file of the rank has the same time and more spans; this one is left out"},
-        {"rank_missing", "ranks below the world size have no file"},
-        {"several_attempts", "the JOB has several attempts; one is answered for"},
-        {"clock_not_aligned", "the collectives of a rank contradict each other, so its clock is not aligned"},
-    };
-    const auto found = sentences.find(kind);
-    return found == sentences.end() ? kind : std::string(found->second);
-  }
-
-  // Rows of equal kind and file are one problem.
-  void AddJobProblem(const RowValues& rows, size_t row) {
-    const std::string kind = rows.Text(row, "kind"), file = rows.Text(row, "file");
-    JobProblem* last = problems_.empty() ? nullptr : &problems_.back();
-    if (last == nullptr || last->kind != kind || last->file != file) {
-      problems_.push_back({.file = file,
-                           .kind = kind,
-                           .severity = SeverityOf(rows.Text(row, "severity")),
-                           .count = 0,
-                           .message = SentenceOf(kind),
-                           .ranks = {}});
-      last = &problems_.back();
-    }
-    ++last->count;
-    if (const std::optional<int64_t> rank = rows.Integer(row, "rank"))
-      last->ranks.push_back(static_cast<int32_t>(*rank));
-  }
-
-  JobEngine& engine_;
-  const JobQuestion& question_;
-  std::vector<int64_t> attempts_;
-  int32_t attempt_ = 0;
-  std::unique_ptr<JobSqlRunner> sql_;
-  std::vector<JobProblem> problems_;
-};
 
 std::string ListJson(const std::vector<int64_t>& numbers) {
   std::string text = "[";
@@ -202,7 +38,7 @@ std::string NumberOrNull(std::optional<int64_t> number) {
 
 // The answers fill `overview` too, with the values by row that it has beside the tables; nullptr: only the answer is
 // wanted.
-Result<VerbResult> AnswerRanks(JobAsked* job, JobOverview* overview = nullptr) {
+Result<VerbResult> AnswerRanks(JobAttempt* job, JobOverview* overview = nullptr) {
   const Result<RowValues> rows = job->RunFile("ranks.sql");
   if (!rows.ok()) return rows.error();
   if (overview != nullptr) ReadRankRows(rows.value(), overview);
@@ -216,7 +52,7 @@ Result<VerbResult> AnswerRanks(JobAsked* job, JobOverview* overview = nullptr) {
   VerbResult result;
   result.tables = {rows.value().Table(RankResult())};
   JsonMemberWriter writer(&result.facts_json);
-  writer.Int("attempt", job->attempt()).Json("attempts", ListJson(job->attempts())).Int("world_size", world_size);
+  writer.Int("attempt", job->number()).Json("attempts", ListJson(job->numbers())).Int("world_size", world_size);
   writer.Json("missing_ranks", ListJson(missing));
   writer.Text("epoch_ns", std::to_string(facts.value().Integer(0, "epoch_ns").value_or(0)));
   writer.Json("mean_step_ns", NumberOrNull(facts.value().Integer(0, "mean_step_ns")));
@@ -225,7 +61,7 @@ Result<VerbResult> AnswerRanks(JobAsked* job, JobOverview* overview = nullptr) {
   return result;
 }
 
-Result<VerbResult> AnswerCollectives(JobAsked* job, bool with_members) {
+Result<VerbResult> AnswerCollectives(JobAttempt* job, bool with_members) {
   const Result<RowValues> rows = job->RunFile("collectives.sql");
   if (!rows.ok()) return rows.error();
   const Result<RowValues> groups = job->RunFile("collective_groups.sql");
@@ -250,7 +86,7 @@ Result<VerbResult> AnswerCollectives(JobAsked* job, bool with_members) {
   return result;
 }
 
-Result<VerbResult> AnswerStragglers(JobAsked* job, JobOverview* overview = nullptr) {
+Result<VerbResult> AnswerStragglers(JobAttempt* job, JobOverview* overview = nullptr) {
   const Result<RowValues> rows = job->RunFile("stragglers.sql");
   if (!rows.ok()) return rows.error();
   if (overview != nullptr) ReadStragglerRows(rows.value(), overview);
@@ -266,7 +102,7 @@ Result<VerbResult> AnswerStragglers(JobAsked* job, JobOverview* overview = nullp
   return result;
 }
 
-Result<VerbResult> AnswerSummary(JobAsked* job, bool is_exact) {
+Result<VerbResult> AnswerSummary(JobAttempt* job, bool is_exact) {
   const Result<RowValues> rows = job->RunFile(is_exact ? "exact_quantiles.sql" : "quantiles.sql");
   if (!rows.ok()) return rows.error();
   VerbResult result;
@@ -276,8 +112,34 @@ Result<VerbResult> AnswerSummary(JobAsked* job, bool is_exact) {
   return result;
 }
 
+Result<VerbResult> AnswerSteps(JobAttempt* job) {
+  TraceBuilder names;
+  StepReport report;
+  OPSCOPE_TRY(job->StreamFile("steps.sql", [&](const RowValues& rows) {  // one per rank and step
+    const auto number = [&](size_t row, std::string_view column) { return rows.Integer(row, column).value_or(0); };
+    for (size_t i = 0; i < rows.size(); ++i) {
+      report.rows.push_back({.rank = static_cast<int32_t>(number(i, "rank")),
+                             .number = number(i, "step"),
+                             .name = names.Intern(rows.Text(i, "name")),
+                             .start_ns = number(i, "start_ns"),
+                             .duration_ns = number(i, "duration_ns"),
+                             .compute_ns = number(i, "compute_ns"),
+                             .communication_ns = number(i, "communication_ns"),
+                             .copy_ns = number(i, "copy_ns"),
+                             .input_ns = number(i, "input_ns"),
+                             .host_ns = number(i, "host_ns"),
+                             .other_ns = number(i, "other_ns"),
+                             .idle_ns = number(i, "idle_ns")});
+    }
+  }));
+  report.durations = MeasureStepDurations(report.rows);
+  VerbResult result = StepsVerbResult(names.Build(), report);
+  if (report.rows.empty()) result.why_empty = "it has no steps";
+  return result;
+}
+
 // The rows of the four files that the walk needs.
-Result<CriticalRanks> WalkCriticalPath(JobAsked* job) {
+Result<CriticalRanks> WalkCriticalPath(JobAttempt* job) {
   CriticalRanksInput input;
   const Result<RowValues> ranks = job->RunFile("critical_rank_bounds.sql");
   if (!ranks.ok()) return ranks.error();
@@ -308,7 +170,7 @@ Result<CriticalRanks> WalkCriticalPath(JobAsked* job) {
   return FindCriticalRanks(std::move(input));
 }
 
-Result<VerbResult> AnswerCriticalRanks(JobAsked* job, JobOverview* overview = nullptr) {
+Result<VerbResult> AnswerCriticalRanks(JobAttempt* job, JobOverview* overview = nullptr) {
   const Result<CriticalRanks> walked = WalkCriticalPath(job);
   if (!walked.ok()) return walked.error();
   const CriticalRanks& path = walked.value();
@@ -347,8 +209,8 @@ Result<VerbResult> AnswerCriticalRanks(JobAsked* job, JobOverview* overview = nu
 
 Result<JobAnswer> AnswerJob(std::string_view verb, JobEngine* engine, const JobQuestion& question) {
   return CatchBadAlloc("", [&]() -> Result<JobAnswer> {
-    JobAsked job(engine, question);
-    OPSCOPE_TRY(job.ChooseAttempt());
+    JobAttempt job(engine);
+    OPSCOPE_TRY(job.Choose(question.attempt));
     // Clocks are compared where the answer has times of several ranks: that reads all collectives once more.
     const bool compares_clocks = verb == "ranks" || verb == "collectives";
     OPSCOPE_TRY(job.FindProblems(compares_clocks ? "problems.sql" : "file_problems.sql"));
@@ -357,24 +219,29 @@ Result<JobAnswer> AnswerJob(std::string_view verb, JobEngine* engine, const JobQ
         : verb == "collectives" ? AnswerCollectives(&job, question.with_members)
         : verb == "stragglers"  ? AnswerStragglers(&job)
         : verb == "summary"     ? AnswerSummary(&job, question.is_exact)
+        : verb == "steps"       ? AnswerSteps(&job)
         : verb == "critical-ranks"
             ? AnswerCriticalRanks(&job)
             : Result<VerbResult>(
                   Error{ErrorCode::kInvalidArgument, "there is no answer over a JOB named " + std::string(verb)});
     if (!result.ok()) return result.error();
-    return job.Finish(std::move(result).value());
+    Result<Quality> quality = job.Judge();
+    if (!quality.ok()) return quality.error();
+    JobAnswer answer{std::move(result).value(), job.problems()};
+    answer.result.problems_json = JobProblemsJson(answer.problems);
+    answer.result.quality = std::move(quality).value();
+    return answer;
   });
 }
 
 Result<JobOverview> AnswerJobOverview(JobEngine* engine, std::optional<int32_t> attempt) {
   return CatchBadAlloc("", [&]() -> Result<JobOverview> {
-    const JobQuestion question{.attempt = attempt};
-    JobAsked job(engine, question);
-    OPSCOPE_TRY(job.ChooseAttempt());
+    JobAttempt job(engine);
+    OPSCOPE_TRY(job.Choose(attempt));
     OPSCOPE_TRY(job.FindProblems("problems.sql"));
     JobOverview overview;
-    overview.attempt = job.attempt();
-    overview.attempts = job.attempts();
+    overview.attempt = job.number();
+    overview.attempts = job.numbers();
     overview.missing_ranks = job.MissingRanks();
     const auto keep = [](Result<VerbResult> answer, VerbResult* kept) -> Status {
       if (!answer.ok()) return answer.error();

@@ -69,4 +69,7 @@ struct StepReport {
 // O(n log n) in device work and in outermost host spans.
 [[nodiscard]] StepReport MeasureSteps(const Trace& trace, const std::vector<uint8_t>* selected = nullptr);
 
+// Of the durations of the rows, in any order. O(n).
+[[nodiscard]] StepDurations MeasureStepDurations(const std::vector<StepTimes>& rows);
+
 }  // namespace opscope

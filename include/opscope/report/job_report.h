@@ -38,7 +38,8 @@ struct JobAnswer {
   std::vector<JobProblem> problems;
 };
 
-// verb: "ranks", "collectives", "stragglers", "critical-ranks"; "summary": counts and quantiles by name.
+// verb: "ranks", "collectives", "stragglers", "critical-ranks"; "summary": counts and quantiles
+// by name; "steps".
 // kInvalidArgument: another verb, or no such attempt. Other errors are those of the engine.
 [[nodiscard]] Result<JobAnswer> AnswerJob(std::string_view verb, JobEngine* engine, const JobQuestion& question = {});
 

@@ -1,0 +1,154 @@
+// Chooses the attempt, runs the SQL, and finds the problems of a JOB.
+//
+// Example: a JOB with the attempts 0 and 1, whose world size is 4, has files of the ranks 0, 1 and 3 in attempt 1: that
+// is chosen, and `rank_missing` names rank 2.
+// SPDX-License-Identifier: Apache-2.0
+#include "job/job_attempt.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "opscope/report/job.h"
+
+namespace opscope {
+namespace {
+
+constexpr int64_t kClockWindowNs = 10'000'000'000;
+constexpr size_t kMostReasons = 20;
+constexpr size_t kManyParts = 1000;
+
+ProblemSeverity SeverityOf(const std::string& name) {
+  return ProblemSeverityFromName(name).value_or(ProblemSeverity::kError);
+}
+
+std::string SentenceOf(const std::string& kind) {
+  static const std::map<std::string_view, std::string_view> sentences = {
+      {"other_job", "the file's world size is not that of the job; it is left out"},
+      {"rank_doubled", "another file of the rank has the same time and more spans; this one is left out"},
+      {"rank_missing", "ranks below the world size have no file"},
+      {"several_attempts", "the JOB has several attempts; one is answered for"},
+      {"clock_not_aligned", "the collectives of a rank contradict each other, so its clock is not aligned"},
+  };
+  const auto found = sentences.find(kind);
+  return found == sentences.end() ? kind : std::string(found->second);
+}
+
+}  // namespace
+
+Status JobAttempt::Choose(std::optional<int32_t> wanted) {
+  const Result<RowValues> rows = Query("SELECT DISTINCT attempt FROM ranks ORDER BY attempt");
+  if (!rows.ok()) return rows.error();
+  std::string known;
+  for (size_t i = 0; i < rows.value().size(); ++i) {
+    numbers_.push_back(rows.value().Integer(i, "attempt").value_or(0));
+    known.append(known.empty() ? "" : ", ").append(std::to_string(numbers_.back()));
+  }
+  if (numbers_.empty()) return Error{ErrorCode::kInvalidArgument, "the JOB has no files"};
+  number_ = wanted ? *wanted : static_cast<int32_t>(numbers_.back());
+  if (std::find(numbers_.begin(), numbers_.end(), number_) == numbers_.end()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "there is no attempt " + std::to_string(number_) + "; there are: " + known};
+  }
+  sql_ = std::make_unique<JobSqlRunner>(
+      &engine_, std::map<std::string, int64_t>{{"attempt", number_}, {"window_ns", kClockWindowNs}});
+  return {};
+}
+
+Result<RowValues> JobAttempt::Query(const std::string& select) {
+  const Result<JobRows> rows = engine_.Query(select);
+  if (!rows.ok()) return rows.error();
+  return RowValues::Parse(rows.value());
+}
+
+Result<RowValues> JobAttempt::RunFile(const std::string& file) {
+  Result<JobRows> rows = sql_->Run(file);
+  if (!rows.ok()) return rows.error();
+  for (std::string& column : rows.value().columns)
+    if (column == "set_kind") column = "set";  // which is a word of SQL
+  return RowValues::Parse(rows.value());
+}
+
+Status JobAttempt::StreamFile(const std::string& file, const std::function<void(const RowValues& rows)>& use) {
+  return sql_->Stream(file, [&](const JobRows& rows) -> Status {
+    const Result<RowValues> values = RowValues::Parse(rows);
+    if (!values.ok()) return values.error();
+    use(values.value());
+    return {};
+  });
+}
+
+Status JobAttempt::FindProblems(const std::string& file) {
+  const std::string of_attempt = " WHERE attempt = " + std::to_string(number_);
+  const Result<RowValues> of_files =
+      Query("SELECT file, kind, severity, message, count, first_offset, rank FROM problems" + of_attempt +
+            " ORDER BY rank, file, kind, message");
+  if (!of_files.ok()) return of_files.error();
+  const RowValues& rows = of_files.value();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    problems_.push_back({rows.Text(i, "file"),
+                         rows.Text(i, "kind"),
+                         SeverityOf(rows.Text(i, "severity")),
+                         static_cast<uint64_t>(rows.Integer(i, "count").value_or(1)),
+                         rows.Integer(i, "first_offset").value_or(-1),
+                         rows.Text(i, "message"),
+                         {static_cast<int32_t>(rows.Integer(i, "rank").value_or(-1))}});
+  }
+  const Result<RowValues> of_job = RunFile(file);
+  if (!of_job.ok()) return of_job.error();
+  for (size_t i = 0; i < of_job.value().size(); ++i)
+    AddJobProblem(of_job.value(), i);
+  if (engine_.parts() >= kManyParts) {
+    problems_.push_back({.file = "",
+                         .kind = "many_parts",
+                         .count = engine_.parts(),
+                         .message = "the JOB has " + std::to_string(engine_.parts()) +
+                                    " parts, which are slow to open; opscope compact joins them",
+                         .ranks = {}});
+  }
+  return {};
+}
+
+Result<Quality> JobAttempt::Judge() {
+  Quality quality = JudgeProblems(problems_);
+  const Result<RowValues> verdicts =
+      Query("SELECT rank, verdict, reasons FROM ranks WHERE verdict > 0 AND attempt = " + std::to_string(number_) +
+            " ORDER BY rank, reasons");
+  if (!verdicts.ok()) return verdicts.error();
+  for (size_t i = 0; i < verdicts.value().size(); ++i) {
+    const int64_t verdict = verdicts.value().Integer(i, "verdict").value_or(0);
+    quality.verdict = std::max(quality.verdict, static_cast<Verdict>(std::clamp<int64_t>(verdict, 0, 2)));
+    if (quality.reasons.size() < kMostReasons) {
+      quality.reasons.push_back("rank " + std::to_string(verdicts.value().Integer(i, "rank").value_or(-1)) + ": " +
+                                verdicts.value().Text(i, "reasons"));
+    }
+  }
+  return quality;
+}
+
+std::vector<int64_t> JobAttempt::MissingRanks() const {
+  std::vector<int64_t> ranks;
+  for (const JobProblem& problem : problems_)
+    if (problem.kind == "rank_missing") ranks.insert(ranks.end(), problem.ranks.begin(), problem.ranks.end());
+  return ranks;
+}
+
+// Rows of equal kind and file are one problem.
+void JobAttempt::AddJobProblem(const RowValues& rows, size_t row) {
+  const std::string kind = rows.Text(row, "kind"), file = rows.Text(row, "file");
+  JobProblem* last = problems_.empty() ? nullptr : &problems_.back();
+  if (last == nullptr || last->kind != kind || last->file != file) {
+    problems_.push_back({.file = file,
+                         .kind = kind,
+                         .severity = SeverityOf(rows.Text(row, "severity")),
+                         .count = 0,
+                         .message = SentenceOf(kind),
+                         .ranks = {}});
+    last = &problems_.back();
+  }
+  ++last->count;
+  if (const std::optional<int64_t> rank = rows.Integer(row, "rank")) last->ranks.push_back(static_cast<int32_t>(*rank));
+}
+
+}  // namespace opscope
