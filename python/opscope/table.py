@@ -15,6 +15,7 @@ from opscope.preview import PreviewList, TablePreview
 __all__ = ["ArgumentTable", "Column", "ListColumn", "ResultRows", "Strings", "Table", "TableProperty", "TextColumn"]
 
 _NONE = 0xFFFFFFFF  # an id or a handle that stands for nothing
+_ROWS_AT_ONCE = 4096  # that are decoded column by column
 
 
 class Strings(Sequence):
@@ -221,15 +222,29 @@ class Table:
         ('aten::mm', None)
         """
         index = _row(index, len(self))
-        values = {}
-        for column, described in self._schema.items():
-            value = self[column][index]
-            has_unknown = described.meaning != "text" and described.unknown is not None
-            values[column] = None if has_unknown and (value == described.unknown or value != value) else value
-        return values
+        return next(self._rows(slice(index, index + 1), _TextsById(self._core)))
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        return (self.row(i) for i in range(len(self)))
+        texts = _TextsById(self._core)
+        for begin in range(0, len(self), _ROWS_AT_ONCE):
+            yield from self._rows(slice(begin, begin + _ROWS_AT_ONCE), texts)
+
+    def _rows(self, part: slice, texts: _TextsById) -> Iterator[dict[str, Any]]:
+        names = list(self._schema)
+        columns = [self._values(column, part, texts) for column in names]
+        return (dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True))
+
+    def _values(self, column: str, part: slice, texts: _TextsById) -> list:
+        """The values of some rows; texts are decoded, unknown values are None."""
+        described = self._schema[column]
+        if described.meaning == "text":
+            return [texts[id] for id in _core.column(self._core, self._name, column)[part].tolist()]
+        if described.type == "list<int64>":
+            return self[column][part]
+        values = self[column][part].tolist()
+        if described.unknown is None or (described.type != "float64" and described.unknown not in values):
+            return values
+        return [None if value == described.unknown or value != value else value for value in values]
 
     def to_pandas(self):
         """A ``pandas.DataFrame`` over the same memory.
@@ -276,6 +291,18 @@ class ArgumentTable(Table):
 
     def __call__(self, id: int) -> list[dict[str, Any]]:
         return self._core.arguments(id)
+
+
+class _TextsById(dict):
+    """Texts that were decoded once."""
+
+    def __init__(self, core: _core.Trace):
+        super().__init__({_NONE: None})
+        self._core = core
+
+    def __missing__(self, id: int) -> str:
+        text = self[id] = self._core.text(id)
+        return text
 
 
 _TableOfName = TypeVar("_TableOfName", bound=Table)

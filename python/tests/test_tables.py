@@ -218,6 +218,15 @@ class TestArrow:
             assert table.num_rows == len(getattr(trace, name))
             assert table.column_names == getattr(trace, name).columns
 
+    def test_rows_in_turn_are_those_of_arrow(self, trace):
+        pytest.importorskip("pyarrow")
+        data = chrome_json(*(complete_event(f"op{i % 7}", i, 2 if i % 3 else 3) for i in range(10_000)))
+        tables = [getattr(trace, name) for name in _core.TABLES] + [opscope.read(data).spans]
+        for table in tables:
+            rows = list(table)
+            assert rows == table.to_arrow().to_pylist()
+            assert [table.row(i) for i in range(0, len(rows), 997)] == rows[::997]
+
     def test_names_that_are_not_utf8_are_escaped(self):
         pytest.importorskip("pyarrow")
         trace = opscope.read(chrome_json(complete_event("MARK", 0, 1)).replace(b"MARK", b"a\xff"))

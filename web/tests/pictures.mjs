@@ -1,6 +1,13 @@
 // What flame graphs, tooltips and the groups of Operators show, by roles, names and data attributes alone.
 // SPDX-License-Identifier: Apache-2.0
 
+import { rendered } from "./rendered.mjs";
+
+const press = async (page, key) => {
+  await page.keyboard.press(key);
+  await rendered(page);
+};
+
 const valuesOf = (element) =>
   element.evaluate((e) => Array.from(e.querySelectorAll("[data-value]"), (each) => [each.parentElement.textContent.replace(each.textContent, "").trim(), each.dataset.value]));
 
@@ -24,6 +31,7 @@ export async function lookAtOperators(page, open) {
 async function hover(page, graph) {
   const box = await graph.boundingBox();
   await page.mouse.move(box.x + 30, box.y + 21 + 10);
+  await rendered(page);
   return page.getByRole("tooltip");
 }
 
@@ -45,15 +53,15 @@ export async function lookAtFlame(page, open) {
     const path = region.getByRole("navigation", { name: "Zoomed frame" }).getByRole("button");
     await frames.scrollIntoViewIfNeeded();
     await frames.focus();
-    await page.keyboard.press("Home");
+    await press(page, "Home");
     const whole = await valuesOf(details);
-    await page.keyboard.press("ArrowDown");
+    await press(page, "ArrowDown");
     const first = await valuesOf(details);
     const byKeyboard = await valuesOf(page.getByRole("tooltip"));
     const described = await frames.evaluate((e) => e.getAttribute("aria-describedby").split(" ").every((id) => document.getElementById(id) !== null));
-    await page.keyboard.press("Enter");
+    await press(page, "Enter");
     const zoomed = await path.evaluateAll((all) => all.map((e) => e.dataset.value));
-    await page.keyboard.press("Escape");
+    await press(page, "Escape");
     const back = await path.count();
     await page.getByRole("searchbox", { name: "Search", exact: true }).fill(first[0][1]);
     const matched = await valuesOf(region.getByRole("status", { name: "Matched part" }));
@@ -61,6 +69,7 @@ export async function lookAtFlame(page, open) {
     const tooltip = await hover(page, frames);
     found[tab] = { whole, first, byKeyboard, described, zoomed, back, matched, hovered: await valuesOf(tooltip), isInWindow: await isInWindow(page, tooltip) };
     await page.mouse.move(2, 2);
+    await rendered(page);
     found[tab].after = await page.getByRole("tooltip").count();
   }
   return found;
@@ -75,7 +84,7 @@ export async function lookAtTooltips(page, open) {
   await page.getByRole("button", { name: "Next match" }).click();
   await page.waitForFunction(() => location.hash.includes("span="));
   await timeline.focus();
-  await page.keyboard.press("w");
+  await press(page, "w");
   const tooltip = page.getByRole("tooltip");
   const shown = await valuesOf(tooltip);
   const inWindow = await isInWindow(page, tooltip);
@@ -84,6 +93,6 @@ export async function lookAtTooltips(page, open) {
   await page.emulateMedia({ media: "print" });
   const inPrint = await tooltip.isVisible();
   await page.emulateMedia({ media: "screen" });
-  await page.keyboard.press("Escape");
+  await press(page, "Escape");
   return { shown, inWindow, stealsPointer, details, inPrint, afterEscape: await tooltip.count() };
 }

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import axe from "axe-core";
 import { chromium } from "playwright-core";
+import { rendered } from "./rendered.mjs";
 
 const manifest = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const browser = await chromium.launch({ executablePath: manifest.chromium, args: ["--no-sandbox"] });
@@ -31,7 +32,7 @@ const values = (locator) => locator.evaluate((e) => Array.from(e.querySelectorAl
 async function timeline() {
   const list = page.getByRole("list", { name: "Tracks" });
   await list.waitFor();
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+  await rendered(page);
   const { token: _, ...hash } = await page.evaluate(() => Object.fromEntries(new URLSearchParams(location.hash.slice(1))));
   const tracks = await list.locator("[data-track]").evaluateAll((all) => all.map((e) => e.dataset.track));
   return { hash, tracks, chosen: await page.getByRole("combobox", { name: "Rank", exact: true }).inputValue() };

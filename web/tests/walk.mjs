@@ -8,6 +8,7 @@
 import { readFileSync } from "node:fs";
 import axe from "axe-core";
 import { chromium } from "playwright-core";
+import { rendered } from "./rendered.mjs";
 
 // In the page: what stands in the panel of the chosen tab, by role and name.
 function readPanel() {
@@ -47,9 +48,6 @@ function watch() {
   document.addEventListener("securitypolicyviolation", (event) => window.violations.push(`${event.violatedDirective} ${event.blockedURI}`));
   Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => void window.copied.push(text) } });
 }
-
-// In the page: until what shall be there is rendered.
-const frames = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 
 async function seriousOnes(page) {
   await page.evaluate(axe.source);
@@ -96,7 +94,7 @@ async function copyTables() {
 const timelineOf = (page) => page.getByRole("application", { name: "Timeline" });
 const rangeOf = (page) => timelineOf(page).evaluate((element) => [element.dataset.start, element.dataset.end]);
 const addressOf = (page) => page.evaluate(() => Object.fromEntries(new URLSearchParams(location.hash.slice(1))));
-const setAddress = (page, fragment) => page.evaluate((fragment) => void (location.hash = fragment), fragment).then(() => page.evaluate(frames));
+const setAddress = (page, fragment) => page.evaluate((fragment) => void (location.hash = fragment), fragment).then(() => rendered(page));
 
 // In the page: presses buttons, then keys, and notes the visible range after each.
 async function readRanges() {
@@ -137,7 +135,7 @@ async function walkTimeline(page) {
   }
   await timelineOf(page).focus();
   await page.keyboard.press("Escape");
-  await page.evaluate(frames);
+  await rendered(page);
   seen.afterEscape = await page.getByRole("table", { name: "Selection", exact: true }).count();
   return seen;
 }
@@ -162,7 +160,7 @@ async function walkSearch(page, query) {
     const before = (await addressOf(page)).span ?? "";
     await page.keyboard.press(key);
     if (seen.count !== "1" || before === "") await page.waitForFunction((before) => (new URLSearchParams(location.hash.slice(1)).get("span") ?? "") !== before, before).catch(() => {});
-    await page.evaluate(frames);
+    await rendered(page);
     await page.waitForFunction(() => document.querySelector("[role=region][aria-label=Details] [data-field]") !== null);
     seen.spans.push({ span: (await addressOf(page)).span, fields: await detailsOf(page), range: await rangeOf(page) });
     await page.getByRole("searchbox", { name: "Search", exact: true }).focus();
@@ -182,7 +180,7 @@ async function followLinks(page, tab, most) {
     const href = await link.getAttribute("href");
     await link.click();
     await timelineOf(page).waitFor();
-    await page.evaluate(frames);
+    await rendered(page);
     seen.push({ href, range: await rangeOf(page), tab: (await addressOf(page)).tab });
   }
   return seen;
@@ -196,7 +194,7 @@ async function followFlow(page, span) {
   const kind = await flows.first().getAttribute("data-flow");
   await flows.first().click();
   await page.waitForFunction((span) => new URLSearchParams(location.hash.slice(1)).get("span") !== span, span);
-  await page.evaluate(frames);
+  await rendered(page);
   const back = await page.locator("[role=region][aria-label=Details] a[data-flow]").evaluateAll((links) => links.map((link) => new URLSearchParams(link.getAttribute("href").slice(1)).get("span")));
   return { kind, to: (await addressOf(page)).span, back };
 }
