@@ -3,9 +3,11 @@
 import type { Unit } from "../model/document.ts";
 import { format, splitNumber, type Value } from "../model/numbers.ts";
 
-// `error`: by how much the value may be wrong; 0: it is exact.
-export function Figure(props: { value: Value; unit: Unit; error?: number }) {
-  const { exact, text } = format(props.value, props.unit);
+// `error`: by how much the value may be wrong; 0: it is exact. `shown`: what the text says in its place, such as the time
+// since the begin of the trace.
+export function Figure(props: { value: Value; unit: Unit; error?: number; shown?: Value }) {
+  const { exact } = format(props.value, props.unit);
+  const { text } = format(props.shown ?? props.value, props.unit);
   const isRough = (props.error ?? 0) > 0 && exact !== "";
   return (
     <span data-value={exact} data-error={isRough ? props.error : undefined}>

@@ -1,8 +1,8 @@
 // The region Details of an asynchronous range or a point in time.
 // SPDX-License-Identifier: Apache-2.0
-import type { Unit } from "../model/document.ts";
 import type { Marks } from "../model/marks.ts";
-import { format, type Value, visibleText } from "../model/numbers.ts";
+import { visibleText } from "../model/numbers.ts";
+import { ArgumentField, DetailsField, fieldOf } from "./details_field.tsx";
 import { usePage } from "./page_context.ts";
 
 export function MarkDetails({ marks, mark }: { marks: Marks; mark: number }) {
@@ -10,38 +10,27 @@ export function MarkDetails({ marks, mark }: { marks: Marks; mark: number }) {
   const text = (index: number) => document.strings[index] ?? "";
   const track = marks.tracks[marks.track[mark]!]!;
   const isPoint = mark >= marks.firstPoint;
-  const fields: [string, Value, Unit][] = [
-    ["name", text(marks.name[mark]!), "text"],
-    ["track", `${track.group} / ${track.title} (${track.id})`, "text"],
-    ["category", text(marks.category[mark]!), "text"],
-    ["start_ns", origin.exact(marks.start[mark]!), "time"],
-    ["duration_ns", marks.duration[mark]!, "time"],
-    [isPoint ? "scope" : "id", text(marks.detail[mark]!), "text"],
+  const fields = [
+    fieldOf("name", text(marks.name[mark]!), "text"),
+    fieldOf("track", track.id, "text", `${track.group} / ${track.title} (${track.id})`),
+    fieldOf("category", text(marks.category[mark]!), "text"),
+    fieldOf("start_ns", origin.exact(marks.start[mark]!), "time", marks.start[mark]!),
+    fieldOf("duration_ns", marks.duration[mark]!, "time"),
+    fieldOf(isPoint ? "scope" : "id", text(marks.detail[mark]!), "text"),
   ];
   return (
     <section class="details" role="region" aria-label="Details">
       <h2>{visibleText(text(marks.name[mark]!)) || "(no name)"}</h2>
       <p class="hint">{isPoint ? "A point in time." : "An asynchronous range: it has an id and may end on another thread."}</p>
       <dl>
-        {fields.map(([field, value, unit]) => (
-          <Field key={field} field={field} title={field.replace(/_ns$/, "")} value={field === "track" ? track.id : value} text={format(value, unit).text} />
+        {fields.map((field) => (
+          <DetailsField key={field.field} {...field} />
         ))}
         {argumentsOf(text(marks.json[mark]!)).map(([key, value], at) => (
-          <Field key={at} field={`arg:${key}`} title={key} value={value} text={visibleText(value)} />
+          <ArgumentField key={at} name={key} value={value} />
         ))}
       </dl>
     </section>
-  );
-}
-
-function Field(props: { field: string; title: string; value: Value; text: string }) {
-  return (
-    <div>
-      <dt>{visibleText(props.title)}</dt>
-      <dd data-field={props.field} data-value={String(props.value ?? "")}>
-        {props.text || "–"}
-      </dd>
-    </div>
   );
 }
 

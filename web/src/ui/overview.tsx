@@ -137,7 +137,7 @@ function DeviceCard() {
 }
 
 function MemoryCard() {
-  const { document } = usePage();
+  const { document, origin } = usePage();
   const peaks = document.overview.memory_peak;
   const largest = peaks.reduce<(typeof peaks)[number] | null>(
     (best, peak) => (best === null || (parseNumber(peak.bytes) ?? 0) > (parseNumber(best.bytes) ?? 0) ? peak : best),
@@ -160,7 +160,7 @@ function MemoryCard() {
         {time !== null && (
           <Pair name="When">
             <TimelineLink range={around(time, document.clock)}>
-              <Figure value={time} unit="time" />
+              <Figure value={time} unit="time" shown={origin.relative(time)} />
             </TimelineLink>
           </Pair>
         )}

@@ -1,9 +1,9 @@
 // The region Details: the fields of the selected span, its arguments, and links to the other ends of its flows.
 // SPDX-License-Identifier: Apache-2.0
-import type { Unit } from "../model/document.ts";
-import { format, type Value, visibleText } from "../model/numbers.ts";
+import { visibleText } from "../model/numbers.ts";
 import type { SpanDetails, SpanLink } from "../model/span_source.ts";
 import type { Spans } from "../model/spans.ts";
+import { ArgumentField, DetailsField, fieldOf } from "./details_field.tsx";
 import { useAddress, usePage } from "./page_context.ts";
 import type { TimelineState } from "./use_timeline.ts";
 
@@ -23,25 +23,25 @@ export function SpanDetailsRegion({ spans, timeline }: { spans: Spans; timeline:
 function Details({ spans, details }: { spans: Spans; details: SpanDetails }) {
   const { origin } = usePage();
   const track = spans.tracks[details.track]!;
-  const fields: [string, Value, Unit][] = [
-    ["name", details.name, "text"],
-    ["track", `${track.group} / ${track.title} (${track.id})`, "text"],
-    ["category", details.category, "text"],
-    ["start_ns", origin.exact(details.key.start), "time"],
-    ["duration_ns", details.key.duration, "time"],
-    ["self_ns", details.selfTime, "time"],
+  const fields = [
+    fieldOf("name", details.name, "text"),
+    fieldOf("track", track.id, "text", `${track.group} / ${track.title} (${track.id})`),
+    fieldOf("category", details.category, "text"),
+    fieldOf("start_ns", origin.exact(details.key.start), "time", details.key.start),
+    fieldOf("duration_ns", details.key.duration, "time"),
+    fieldOf("self_ns", details.selfTime, "time"),
   ];
   return (
     <>
       <h2>{visibleText(details.name) || "(no name)"}</h2>
       <dl>
-        {fields.map(([field, value, unit]) => (
-          <Field key={field} field={field} title={field.replace(/_ns$/, "")} value={field === "track" ? track.id : value} text={format(value, unit).text} />
+        {fields.map((field) => (
+          <DetailsField key={field.field} {...field} />
         ))}
         {details.arguments.map(({ key, value }, at) => (
-          <Field key={at} field={`arg:${key}`} title={key} value={value} text={visibleText(value)} />
+          <ArgumentField key={at} name={key} value={value} />
         ))}
-        {details.stack !== "" && <Field field="stack" title="stack" value={details.stack} text={details.stack.split("\n").map(visibleText).join("\n")} />}
+        {details.stack !== "" && <DetailsField field="stack" value={details.stack} text={details.stack.split("\n").map(visibleText).join("\n")} />}
       </dl>
       {details.mayLackArguments && <p class="hint">The page has no room for the arguments of some spans.</p>}
       {details.links.length > 0 && (
@@ -73,16 +73,5 @@ function Flow({ link }: { link: SpanLink }) {
         {visibleText(span.name) || "(no name)"}
       </a>
     </li>
-  );
-}
-
-function Field(props: { field: string; title: string; value: Value; text: string }) {
-  return (
-    <div>
-      <dt>{visibleText(props.title)}</dt>
-      <dd data-field={props.field} data-value={String(props.value ?? "")}>
-        {props.text || "–"}
-      </dd>
-    </div>
   );
 }
