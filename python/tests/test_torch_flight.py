@@ -186,3 +186,37 @@ def test_the_documentation_quotes_the_example():
 
     page = (EXAMPLES.parent / "docs" / "how-to" / "keep_the_newest_events.md").read_text()
     assert (EXAMPLES / "torch_flight_recorder.py").read_text().split("    # [flight]\n")[1] in page
+
+
+CHAINED = """
+import faulthandler, os, signal, time
+from opscope.torch import profile
+
+folder = os.getcwd()
+
+def window():
+    return profile(at_cap="keep_newest", dump_on_signal=signal.SIGUSR2, dump_to=folder + "/f.opscope")
+
+log = open(folder + "/threads.txt", "w+")
+first = window()
+first.start()
+faulthandler.register(signal.SIGUSR2, file=log, chain=True)  # calls opscope's handler by raising the signal again
+first.stop()
+for second in (window(), window()):
+    with second:
+        for dumps in (1, 2):
+            os.kill(os.getpid(), signal.SIGUSR2)
+            end = time.monotonic() + 60
+            while len(second.dumps) < dumps and time.monotonic() < end:
+                time.sleep(0.001)
+    print(len(second.dumps), log.seek(0) == 0 and "most recent call first" in log.read())
+    log.truncate(0)
+    faulthandler.unregister(signal.SIGUSR2)
+"""
+
+
+def test_a_handler_that_raises_the_signal_again_may_stay_between_windows(tmp_path):
+    from test_torch_examples import run_program
+
+    out, _ = run_program(CHAINED, tmp_path)
+    assert out.splitlines() == ["2 True", "2 False"]

@@ -82,6 +82,22 @@ TEST(FlightEnd, TheTerminateHandlerOfTheProgramIsCalled) {
   EXPECT_EQ(folder.FileCount(), 1u);
 }
 
+std::terminate_handler terminate_below = nullptr;
+
+TEST(FlightEnd, AHandlerThatCallsItMayStayBetweenRecordings) {
+  const DumpFolder folder;
+  const End end = RunChild([&] {
+    std::set_terminate([] { _exit(42); });
+    Profiler first(OnException(folder)), second(OnException(folder));
+    if (!first.Start().ok()) _exit(1);
+    terminate_below = std::set_terminate([] { terminate_below(); });
+    if (!first.Stop().ok() || !second.Start().ok()) _exit(1);
+    std::thread(ThrowInScopes).join();
+  });
+  EXPECT_TRUE(WIFEXITED(end.status) && WEXITSTATUS(end.status) == 42) << end.status;
+  EXPECT_EQ(Read(folder.only()).open, "forward layer 3 ");
+}
+
 TEST(FlightEnd, AnExceptionThatIsCaughtIsNoEnd) {
   const DumpFolder folder;
   const std::terminate_handler before = std::get_terminate();

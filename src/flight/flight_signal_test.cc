@@ -104,6 +104,59 @@ TEST(FlightSignal, AHandlerThatCameLaterStays) {
   ::signal(SIGUSR1, original);
 }
 
+struct sigaction action_below;
+std::atomic<int> chained_calls{0};
+void CountAndChain(int signal, siginfo_t* info, void* context) {
+  chained_calls.fetch_add(1);
+  if ((action_below.sa_flags & SA_SIGINFO) != 0) {
+    action_below.sa_sigaction(signal, info, context);
+  } else {
+    action_below.sa_handler(signal);
+  }
+}
+
+void InstallChained() {
+  struct sigaction action{};
+  action.sa_flags = SA_SIGINFO;
+  action.sa_sigaction = CountAndChain;
+  ASSERT_EQ(sigaction(SIGUSR1, &action, &action_below), 0);
+}
+
+// As a library does that calls what was there before it: here, the handler of the recorder.
+TEST(FlightSignal, AHandlerThatCallsItMayComeAndGoBetweenRecordings) {
+  const SignalHandler original = ::signal(SIGUSR1, CountSignal);
+  for (const bool goes_between : {true, false, false}) {
+    const DumpFolder folder;
+    user_calls.store(0);
+    chained_calls.store(0);
+    Profiler first(OnSignal(folder, SIGUSR1)), second(OnSignal(folder, SIGUSR1)), third(OnSignal(folder, SIGUSR1));
+    ASSERT_TRUE(first.Start().ok());
+    InstallChained();
+    ASSERT_TRUE(first.Stop().ok());
+    if (goes_between) {
+      ASSERT_EQ(sigaction(SIGUSR1, &action_below, nullptr), 0);
+    }
+    ASSERT_TRUE(second.Start().ok());
+    raise(SIGUSR1);
+    Await([&] { return second.dumps().size() == 1; });
+    EXPECT_EQ(user_calls.load(), 1);
+    EXPECT_EQ(chained_calls.load(), goes_between ? 0 : 1);
+    ASSERT_TRUE(second.Stop().ok());
+    raise(SIGUSR1);
+    EXPECT_EQ(user_calls.load(), 2);
+    EXPECT_EQ(chained_calls.load(), goes_between ? 0 : 2);
+    ASSERT_TRUE(third.Start().ok());
+    raise(SIGUSR1);
+    Await([&] { return third.dumps().size() == 1; });
+    EXPECT_EQ(user_calls.load(), 3);
+    ASSERT_TRUE(third.Stop().ok());
+    EXPECT_EQ(folder.FileCount(), 2u);
+    EXPECT_EQ(HandlerOf(SIGUSR1) == CountSignal, goes_between);
+    ::signal(SIGUSR1, CountSignal);
+  }
+  ::signal(SIGUSR1, original);
+}
+
 TEST(FlightSignal, OneThatEndsTheJobStillDoes) {
   const DumpFolder folder;
   const pid_t child = fork();

@@ -1,10 +1,15 @@
-// One handler for all signals that users name. It may run anywhere, also inside malloc, so it uses atomics,
-// futexes and sigaction alone: it wakes the dumper thread and calls the previous handler. A signal whose
-// default is to end the process still does: the dumper thread raises it again after the dump, and a second
-// signal ends the process at once.
+// One handler for all signals that users name. It may run anywhere, also inside malloc, so it uses atomics, futexes,
+// sigaction and pthread_sigmask alone: it wakes the dumper thread and calls the previous handler. A signal whose
+// default is to end the process still does: the dumper thread raises it again after the dump, and a second signal ends
+// the process at once.
 //
-// The handler is removed only if it is still the installed one, and its library is pinned: code that
-// installed a handler over it may call it for the rest of the process.
+// The handler is removed only if it is still the installed one, and its library is pinned: code that installed a
+// handler over it may call it for the rest of the process. So a later installation may be over a handler that calls
+// this one:
+//
+//   first user:   OnSignal -> A                            previous: A
+//   a library:    L -> OnSignal -> A                       the last user goes; L stays, and OnSignal below it
+//   next user:    OnSignal -> L -> OnSignal -> A           previous: L, A; the outer call wakes the dumper thread
 // SPDX-License-Identifier: Apache-2.0
 #include "flight/signal_handler.h"
 
@@ -14,6 +19,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
+#include <new>
 #include <system_error>
 
 #include "base/mutex.h"
@@ -21,9 +28,18 @@
 namespace opscope {
 namespace {
 
+// What was installed before OnSignal. Constant, and never freed: a call may be reading it. Equal ones are one.
+struct PreviousAction {
+  struct sigaction action{};
+  const PreviousAction* below = nullptr;  // what OnSignal calls where `action` calls it in turn
+  PreviousAction* next = nullptr;         // all of the signal
+};
+
 struct Handler {
-  int users = 0;              // guarded by handlers.mutex
-  struct sigaction before{};  // constant while the handler is installed
+  int users = 0;                  // guarded by handlers.mutex
+  PreviousAction* all = nullptr;  // likewise
+  // Null: OnSignal is not installed, and no handler calls it.
+  std::atomic<const PreviousAction*> previous{nullptr};
   std::atomic<bool> is_fatal{false};
   std::atomic<bool> came{false};  // a signal that ends the job, which waits for its dump
 };
@@ -64,9 +80,7 @@ void Default(int signal) {
   sigaction(signal, &action, nullptr);
 }
 
-// Uses atomics, futex and sigaction alone: it may interrupt anything, malloc included.
-void OnSignal(int signal, siginfo_t* info, void* context) {
-  const int kept = errno;
+void WakeDumpers(int signal) {
   Handler& handler = handlers.of[signal];
   if (handler.is_fatal.load(std::memory_order_acquire) && handler.came.exchange(true, std::memory_order_acq_rel)) {
     Default(signal);
@@ -75,12 +89,47 @@ void OnSignal(int signal, siginfo_t* info, void* context) {
   for (WaitingFutex& futex : waiting_futexes) {
     if (futex.signal.load(std::memory_order_acquire) == signal) futex.Wake();
   }
-  const struct sigaction& before = handler.before;
-  if ((before.sa_flags & SA_SIGINFO) != 0) {
-    before.sa_sigaction(signal, info, context);
-  } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
-    before.sa_handler(signal);
+}
+
+// A call of OnSignal that this thread is in.
+struct RunningCall {
+  const void* frame = nullptr;  // null: none
+  int16_t signal = 0;
+  int16_t depth = 0;  // how many calls for the signal are around it
+};
+// initial-exec: another model may allocate at the first access, which a handler must not.
+__thread RunningCall running_call __attribute__((tls_model("initial-exec"))) = {};
+
+// As the kernel would call it: one with SA_NODEFER may raise the signal and expect its handler to run at once.
+void CallAction(const struct sigaction& action, int signal, siginfo_t* info, void* context) {
+  const bool is_plain = (action.sa_flags & SA_SIGINFO) == 0;
+  if (is_plain && (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)) return;
+  sigset_t own, before;
+  sigemptyset(&own);
+  if ((action.sa_flags & SA_NODEFER) != 0) sigaddset(&own, signal);
+  pthread_sigmask(SIG_UNBLOCK, &own, &before);
+  if (is_plain) {
+    action.sa_handler(signal);
+  } else {
+    action.sa_sigaction(signal, info, context);
   }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+// Uses atomics, futex, sigaction and pthread_sigmask alone: it may interrupt anything, malloc included.
+void OnSignal(int signal, siginfo_t* info, void* context) {
+  const int kept = errno;
+  const RunningCall around = running_call;
+  RunningCall call = {__builtin_frame_address(0), static_cast<int16_t>(signal), 0};
+  // The stack grows downwards. A handler that jumped out of its call has left a frame that no longer exists.
+  if (around.signal == signal && around.frame > call.frame) call.depth = static_cast<int16_t>(around.depth + 1);
+  running_call = call;
+  if (call.depth == 0) WakeDumpers(signal);
+  const PreviousAction* previous = handlers.of[signal].previous.load(std::memory_order_acquire);
+  for (int i = 0; i < call.depth && previous != nullptr; ++i)
+    previous = previous->below;
+  if (previous != nullptr) CallAction(previous->action, signal, info, context);
+  running_call = around;
   errno = kept;
 }
 
@@ -89,9 +138,31 @@ bool IsOurs(const struct sigaction& action) {
 }
 
 void RestoreHandler(int signal) {
+  Handler& handler = handlers.of[signal];
+  const PreviousAction* previous = handler.previous.load(std::memory_order_relaxed);
   struct sigaction now{};
-  if (sigaction(signal, nullptr, &now) != 0 || !IsOurs(now)) return;  // another handler replaced it
-  sigaction(signal, &handlers.of[signal].before, nullptr);
+  // Another handler may have replaced it, and call it.
+  if (previous == nullptr || sigaction(signal, nullptr, &now) != 0 || !IsOurs(now)) return;
+  sigaction(signal, &previous->action, nullptr);
+  handler.previous.store(previous->below, std::memory_order_release);
+}
+
+bool IsSame(const struct sigaction& a, const struct sigaction& b) {
+  if (a.sa_flags != b.sa_flags || std::memcmp(&a.sa_mask, &b.sa_mask, sizeof(a.sa_mask)) != 0) return false;
+  return (a.sa_flags & SA_SIGINFO) != 0 ? a.sa_sigaction == b.sa_sigaction : a.sa_handler == b.sa_handler;
+}
+
+// `action` over what OnSignal would call now. Null: memory is short.
+const PreviousAction* Over(const struct sigaction& action, Handler* handler) OPSCOPE_REQUIRES(handlers.mutex) {
+  const PreviousAction* below = handler->previous.load(std::memory_order_relaxed);
+  // A handler that is there already did not call this one, or it would still stand below it.
+  for (const PreviousAction* each = below; each != nullptr; each = each->below)
+    if (IsSame(each->action, action)) return each;
+  for (PreviousAction* each = handler->all; each != nullptr; each = each->next)
+    if (each->below == below && IsSame(each->action, action)) return each;
+  auto* made = new (std::nothrow) PreviousAction{action, below, handler->all};
+  if (made != nullptr) handler->all = made;
+  return made;
 }
 
 // The child has no dumper thread.
@@ -114,17 +185,25 @@ void PinLibrary() {
 
 Status Install(int signal) OPSCOPE_REQUIRES(handlers.mutex) {
   Handler& handler = handlers.of[signal];
-  if (sigaction(signal, nullptr, &handler.before) != 0) {
+  struct sigaction before{};
+  if (sigaction(signal, nullptr, &before) != 0) {
     return Error{ErrorCode::kUnsupported, SignalName(signal) + ": " + std::generic_category().message(errno), errno};
   }
-  if (IsOurs(handler.before)) return {};  // cannot be: there is no user
-  const bool handled = !IsPlain(handler.before, SIG_DFL) && !IsPlain(handler.before, SIG_IGN);
+  // A handler that was installed over it may have put it back: then what is below it is known.
+  const bool is_installed = IsOurs(before);
+  const PreviousAction* previous =
+      is_installed ? handler.previous.load(std::memory_order_relaxed) : Over(before, &handler);
+  if (previous == nullptr) return Error{ErrorCode::kOutOfMemory, SignalName(signal) + ": memory is short"};
+  const struct sigaction& below = previous->action;
   handler.came.store(false, std::memory_order_relaxed);
-  handler.is_fatal.store(IsPlain(handler.before, SIG_DFL) && EndsByDefault(signal), std::memory_order_release);
+  handler.is_fatal.store(IsPlain(below, SIG_DFL) && EndsByDefault(signal), std::memory_order_release);
+  handler.previous.store(previous, std::memory_order_release);
+  if (is_installed) return {};
+  const bool handled = !IsPlain(below, SIG_DFL) && !IsPlain(below, SIG_IGN);
   struct sigaction action{};
   // The one before decides which calls are interrupted; without one, as few as can be.
-  if (handled) action.sa_mask = handler.before.sa_mask;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | (handled ? handler.before.sa_flags & SA_RESTART : SA_RESTART);
+  if (handled) action.sa_mask = below.sa_mask;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | (handled ? below.sa_flags & SA_RESTART : SA_RESTART);
   action.sa_sigaction = OnSignal;
   if (sigaction(signal, &action, nullptr) != 0) {
     return Error{ErrorCode::kUnsupported, SignalName(signal) + ": " + std::generic_category().message(errno), errno};

@@ -1,7 +1,8 @@
 // std::set_terminate with a list of listeners. The handler runs on the throwing thread before the stack
 // unwinds, so a dump shows the scopes in which the exception was thrown. It then calls the previous
 // handler. The lock is only tried: if another thread terminates at the same moment, its dump is under way.
-// The library stays loaded, because a handler installed over this one goes on calling it.
+// The library stays loaded, because a handler installed over this one goes on calling it; when this one is installed
+// over such a handler, its inner call goes to the handler that was there at first.
 // SPDX-License-Identifier: Apache-2.0
 #include "flight/terminate_handler.h"
 
@@ -13,6 +14,7 @@
 #include <exception>
 #include <new>
 #include <typeinfo>
+#include <utility>
 
 #include "base/mutex.h"
 
@@ -27,8 +29,11 @@ struct Terminate {
   int count OPSCOPE_GUARDED_BY(mutex) = 0;
   bool prepared OPSCOPE_GUARDED_BY(mutex) = false;
   std::terminate_handler before = nullptr;
+  std::terminate_handler first = nullptr;  // as `before`, but none that calls this one
+  bool is_called_by_another OPSCOPE_GUARDED_BY(mutex) = false;
 };
 constinit Terminate state;
+constinit thread_local bool is_terminating = false;
 
 std::string TypeOfException() {
   const std::type_info* type = abi::__cxa_current_exception_type();
@@ -51,9 +56,10 @@ void NotifyListeners() {
 }
 
 [[noreturn]] void OnTerminate() {
-  const std::terminate_handler before = state.before;
+  const bool is_inner = std::exchange(is_terminating, true);
+  const std::terminate_handler before = is_inner ? state.first : state.before;
   try {
-    NotifyListeners();
+    if (!is_inner) NotifyListeners();
   } catch (const std::bad_alloc&) {  // then without a dump
   }
   if (before != nullptr) before();
@@ -79,7 +85,10 @@ bool ListenForTerminate(TerminateListener* listener) {
   for (TerminateListener*& place : state.listeners) {
     if (place != nullptr) continue;
     place = listener;
-    if (state.count++ == 0 && std::get_terminate() != OnTerminate) state.before = std::set_terminate(OnTerminate);
+    if (state.count++ == 0 && std::get_terminate() != OnTerminate) {
+      state.before = std::set_terminate(OnTerminate);
+      if (!state.is_called_by_another) state.first = state.before;
+    }
     return true;
   }
   return false;
@@ -90,7 +99,12 @@ void StopListening(TerminateListener* listener) {
   for (TerminateListener*& place : state.listeners) {
     if (place != listener) continue;
     place = nullptr;
-    if (--state.count == 0 && std::get_terminate() == OnTerminate) std::set_terminate(state.before);
+    if (--state.count != 0) return;
+    if (std::get_terminate() == OnTerminate) {
+      std::set_terminate(state.before);
+    } else {
+      state.is_called_by_another = true;
+    }
     return;
   }
 }
