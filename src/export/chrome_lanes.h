@@ -37,8 +37,7 @@ class ChromeLanes {
  public:
   explicit ChromeLanes(const Trace& trace) : trace_(trace) {}
 
-  // `rows`: the spans of one thread of a viewer, by start, longer first. O(n) where none cross, else
-  // O(n log n) and, for each span, the depth of the nesting that it is compared with.
+  // `rows`: the spans of one thread of a viewer, by start, longer first. O(n) where none cross, else O(n log n).
   void AddThread(TrackId track, std::span<const uint32_t> rows);
 
   const std::vector<ChromeLane>& lanes() const { return lanes_; }

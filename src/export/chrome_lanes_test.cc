@@ -140,6 +140,21 @@ TEST(ChromeLanes, ManySpansThatAllCrossEachOtherAreAllWritten) {
   EXPECT_EQ(rows.count("1000019998"), 1u);
 }
 
+// To climb out of the nest for both ends of each call would take 20,000,000,000 steps.
+TEST(ChromeLanes, ManyCallsBehindADeepNestOfOperatorsStayOnTheirThread) {
+  constexpr int kDepth = 100'000, kCalls = 100'000, kBehind = 2 * kDepth;
+  Thread thread;
+  for (int i = 0; i < kDepth; ++i)
+    thread.Add("aten::mm", "cpu_op", i, kBehind - i);
+  for (int i = 0; i < kCalls; ++i)
+    thread.Add("f", "python_function", kBehind + 2 * i, kBehind + 2 * i + 1);
+  thread.Add("crossing", "python_function", kDepth / 2, kBehind + 1);
+  const auto rows = RowsOf(ChromeTraceText(thread.Build()).value());
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows.at("12").size(), static_cast<size_t>(kDepth + kCalls));
+  EXPECT_EQ(NamesOf(rows.at("1000000000")), std::vector<std::string>{"crossing"});
+}
+
 TEST(ChromeLanes, SpansThatDoNotCrossStayOnTheirThread) {
   Thread thread;
   thread.Add("a", "python_function", 0, 20);

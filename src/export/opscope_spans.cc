@@ -2,8 +2,10 @@
 // Within a slice the spans of a track are one segment in pre-order. Times are stored not as start and end but as gaps
 // between consecutive edges (AppendEdgeGaps): neighbours are microseconds apart, so a gap takes one or two bytes where
 // an absolute time takes eight.
-//   a [0, 90)  b [10, 40)  c [50, 80)      gaps: b starts 10 after a's start, c starts 10 after b's end, a ends 10
-//   after c's
+//
+//   a [0, 90)  b [10, 40)  c [50, 80)     gaps: b starts 10 after a's start, c starts 10 after b's end,
+//                                         a ends 10 after c's end
+//
 // SumByName computes the sums per name and category that the footer holds, so that a reader can summarize a file
 // without decoding its spans.
 // SPDX-License-Identifier: Apache-2.0

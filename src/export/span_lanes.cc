@@ -1,8 +1,8 @@
 // Distributes the spans of each track over lanes in which spans nest, for formats that know only begin and end
 // (picture: span_lanes.h).
-// Lay walks a track in pre-order with a stack of open spans. A span that begins before its sibling ended, or ends after
-// its parent, becomes a crossing unit with its whole subtree, and the unit is laid out again by itself. Units are then
-// packed into as few lanes as possible: PartitionIntervals gives each the lane that became free earliest (interval
+// LayOut walks a track in pre-order with a stack of open spans. A span that begins before its sibling ended, or ends
+// after its parent, becomes a crossing unit with its whole subtree, and the unit is laid out again by itself. Units are
+// then packed into as few lanes as possible: PartitionIntervals gives each the lane that became free earliest (interval
 // partitioning, O(n log n)). One lane per crossing span would be simpler, and would give a trace in which each step
 // crosses as many rows as steps.
 // SPDX-License-Identifier: Apache-2.0
@@ -90,7 +90,7 @@ void SpanLanes::AddTrack(TrackId track, const ExportTimes& times) {
   const size_t begin = rows_.size();
   LayOut(track_first_, track_last_, times, &rows_);
   if (rows_.size() > begin) lanes_.push_back({track, LaneKind::kNested, begin, rows_.size()});
-  for (size_t i = 0; i < crossing_units_.size(); ++i) {  // Lay may append more
+  for (size_t i = 0; i < crossing_units_.size(); ++i) {  // LayOut may append more
     crossing_units_[i].begin = unit_rows_.size();
     LayOut(crossing_units_[i].first, crossing_units_[i].last, times, &unit_rows_);
     crossing_units_[i].end = unit_rows_.size();

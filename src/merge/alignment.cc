@@ -147,7 +147,7 @@ class Aligner {
     const ClockMember& reference = members_[alignment_.reference];
     SetAlignment(groups_.front(), ClockSource::kWallClock, {});
     alignment_.clocks[alignment_.reference].source = ClockSource::kReference;
-    for (size_t next = 0; next < aligned_.size(); ++next)  // Settle appends; each member is a partner once
+    for (size_t next = 0; next < aligned_.size(); ++next)  // SetAlignment appends; each member is a partner once
       AlignOthersWith(aligned_[next]);
     for (size_t i = 0; i < members_.size(); ++i) {
       MemberClock& clock = alignment_.clocks[i];

@@ -1,7 +1,7 @@
 // TraceBuilder::Build, in the order of its steps: sort the spans (span_table.h), fill in kinds
 // (fill_kinds.h), nest the spans of each track (nesting.h), translate row numbers of addition into final
-// rows, find the spans at the ends of flows, find launches (launches.h), number Python calls
-// (python_calls.h), freeze. Each step that would find nothing to do costs one pass or less, because
+// rows, find the spans at the ends of flows (enclosing_spans.h), find launches (launches.h), number Python
+// calls (python_calls.h), freeze. Each step that would find nothing to do costs one pass or less, because
 // importers mostly add rows in their final order.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -10,6 +10,7 @@
 
 #include "base/thread_team.h"
 #include "trace/builder.h"
+#include "trace/enclosing_spans.h"
 #include "trace/fill_kinds.h"
 #include "trace/launches.h"
 #include "trace/nesting.h"
@@ -24,21 +25,6 @@ namespace {
 template <typename T>
 std::span<T> RowsOf(Column<T>& column, const TrackRange& range) {
   return {column.data() + range.first, range.nested};
-}
-
-// The innermost nested span of the track that holds `time`: starts at or before it and ends after it,
-// or is a zero-length span at it.
-SpanId EnclosingSpan(const SpanTable& spans, const TrackRange& range, Timestamp time) {
-  const Timestamp* begin = spans.start.data() + range.first;
-  const Timestamp* after = std::upper_bound(begin, begin + range.nested, time);
-  if (after == begin) return SpanId::kNone;
-  auto row = static_cast<uint32_t>(after - spans.start.data() - 1);
-  while (row != Row(SpanId::kNone)) {
-    const bool holds = spans.start[row] == time || EndOf(spans.start[row], spans.duration[row]) > time.ns;
-    if (holds) return static_cast<SpanId>(row);
-    row = Row(spans.parent[row]);
-  }
-  return SpanId::kNone;
 }
 
 void NestTracks(const SpanOrder& order, std::span<const Nesting> nesting, SpanTable* spans, uint64_t* crossings) {
@@ -114,16 +100,20 @@ Trace TraceBuilder::Build(size_t max_threads) {
   for (size_t row = 0; row < storage.steps.span.size(); ++row) {
     storage.steps.span[row] = FinalSpan(storage.steps.span[row], final_row);
   }
-  const auto resolve = [&](SpanId added, TrackId track, Timestamp time) {
-    if (added != SpanId::kNone) return FinalSpan(added, final_row);
-    if (Row(track) >= order.tracks.size()) return SpanId::kNone;
-    return EnclosingSpan(spans, order.tracks[Row(track)], time);
+  EnclosingSpans enclosing(spans);
+  const auto resolve = [&](SpanId* span, TrackId track, Timestamp time) {
+    if (*span != SpanId::kNone) {
+      *span = FinalSpan(*span, final_row);
+    } else if (Row(track) < order.tracks.size()) {
+      enclosing.Find(order.tracks[Row(track)], time, span);
+    }
   };
   FlowTable& flows = storage.flows;
   for (size_t row = 0; row < flows.id.size(); ++row) {
-    flows.start_span[row] = resolve(flows.start_span[row], flows.start_track[row], flows.start_time[row]);
-    flows.end_span[row] = resolve(flows.end_span[row], flows.end_track[row], flows.end_time[row]);
+    resolve(&flows.start_span[row], flows.start_track[row], flows.start_time[row]);
+    resolve(&flows.end_span[row], flows.end_track[row], flows.end_time[row]);
   }
+  enclosing.Finish();
 
   for (const ProcessRow& row : pending_->processes)
     storage.processes.Add(row);

@@ -1,13 +1,15 @@
-// Finds the parent of every span of one track, whose rows stand in pre-order candidates' order.
+// Finds the parent of every span of one track. Rows are sorted by start, longer first; those of a recording stand in
+// pre-order.
 //
-// Two ways. By depth: recordings say how many scopes were open around each, so ties and zero
-// durations are exact and no time is compared. By containment, for formats that only know times:
+// There are three ways. By depth: recordings say how many scopes were open around each, so ties and zero durations are
+// exact and no time is compared. By containment, for formats that only know times:
 //
 //   a [0,10)   b [2,6)   c [4,8)   d [10,10)        b lies in a; c starts in b but crosses its end, so it
 //                                                   is taken as [4,6) in b; d starts where a ends: a sibling
 //
-// Or without clipping, for tracks where crossing is no fault (calls of Python and ranges that a `with` block enters in
-// one call and leaves in another): c crosses the end of b, so it stands beside it, in a, and b takes nothing more.
+// As siblings: without clipping, for tracks where crossing is no fault (calls of Python and ranges that a `with` block
+// enters in one call and leaves in another): c crosses the end of b, so it stands beside it, in a, and b takes nothing
+// more.
 //
 // A span lies in another when it starts in [start, end) of it. A span of zero length contains nothing.
 //

@@ -3,8 +3,8 @@
 //
 //   count rows per track       if their groups are out of order: a stable counting sort, O(n)
 //   sort each track by time    if it nests by time and is out of order: a merge sort of the runs that are in order
-//   move the columns           one at a time, through one spare array, so that memory grows by one column and not by
-//   all
+//   move the columns           one at a time, through one spare array, so that memory grows by one column and not
+//                              by all of them
 //
 // A table whose size is known lies in one block on huge pages; columns start at different cache sets,
 // because rows are written across all columns at once.

@@ -147,5 +147,26 @@ TEST(Footer, IsFoundFromTheEnd) {
   }
 }
 
+std::string FileWithFooter(const Footer& footer) {
+  std::string file;
+  AppendFileHeader(&file);
+  AppendEnd(&file, AppendBlock(&file, block_types::kFooter, EncodeFooter(footer)));
+  return file;
+}
+
+// Equal rows are constant columns: a few hundred bytes for any number of them.
+TEST(Footer, WithMoreRowsThanItsFileCanHoldIsRefusedBeforeTheyGetMemory) {
+  Footer found;
+  const std::string many_blocks = FileWithFooter({.blocks = std::vector<FooterBlock>(100'000), .sums = {}});
+  ASSERT_LT(many_blocks.size(), 1000u);
+  EXPECT_FALSE(FindFooter(Bytes(many_blocks), &found));
+  EXPECT_EQ(found.blocks.capacity(), 0u);
+  const std::string many_sums = FileWithFooter({.blocks = {}, .sums = std::vector<FooterSum>(100'000)});
+  ASSERT_LT(many_sums.size(), 1000u);
+  EXPECT_FALSE(FindFooter(Bytes(many_sums), &found));
+  EXPECT_EQ(found.sums.capacity(), 0u);
+  EXPECT_TRUE(FindFooter(Bytes(FileWithFooter({})), &found));
+}
+
 }  // namespace
 }  // namespace opscope

@@ -12,7 +12,9 @@
 namespace opscope {
 namespace {
 
-constexpr uint64_t kMaxRows = uint64_t{1} << 24;
+// Each sum has a pair of name and category of its own. The texts of the pairs and the rows that refer to them take more
+// than a byte per sum, even compressed.
+constexpr uint64_t kMinBytesPerSum = 1;
 
 template <typename Row, typename Field>
 void AppendField(std::string* out, const std::vector<Row>& rows, Field Row::* field, ColumnEncoding encoding) {
@@ -32,10 +34,11 @@ bool ReadField(ByteReader* reader, Field Row::* field, std::vector<Row>* rows) {
   return true;
 }
 
+// A constant column takes the same few bytes for any number of rows, so the payload does not bound `count`.
 template <typename Row>
-bool ReadCount(ByteReader* reader, std::vector<Row>* rows) {
+bool ReadCount(ByteReader* reader, uint64_t max_count, std::vector<Row>* rows) {
   const uint64_t count = reader->Varint();
-  if (!reader->ok() || count > kMaxRows) return false;
+  if (!reader->ok() || count > max_count) return false;
   rows->assign(static_cast<size_t>(count), Row{});
   return true;
 }
@@ -62,14 +65,15 @@ std::string EncodeFooter(const Footer& footer) {
   return out;
 }
 
-bool DecodeFooter(std::span<const std::byte> payload, Footer* footer) {
+bool DecodeFooter(std::span<const std::byte> payload, uint64_t file_bytes, Footer* footer) {
+  const uint64_t max_blocks = file_bytes / kBlockHeaderBytes, max_sums = file_bytes / kMinBytesPerSum;
   ByteReader reader(payload);
   std::vector<FooterBlock>& blocks = footer->blocks;
   std::vector<FooterSum>& sums = footer->sums;
-  return ReadCount(&reader, &blocks) && ReadField(&reader, &FooterBlock::offset, &blocks) &&
+  return ReadCount(&reader, max_blocks, &blocks) && ReadField(&reader, &FooterBlock::offset, &blocks) &&
          ReadField(&reader, &FooterBlock::type, &blocks) && ReadField(&reader, &FooterBlock::table, &blocks) &&
          ReadField(&reader, &FooterBlock::rows, &blocks) && ReadField(&reader, &FooterBlock::first_ns, &blocks) &&
-         ReadField(&reader, &FooterBlock::last_ns, &blocks) && ReadCount(&reader, &sums) &&
+         ReadField(&reader, &FooterBlock::last_ns, &blocks) && ReadCount(&reader, max_sums, &sums) &&
          ReadField(&reader, &FooterSum::name, &sums) && ReadField(&reader, &FooterSum::category, &sums) &&
          ReadField(&reader, &FooterSum::count, &sums) && ReadField(&reader, &FooterSum::total_ns, &sums) &&
          ReadField(&reader, &FooterSum::self_ns, &sums) && ReadField(&reader, &FooterSum::min_ns, &sums) &&
@@ -88,7 +92,7 @@ bool FindFooter(std::span<const std::byte> file, Footer* footer) {
   if (offset < kFileHeaderBytes || offset >= file.size()) return false;
   BlockScanner at(file, offset);
   return at.Next(&block) && block.offset == offset && block.type == block_types::kFooter &&
-         DecodeFooter(block.payload, footer);
+         DecodeFooter(block.payload, file.size(), footer);
 }
 
 }  // namespace opscope

@@ -35,8 +35,9 @@ struct Footer {
 };
 
 [[nodiscard]] std::string EncodeFooter(const Footer& footer);
-// False when the bytes contradict themselves.
-[[nodiscard]] bool DecodeFooter(std::span<const std::byte> payload, Footer* footer);
+// False when the bytes contradict themselves, or name more blocks or sums than a file of `file_bytes` can hold. So a
+// damaged footer takes no more than about 60 bytes of memory per byte of its file.
+[[nodiscard]] bool DecodeFooter(std::span<const std::byte> payload, uint64_t file_bytes, Footer* footer);
 // Finds the footer from the end of a complete file without reading anything else.
 [[nodiscard]] bool FindFooter(std::span<const std::byte> file, Footer* footer);
 

@@ -23,7 +23,7 @@
 namespace opscope {
 namespace {
 
-constexpr size_t kMostAlone = 10000;    // up to so many tensors each has a rectangle
+constexpr size_t kMaxAlone = 10000;     // up to so many tensors each has a rectangle
 constexpr size_t kLargestAlone = 2500;  // else so many of the largest have one
 constexpr uint32_t kCellsAcross = 250, kCellsDown = 100;
 constexpr double kTimeUnit = 1e5, kByteUnit = 1e6;
@@ -119,7 +119,7 @@ class Picture {
     out += "\" height=\"";
     AppendFixed(&out, height);
     out += "\" fill=\"blue\">\n</rect>\n";
-    const size_t alone = tensors_.size() > kMostAlone ? kLargestAlone : tensors_.size();
+    const size_t alone = tensors_.size() > kMaxAlone ? kLargestAlone : tensors_.size();
     if (alone < tensors_.size()) {
       std::nth_element(tensors_.begin(), tensors_.begin() + static_cast<std::ptrdiff_t>(alone), tensors_.end(),
                        [](const Tensor& a, const Tensor& b) { return a.area() > b.area(); });

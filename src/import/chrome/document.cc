@@ -18,7 +18,7 @@
 namespace opscope {
 namespace {
 
-// What helpers are worth: below this the start of a thread is not.
+// Smallest input per thread for which starting a thread pays off.
 constexpr uint64_t kBytesPerThread = uint64_t{4} << 20;
 constexpr uint64_t kCompressedBytesPerThread = uint64_t{512} << 10;
 

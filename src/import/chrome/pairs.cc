@@ -22,6 +22,7 @@
 #include "base/natural_sort.h"
 #include "import/chrome/args.h"
 #include "import/chrome/argument_ranges.h"
+#include "import/text/open_begins.h"
 
 namespace opscope {
 namespace {
@@ -171,12 +172,13 @@ uint64_t ChromePairs::JoinAsyncHalves() {
   const auto order =
       OrderBy(async_halves_, [&](const AsyncHalf& h) { return std::tuple_cat(key(h), std::tuple(h.row.start)); });
   std::vector<uint32_t> whole;
+  OpenBegins open;
   ForEachGroup(async_halves_, order, key, [&](size_t first, size_t last) {
-    std::vector<uint32_t> open;
+    open.Clear();
     for (size_t i = first; i < last; ++i) {
       AsyncHalf& half = async_halves_[order[i]];
       if (half.begin) {
-        open.push_back(order[i]);
+        open.Open(order[i], half.row.name);
         continue;
       }
       if (open.empty()) {
@@ -184,17 +186,14 @@ uint64_t ChromePairs::JoinAsyncHalves() {
         ++lost;
         continue;
       }
-      auto match = std::find_if(open.rbegin(), open.rend(),
-                                [&](uint32_t b) { return async_halves_[b].row.name == half.row.name; });
-      if (match == open.rend()) match = open.rbegin();
-      AsyncHalf& begin = async_halves_[*match];
-      whole.push_back(*match);
-      open.erase(std::next(match).base());
+      const std::optional<uint32_t> of_name = open.CloseNewest(half.row.name);
+      const uint32_t match = of_name ? *of_name : open.CloseNewest();
+      AsyncHalf& begin = async_halves_[match];
+      whole.push_back(match);
       begin.row.duration = half.row.start - begin.row.start;
       MergeMembers(half, &begin);
     }
-    for (const uint32_t i : open)
-      builder_->AddProblem("unpaired_async", async_halves_[i].offset);
+    open.ForEach([&](uint32_t i) { builder_->AddProblem("unpaired_async", async_halves_[i].offset); });
     lost += open.size();
   });
   std::sort(whole.begin(), whole.end());

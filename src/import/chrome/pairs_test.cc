@@ -352,6 +352,22 @@ TEST(ChromePairs, OfOneProcessAreNotPairedAcrossProcesses) {
   EXPECT_EQ(AsyncSpansOf(ReadEvents(text)), (Lines{"c load 0 30", "c load 10 100"}));
 }
 
+// A search among the open begins of the id would compare names 1,250,000,000 times.
+TEST(ChromePairs, OfOneIdMayEndInTheOrderInWhichTheyBegan) {
+  constexpr int kRanges = 50'000;
+  const auto at = [](const char* phase, int range, int time) {
+    return Point{phase, "1", "c", "", "id", "7", "n" + std::to_string(range), time}.Text();
+  };
+  Lines events(2 * kRanges), expected;
+  for (int i = 0; i < kRanges; ++i) {
+    events[static_cast<size_t>(i)] = at("b", i, i);
+    events[static_cast<size_t>(kRanges + i)] = at("e", i, kRanges + i);
+    expected.push_back("c n" + std::to_string(i) + " " + std::to_string(i) + " " + std::to_string(kRanges + i));
+  }
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(AsyncSpansOf(ReadEvents(Joined(events))), expected);
+}
+
 TEST(ChromeCounters, WithAnIdAreOnePerProcessNameAndId) {
   const auto sample = [](const char* pid, const char* id, int value) {
     return std::string("{\"ph\":\"C\",\"name\":\"queue\",\"pid\":") + pid + ",\"tid\":1,\"ts\":5" + id +

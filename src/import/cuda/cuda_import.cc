@@ -1,5 +1,5 @@
 // Records of a device name their call by number, and a call may come later in the buffers than what it launched. So a
-// window is read twice: Look gathers calls, contexts and the number of rows per stream; Add makes the rows. Records
+// window is read twice: Scan gathers calls, contexts and the number of rows per stream; Add makes the rows. Records
 // with the same facts (stream, name, members) share a CudaShared, so names and members are made once for all of them.
 // What needs all calls and all work (waits, events, graphs, annotations) waits until End.
 //
@@ -45,7 +45,7 @@ void CudaImport::Begin(ProcessId process, int64_t pid, size_t calls) {
   work_rows_.Begin();
 }
 
-void CudaImport::Look(const CudaRecord& record, CudaShared* shared) {
+void CudaImport::Scan(const CudaRecord& record, CudaShared* shared) {
   shared->is_seen = true;
   switch (record.event) {
     case CudaEvent::kDevice:

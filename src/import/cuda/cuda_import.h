@@ -2,7 +2,7 @@
 // stream of a device with kernels, copies and sets, calls on the threads that made them, arrows from launches to what
 // they launched.
 //
-//   Begin for each window; its records twice, in any order: Look where NeedsLook says so, then Add likewise; End
+//   Begin for each window; its records twice, in any order: Scan where NeedsScan says so, then Add likewise; End
 //   Finish after all windows
 //
 // REQUIRES: rows and numbers (External id) of the operators of all threads are there already.
@@ -35,7 +35,7 @@ namespace opscope {
 // What the records of one event with equal details have alike, worked out at the first of them.
 struct CudaShared {
   CudaEvent event = CudaEvent::kNone;
-  bool is_seen = false;   // Look has had one
+  bool is_seen = false;   // Scan has had one
   bool is_known = false;  // what follows
   uint32_t group = 0;     // of work: that of its stream, once it was seen
   uint32_t thread = 0;    // of calls
@@ -59,8 +59,8 @@ class CudaImport {
   void Begin(ProcessId process, int64_t pid, size_t calls);
   // Calls, devices, what tells of contexts and events, and the first work with its details. shared: of the record's
   // event and details.
-  static bool NeedsLook(const CudaShared& shared);
-  void Look(const CudaRecord& record, CudaShared* shared);
+  static bool NeedsScan(const CudaShared& shared);
+  void Scan(const CudaRecord& record, CudaShared* shared);
   // Each work, after it was looked at if it had to be.
   void Count(uint32_t correlation, bool is_outside, const CudaShared& shared) {
     work_rows_.Count(shared.group, correlation, is_outside);
@@ -122,7 +122,7 @@ class CudaImport {
   StringId kernel_, copy_, set_, overhead_, sync_, event_, memory_, arrow_, arrow_category_;
 };
 
-inline bool CudaImport::NeedsLook(const CudaShared& shared) {
+inline bool CudaImport::NeedsScan(const CudaShared& shared) {
   switch (shared.event) {
     case CudaEvent::kKernel:  // for its context, and all of these for their stream
     case CudaEvent::kCopy:

@@ -38,10 +38,10 @@ uint64_t ReservedShared(const CudaDeviceDetails& device) {
 }
 
 uint64_t LimitOfRegisters(const CudaDeviceDetails& device, const CudaKernelDetails& kernel, uint64_t warps) {
-  constexpr uint64_t kUnit = 256, kMostPerThread = 255;
+  constexpr uint64_t kUnit = 256, kMaxPerThread = 255;
   const uint64_t partitions = device.compute_major == 6 && device.compute_minor == 0 ? 2 : 4;  // of a multiprocessor
   if (kernel.registers == 0) return kNoLimit;
-  if (kernel.registers > kMostPerThread) return 0;
+  if (kernel.registers > kMaxPerThread) return 0;
   const uint64_t per_warp = RoundUp(uint64_t{kernel.registers} * device.warp_size, kUnit);
   if (per_warp * RoundUp(warps, partitions) > device.registers_per_block) return 0;
   return device.registers_per_sm / partitions / per_warp * partitions / warps;

@@ -1,5 +1,5 @@
-// A window's records are read twice. Look counts the rows and finds, per piece of the window, how far each device's
-// clock is behind its launches; Play keeps the state that MegEngine's own writer keeps (open ranges, tensors, kernels
+// A window's records are read twice. Scan counts the rows and finds, per piece of the window, how far each device's
+// clock is behind its launches; Replay keeps the state that MegEngine's own writer keeps (open ranges, tensors, kernels
 // in flight) and writes the rows. One pass would not do: the correction of a device's clock follows from all its
 // launches, and is needed for its first event.
 // SPDX-License-Identifier: Apache-2.0
@@ -97,7 +97,7 @@ MegEngineReplay::Thread& MegEngineReplay::Of(uint16_t thread) {
   return threads_[thread];
 }
 
-void MegEngineReplay::Look(const MegEngineRecord& record) {
+void MegEngineReplay::Scan(const MegEngineRecord& record) {
   switch (record.event) {
     case MegEngineEvent::kStart:
       pieces_ = std::max(pieces_, record.value);
@@ -123,20 +123,20 @@ void MegEngineReplay::Look(const MegEngineRecord& record) {
   rows_ += MakesSpan(record.event, record.finish) ? 1 : 0;
 }
 
-void MegEngineReplay::BeginPlaying() {
+void MegEngineReplay::BeginReplay() {
   piece_ = 0;
   tracks_.BeginPiece(piece_);
   spans_.Expect(rows_);
 }
 
-bool MegEngineReplay::PlayAtSeam(const MegEngineRecord& record, Thread* thread) {
+bool MegEngineReplay::ReplayAtBoundary(const MegEngineRecord& record, Thread* thread) {
   const bool is_start = record.event == MegEngineEvent::kStartProfile;
   const bool is_stop = record.event == MegEngineEvent::kStopProfile;
   if ((is_start && piece_ > 1) || (is_stop && piece_ < pieces_)) {
-    thread->at_seam = !record.finish;
+    thread->at_boundary = !record.finish;
     return true;
   }
-  if (!thread->at_seam) return false;
+  if (!thread->at_boundary) return false;
   switch (record.event) {
     case MegEngineEvent::kRecordDevice:
       return false;
@@ -144,14 +144,14 @@ bool MegEngineReplay::PlayAtSeam(const MegEngineRecord& record, Thread* thread) 
       tensors_.Declare(record.value, record.name);
       return true;
     case MegEngineEvent::kTensorProduce:  // which the piece before has not seen
-      if (!tensors_.is_alive(record.value)) PlayTensor(record, thread->track);
+      if (!tensors_.is_alive(record.value)) ReplayTensor(record, thread->track);
       return true;
     default:
       return true;
   }
 }
 
-void MegEngineReplay::Play(const MegEngineRecord& record) {
+void MegEngineReplay::Replay(const MegEngineRecord& record) {
   if (record.event == MegEngineEvent::kStart) {
     if (record.value != piece_) tracks_.BeginPiece(record.value);
     piece_ = record.value;
@@ -160,7 +160,7 @@ void MegEngineReplay::Play(const MegEngineRecord& record) {
   if (record.event == MegEngineEvent::kThread || record.event == MegEngineEvent::kDevice) return;
   Thread& thread = Of(record.thread);
   if (thread.track == TrackId::kNone) thread.track = tracks_.OfThread(record.thread);
-  if (PlayAtSeam(record, &thread)) return;
+  if (ReplayAtBoundary(record, &thread)) return;
   switch (record.event) {
     case MegEngineEvent::kOpDispatch:
       return Dispatch(record, thread.track);
@@ -171,7 +171,7 @@ void MegEngineReplay::Play(const MegEngineRecord& record) {
     case MegEngineEvent::kTensorRelease:
     case MegEngineEvent::kTensorErase:
     case MegEngineEvent::kTensorNotifyProp:
-      return PlayTensor(record, thread.track);
+      return ReplayTensor(record, thread.track);
     case MegEngineEvent::kShapeInfer:
       if (record.value == 0) AddUp("nr_shape_infer_failure", thread.track, record.time, 1);
       return;
@@ -182,11 +182,11 @@ void MegEngineReplay::Play(const MegEngineRecord& record) {
     case MegEngineEvent::kStopStep:
       return builder_->AddInstant({.time = record.time, .name = builder_->Intern("StopStep"), .track = thread.track});
     default:
-      return record.finish ? PlayEnd(record, &thread) : PlayBegin(record, &thread);
+      return record.finish ? ReplayEnd(record, &thread) : ReplayBegin(record, &thread);
   }
 }
 
-void MegEngineReplay::PlayTensor(const MegEngineRecord& record, TrackId track) {
+void MegEngineReplay::ReplayTensor(const MegEngineRecord& record, TrackId track) {
   switch (record.event) {
     case MegEngineEvent::kTensorDeclare:
       return tensors_.Declare(record.value, record.name);
@@ -205,7 +205,7 @@ StringId MegEngineReplay::ScopeCategory(uint16_t type) const {
   return scope_types_[type < std::size(scope_types_) ? type : 0];
 }
 
-void MegEngineReplay::PlayBegin(const MegEngineRecord& record, Thread* thread) {
+void MegEngineReplay::ReplayBegin(const MegEngineRecord& record, Thread* thread) {
   if (!MakesSpan(record.event, false)) {
     if (record.event == MegEngineEvent::kKernelLaunch) {
       thread->kernels.push_back({.op = record.value,
@@ -253,7 +253,7 @@ void MegEngineReplay::PlayBegin(const MegEngineRecord& record, Thread* thread) {
   spans_.Begin(KeyOf(record), row);
 }
 
-void MegEngineReplay::PlayEnd(const MegEngineRecord& record, Thread* thread) {
+void MegEngineReplay::ReplayEnd(const MegEngineRecord& record, Thread* thread) {
   switch (record.event) {
     case MegEngineEvent::kOpExecute:
       return FinishOperator(record, thread);

@@ -1,8 +1,8 @@
 // Plays the records of a MegEngine window again: ranges, counters, arrows and lives of tensors from what MegEngine's
 // own writer makes its timeline of (docs/reference/chrome_dialects.md).
 //
-//   Look for each record, in their order: threads, devices, number of rows
-//   Play for each record, in the same order
+//   Scan for each record, in their order: threads, devices, number of rows
+//   Replay for each record, in the same order
 //
 // A window may have been recorded in pieces. MegEngine ends a piece by releasing all tensors and begins the next by
 // producing them; of that nothing is shown where two pieces meet.
@@ -34,9 +34,9 @@ class MegEngineReplay {
 
   // A window of this process.
   void Begin(ProcessId process, int64_t pid);
-  void Look(const MegEngineRecord& record);
-  void BeginPlaying();
-  void Play(const MegEngineRecord& record);
+  void Scan(const MegEngineRecord& record);
+  void BeginReplay();
+  void Replay(const MegEngineRecord& record);
   void End();
   // After all windows: adds steps and the metadata of devices.
   void Finish();
@@ -54,10 +54,10 @@ class MegEngineReplay {
   };
   struct Thread {
     TrackId track = TrackId::kNone;
-    bool at_seam = false;  // between the records of a start or a stop that is none of the window
-    bool is_dtr = false;   // the operator that runs was run before
+    bool at_boundary = false;  // between the records of a start or a stop that is none of the window
+    bool is_dtr = false;       // the operator that runs was run before
     Timestamp op_start, copy_start;
-    std::optional<Timestamp> launched;  // of Look: a kernel whose first event on its device is to come
+    std::optional<Timestamp> launched;  // of Scan: a kernel whose first event on its device is to come
     std::vector<Kernel> kernels;        // launched and not finished
     std::vector<ArgsId> inputs;         // of the operator that runs
   };
@@ -70,11 +70,11 @@ class MegEngineReplay {
     TrackId track = TrackId::kNone;
   };
 
-  void PlayBegin(const MegEngineRecord& record, Thread* thread);
-  void PlayEnd(const MegEngineRecord& record, Thread* thread);
+  void ReplayBegin(const MegEngineRecord& record, Thread* thread);
+  void ReplayEnd(const MegEngineRecord& record, Thread* thread);
   // What goes on even where pieces of the window meet.
-  bool PlayAtSeam(const MegEngineRecord& record, Thread* thread);
-  void PlayTensor(const MegEngineRecord& record, TrackId track);
+  bool ReplayAtBoundary(const MegEngineRecord& record, Thread* thread);
+  void ReplayTensor(const MegEngineRecord& record, TrackId track);
   void Dispatch(const MegEngineRecord& record, TrackId track);
   void Execute(const MegEngineRecord& record, Thread* thread);
   void FinishOperator(const MegEngineRecord& record, Thread* thread);

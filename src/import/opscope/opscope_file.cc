@@ -98,9 +98,9 @@ class OpscopeFile {
   }
 
   static size_t TakeBlocks(BlockScanner* scanner, std::vector<BlockAhead>* blocks) {
-    constexpr uint64_t kMostBytes = uint64_t{32} << 20;  // decompressed
+    constexpr uint64_t kMaxBytes = uint64_t{32} << 20;  // decompressed
     size_t count = 0;
-    for (uint64_t bytes = 0; count < blocks->size() && bytes < kMostBytes; ++count) {
+    for (uint64_t bytes = 0; count < blocks->size() && bytes < kMaxBytes; ++count) {
       if (!scanner->NextUndecoded(&(*blocks)[count].unread)) break;
       bytes += (*blocks)[count].unread.plain_bytes;
     }

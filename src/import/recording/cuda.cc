@@ -186,7 +186,7 @@ void RecordingCuda::Read(Window& window, const CudaClock& clock, CudaImport* imp
   for_each([&](const RecordingPart& part, uint32_t row, const Record& raw) {
     CudaShared* shared = details.Of(raw);
     if (shared == nullptr) return count_damage(part, row);
-    if (CudaImport::NeedsLook(*shared)) import->Look(read(raw, *shared), shared);
+    if (CudaImport::NeedsScan(*shared)) import->Scan(read(raw, *shared), shared);
     if (IsWork(shared->event)) {
       import->Count(CudaCorrelation(raw), window.IsOutside(raw, shared->event), *shared);
     }

@@ -70,9 +70,9 @@ void RecordingNative::Finish() {
   MegEngineReplay replay(builder_);
   for (const Window& window : windows_) {
     replay.Begin(window.process, window.pid);
-    ForEach(window, false, [&](const MegEngineRecord& record) { replay.Look(record); });
-    replay.BeginPlaying();
-    ForEach(window, true, [&](const MegEngineRecord& record) { replay.Play(record); });
+    ForEach(window, false, [&](const MegEngineRecord& record) { replay.Scan(record); });
+    replay.BeginReplay();
+    ForEach(window, true, [&](const MegEngineRecord& record) { replay.Replay(record); });
     replay.End();
   }
   replay.Finish();

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "import/recording/clock.h"
@@ -20,6 +21,7 @@
 #include "import/recording/thread.h"
 #include "import/recording/trim_to_snapshot.h"
 #include "import/recording/unix_times.h"
+#include "import/recording/window_index.h"
 #include "import/recording/window_metadata.h"
 #include "import/torch/links.h"
 #include "opscope/recorder.h"
@@ -39,18 +41,6 @@ bool Before(const RecordingChunk& a, const RecordingChunk& b) {
   return a.sequence() < b.sequence();
 }
 
-const WindowInfo* FindWindow(const std::vector<WindowInfo>& windows, uint64_t window) {
-  const auto found = std::find_if(windows.begin(), windows.end(), [&](const auto& w) { return w.window == window; });
-  return found == windows.end() ? nullptr : &*found;
-}
-
-const WindowThread* FindThread(const WindowInfo* window, uint32_t index) {
-  if (window == nullptr) return nullptr;
-  const auto found =
-      std::find_if(window->threads.begin(), window->threads.end(), [&](const auto& t) { return t.index == index; });
-  return found == window->threads.end() ? nullptr : &*found;
-}
-
 // Chunks of one thread and window, in order.
 uint64_t CountMissing(std::span<const RecordingChunk> chunks, const WindowInfo* window, const WindowThread* thread) {
   uint64_t gaps = 0, records = 0;
@@ -66,20 +56,25 @@ uint64_t CountMissing(std::span<const RecordingChunk> chunks, const WindowInfo* 
 }
 
 // Threads that have recorded something and of which no chunk is there.
-uint64_t CountThreadsWithoutChunks(std::span<const RecordingChunk> chunks, const std::vector<WindowInfo>& windows) {
-  std::set<std::pair<uint64_t, uint32_t>> seen;
-  for (const RecordingChunk& chunk : chunks)
-    seen.emplace(chunk.window(), chunk.thread_index());
+uint64_t CountThreadsWithoutChunks(std::span<const RecordingChunk> chunks, const std::vector<WindowInfo>& windows,
+                                   const WindowIndex& index) {
+  std::set<std::tuple<int64_t, uint64_t, uint32_t>> seen;  // as the window says it: process, generation, thread
+  for (const RecordingChunk& chunk : chunks) {
+    if (const WindowInfo* window = index.Window(chunk)) {
+      seen.emplace(window->process, window->window, chunk.thread_index());
+    }
+  }
   uint64_t missing = 0;
   for (const WindowInfo& window : windows) {
     for (const WindowThread& thread : window.threads)
-      missing += thread.recorded > 0 && seen.count({window.window, thread.index}) == 0 ? 1 : 0;
+      missing += thread.recorded > 0 && seen.count({window.process, window.window, thread.index}) == 0 ? 1 : 0;
   }
   return missing;
 }
 
 // Records that the recorder dropped, as far as the blocks count them.
-uint64_t CountDropped(std::span<const RecordingChunk> chunks, const std::vector<WindowInfo>& windows) {
+uint64_t CountDropped(std::span<const RecordingChunk> chunks, const std::vector<WindowInfo>& windows,
+                      const WindowIndex& index) {
   uint64_t dropped = 0;
   for (const WindowInfo& window : windows) {
     for (const WindowThread& thread : window.threads)
@@ -87,9 +82,7 @@ uint64_t CountDropped(std::span<const RecordingChunk> chunks, const std::vector<
   }
   for (size_t i = 0; i < chunks.size(); ++i) {
     const bool last = i + 1 == chunks.size() || !AreOfOneStream(chunks[i], chunks[i + 1]);
-    if (last && FindThread(FindWindow(windows, chunks[i].window()), chunks[i].thread_index()) == nullptr) {
-      dropped += chunks[i].dropped();
-    }
+    if (last && index.Thread(chunks[i]) == nullptr) dropped += chunks[i].dropped();
   }
   return dropped;
 }
@@ -250,6 +243,7 @@ void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes)
     tables.NameProcess(window.process, window.process_name);
     ReadProcessFacts(window, clock, &tables);
   }
+  const WindowIndex index(windows_);
   auto part = parts.begin();
   for (size_t begin = 0, end = 0; begin < chunks_.size(); begin = end) {
     end = begin + 1;
@@ -263,19 +257,19 @@ void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes)
     while (part != parts.end() && part->chunk < chunks_.data() + end)
       ++part;
     const auto chunks = std::span<const RecordingChunk>(chunks_).subspan(begin, end - begin);
-    const WindowInfo* window = FindWindow(windows_, chunks.front().window());
-    const WindowThread* thread = FindThread(window, chunks.front().thread_index());
+    const WindowInfo* window = index.Window(chunks.front());
+    const WindowThread* thread = index.Thread(chunks.front());
     const uint64_t missing = CountMissing(chunks, window, thread);
     if (missing > 0) builder_->AddProblem("missing_chunk", chunks.front().file_offset(), missing);
     builder_->info().recorded += tables.AddThread(chunks, {first_part, part}, thread, EndOfWindow(window));
   }
-  if (const uint64_t missing = CountThreadsWithoutChunks(chunks_, windows_); missing > 0) {
+  if (const uint64_t missing = CountThreadsWithoutChunks(chunks_, windows_, index); missing > 0) {
     builder_->AddProblem("missing_chunk", -1, missing);
   }
   tables.Fill(&team);
   tables.Finish();
   if (AnyWindowSays(windows_, kOthersRanKey)) AddOperatorsElsewhere(builder_);
-  const uint64_t dropped = CountDropped(chunks_, windows_);
+  const uint64_t dropped = CountDropped(chunks_, windows_, index);
   builder_->info().dropped += dropped;
   if (dropped > 0) builder_->AddProblem("dropped_at_cap", -1, dropped);
 }

@@ -9,7 +9,7 @@
 namespace opscope {
 namespace {
 
-constexpr size_t kMostMembers = 64;
+constexpr size_t kMaxMembers = 64;
 
 // The first key of the object at the cursor, or of the first object of the array there.
 std::string_view InnerKey(JsonScanner scanner) {
@@ -22,7 +22,7 @@ std::string_view InnerKey(JsonScanner scanner) {
 
 void ReadMembers(JsonScanner scanner, std::string_view text, std::vector<JsonHeadMember>* members) {
   scanner.Skip(1);
-  while (members->size() < kMostMembers && scanner.Peek() == '"') {
+  while (members->size() < kMaxMembers && scanner.Peek() == '"') {
     JsonValue key, value;
     if (!scanner.ReadString(&key) || !scanner.Expect(':', "")) return;
     JsonHeadMember& member = members->emplace_back();

@@ -24,12 +24,12 @@ std::optional<T> ParseWhole(std::string_view text) {
 
 // "1661938466265032.417": what nearly every time looks like. False: something else.
 bool ParsePlainTime(std::string_view text, int64_t* ns) {
-  constexpr size_t kMostDigits = 16;  // a thousand times that still fits into 64 bits
+  constexpr size_t kMaxDigits = 16;  // a thousand times that still fits into 64 bits
   uint64_t value = 0;
   size_t at = 0;
   for (; at < text.size() && static_cast<unsigned char>(text[at] - '0') < 10; ++at)
     value = value * 10 + static_cast<uint64_t>(text[at] - '0');
-  if (at == 0 || at > kMostDigits) return false;
+  if (at == 0 || at > kMaxDigits) return false;
   size_t decimals = 0;
   if (at < text.size() && text[at] == '.') {
     for (++at; decimals < 3 && at < text.size() && static_cast<unsigned char>(text[at] - '0') < 10; ++at, ++decimals)

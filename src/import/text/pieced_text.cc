@@ -13,8 +13,8 @@
 namespace opscope {
 namespace {
 
-constexpr uint64_t kMostAhead = uint64_t{4} << 20;
-constexpr size_t kMostWanted = size_t{64} << 20;  // a larger request means the whole text: not reserved at once
+constexpr uint64_t kMaxAhead = uint64_t{4} << 20;
+constexpr size_t kMaxWanted = size_t{64} << 20;  // a larger request means the whole text: not reserved at once
 
 }  // namespace
 
@@ -62,7 +62,7 @@ void PiecedText::Produce() {
 
 bool PiecedText::WorkAhead() {
   const MutexLock lock(mutex_);
-  if (pieces_->reads_into() || is_busy_ || is_drained_ || ahead_bytes_ >= kMostAhead) return false;
+  if (pieces_->reads_into() || is_busy_ || is_drained_ || ahead_bytes_ >= kMaxAhead) return false;
   Produce();
   return true;
 }
@@ -117,7 +117,7 @@ void PiecedText::AppendRead(size_t wanted) {
 }
 
 void PiecedText::Extend(size_t size) {
-  const size_t wanted = size <= kMostWanted ? size : 0;
+  const size_t wanted = size <= kMaxWanted ? size : 0;
   while (text_.size() < size && !ended_) {
     TextPiece piece;
     if (pieces_->reads_into()) {

@@ -11,11 +11,13 @@
 #include <tsl/robin_map.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/json_object.h"
 #include "base/saturating.h"
 #include "base/text.h"
 #include "import/text/json_number.h"
+#include "import/text/open_begins.h"
 
 namespace opscope {
 namespace {
@@ -216,39 +218,31 @@ void MemorySnapshotTables::AddState(const Device& device) {
 }
 
 void MemorySnapshotTables::AddAnnotations(const Device& device) {
-  struct Open {
-    StringId name;
-    Timestamp start;
-  };
-  std::vector<Open> open;
+  OpenBegins open;
   const StringId category = builder_->Intern("user_annotation");
-  const auto add = [&](const Open& range, Timestamp end) {
-    builder_->AddSpan({.start = range.start,
-                       .duration = end - range.start,
-                       .name = range.name,
+  const auto time_of = [&](uint32_t i) { return TimeOf(device.annotations[i].time_us, i); };
+  const auto add = [&](uint32_t begin, Timestamp end) {
+    const Timestamp start = time_of(begin);
+    builder_->AddSpan({.start = start,
+                       .duration = end - start,
+                       .name = device.annotations[begin].name,
                        .category = category,
                        .track = device.track});
   };
-  for (size_t i = 0; i < device.annotations.size(); ++i) {
+  for (uint32_t i = 0; i < device.annotations.size(); ++i) {
     const Annotation& row = device.annotations[i];
-    const Timestamp time = TimeOf(row.time_us, i);
     if (row.begins) {
-      open.push_back({row.name, time});
-      continue;
-    }
-    const auto found =
-        std::find_if(open.rbegin(), open.rend(), [&](const Open& range) { return range.name == row.name; });
-    if (found == open.rend()) {
+      open.Open(i, row.name);
+    } else if (const std::optional<uint32_t> begin = open.CloseNewest(row.name)) {
+      add(*begin, time_of(i));
+    } else {
       builder_->AddProblem("stray_end", -1);
-      continue;
     }
-    add(*found, time);
-    open.erase(std::next(found).base());
   }
-  for (const Open& range : open) {
+  open.ForEach([&](uint32_t begin) {
     builder_->AddProblem("unclosed_begin", -1);
-    add(range, TimeOf(last_us_, static_cast<size_t>(last_us_)));
-  }
+    add(begin, TimeOf(last_us_, static_cast<size_t>(last_us_)));
+  });
 }
 
 void MemorySnapshotTables::Finish() {

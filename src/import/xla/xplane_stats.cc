@@ -16,8 +16,8 @@ namespace {
 
 constexpr size_t kLongestBytes = 4096;  // HLO modules and other messages are no facts to look at
 constexpr size_t kLongestShared = 1024;
-constexpr size_t kMostShared = 4096;  // of the members that all events of a name have
-constexpr uint32_t kMostMembers = 64;
+constexpr size_t kMaxShared = 4096;  // of the members that all events of a name have
+constexpr uint32_t kMaxMembers = 64;
 
 struct XStatValue {
   int64_t id = 0;
@@ -123,7 +123,7 @@ void RecordKind(std::string_view name, XEventFacts* facts) {
 // The first one counts: events say some things twice, from the inside out.
 void AddMember(const XSharedFacts::Member& member, XEventFacts* facts) {
   if (facts->members.find(member.key) != std::string::npos) return;
-  if (facts->member_count++ >= kMostMembers) {
+  if (facts->member_count++ >= kMaxMembers) {
     facts->left_out = true;
     return;
   }
@@ -220,7 +220,7 @@ XSharedFacts XPlaneNames::ReadShared(std::string_view metadata) const {
     }
     if (member.key.empty()) continue;
     size += member.text.size();
-    if (size > kMostShared) {
+    if (size > kMaxShared) {
       shared.columns.left_out = true;
       break;
     }
