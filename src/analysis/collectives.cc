@@ -125,8 +125,8 @@ class Finder {
   void Add(size_t row, CollectiveKind kind, bool is_device) {
     Collective collective{static_cast<SpanId>(row), kind, 0, 0};
     const std::string_view extra = trace_.text(trace_.spans().extra[row]);
-    if (const std::string_view told = FindJsonMember(extra, "Collective name"); !told.empty())
-      collective.kind = KindOf(Unquoted(told));
+    if (const std::string_view recorded_name = FindJsonMember(extra, "Collective name"); !recorded_name.empty())
+      collective.kind = KindOf(Unquoted(recorded_name));
     collective.group = GroupOf(extra);
     collective.elements = NumberOf(FindJsonMember(extra, "In msg nelems"));
     if (!is_device && collective.elements == 0)

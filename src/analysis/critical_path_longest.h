@@ -1,6 +1,6 @@
 // The longest path through the graph of one rank. docs/reference/critical_path.md has the rules.
 //
-//   LongestPath longest(&lanes, &works, calls);
+//   LongestPath longest(lanes, works, calls, lane_of_tracks, trace.spans());
 //   longest.Find();
 //   for (const PathStretch& stretch : longest.Stretches()) ...
 //

@@ -1,5 +1,5 @@
 // Finds spans by name. A trace of millions of spans has thousands of names: each name is folded and searched once, and
-// the pass over the spans looks the answer up.
+// the pass over the spans looks the result up.
 //
 // The neighbours of a place are the least match above it and the greatest below it. One pass finds both, with the first
 // and the last of all, for wrapping around; sorting all matches would take as long as many passes and as much memory as
@@ -15,7 +15,7 @@
 namespace opscope {
 namespace {
 
-enum NameAnswer : uint8_t { kUnasked, kContains, kLacks };
+enum NameMatch : uint8_t { kUntested, kMatches, kDiffers };
 
 }  // namespace
 
@@ -23,14 +23,14 @@ SpanSearch::SpanSearch(const Trace& trace, std::string_view text) : trace_(trace
   if (text.empty()) return;
   std::string wanted, folded;
   FoldCase(text, &wanted);
-  is_match_.assign(trace.string_count() + 1, kUnasked);
+  is_match_.assign(trace.string_count() + 1, kUntested);
   for (const StringId name : trace.spans().name) {
-    uint8_t& answer = is_match_[PlaceOf(name)];
-    if (answer == kUnasked) {
+    uint8_t& match = is_match_[PlaceOf(name)];
+    if (match == kUntested) {
       FoldCase(trace.text(name), &folded);
-      answer = folded.find(wanted) != std::string::npos ? kContains : kLacks;
+      match = folded.find(wanted) != std::string::npos ? kMatches : kDiffers;
     }
-    count_ += answer == kContains;
+    count_ += match == kMatches;
   }
 }
 
@@ -44,7 +44,7 @@ SpanMatches SpanSearch::Around(const std::optional<SpanPlace>& place) const {
   const SpanColumns& spans = trace_.spans();
   std::optional<SpanPlace> first, last, next, previous;
   for (uint32_t row = 0; row < spans.size(); ++row) {
-    if (is_match_[PlaceOf(spans.name[row])] != kContains) continue;
+    if (is_match_[PlaceOf(spans.name[row])] != kMatches) continue;
     const SpanPlace match{spans.start[row].ns, row};
     if (!first || match < *first) first = match;
     if (!last || match > *last) last = match;

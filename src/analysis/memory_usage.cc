@@ -167,7 +167,7 @@ class MemoryMeasurement {
 
   // The row of this name in the device that is being measured.
   OperatorMemoryRow& RowOf(const MemoryPlace& place, StringId name) {
-    uint32_t& row = row_of_name_[PlaceOfName(name)];
+    uint32_t& row = row_of_name_[IndexOfName(name)];
     if (row == kNoRow) {
       row = static_cast<uint32_t>(usage_.rows.size());
       usage_.rows.push_back({.place = place, .name = name});
@@ -175,13 +175,13 @@ class MemoryMeasurement {
     return usage_.rows[row];
   }
 
-  size_t PlaceOfName(StringId name) const { return name == StringId::kNone ? row_of_name_.size() - 1 : Row(name); }
+  size_t IndexOfName(StringId name) const { return name == StringId::kNone ? row_of_name_.size() - 1 : Row(name); }
 
   // Ends the rows of a device, which begin at `first`.
   void SortRows(size_t first) {
     const auto begin = usage_.rows.begin() + static_cast<ptrdiff_t>(first);
     for (auto row = begin; row != usage_.rows.end(); ++row)
-      row_of_name_[PlaceOfName(row->name)] = kNoRow;
+      row_of_name_[IndexOfName(row->name)] = kNoRow;
     const auto text = [&](const OperatorMemoryRow& row) {
       return row.name == StringId::kNone ? std::string_view("(none)") : trace_.text(row.name);
     };

@@ -89,18 +89,18 @@ class Summarizer {
 
  private:
   // Where the durations of a part's groups go.
-  struct Place {
+  struct GroupSlot {
     uint32_t group = 0;    // of the whole
     uint64_t earlier = 0;  // durations of the group in earlier parts
   };
 
   void Join(const SummaryInput& input, SummaryPart* part) {
     SummarySums& sums = part->sums;
-    std::vector<Place>& places = places_.emplace_back();
-    places.reserve(sums.groups.size());
+    std::vector<GroupSlot>& slots = group_slots_.emplace_back();
+    slots.reserve(sums.groups.size());
     if (chunks_.count() == 1) {  // its groups are those of the whole
       for (uint32_t group = 0; group < sums.groups.size(); ++group)
-        places.push_back({group, 0});
+        slots.push_back({group, 0});
       whole_ = std::move(sums);
       across_.Add(part->walked, [&](const OpenSpan& span) { whole_.Complete(input, span); });
       *part = {};
@@ -109,25 +109,25 @@ class Summarizer {
     for (size_t i = 0; i < sums.groups.size(); ++i) {
       const uint32_t group = groups_.Find(sums.groups[i].first_span);
       if (group == whole_.groups.size()) whole_.AddGroup(input, sums.groups[i].first_span);
-      places.push_back({group, whole_.groups[group].count});
+      slots.push_back({group, whole_.groups[group].count});
       whole_.groups[group].Add(sums.groups[i]);
       if (!sums.costs.empty()) whole_.costs[group].Add(sums.costs[i]);
     }
     for (OpenSpan& span : part->walked.open) {
-      if (span.group != OpenSpan::kNone) span.group = places[span.group].group;
+      if (span.group != OpenSpan::kNone) span.group = slots[span.group].group;
     }
     across_.Add(part->walked, [&](const OpenSpan& span) { whole_.Complete(input, span); });
     whole_.calls.insert(whole_.calls.end(), sums.calls.begin(), sums.calls.end());
     whole_.below_zero += sums.below_zero;
     for (const StepSelf& part_self : sums.step_self)
-      whole_.step_self.push_back({places[part_self.group].group, part_self.step, part_self.self_ns});
+      whole_.step_self.push_back({slots[part_self.group].group, part_self.step, part_self.self_ns});
     *part = {};
   }
 
   // OpenSpan::kNone: the span is not selected.
   uint32_t GroupOf(size_t row) const {
     const uint32_t group = group_of_[row];
-    return group == OpenSpan::kNone ? group : places_[row / chunks_.size][group].group;
+    return group == OpenSpan::kNone ? group : group_slots_[row / chunks_.size][group].group;
   }
 
   void AddFlops() {
@@ -154,8 +154,8 @@ class Summarizer {
       begins[group + 1] = begins[group] + whole_.groups[group].count;
     team_.ForEach(chunks_.count(), [&](size_t chunk, size_t) {
       std::vector<uint64_t> next;
-      for (const Place& place : places_[chunk])
-        next.push_back(begins[place.group] + place.earlier);
+      for (const GroupSlot& slot : group_slots_[chunk])
+        next.push_back(begins[slot.group] + slot.earlier);
       for (size_t row = chunks_.begin(chunk); row < chunks_.end(chunk); ++row) {
         if (group_of_[row] != OpenSpan::kNone) times_[next[group_of_[row]]++] = input.ReportedDuration(row);
       }
@@ -278,7 +278,7 @@ class Summarizer {
   GroupRows groups_;           // of the whole
   SummarySums whole_;
   SpansCrossingChunks across_;
-  std::vector<std::vector<Place>> places_;  // by part and its group
+  std::vector<std::vector<GroupSlot>> group_slots_;  // by part and its group
 };
 
 }  // namespace

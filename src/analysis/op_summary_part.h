@@ -24,7 +24,7 @@
 namespace opscope {
 
 // A damaged file may have times with any sum. Sums of times saturate at 2^63 - 1. Sums with negative terms use 128
-// bits, so that the result does not depend on the order, and saturate when they are reported (Told).
+// bits, so that the result does not depend on the order, and saturate when they are reported (SaturateToInt64).
 using Int128Sum = __int128;
 inline int64_t SaturateToInt64(Int128Sum sum) {
   return static_cast<int64_t>(std::clamp<Int128Sum>(sum, INT64_MIN, INT64_MAX));
@@ -102,14 +102,14 @@ struct SummarySums {
   }
 
  private:
-  // Spans of a group come step by step, so the place is nearly always that of the span before.
+  // Spans of a group come step by step, so the entry is nearly always that of the span before.
   void AddToStep(const OpenSpan& span, int64_t self_ns) {
-    uint32_t& place = groups[span.group].last_step_self;
-    if (place == OpenSpan::kNone || step_self[place].step != span.step) {
-      place = static_cast<uint32_t>(step_self.size());
+    uint32_t& entry = groups[span.group].last_step_self;
+    if (entry == OpenSpan::kNone || step_self[entry].step != span.step) {
+      entry = static_cast<uint32_t>(step_self.size());
       step_self.push_back({span.group, span.step, 0});
     }
-    step_self[place].self_ns = SaturatingAdd(step_self[place].self_ns, self_ns);
+    step_self[entry].self_ns = SaturatingAdd(step_self[entry].self_ns, self_ns);
   }
   void CountNegativeTimes(const SummaryInput& input, const OpenSpan& span);
 };

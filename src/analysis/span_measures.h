@@ -28,7 +28,8 @@ class InnermostSpans {
   explicit InnermostSpans(const Trace& trace);  // O(n)
   // `ends`: end of each span, clipped to its parent's; must outlive this object.
   InnermostSpans(const Trace& trace, std::span<const int64_t> ends);
-  // The row of the span; -1 if none. O(log n + depth).
+  // The row of the span; -1 if none. O(log n + depth): it walks up from the last span that begins before `time` to
+  // the first ancestor that still lasts. Nesting is as deep as a file says.
   int64_t At(uint32_t track, Timestamp time) const;
 
  private:
@@ -41,7 +42,7 @@ class InnermostSpans {
 // The innermost span around each allocation and free; kNone if none. O(log n + depth) each.
 std::vector<SpanId> SpansOfAllocations(const Trace& trace, const InnermostSpans& innermost, ThreadTeam* team);
 
-// O(spans + allocations * log spans). `chunk_size`: rows per chunk, for tests; 0: the default.
+// O(spans + allocations * (log spans + depth)). `chunk_size`: rows per chunk, for tests; 0: the default.
 SpanMeasures MeasureSpans(const Trace& trace, uint32_t max_threads = 0, size_t chunk_size = 0);
 
 }  // namespace opscope

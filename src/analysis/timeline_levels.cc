@@ -19,6 +19,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/line_packer.h"
 #include "analysis/span_measures.h"
 #include "base/saturating.h"
 
@@ -79,23 +80,16 @@ TimelineSpans::TimelineSpans(const Trace& trace) : trace_(trace), self_ns_(Measu
   }
 }
 
-// Each asynchronous span takes the first line that is free at its begin.
 void TimelineSpans::AddAsyncRows(uint32_t track, uint32_t first, uint32_t end) {
   const SpanColumns& spans = trace_.spans();
   async_first_[track] = first;
   async_index_[track] = static_cast<uint32_t>(async_rows_.size());
-  std::vector<int64_t> ends;  // by line
+  LinePacker lines(kMaxAsyncRows);
   for (uint32_t row = first; row < end; ++row) {
     const int64_t start = spans.start[row].ns;
-    size_t line = 0;
-    while (line < ends.size() && ends[line] > start)
-      ++line;
-    if (line == ends.size() && line < kMaxAsyncRows) ends.push_back(INT64_MIN);
-    line = std::min<size_t>(line, kMaxAsyncRows - 1);
-    ends[line] = std::max(ends[line], SaturatingAdd(start, spans.duration[row].ns));
-    async_rows_.push_back(rows_[track] + static_cast<uint32_t>(line));
+    async_rows_.push_back(rows_[track] + lines.Place(start, SaturatingAdd(start, spans.duration[row].ns)));
   }
-  rows_[track] += static_cast<uint32_t>(ends.size());
+  rows_[track] += lines.count();
 }
 
 uint32_t TimelineSpans::RowOf(uint32_t span) const {

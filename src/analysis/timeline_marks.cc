@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/line_packer.h"
 #include "base/saturating.h"
 #include "opscope/analysis/memory_instants.h"
 
@@ -90,20 +91,14 @@ std::vector<MarkBlock> FoldMarks(std::vector<MarkOnLine> marks, size_t max_block
   return blocks;
 }
 
-// Gives each range the first line that is free at its begin. `ranges`: by track and start.
+// Gives each range a line, and `lines` their number by track. `ranges`: by track and start.
 void PlaceOnLines(std::vector<MarkOnLine>* ranges, std::vector<uint32_t>* lines) {
-  std::vector<int64_t> ends;  // by line of the track
+  LinePacker packer(kMaxMarkLines);  // of the track
   for (size_t i = 0; i < ranges->size(); ++i) {
     MarkOnLine& range = (*ranges)[i];
-    if (i == 0 || (*ranges)[i - 1].track != range.track) ends.clear();
-    size_t line = 0;
-    while (line < ends.size() && ends[line] > range.start)
-      ++line;
-    if (line == ends.size() && line < kMaxMarkLines) ends.push_back(INT64_MIN);
-    line = std::min<size_t>(line, kMaxMarkLines - 1);
-    ends[line] = std::max(ends[line], range.end);
-    range.line = static_cast<uint32_t>(line);
-    (*lines)[range.track] = static_cast<uint32_t>(ends.size());
+    if (i == 0 || (*ranges)[i - 1].track != range.track) packer.Clear();
+    range.line = packer.Place(range.start, range.end);
+    (*lines)[range.track] = packer.count();
   }
 }
 

@@ -37,17 +37,14 @@ constexpr std::string_view kMessages[] = {
     "Pointwise operations follow each other, RATE runs per step, such as one that begins with NAME. Fuse them, for "
     "example by torch.compile.",
     "Data is copied between host and device while no kernel runs, RATE times per step, mostly by NAME. Use pinned "
-    "memory "
-    "and non_blocking=True, or keep the data on the device.",
+    "memory and non_blocking=True, or keep the data on the device.",
     "Data is exchanged between ranks while nothing is computed. Overlap it with the backward pass, or send less.",
     "A compiler runs after the first step, mostly in NAME. Look for what changes from step to step: shapes, Python "
     "values, attributes of modules.",
     "NAME is called after the first two steps, RATE times per step. Let the allocator keep its memory: no "
-    "empty_cache(), "
-    "and the same sizes in each step.",
+    "empty_cache(), and the same sizes in each step.",
     "Each step leaves BYTES more allocated than the step before. Look for tensors that the program keeps, such as "
-    "losses "
-    "with their graph.",
+    "losses with their graph.",
     "Rank RANK computes longer than the others, which wait for it. Divide the work evenly.",
     "One of the threads that run NAME takes longer than the others beside it. Divide the work evenly.",
     "Single values of tensors are read one after the other, RATE runs per step, such as one that begins with NAME. "

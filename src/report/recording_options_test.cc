@@ -9,9 +9,9 @@ namespace {
 TEST(DescribeOptions, HaveNoJsonInThem) {
   EXPECT_EQ(
       DescribeOptions(R"({"abi":2,"tsc":true,"max_bytes":1073741824,"at_cap":"keep_newest","broken_invariants":0,)"
-                      R"("own_cost":{"scope":{"inside_ns":9.25}},"torch_route":"drop-in functions"})"),
+                      R"("own_cost":{"scope":{"inside_ns":9.25}},"torch_route":"hooks"})"),
       "recorder interface 2, clock: time-stamp counter, at most 1.00 GiB, at the cap: keep newest, "
-      "broken invariants: 0, torch by drop-in functions");
+      "broken invariants: 0, torch by hooks");
   EXPECT_EQ(
       DescribeOptions(
           R"({"tsc":false,"record_shapes":true,"with_stack":false,"interval_ns":1500,"n":[1,2],"of":{"a_b":"c"}})"),

@@ -1,8 +1,7 @@
 // Two flame trees as one, for a difference flame graph: each path of names once, with its values in a run and in the
 // baseline.
 //
-//   run: a 20 (self 14) > b 6        baseline: a 15 (self 15) > c 0        difference: a 20 and 15, b 6 and 0, c 0 and
-//   0
+//   run: a 20 (self 14) > b 6     baseline: a 15 (self 15) > c 0     difference: a 20 and 15, b 6 and 0, c 0 and 0
 //
 //   const FlameTree base = FoldSpans(before), tree = FoldSpans(after);
 //   const FlameDiff diff = DiffFlameTrees(tree, base);

@@ -5,10 +5,11 @@
 //   gpu0:0                                    kernel of 7                 device: the kernel; wait since the launch
 //
 // A call, its kernels and its tensors are joined by id within a process. Ids repeat where MegEngine recomputes a
-// dropped tensor; then the correlation, or else the latest call before the kernel, decides.
+// dropped tensor; then the correlation, and of several calls the latest one before the kernel, decides.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -46,6 +47,7 @@ class CallReader {
     for (uint32_t span = 0; span < spans_.size(); ++span) {
       if (IsCall(span)) ReadCall(span);
     }
+    SortCalls();
     AddKernels();
     CountUntimed();
     return std::move(calls_);
@@ -91,8 +93,8 @@ class CallReader {
       opr.host.push_back(
           {.whole = Seconds(spans_.duration[span].ns), .wait = Seconds((launch - spans_.start[span]).ns)});
     }
-    calls_of_[NumberOf(span)].push_back(static_cast<uint32_t>(made_.size()));
-    made_.push_back({.span = span, .launch = launch});
+    calls_of_[NumberOf(span)].by_launch.push_back(static_cast<uint32_t>(call_times_.size()));
+    call_times_.push_back({.span = span, .launch = launch});
   }
 
   bool IsInside(uint32_t row, uint32_t span) const {
@@ -156,22 +158,42 @@ class CallReader {
       const Kernels& on = kernels.at(key);
       calls_.operators[call].device.push_back(
           {.whole = Seconds((on.end - on.begin).ns),
-           .wait = Seconds(std::max<int64_t>((on.begin - made_[call].launch).ns, 0))});
+           .wait = Seconds(std::max<int64_t>((on.begin - call_times_[call].launch).ns, 0))});
     }
   }
 
-  // The call that launched the kernel. Several calls share an id if MegEngine recomputes a dropped tensor; then the one
-  // with the kernel's correlation, else the latest one launched before the kernel.
+  // The call that launched the kernel. Several calls share an id if MegEngine recomputes a dropped tensor, or if their
+  // ids are unknown (0). Then those with the kernel's correlation come before the others, and the latest one launched
+  // before the kernel decides. O(log n) in calls that share the id.
   uint32_t CallOf(uint32_t kernel) const {
     const auto found = calls_of_.find(NumberOf(kernel));
     if (found == calls_of_.end()) return kNone;
-    uint32_t last = found->second.front();
-    for (const uint32_t call : found->second) {
-      const uint32_t number = spans_.correlation[made_[call].span];
-      if (number != 0 && number == spans_.correlation[kernel]) return call;
-      if (made_[call].launch <= spans_.start[kernel]) last = call;
+    const CallsOfId& calls = found->second;
+    const Timestamp start = spans_.start[kernel];
+    if (const uint32_t correlation = spans_.correlation[kernel]; correlation != 0) {
+      const auto same = std::ranges::equal_range(calls.by_correlation, correlation, {},
+                                                 [this](uint32_t call) { return CorrelationOf(call); });
+      if (!same.empty()) return LatestBefore(same, start);
     }
-    return last;
+    return LatestBefore(calls.by_launch, start);
+  }
+
+  // The last of the calls launched until `time`, else the first one. REQUIRES: by launch; not empty.
+  uint32_t LatestBefore(std::span<const uint32_t> calls, Timestamp time) const {
+    const auto after =
+        std::ranges::upper_bound(calls, time, {}, [this](uint32_t call) { return call_times_[call].launch; });
+    return after == calls.begin() ? calls.front() : *(after - 1);
+  }
+
+  uint32_t CorrelationOf(uint32_t call) const { return spans_.correlation[call_times_[call].span]; }
+
+  void SortCalls() {
+    for (auto& [id, calls] : calls_of_) {
+      if (calls.by_launch.size() == 1) continue;
+      std::ranges::stable_sort(calls.by_launch, {}, [this](uint32_t call) { return call_times_[call].launch; });
+      calls.by_correlation = calls.by_launch;
+      std::ranges::stable_sort(calls.by_correlation, {}, [this](uint32_t call) { return CorrelationOf(call); });
+    }
   }
 
   void CountUntimed() {
@@ -180,18 +202,24 @@ class CallReader {
   }
 
   // Span and launch time of the operator at the same index in calls_.operators.
-  struct Made {
+  struct CallTimes {
     uint32_t span = 0;
     Timestamp launch;
+  };
+
+  // Indices in call_times_ of the calls that share an id.
+  struct CallsOfId {
+    std::vector<uint32_t> by_launch;
+    std::vector<uint32_t> by_correlation;  // and then by launch; empty for a single call, which needs no choice
   };
 
   const Trace& trace_;
   const SpanColumns spans_;
   StringId dispatch_, input_, output_;
   MegEngineCalls calls_;
-  std::vector<Made> made_;
-  std::unordered_map<uint64_t, std::vector<uint32_t>> calls_of_;  // by process and number
-  std::unordered_map<uint32_t, std::string> scopes_;              // by the innermost range
+  std::vector<CallTimes> call_times_;
+  std::unordered_map<uint64_t, CallsOfId> calls_of_;  // by process and number
+  std::unordered_map<uint32_t, std::string> scopes_;  // by the innermost range
 };
 
 }  // namespace

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "opscope/import.h"
@@ -25,6 +27,15 @@ std::string Tensor(const char* dtype) {
   return std::string(R"(,"args":{"dtype":")") + dtype + R"(","id":3,"nr_elements":6,"shape":"{2,3}"})";
 }
 
+// `text`: the beginning of a timeline, with a comma after its last event.
+Trace ImportTimeline(std::string text) {
+  text.pop_back();
+  text += R"(],"metadata":{"localTime":"1795437763119534766"}})";
+  Result<Trace> trace = ImportBytes(std::as_bytes(std::span(text)), "timeline");
+  EXPECT_TRUE(trace.ok());
+  return std::move(trace).value();
+}
+
 // An operator of the worker in two scopes, whose kernel runs from `kernel` on for 2 us, and one of the program's
 // thread.
 Trace Timeline(double kernel, const char* output) {
@@ -39,11 +50,7 @@ Trace Timeline(double kernel, const char* output) {
   text += Event("E", "ADD", 2, kernel + 2, Operator(5) + R"(,"cat":"Kernel")");
   for (const auto& [tid, name] : {std::pair(0, "interpreter"), {1, "worker"}, {2, "xpux:0"}})
     text += Event("M", "thread_name", tid, 0, R"(,"args":{"name":")" + std::string(name) + "\"}");
-  text.pop_back();
-  text += R"(],"metadata":{"localTime":"1795437763119534766"}})";
-  Result<Trace> trace = ImportBytes(std::as_bytes(std::span(text)), "timeline");
-  EXPECT_TRUE(trace.ok());
-  return std::move(trace).value();
+  return ImportTimeline(std::move(text));
 }
 
 TEST(MegEngineCalls, HaveTheTimesOfTheirKernelsAndOfTheWorker) {
@@ -77,6 +84,28 @@ TEST(MegEngineCalls, HaveShapesTypesAndBytesOfTheirTensors) {
   EXPECT_EQ(opr.memory, 6.0 * 4 + 6.0 * 1);
   EXPECT_EQ(opr.computation, std::nullopt);
   EXPECT_EQ(opr.device[0].wait, 0) << "the clock of a device may be behind";
+}
+
+TEST(MegEngineCalls, ThatShareAnIdGetTheKernelsLaunchedByEachOfThem) {
+  constexpr int kCalls = 300;
+  std::string text = R"({"traceEvents":[)";
+  text += Event("B", "OpDispatch", 0, 1) + Event("E", "OpDispatch", 0, 1, Operator(5));
+  for (int call = 0; call < kCalls; ++call) {  // on two workers in turn, so rows are not in the order of launches
+    const double us = 10 * call + 10;
+    const int worker = call % 2 == 0 ? 3 : 1;
+    text += Event("B", "ADD", worker, us) + Event("E", "ADD", worker, us + 2, Operator(5));
+    text += Event("B", "ADD", 2, us + 5, R"(,"cat":"Kernel")");
+    text += Event("E", "ADD", 2, us + 8, Operator(5) + R"(,"cat":"Kernel")");
+  }
+  for (const auto& [tid, name] : {std::pair(0, "interpreter"), {1, "worker"}, {2, "xpux:0"}, {3, "worker 2"}})
+    text += Event("M", "thread_name", tid, 0, R"(,"args":{"name":")" + std::string(name) + "\"}");
+  const MegEngineCalls calls = FindMegEngineCalls(ImportTimeline(std::move(text)));
+  ASSERT_EQ(calls.operators.size(), size_t{kCalls});
+  for (const MegEngineOperator& opr : calls.operators) {
+    ASSERT_EQ(opr.device.size(), 1u);
+    EXPECT_DOUBLE_EQ(opr.device[0].whole, 3e-6);
+    EXPECT_DOUBLE_EQ(opr.device[0].wait, 5e-6);
+  }
 }
 
 TEST(MegEngineCalls, KnowNoBytesOfATypeThatIsNotKnown) {

@@ -15,6 +15,7 @@
 #include "analysis/paddle/operator_name.h"
 #include "base/hash.h"
 #include "base/json_members.h"
+#include "base/saturating.h"
 
 namespace opscope {
 namespace {
@@ -136,15 +137,22 @@ int64_t MatmulV2(const Call& call) {
   return MatrixProduct(call, call.IsTrue("trans_x"), call.IsTrue("trans_y"));
 }
 
-int64_t FloorQuotient(int64_t a, int64_t b) {
-  return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+// Rounds down. REQUIRES: divisor > 0
+int64_t FloorQuotient(int64_t dividend, int64_t divisor) {
+  return dividend / divisor - (dividend % divisor < 0 ? 1 : 0);
 }
 
+bool IsNegative(int64_t size) {
+  return size < 0;
+}
+
+// 0 for sizes, strides or groups that no convolution has.
 int64_t Convolution(const Call& call) {
   const auto input = call.ShapeOf("Input"), weight = call.ShapeOf("Filter"), bias = call.ShapeOf("Bias");
   const Shape groups = call.NumbersOfAttribute("groups");
-  if (!input || !weight || input->size() < 2 || weight->size() < input->size() || groups.empty() || groups[0] == 0)
+  if (!input || !weight || input->size() < 2 || weight->size() < input->size() || groups.empty() || groups[0] <= 0)
     return 0;
+  if (std::ranges::any_of(*input, IsNegative) || std::ranges::any_of(*weight, IsNegative)) return 0;
   Shape steps[3] = {call.NumbersOfAttribute("paddings"), call.NumbersOfAttribute("strides"),
                     call.NumbersOfAttribute("dilations")};
   const size_t dims = input->size() - 2;
@@ -154,14 +162,16 @@ int64_t Convolution(const Call& call) {
   }
   int64_t active = (*input)[0];
   for (size_t i = 0; i < dims; ++i) {
-    if (steps[1][i] == 0) return 0;
-    const int64_t reach = Times(steps[2][i], (*weight)[i + 2] - 1) + 1;
-    active = Times(active, FloorQuotient((*input)[i + 2] + Times(2, steps[0][i]) - reach, steps[1][i]) + 1);
+    if (steps[1][i] <= 0) return 0;
+    const int64_t reach = SaturatingAdd(Times(steps[2][i], (*weight)[i + 2] - 1), 1);
+    const int64_t padded = SaturatingAdd((*input)[i + 2], Times(2, steps[0][i]));
+    const int64_t room = SaturatingSubtract(padded, reach);
+    active = Times(active, SaturatingAdd(FloorQuotient(room, steps[1][i]), 1));
   }
   const int64_t macs = Times(Times(Product(weight->data() + 2, weight->data() + weight->size()), (*input)[1]),
                              FloorQuotient((*weight)[0], groups[0]));
   const int64_t flops = Times(2, Times(macs, active));
-  return bias ? flops + Times((*weight)[0], active) : flops;
+  return bias ? SaturatingAdd(flops, Times((*weight)[0], active)) : flops;
 }
 
 struct Formula {

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <string>
+
 namespace opscope {
 namespace {
 
@@ -24,6 +27,36 @@ TEST(PaddleFlops, CountAConvolutionWithItsBias) {
       PaddleFlops("conv2d", R"("input_shapes": {"Input": [[2, 3, 9, 9]], "Filter": [[4, 3, 3, 3]], "Bias": [[4]]}, )" +
                                 std::string(attributes)),
       11000);
+}
+
+int64_t FlopsOfConvolution(const std::string& shapes, const std::string& attributes) {
+  return PaddleFlops("conv2d", "\"input_shapes\": {" + shapes + "}, \"attributes\": {" + attributes + "}");
+}
+
+TEST(PaddleFlops, SaturateForAConvolutionOfAnySize) {
+  const std::string most = "9223372036854775807", least = "-9223372036854775808";
+  EXPECT_EQ(FlopsOfConvolution(R"("Input": [[1, 1, )" + most + R"(]], "Filter": [[1, 1, 1]], "Bias": [[1]])",
+                               R"("paddings": [1], "strides": [1], "dilations": [1], "groups": 1)"),
+            INT64_MAX);
+  EXPECT_EQ(FlopsOfConvolution(
+                R"("Input": [[1, 1, 9]], "Filter": [[1, 1, 3]], "Bias": [[1]])",
+                R"("paddings": [)" + least + R"(], "strides": [1], "dilations": [)" + most + R"(], "groups": 1)"),
+            INT64_MIN);
+}
+
+TEST(PaddleFlops, AreNoneForAConvolutionThatCannotBe) {
+  const std::string least = "-9223372036854775808";
+  const std::string shapes = R"("Input": [[1, 1, 9]], "Filter": [[1, 1, 3]])";
+  EXPECT_EQ(
+      FlopsOfConvolution(shapes, R"("paddings": [)" + least + R"(], "strides": [-1], "dilations": [1], "groups": 1)"),
+      0);
+  EXPECT_EQ(FlopsOfConvolution(shapes, R"("paddings": [0], "strides": [1], "dilations": [1], "groups": -1)"), 0);
+  EXPECT_EQ(FlopsOfConvolution(R"("Input": [[1, 1, 9]], "Filter": [[)" + least + R"(, 1, 3]])",
+                               R"("paddings": [0], "strides": [1], "dilations": [1], "groups": -1)"),
+            0);
+  EXPECT_EQ(FlopsOfConvolution(R"("Input": [[1, 1, 9]], "Filter": [[1, 1, )" + least + "]]",
+                               R"("paddings": [0], "strides": [1], "dilations": [1], "groups": 1)"),
+            0);
 }
 
 TEST(PaddleFlops, CountElementsOfWhatIsDoneToEach) {

@@ -1,6 +1,6 @@
 // Lists the layers and operators for Paddle's FLOPs table, indented by depth. Backward and optimization subtrees are
-// left out, as in the original. An operator's FLOPs are added to every layer around it, which are found by walking up
-// the parents.
+// left out, as in the original. Each row knows the layer around it. Rows are in pre-order, so that one pass from the last
+// row to the first adds the FLOPs of operators to all layers around them, at any depth.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/paddle/layers.h"
 
@@ -18,11 +18,16 @@ using enum PaddleEventType;
 class LayerFinder {
  public:
   LayerFinder(const Trace& trace, const PaddleNodeTrees& trees)
-      : trace_(trace), trees_(trees), flops_(PaddleFlopsOfNodes(trace, trees)), row_of_(trees.size(), kNoRow) {}
+      : trace_(trace), trees_(trees), flops_(PaddleFlopsOfNodes(trace, trees)), layer_at_(trees.size(), kNoRow) {}
 
   std::vector<PaddleLayer> Find() {
     for (size_t thread = 1; thread < trees_.threads.size(); ++thread)
       AddThread(trees_.threads[thread]);
+    for (size_t row = layers_.size(); row-- > 0;) {
+      if (layer_around_[row] == kNoRow) continue;
+      int64_t& flops = layers_[layer_around_[row]].flops;
+      flops = SaturatingAdd(flops, layers_[row].flops);
+    }
     return std::move(layers_);
   }
 
@@ -38,28 +43,33 @@ class LayerFinder {
       const size_t here = depth[trees_.parent[node] - thread.first_node] + 1;
       const bool is_left_out =
           type == kBackward || type == kOptimization || name.find("GradNode") != std::string_view::npos;
-      if (!is_left_out && type == kOperator) Add(node, name, here, flops_.empty() ? 0 : flops_[node]);
-      if (!is_left_out && type == kForward) Add(node, name, here + 1, 0);
-      depth[node - thread.first_node] = type == kForward ? here + 1 : here;
-      row_of_[node] = type == kForward ? static_cast<uint32_t>(layers_.size() - 1) : kNoRow;
-      node = is_left_out || type == kOperator ? trees_.end[node] : node + 1;
+      if (is_left_out || type == kOperator) {
+        if (!is_left_out) Add(node, name, here, flops_.empty() ? 0 : flops_[node]);
+        node = trees_.end[node];
+        continue;
+      }
+      depth[node - thread.first_node] = here;
+      layer_at_[node] = layer_at_[trees_.parent[node]];
+      if (type == kForward) {
+        Add(node, name, here + 1, 0);
+        depth[node - thread.first_node] = here + 1;
+        layer_at_[node] = static_cast<uint32_t>(layers_.size() - 1);
+      }
+      ++node;
     }
   }
 
   void Add(uint32_t node, std::string_view name, size_t depth, int64_t flops) {
     layers_.push_back({PaddleOperatorName(name), depth, trace_.spans().duration[Row(trees_.span[node])].ns, flops});
-    for (uint32_t around = trees_.parent[node]; flops != 0 && !trees_.is_root(around); around = trees_.parent[around]) {
-      if (row_of_[around] == kNoRow) continue;
-      PaddleLayer& layer = layers_[row_of_[around]];
-      layer.flops = SaturatingAdd(layer.flops, flops);
-    }
+    layer_around_.push_back(layer_at_[trees_.parent[node]]);
   }
 
   const Trace& trace_;
   const PaddleNodeTrees& trees_;
   const std::vector<int64_t> flops_;
-  std::vector<uint32_t> row_of_;  // row in layers_, by node
+  std::vector<uint32_t> layer_at_;  // by node: row of the innermost layer around its children; kNoRow: none
   std::vector<PaddleLayer> layers_;
+  std::vector<uint32_t> layer_around_;  // by row of layers_: row of the layer around it; kNoRow: none
 };
 
 }  // namespace

@@ -118,14 +118,14 @@ void PaddleOperatorRows::AddDevices(uint32_t node, uint32_t row, PaddleRowNumber
 }
 
 std::vector<PaddleOperatorItem> PaddleOperatorRows::Take() {
-  std::vector<uint32_t> place(inner_.size());
+  std::vector<uint32_t> index_in_parent(inner_.size());
   for (size_t i = 0; i < inner_.size(); ++i) {
     auto& inner = operators_[inner_[i].of].inner;
-    place[i] = static_cast<uint32_t>(inner.size());
+    index_in_parent[i] = static_cast<uint32_t>(inner.size());
     inner.push_back({inner_[i].item, {}});
   }
   for (const Part& part : inner_devices_)
-    operators_[inner_[part.of].of].inner[place[part.of]].devices.push_back(part.item);
+    operators_[inner_[part.of].of].inner[index_in_parent[part.of]].devices.push_back(part.item);
   for (const Part& part : devices_)
     operators_[part.of].devices.push_back(part.item);
   return std::move(operators_);
@@ -141,10 +141,10 @@ class MergedRows {
   std::pair<Item*, uint32_t> Of(uint32_t above, StringId name, std::vector<Item>* rows) {
     const auto [number, is_new] = numbers_.Of(above, name);
     if (is_new) {
-      place_.push_back(static_cast<uint32_t>(rows->size()));
+      index_in_parent_.push_back(static_cast<uint32_t>(rows->size()));
       rows->emplace_back();
     }
-    return {&(*rows)[place_[number]], number};
+    return {&(*rows)[index_in_parent_[number]], number};
   }
   void Merge(uint32_t above, const std::vector<PaddleItem>& from, std::vector<PaddleItem>* to) {
     for (const PaddleItem& item : from) {
@@ -156,7 +156,7 @@ class MergedRows {
 
  private:
   PaddleRowNumbers numbers_;
-  std::vector<uint32_t> place_;
+  std::vector<uint32_t> index_in_parent_;
 };
 
 }  // namespace

@@ -73,13 +73,13 @@ std::vector<OperatorRole> RolesOf(const Trace& trace, const OperatorNames& names
   return roles;
 }
 
-// The device time of each work goes to the row around its launcher.
 // Products of floats may round their inputs to 19 bits, which is up to eight times faster. "s1688" is the instruction.
 bool IsNameOfTf32(std::string_view kernel) {
   return kernel.find("tf32") != std::string_view::npos || kernel.find("s1688") != std::string_view::npos;
 }
 
-// Fills device_ns and uses_tf32.
+// Fills device_ns and uses_tf32. The device time of a kernel, copy or set belongs to the operator row that owns its
+// launcher.
 void AddDeviceWork(const Trace& trace, const std::vector<uint32_t>& owner, OperatorRows* rows) {
   const LaunchColumns& launches = trace.launches();
   std::vector<int64_t>& times = rows->device_ns;

@@ -15,7 +15,7 @@ std::vector<InheritedEnd> InheritedEnds(const Trace& trace, uint32_t track) {
   std::vector<InheritedEnd> borrowed;
   std::priority_queue<int64_t, std::vector<int64_t>, std::greater<>> ends;  // of enclosing finished spans
   const auto visit = [&](uint32_t row) {
-    const int64_t start = spans.start[row].ns, end = start + spans.duration[row].ns;
+    const int64_t start = spans.start[row].ns, end = (spans.start[row] + spans.duration[row]).ns;
     while (!ends.empty() && ends.top() < start)
       ends.pop();
     if ((spans.flags[row] & span_flags::kUnfinished) == 0) {

@@ -100,7 +100,7 @@ std::optional<uint64_t> ConvolutionOutput(const Argument& input, const Argument&
     // Unsigned, so that hostile sizes wrap and do not overflow.
     const uint64_t reach = static_cast<uint64_t>((*dilation)[d]) * (Size(&weight, 2 + d) - 1);
     const uint64_t room = Size(&input, 2 + d) + 2 * static_cast<uint64_t>((*padding)[d]) - reach - 1;
-    positions *= static_cast<uint64_t>(static_cast<int64_t>(room) / (*stride)[d] + 1);
+    positions *= static_cast<uint64_t>(static_cast<int64_t>(room) / (*stride)[d]) + 1;
   }
   return positions;
 }

@@ -80,6 +80,12 @@ TEST(Flops, CountConvolutions) {
             2 * 2 * (5 * 5) * 4 * 6 * 9);
 }
 
+TEST(Flops, OfAConvolutionOfAnySizeWrapAsInTorch) {
+  // 2 * 2^63 positions.
+  EXPECT_EQ(FlopsOf("aten::conv1d", "[1,1,9223372036854775806],[1,1,1],[],[],[],[]", R"("","","","[1]","[1]","[1]")"),
+            0);
+}
+
 TEST(Flops, CountEachGradientOfAConvolutionThatIsAskedFor) {
   const std::string sizes = "[2,6,4,5],[2,4,8,9],[6,2,3,3],[],[],[],[],[],[],[],[]";
   const auto values = [](const std::string& mask) {

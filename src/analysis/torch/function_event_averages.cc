@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/saturating.h"
 #include "opscope/torch/function_events.h"
 
 namespace opscope {
@@ -123,12 +124,12 @@ void Add(const FunctionEvents& events, size_t i, FunctionEventAverage* row) {
     row->self_device_time_total_us += SelfDeviceTimeTotal(events, i);
   }
   if (!events.cpu_memory_usage.empty()) {
-    row->cpu_memory_usage += events.cpu_memory_usage[i];
-    row->device_memory_usage += events.device_memory_usage[i];
-    row->self_cpu_memory_usage += SelfCpuMemoryUsage(events, i);
-    row->self_device_memory_usage += SelfDeviceMemoryUsage(events, i);
+    row->cpu_memory_usage = SaturatingAdd(row->cpu_memory_usage, events.cpu_memory_usage[i]);
+    row->device_memory_usage = SaturatingAdd(row->device_memory_usage, events.device_memory_usage[i]);
+    row->self_cpu_memory_usage = SaturatingAdd(row->self_cpu_memory_usage, SelfCpuMemoryUsage(events, i));
+    row->self_device_memory_usage = SaturatingAdd(row->self_device_memory_usage, SelfDeviceMemoryUsage(events, i));
   }
-  if (!events.flops.empty()) row->flops += events.flops[i];
+  if (!events.flops.empty()) row->flops = SaturatingAdd(row->flops, events.flops[i]);
   ++row->count;
 }
 

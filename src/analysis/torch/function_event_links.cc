@@ -13,6 +13,7 @@
 
 #include "analysis/torch/function_event_list.h"
 #include "analysis/torch/function_event_rules.h"
+#include "base/saturating.h"
 #include "opscope/torch/out_of_memory.h"
 
 namespace opscope {
@@ -96,7 +97,7 @@ void AttachTo(size_t op, const std::vector<uint32_t>& launched, EventListWork* w
 struct MemoryIndex {
   std::vector<uint32_t> row;      // rows of allocations, by time
   std::vector<int64_t> time;      // time of these rows
-  std::vector<int64_t> host_sum;  // prefix sums of bytes; one entry more than rows
+  std::vector<int64_t> host_sum;  // prefix sums of bytes, which wrap around; one entry more than rows
   std::vector<int64_t> device_sum;
   std::vector<int32_t> claim_change;  // +1 where an op's range begins, -1 after its end
 };
@@ -119,10 +120,15 @@ MemoryIndex IndexAllocations(const AllocationColumns& allocations) {
     const uint32_t row = index.row[k];
     index.time[k] = allocations.time[row].ns;
     const int32_t type = allocations.device_type[row];
-    index.host_sum[k + 1] = index.host_sum[k] + (IsHostMemory(type) ? allocations.bytes[row] : 0);
-    index.device_sum[k + 1] = index.device_sum[k] + (IsDeviceMemory(type) ? allocations.bytes[row] : 0);
+    index.host_sum[k + 1] = WrappingAdd(index.host_sum[k], IsHostMemory(type) ? allocations.bytes[row] : 0);
+    index.device_sum[k + 1] = WrappingAdd(index.device_sum[k], IsDeviceMemory(type) ? allocations.bytes[row] : 0);
   }
   return index;
+}
+
+// Bytes of the rows [first, last). The difference of prefix sums that wrapped around is right if it fits itself.
+int64_t SumOfRows(const std::vector<int64_t>& prefix_sums, size_t first, size_t last) {
+  return static_cast<int64_t>(static_cast<uint64_t>(prefix_sums[last]) - static_cast<uint64_t>(prefix_sums[first]));
 }
 
 // First index from `from` on with a time after `end`. Usually near, so exponential search.
@@ -144,7 +150,7 @@ void AppendMoment(const Trace& trace, Timestamp at, TrackId on, StringId name, u
   FunctionEvents& events = work->events;
   const TrackColumns& tracks = trace.tracks();
   const uint32_t track = Row(on);
-  const double time = ToTorchUs(at.ns - events.trace_start.ns);
+  const double time = ToTorchUs(SaturatingSubtract(at.ns, events.trace_start.ns));
   const bool has_track = track < tracks.size();
   const uint64_t thread = !has_track                          ? 0
                           : tracks.logical_thread[track] != 0 ? tracks.logical_thread[track]
@@ -294,8 +300,8 @@ void AttributeMemory(const Trace& trace, EventListWork* work) {
       ++first;
     const size_t last = FirstAfter(index.time, first, end);
     if (first >= last) continue;
-    events.cpu_memory_usage[i] = index.host_sum[last] - index.host_sum[first];
-    events.device_memory_usage[i] = index.device_sum[last] - index.device_sum[first];
+    events.cpu_memory_usage[i] = SumOfRows(index.host_sum, first, last);
+    events.device_memory_usage[i] = SumOfRows(index.device_sum, first, last);
     ++index.claim_change[first];
     --index.claim_change[last];
   }

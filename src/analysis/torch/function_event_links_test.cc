@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <list>
 #include <random>
 #include <string>
@@ -59,6 +60,39 @@ TEST(AttributeMemory, GivesEveryOpTheBytesOfItsTime) {
     for (size_t i = 1; i < events.size(); ++i)
       EXPECT_LE(events.start_us[i - 1], events.start_us[i]);
   }
+}
+
+// Two ops of one name after each other, each with an allocation of INT64_MAX bytes.
+Trace LargestAllocations() {
+  TraceBuilder builder;
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .logical_thread = 1});
+  for (const int64_t start : {0, 100}) {
+    builder.AddSpan({.start = {start}, .duration = {50}, .name = builder.Intern("op"), .track = track});
+    builder.AddAllocation({.time = {start + 10}, .track = track, .bytes = INT64_MAX});
+  }
+  return builder.Build();
+}
+
+TEST(AttributeMemory, GivesTheBytesOfAnOpAlsoWhereTheSumOfAllOverflows) {
+  const Trace trace = LargestAllocations();
+  EXPECT_EQ(BuildFunctionEvents(trace).cpu_memory_usage, (std::vector<int64_t>{INT64_MAX, INT64_MAX}));
+}
+
+TEST(AverageFunctionEvents, SaturatesSumsOfBytes) {
+  const Trace trace = LargestAllocations();
+  const std::vector<FunctionEventAverage> rows = AverageFunctionEvents(trace, BuildFunctionEvents(trace), {});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].cpu_memory_usage, INT64_MAX);
+  EXPECT_EQ(rows[0].self_cpu_memory_usage, INT64_MAX);
+}
+
+TEST(SelfCpuMemoryUsage, SaturatesWhereChildrenAllocateMoreThanFits) {
+  FunctionEvents events;
+  events.flags = {0, 0};
+  events.first_child = {EventIndex{1}, EventIndex::kNone};
+  events.next_sibling = {EventIndex::kNone, EventIndex::kNone};
+  events.cpu_memory_usage = {-INT64_MAX, INT64_MAX};
+  EXPECT_EQ(SelfCpuMemoryUsage(events, 0), INT64_MIN);
 }
 
 // A process with two threads and a device; every span has a name of its own.

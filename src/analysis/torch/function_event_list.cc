@@ -13,6 +13,7 @@
 
 #include "analysis/torch/borrowed_ends.h"
 #include "analysis/torch/function_event_rules.h"
+#include "base/saturating.h"
 
 namespace opscope {
 namespace {
@@ -52,7 +53,8 @@ std::vector<CategoryRole> RolesOfCategories(const Trace& trace, bool python_func
 EventTimes TimesOfSpan(const SpanColumns& spans, uint32_t row, bool is_device_range) {
   constexpr Duration kLonger{1};  // trimmed on each side
   const Duration longer = is_device_range && spans.duration[row].ns >= 2 * kLonger.ns ? kLonger : Duration{};
-  return {{spans.start[row].ns + longer.ns}, {(spans.start[row] + spans.duration[row]).ns - longer.ns}};
+  const Timestamp end = spans.start[row] + spans.duration[row];
+  return {spans.start[row] + longer, end + Duration{-longer.ns}};
 }
 
 // Merges sorted runs pairwise. Stable: ties stay in the order of tracks.
@@ -201,8 +203,8 @@ void ListEvents(const Trace& trace, EventListWork* work) {
     const CategoryRole& role = roles[Row(spans.category[key.span])];
     events.span[i] = SpanId{key.span};
     events.name[i] = StringId{key.name};
-    events.start_us[i] = ToTorchUs(key.start - events.trace_start.ns);
-    events.end_us[i] = ToTorchUs(key.end - events.trace_start.ns);
+    events.start_us[i] = ToTorchUs(SaturatingSubtract(key.start, events.trace_start.ns));
+    events.end_us[i] = ToTorchUs(SaturatingSubtract(key.end, events.trace_start.ns));
     events.flags[i] = FlagsOf(role, spans.flags[key.span], tracks.kind[track]);
     events.thread[i] = TorchThread(tracks, track);
     work->lane[i] = role.is_threadless ? no_thread : track;

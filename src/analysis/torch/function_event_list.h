@@ -1,6 +1,6 @@
 // The steps of BuildFunctionEvents. Each runs once, in this order:
-//   ListEvents -> LinkDeviceEvents -> PlaceUnlinkedCalls -> AttributeMemory -> BuildCallTree -> FoldRepeatedCalls ->
-//   SumDeviceTimes
+//   ListEvents -> LinkDeviceEvents -> PlaceUnlinkedCalls -> AttributeMemory -> BuildCallTree -> FoldRepeatedCalls
+//   -> SumDeviceTimes
 // and with as_collected:
 //   ListEvents -> LinkDeviceEvents -> PlaceUnlinkedCalls -> ListAllocations -> BuildCollectedTree
 //

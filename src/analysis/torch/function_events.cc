@@ -10,6 +10,7 @@
 #include "analysis/torch/flops.h"
 #include "analysis/torch/function_event_list.h"
 #include "analysis/torch/function_event_rules.h"
+#include "base/saturating.h"
 
 namespace opscope {
 namespace {
@@ -58,7 +59,7 @@ int64_t SelfMemory(const FunctionEvents& events, const std::vector<int64_t>& usa
   if (usage.empty() || (events.flags[i] & kNoSelf) != 0) return 0;
   int64_t self = usage[i];
   for (EventIndex c = events.first_child[i]; c != EventIndex::kNone; c = events.next_sibling[Row(c)])
-    self -= usage[Row(c)];
+    self = SaturatingSubtract(self, usage[Row(c)]);
   return self;
 }
 

@@ -18,14 +18,19 @@
 namespace opscope {
 namespace {
 
+// Saturates: sizes of a damaged file may be any numbers.
+int64_t SizeProduct(int64_t a, int64_t b) {
+  int64_t product = 0;
+  if (!__builtin_mul_overflow(a, b, &product)) return product;
+  return (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
+}
+
 // Bytes of a tensor by torch's rule: the largest size * stride.
 int64_t SpannedBytes(const Trace& trace, const Argument& tensor) {
   int64_t elements = tensor.sizes.empty() ? 1 : 0;
-  for (size_t i = 0; i < std::min(tensor.sizes.size(), tensor.strides.size()); ++i) {
-    elements = std::max(elements, static_cast<int64_t>(static_cast<uint64_t>(tensor.sizes[i]) *
-                                                       static_cast<uint64_t>(tensor.strides[i])));
-  }
-  return elements * ElementSize(trace.text(tensor.dtype));
+  for (size_t i = 0; i < std::min(tensor.sizes.size(), tensor.strides.size()); ++i)
+    elements = std::max(elements, SizeProduct(tensor.sizes[i], tensor.strides[i]));
+  return SizeProduct(elements, ElementSize(trace.text(tensor.dtype)));
 }
 
 // Size by key: bytes allocated or freed, else the largest tensor seen in the storage.
@@ -201,10 +206,12 @@ MemoryByCategory SumByCategory(const MemoryTimeline& timeline, MemoryDevice devi
       sums.times_us.push_back(time_us);
       sums.bytes.push_back(sums.bytes.empty() ? std::array<int64_t, kMemoryCategories>{} : sums.bytes.back());
     }
-    auto& bytes = sums.bytes.back();
     const bool is_gain = is_before || row.action == MemoryAction::kCreate;
-    bytes[static_cast<size_t>(row.category)] += is_gain ? row.bytes : -row.bytes;
-    if (row.action == MemoryAction::kIncrementVersion) bytes[static_cast<size_t>(row.next_category)] += row.bytes;
+    int64_t& bytes = sums.bytes.back()[static_cast<size_t>(row.category)];
+    bytes = is_gain ? SaturatingAdd(bytes, row.bytes) : SaturatingSubtract(bytes, row.bytes);
+    if (row.action != MemoryAction::kIncrementVersion) continue;
+    int64_t& next_bytes = sums.bytes.back()[static_cast<size_t>(row.next_category)];
+    next_bytes = SaturatingAdd(next_bytes, row.bytes);
   }
   // Preexisting memory is shown at the time of the first event.
   if (!sums.times_us.empty() && sums.times_us.front() == kBefore) sums.times_us.front() = first_us;

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -310,6 +311,35 @@ TEST(MemoryByCategory, StandsAtTheFirstTimeForWhatWasThereBefore) {
   ASSERT_EQ(sums.bytes.size(), 3u);
   EXPECT_EQ(sums.bytes[1], (std::array<int64_t, 8>{100, 0, 0, 0, 10, 0, 0, 0}));
   EXPECT_EQ(sums.bytes[2], (std::array<int64_t, 8>{100, 0, 0, 0, 0, 0, 0, 0}));
+}
+
+TEST(MemoryTimeline, SizesOfATensorBeyondSixtyThreeBitsSaturate) {
+  Program program;
+  static constexpr int64_t kSizes[] = {int64_t{1} << 62}, kStrides[] = {1};
+  ArgumentRow tensor = program.Tensor();
+  tensor.sizes = kSizes, tensor.strides = kStrides;
+  program.Call("read", {tensor}, {1});
+  const MemoryTimeline timeline = program.Timeline();
+  ASSERT_EQ(timeline.rows.size(), 1u);
+  EXPECT_EQ(timeline.rows[0].bytes, INT64_MAX);
+}
+
+TEST(MemoryTimeline, SumsByCategorySaturate) {
+  MemoryTimeline timeline;
+  for (const MemoryAction action : {MemoryAction::kCreate, MemoryAction::kCreate, MemoryAction::kIncrementVersion}) {
+    timeline.rows.push_back({.time = {1'000},
+                             .action = action,
+                             .category = MemoryCategory::kInput,
+                             .next_category = MemoryCategory::kActivation,
+                             .bytes = INT64_MAX});
+  }
+  MemoryByCategory sums = SumByCategory(timeline, {}, 0);
+  ASSERT_EQ(sums.bytes.size(), 1u);
+  EXPECT_EQ(sums.bytes[0][static_cast<size_t>(MemoryCategory::kInput)], 0);
+  EXPECT_EQ(sums.bytes[0][static_cast<size_t>(MemoryCategory::kActivation)], INT64_MAX);
+  timeline.rows.pop_back();
+  sums = SumByCategory(timeline, {}, 0);
+  EXPECT_EQ(sums.bytes[0][static_cast<size_t>(MemoryCategory::kInput)], INT64_MAX);
 }
 
 }  // namespace

@@ -15,17 +15,17 @@ namespace opscope {
 namespace {
 
 // An address with the process and device in which it is valid.
-struct Place {
+struct DeviceAddress {
   uint64_t address = 0;
   ProcessId process = ProcessId::kNone;
   int32_t device_type = 0, device = -1;
-  bool operator==(const Place&) const = default;
+  bool operator==(const DeviceAddress&) const = default;
 };
-struct PlaceHash {
-  size_t operator()(const Place& place) const {
-    const uint64_t home = uint64_t{Row(place.process)} << 40 ^ uint64_t { static_cast<uint32_t>(place.device) } << 20 ^
-                          static_cast<uint32_t>(place.device_type);
-    return static_cast<size_t>((place.address ^ home << 8) * 0x9e3779b97f4a7c15u >> 7);
+struct DeviceAddressHash {
+  size_t operator()(const DeviceAddress& at) const {
+    const uint64_t home = uint64_t{Row(at.process)} << 40 ^ uint64_t { static_cast<uint32_t>(at.device) } << 20 ^
+                          static_cast<uint32_t>(at.device_type);
+    return static_cast<size_t>((at.address ^ home << 8) * 0x9e3779b97f4a7c15u >> 7);
   }
 };
 
@@ -52,8 +52,8 @@ std::vector<StorageEvent> EventsInOrder(const Trace& trace) {
   }
   // Objects may be recorded repeatedly; only the rows at an object's first time count.
   const ReferencedTensorColumns& held = trace.held_tensors();
-  tsl::robin_map<Place, Timestamp, PlaceHash> first_time;
-  const auto owner = [&](uint32_t row) { return Place{held.owner[row], ProcessOf(trace, held.track[row])}; };
+  tsl::robin_map<DeviceAddress, Timestamp, DeviceAddressHash> first_time;
+  const auto owner = [&](uint32_t row) { return DeviceAddress{held.owner[row], ProcessOf(trace, held.track[row])}; };
   for (uint32_t row = 0; row < held.size(); ++row) {
     const auto [known, is_new] = first_time.try_emplace(owner(row), held.time[row]);
     if (!is_new && held.time[row] < known->second) known.value() = held.time[row];
@@ -95,16 +95,16 @@ class Finder {
     bool is_allocated = false;  // its allocation was seen
   };
 
-  // The storage currently at this place; a new one if none is alive.
-  uint32_t StorageAt(const Place& place) {
+  // The storage currently at this address; a new one if none is alive.
+  uint32_t StorageAt(const DeviceAddress& at) {
     const auto next = static_cast<uint32_t>(storages_.size());
-    const auto [found, is_new] = alive_.try_emplace(place, next);
-    if (is_new) storages_.push_back({{0, place.device_type, place.device, place.address}});
+    const auto [found, is_new] = alive_.try_emplace(at, next);
+    if (is_new) storages_.push_back({{0, at.device_type, at.device, at.address}});
     return found->second;
   }
 
-  uint32_t Use(uint64_t tensor, const Place& place) {
-    const uint32_t storage = StorageAt(place);
+  uint32_t Use(uint64_t tensor, const DeviceAddress& at) {
+    const uint32_t storage = StorageAt(at);
     storages_[storage].is_tensor = true;
     // A tensor without a known identity is its storage alone.
     const uint32_t first = tensor == 0 ? storage : first_storage_.try_emplace(tensor, storage).first->second;
@@ -119,10 +119,10 @@ class Finder {
       if (event.kind == StorageEvent::kOperator) {
         const TensorColumns& rows = trace_.tensors();
         const TrackId track = trace_.spans().track[Row(rows.span[row])];
-        found_.of_tensor[row] = Use(rows.tensor[row], PlaceIn(rows, row, rows.storage[row], track));
+        found_.of_tensor[row] = Use(rows.tensor[row], AddressIn(rows, row, rows.storage[row], track));
       } else if (event.kind == StorageEvent::kHeld) {
         const ReferencedTensorColumns& rows = trace_.held_tensors();
-        found_.of_held[row] = Use(rows.tensor[row], PlaceIn(rows, row, rows.storage[row], rows.track[row]));
+        found_.of_held[row] = Use(rows.tensor[row], AddressIn(rows, row, rows.storage[row], rows.track[row]));
       } else {
         ProcessAllocation(row);
       }
@@ -130,20 +130,20 @@ class Finder {
   }
 
   template <typename Columns>
-  Place PlaceIn(const Columns& rows, uint32_t row, uint64_t address, TrackId track) const {
+  DeviceAddress AddressIn(const Columns& rows, uint32_t row, uint64_t address, TrackId track) const {
     return {address, ProcessOf(trace_, track), rows.device_type[row], rows.device[row]};
   }
 
   void ProcessAllocation(uint32_t row) {
     const AllocationColumns& rows = trace_.allocations();
-    const Place place = PlaceIn(rows, row, rows.address[row], rows.track[row]);
-    const auto alive = alive_.find(place);
+    const DeviceAddress at = AddressIn(rows, row, rows.address[row], rows.track[row]);
+    const auto alive = alive_.find(at);
     const bool is_free = rows.bytes[row] < 0;
     // Allocated again: the free in between was not recorded (another thread, or between two recordings).
     if (!is_free && alive != alive_.end() && storages_[alive->second].is_allocated) alive_.erase(alive);
-    const uint32_t storage = StorageAt(place);
+    const uint32_t storage = StorageAt(at);
     found_.of_allocation[row] = storage;
-    if (is_free) alive_.erase(place);
+    if (is_free) alive_.erase(at);
     if (!is_free) storages_[storage].is_allocated = true;
   }
 
@@ -178,7 +178,7 @@ class Finder {
   const Trace& trace_;
   TensorKeys found_;
   std::vector<Storage> storages_;  // in order of first appearance
-  tsl::robin_map<Place, uint32_t, PlaceHash> alive_;
+  tsl::robin_map<DeviceAddress, uint32_t, DeviceAddressHash> alive_;
   tsl::robin_map<uint64_t, uint32_t> first_storage_;  // by tensor object
   std::vector<std::pair<uint32_t, uint32_t>> pairs_;  // storages that belong to one tensor
   std::pair<uint32_t, uint32_t> last_pair_{kNoKey, kNoKey};

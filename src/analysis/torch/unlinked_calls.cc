@@ -19,7 +19,7 @@ class StoppingThreads {
  public:
   explicit StoppingThreads(const Trace& trace) : tracks_(trace.tracks()), processes_(trace.processes()) {
     const std::string_view text = MetadataText(trace, kStoppingThreadKey);
-    std::from_chars(text.data(), text.data() + text.size(), told_);
+    std::from_chars(text.data(), text.data() + text.size(), stopping_tid_);
   }
 
   TrackId Of(ProcessId process) {
@@ -40,8 +40,8 @@ class StoppingThreads {
   }
 
   TrackId InProcess(ProcessId process) const {
-    const TrackId told = TrackOf(process, told_);
-    return told != TrackId::kNone ? told : TrackOf(process, processes_.pid[Row(process)]);
+    const TrackId recorded_thread = TrackOf(process, stopping_tid_);
+    return recorded_thread != TrackId::kNone ? recorded_thread : TrackOf(process, processes_.pid[Row(process)]);
   }
 
   TrackId TrackOf(ProcessId process, int64_t tid) const {
@@ -54,7 +54,7 @@ class StoppingThreads {
 
   const TrackColumns tracks_;
   const ProcessColumns processes_;
-  int64_t told_ = -1;
+  int64_t stopping_tid_ = -1;  // as the metadata names it; -1: unknown
   std::unordered_map<uint32_t, TrackId> of_process_;
 };
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/saturating.h"
 #include "report/paddle/layout.h"
 #include "report/paddle/table.h"
 
@@ -123,8 +124,8 @@ void AppendPaddleModel(const PaddleTexts& texts, std::string* out) {
          PaddleTimesCell(item.host, item.calls, PaddleRatio(item.host.total, statistics.total_time), unit),
          PaddleTimesCell(item.kernels, item.calls, PaddleRatio(item.kernels.total, device_total), unit)});
     if (is_step) continue;
-    others -= item.host.total;
-    device_others -= item.kernels.total;
+    others = SaturatingSubtract(others, item.host.total);
+    device_others = SaturatingSubtract(device_others, item.kernels.total);
   }
   const auto rest = [&](int64_t time, int64_t total) {
     return Time(time, texts) + " / - / - / - / " + PaddlePercent(PaddleRatio(time, total));

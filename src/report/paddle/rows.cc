@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/saturating.h"
 #include "report/code_points.h"
 #include "report/paddle/layout.h"
 #include "report/paddle/table.h"
@@ -72,8 +73,10 @@ class OperatorTable {
   void Add(const std::string& thread, const std::vector<PaddleOperatorItem>& operators) {
     rows_.rows.push_back({"Thread: " + thread});
     int64_t host = 0, device = 0;
-    for (const PaddleOperatorItem& row : operators)
-      host += row.item.host.total, device += row.item.device.total;
+    for (const PaddleOperatorItem& row : operators) {
+      host = SaturatingAdd(host, row.item.host.total);
+      device = SaturatingAdd(device, row.item.device.total);
+    }
     const auto item_of = [](const PaddleOperatorItem& row) -> const PaddleItem& { return row.item; };
     for (const PaddleOperatorItem* row : Sorted(operators, texts_.options.sorted_by, item_of)) {
       const PaddleItem& item = row->item;
@@ -192,7 +195,7 @@ void AppendPaddleKernels(const PaddleTexts& texts, std::string* out) {
   int64_t total = 0;
   for (const PaddleItem& kernel : kernels) {
     rows.push_back(&kernel);
-    total += kernel.kernels.total;
+    total = SaturatingAdd(total, kernel.kernels.total);
   }
   const int key = static_cast<int>(texts.options.sorted_by);
   SortBy(key > 4 ? key - 4 : 0, &PaddleItem::kernels, &rows,

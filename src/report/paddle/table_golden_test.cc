@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
+#include <cstdint>
 #include <filesystem>
 
 #include "opscope/import.h"
@@ -66,6 +67,35 @@ TEST(PaddleFlopsText, EndWhereTheFirstLayerRepeats) {
   EXPECT_EQ(FlopLines({Layer("Net", 2, 1500000000, 0), Layer("Net", 3, 20, 0), Layer("Net", 2, 20, 0)}),
             "Net latency: 1.5 s, FLOPs: 0, FLOPS: 0.0\n"
             " Net latency: 20 ns, FLOPs: 0, FLOPS: 0.0\n");
+}
+
+// Two operators, two kernels and two phases as long as possible.
+PaddleStatistics LongestTimes() {
+  PaddleItem item;
+  item.calls = 1;
+  for (PaddleTimes* const times : {&item.host, &item.kernels, &item.device})
+    times->Add(INT64_MAX);
+  PaddleStatistics statistics;
+  statistics.total_time = 1000;
+  statistics.kernels = {item, item};
+  statistics.operators = {{.thread = 1, .operators = {{item, {}, {}}, {item, {}, {}}}}};
+  statistics.phases = {{.type = PaddleEventType::kForward, .item = item},
+                       {.type = PaddleEventType::kBackward, .item = item}};
+  return statistics;
+}
+
+std::string LongestTimesOf(PaddleView view) {
+  PaddleTableOptions options;
+  options.views = 1u << static_cast<uint32_t>(view);
+  options.time_unit = "s";
+  return FormatPaddleSummary(Trace(), LongestTimes(), options);
+}
+
+TEST(PaddleSummary, SaturatesSumsOfTimes) {
+  const std::string whole = "9223372036.85 / 9223372036.85 / 9223372036.85 / - / 100.00";
+  EXPECT_NE(LongestTimesOf(PaddleView::kOperator).find(whole), std::string::npos);
+  EXPECT_NE(LongestTimesOf(PaddleView::kKernel).find(whole), std::string::npos);
+  EXPECT_NE(LongestTimesOf(PaddleView::kModel).find("-9223372036.85 / - / - / - / "), std::string::npos);
 }
 
 }  // namespace

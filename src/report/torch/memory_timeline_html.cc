@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/saturating.h"
 #include "base/text.h"
 #include "opscope/torch/memory_timeline.h"
 #include "opscope/torch/memory_timeline_text.h"
@@ -26,8 +27,14 @@ constexpr size_t kColumns = 2800;
 constexpr std::string_view kColors[kMemoryCategories] = {"darkgreen", "goldenrod",  "black",     "mediumpurple",
                                                          "red",       "mediumblue", "royalblue", "grey"};
 
+// Bytes of the categories before this one.
+int64_t Below(const Bytes& bytes, size_t category) {
+  return std::accumulate(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(category), int64_t{0},
+                         SaturatingAdd);
+}
+
 int64_t Total(const Bytes& bytes) {
-  return std::accumulate(bytes.begin(), bytes.end(), int64_t{0});
+  return Below(bytes, bytes.size());
 }
 
 struct Point {
@@ -58,9 +65,9 @@ std::vector<Point> PointsOf(const MemoryByCategory& sums) {
 
 // Appends two decimals, independent of the locale.
 void AppendHundredths(std::string* out, double value) {
-  const auto hundredths = static_cast<int64_t>(value * 100 + (value < 0 ? -0.5 : 0.5));
+  const int64_t hundredths = ClampToInt64(value * 100 + (value < 0 ? -0.5 : 0.5));
   if (hundredths < 0) out->push_back('-');
-  const int64_t magnitude = hundredths < 0 ? -hundredths : hundredths;
+  const int64_t magnitude = SaturatingAbs(hundredths);
   AppendInt(out, magnitude / 100);
   out->push_back('.');
   out->push_back(static_cast<char>('0' + magnitude / 10 % 10));
@@ -105,10 +112,6 @@ class Picture {
     return kTop + kHeight * (1 - static_cast<double>(bytes) / static_cast<double>(std::max<int64_t>(1, Total(peak_))));
   }
 
-  static int64_t Below(const Bytes& bytes, size_t category) {
-    return std::accumulate(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(category), int64_t{0});
-  }
-
   // The polygon: right along the upper edge, back along the lower edge, with two corners per change.
   void DrawArea(size_t category) {
     const bool is_seen = std::any_of(points_.begin(), points_.end(),
@@ -141,7 +144,7 @@ class Picture {
       AppendHundredths(&out_, span_ms * share);
       out_ += "</text><text text-anchor=\"end\" x=\"84\" y=\"";
       AppendHundredths(&out_, kTop + kHeight * (1 - share) + 5);
-      out_ += "\">" + HumanBytes(static_cast<int64_t>(static_cast<double>(Total(peak_)) * share)) + "</text>\n";
+      out_ += "\">" + HumanBytes(ClampToInt64(static_cast<double>(Total(peak_)) * share)) + "</text>\n";
     }
     out_ += "<text text-anchor=\"middle\" x=\"790\" y=\"770\">Time (ms)</text>\n";
     out_ += "<path d=\"M90 20V720H1490\" fill=\"none\" stroke=\"black\"/>\n";

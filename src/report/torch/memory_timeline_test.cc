@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 
 #include "opscope/torch/memory_timeline_text.h"
@@ -63,6 +64,16 @@ TEST(MemoryTimelineReport, ThePageOfNothingIsAPage) {
   const std::string page = MemoryTimelineHtml({}, "none");
   EXPECT_NE(page.find("</html>"), std::string::npos);
   EXPECT_EQ(page.find("nan"), std::string::npos);
+}
+
+TEST(MemoryTimelineReport, ThePageSaturatesTotalsOfAnyBytes) {
+  MemoryByCategory sums;
+  sums.times_us = {0, 1, 2};
+  sums.bytes.resize(3);
+  sums.bytes[0].fill(INT64_MAX);
+  EXPECT_NE(MemoryTimelineHtml(sums, "large").find("Largest total: 8388608.00 TiB"), std::string::npos);
+  sums.bytes[0].fill(INT64_MIN);  // all below 0, so that the height is that of 1 byte
+  EXPECT_NE(MemoryTimelineHtml(sums, "negative").find("Largest total: 0 B"), std::string::npos);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/escaped_text.h"
+#include "base/saturating.h"
 #include "opscope/torch/table.h"
 #include "report/human_units.h"
 #include "report/text_table.h"
@@ -59,8 +60,8 @@ std::string ShareText(int64_t hundredths) {
 void AddTo(const TorchTableRow& row, TorchTableRow* sum) {
   sum->self_cpu_time_total += row.self_cpu_time_total;
   sum->self_device_time_total += row.self_device_time_total;
-  sum->self_cpu_memory_usage += row.self_cpu_memory_usage;
-  sum->self_device_memory_usage += row.self_device_memory_usage;
+  sum->self_cpu_memory_usage = SaturatingAdd(sum->self_cpu_memory_usage, row.self_cpu_memory_usage);
+  sum->self_device_memory_usage = SaturatingAdd(sum->self_device_memory_usage, row.self_device_memory_usage);
   sum->count += row.count;
   sum->flops += row.flops;
 }
