@@ -66,7 +66,8 @@ class ViewServer {
   [[nodiscard]] const std::string& address() const;
 
   // Serves until End, or until it was idle for long enough. False: a computation still
-  // runs. REQUIRES: called once.
+  // runs. Throws std::bad_alloc only before it serves; later it closes the connection
+  // for which there is no memory. REQUIRES: called once.
   [[nodiscard]] bool Run();
   // Ends Run soon. Any thread; safe in signal handlers.
   void End();

@@ -58,6 +58,24 @@ def test_collect_says_what_became_of_each_file(tmp_path, files):
     assert {row["status"] for row in again["files"]} == {"already"}
 
 
+def test_collect_follows_symbolic_links_in_its_arguments_only(tmp_path, files):
+    links = tmp_path / "links"
+    links.mkdir()
+    (links / "rank1.json").symlink_to(files[1])
+    (links / "more").symlink_to(tmp_path / "traces")
+    (links / "rank0.json").write_text(files[0].read_text())
+    below = answer("collect", links, "-o", tmp_path / "below")
+    assert [row["file"] for row in below["files"]] == [str(links / "rank0.json")]
+    named = answer("collect", links / "rank1.json", links / "more", "-o", tmp_path / "named")
+    assert [row["file"] for row in named["files"]] == [
+        str(links / "rank1.json"),
+        *(str(links / "more" / file.name) for file in files),
+    ]
+    assert [row["status"] for row in named["files"]] == ["added", "added", "already", "added", "added"]
+    (links / "rank0.json").unlink()
+    assert "no traces below" in run("collect", links, "-o", tmp_path / "none", code=1).stderr
+
+
 def test_nothing_readable_is_exit_1(tmp_path):
     bad = tmp_path / "bad.json"
     bad.write_text("no trace")

@@ -50,7 +50,7 @@ Result<JobInput> OpenJobInput(const std::string& job, const CommonOptions& commo
     if (ranks.empty()) input.ranks = RanksToShow(overview.value(), most);
     input.overview = std::make_shared<const JobOverview>(std::move(overview).value());
   } else if (overview.error().code == ErrorCode::kUnsupported) {
-    input.why_none = overview.error().message;
+    input.no_overview_reason = overview.error().message;
   } else {
     const bool is_named = overview.error().message.starts_with(job);
     return Error{overview.error().code, is_named ? overview.error().message : job + ": " + overview.error().message};
@@ -76,7 +76,8 @@ void ReportJobProblems(const std::vector<JobProblem>& problems, bool all) {
 }
 
 int ReportJobInput(const JobInput& input, const std::string& job, const CommonOptions& common) {
-  if (!common.quiet && !input.why_none.empty()) PrintError(job + ": no tab Ranks: " + input.why_none);
+  if (!common.quiet && !input.no_overview_reason.empty())
+    PrintError(job + ": no tab Ranks: " + input.no_overview_reason);
   if (input.overview == nullptr) return kExitDone;
   const std::vector<JobProblem>& problems = input.overview->problems;
   if (!common.quiet) {

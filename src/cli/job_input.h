@@ -20,9 +20,9 @@ namespace opscope {
 
 struct JobInput {
   Trace trace;
-  // nullptr: there are no answers, for the reason in `why_none`.
+  // nullptr: there are no answers, for the reason in `no_overview_reason`.
   std::shared_ptr<const JobOverview> overview;
-  std::string why_none;
+  std::string no_overview_reason;
   // Those in the trace; empty: all.
   std::vector<int32_t> ranks;
 };

@@ -90,7 +90,7 @@ int RunMerge(const MergeVerbOptions& options) {
     const std::string text = options.common.json  ? MergeJson(merged.value(), JudgeQuality(merged.value().trace))
                              : options.common.csv ? MergeTable(merged.value()).Csv()
                                                   : FormatMerge(merged.value(), DetectTerminal(true).width);
-    if (const int told = ExitFor(WriteStandardOutput(text)); told != kExitDone) return told;
+    if (const int exit_code = ExitFor(WriteStandardOutput(text)); exit_code != kExitDone) return exit_code;
   }
   const std::string name = is_taken ? "standard output" : options.output.path;
   if (!options.common.quiet) {

@@ -74,21 +74,21 @@ int WriteTrace(const Trace& trace, const OutputOptions& options) {
   const bool to_standard_output = options.path == "-";
   // The command line lets no other name pass.
   const ExportFormat format = ExportFormatFromName(options.format).value_or(ExportFormat::kChrome);
-  ExportOptions how;
-  how.small_gzip = options.small;
-  how.table = options.table;
-  how.merge_threads = options.merge_threads;
-  how.compression_from_name = !to_standard_output;
+  ExportOptions export_options;
+  export_options.small_gzip = options.small;
+  export_options.table = options.table;
+  export_options.merge_threads = options.merge_threads;
+  export_options.compression_from_name = !to_standard_output;
   TerminalProgress progress(options.path);
-  how.on_progress = [&](size_t written, size_t pieces) { progress.Show(written, pieces); };
-  const Result<Exported> exported =
-      to_standard_output ? ExportToBytes(trace, format, how) : ExportTrace(trace, format, options.path, how);
+  export_options.on_progress = [&](size_t written, size_t pieces) { progress.Show(written, pieces); };
+  const Result<Exported> exported = to_standard_output ? ExportToBytes(trace, format, export_options)
+                                                       : ExportTrace(trace, format, options.path, export_options);
   if (!exported.ok()) return ExitFor(exported.error());
   if (to_standard_output) {
     if (const int exit = ExitFor(WriteStandardOutput(exported.value().bytes)); exit != kExitDone) return exit;
   }
-  const std::string told = ExportedText(format, exported.value());
-  if (!told.empty() && !options.quiet) PrintError(options.path + ": " + told);
+  const std::string message = ExportedText(format, exported.value());
+  if (!message.empty() && !options.quiet) PrintError(options.path + ": " + message);
   return kExitDone;
 }
 

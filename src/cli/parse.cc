@@ -72,8 +72,9 @@ CLI::Option* AddTo(CLI::App* app, const Option& option, std::optional<std::strin
       NamesOf(option), [target](const std::string& text) { *target = text; }, option.description);
 }
 
-// CLI11 would parse -5 as a very large number, and says of "1.5M" and "5X" what its own types are called.
-std::string WhyNoSize(const std::string& text) {
+// "" if the text is a number of bytes, else the message. CLI11 alone would parse -5 as a very large number, and would
+// name its own types for "1.5M" and "5X".
+std::string ValidateByteSize(const std::string& text) {
   const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   std::string unit = text.substr(digits);
   for (char& letter : unit)
@@ -89,7 +90,7 @@ std::string WhyNoSize(const std::string& text) {
 CLI::Option* AddTo(CLI::App* app, const Option& option, uint64_t* bytes) {
   return AddTo<uint64_t>(app, option, bytes)
       ->transform(CLI::AsSizeValue(false))
-      ->transform(CLI::Validator(WhyNoSize, ""));
+      ->transform(CLI::Validator(ValidateByteSize, ""));
 }
 
 // "1 or more", "200 to 20000"
@@ -198,10 +199,10 @@ ParsedArguments ParseArguments(const CommandLine& command_line, const std::strin
   try {
     root.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    parsed.told = WrapLines(root.help(), kHelpColumns);
+    parsed.help_or_version = WrapLines(root.help(), kHelpColumns);
     return parsed;
-  } catch (const CLI::CallForVersion& asked) {
-    parsed.told = std::string(asked.what()) + "\n";
+  } catch (const CLI::CallForVersion& version_request) {
+    parsed.help_or_version = std::string(version_request.what()) + "\n";
     return parsed;
   } catch (const CLI::ParseError& error) {
     parsed.error = UsageText(root, error);

@@ -12,9 +12,9 @@
 namespace opscope {
 
 struct ParsedArguments {
-  const Verb* verb = nullptr;       // the verb to run; null if `told` or `error` is set
-  std::optional<std::string> told;  // the help or the version, for standard output
-  std::string error;                // message for wrong usage
+  const Verb* verb = nullptr;                  // the verb to run; null if `help_or_version` or `error` is set
+  std::optional<std::string> help_or_version;  // for standard output
+  std::string error;                           // message for wrong usage
 };
 
 [[nodiscard]] ParsedArguments ParseArguments(const CommandLine& command_line, const std::string& version, int argc,

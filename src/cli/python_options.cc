@@ -70,8 +70,9 @@ std::vector<std::string> WordsOfFirstLine(const std::string& path) {
   return words;
 }
 
-// The place of Python among the words of "env -S python3 -I train.py", or of "python3 ..."; none: words.size().
-size_t PlaceOfPython(const std::vector<std::string>& words) {
+// The index of Python among the words of "env -S python3 -I train.py", or of "python3 ..."; words.size() if there is
+// none.
+size_t IndexOfInterpreter(const std::vector<std::string>& words) {
   size_t at = 0;
   if (!words.empty() && words[0].ends_with("/env")) {
     at = 1;
@@ -99,7 +100,7 @@ std::string FindInPath(const std::string& name) {
 char OptionWithoutSitecustomize(const std::vector<std::string>& command) {
   if (IsPython(command[0])) return OptionIn(command, 1);
   const std::vector<std::string> words = WordsOfFirstLine(FindInPath(command[0]));
-  return OptionIn(words, PlaceOfPython(words) + 1);
+  return OptionIn(words, IndexOfInterpreter(words) + 1);
 }
 
 }  // namespace opscope

@@ -48,15 +48,16 @@ std::string TitleOf(const std::vector<std::string>& files) {
 }
 
 int WritePage(const JobInput& input, const Trace* baseline, const ReportVerbOptions& options) {
-  HtmlExportOptions how;
+  HtmlExportOptions html_options;
   for (const std::string& file : options.common.files)
-    how.files.push_back(LastPart(file));
-  how.title = options.title.empty() ? TitleOf(how.files) : options.title;
-  how.baseline = baseline;
-  how.job = input.overview.get();
-  how.page = {.max_bytes = options.max_size, .theme = PageThemeFromName(options.theme).value_or(PageTheme::kAuto)};
-  if (options.output.path != "-") return ExitFor(ExportHtml(input.trace, options.output.path, how));
-  const Result<std::string> page = HtmlText(input.trace, how);
+    html_options.files.push_back(LastPart(file));
+  html_options.title = options.title.empty() ? TitleOf(html_options.files) : options.title;
+  html_options.baseline = baseline;
+  html_options.job = input.overview.get();
+  html_options.page = {.max_bytes = options.max_size,
+                       .theme = PageThemeFromName(options.theme).value_or(PageTheme::kAuto)};
+  if (options.output.path != "-") return ExitFor(ExportHtml(input.trace, options.output.path, html_options));
+  const Result<std::string> page = HtmlText(input.trace, html_options);
   return ExitFor(page.ok() ? WriteStandardOutput(page.value()) : Status(page.error()));
 }
 

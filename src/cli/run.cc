@@ -21,6 +21,7 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/json_object.h"
@@ -65,16 +66,16 @@ std::optional<StepRange> ReadSteps(const std::string& text) {
   return range.first < 0 || range.last < range.first ? std::nullopt : std::optional(range);
 }
 
-// The wrong combination of options, as a message; "": they fit.
-std::string WhyWrong(const RunOptions& options) {
+// kInvalidArgument: the options cannot be combined, or --steps is no range.
+Status ValidateOptions(const RunOptions& options) {
+  const auto wrong = [](std::string message) { return Error{ErrorCode::kInvalidArgument, std::move(message), 0}; };
   const int ways = !options.steps.empty() + (options.every > 0 || options.steps_of_each > 0) + (options.seconds > 0);
-  if (ways > 1) return "--steps, --every with --for, and --seconds exclude each other";
-  if ((options.every > 0) != (options.steps_of_each > 0)) return "--every needs --for, and --for needs --every";
-  if (options.steps_of_each > options.every) return "--for takes at most as many steps as --every";
-  if (!options.steps.empty() && !ReadSteps(options.steps)) {
-    return "--steps: '" + options.steps + "' is no range; 3, 3..7, 3.. or ..7, from 0 on";
-  }
-  return "";
+  if (ways > 1) return wrong("--steps, --every with --for, and --seconds exclude each other");
+  if ((options.every > 0) != (options.steps_of_each > 0)) return wrong("--every needs --for, and --for needs --every");
+  if (options.steps_of_each > options.every) return wrong("--for takes at most as many steps as --every");
+  if (!options.steps.empty() && !ReadSteps(options.steps))
+    return wrong("--steps: '" + options.steps + "' is no range; 3, 3..7, 3.. or ..7, from 0 on");
+  return {};
 }
 
 // What python/opscope/launch reads.
@@ -110,7 +111,7 @@ int PrepareFolder(const std::string& folder) {
 }
 
 // The line of this process in run.jsonl, which CMD cannot write. In one write, because many processes append.
-void WriteWhyNot(const std::string& folder, const std::string& why_not) {
+void AppendFailureRecord(const std::string& folder, const std::string& why_not) {
   const ProcessIdentity identity = FindProcessIdentity();
   std::string line;
   JsonObject object(&line);
@@ -124,10 +125,9 @@ void WriteWhyNot(const std::string& folder, const std::string& why_not) {
   close(file);
 }
 
-// Whether the processes of CMD will wait for requests in this folder: as python/opscope/launch/control_folder.py
-// checks.
-// "": they will.
-std::string WhyNoRequests(std::string folder) {
+// "" if the processes of CMD will accept requests through this folder, else the reason. The rules are those of
+// python/opscope/launch/control_folder.py.
+std::string FindControlFolderProblem(std::string folder) {
   while (folder.size() > 1 && folder.back() == '/')  // behind which lstat follows a link
     folder.pop_back();
   struct stat found{};
@@ -150,7 +150,7 @@ void SetEnvironment(const std::string& settings, const std::string& site_folder,
 }
 
 // Returns only if the command cannot be executed.
-int Become(const std::vector<std::string>& command) {
+int ExecCommand(const std::vector<std::string>& command) {
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);
   for (const std::string& argument : command)
@@ -164,7 +164,7 @@ int Become(const std::vector<std::string>& command) {
 }
 
 int Run(const RunOptions& options, const CliHost& host) {
-  if (const std::string wrong = WhyWrong(options); !wrong.empty()) return UsageError("run: " + wrong);
+  if (const Status valid = ValidateOptions(options); !valid.ok()) return UsageError("run: " + valid.error().message);
   const LauncherFacts launcher = host.find_launcher ? host.find_launcher() : LauncherFacts{};
   if (launcher.site_folder.empty()) {
     PrintError("run: needs opscope's Python package: `python -m opscope run ...`");
@@ -180,7 +180,7 @@ int Run(const RunOptions& options, const CliHost& host) {
     PrintError("run: " + options.folder + ": " + std::generic_category().message(failure));
     return kExitFailed;
   }
-  if (const std::string why_not = options.on_demand ? WhyNoRequests(folder) : ""; !why_not.empty()) {
+  if (const std::string why_not = options.on_demand ? FindControlFolderProblem(folder) : ""; !why_not.empty()) {
     PrintError("run: " + options.folder + ": " + why_not);
     return kExitFailed;
   }
@@ -189,10 +189,11 @@ int Run(const RunOptions& options, const CliHost& host) {
     return kExitNotFound;
   }
   if (const char option = OptionWithoutSitecustomize(options.command); option != 0) {
-    WriteWhyNot(folder, std::string("python -") + option + " loads no sitecustomize, through which opscope records");
+    AppendFailureRecord(folder,
+                        std::string("python -") + option + " loads no sitecustomize, through which opscope records");
   }
   SetEnvironment(SettingsJson(options, folder, launcher), launcher.site_folder, options.on_demand ? folder : "");
-  return Become(options.command);
+  return ExecCommand(options.command);
 }
 
 }  // namespace

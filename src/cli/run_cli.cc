@@ -86,7 +86,7 @@ int RunArguments(int argc, const char* const* argv, const CliHost& host) {
   CommandLine line;
   DescribeCommandLine(host, &line);
   const ParsedArguments parsed = ParseArguments(line, kVersionText, argc, argv);
-  if (parsed.told) return ExitFor(WriteStandardOutput(*parsed.told));
+  if (parsed.help_or_version) return ExitFor(WriteStandardOutput(*parsed.help_or_version));
   return parsed.verb != nullptr ? parsed.verb->run() : UsageError(parsed.error);
 }
 

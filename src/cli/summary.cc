@@ -78,7 +78,7 @@ int PrintTorchTable(const Trace& trace, const std::string& file, const SummaryOp
 }
 
 // What to record for keys that are empty in all rows, in a sentence; "": none is.
-std::string WhyNoKeys(const OpSummary& summary) {
+std::string DescribeMissingKeys(const OpSummary& summary) {
   constexpr std::pair<std::string_view, const char*> kReasons[] = {
       {"shape", "no shapes were recorded; that takes record_shapes=True"},
       {"stack", "no call stacks were recorded; that takes with_stack=True"},
@@ -97,7 +97,7 @@ std::string WhyNoKeys(const OpSummary& summary) {
   return why;
 }
 
-std::string WhyNoRows(const Trace& trace, const SummaryOptions& options) {
+std::string DescribeNoRows(const Trace& trace, const SummaryOptions& options) {
   const std::string nothing = DescribeEmptySelection(trace, options.filter);
   return nothing.empty() ? "there is only the recording's own span, which --all shows" : nothing;
 }
@@ -122,7 +122,7 @@ int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptio
   const std::vector<AsyncSummaryRow> async_rows =
       options.filter ? std::vector<AsyncSummaryRow>() : SummarizeAsyncSpans(trace);
   VerbResult result = SummaryVerbResult(trace, summary, async_rows, {options.flop_rate, options.peak_flops});
-  result.why_empty = summary.rows.empty() ? WhyNoRows(trace, options) : WhyNoKeys(summary);
+  result.why_empty = summary.rows.empty() ? DescribeNoRows(trace, options) : DescribeMissingKeys(summary);
   result.basis = BasisIfRequested(options.rows, std::span(&trace, 1), options.filter);
   ResultVerbOptions rows = options.rows;
   if (rows.sort.empty()) rows.sort = "total_ns";

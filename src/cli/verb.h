@@ -35,42 +35,41 @@ struct CommonOptions {
   bool prints_text() const { return !json && !csv; }
 };
 
-Verb InfoVerb();
-Verb ConvertVerb();
-Verb FlameVerb();
-Verb ModulesVerb();
-Verb DevicesVerb();
-Verb StepsVerb(const CliHost& host);
-Verb AdviseVerb();
-Verb DiffVerb();
-Verb MemoryVerb();
-Verb CriticalPathVerb();
-Verb CheckVerb();
-Verb ReproduceVerb();
-Verb RooflineVerb();
-Verb AnalyzeMegEngineVerb();
-// Of Python's package; "": it is not installed.
+// Path of the library of Python's package duckdb; "" if it is not installed.
 std::string DuckdbModule(const CliHost& host);
 
-// `host` must be there when they run.
-Verb SummaryVerb(const CliHost& host);
-Verb ExportVerb(const CliHost& host);
+// Verbs keep references to `host` and `command_line`. REQUIRES: both outlive the Verb.
+Verb AdviseVerb();
+Verb AnalyzeMegEngineVerb();
+Verb CheckVerb();
 Verb CollectVerb(const CliHost& host);
 Verb CompactVerb(const CliHost& host);
-Verb MergeVerb(const CliHost& host);
-Verb QueryVerb(const CliHost& host);
-Verb ReportVerb(const CliHost& host);
-Verb ViewVerb(const CliHost& host);
-Verb DoctorVerb(const CliHost& host);
-// "ranks", "collectives", "stragglers", "critical-ranks".
-Verb JobVerb(const std::string& name, const std::string& description, const CliHost& host);
-Verb RunVerb(const CliHost& host);
-Verb McpVerb(const CliHost& host);
-Verb PsVerb();
-Verb RecordVerb();
-// What these two tell of; it must be there when they run.
 Verb CompletionVerb(const CommandLine* command_line);
+Verb ConvertVerb();
+Verb CriticalPathVerb();
+Verb DevicesVerb();
+Verb DiffVerb();
+Verb DoctorVerb(const CliHost& host);
+Verb ExportVerb(const CliHost& host);
+Verb FlameVerb();
+Verb InfoVerb();
+// name: "ranks", "collectives", "stragglers" or "critical-ranks".
+Verb JobVerb(const std::string& name, const std::string& description, const CliHost& host);
 Verb ManVerb(const CommandLine* command_line);
+Verb McpVerb(const CliHost& host);
+Verb MemoryVerb();
+Verb MergeVerb(const CliHost& host);
+Verb ModulesVerb();
+Verb PsVerb();
+Verb QueryVerb(const CliHost& host);
+Verb RecordVerb();
+Verb ReportVerb(const CliHost& host);
+Verb ReproduceVerb();
+Verb RooflineVerb();
+Verb RunVerb(const CliHost& host);
+Verb StepsVerb(const CliHost& host);
+Verb SummaryVerb(const CliHost& host);
+Verb ViewVerb(const CliHost& host);
 
 // The whole command line. REQUIRES: `line` and `host` stay where they are, since verbs use them.
 void DescribeCommandLine(const CliHost& host, CommandLine* line);

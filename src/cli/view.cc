@@ -44,9 +44,9 @@ ViewServer* served = nullptr;  // for the handler
 
 // While it lives, SIGINT and SIGTERM end the server; a second one ends the process as it would without a handler.
 // Signals that the caller ignores stay ignored.
-class EndsServerBySignal {
+class ScopedServerSignals {
  public:
-  explicit EndsServerBySignal(ViewServer* server) {
+  explicit ScopedServerSignals(ViewServer* server) {
     served = server;
     for (const int number : {SIGINT, SIGTERM}) {
       struct sigaction ours{};
@@ -57,13 +57,13 @@ class EndsServerBySignal {
       if (before->sa_handler != SIG_IGN) sigaction(number, &ours, nullptr);
     }
   }
-  ~EndsServerBySignal() {
+  ~ScopedServerSignals() {
     sigaction(SIGINT, &interrupt_, nullptr);
     sigaction(SIGTERM, &terminate_, nullptr);
     served = nullptr;
   }
-  EndsServerBySignal(const EndsServerBySignal&) = delete;
-  EndsServerBySignal& operator=(const EndsServerBySignal&) = delete;
+  ScopedServerSignals(const ScopedServerSignals&) = delete;
+  ScopedServerSignals& operator=(const ScopedServerSignals&) = delete;
 
  private:
   struct sigaction interrupt_{}, terminate_{};
@@ -71,12 +71,12 @@ class EndsServerBySignal {
 
 // A file for this user alone that leads a browser to the address. The destructor deletes it, and a signal that ends the
 // command does, too.
-class LeadingFile {
+class RedirectFile {
  public:
-  static Result<std::unique_ptr<LeadingFile>> Create(const std::string& address) {
+  static Result<std::unique_ptr<RedirectFile>> Create(const std::string& address) {
     const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
     const char* const chosen = runtime != nullptr && *runtime == '/' ? runtime : std::getenv("TMPDIR");
-    std::unique_ptr<LeadingFile> file(new LeadingFile);
+    std::unique_ptr<RedirectFile> file(new RedirectFile);
     file->path_ = std::string(chosen != nullptr && *chosen == '/' ? chosen : "/tmp") + "/opscope-view-XXXXXX.html";
     const int descriptor = MoveAboveStderr(mkostemps(file->path_.data(), 5, O_CLOEXEC));  // O_EXCL, mode 0600
     if (descriptor < 0) return Fail(file->path_);
@@ -94,17 +94,17 @@ class LeadingFile {
     if (close(descriptor) != 0 || !is_whole) return Fail(file->path_);
     return file;
   }
-  ~LeadingFile() {
+  ~RedirectFile() {
     if (exists_) unlink(path_.c_str());
     if (registered_at_ >= 0) UnregisterTemporary(registered_at_);
   }
-  LeadingFile(const LeadingFile&) = delete;
-  LeadingFile& operator=(const LeadingFile&) = delete;
+  RedirectFile(const RedirectFile&) = delete;
+  RedirectFile& operator=(const RedirectFile&) = delete;
 
   const std::string& path() const { return path_; }
 
  private:
-  LeadingFile() = default;
+  RedirectFile() = default;
   static Error Fail(const std::string& path) {
     return {ErrorCode::kIo, path + ": " + std::generic_category().message(errno), errno};
   }
@@ -134,21 +134,21 @@ class OpeningProgress {
 };
 
 int Serve(ViewServer* server, bool open) {
-  const EndsServerBySignal ending(server);
+  const ScopedServerSignals signals(server);
   if (const Status printed = WriteStandardOutput(server->address() + "\n"); !printed.ok()) return ExitFor(printed);
-  std::unique_ptr<LeadingFile> leading;
+  std::unique_ptr<RedirectFile> redirect;
   if (open) {
-    Result<std::unique_ptr<LeadingFile>> created = LeadingFile::Create(server->address());
+    Result<std::unique_ptr<RedirectFile>> created = RedirectFile::Create(server->address());
     Status opened = created.ok() ? Status() : Status(created.error());
     if (created.ok()) {
-      leading = std::move(created).value();
-      opened = OpenBrowser(FileAddress(leading->path()));
+      redirect = std::move(created).value();
+      opened = OpenBrowser(FileAddress(redirect->path()));
     }
     if (!opened.ok()) PrintError(opened.error().message);  // the address is printed all the same
   }
   if (server->Run()) return kExitDone;
   // A file that takes minutes is being read, or an answer computed: the end does not wait for it.
-  leading.reset();
+  redirect.reset();
   std::fflush(nullptr);
   _exit(kExitDone);
 }
@@ -185,28 +185,28 @@ int RunView(const ViewVerbOptions& options, const CliHost& host) {
     return UsageError("view: " + attempt.error().message);
   auto jobs = std::make_shared<ServedJobs>(options.common, &host);
   auto progress = std::make_shared<OpeningProgress>();
-  ViewOptions how{.files = options.common.files,
-                  .port = static_cast<int>(options.port),
-                  .idle_s = options.idle_s,
-                  .max_memory = options.common.max_memory,
-                  .format = options.common.from,
-                  .page = std::string(PageWithoutData())};
-  how.is_job = IsJob;
-  how.open_job = [jobs](const std::string& folder) { return jobs->Open(folder); };
-  how.document = [jobs](const Trace& trace, const std::string& title, size_t max_bytes, bool is_partial) {
+  ViewOptions view_options{.files = options.common.files,
+                           .port = static_cast<int>(options.port),
+                           .idle_s = options.idle_s,
+                           .max_memory = options.common.max_memory,
+                           .format = options.common.from,
+                           .page = std::string(PageWithoutData())};
+  view_options.is_job = IsJob;
+  view_options.open_job = [jobs](const std::string& folder) { return jobs->Open(folder); };
+  view_options.document = [jobs](const Trace& trace, const std::string& title, size_t max_bytes, bool is_partial) {
     const std::shared_ptr<const JobOverview> job = jobs->Of(title);
     return HtmlDataText(trace, {.title = title,
                                 .files = {title},
                                 .job = job.get(),
                                 .page = {.max_bytes = max_bytes, .is_partial = is_partial}});
   };
-  how.arguments = PageArguments;
+  view_options.arguments = PageArguments;
   if (!options.common.quiet) {
-    how.on_progress = [progress](const std::string& file, uint64_t read, uint64_t total) {
+    view_options.on_progress = [progress](const std::string& file, uint64_t read, uint64_t total) {
       progress->Show(file, read, total);
     };
   }
-  Result<ViewServer> server = ViewServer::Start(how);
+  Result<ViewServer> server = ViewServer::Start(view_options);
   progress->End();
   return server.ok() ? Serve(&server.value(), options.open) : ExitFor(server.error());
 }

@@ -26,7 +26,8 @@ bool IsTraceName(const fs::path& path) {
   return name.ends_with(".json") || name.ends_with(".json.gz") || name.ends_with(".opscope");
 }
 
-// Of folders the traces below them, by path; links are not followed.
+// The files that the user names, and for each folder the traces below it, by path. A name of the user may be a symbolic
+// link. Below a folder no symbolic links are followed, to files as to folders: they may lead out of the folder.
 Result<std::vector<std::string>> ListFiles(const std::vector<std::string>& arguments) {
   std::vector<std::string> files;
   for (const std::string& argument : arguments) {
@@ -39,7 +40,8 @@ Result<std::vector<std::string>> ListFiles(const std::vector<std::string>& argum
     fs::recursive_directory_iterator entry(argument, failed);
     for (; !failed && entry != fs::recursive_directory_iterator(); entry.increment(failed)) {
       std::error_code ignored;
-      if (entry->is_regular_file(ignored) && IsTraceName(entry->path())) found.push_back(entry->path().string());
+      if (fs::is_regular_file(entry->symlink_status(ignored)) && IsTraceName(entry->path()))
+        found.push_back(entry->path().string());
     }
     if (failed) return Error{ErrorCode::kIo, argument + ": " + failed.message(), failed.value()};
     if (found.empty()) return Error{ErrorCode::kNotFound, argument + ": there are no traces below this folder", 0};

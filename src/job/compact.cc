@@ -32,8 +32,7 @@ std::map<std::string, std::vector<std::string>> FilesByFolder(const JobFolder& f
 }
 
 Result<CompactReport> Compact(JobFolder* folder, const std::string& python_module) {
-  for (const PartManifest& old : folder->superseded())
-    OPSCOPE_TRY(folder->Remove(old));
+  OPSCOPE_TRY(folder->RemoveSuperseded());
   CompactReport report{folder->parts().size(), folder->parts().size()};
   if (folder->parts().size() < 2) return report;
   Result<std::unique_ptr<JobDatabase>> database = JobDatabase::Open(python_module, AllowedProcessors());
@@ -46,8 +45,8 @@ Result<CompactReport> Compact(JobFolder* folder, const std::string& python_modul
       if (file.table == "traces") joined.files.push_back(file);
   }
   for (const JobTable& table : JobTables()) {
-    for (const auto& [place, files] : FilesByFolder(*folder, table.name)) {
-      const fs::path path = fs::path(place) / ("part-" + joined.name + ".parquet");
+    for (const auto& [subfolder, files] : FilesByFolder(*folder, table.name)) {
+      const fs::path path = fs::path(subfolder) / ("part-" + joined.name + ".parquet");
       const Result<uint64_t> rows =
           database.value()->JoinParts(table, files, (fs::path(folder->path()) / path).string());
       if (!rows.ok()) return rows.error();

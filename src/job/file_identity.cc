@@ -114,14 +114,14 @@ FileIdentity IdentifyFile(const Trace& trace, const std::string& path, std::opti
   MetadataReader metadata(trace);
   simdjson::dom::element info;
   const bool has_info = metadata.Read(kDistributedKey, &info);
-  const int32_t told = has_info ? SmallMember(info, "rank").value_or(-1) : -1;
-  const int32_t named = RankFromName(path);
-  if (told >= 0) {
-    identity.rank = told;
+  const int32_t metadata_rank = has_info ? SmallMember(info, "rank").value_or(-1) : -1;
+  const int32_t file_name_rank = RankFromName(path);
+  if (metadata_rank >= 0) {
+    identity.rank = metadata_rank;
     identity.rank_from = "metadata";
-    if (named >= 0 && named != told) identity.rank_of_name = named;
-  } else if (named >= 0) {
-    identity.rank = named;
+    if (file_name_rank >= 0 && file_name_rank != metadata_rank) identity.rank_of_name = file_name_rank;
+  } else if (file_name_rank >= 0) {
+    identity.rank = file_name_rank;
     identity.rank_from = "file_name";
   }
   if (has_info) {

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <random>
 #include <system_error>
+#include <unordered_set>
 #include <utility>
 
 #include "base/file.h"
@@ -27,6 +28,7 @@ namespace fs = std::filesystem;
 constexpr int64_t kVersion = 1;
 constexpr std::string_view kFormat = "opscope-job";
 constexpr uint64_t kMostManifestBytes = uint64_t{1} << 30;
+constexpr int kMostListings = 1000;  // each but the first needs another compaction meanwhile
 
 fs::path HeadPath(const std::string& job) {
   return fs::path(job) / "_opscope" / "job.json";
@@ -126,6 +128,33 @@ std::string ManifestJson(const PartManifest& part) {
   return json + "}\n";
 }
 
+// The names of the manifests, sorted.
+Result<std::vector<std::string>> ListManifests(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code failed;
+  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
+    if (entry->path().extension() == ".json") names.push_back(entry->path().stem().string());
+  }
+  if (failed) return SystemError(folder, failed);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// False: another process has removed the file.
+Result<bool> ReadManifest(const fs::path& path, PartManifest* part) {
+  JsonFile file;
+  if (const Status read = file.Read(path); !read.ok()) {
+    std::error_code ignored;
+    // Of the entry itself: a link that leads nowhere is an error that does not go away.
+    if (fs::symlink_status(path, ignored).type() == fs::file_type::not_found) return false;
+    return read.error();
+  }
+  if (!file.ReadTexts("sha256", &part->sha256) || !file.ReadFiles(&part->files) ||
+      !file.ReadTexts("replaces", &part->replaces))
+    return file.Wrong("is no manifest of a part");
+  return true;
+}
+
 }  // namespace
 
 Result<JobFolder> JobFolder::Open(const std::string& path) {
@@ -173,24 +202,39 @@ Status JobFolder::ReadHead() {
   return {};
 }
 
+// A compaction may remove manifests while this reads them. It removes a manifest only after the replacement was added,
+// so there are two cases for a manifest that was listed and is gone:
+//   - The replacement was listed: its parts are read in any case.
+//   - It was added after the listing began: a new listing has it.
+// The names are listed before the first manifest is read, so all manifests that are read existed together when the
+// listing ended. Without this, a reader could read A, miss B, which replaces A, and read C, which replaces B: it would
+// take A and C for repetitions of each other.
 Status JobFolder::ReadParts() {
   std::vector<PartManifest> all;
-  std::error_code failed;
-  for (fs::directory_iterator entry(PartsPath(path_), failed), end; !failed && entry != end; entry.increment(failed)) {
-    if (entry->path().extension() != ".json") continue;
-    PartManifest part{.name = entry->path().stem().string(), .sha256 = {}, .files = {}, .replaces = {}};
-    JsonFile file;
-    OPSCOPE_TRY(file.Read(entry->path()));
-    if (!file.ReadTexts("sha256", &part.sha256) || !file.ReadFiles(&part.files) ||
-        !file.ReadTexts("replaces", &part.replaces))
-      return file.Wrong("is no manifest of a part");
-    all.push_back(std::move(part));
-  }
-  if (failed) return SystemError(PartsPath(path_), failed);
-  std::sort(all.begin(), all.end(), [](const PartManifest& a, const PartManifest& b) { return a.name < b.name; });
   std::set<std::string> replaced;
-  for (const PartManifest& part : all)
-    replaced.insert(part.replaces.begin(), part.replaces.end());
+  bool is_complete = false;
+  for (int listing = 0; !is_complete; ++listing) {
+    if (listing == kMostListings)
+      return Error{ErrorCode::kIo, PartsPath(path_).string() + ": its manifests do not stay while they are read", 0};
+    const Result<std::vector<std::string>> names = ListManifests(PartsPath(path_));
+    if (!names.ok()) return names.error();
+    std::vector<std::string> gone;
+    all.clear();
+    replaced.clear();
+    for (const std::string& name : names.value()) {
+      PartManifest part{.name = name, .sha256 = {}, .files = {}, .replaces = {}};
+      const Result<bool> was_there = ReadManifest(PartsPath(path_) / (name + ".json"), &part);
+      if (!was_there.ok()) return was_there.error();
+      if (!was_there.value()) {
+        gone.push_back(name);
+        continue;
+      }
+      replaced.insert(part.replaces.begin(), part.replaces.end());
+      all.push_back(std::move(part));
+    }
+    is_complete =
+        std::all_of(gone.begin(), gone.end(), [&](const std::string& name) { return replaced.contains(name); });
+  }
   for (PartManifest& part : all) {
     if (replaced.contains(part.name)) {
       superseded_.push_back(std::move(part));
@@ -245,20 +289,24 @@ Status JobFolder::Add(PartManifest part) {
   return {};
 }
 
-Status JobFolder::Remove(const PartManifest& part) {
-  std::set<std::string> kept;  // files that a part which counts has, too
-  for (const PartManifest& other : parts_) {
-    for (const PartFile& file : other.files)
-      kept.insert(file.path);
+Status JobFolder::RemoveSuperseded() {
+  if (superseded_.empty()) return {};
+  std::unordered_set<std::string_view> live;
+  for (const PartManifest& part : parts_) {
+    for (const PartFile& file : part.files)
+      live.insert(file.path);
   }
   std::error_code failed;
-  fs::remove(PartsPath(path_) / (part.name + ".json"), failed);
-  if (failed) return SystemError(PartsPath(path_), failed);
-  for (const PartFile& file : part.files) {
-    if (kept.contains(file.path)) continue;
-    fs::remove(fs::path(path_) / file.path, failed);
-    if (failed) return SystemError(fs::path(path_) / file.path, failed);
+  for (const PartManifest& part : superseded_) {
+    fs::remove(PartsPath(path_) / (part.name + ".json"), failed);
+    if (failed) return SystemError(PartsPath(path_), failed);
+    for (const PartFile& file : part.files) {
+      if (live.contains(file.path)) continue;
+      fs::remove(fs::path(path_) / file.path, failed);
+      if (failed) return SystemError(fs::path(path_) / file.path, failed);
+    }
   }
+  superseded_.clear();
   return {};
 }
 

@@ -54,8 +54,9 @@ class JobFolder {
 
   // Writes the manifest and counts it. Its files must be complete.
   [[nodiscard]] Status Add(PartManifest part);
-  // Removes the manifest and its files.
-  [[nodiscard]] Status Remove(const PartManifest& part);
+  // Removes the superseded manifests and their files, except files that a part of parts() lists. An error leaves the
+  // rest to the next call.
+  [[nodiscard]] Status RemoveSuperseded();
   // A name that no other process takes.
   [[nodiscard]] static std::string NewName(std::string_view sha256);
 

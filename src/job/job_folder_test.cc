@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -77,20 +78,74 @@ TEST_F(JobFolderTest, AManifestTakesTheOnesThatItReplacesOut) {
   EXPECT_EQ(again.value().superseded().size(), 2u);
 }
 
-TEST_F(JobFolderTest, RemovesAPartWithoutFilesThatOthersHave) {
+TEST_F(JobFolderTest, RemoveSupersededKeepsFilesThatLivePartsList) {
   Result<JobFolder> folder = JobFolder::OpenOrCreate(job_, 4);
   Put("job/one", "1");
   Put("job/shared", "2");
+  Put("job/repeated", "3");
   PartManifest old = Part("a", {"11"}, "one");
   old.files.push_back({"traces", "shared", 1});
   ASSERT_TRUE(folder.value().Add(old).ok());
   PartManifest joined = Part("c", {"11"}, "shared");
   joined.replaces = {"a"};
   ASSERT_TRUE(folder.value().Add(joined).ok());
-  ASSERT_TRUE(folder.value().Remove(old).ok());
+  ASSERT_TRUE(folder.value().Add(Part("d", {"11"}, "repeated")).ok());
+  ASSERT_EQ(folder.value().superseded().size(), 2u);
+  ASSERT_TRUE(folder.value().RemoveSuperseded().ok());
+  EXPECT_TRUE(folder.value().superseded().empty());
   EXPECT_FALSE(fs::exists(root_ / "job/one"));
+  EXPECT_FALSE(fs::exists(root_ / "job/repeated"));
   EXPECT_TRUE(fs::exists(root_ / "job/shared"));
-  EXPECT_EQ(JobFolder::Open(job_).value().superseded().size(), 0u);
+  const Result<JobFolder> again = JobFolder::Open(job_);
+  EXPECT_EQ(again.value().superseded().size(), 0u);
+  ASSERT_EQ(again.value().parts().size(), 1u);
+  EXPECT_EQ(again.value().parts()[0].name, "c");
+}
+
+// Each round of the writer is a compaction: it opens the folder, removes what the round before replaced, and replaces
+// all parts.
+TEST_F(JobFolderTest, OpenWhileManifestsAreReplacedAndRemovedSeesAllParts) {
+  constexpr int kRounds = 400;
+  Result<JobFolder> folder = JobFolder::OpenOrCreate(job_, 4);
+  for (int i = 0; i < 8; ++i)
+    ASSERT_TRUE(folder.value().Add(Part("first" + std::to_string(i), {std::to_string(i)}, "file")).ok());
+  std::atomic<bool> has_ended = false;
+  std::thread writer([&] {
+    for (int round = 0; round < kRounds; ++round) {
+      Result<JobFolder> own = JobFolder::Open(job_);
+      ASSERT_TRUE(own.ok()) << own.error().message;
+      EXPECT_TRUE(own.value().RemoveSuperseded().ok());
+      // Two parts of a round, and names that do not follow the order of the rounds.
+      for (const char* half : {"a", "b"}) {
+        PartManifest joined = Part(half + JobFolder::NewName("compact"), {}, "file");
+        const std::vector<PartManifest>& parts = own.value().parts();
+        for (const PartManifest& part : parts) {
+          const bool is_own = (part.sha256[0] < "4") == (*half == 'a');
+          if (is_own) joined.replaces.push_back(part.name);
+          if (is_own) joined.sha256.insert(joined.sha256.end(), part.sha256.begin(), part.sha256.end());
+        }
+        EXPECT_TRUE(own.value().Add(joined).ok());
+      }
+    }
+    has_ended = true;
+  });
+  while (!has_ended) {
+    const Result<JobFolder> opened = JobFolder::Open(job_);
+    EXPECT_TRUE(opened.ok()) << opened.error().message;
+    for (int i = 0; opened.ok() && i < 8; ++i)
+      EXPECT_TRUE(opened.value().Has(std::to_string(i))) << i;
+    if (HasFailure()) break;
+  }
+  writer.join();
+}
+
+TEST_F(JobFolderTest, AManifestThatCannotBeReadIsAnError) {
+  ASSERT_TRUE(JobFolder::OpenOrCreate(job_, 4).ok());
+  fs::create_symlink("nowhere", root_ / "job/_opscope/parts/link.json");
+  const Result<JobFolder> opened = JobFolder::Open(job_);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code, ErrorCode::kIo);
+  EXPECT_NE(opened.error().message.find("link.json"), std::string::npos) << opened.error().message;
 }
 
 TEST_F(JobFolderTest, RefusesOtherFoldersAndNewerVersions) {

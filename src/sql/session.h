@@ -1,6 +1,6 @@
 // A database of DuckDB in memory that has the tables of one Trace, and tables that were added.
 //
-// Thread rule: one thread at a time; Interrupt: any thread.
+// Thread rule: one thread at a time. QueryWatch may interrupt connected() from its own thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -11,7 +11,6 @@
 
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -27,13 +26,9 @@ constexpr size_t kReadBytes = size_t{16} << 10;
 
 }  // namespace
 
-Connection::Connection(int descriptor, const ConnectionRules* rules, int64_t now_ms)
-    : descriptor_(descriptor), rules_(rules), active_ms_(now_ms) {
+Connection::Connection(UniqueDescriptor descriptor, const ConnectionRules* rules, int64_t now_ms)
+    : descriptor_(std::move(descriptor)), rules_(rules), active_ms_(now_ms) {
   SetDeadline(now_ms);
-}
-
-Connection::~Connection() {
-  close(descriptor_);
 }
 
 short Connection::events() const {
@@ -89,7 +84,7 @@ void Connection::OnReady(short events, int64_t now_ms) {
 
 void Connection::Read(int64_t now_ms) {
   char bytes[kReadBytes];
-  const ssize_t got = recv(descriptor_, bytes, sizeof(bytes), 0);
+  const ssize_t got = recv(descriptor(), bytes, sizeof(bytes), 0);
   if (got < 0) {
     if (errno != EAGAIN && errno != EINTR) step_ = Step::kClosed;
     return;
@@ -155,7 +150,7 @@ void Connection::UseHead() {
   if (reader_.ReadBody(kMaxBodyBytes) == ReadState::kNeedsMore && waits) {
     constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
     // A client that does not get it sends its body all the same, after a second.
-    [[maybe_unused]] const ssize_t sent = send(descriptor_, kContinue.data(), kContinue.size(), MSG_NOSIGNAL);
+    [[maybe_unused]] const ssize_t sent = send(descriptor(), kContinue.data(), kContinue.size(), MSG_NOSIGNAL);
   }
 }
 
@@ -174,7 +169,7 @@ void Connection::Answer(const HttpResponse& response, int64_t now_ms) {
 
 bool Connection::Write(int64_t now_ms) {
   while (written_ < output_.size()) {
-    const ssize_t sent = send(descriptor_, output_.data() + written_, output_.size() - written_, MSG_NOSIGNAL);
+    const ssize_t sent = send(descriptor(), output_.data() + written_, output_.size() - written_, MSG_NOSIGNAL);
     if (sent < 0) {
       if (errno != EAGAIN && errno != EINTR) step_ = Step::kClosed;
       return false;
@@ -188,7 +183,7 @@ bool Connection::Write(int64_t now_ms) {
 void Connection::FinishAnswer(int64_t now_ms) {
   std::string().swap(output_);
   if (!is_kept_alive_) {
-    shutdown(descriptor_, SHUT_WR);
+    shutdown(descriptor(), SHUT_WR);
     step_ = Step::kDraining;
     deadline_ms_ = now_ms + kDrainMs;
     return;

@@ -15,6 +15,7 @@
 #include "view/access.h"
 #include "view/http_request.h"
 #include "view/http_response.h"
+#include "view/unique_descriptor.h"
 
 namespace opscope {
 
@@ -28,13 +29,12 @@ struct ConnectionRules {
 
 class Connection {
  public:
-  // Takes the descriptor over, which must not block. Times are milliseconds of one clock.
-  Connection(int descriptor, const ConnectionRules* rules, int64_t now_ms);
-  ~Connection();
+  // descriptor: of a socket that does not block. Times are milliseconds of one clock.
+  Connection(UniqueDescriptor descriptor, const ConnectionRules* rules, int64_t now_ms);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  [[nodiscard]] int descriptor() const { return descriptor_; }
+  [[nodiscard]] int descriptor() const { return descriptor_.get(); }
   // Events of poll() that it waits for.
   [[nodiscard]] short events() const;
   [[nodiscard]] bool is_closed() const { return step_ == Step::kClosed; }
@@ -70,7 +70,7 @@ class Connection {
   void FinishAnswer(int64_t now_ms);
   void SetDeadline(int64_t now_ms);
 
-  int descriptor_;
+  UniqueDescriptor descriptor_;
   const ConnectionRules* rules_;
   Step step_ = Step::kReading;
   RequestReader reader_;

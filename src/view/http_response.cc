@@ -14,11 +14,11 @@ constexpr std::string_view kNothing = "default-src 'none'; base-uri 'none'; form
 constexpr std::string_view kConnect = "; connect-src 'self'";
 
 // Where the policy stands in the page; npos: nowhere.
-struct PolicyPlace {
+struct PolicyRange {
   size_t begin = std::string_view::npos, size = 0;
 };
 
-PolicyPlace FindPolicy(std::string_view page) {
+PolicyRange FindPolicy(std::string_view page) {
   constexpr std::string_view kMeta = "http-equiv=\"Content-Security-Policy\" content=\"";
   const size_t meta = page.find(kMeta);
   if (meta == std::string_view::npos) return {};
@@ -86,14 +86,14 @@ std::string ResponseBytes(const HttpResponse& response, std::string_view policy,
 }
 
 std::string PolicyOfPage(std::string_view page) {
-  const PolicyPlace place = FindPolicy(page);
-  return std::string(place.size == 0 ? kNothing : page.substr(place.begin, place.size));
+  const PolicyRange range = FindPolicy(page);
+  return std::string(range.size == 0 ? kNothing : page.substr(range.begin, range.size));
 }
 
 std::string PageThatConnects(std::string_view page) {
   std::string connecting(page);
-  const PolicyPlace place = FindPolicy(page);
-  if (place.size > 0) connecting.insert(place.begin + place.size, kConnect);
+  const PolicyRange range = FindPolicy(page);
+  if (range.size > 0) connecting.insert(range.begin + range.size, kConnect);
   return connecting;
 }
 

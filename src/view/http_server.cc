@@ -29,7 +29,8 @@
 
 #include "base/catch_bad_alloc.h"
 #include "base/descriptor.h"
-#include "view/work_queue.h"
+#include "view/request_queue.h"
+#include "view/unique_descriptor.h"
 
 namespace opscope {
 namespace {
@@ -60,27 +61,35 @@ size_t ConnectionLimit() {
 
 using Connections = std::map<uint64_t, std::unique_ptr<Connection>>;
 
-// What Run does in its thread.
+// What Run does in its thread. Where memory is short one connection is given up and the server goes on: only the
+// constructor throws std::bad_alloc.
 class ServerLoop {
  public:
-  ServerLoop(int listener, int wake, const ConnectionRules& rules, WorkQueue* queue, int64_t idle_s)
+  ServerLoop(int listener, int wake, const ConnectionRules& rules, RequestQueue* queue, int64_t idle_s)
       : listener_(listener),
         wake_(wake),
         rules_(rules),
         queue_(queue),
         idle_ms_(idle_s * 1000),
         limit_(ConnectionLimit()),
-        last_request_ms_(NowMs()) {}
+        last_request_ms_(NowMs()) {
+    polls_.reserve(limit_ + 2);
+    polled_.reserve(limit_);
+  }
 
   // False: idle for long enough.
-  bool Turn() {
+  bool RunOnce() {
     Poll();
     const int64_t now = NowMs();
-    for (WorkQueue::Done& done : queue_->TakeDone()) {
+    for (const FinishedResponse& finished : queue_->TakeFinished()) {
       --computing_;
       last_request_ms_ = now;
-      if (const auto found = connections_.find(done.first); found != connections_.end())
-        Guard(found->second.get(), [&](Connection* to) { to->Answer(done.second, now); });
+      const auto found = connections_.find(finished.connection);
+      if (found == connections_.end()) continue;
+      Guard(found->second.get(), [&](Connection* to) {
+        if (!finished.response) return to->Close();
+        to->Answer(*finished.response, now);
+      });
     }
     for (size_t i = 0; i < polled_.size(); ++i) {
       const short events = polls_[i + 2].revents;
@@ -97,6 +106,7 @@ class ServerLoop {
   }
 
  private:
+  // Allocates nothing: there are at most limit_ connections.
   void Poll() {
     polls_ = {{wake_, POLLIN, 0}, {listener_, POLLIN, 0}};
     polled_.clear();
@@ -122,7 +132,7 @@ class ServerLoop {
     }
   }
 
-  // A connection for which there is no memory is given up; the server goes on.
+  // Closes the connection if there is no memory for what `use` does.
   template <typename Use>
   void Guard(Connection* connection, const Use& use) {
     try {
@@ -134,19 +144,20 @@ class ServerLoop {
 
   void AcceptAll(int64_t now) {
     for (int i = 0; i < 64; ++i) {
-      const int descriptor = MoveAboveStderr(accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-      if (descriptor < 0) {
+      UniqueDescriptor descriptor(MoveAboveStderr(accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)));
+      if (descriptor.get() < 0) {
         const bool is_short = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
         if (is_short && !CloseOneWaiting()) accept_again_ms_ = now + 100;
         return;
       }
       const int on = 1;
-      setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-      if (connections_.size() >= limit_ && !CloseOneWaiting()) {
-        close(descriptor);
-        continue;
+      setsockopt(descriptor.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+      if (connections_.size() >= limit_ && !CloseOneWaiting()) continue;
+      try {
+        connections_.emplace(next_number_++, std::make_unique<Connection>(std::move(descriptor), &rules_, now));
+      } catch (const std::bad_alloc&) {
+        continue;  // the client sees a closed connection
       }
-      connections_[next_number_++] = std::make_unique<Connection>(descriptor, &rules_, now);
     }
   }
 
@@ -166,16 +177,18 @@ class ServerLoop {
   void CollectRequests(int64_t now) {
     for (auto& [number, connection] : connections_) {
       if (connection->TakeHeadCount() > 0) last_request_ms_ = now;
-      if (std::optional<HttpRequest> request = connection->TakeRequest()) {
-        ++computing_;
+      Guard(connection.get(), [&](Connection* one) {
+        std::optional<HttpRequest> request = one->TakeRequest();
+        if (!request) return;
         queue_->Put({number, std::move(*request)});
-      }
+        ++computing_;
+      });
     }
   }
 
   int listener_, wake_;
   const ConnectionRules& rules_;
-  WorkQueue* queue_;
+  RequestQueue* queue_;
   int64_t idle_ms_;
   size_t limit_;
   int64_t last_request_ms_, accept_again_ms_ = 0;
@@ -190,7 +203,7 @@ class ServerLoop {
 
 struct HttpServer::Workers {
   RequestHandler handler;
-  WorkQueue queue;
+  RequestQueue queue;
   int wake = -1;
   std::vector<std::thread> threads;
 
@@ -208,29 +221,29 @@ struct HttpServer::Workers {
       sigdelset(&all, fault);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     for (size_t i = 0; i < kWorkers; ++i)
-      threads.emplace_back([this] { Work(); });
+      threads.emplace_back([this] { ServeRequests(); });
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
-  void Work() {
-    for (;;) {
-      const std::optional<WorkQueue::Work> work = queue.Take();
-      if (!work.has_value()) return;
-      Answer(work->first, work->second);
+  void ServeRequests() {
+    while (const std::optional<PendingRequest> pending = queue.Take()) {
+      queue.Finish({pending->connection, Respond(pending->request)});
+      Wake(wake);
     }
   }
 
-  void Answer(uint64_t connection, const HttpRequest& request) {
-    HttpResponse response;
+  // nullopt: there is no memory even for an error.
+  std::optional<HttpResponse> Respond(const HttpRequest& request) {
     try {
-      response = handler(request);
+      return handler(request);
     } catch (const std::bad_alloc&) {
-      response = ErrorResponse(500, kOutOfMemoryText);
     } catch (const std::length_error&) {
-      response = ErrorResponse(500, kOutOfMemoryText);
     }
-    queue.Finish({connection, std::move(response)});
-    Wake(wake);
+    try {
+      return ErrorResponse(500, kOutOfMemoryText);
+    } catch (const std::bad_alloc&) {
+      return std::nullopt;
+    }
   }
 };
 
@@ -280,7 +293,7 @@ bool HttpServer::Run(const ConnectionRules& rules, RequestHandler handler, const
   workers_->Start();
   {
     ServerLoop loop(listener_, wake_, rules, &workers_->queue, options.idle_s);
-    while (!ends_->load() && loop.Turn()) {
+    while (!ends_->load() && loop.RunOnce()) {
     }
   }
   close(std::exchange(listener_, -1));

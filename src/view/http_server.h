@@ -42,7 +42,8 @@ class HttpServer {
   // From here on clients can connect.
   [[nodiscard]] Status Listen();
   // Serves until End, or until it was idle for long enough. False: a computation goes on, and the process should end
-  // without waiting for it; the destructor waits. REQUIRES: Listen succeeded; called once.
+  // without waiting for it; the destructor waits. Throws std::bad_alloc only before it serves; later it closes the
+  // connection for which there is no memory. REQUIRES: Listen succeeded; called once.
   [[nodiscard]] bool Run(const ConnectionRules& rules, RequestHandler handler, const ServingOptions& options);
   // Ends Run soon. Any thread; safe in signal handlers.
   void End();

@@ -20,6 +20,7 @@
 
 #include "base/catch_bad_alloc.h"
 #include "opscope/import.h"
+#include "view/unique_descriptor.h"
 
 namespace opscope {
 namespace {
@@ -33,21 +34,6 @@ Error FileError(const std::string& path, int number) {
   return {number == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo,
           path + ": " + std::generic_category().message(number), number};
 }
-
-// A descriptor that is closed.
-class OpenFile {
- public:
-  explicit OpenFile(int descriptor) : descriptor_(descriptor) {}
-  ~OpenFile() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  int get() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
 
 // Whether the first bytes are those of a trace, damaged or not.
 bool LooksLikeTrace(int descriptor) {
@@ -128,7 +114,7 @@ void TraceFiles::AddBelow(int folder, const std::string& path, const std::string
 }
 
 void TraceFiles::AddFound(int folder, const char* entry, const std::string& path, const std::string& name) {
-  const OpenFile opened(openat(folder, entry, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const UniqueDescriptor opened(openat(folder, entry, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat facts{};
   if (opened.get() < 0 || fstat(opened.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return;
   if (!LooksLikeTrace(opened.get())) return;
@@ -157,7 +143,7 @@ Result<Trace> TraceFiles::Import(const File& file, uint64_t max_memory) const {
     options.on_progress = [&](uint64_t read, uint64_t total) { options_.on_progress(file.name, read, total); };
   if (file.path == "-") return ImportDescriptor(STDIN_FILENO, options);
   if (file.is_named) return ImportFile(file.path, options);
-  const OpenFile opened(open(file.path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const UniqueDescriptor opened(open(file.path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (opened.get() < 0) return FileError(file.name, errno);
   struct stat facts{};
   if (fstat(opened.get(), &facts) != 0 || facts.st_dev != file.device || facts.st_ino != file.number)
