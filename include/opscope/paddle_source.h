@@ -31,7 +31,7 @@ inline constexpr uint32_t kMemory = 2;
 // A feature that can be left out if it does not fit the Paddle in the process.
 enum class PaddlePart : uint32_t {
   // Events, through GOT entries of Paddle's libraries.
-  kSlots = 0,
+  kHooks = 0,
   // Shapes, also through GOT entries.
   kShapes = 1,
   // Attributes, beside the shapes.
@@ -118,7 +118,7 @@ struct PaddleSource {
   // Reports the result of such a test of this library with this Paddle: "" or a
   // sentence. A part without a result is not used.
   void (*take_verdict)(PaddlePart part, const char* sentence) = nullptr;
-  // How a recording would be made now: "slots", "drain: why not by slots", likewise
+  // How a recording would be made now: "hooks", "drain: why no hooks", likewise
   // "native", "wrappers", or "none: why". Valid until the next take_verdict.
   const char* (*route)() = nullptr;
 

@@ -240,7 +240,7 @@ __attribute__((always_inline)) inline bool TryCloseScope(OpenScope* scope, uint6
   }
   Record* record = stream->next;
   const uint64_t start = scope->start.load(std::memory_order_relaxed);
-  const uint64_t entries = LoadPair(scope, offsetof(OpenScope, name));  // name, side
+  const uint64_t entries = LoadPair(scope, offsetof(OpenScope, name));  // name, payload
   const uint64_t tail =
       LoadPair(scope, offsetof(OpenScope, depth_kind_flags));  // depth, kind, flags, source, scope, reserved
   OpenScope* outer = scope->outer.load(std::memory_order_relaxed);

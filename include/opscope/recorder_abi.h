@@ -81,7 +81,7 @@ struct alignas(64) OpenScope {
   std::atomic<uint32_t> name{0};              // as in Record, within stream->chunk
   std::atomic<uint32_t> payload{0};           // also written together with name
   std::atomic<uint32_t> depth_kind_flags{0};  // depth | kind << 16 | flags << 24
-  std::atomic<uint32_t> origin{0};            // source | scope << 8; also written together with shape
+  std::atomic<uint32_t> origin{0};            // source | scope << 8; also written together with depth_kind_flags
   // Generation of the window; a late end compares it with stream->generation.
   std::atomic<uint64_t> generation{0};
   // The enclosing open scope; null: none.

@@ -96,7 +96,7 @@ __attribute__((noinline)) inline void CountDrop(Stream* stream) {
 // Counts an event that begins on a stream that accepts none, unless its window has closed. Returns
 // null. Every begin at the cap ends here, so it takes no lock.
 __attribute__((noinline)) inline OpenScope* DropEvent(Stream* stream) {
-  // In this order: a close ends the generation before the taking.
+  // In this order: StopAccepting clears `generation` before `accepting`.
   if (stream->accepting.load(std::memory_order_acquire) != 0 || stream->generation.load() == 0) return nullptr;
   const Writing writing(stream);
   if (writing.allowed()) CountDrop(stream);

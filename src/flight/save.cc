@@ -18,14 +18,14 @@
 namespace opscope {
 namespace {
 
-struct RecordingFile {
+struct BlockFileWriter {
   AtomicFile file;
   const std::string& path;
   Status status;
   std::string block;  // as it is written
   std::string chunk;  // with its unused middle cleared
 
-  bool has_info = false;
+  bool has_blocks = false;  // false at the end: the recorder had no memory for the first one
 
   void Write() {
     if (status.ok()) status = file.Write(block);
@@ -35,7 +35,7 @@ struct RecordingFile {
 
 // The bytes between records and entries are left over from whatever the memory was used for
 // before: possibly private, and they would not compress.
-std::string_view ClearedChunk(RecordingFile* out, const void* data, uint64_t bytes) {
+std::string_view ClearedChunk(BlockFileWriter* out, const void* data, uint64_t bytes) {
   out->chunk.assign(static_cast<const char*>(data), bytes);
   const PublishedExtent extent = LoadPublished(static_cast<const ChunkHeader*>(data));
   const uint64_t records_end = sizeof(ChunkHeader) + uint64_t{extent.record_count} * sizeof(Record);
@@ -44,19 +44,19 @@ std::string_view ClearedChunk(RecordingFile* out, const void* data, uint64_t byt
   return out->chunk;
 }
 
-void WriteBlock(RecordingFile* out, uint16_t type, const void* data, uint64_t bytes) {
+void WriteBlock(BlockFileWriter* out, uint16_t type, const void* data, uint64_t bytes) {
   if (!out->status.ok()) return;
   const std::string_view payload = type == block_types::kRawChunk
                                        ? ClearedChunk(out, data, bytes)
                                        : std::string_view(static_cast<const char*>(data), bytes);
   AppendBlock(&out->block, type, payload, /*compress=*/true);
   out->Write();
-  out->has_info = true;  // the first block
+  out->has_blocks = true;
 }
 
 // Called by the recorder, through which nothing may be thrown.
 void WriteOneBlock(void* context, uint16_t type, const void* data, uint64_t bytes) {
-  auto* out = static_cast<RecordingFile*>(context);
+  auto* out = static_cast<BlockFileWriter*>(context);
   try {
     WriteBlock(out, type, data, bytes);
   } catch (const std::bad_alloc&) {
@@ -66,7 +66,7 @@ void WriteOneBlock(void* context, uint16_t type, const void* data, uint64_t byte
 
 bool WriteDumpBlock(void* context, uint16_t type, const void* data, uint64_t bytes) {
   WriteOneBlock(context, type, data, bytes);
-  return static_cast<RecordingFile*>(context)->status.ok();
+  return static_cast<BlockFileWriter*>(context)->status.ok();
 }
 
 template <typename WriteBlocks>
@@ -74,11 +74,11 @@ Status WriteFile(const std::string& path, unsigned mode, const WriteBlocks& writ
   Result<AtomicFile> file = AtomicFile::Create(path, mode);
   if (!file.ok()) return file.error();
   const ZstdContexts contexts;
-  RecordingFile out{std::move(file).value(), path, {}, {}, {}};
+  BlockFileWriter out{std::move(file).value(), path, {}, {}, {}};
   AppendFileHeader(&out.block);
   out.Write();
   write_blocks(&out);
-  if (!out.has_info && out.status.ok()) out.status = OutOfMemoryError(path);
+  if (!out.has_blocks && out.status.ok()) out.status = OutOfMemoryError(path);
   AppendEnd(&out.block, 0);
   out.Write();
   OPSCOPE_TRY(out.status);
@@ -89,13 +89,13 @@ Status WriteFile(const std::string& path, unsigned mode, const WriteBlocks& writ
 
 Status SaveRecording(const Window* window, const std::string& path) {
   return CatchBadAlloc(path, [&] {
-    return WriteFile(path, 0666, [&](RecordingFile* out) { opscope_window_read(window, WriteOneBlock, out); });
+    return WriteFile(path, 0666, [&](BlockFileWriter* out) { opscope_window_read(window, WriteOneBlock, out); });
   });
 }
 
 Status SaveDump(Window* window, const std::string& about, const std::string& path) {
   return CatchBadAlloc(path, [&] {
-    return WriteFile(path, 0600, [&](RecordingFile* out) {
+    return WriteFile(path, 0600, [&](BlockFileWriter* out) {
       const bool whole = opscope_window_dump(window, about.c_str(), WriteDumpBlock, out);
       if (!whole && out->status.ok()) out->status = OutOfMemoryError(path);
     });

@@ -1,15 +1,14 @@
 // Charges a chunk against the window's cap before it takes the memory. At the cap of a window that keeps
-// the newest records, some thread must give up a chunk. Always the asking thread would be simple, but then
-// a busy thread evicts its last second while threads that ended or idle keep minutes. So the search goes:
+// the newest records, some thread must give up a chunk. Always the requesting thread would be simple, but then
+// a busy thread evicts its last second while threads that ended or idle keep minutes. So:
 //
-//   1. a thread that has ended               the one that ended first
-//   2. the thread with the most memory       if it is above its fair share (cap / live threads)
-//   3. the asking thread itself              its oldest chunk
+//   A thread at or above its fair share (cap / live threads) evicts its own oldest chunk.
+//   A thread below it evicts, in this order: the thread that ended first; the live thread with the most memory
+//   above its share; itself.
 //
-// 1 and 2 need locks that come earlier in the lock order, so they only try them; after a failed try
-// comes
-// 3. A recording at full speed stays within 0.4 MiB of a cap of 256 MiB (docs/explanation/performance.md, "Flight
-// recorder").
+// The locks of other threads come earlier in the lock order, so they are only tried. When the tries fail, the
+// thread evicts its own oldest chunk. A recording at full speed stays within 0.4 MiB of a cap of 256 MiB
+// (docs/explanation/performance.md, "Flight recorder").
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/chunk_supply.h"
 

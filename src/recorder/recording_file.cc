@@ -134,10 +134,10 @@ RecordingFile::~RecordingFile() {
   for (const Segment& segment : segments_) {
     char* at = segment.base;
     char* const end = segment.base + segment.bytes;
-    for (const Piece& lent : retained_) {
-      if (lent.place < at || lent.place >= end) continue;
-      if (lent.place > at) munmap(at, static_cast<size_t>(lent.place - at));
-      at = lent.place + lent.bytes;
+    for (const Piece& retained : retained_) {
+      if (retained.place < at || retained.place >= end) continue;
+      if (retained.place > at) munmap(at, static_cast<size_t>(retained.place - at));
+      at = retained.place + retained.bytes;
     }
     if (at < end) munmap(at, static_cast<size_t>(end - at));
   }

@@ -38,7 +38,7 @@ class RecordingFile {
  public:
   // `info`: the first kWindowInfo block. Null with *failure when the system refuses; no file stays then.
   static RecordingFile* Create(const char* path, std::string_view info, FileFailure* failure);
-  // Unmaps everything but what is lent.
+  // Unmaps everything but what is retained.
   ~RecordingFile();
   RecordingFile(const RecordingFile&) = delete;
   RecordingFile& operator=(const RecordingFile&) = delete;

@@ -5,11 +5,13 @@
 // no destructor; what hangs on it (threads, streams, slots of open scopes) is recycled, never freed.
 //
 // Locks, in the order in which they are acquired
-//   CloseMutex(slot)      closing a window, and its deferred tracks, against scopes that end on another thread or too
-//   late Window::dump_mutex      dumps of one window, one after the other registry.mutex       lists of threads and
-//   windows, gate, attaching and letting go of streams StreamState::mutex   which chunks a stream has; held by its
-//   owner only in slow paths Window::mutex        calibrations and metadata the chunk pool's     (chunk_pool.cc), or a
-//   RecordingFile's
+//   CloseMutex(slot)       close of a window and its deferred tracks, against late ends and ends on another thread
+//   Window::dump_mutex     dumps of one window, one after the other
+//   registry.mutex         lists of threads and windows, the gate, attach and detach of streams
+//   finish_mutex()         of a RecordingFile: the end of the file
+//   StreamState::mutex     which chunks a stream has; its owner takes it on slow paths only
+//   Window::mutex          calibrations and metadata
+//   the chunk pool's mutex (chunk_pool.cc), or a RecordingFile's
 //
 // Thread rule: as said by each field.
 // SPDX-License-Identifier: Apache-2.0

@@ -52,8 +52,8 @@ uint64_t WriteUnfinished(Window* window, StreamState* state, const OpenScopeCopi
   if (copies.empty() || state->chunks.empty()) return 0;
   if (AppendUnfinished(state->chunks.back(), copies, end_ticks)) return copies.size();
   if (!state->chunks.Reserve(state->chunks.size() + 1)) return 0;
-  ChunkHeader* edge = MakeUnfinishedChunk(window, state->chunks.back(), copies, end_ticks);
-  return edge != nullptr && state->chunks.Push(edge) ? copies.size() : 0;
+  ChunkHeader* unfinished_chunk = MakeUnfinishedChunk(window, state->chunks.back(), copies, end_ticks);
+  return unfinished_chunk != nullptr && state->chunks.Push(unfinished_chunk) ? copies.size() : 0;
 }
 
 // The chunk stays where its thread writes to it; if that is a file, only its address does.
@@ -102,17 +102,17 @@ void SealStream(Window* window, StreamState* state, uint64_t end_ticks) {
     registry.broken_invariants.fetch_add(1, std::memory_order_relaxed);
   }
   PublishedExtent extent;
-  bool settled = true;
+  bool is_sealed = true;
   if (chunk != nullptr) {
     extent = LoadPublished(chunk);
     RemoveFinished(&copies, chunk, before == 0 ? 0 : before - 1, extent.record_count);
     extent.entries_begin = LowestByteOf(copies, chunk, extent.entries_begin);
-    settled = SealCurrentChunk(window, state, extent);
+    is_sealed = SealCurrentChunk(window, state, extent);
   }
   const uint64_t open = copies.size();
   if (state->stopped) RemoveNameless(&copies);
-  const uint64_t lost = settled ? 0 : extent.record_count;
-  const uint64_t unfinished = settled ? WriteUnfinished(window, state, copies, end_ticks) : 0;
+  const uint64_t lost = is_sealed ? 0 : extent.record_count;
+  const uint64_t unfinished = is_sealed ? WriteUnfinished(window, state, copies, end_ticks) : 0;
   state->recorded = state->written_before + extent.record_count - state->recycled - lost + unfinished;
   state->dropped = stream.dropped.load(std::memory_order_relaxed) + state->recycled + lost + (open - unfinished) +
                    state->dropped_elsewhere.load(std::memory_order_relaxed);

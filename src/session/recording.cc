@@ -1,10 +1,9 @@
 // The life cycle of a recording: new, running, stopped, read. The order of the steps is what matters here:
 //
-//   start    measure costs, open the window, start the sources in order, then let the flight recorder see it
+//   start    measure the overhead, open the window, start the sources in order, then show it to the flight recorder
 //   stop     hide it from the flight recorder, stop the sources in reverse, close the window
-//   deliver  sources hand over what they still hold, at the latest before the window is read; at once with a mapped
-//   file,
-//            because closing the window ends the file
+//   deliver  sources hand over what they still hold, at the latest before the window is read;
+//            with a mapped file before the close, because the close ends the file
 //   free     after deliver; waits for a dump in progress
 //
 // A failed start undoes its steps in reverse. In a forked child every function returns at once: the locks
@@ -196,8 +195,8 @@ std::string Recording::FileWarning() const {
   const MutexLock lock(state_->mutex);
   if (state_->window == nullptr) return {};
   const WindowFile file = opscope_window_file(state_->window);
-  const bool is_told_now = (file.bytes == 0) == (state_->phase == State::Phase::kRunning);
-  return file.error != 0 && is_told_now ? opscope::FileWarning(state_->options.record_to, file) : std::string();
+  const bool is_due = (file.bytes == 0) == (state_->phase == State::Phase::kRunning);
+  return file.error != 0 && is_due ? opscope::FileWarning(state_->options.record_to, file) : std::string();
 }
 
 bool Recording::is_running() const {

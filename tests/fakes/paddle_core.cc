@@ -11,7 +11,7 @@
 
 namespace fake_paddle {
 
-// Paddle's names. Calls go through slots, as those of the real library do.
+// Paddle's names. Calls go through GOT entries, as those of the real library do.
 void BeginStatic(Range* range, const char* name, uint32_t type, uint32_t level,
                  uint32_t role) __asm__("_ZN3phi11RecordEventC1EPKcNS_15TracerEventTypeEjNS_9EventRoleE");
 void BeginCopied(Range* range, const std::string& name, uint32_t type, uint32_t level, uint32_t role) __asm__(

@@ -21,7 +21,7 @@ Result<LoadedPaddleSource> LoadPaddleSource(const std::string& path) {
 }
 
 constexpr std::pair<std::string_view, PaddlePart> kPaddlePartNames[] = {
-    {"slots", PaddlePart::kSlots},      {"shapes", PaddlePart::kShapes}, {"attributes", PaddlePart::kAttributes},
+    {"hooks", PaddlePart::kHooks},      {"shapes", PaddlePart::kShapes}, {"attributes", PaddlePart::kAttributes},
     {"memory", PaddlePart::kMemory},    {"drain", PaddlePart::kDrain},   {"native", PaddlePart::kNative},
     {"wrappers", PaddlePart::kWrappers}};
 static_assert(std::size(kPaddlePartNames) == kPaddleParts);

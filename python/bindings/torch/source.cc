@@ -26,7 +26,7 @@ void BindTorchSource(nb::module_& module) {
             const char* complaint = WithoutGil([&] { return loaded.torch->try_route(); });
             return ToText(complaint != nullptr ? complaint : "");
           },
-          "What is in the way of drop-in functions; empty: nothing. For a process of its own (torch_source.h).")
+          "What is in the way of hooks; empty: nothing. For a process of its own (torch_source.h).")
       .def(
           "take_route_verdict",
           [](const LoadedTorchSource& loaded, nb::str verdict) {

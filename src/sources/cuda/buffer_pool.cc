@@ -28,7 +28,7 @@ void BufferPool::Prepare(size_t buffers, size_t cap) {
     const MutexLock lock(mutex_);
     cap_ = cap;
     ready_.reserve(cap);
-    lent_.reserve(cap);
+    outstanding_.reserve(cap);
     missing = std::min(buffers, cap) > ready_.size() ? std::min(buffers, cap) - ready_.size() : 0;
   }
   for (; missing > 0; --missing) {
@@ -49,14 +49,14 @@ uint8_t* BufferPool::Take(bool may_decline) {
     if (!ready_.empty()) {
       uint8_t* bytes = ready_.back();
       ready_.pop_back();
-      lent_.push_back({bytes, is_thrown_away});
+      outstanding_.push_back({bytes, is_thrown_away});
       return bytes;
     }
   }
   uint8_t* bytes = NewTouched();
   const MutexLock lock(mutex_);
   if (bytes != nullptr) {
-    lent_.push_back({bytes, is_thrown_away});
+    outstanding_.push_back({bytes, is_thrown_away});
   } else if (!is_thrown_away) {
     --in_use_;
   }
@@ -65,10 +65,11 @@ uint8_t* BufferPool::Take(bool may_decline) {
 
 bool BufferPool::Fill(uint8_t* bytes, size_t valid) {
   const MutexLock lock(mutex_);
-  const auto found = std::find_if(lent_.begin(), lent_.end(), [&](const Lent& lent) { return lent.bytes == bytes; });
-  if (found == lent_.end()) return false;
+  const auto found = std::find_if(outstanding_.begin(), outstanding_.end(),
+                                  [&](const Outstanding& each) { return each.bytes == bytes; });
+  if (found == outstanding_.end()) return false;
   filled_.push_back({bytes, std::min(valid, kBufferBytes), found->is_thrown_away});
-  lent_.erase(found);
+  outstanding_.erase(found);
   return true;
 }
 
@@ -106,7 +107,7 @@ void BufferPool::KeepReady() {
 
 size_t BufferPool::with_cupti() const {
   const MutexLock lock(mutex_);
-  return lent_.size();
+  return outstanding_.size();
 }
 
 void BufferPool::Release() {

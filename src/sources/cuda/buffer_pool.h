@@ -44,7 +44,7 @@ class BufferPool {
   void Release();
 
  private:
-  struct Lent {
+  struct Outstanding {  // CUPTI has it
     uint8_t* bytes;
     bool is_thrown_away;
   };
@@ -53,10 +53,10 @@ class BufferPool {
   mutable Mutex mutex_;
   size_t cap_ OPSCOPE_GUARDED_BY(mutex_) = kDefaultCap;
   std::vector<uint8_t*> ready_ OPSCOPE_GUARDED_BY(mutex_);
-  std::vector<Lent> lent_ OPSCOPE_GUARDED_BY(mutex_);
+  std::vector<Outstanding> outstanding_ OPSCOPE_GUARDED_BY(mutex_);
   std::deque<FilledBuffer> filled_ OPSCOPE_GUARDED_BY(mutex_);
-  size_t in_use_ OPSCOPE_GUARDED_BY(mutex_) =
-      0;  // lent or filled, or taken from there, but for those that are thrown away
+  // Outstanding, filled or with the collector; buffers beyond the cap are not counted.
+  size_t in_use_ OPSCOPE_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace opscope::cuda

@@ -35,12 +35,12 @@ constexpr milliseconds kForAll{4300}, kForLate{500}, kForUnsettled{500};
 
 // The calls that close a window, in CUPTI's order, for a thread of their own: any of them may hang.
 struct CuptiSession::Closing {
-  std::vector<ActivityKind> kinds;  // to disable, then the records are torn out: all, or what no timer needs
+  std::vector<ActivityKind> kinds;  // to disable, then the records are flushed: all, or what no timer needs
   cupti::Subscriber subscriber = nullptr;
   bool is_last = false;
-  bool has_records = true;  // some may be there: they are torn out and counted
+  bool has_records = true;  // some may be there: they are flushed and counted
 
-  enum class Turn : uint8_t { kRuns, kUnsubscribes, kToldToEnd };
+  enum class Turn : uint8_t { kRuns, kUnsubscribes, kCancelled };
   std::atomic<Turn> turn{Turn::kRuns};
   std::atomic<size_t> disabled{0};  // of `kinds`
   std::atomic<bool> is_over{false}, is_given_back{false};
@@ -50,7 +50,7 @@ struct CuptiSession::Closing {
   std::map<std::string, uint64_t> failed_calls OPSCOPE_GUARDED_BY(mutex);
   bool has_lost OPSCOPE_GUARDED_BY(mutex) = false;
 
-  void Note(const CuptiLibrary& library, const char* function, Result answer) {
+  void RecordFailure(const CuptiLibrary& library, const char* function, Result answer) {
     if (answer == Result::kSuccess) return;
     const char* name = nullptr;
     library.call.GetResultString(answer, &name);
@@ -58,7 +58,7 @@ struct CuptiSession::Closing {
     ++failed_calls[std::string(function) + ": " + NameOfCode(answer, name)];
     has_lost = has_lost || std::string_view(function) == "cuptiActivityFlushAll";
   }
-  bool is_told_to_end() const { return turn.load() == Turn::kToldToEnd; }
+  bool is_cancelled() const { return turn.load() == Turn::kCancelled; }
 };
 
 // After a start that was refused.
@@ -88,21 +88,21 @@ void CuptiSession::WaitForDevice() const {
 void CuptiSession::RunClosing(const CuptiLibrary* library, const std::shared_ptr<Closing>& closing) {
   const CuptiFunctions& call = library->call;
   for (const ActivityKind kind : closing->kinds) {
-    if (closing->is_told_to_end()) return;
-    closing->Note(*library, "cuptiActivityDisable", call.ActivityDisable(kind));
+    if (closing->is_cancelled()) return;
+    closing->RecordFailure(*library, "cuptiActivityDisable", call.ActivityDisable(kind));
     closing->disabled.fetch_add(1);
   }
   // Only the last window flushes by force, which would cut off unfinished records of other windows.
   for (const uint32_t how : {uint32_t{0}, cupti::kFlushForced}) {
     const bool is_asked = closing->has_records && (how == 0 || closing->is_last);
-    if (closing->is_told_to_end() || !is_asked) break;
-    closing->Note(*library, "cuptiActivityFlushAll", call.ActivityFlushAll(how));
+    if (closing->is_cancelled() || !is_asked) break;
+    closing->RecordFailure(*library, "cuptiActivityFlushAll", call.ActivityFlushAll(how));
   }
-  if (closing->is_told_to_end()) return;
+  if (closing->is_cancelled()) return;
   size_t dropped = 0;
   if (closing->has_records) {
     const Result answer = call.ActivityGetNumDroppedRecords(nullptr, 0, &dropped);
-    closing->Note(*library, "cuptiActivityGetNumDroppedRecords", answer);
+    closing->RecordFailure(*library, "cuptiActivityGetNumDroppedRecords", answer);
   }
   {
     const MutexLock lock(closing->mutex);
@@ -112,7 +112,7 @@ void CuptiSession::RunClosing(const CuptiLibrary* library, const std::shared_ptr
   if (!closing->turn.compare_exchange_strong(runs, Closing::Turn::kUnsubscribes)) return;
   if (closing->subscriber != nullptr && call.Unsubscribe != nullptr) {
     const Result answer = call.Unsubscribe(closing->subscriber);
-    closing->Note(*library, "cuptiUnsubscribe", answer);
+    closing->RecordFailure(*library, "cuptiUnsubscribe", answer);
     closing->is_given_back.store(answer == Result::kSuccess);
   }
   closing->is_over.store(true);
@@ -123,7 +123,7 @@ bool CuptiSession::Settle(Deadline deadline) {
   if (unsettled_ == nullptr) return true;
   auto runs = Closing::Turn::kRuns;
   if (!WaitUntilSet(unsettled_->is_over, std::min(deadline, After(kForUnsettled))) &&
-      !unsettled_->turn.compare_exchange_strong(runs, Closing::Turn::kToldToEnd)) {
+      !unsettled_->turn.compare_exchange_strong(runs, Closing::Turn::kCancelled)) {
     if (!WaitUntilSet(unsettled_->is_over, deadline)) return false;  // it unsubscribes
   }
   for (size_t i = unsettled_->disabled.load(); i < unsettled_->kinds.size(); ++i)

@@ -86,19 +86,18 @@ void GraphRecorder::Notice(ResourceCallback callback, const cupti::GraphData& da
 }
 
 void GraphRecorder::Connect(uint64_t from, uint64_t to) {
-  std::vector<uint64_t>& after = nodes_[from].after;
-  if (std::ranges::find(after, to) != after.end()) return;
-  after.push_back(to);
-  nodes_[to].before.push_back(from);
+  if (nodes_[from].after.insert(to).second) nodes_[to].before.insert(from);
 }
 
 void GraphRecorder::AddClone(uint64_t original, uint64_t clone, GraphNodeType type) {
   Node& from = nodes_[original];
-  from.clones.push_back(clone);
-  nodes_[clone].type = type;
+  from.clones.try_emplace(GraphOf(clone), clone);
+  Node& added = nodes_[clone];
+  added.type = type;
+  added.original = original;
   const auto in_graph = [clone](const Node& neighbour) {
-    const auto found = std::ranges::find(neighbour.clones, GraphOf(clone), &GraphOf);
-    return found == neighbour.clones.end() ? kNone : *found;
+    const auto found = neighbour.clones.find(GraphOf(clone));
+    return found == neighbour.clones.end() ? kNone : found->second;
   };
   // Neighbours that are cloned later find this clone.
   for (const uint64_t before : from.before) {
@@ -118,9 +117,17 @@ void GraphRecorder::Destroy(uint32_t graph) {
   }
 }
 
+// A program may instantiate one graph in every step, so the originals forget the clones, too.
 void GraphRecorder::Purge(uint32_t graph) {
   const auto begin = nodes_.lower_bound(uint64_t{graph} << 32);
-  nodes_.erase(begin, nodes_.lower_bound((uint64_t{graph} + 1) << 32));
+  const auto end = nodes_.lower_bound((uint64_t{graph} + 1) << 32);
+  for (auto node = begin; node != end; ++node) {
+    if (node->second.original == kNone) continue;
+    if (const auto original = nodes_.find(node->second.original); original != nodes_.end()) {
+      original->second.clones.erase(graph);
+    }
+  }
+  nodes_.erase(begin, end);
 }
 
 void GraphRecorder::KeepDestroyed() {
@@ -152,6 +159,16 @@ void GraphRecorder::Clear() {
   const MutexLock lock(mutex_);
   nodes_.clear();
   destroyed_.clear();
+}
+
+GraphRecorder::Held GraphRecorder::CountHeld() {
+  const MutexLock lock(mutex_);
+  Held held{.nodes = nodes_.size()};
+  for (const auto& [number, node] : nodes_) {
+    held.edges += node.after.size();
+    held.clones += node.clones.size();
+  }
+  return held;
 }
 
 }  // namespace opscope::cuda

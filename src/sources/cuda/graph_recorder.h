@@ -8,6 +8,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -44,11 +45,18 @@ class GraphRecorder {
   void KeepDestroyed();
   void Clear();
 
+  // How much is held, for tests. clones: counted in what their originals know of them.
+  struct Held {
+    size_t nodes = 0, edges = 0, clones = 0;
+  };
+  Held CountHeld();
+
  private:
   struct Node {
     cupti::GraphNodeType type = cupti::GraphNodeType::kKernel;
-    std::vector<uint64_t> before, after;
-    std::vector<uint64_t> clones;
+    uint64_t original = 0;                // that it was cloned from; 0: it was not cloned, or that is unknown
+    std::set<uint64_t> before, after;     // nodes of the same graph
+    std::map<uint32_t, uint64_t> clones;  // by executable graph, while it exists
   };
 
   void Notice(cupti::ResourceCallback callback, const cupti::GraphData& data);

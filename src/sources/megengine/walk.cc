@@ -42,16 +42,16 @@ Result<Walk::Type> Walk::LearnType(const NativeRecord& record) {
   name = text;
   if (!name.ends_with("Event")) return Unlike("the name of its type");
   name.remove_suffix(5);
-  Type type{object.type, FindShape(name)};
-  if (type.shape == nullptr && name.ends_with("Finish")) {
+  Type type{object.type, FindEventLayout(name)};
+  if (type.layout == nullptr && name.ends_with("Finish")) {
     name.remove_suffix(6);
-    type = {object.type, FindShape(name), true};
+    type = {object.type, FindEventLayout(name), true};
   }
-  if (type.shape == nullptr) return type;
+  if (type.layout == nullptr) return type;
   char body[kLargestEvent];
   const char* place = reinterpret_cast<const char*>(payload.object) + sizeof(NativeObject);
-  const bool is_there = type.shape->bytes == 0 || memory_->Read(place, body, type.shape->bytes);
-  if (!is_there || (type.shape->probe != nullptr && !type.shape->probe(this, body))) return Unlike(text);
+  const bool is_there = type.layout->bytes == 0 || memory_->Read(place, body, type.layout->bytes);
+  if (!is_there || (type.layout->probe != nullptr && !type.layout->probe(this, body))) return Unlike(text);
   return type;
 }
 
@@ -118,12 +118,12 @@ Status Walk::Take(const FoundBundle& bundle) {
         type = types_.emplace(native, learnt.value()).first->second;
       }
     }
-    if (__builtin_expect(type.shape == nullptr, 0)) {
+    if (__builtin_expect(type.layout == nullptr, 0)) {
       ++unknown_;
       continue;
     }
-    type.shape->write(this, RecordOf(type.shape->event, type.finish, record->time, thread),
-                      reinterpret_cast<const char*>(record->payload->object) + sizeof(NativeObject));
+    type.layout->write(this, RecordOf(type.layout->event, type.finish, record->time, thread),
+                       reinterpret_cast<const char*>(record->payload->object) + sizeof(NativeObject));
   }
   return {};
 }

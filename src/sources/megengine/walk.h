@@ -23,7 +23,7 @@
 namespace opscope::megengine {
 
 // What is known of one type of event.
-struct EventShape {
+struct EventLayout {
   std::string_view name;  // MegEngine's, without "Event" and "Finish"
   MegEngineEvent event;
   size_t bytes;  // of the struct, which can be read whole
@@ -55,7 +55,7 @@ class Walk {
  private:
   struct Type {
     const void* native = nullptr;
-    const EventShape* shape = nullptr;  // null: unknown
+    const EventLayout* layout = nullptr;  // null: unknown
     bool finish = false;
   };
   [[nodiscard]] Result<Type> LearnType(const NativeRecord& record);
@@ -70,7 +70,7 @@ class Walk {
   uint64_t unknown_ = 0, failed_ = 0;
 };
 
-// Of event_shapes.cc. Null: a type that is not read.
-[[nodiscard]] const EventShape* FindShape(std::string_view name);
+// Of event_layouts.cc. Null: a type that is not read.
+[[nodiscard]] const EventLayout* FindEventLayout(std::string_view name);
 
 }  // namespace opscope::megengine

@@ -28,7 +28,7 @@ constinit std::array<std::atomic<const char*>, kPaddleParts> probe_results{
 constexpr PaddlePart PartOf(size_t symbol) {
   return symbol == kMemory                                 ? PaddlePart::kMemory
          : symbol == kOpInfo || symbol == kOpInfoIsEnabled ? PaddlePart::kShapes
-                                                           : PaddlePart::kSlots;
+                                                           : PaddlePart::kHooks;
 }
 
 // With GotLock(). Never destroyed.
@@ -69,7 +69,7 @@ const char* WhyNotByHooks(PaddlePart part) {
   const uint32_t in_core = FindEntries().in_core;
   for (size_t symbol = 0; symbol < kSymbols; ++symbol) {
     if (PartOf(symbol) == part && (in_core >> symbol & 1u) == 0) {
-      return "libphi_core.so calls the functions of its profiler in another way than by slots";
+      return "libphi_core.so does not call its profiler's functions through GOT entries";
     }
   }
   return nullptr;
@@ -82,7 +82,7 @@ struct Mode {
   const char* is_forced;
 };
 constexpr Mode kModes[] = {
-    {"slots", PaddleMode::kSlots, PaddlePart::kSlots, ""},
+    {"hooks", PaddleMode::kHooks, PaddlePart::kHooks, ""},
     {"drain", PaddleMode::kDrain, PaddlePart::kDrain, "OPSCOPE_PADDLE_ROUTE=drain"},
     {"native", PaddleMode::kNative, PaddlePart::kNative, "OPSCOPE_PADDLE_ROUTE=native"},
     {"wrappers", PaddleMode::kWrappers, PaddlePart::kWrappers, "OPSCOPE_PADDLE_ROUTE=wrappers"},
@@ -93,7 +93,7 @@ PaddleMode ModeOf(PaddlePart part) {
   for (const Mode& mode : kModes) {
     if (mode.part == part) return mode.mode;
   }
-  return PaddleMode::kSlots;
+  return PaddleMode::kHooks;
 }
 
 // Null: the environment forbids nothing.
@@ -104,7 +104,7 @@ const char* WhyForbidden(PaddlePart part) {
   for (const Mode& mode : kModes) {
     if (wanted == mode.name) return ModeOf(part) < mode.mode ? mode.is_forced : nullptr;
   }
-  return ModeOf(part) == PaddleMode::kSlots
+  return ModeOf(part) == PaddleMode::kHooks
              ? "OPSCOPE_PADDLE_ROUTE has a value that says nothing, known are: drain, native, wrappers"
              : nullptr;
 }
@@ -133,7 +133,7 @@ const char* WhyNot(PaddlePart part) {
   if (const char* probe_result = probe_results[static_cast<size_t>(part)].load(); IsFilled(probe_result))
     return probe_result;
   if (part == PaddlePart::kNative || part == PaddlePart::kWrappers) {
-    return HasFallback(part) ? nullptr : "nobody in this process stands in for the slots";
+    return HasFallback(part) ? nullptr : "no fallback recorder is installed";
   }
   const MutexLock lock(GotLock());
   if (const char* missing = FindPaddle(part)) return missing;
@@ -150,13 +150,13 @@ PaddleMode ChooseMode() {
 }
 
 std::string ModeText(PaddleMode mode) {
-  const char* why_not_slots = WhyNot(PaddlePart::kSlots);
-  if (mode == PaddleMode::kSlots || why_not_slots == nullptr) return "slots";
+  const char* why_not_hooks = WhyNot(PaddlePart::kHooks);
+  if (mode == PaddleMode::kHooks || why_not_hooks == nullptr) return "hooks";
   std::string text = "none";
   for (const Mode& known : kModes) {
     if (known.mode == mode) text = known.name;
   }
-  return text.append(": ").append(why_not_slots);
+  return text.append(": ").append(why_not_hooks);
 }
 
 const char* PatchEntries(uint32_t parts) {
@@ -170,10 +170,10 @@ const char* PatchEntries(uint32_t parts) {
     if (patched.Patch(entry, hooks[entry.symbol])) continue;
     patches.until_last_window.Restore();
     patches.patched = 0;
-    return patches.refused = "a slot of Paddle's libraries cannot be written";
+    return patches.refused = "a GOT entry of Paddle's libraries cannot be written";
   }
   patches.patched |= missing;
-  patches.ends_point |= (missing & BitOf(PaddlePart::kSlots)) != 0;
+  patches.ends_point |= (missing & BitOf(PaddlePart::kHooks)) != 0;
   return nullptr;
 }
 

@@ -1,6 +1,6 @@
 // How Paddle's events are recorded, and which parts of that fit the Paddle in the process. Tried in this order:
 //
-//   slots      GOT entries of libphi_core.so and libpaddle.so point to the hooks (hooks.h) during a recording
+//   hooks      GOT entries of libphi_core.so and libpaddle.so point to the hooks (hooks.h) during a recording
 //   drain      Paddle's own recorder runs without its profiler and is emptied at the end (drain.h)
 //   native     Paddle's own profiler runs, and the protobuf that it writes is read at the end (fallback_recorders.h)
 //   wrappers   functions of Paddle's Python are wrapped: only operators that Python calls, and what Python reports
@@ -19,14 +19,14 @@
 
 namespace opscope {
 
-enum class PaddleMode : uint32_t { kNone, kSlots, kDrain, kNative, kWrappers };
+enum class PaddleMode : uint32_t { kNone, kHooks, kDrain, kNative, kWrappers };
 
 // The result of probing the part in another process: "" for success, or its sentence.
 void SetProbeResult(PaddlePart part, const char* sentence);
 // Null: the part fits; else why not. May throw std::bad_alloc.
 const char* WhyNot(PaddlePart part);
 PaddleMode ChooseMode();
-// "slots", "drain: why not by slots", ..., "none: why not by slots". May throw std::bad_alloc.
+// "hooks", "drain: why no hooks", ..., "none: why no hooks". May throw std::bad_alloc.
 std::string ModeText(PaddleMode mode);
 
 // Patches the GOT entries of these parts (one bit each). Null: done; else a static sentence, and no entry is patched

@@ -1,5 +1,5 @@
-// Paddle's own recorder of events without its profiler, for a Paddle whose slots cannot be used: switched on with the
-// recording, emptied at its end into tracks of the window. It costs what Paddle's profiler costs while it runs, and
+// Paddle's own recorder of events without its profiler, for a Paddle whose GOT entries cannot be used: switched on with
+// the recording, emptied at its end into tracks of the window. It costs what Paddle's profiler costs while it runs, and
 // nothing of that at the end. One recording at a time, and not beside Paddle's profiler.
 //
 // Thread rule: calls take turns. Emptying Paddle's recorder frees its blocks of events without a lock

@@ -26,7 +26,7 @@ namespace {
 
 using paddle_layout::RecordEvent;
 
-// What Paddle's slots would call.
+// What Paddle's GOT entries would call.
 struct Hooks {
   paddle_layout::BeginStatic begin;
   paddle_layout::End end;
@@ -89,10 +89,10 @@ std::string MeasureInScratchWindow(const Hooks& hooks) {
 const char* PaddleOverheadJson(uint32_t /*flags*/) {
   static constinit std::atomic<const std::string*> known{nullptr};  // never destroyed
   try {
-    if (ChooseMode() != PaddleMode::kSlots) return "";
+    if (ChooseMode() != PaddleMode::kHooks) return "";
     const MutexLock lock(GotLock());
     if (const std::string* text = known.load(std::memory_order_acquire)) return text->c_str();
-    if (recorded.events.load() != 0 || PaddleProfilerRuns() || FindPaddle(PaddlePart::kSlots) != nullptr) return "";
+    if (recorded.events.load() != 0 || PaddleProfilerRuns() || FindPaddle(PaddlePart::kHooks) != nullptr) return "";
     const auto hooks = PaddleHooks();
     const Hooks ours = {reinterpret_cast<paddle_layout::BeginStatic>(hooks[paddle_layout::kBeginStatic]),
                         reinterpret_cast<paddle_layout::End>(hooks[paddle_layout::kEnd]), SomeLiteral()};

@@ -103,8 +103,8 @@ struct HostEvents {
   std::vector<ThreadEvents> threads;
 };
 
-// The functions that Paddle's libraries call through slots. RecordOpInfoSupplement's constructor has its attributes as
-// a third argument, whose type is 2,800 characters of its name.
+// The functions that Paddle's libraries call through GOT entries. RecordOpInfoSupplement's constructor has its
+// attributes as a third argument, whose type is 2,800 characters of its name.
 enum Symbol : size_t { kBeginStatic, kBeginCopied, kEnd, kIsEnabled, kOpInfo, kOpInfoIsEnabled, kMemory, kSymbols };
 using BeginStatic = void (*)(RecordEvent*, const char* name, uint32_t type, uint32_t level, uint32_t role);
 using BeginCopied = void (*)(RecordEvent*, const std::string& name, uint32_t type, uint32_t level, uint32_t role);

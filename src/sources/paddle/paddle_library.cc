@@ -57,7 +57,7 @@ const char* FindIn(void* core, void* python, PaddlePart part) {
   constexpr const char* kLevel = "_ZZN3phi14HostTraceLevel11GetInstanceEvE8instance";
   bool found = false;
   switch (part) {
-    case PaddlePart::kSlots:
+    case PaddlePart::kHooks:
       found = Find(core, kPaddleSymbols[kBeginStatic], &paddle.begin_static) &&
               Find(core, kPaddleSymbols[kBeginCopied], &paddle.begin_copied) &&
               Find(core, kPaddleSymbols[kEnd], &paddle.end) &&

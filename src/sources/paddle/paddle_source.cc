@@ -57,13 +57,13 @@ uint32_t PartsBeside(uint32_t flags, PaddleMode mode, std::string* route) {
   if (mode != PaddleMode::kWrappers) return 0;
   route->append("; without operators that Python does not call, and what is inside of them");
   if (memory) route->append("; without memory");
-  return BitOf(PaddlePart::kSlots) | (shapes ? BitOf(PaddlePart::kShapes) : 0);
+  return BitOf(PaddlePart::kHooks) | (shapes ? BitOf(PaddlePart::kShapes) : 0);
 }
 
 // The parts that the window wants and that fit; appends the others to the text.
 uint32_t PartsFor(uint32_t flags, PaddleMode mode, std::string* route) {
-  if (mode != PaddleMode::kSlots) return PartsBeside(flags, mode, route);
-  uint32_t parts = BitOf(PaddlePart::kSlots);
+  if (mode != PaddleMode::kHooks) return PartsBeside(flags, mode, route);
+  uint32_t parts = BitOf(PaddlePart::kHooks);
   const auto add = [&](uint32_t flag, PaddlePart part, const char* what) {
     if ((flags & flag) == 0) return;
     const char* why = WhyNot(part);
@@ -88,11 +88,11 @@ void SetRecorded(uint32_t slot, uint32_t parts) {
   };
   set(&recorded.shapes, (parts & BitOf(PaddlePart::kShapes)) != 0);
   set(&recorded.memory, (parts & BitOf(PaddlePart::kMemory)) != 0);
-  set(&recorded.events, (parts & BitOf(PaddlePart::kSlots)) != 0);
+  set(&recorded.events, (parts & BitOf(PaddlePart::kHooks)) != 0);
 }
 
-// Null: it records. One lock for the slots and who needs them, or a recording that ends meanwhile would put them back.
-const char* BeginBySlots(Window* window, uint32_t slot, uint32_t parts) {
+// Null: it records. One lock guards the GOT entries and their users, or a recording that ends meanwhile restores them.
+const char* StartHooks(Window* window, uint32_t slot, uint32_t parts) {
   const MutexLock lock(GotLock());
   if (const char* refused = PatchEntries(parts)) return refused;
   SetTraceLevel(paddle.wanted_level != nullptr ? *paddle.wanted_level : 1);
@@ -134,8 +134,8 @@ std::string HostMemory(uint32_t flags, PaddleMode mode, uint32_t parts) {
 // Null: it records.
 const char* BeginBy(PaddleMode mode, Window* window, uint32_t slot, uint32_t flags, uint32_t parts) {
   switch (mode) {
-    case PaddleMode::kSlots:
-      return BeginBySlots(window, slot, parts);
+    case PaddleMode::kHooks:
+      return StartHooks(window, slot, parts);
     case PaddleMode::kDrain:
       return StartDrain();
     case PaddleMode::kNative:
@@ -144,7 +144,7 @@ const char* BeginBy(PaddleMode mode, Window* window, uint32_t slot, uint32_t fla
     case PaddleMode::kNone:
       break;
   }
-  const char* why = WhyNot(PaddlePart::kSlots);
+  const char* why = WhyNot(PaddlePart::kHooks);
   return why != nullptr ? why : "this Paddle cannot be recorded";
 }
 
@@ -155,7 +155,7 @@ const char* Begin(Window* window, uint32_t slot, uint32_t flags) {
   uint32_t parts = PartsFor(flags, mode, &route);
   std::string memory = HostMemory(flags, mode, parts);
   const char* refused = BeginBy(mode, window, slot, flags, parts);
-  if (refused != nullptr && mode == PaddleMode::kSlots) {  // from now on in this process
+  if (refused != nullptr && mode == PaddleMode::kHooks) {  // from now on in this process
     mode = ChooseMode();
     route = ModeText(mode);
     parts = PartsFor(flags, mode, &route);

@@ -43,7 +43,7 @@ class PaddleBesideAFake : public testing::Test {
     ASSERT_NE(dlopen(OPSCOPE_FAKE_PADDLE_PYTHON, RTLD_NOW), nullptr) << dlerror();
     add_ = reinterpret_cast<void (*)()>(dlsym(core_, "FakePaddleAdd"));
     profile_ = reinterpret_cast<size_t (*)(int32_t)>(dlsym(core_, "FakePaddleProfiler"));
-    for (const PaddlePart part : {PaddlePart::kSlots, PaddlePart::kShapes, PaddlePart::kMemory, PaddlePart::kDrain}) {
+    for (const PaddlePart part : {PaddlePart::kHooks, PaddlePart::kShapes, PaddlePart::kMemory, PaddlePart::kDrain}) {
       ThePaddleSource().try_part(part);
     }
     profile_(-1);  // what the trial has left
@@ -86,7 +86,7 @@ TEST_F(PaddleBesideAFake, HasItsEventsAndMemory) {
   const Seen seen = Record({"memory"}, add_);
   EXPECT_EQ(seen.spans, kOfAnAdd);
   EXPECT_THAT(seen.allocations, ElementsAre(64, -64));
-  EXPECT_THAT(seen.options, HasSubstr("\"paddle_route\":\"slots\""));
+  EXPECT_THAT(seen.options, HasSubstr("\"paddle_route\":\"hooks\""));
   EXPECT_TRUE(seen.problems.empty());
   add_();
   EXPECT_EQ(profile_(-1), 0u) << "its own recorder was not used";
@@ -96,7 +96,7 @@ TEST_F(PaddleBesideAFake, LeavesOutAPartThatDoesNotFitAndTells) {
   const Seen seen = Record({"shapes"}, add_);
   EXPECT_EQ(seen.spans, kOfAnAdd);
   EXPECT_THAT(seen.problems, ElementsAre("part_left_out"));
-  EXPECT_THAT(seen.options, HasSubstr("slots; without shapes: this Paddle lacks a function of RecordOpInfoSupplement"));
+  EXPECT_THAT(seen.options, HasSubstr("hooks; without shapes: this Paddle lacks a function of RecordOpInfoSupplement"));
 }
 
 TEST_F(PaddleBesideAFake, SharesEventsWithItsProfiler) {
@@ -116,7 +116,7 @@ TEST_F(PaddleBesideAFake, SharesRangesOfPythonWithItsProfiler) {
   EXPECT_THAT(Record({}, range).spans, ElementsAre("mine|Forward|0"));
 }
 
-TEST_F(PaddleBesideAFake, IsDrainedWhereTheSlotsAreForbidden) {
+TEST_F(PaddleBesideAFake, IsDrainedWhereHooksAreForbidden) {
   setenv("OPSCOPE_PADDLE_ROUTE", "drain", 1);
   const Seen seen = Record({}, [this] { add_(), add_(); });
   std::vector<std::string> twice = kOfAnAdd;
@@ -135,7 +135,7 @@ TEST_F(PaddleBesideAFake, IsDrainedAfterItsThreadsHadTimeToWriteTheirLastEvents)
 }
 
 TEST_F(PaddleBesideAFake, IsNotRecordedWithoutAVerdict) {
-  ThePaddleSource().take_verdict(PaddlePart::kSlots, "it \"crashed\"");
+  ThePaddleSource().take_verdict(PaddlePart::kHooks, "it \"crashed\"");
   EXPECT_STREQ(ThePaddleSource().route(), "drain: it \"crashed\"");
   EXPECT_EQ(Record({}, add_).spans, kOfAnAdd);
   ThePaddleSource().take_verdict(PaddlePart::kDrain, "it did as well");
@@ -266,7 +266,7 @@ TEST_F(PaddleBesideAFake, KeepsArgumentsApartThatAreNearlyAlike) {
   EXPECT_THAT(seen.extras, testing::ElementsAreArray(wanted));
 }
 
-// A recording that ends puts the slots back; one that begins at that moment must find them pointed.
+// A recording that ends restores the GOT entries; one that begins at that moment must find them patched.
 TEST_F(PaddleBesideAFake, IsRecordedByEveryWindowOfManyThreads) {
   std::atomic<uint64_t> wrong{0};
   const auto record = [&] {

@@ -81,7 +81,7 @@ const char* ProbeWantedRange() {
 const char* ProbePart(PaddlePart part) {
   const MutexLock lock(GotLock());
   if (const char* missing = FindPaddle(part)) return missing;
-  if (part != PaddlePart::kSlots && part != PaddlePart::kDrain) return nullptr;
+  if (part != PaddlePart::kHooks && part != PaddlePart::kDrain) return nullptr;
   if (PaddleProfilerRuns()) return "Paddle's own profiler runs";
   if (const char* wrong = ProbeUnwantedRanges()) return wrong;
   return FindPaddle(PaddlePart::kDrain) == nullptr ? ProbeWantedRange() : nullptr;

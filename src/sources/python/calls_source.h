@@ -25,7 +25,7 @@ struct PythonObjects {
 // The table that knows of these. Null with a Python exception.
 const Source* CallsSourceOf(const PythonObjects& objects, HoldTensorsFunction hold);
 
-// Sets the measured overhead of a call (Source::own_cost), with or without the flag "calls":
+// Sets the measured overhead of a call (Source::overhead), with or without the flag "calls":
 // members of a JSON object. std::bad_alloc.
 void SetOverhead(const char* members_json, bool all_calls);
 

@@ -40,7 +40,7 @@ constinit OpenSession open_sessions[kCallbackInstances];
 void AddCaptureMode(Window* window, uint32_t instance) {
   const char* why_callbacks = WhyCallbacks(instance);
   std::string route;
-  AppendJsonString(why_callbacks != nullptr ? std::string("callbacks: ") + why_callbacks : "drop-in functions", &route);
+  AppendJsonString(why_callbacks != nullptr ? std::string("callbacks: ") + why_callbacks : "hooks", &route);
   AddWindowFact(window, kTorchRouteKey, route);
 }
 

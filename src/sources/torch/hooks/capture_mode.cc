@@ -136,17 +136,17 @@ const char* FindEntriesOfTorch() {
       in_cpu |= 1u << entry.symbol;
   }
   const bool has_all = (torch_layout::kNeeded & ~in_cpu) == 0;
-  return has_all ? nullptr : "libtorch_cpu.so calls its range functions in another way than by slots";
+  return has_all ? nullptr : "libtorch_cpu.so does not call its range functions through GOT entries";
 }
 
 const char* FindAll() {
   using namespace torch_layout;
 #if !defined(__x86_64__)
-  return "drop-in functions were tried on x86-64 alone";
+  return "hooks were tried on x86-64 alone";
 #endif
   if (!range_hooks::ThreadViewIsStatic()) return "the process has no room for variables of threads";
   if (opscope_range_vtable == nullptr || SequenceOf == nullptr || TorchRun == nullptr || TorchRunWith == nullptr) {
-    return "this torch lacks a function that the drop-in functions need";
+    return "this torch lacks a function that the hooks need";
   }
   if (const char* missing = FindEntriesOfTorch()) return missing;
   if (range_hooks::globals.no_schema == nullptr) {
@@ -170,7 +170,7 @@ const char* Find() {
     search.store(Progress::kDone);
     return missing;
   }
-  return state == Progress::kDone ? not_found.load() : "another thread was looking for torch's slots";
+  return state == Progress::kDone ? not_found.load() : "another thread was looking for torch's GOT entries";
 }
 
 // Null: the environment forbids nothing.
@@ -202,13 +202,13 @@ bool AreUnpatched(const std::vector<GotEntry>& entries) {
 const char* InstallHooks() {
   Patches& patches = ThePatches();
   if (patches.refused != nullptr) return patches.refused;
-  if (!AreUnpatched(patches.entries)) return "somebody else has re-pointed torch's slots";
+  if (!AreUnpatched(patches.entries)) return "another library has patched torch's GOT entries";
   const range_hooks::Replacements replacements = range_hooks::ReplacementsOf<PoolSink>();
   for (const GotEntry& entry : patches.entries) {
     void* ours = replacements.of[entry.symbol];
     if (ours == nullptr || patches.patched.Patch(entry, ours)) continue;
     patches.patched.Restore();
-    return patches.refused = "a slot of torch's libraries cannot be written";
+    return patches.refused = "a GOT entry of torch's libraries cannot be written";
   }
   return nullptr;
 }

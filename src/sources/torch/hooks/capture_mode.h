@@ -31,8 +31,7 @@ struct RangeFunctions {
 };
 
 #if defined(OPSCOPE_WITHOUT_DROP_INS)  // the hooks do not compile with this torch (python/opscope/adapters/parts.py)
-inline constexpr const char* kNoHooks =
-    "the adapter was compiled without drop-in functions, which do not fit this torch";
+inline constexpr const char* kNoHooks = "the adapter was compiled without hooks, which do not fit this torch";
 inline const char* ProbeCaptureMode() {
   return kNoHooks;
 }

@@ -1,4 +1,4 @@
-// For the tests of capture_mode.h: programs of torch, and whose functions its slots hold.
+// For the tests of capture_mode.h: programs of torch, and whose functions its GOT entries hold.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +20,7 @@ inline const bool kIsRouteForbidden = std::getenv(kRouteVariable) != nullptr;
 #if defined(__x86_64__)
 inline constexpr const char* kWithoutHooks = nullptr;
 #else
-inline constexpr const char* kWithoutHooks = "drop-in functions were tried on x86-64 alone";
+inline constexpr const char* kWithoutHooks = "hooks were tried on x86-64 alone";
 #endif
 
 // The library that torch calls when it destroys a range.

@@ -138,7 +138,7 @@ const char* CountOneOperator(std::span<const GotEntry> entries, bool inputs) {
     void* ours = replacements.of[entry.symbol];
     if (ours == nullptr || patched.Patch(entry, ours)) continue;
     patched.Restore();
-    return "a slot of torch's libraries cannot be written";
+    return "a GOT entry of torch's libraries cannot be written";
   }
   Counting::counts = {};
   at::_ops::empty_memory_format::call(c10::SymIntArrayRef(), {}, {}, {}, {}, {});

@@ -207,7 +207,7 @@ void AskSizes(int times) {
   }
 }
 
-// Operators are refused early past the cap, with torch's slots put back and patched again in between.
+// Operators are refused early past the cap, with torch's GOT entries restored and patched again in between.
 TEST_F(TorchRoute, CountsPastTheCapWhatCallbacksCount) {
   const auto dropped_of = [](uint32_t flags, bool by_callbacks) {
     if (by_callbacks) setenv(kRouteVariable, "callbacks", 1);
@@ -343,7 +343,7 @@ TEST_F(TorchRoute, LeavesTheSlotsOfSomebodyElseAlone) {
   }
   const RecordedWindow window;
   void* session = window.Start();
-  EXPECT_EQ(window.Route(), "callbacks: somebody else has re-pointed torch's slots");
+  EXPECT_EQ(window.Route(), "callbacks: another library has patched torch's GOT entries");
   EXPECT_EQ(*entries[0].address, reinterpret_cast<void*>(theirs));
   Adds(3);
   TheSource().stop(session);

@@ -7,8 +7,8 @@
 // may leave the address of one block beside the size of the other; a tag of the address in the second word reveals it,
 // and such a block has an unknown size.
 //
-// An address that `recent` maps by its own bits, not by HashWord: blocks that lie together then have entries that lie
-// together, and a program that takes turns with a few blocks finds them in the cache.
+// `recent` maps an address by its own bits, not by HashWord, so neighbouring blocks have neighbouring entries. A
+// program that takes turns with a few blocks finds their entries in the cache.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/memory/live_block_sizes.h"
 

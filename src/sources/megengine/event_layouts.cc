@@ -202,7 +202,7 @@ bool ProbeRecordDevice(Walk* walk, const char* body) {
   return event != nullptr && walk->memory().Read(event, &functions) && walk->memory().Read(functions, &table);
 }
 
-constexpr EventShape kShapes[] = {
+constexpr EventLayout kEventLayouts[] = {
     {"OpDispatch", MegEngineEvent::kOpDispatch, sizeof(OpDispatch), &WriteDispatch, &ProbeDispatch},
     {"OpExecute", MegEngineEvent::kOpExecute, sizeof(OpExecute), &WriteExecute, &ProbeExecute},
     {"KernelLaunch", MegEngineEvent::kKernelLaunch, sizeof(KernelLaunch), &WriteKernel, &ProbeKernel},
@@ -232,9 +232,9 @@ constexpr EventShape kShapes[] = {
 
 }  // namespace
 
-const EventShape* FindShape(std::string_view name) {
-  for (const EventShape& shape : kShapes) {
-    if (shape.name == name) return &shape;
+const EventLayout* FindEventLayout(std::string_view name) {
+  for (const EventLayout& layout : kEventLayouts) {
+    if (layout.name == name) return &layout;
   }
   return nullptr;
 }
