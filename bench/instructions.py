@@ -120,7 +120,7 @@ def prepare(case):
 
     profile = measure.new_profile("opscope")
     if kind == "beside":
-        return run, OnAnotherThread(profile, "callbacks" if flags == "callbacks" else "drop-in functions")
+        return run, OnAnotherThread(profile, "callbacks" if flags == "callbacks" else "hooks")
     if kind == "after":
         profile.start()
         run(100)

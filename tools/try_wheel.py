@@ -34,14 +34,13 @@ def try_native(folder):
 
     library = python_calls.carried()
     assert library is not None, f"it carries no library for the calls of Python {python_calls.VERSION}"
-    session = _core.Session()
-    session.start()
-    calls = python_calls.load(library).start(session.slot, session.generation, 1, ())
+    source = _core.source_of(python_calls.load(library).source())
+    recording = _core.Recording(native_threads="none", sources=[(source, ["calls"])])
+    recording.start()
     counted("abc")
-    calls.stop()
-    session.stop()
+    recording.stop()
     path = folder / "native.opscope"
-    trace = Trace(session.trace())
+    trace = Trace(recording.trace())
     trace.save(path)
     rows = json.loads(command("summary", path, "--json"))
     names = [row["name"] for row in rows["rows"]]

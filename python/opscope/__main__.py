@@ -54,13 +54,20 @@ def _forget_coerced_locale() -> None:
         os.environ.pop("LC_CTYPE", None)
 
 
-def main() -> int:
-    """Runs the command line of this process and returns its exit code."""
-    # Default signal handlers, as in a native program: Ctrl-C and a closed pipe end it at once. Python's handlers would
-    # run only after the engine returns. A shell may have had SIGINT ignored, for a program in the background.
+def use_default_signals() -> None:
+    """Default signal handlers, as in a native program: Ctrl-C and a closed pipe end the process at once.
+
+    Python's handlers would run only after the engine returns. An ignored SIGINT stays ignored: a shell ignores it for a
+    program in the background.
+    """
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+
+
+def main() -> int:
+    """Runs the command line of this process and returns its exit code."""
+    use_default_signals()
     arguments = [os.fsencode(argument) for argument in ["opscope", *sys.argv[1:]]]
     return _core.run_command_line(arguments, Host())
 

@@ -47,5 +47,7 @@ def _cores(runs: Any) -> list[_core.Trace]:
     if hasattr(runs, "_core"):
         return [runs._core]
     if isinstance(runs, Sequence) and not isinstance(runs, (str, bytes)) and all(hasattr(run, "_core") for run in runs):
+        if not runs:
+            raise ValueError("a side of a comparison needs at least one Trace")
         return [run._core for run in runs]
     raise TypeError(f"a side of a comparison is a Trace or a list of Traces, not {runs!r}")

@@ -107,7 +107,7 @@ def _route(found: dict[str, str]) -> str:
     """How operators would be recorded."""
     if os.environ.get("OPSCOPE_TORCH_ROUTE"):
         return "callbacks (OPSCOPE_TORCH_ROUTE)"
-    return "drop-in functions" if found.get("drop_ins") == "" else "callbacks"
+    return "hooks" if found.get("drop_ins") == "" else "callbacks"
 
 
 def _calls_facts() -> dict:

@@ -10,7 +10,7 @@ from typing import Any
 
 from opscope import _core
 from opscope.sizes import byte_count
-from opscope.sql import SqlRows, find_duckdb
+from opscope.sql import SqlRows, find_duckdb, rows_within
 from opscope.trace import Trace
 
 __all__ = ["Job", "collect", "job"]
@@ -83,7 +83,9 @@ class Job:
 
             return rows_of(self._spark, self.path, query, limit)
         memory = byte_count(max_memory, "max_memory")
-        return SqlRows(_core.job_sql(self.path, query, max_seconds, memory, limit or 0, find_duckdb()))
+        return rows_within(
+            limit, lambda count: _core.job_sql(self.path, query, max_seconds, memory, count, find_duckdb())
+        )
 
     def trace(self, ranks: Sequence[int] | None = None, steps: tuple[int, int] | None = None) -> Trace:
         """These ranks (None: all) as one `Trace`. ``steps``: the first and the last one to keep."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import numbers
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -63,6 +64,13 @@ def _limit_texts(limits: Mapping[str, Mapping[str, float | str]]) -> Iterator[tu
         if not isinstance(kinds, Mapping) or not kinds:
             raise TypeError(f'the limits of {metric} are a dict such as {{"max": 5}}, not {kinds!r}')
         for kind, number in kinds.items():
-            if isinstance(number, bool) or not isinstance(number, (int, float, str)):
-                raise TypeError(f'{metric}: {kind} is a number or a text such as "5%", not {number!r}')
-            yield metric, kind, number if isinstance(number, str) else repr(number)
+            yield metric, kind, _number_text(metric, kind, number)
+
+
+def _number_text(metric: str, kind: str, number: Any) -> str:
+    if isinstance(number, str):
+        return number
+    if isinstance(number, bool) or not isinstance(number, numbers.Real):
+        raise TypeError(f'{metric}: {kind} is a number or a text such as "5%", not {number!r}')
+    # The repr() of NumPy's numbers names their type.
+    return repr(int(number) if isinstance(number, numbers.Integral) else float(number))

@@ -9,19 +9,39 @@ from __future__ import annotations
 import decimal
 import importlib.util
 import json
+import operator
 import os
+from collections.abc import Callable
 
 from opscope import _core
 from opscope.preview import PreviewList, TablePreview
 from opscope.table import require_package
 
-__all__ = ["SqlRows", "find_duckdb"]
+__all__ = ["SqlRows", "checked_limit", "find_duckdb", "rows_within"]
 
 
 def find_duckdb() -> str:
     """The file of the extension module of the package ``duckdb``, which is not imported; "" without it."""
     spec = importlib.util.find_spec("_duckdb")  # from 1.4 on
     return spec.origin if spec is not None and spec.origin and os.path.isfile(spec.origin) else ""
+
+
+def checked_limit(limit: int | None) -> int | None:
+    """A ``limit`` of rows, None for all. ValueError if it is negative."""
+    if limit is None:
+        return None
+    count = operator.index(limit)
+    if count < 0:
+        raise ValueError("limit must not be negative")
+    return count
+
+
+def rows_within(limit: int | None, run: Callable[[int], _core.SqlAnswer]) -> SqlRows:
+    """The first ``limit`` rows of a query, None for all. ``run``: runs it with a largest number of rows, 0 for all."""
+    count = checked_limit(limit)
+    # With a limit of 0 rows, one row says whether there are any.
+    answer = run(0 if count is None else max(count, 1))
+    return SqlRows(answer, has_rows=count != 0)
 
 
 class SqlRows(PreviewList):
@@ -38,8 +58,10 @@ class SqlRows(PreviewList):
     {'name': 'VARCHAR', 'duration': 'BIGINT'}
     """
 
-    def __init__(self, answer: _core.SqlAnswer):
+    def __init__(self, answer: _core.SqlAnswer, *, has_rows: bool = True):
+        """``has_rows=False``: the columns alone, although the answer may have rows."""
         self._answer = answer
+        self._has_rows = has_rows
         columns = answer.columns
         names = _distinct([name for name, _ in columns])
         self.types: dict[str, str] = dict(zip(names, (type for _, type in columns), strict=True))
@@ -47,6 +69,8 @@ class SqlRows(PreviewList):
         self.is_truncated: bool = answer.is_truncated
         """The query has more rows than the limit."""
         rows = json.loads(answer.json_rows())
+        if not has_rows:
+            self.is_truncated, rows = bool(rows), []
         decimals = [at for at, (_, type) in enumerate(columns) if type.startswith("DECIMAL(") and type.endswith(")")]
         for row in rows if decimals else ():
             for at in decimals:
@@ -70,7 +94,10 @@ class SqlRows(PreviewList):
 
     def __arrow_c_stream__(self, requested_schema=None):
         """The Arrow PyCapsule protocol."""
-        return self._answer.arrow_stream()
+        if self._has_rows:
+            return self._answer.arrow_stream()
+        with_rows = SqlRows(self._answer).to_arrow()
+        return with_rows.schema.empty_table().__arrow_c_stream__()
 
     def __reduce__(self):
         return list, (list(self),)

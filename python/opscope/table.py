@@ -6,6 +6,7 @@ The examples read the trace of `opscope.trace`.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -289,8 +290,20 @@ class ArgumentTable(Table):
 
     __slots__ = ()
 
-    def __call__(self, id: int) -> list[dict[str, Any]]:
-        return self._core.arguments(id)
+    def __call__(self, id: int | None) -> list[dict[str, Any]]:
+        """The arguments of one call, in order; [] for None. IndexError if no span has this value.
+
+        A dict has "kind", "dtype", "value", "sizes", "strides", "layout" and "tensors", a list of such dicts.
+
+        >>> trace.arguments(trace.spans.row(0)["args"])
+        []
+        """
+        if id is None:
+            return []
+        index = operator.index(id)
+        if not 0 <= index <= _NONE:
+            raise IndexError("no such arguments")
+        return self._core.arguments(index)
 
 
 class _TextsById(dict):

@@ -27,7 +27,7 @@ from opscope import _core
 from opscope.comparison import TraceDiff, compare
 from opscope.page import page_frame, write_page
 from opscope.sizes import byte_count
-from opscope.sql import SqlRows, find_duckdb
+from opscope.sql import SqlRows, find_duckdb, rows_within
 from opscope.table import Strings, Table
 from opscope.trace_answers import TraceAnswers
 from opscope.trace_tables import TraceTables
@@ -188,7 +188,7 @@ class Trace(TraceAnswers, TraceTables):
     ) -> None:
         """Writes one HTML page that shows the trace in any browser: timeline, flame graph, tables, memory.
 
-        The page needs no server and no network. ``baseline``: a trace to compare with, as in `compare`. ``max_size``:
+        The page needs no server and no network. ``baseline``: a trace to compare with, as in `diff`. ``max_size``:
         largest size of the file in bytes, or "4M", at least "1M"; what does not fit is folded, and the page says how
         much that is. ``theme``: "auto" (as the system), "light" or "dark". Nothing half-written stays at a fault.
         """
@@ -218,20 +218,14 @@ class Trace(TraceAnswers, TraceTables):
         Each table has a first column ``row``; handles of other tables are such numbers. Columns are read in place.
         The statement only reads, and reaches no file, no network and no setting. `opscope.Error`: DuckDB refuses it, or
         is not installed; ``TimeoutError`` and ``MemoryError``: it exceeded ``max_seconds`` or ``max_memory``.
-        ``limit``: at most so many rows (``is_truncated`` says whether there are more), None for all.
+        ``limit``: at most so many rows (``is_truncated`` says whether there are more), None for all. ``ValueError``: it
+        is negative.
 
         >>> list(trace.sql("SELECT name, duration FROM spans WHERE duration > 6000"))
         [{'name': 'aten::add', 'duration': 7000}]
         """
-        answer = _core.sql(
-            self._core,
-            query,
-            max_seconds,
-            byte_count(max_memory, "max_memory"),
-            0 if limit is None else limit,
-            find_duckdb(),
-        )
-        return SqlRows(answer)
+        memory = byte_count(max_memory, "max_memory")
+        return rows_within(limit, lambda count: _core.sql(self._core, query, max_seconds, memory, count, find_duckdb()))
 
     def save(self, path: str | bytes | os.PathLike) -> None:
         """Writes the trace as ``.opscope``; a name that says another format is a ``ValueError``."""
@@ -287,6 +281,8 @@ _ENDINGS = {
     ".pprof": "pprof",
     ".pb": "pprof",
     ".csv": "csv",
+    ".html": "html",
+    ".htm": "html",
 }
 
 
@@ -299,6 +295,8 @@ def refuse_other_formats(
     to = next((format for ending, format in _ENDINGS.items() if plain.endswith(ending)), None)
     if plain.endswith(".svg"):
         call = f"export_flamegraph({name!r})"
+    elif to == "html" and plain == name.lower():
+        call = f"report({name!r})"
     elif to is not None:
         call = chrome.format(name) if to == "chrome" else other.format(name, to)
     else:

@@ -7,6 +7,7 @@ The examples read the trace of `opscope.trace`.
 from __future__ import annotations
 
 import itertools
+import math
 import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -51,8 +52,8 @@ class TraceAnswers:
         >>> trace.summary(where="name ~ add and duration > 5us")[0]["count"]
         1
         """
-        if limit is not None and limit < 0:
-            raise ValueError("limit must not be negative")
+        if limit is not None:
+            _not_negative("limit", limit)
         keys = [group_by] if isinstance(group_by, str) else list(group_by)
         return ResultRows(_core.summary(self._core, keys, sort, limit, corrected, where), "rows")
 
@@ -127,7 +128,7 @@ class TraceAnswers:
         >>> [(row["stream"], row["busy_ns"], row["idle_ns"]) for row in gpu.devices()]
         [('all', 6000, 4000), ('7', 6000, 4000)]
         """
-        return ResultRows(_core.devices(self._core, where, kernel_gap_ns), "rows")
+        return ResultRows(_core.devices(self._core, where, _not_negative("kernel_gap_ns", kernel_gap_ns)), "rows")
 
     def device_kernels(self, *, where: str | None = None) -> ResultRows:
         """The kernels of each device by name, those that took most time first.
@@ -153,11 +154,11 @@ class TraceAnswers:
         >>> [(row["kind"], row["small"], row["exposed_ns"], row["bytes_per_second"]) for row in gpu.device_copies()]
         [('HtoD', 1, 2000, 4000000000)]
         """
-        return ResultRows(_core.device_copies(self._core, where, small_bytes), "copies")
+        return ResultRows(_core.device_copies(self._core, where, _not_negative("small_bytes", small_bytes)), "copies")
 
     def device_table(self, *, where: str | None = None, kernel_gap_ns: int = 30_000) -> str:
         """The same as a table; "" when no device did anything."""
-        return TableText(_core.device_table(self._core, where, kernel_gap_ns))
+        return TableText(_core.device_table(self._core, where, _not_negative("kernel_gap_ns", kernel_gap_ns)))
 
     def memory(self, *, where: str | None = None) -> ResultRows:
         """What holds the memory of each device at its peak: a dict per device and name of the operator that allocated.
@@ -264,6 +265,7 @@ class TraceAnswers:
         >>> row["flops"], row["bytes"], row["bound"], round(row["peak_share"], 3)
         (65536, 14336, 'memory', 0.717)
         """
+        _check_peaks(peak_flops=peak_flops, peak_bandwidth=peak_bandwidth)
         return ResultRows(_core.roofline(self._core, where, peak_flops, peak_bandwidth), "rows")
 
     def roofline_machine(
@@ -279,6 +281,7 @@ class TraceAnswers:
         >>> trace.roofline_machine()["known_ns"]
         0
         """
+        _check_peaks(peak_flops=peak_flops, peak_bandwidth=peak_bandwidth)
         return ResultRows(_core.roofline_machine(self._core, where, peak_flops, peak_bandwidth), "machine")[0]
 
     def diff(self, other: Trace | Sequence[Trace], *, by: str = "name", where: str | None = None) -> TraceDiff:
@@ -308,3 +311,15 @@ class TraceAnswers:
         ['step_p50_ns is unknown: the trace does not have it']
         """
         return check_limits(self, limits, baseline)
+
+
+def _not_negative(name: str, number: int) -> int:
+    if number < 0:
+        raise ValueError(f"{name} must not be negative")
+    return number
+
+
+def _check_peaks(**peaks: float | None) -> None:
+    for name, peak in peaks.items():
+        if peak is not None and not 0 < peak < math.inf:
+            raise ValueError(f"{name} must be a finite number above 0")

@@ -7,7 +7,7 @@ the test. Where the framework is absent the test is skipped with that reason, un
 
 A test about an argument, a method or an attribute that not every torch has says so, by its name in the table of
 opscope.torch.features: ``@pytest.mark.torch_has("FunctionEvent.flow_id")``; what no name tells by a behaviour of that
-table, ``@pytest.mark.torch_does("tells misuse in words")``. With a torch that lacks it the test is skipped.
+table, ``@pytest.mark.torch_does("asserts_with_message")``. With a torch that lacks it the test is skipped.
 
 Tests run side by side, a file on one process (``pytest -n 2 --dist loadfile -m "not measures"``); one that compares
 times says ``@pytest.mark.measures`` and runs alone afterwards (``pytest -m measures``).

@@ -301,14 +301,14 @@ def carrying(library, tmp_path):
 
 def test_a_carried_adapter_that_nobody_tried_is_tried_at_its_first_use(carrying, tmp_path):
     if platform.machine() != "x86_64":
-        pytest.skip("drop-in functions were tried on x86-64 alone")
+        pytest.skip("hooks were tried on x86-64 alone")
     cache = tmp_path / "cache"
     assert doctor_of_torch(carrying, cache)["can_be_profiled"] is None
     ranks = [start(ROUTE, carrying, cache, CXX="/none", OPSCOPE_TORCH_ROUTE="") for _ in range(3)]
     told = [rank.wait(300) for rank in ranks]
     told.append(run(ROUTE, carrying, cache, CXX="/none", OPSCOPE_TORCH_ROUTE=""))
     for done in told:
-        assert (done.stdout, done.status) == (RECORDED + "drop-in functions\n", 0), done.stderr
+        assert (done.stdout, done.status) == (RECORDED + "hooks\n", 0), done.stderr
     assert sum("testing the carried adapter" in done.stderr for done in told) == 1
     shown = doctor_of_torch(carrying, cache)
     assert (shown["adapter"], shown["can_be_profiled"], shown["left_out"]) == ("prebuilt", True, {})

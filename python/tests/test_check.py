@@ -57,6 +57,14 @@ def test_rows_are_those_that_the_command_line_prints(files):
     assert result.crossed[0] == "step_p50_ns is 1060000, more than 1050000 (baseline 1000000 + 5%)"
 
 
+def test_numbers_of_numpy_are_limits(files):
+    numpy = pytest.importorskip("numpy")
+    trace = opscope.open(files[0])
+    for kind in (numpy.float64, numpy.float32, numpy.int64, numpy.uint8):
+        (row,) = trace.check({"spans": {"max": kind(6)}})
+        assert (row["limit"], row["passed"]) == (6.0, True), kind
+
+
 def test_files_of_one_job_are_a_baseline(files):
     result = opscope.open(files[1]).check({"spans": {"max_decrease": 6}}, baseline=files)
     assert result[0]["baseline"] == 12 and result.passed

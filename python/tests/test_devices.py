@@ -99,6 +99,18 @@ def test_rows_are_those_of_a_brute_force(seed):
         assert row["idle_ns"] == sum(row[key] for key in row if key.endswith("_wait_ns")) + row["outside_ns"]
 
 
+def test_negative_sizes_and_times_are_refused():
+    trace = opscope.read(b'{"traceEvents": []}')
+    for answer, name in (
+        (trace.devices, "kernel_gap_ns"),
+        (trace.device_table, "kernel_gap_ns"),
+        (trace.device_copies, "small_bytes"),
+    ):
+        with pytest.raises(ValueError, match=f"^{name} must not be negative$"):
+            answer(**{name: -1})
+        answer(**{name: 0})
+
+
 def test_launches_of_another_rank_launch_nothing_here(tmp_path):
     """Correlations are numbers of a process: both ranks use the same ones."""
     files = []

@@ -86,3 +86,6 @@ def test_wrong_arguments_say_what_is_wrong(before):
     for other in ("trace.json", None, 3, [before, "x"]):
         with pytest.raises(TypeError, match="a Trace or a list of Traces"):
             before.diff(other)
+    for sides in ((before, []), ([], before), ([], [])):
+        with pytest.raises(ValueError, match=r"^a side of a comparison needs at least one Trace$"):
+            opscope.diff(*sides)

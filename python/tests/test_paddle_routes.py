@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ways of Paddle's events into a recording where the slots of its libraries cannot be used.
+"""The ways of Paddle's events into a recording where hooks cannot be used.
 
 OPSCOPE_PADDLE_ROUTE stands for a Paddle that the ways before it do not fit (src/sources/paddle/capture_mode.h).
 """
@@ -24,23 +24,23 @@ def by(route, program, sides, *flags):
 
 
 def test_paddles_own_recorder_is_the_first_fallback():
-    by_slots, by_drain = told("mlp", "opscope"), by("drain", "mlp", "opscope", "memory")
+    by_hooks, by_drain = told("mlp", "opscope"), by("drain", "mlp", "opscope", "memory")
     assert by_drain["route"] == "drain: OPSCOPE_PADDLE_ROUTE=drain; without arguments and memory"
     assert by_drain["problems"] == ["part_left_out"]
-    assert without_step(by_drain["ours"]) == without_step(by_slots["ours"])
-    assert per_thread(by_drain["ours"]).total() == per_thread(by_slots["ours"]).total()
+    assert without_step(by_drain["ours"]) == without_step(by_hooks["ours"])
+    assert per_thread(by_drain["ours"]).total() == per_thread(by_hooks["ours"]).total()
 
 
 @pytest.mark.parametrize("program", ["mlp", "lenet", "static", "threads"])
 def test_paddles_own_profiler_is_the_second_with_the_same_events_and_memory(program):
-    by_slots, by_native = told(program, "opscope", "memory", "shapes"), by("native", program, "opscope", "memory")
+    by_hooks, by_native = told(program, "opscope", "memory", "shapes"), by("native", program, "opscope", "memory")
     lacks = "without ranges that are open at the end"
     assert by_native["route"] == f"native: OPSCOPE_PADDLE_ROUTE=native; {lacks}"
     assert by_native["problems"] == ["part_left_out"]
-    assert without_step(by_native["ours"]) == without_step(by_slots["ours"])
+    assert without_step(by_native["ours"]) == without_step(by_hooks["ours"])
     if program == "threads":
-        assert sorted(per_thread(by_native["ours"]).values()) == sorted(per_thread(by_slots["ours"]).values())
-    blocks = [collections.Counter((row[0], row[1]) for row in run["memory"]) for run in (by_native, by_slots)]
+        assert sorted(per_thread(by_native["ours"]).values()) == sorted(per_thread(by_hooks["ours"]).values())
+    blocks = [collections.Counter((row[0], row[1]) for row in run["memory"]) for run in (by_native, by_hooks)]
     assert blocks[0] == blocks[1]
     before, after = by_native["held"]
     assert sum(row[0] for row in by_native["memory"]) == after - before
@@ -48,8 +48,8 @@ def test_paddles_own_profiler_is_the_second_with_the_same_events_and_memory(prog
 
 
 def test_own_ranges_reach_paddles_own_profiler():
-    by_slots, by_native = told("mlp", "ranges"), by("native", "mlp", "ranges", "shapes")
-    assert without_step(by_native["ours"]) == without_step(by_slots["ours"])
+    by_hooks, by_native = told("mlp", "ranges"), by("native", "mlp", "ranges", "shapes")
+    assert without_step(by_native["ours"]) == without_step(by_hooks["ours"])
     assert by_native["route"].endswith("; without arguments")
 
 
@@ -80,23 +80,23 @@ def decomposed(names):
 
 @pytest.mark.parametrize("program", ["mlp", "lenet", "threads"])
 def test_wrappers_are_the_last_with_the_operators_that_python_calls(program):
-    by_slots, by_wrappers = told(program, "ranges", "shapes"), by("wrappers", program, "ranges", "shapes", "memory")
+    by_hooks, by_wrappers = told(program, "ranges", "shapes"), by("wrappers", program, "ranges", "shapes", "memory")
     lacks = "without operators that Python does not call, and what is inside of them; without memory"
     assert by_wrappers["route"] == f"wrappers: OPSCOPE_PADDLE_ROUTE=wrappers; {lacks}"
     assert by_wrappers["problems"] == ["part_left_out"]
-    wanted, seen = called_by_python(by_slots["ours"]), called_by_python(by_wrappers["ours"])
+    wanted, seen = called_by_python(by_hooks["ours"]), called_by_python(by_wrappers["ours"])
     assert decomposed(seen) == collections.Counter(wanted) and len(seen) > 5
     phases = [
         collections.Counter(row[1] for row in run["ours"] if row[2] in ("Forward", "Backward", "Optimization"))
-        for run in (by_wrappers, by_slots)
+        for run in (by_wrappers, by_hooks)
     ]
     assert phases[0] == phases[1]
     shapes = {
         side: collections.Counter((name, given(slots)) for name, slots in run["shapes"])
-        for side, run in (("ours", by_wrappers), ("slots", by_slots))
+        for side, run in (("ours", by_wrappers), ("hooks", by_hooks))
     }
     alike = {row: count for row, count in shapes["ours"].items() if row[0] not in COMPOSED}
-    assert alike and alike.items() <= shapes["slots"].items()
+    assert alike and alike.items() <= shapes["hooks"].items()
 
 
 def test_ways_are_asked_in_their_order():
@@ -109,7 +109,7 @@ def way():
     trace = Trace(recording.trace())
     return [trace.info["options"]["paddle_route"].partition(";")[0], [n for n in names(recording) if "dygraph" in n]]
 told = [way()]
-for part in ("slots", "drain", "native", "wrappers"):
+for part in ("hooks", "drain", "native", "wrappers"):
     source().take_verdict(part, f"{part} crashed")
     try:
         told.append(way())
@@ -119,8 +119,8 @@ print(json.dumps(told))
 """
     seen = ["matmul dygraph"]
     *ways, refusal = run_code(code)
-    assert ways == [["slots", seen], *([f"{route}: slots crashed", seen] for route in ROUTES)]
-    assert "slots crashed" in refusal
+    assert ways == [["hooks", seen], *([f"{route}: hooks crashed", seen] for route in ROUTES)]
+    assert "hooks crashed" in refusal
 
 
 PROFILED = """

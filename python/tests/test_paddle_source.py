@@ -23,7 +23,7 @@ PROGRAMS = ["mlp", "lenet", "static", "threads"]
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_both_profilers_at_once_see_the_same(program):
     run = told(program, "both", "memory", "shapes")
-    assert run["route"] == "slots"
+    assert run["route"] == "hooks"
     assert run["problems"] == []
     assert len(run["ours"]) > 50
     assert without_step(run["ours"]) == without_step(run["theirs"])
@@ -242,7 +242,7 @@ os.kill(os.getpid(), 9)
     rows = [(row["name"], row["category"]) for row in trace.spans]
     assert rows.count(("matmul dygraph", "Operator")) == 3
     assert rows[-1] == ("open phase", "Backward")
-    assert trace.info["options"]["paddle_route"] == "slots"
+    assert trace.info["options"]["paddle_route"] == "hooks"
     assert trace.allocations["total_allocated"][0] > 24, "counted from what was held at the start"
 
 
@@ -262,9 +262,9 @@ print(json.dumps(0))
         return done.stdout
 
     info = json.loads(told_by("info", "--json", str(path)))
-    assert info["options"]["paddle_route"] == "slots"
+    assert info["options"]["paddle_route"] == "hooks"
     cost = info["own_cost"]["kinds"]["paddle_range"]
     assert 0 < cost["inside_ns"] < cost["begin_ns"] + cost["end_ns"] < 1000
     assert "paddle_range" in told_by("info", str(path))
     [paddle] = [one for one in json.loads(told_by("doctor", "--json"))["frameworks"] if one["name"] == "paddle"]
-    assert paddle["route"] == "slots"
+    assert paddle["route"] == "hooks"

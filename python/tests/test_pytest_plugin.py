@@ -4,6 +4,7 @@
 Each run of pytest is a process of its own, most of them forked from one that has imported torch.
 """
 
+import textwrap
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -240,6 +241,23 @@ def test_a_baseline_that_cannot_be_read_is_named(programs, runs, tmp_path):
     _, cases = run(programs, folder, "--opscope", f"--opscope-baselines={tmp_path}", "-k", "whole")
     assert cases["test_whole"][0] == "failure"
     assert str(tmp_path) in cases["test_whole"][1] and "Traceback" not in cases["test_whole"][1]
+
+
+def test_relative_folder_of_baselines_is_that_of_the_call_after_a_test_has_changed_the_directory(programs, tmp_path):
+    text = """
+        import os, pytest, torch
+
+        @pytest.mark.opscope(max_increase={"op_count:aten::ones": 0})
+        def test_elsewhere(tmp_path):
+            torch.ones(2)
+            os.chdir(tmp_path)
+    """
+    (tmp_path / "test_speed.py").write_text(textwrap.dedent(text))
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    printed, cases = run(programs, tmp_path, "--opscope-update", "--opscope-baselines=stored")
+    assert outcomes(cases) == {"test_elsewhere": "passed"}
+    assert "1 baselines written to stored\n" in printed
+    assert [path.name.startswith("test_speed.py_") for path in (tmp_path / "stored").iterdir()] == [True]
 
 
 def test_workers_of_xdist_use_the_names_of_a_run_without(programs, runs, tmp_path):

@@ -85,6 +85,15 @@ def test_without_shapes_nothing_is_guessed():
     assert row["flops"] is None and row["bytes"] is None and row["peak_share"] is None
 
 
+@pytest.mark.parametrize("peak", [0, -1e12, float("nan"), float("inf")])
+def test_peaks_that_no_machine_has_are_refused(peak):
+    trace = opscope.read(b'{"traceEvents": []}')
+    for name in ("peak_flops", "peak_bandwidth"):
+        for answer in (trace.roofline, trace.roofline_machine):
+            with pytest.raises(ValueError, match=f"^{name} must be a finite number above 0$"):
+                answer(**{name: peak})
+
+
 def test_both_peaks_give_the_limit():
     with opscope.torch.profile(record_shapes=True) as profiler:
         torch.mm(torch.ones(64, 64), torch.ones(64, 64))

@@ -107,6 +107,30 @@ def test_the_tables_are_views(spark, job):
     assert len(opscope.job(job, engine=spark).sql(query, limit=2)) == 2
 
 
+def test_sql_leaves_the_views_of_the_user_as_they_were(spark, job):
+    of_user = "SELECT 'of the user' AS told"
+    spark.sql(of_user).createOrReplaceTempView("ranks")
+    spark.sql(of_user).createOrReplaceTempView("settings_of_user")
+    try:
+        asked = opscope.job(job, engine=spark)
+        assert asked.sql("SELECT count(*) AS n FROM ranks") == [{"n": RANKS - 1}]
+        assert asked.sql("SELECT * FROM settings_of_user") == [{"told": "of the user"}]
+        assert spark.table("ranks").collect()[0].told == "of the user"
+        assert asked.sql("SELECT * FROM steps", limit=0) == []
+        with pytest.raises(ValueError, match="limit must not be negative"):
+            asked.sql("SELECT * FROM steps", limit=-1)
+    finally:
+        spark.catalog.dropTempView("ranks")
+        spark.catalog.dropTempView("settings_of_user")
+
+
+def test_what_an_executor_cannot_do_is_told_in_its_words(spark, tmp_path):
+    files = write_ranks(tmp_path / "traces", range(1))
+    with pytest.raises(opscope.Error) as refused:
+        opscope.spark.collect(spark, files, tmp_path / "traces")
+    assert str(refused.value) == f"{tmp_path / 'traces'}: it is not empty, and no JOB"
+
+
 def test_what_spark_refuses_is_one_line(spark, job):
     with pytest.raises(opscope.Error, match=r"^Spark: .*nowhere") as refused:
         opscope.job(job, engine=spark).sql("SELECT * FROM nowhere")

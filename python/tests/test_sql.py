@@ -197,6 +197,19 @@ def test_limit_of_rows_truncates(trace):
     assert len(trace.sql("SELECT * FROM range(1000001)", limit=None)) == 1000001
 
 
+def test_limit_of_no_rows_leaves_the_columns_and_negative_limits_are_refused(trace, tmp_path):
+    opscope.collect([MLP], tmp_path / "job")
+    for engine in (trace, opscope.job(tmp_path / "job")):
+        none = engine.sql("SELECT name, 1 AS x FROM spans", limit=0)
+        assert none == [] and none.is_truncated and none.types == {"name": "VARCHAR", "x": "INTEGER"}
+        assert not engine.sql("SELECT name FROM spans WHERE false", limit=0).is_truncated
+        with pytest.raises(ValueError, match=r"^limit must not be negative$"):
+            engine.sql("SELECT 1", limit=-1)
+        pytest.importorskip("pyarrow")
+        table = none.to_arrow()
+        assert (table.num_rows, table.column_names) == (0, ["name", "x"])
+
+
 def test_rows_without_order_by_come_as_from_one_thread(trace):
     sql = "SELECT x % 100000 AS k, count(*) FROM range(1000000) t(x) GROUP BY k"
     assert trace.sql(sql) == trace.sql(sql) == trace.sql(sql)

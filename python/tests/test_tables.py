@@ -131,6 +131,10 @@ def test_arguments_are_a_table_with_lists(trace):
     assert rows[0] == (0, None, "float", [2, 3])
     assert [sizes for position, element, _, sizes in rows if position == 2 and element is not None] == [[4], [5, 6]]
     assert read.arguments(read.spans.args[0])[0]["sizes"] == [2, 3]
+    assert read.arguments(None) == read.arguments(0xFFFFFFFF) == []
+    for unknown in (99, -1, 1 << 40):
+        with pytest.raises(IndexError, match="no such arguments"):
+            read.arguments(unknown)
     duckdb = pytest.importorskip("duckdb")
     pytest.importorskip("pyarrow")
     arguments = read.arguments.to_arrow()  # noqa: F841 - duckdb finds it by name

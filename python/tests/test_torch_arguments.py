@@ -200,7 +200,7 @@ def test_wrong_use_raises_and_warns_what_torch_does(what):
     if torch.cuda.is_available() and "cuda" in what:
         pytest.skip("compares the words for a machine without CUDA")
     theirs, ours = (raised_by(module, WRONG[what]) for module in modules())
-    if what in TOLD_LATER and not features.behaves("tells misuse in words"):
+    if what in TOLD_LATER and not features.behaves("asserts_with_message"):
         pytest.skip("this torch does not look so early, and says less")
     if what == "an unnamed range":  # a C type says "function missing required argument"
         assert ours[0][0] is theirs[0][0] is TypeError
@@ -288,6 +288,8 @@ def test_a_path_with_a_nul_is_refused_and_no_file_is_made(name, tmp_path, monkey
         ("x.folded.zst", "trace.export('x.folded.zst', to='collapsed')"),
         ("x.pb.gz", "trace.export('x.pb.gz', to='pprof')"),
         ("x.csv", "trace.export('x.csv', to='csv')"),
+        ("x.html", "report('x.html')"),
+        ("x.html.gz", "trace.export('x.html.gz', to='html')"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::opscope.ExportWarning")
@@ -305,7 +307,7 @@ def test_save_refuses_names_of_other_formats_and_names_the_call(name, call, tmp_
     assert list(tmp_path.iterdir()) == []
     eval(f"prof.{call}")
     assert [path.name for path in tmp_path.iterdir()] == [name]
-    with pytest.raises(ValueError, match="says another format: call export") as refused:
+    with pytest.raises(ValueError, match="says another format: call (export|report)") as refused:
         prof.trace.save(name)
     eval(f"prof.trace.{str(refused.value).partition(': call ')[2]}")
 

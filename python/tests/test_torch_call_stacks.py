@@ -182,7 +182,7 @@ def test_calls_come_from_where_torch_says(tmp_path):
         for number, prof in enumerate(both(calls_from_everywhere(), with_stack=True))
     )
     assert len(theirs) > 40
-    assert all((place is not None) == behaves("says where calls came from") for _, place in theirs)
+    assert all((place is not None) == behaves("records_call_sites") for _, place in theirs)
     assert ours == theirs
 
 
@@ -204,7 +204,7 @@ def test_what_is_open_at_the_start_comes_from_where_torch_says(tmp_path):
     assert found[1] == found[0]
 
 
-@pytest.mark.torch_does("says where calls came from")
+@pytest.mark.torch_does("records_call_sites")
 def test_a_new_chunk_says_where_calls_come_from(tmp_path):
     """A place is written once in each chunk of the recording, whose threads fill many of them here."""
 

@@ -168,7 +168,7 @@ def test_a_made_event_has_torchs_values(arguments):
     expected, values = attributes_of(theirs), attributes_of(ours)
     assert values == expected
     assert repr(ours) == repr(theirs)
-    if features.behaves("warns of metadata_json") and features.has("FunctionEvent.metadata_json"):
+    if features.behaves("deprecates_metadata_json") and features.has("FunctionEvent.metadata_json"):
         with pytest.warns(FutureWarning, match="event_metadata"):
             assert ours.metadata_json == arguments.get("metadata_json")
 
@@ -196,7 +196,7 @@ def test_what_follows_from_values_follows_from_those_that_are_set():
             _ = event.anything
 
 
-@pytest.mark.torch_does("tells misuse in words")
+@pytest.mark.torch_does("asserts_with_message")
 def test_a_wrong_child_is_refused_in_torchs_words():
     for module in both():
         event = make(module, 1, 0, 1)
@@ -288,7 +288,7 @@ def test_the_tree_over_made_events_is_torchs(round):
         )
 
 
-@pytest.mark.torch_does("tells misuse in words")
+@pytest.mark.torch_does("asserts_with_message")
 def test_averages_before_the_tree_are_refused_in_torchs_words():
     for module in both():
         with pytest.raises(AssertionError, match="Expected tree to be built before calling key_averages"):
@@ -315,7 +315,7 @@ def test_lists_and_averages_behave_as_torchs_under_the_operations_of_lists():
         ]
 
 
-@pytest.mark.torch_does("tells misuse in words")
+@pytest.mark.torch_does("asserts_with_message")
 def test_averages_add_up_as_torchs():
     for module in both():
         sums = module.FunctionEventAvg()
@@ -348,7 +348,7 @@ def test_kineto_metadata_is_shown_when_asked():
 
     from opscope.torch import features
 
-    warns = features.behaves("warns of metadata_json")
+    warns = features.behaves("deprecates_metadata_json")
     for asked in (False, True):
         texts = []
         for name in ("torch.profiler", "opscope.torch"):

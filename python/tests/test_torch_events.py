@@ -339,7 +339,7 @@ def test_deprecated_names_warn_and_work(events):
 
     event = events[0]
     names = ["cuda_time", "cuda_time_total", "self_cuda_time_total", "self_cuda_memory_usage"]
-    if features.has("FunctionEvent.metadata_json") and features.behaves("warns of metadata_json"):
+    if features.has("FunctionEvent.metadata_json") and features.behaves("deprecates_metadata_json"):
         names.append("metadata_json")
     for name in names:
         with pytest.warns(FutureWarning, match=name):

@@ -137,7 +137,7 @@ def test_event_metadata_is_what_the_trace_file_says(tmp_path):
         recorded(theirs, expose_kineto_event_metadata=True)
     )
     kept = pickle.loads(pickle.dumps(prof.events()))
-    warns = features.behaves("warns of metadata_json")
+    warns = features.behaves("deprecates_metadata_json")
     with pytest.warns(FutureWarning) if warns else contextlib.nullcontext():
         assert kept[0].metadata_json == metadata_of(prof)[0]
 
@@ -203,7 +203,7 @@ def test_adjusted_steps_begin_in_the_call_that_ends_them(tmp_path):
     import opscope.torch as ours
     from opscope.torch import features
 
-    if features.behaves("ignores adjust_profiler_step"):
+    if features.behaves("ignores_adjust_profiler_step"):
         pytest.skip("this torch ignores what was asked")
 
     expected = frames_around_steps(theirs, tmp_path, adjust_profiler_step=True)

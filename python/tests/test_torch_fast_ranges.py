@@ -49,12 +49,12 @@ def test_fast_ranges_are_torchs(options):
     for module in both():
         events = ranges_of(module, **options).events()
         seen.append([(e.name, e.input_shapes, e.kwinputs, e.is_user_annotation) for e in events])
-    if not features.behaves("keeps lists of texts"):  # they are NULL there
+    if not features.behaves("keeps_string_lists"):  # they are NULL there
         for row in seen[0] + seen[1]:
             row[2].pop("names", None)
     assert seen[1] == seen[0]
     assert [row[0] for row in seen[1]].count("kept") == 2
-    if options and features.behaves("keeps lists of texts"):
+    if options and features.behaves("keeps_string_lists"):
         assert ("kept", [[2, 3], []], KEYWORDS, False) in seen[1]
 
 

@@ -64,7 +64,7 @@ def test_the_file_has_torchs_top_level_keys_and_metadata(tmp_path):
     assert set(ours) == set(theirs)
     if features.has("profile.get_trace_id"):
         assert len(ours["trace_id"]) == 32
-    if features.behaves("names the host"):
+    if features.behaves("writes_host_name"):
         assert ours["host_name"] == theirs["host_name"]
     for key in ("schemaVersion", "deviceProperties", "record_shapes", "preset", "text", "number", "displayTimeUnit"):
         assert ours[key] == theirs[key], key

@@ -141,7 +141,7 @@ def test_a_range_in_an_fx_graph_is_torchs(options):
         graphs = [make_fx(function, **options)(x) for function in programs(module)]
         seen.append([(each.code, events_of(module, lambda each=each: each(x))) for each in graphs])
     assert seen[1] == seen[0]
-    if features.behaves("records the ranges of graphs"):
+    if features.behaves("records_graph_ranges"):
         assert [{"outer", "inner"} <= names(seen[1][0][1]), "decorated" in names(seen[1][2][1])] == [True, True]
 
 

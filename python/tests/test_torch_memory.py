@@ -28,7 +28,7 @@ def test_every_allocation_is_there_with_its_address_bytes_and_device(both):
     theirs, ours = (side["allocations"] for side in both)
     assert len(ours) > 50
     expected = [e["args"] for e in theirs]
-    if features.behaves("calls instants unfinished"):  # the original's slip
+    if features.behaves("marks_instants_unfinished"):  # the original's slip
         assert [args.pop("finished") for args in expected] == [False] * len(expected)
     assert [e["args"] for e in ours] == expected
     for field in ("ph", "s", "cat", "pid", "tid"):

@@ -110,7 +110,7 @@ def add():
 
 
 @pytest.mark.parametrize("missing", [("record_shapes",), ("profile_memory", "with_stack")])
-@pytest.mark.torch_does("warns of the memory timeline")
+@pytest.mark.torch_does("deprecates_memory_timeline")
 def test_the_flags_that_are_missing_are_told_in_the_originals_words(missing, tmp_path):
     import torch
 

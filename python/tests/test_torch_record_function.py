@@ -208,7 +208,7 @@ def test_a_future_that_fails_hands_its_exception_on():
         handed_on.wait()
 
 
-@pytest.mark.torch_does("tells misuse in words")
+@pytest.mark.torch_does("asserts_with_message")
 def test_ending_what_was_not_entered_raises_what_torch_raises():
     import torch.profiler
 
@@ -283,7 +283,7 @@ def test_ranges_that_are_open_at_the_end_are_torchs(program):
 
     theirs, ours = recorded_by(torch.profiler), recorded_by(opscope.torch)
     assert ours == theirs
-    is_listed = features.behaves("lists what nobody ended") or program is left_open_inside  # then the outer one ends it
+    is_listed = features.behaves("lists_unfinished_events") or program is left_open_inside  # then the outer one ends it
     assert [row[0] for row in ours if row[2]] == (["a", "b"] if is_listed else [])
 
 

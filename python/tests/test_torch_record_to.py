@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import textwrap
+import warnings
 
 import pytest
 
@@ -162,6 +163,24 @@ def test_a_folder_that_is_not_there_is_a_warning_and_a_recording_in_memory(tmp_p
     assert str(path) in str(warned[0].message)
     assert "aten::neg" in names(prof.trace, unfinished=False)
     assert problems(prof.trace) == {"record_to_failed": 1}
+
+
+def test_a_start_that_raises_its_warning_leaves_nothing_running(tmp_path):
+    import torch
+
+    import opscope.torch.autograd_profiler as legacy
+    from opscope.torch import profile
+
+    path = tmp_path / "no" / "x.opscope"
+    for failing in (profile(record_to=path), legacy.profile(record_to=path)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(RuntimeWarning, match="kept in memory"), failing:
+                pass
+        assert not torch.autograd.profiler._is_profiler_enabled
+        with profile() as prof:  # no recording of `failing` is in its way
+            torch.neg(torch.ones(3))
+        assert "aten::neg" in names(prof.trace, unfinished=False)
 
 
 def test_a_forked_child_records_into_a_file_of_its_own(tmp_path):

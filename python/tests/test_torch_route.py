@@ -14,7 +14,7 @@ import pytest
 
 pytestmark = pytest.mark.framework("torch")
 
-WAY = "drop-in functions"
+WAY = "hooks"
 MOST_BELOW_THE_CAP = 1 << 15  # a record has 32 bytes
 FORBIDDEN = os.environ.get("OPSCOPE_TORCH_ROUTE") == "callbacks"
 
@@ -251,7 +251,7 @@ def test_the_self_test_says_what_it_found():
     command = [sys.executable, "-m", "opscope", "doctor"]
     environment = {**os.environ, "OPSCOPE_TORCH_ROUTE": ""}
     shown = subprocess.run(command, capture_output=True, text=True, env=environment).stdout
-    assert "operators by drop-in functions" in " ".join(shown.split())
+    assert "operators by hooks" in " ".join(shown.split())
 
 
 def test_a_process_without_room_for_variables_of_threads_takes_the_callbacks():
@@ -343,7 +343,7 @@ def test_a_process_that_may_not_write_the_slots_takes_the_callbacks(tmp_path):
     refuse = "import ctypes, opscope.torch; ctypes.c_int.in_dll(ctypes.CDLL(None), 'refuses_writing').value = 1\n"
     again = RECORD.replace("print(", "_ = (").rstrip() + "\n" + RECORD  # the refusal is remembered
     way, names = run_python(refuse + again, LD_PRELOAD=str(library), OPSCOPE_TORCH_ROUTE="")
-    assert way == "callbacks: a slot of torch's libraries cannot be written"
+    assert way == "callbacks: a GOT entry of torch's libraries cannot be written"
     assert "aten::add" in names
 
 
@@ -358,7 +358,7 @@ def test_a_torch_without_these_slots_takes_the_callbacks(tmp_path):
     site = library.parent.parent.parent  # a build for CUDA finds its libraries beside it, as torch's Python does
     folders = {library.parent, *(path.parent for path in site.glob("nvidia/**/*.so*")), site / "cusparselt" / "lib"}
     way, names = run_python(code + RECORD, LD_LIBRARY_PATH=":".join(map(str, folders)), OPSCOPE_TORCH_ROUTE="")
-    assert way == "callbacks: libtorch_cpu.so calls its range functions in another way than by slots"
+    assert way == "callbacks: libtorch_cpu.so does not call its range functions through GOT entries"
     assert "aten::add" in names
 
 

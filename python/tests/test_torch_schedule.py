@@ -51,7 +51,7 @@ def test_wrong_arguments_raise_what_torch_raises(wrong):
             module.schedule(**arguments)
         raised.append(str(error.value))
     assert raised[1].startswith(raised[0])  # older releases say less
-    if features.behaves("tells misuse in words"):
+    if features.behaves("asserts_with_message"):
         assert raised[0] == raised[1]
 
 
@@ -64,7 +64,7 @@ def test_a_negative_step_raises_what_torch_raises():
             schedule(-1)
         raised.append(str(error.value))
     assert raised[1].startswith(raised[0])  # older releases say less
-    if features.behaves("tells misuse in words"):
+    if features.behaves("asserts_with_message"):
         assert raised[0] == raised[1]
 
 
@@ -82,7 +82,7 @@ def test_no_warmup_warns_in_torchs_words_at_the_callers_line():
         told.append([(w.category, str(w.message), w.filename) for w in caught])
     assert told[1][0][2] == __file__
     assert [row[:2] for row in told[0]] == [row[:2] for row in told[1]]
-    if features.behaves("points warnings at the caller"):
+    if features.behaves("attributes_warnings_to_caller"):
         assert told[0] == told[1]
 
 

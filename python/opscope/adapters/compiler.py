@@ -28,7 +28,7 @@ class Compiler:
     """A C++ compiler: its command and its identity."""
 
     command: tuple[str, ...]  # CXX may contain arguments or a launcher ("ccache g++")
-    identity: str  # identity: differs if the program was replaced
+    identity: str  # command, path, size and time of the program: differs once another compiler has replaced it
 
     def is_gcc(self) -> bool:
         """Whether its version text is GCC's: "g++ (Debian 12.2.0-14) 12.2.0", "c++ (GCC) 13.3.0"."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 
 
@@ -20,3 +21,9 @@ def package_folders(name: str) -> list[Path]:
     except (ImportError, ValueError):  # a half-removed package; a module without a spec
         return []
     return [Path(place) for place in spec.submodule_search_locations or ()] if spec is not None else []
+
+
+def assigned_text(source: str, name: str) -> str:
+    """The string that a line of Python source assigns to a name, annotated or not; "" if none does."""
+    found = re.search(rf"^{name}\s*(?::[^=]*)?=\s*['\"]([^'\"]*)['\"]", source, re.MULTILINE)
+    return found.group(1) if found else ""

@@ -7,12 +7,12 @@ is known by its commit, and each one is tried in a process of its own before rec
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from .adapter import LIBRARIES, Adapter
+from .installed import assigned_text
 from .parts import misfit
 
 # Commits of MegEngine whose record layouts the library knows, by the version built from them.
@@ -43,13 +43,9 @@ def read_megengine(folder: Path) -> MegEngineBuild | None:
     except (OSError, StopIteration):
         return None
 
-    def assigned(name: str) -> str:
-        found = re.search(rf"^{name}\s*=\s*['\"]([^'\"]*)['\"]", text, re.MULTILINE)
-        return found.group(1) if found else ""
-
-    version = assigned("__version__")
+    version = assigned_text(text, "__version__")
     core = f"{status.st_size} {status.st_mtime_ns}"
-    return MegEngineBuild(folder, version, assigned("git_version"), core) if version else None
+    return MegEngineBuild(folder, version, assigned_text(text, "git_version"), core) if version else None
 
 
 def adapter_for(build: MegEngineBuild) -> Adapter:

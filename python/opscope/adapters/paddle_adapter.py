@@ -7,16 +7,16 @@ parts are not used.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from .adapter import LIBRARIES, Adapter
+from .installed import assigned_text
 from .parts import Part
 
 PARTS = {
-    "slots": Part("events by the slots of Paddle's libraries", is_compiled_out=False),
+    "hooks": Part("events by hooks in the GOT entries of Paddle's libraries", is_compiled_out=False),
     "shapes": Part("the shapes of operators' arguments (record_shapes)", is_compiled_out=False),
     "attributes": Part("the attributes of operators", is_compiled_out=False),
     "memory": Part("allocations (profile_memory)", is_compiled_out=False),
@@ -49,14 +49,9 @@ def read_paddle(folder: Path) -> PaddleBuild | None:
     except (OSError, StopIteration):
         return None
 
-    def assigned(name: str) -> str:
-        found = re.search(rf"^{name}\s*=\s*['\"]([^'\"]*)['\"]", text, re.MULTILINE)
-        return found.group(1) if found else ""
-
-    version = assigned("full_version")
-    return (
-        PaddleBuild(folder, version, assigned("commit"), f"{status.st_size} {status.st_mtime_ns}") if version else None
-    )
+    version, commit = assigned_text(text, "full_version"), assigned_text(text, "commit")
+    core = f"{status.st_size} {status.st_mtime_ns}"
+    return PaddleBuild(folder, version, commit, core) if version else None
 
 
 def adapter_for(build: PaddleBuild) -> Adapter:
@@ -75,10 +70,10 @@ def adapter_for(build: PaddleBuild) -> Adapter:
     )
 
 
-ROUTES = ("slots", "drain", "native", "wrappers")  # in order of preference
+ROUTES = ("hooks", "drain", "native", "wrappers")  # parts, in order of preference
 
 
 def route_of(found: Mapping[str, str]) -> str:
     """The way in which events are recorded: the value of the recording's option `paddle_route`."""
     route = next((route for route in ROUTES if not found.get(route)), "none")
-    return route if route == "slots" else f"{route}: {found['slots']}"
+    return route if route == "hooks" else f"{route}: {found['hooks']}"

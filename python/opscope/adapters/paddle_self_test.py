@@ -60,7 +60,7 @@ def _operators(trace) -> list[dict]:
 
 
 def _matmul(source) -> tuple[list, dict]:
-    """Shapes and attributes of `matmul(x, y, transpose_y=True)`; what is wrong, or ""."""
+    """Shapes and attributes of `matmul(x, y, transpose_y=True)`."""
     import paddle
 
     x, y = _inputs()
@@ -129,7 +129,7 @@ def _some_route(source) -> str:
     return why if route == "none" else ""
 
 
-_EVENTS = {"slots": _events, "shapes": _shapes, "attributes": _attributes, "memory": _memory, "drain": _drain}
+_EVENTS = {"hooks": _events, "shapes": _shapes, "attributes": _attributes, "memory": _memory, "drain": _drain}
 _EVENTS |= {"native": _native, "wrappers": _wrappers}
 _PARTS = {part: _tried(part, attempt) for part, attempt in _EVENTS.items()} | {OPERATORS: _some_route}
 

@@ -25,7 +25,7 @@ PARTS = {
     "profiler_state": Part("ranges of torch._C._profiler._RecordFunctionFast", frozenset({"profiler_state.cc"})),
     "stacks": Part("the call stacks and modules of TorchScript", frozenset({"script_stack.cc"})),
     "drop_ins": Part(
-        "drop-in functions (operators cost twice as much while they are recorded)",
+        "hooks in torch's GOT entries (without them recorded operators cost twice as much)",
         frozenset(
             {
                 "call_site_cache.cc",

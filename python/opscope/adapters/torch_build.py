@@ -14,6 +14,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from .installed import assigned_text
+
 # Headers whose layouts are compiled into the adapter.
 _LAYOUT_HEADERS = (
     "ATen/record_function.h",
@@ -57,14 +59,11 @@ def read_torch(folder: Path) -> TorchBuild | None:
 
 @functools.lru_cache(maxsize=4)
 def _read_torch(folder: Path, text: str) -> TorchBuild | None:
-    def assigned(name: str) -> str:
-        found = re.search(rf"^{name}\s*(?::[^=]*)?=\s*['\"]([^'\"]*)['\"]", text, re.MULTILINE)
-        return found.group(1) if found else ""
-
-    version = assigned("__version__")
+    version = assigned_text(text, "__version__")
     if not re.match(r"\d+\.\d+", version):
         return None
-    return TorchBuild(folder, version, assigned("git_version"), _cxx11_abi(folder), _hash_headers(folder))
+    git = assigned_text(text, "git_version")
+    return TorchBuild(folder, version, git, _cxx11_abi(folder), _hash_headers(folder))
 
 
 def _cxx11_abi(folder: Path) -> int:

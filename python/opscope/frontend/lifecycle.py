@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable
@@ -40,7 +41,12 @@ class Lifecycle(OwnOptions):
         try:
             act()
         except BaseException:
-            self._session.stop()
+            # The caller gets no profile that it could stop: what has been started so far ends here.
+            recording = self._last_recording
+            if recording is not None and recording.is_running:
+                recording.abandon()
+            with contextlib.suppress(Exception):
+                self._session.stop()
             raise
 
     def _finish(self, act: Callable[[], Any]) -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from .. import _core
 from ..trace import Trace
 from ..user_warning import warn_user
@@ -54,6 +56,13 @@ class Recording:
         self._end()
         self._warn_of_file()
 
+    def abandon(self) -> None:
+        """Ends the recording after its start has failed. Drops a further exception, or a warning that is an error: the
+        caller raises the first one.
+        """
+        with contextlib.suppress(Exception):
+            self.stop()
+
     def _end(self) -> None:
         if self._records_cuda and self.is_running:
             cuda_activity.wait_for_device(self._synchronize_device)
@@ -69,9 +78,14 @@ class Recording:
         self._core.pause(paused, source)
 
     def _warn_of_start(self) -> None:
-        self._warn_of_file()
-        if self._records_cuda:
-            cuda_activity.warn_where_not_recorded(self._core)
+        # A warning may be an error (-W error): start() then raises, and no caller would stop this recording.
+        try:
+            self._warn_of_file()
+            if self._records_cuda:
+                cuda_activity.warn_where_not_recorded(self._core)
+        except BaseException:
+            self.abandon()
+            raise
 
     def _warn_of_file(self) -> None:
         warning = self._core.file_warning()

@@ -32,7 +32,9 @@ class Recorder:
     def __init__(self, config: pytest.Config):
         self._config = config
         self._updates = config.getoption("opscope_update")
-        self._baselines = Path(config.getoption("opscope_baselines") or config.rootpath / ".opscope-baselines")
+        chosen = config.getoption("opscope_baselines")
+        # A relative folder is below the one in which pytest was called: a test may change the working directory.
+        self._baselines = config.invocation_params.dir / chosen if chosen else config.rootpath / ".opscope-baselines"
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 from collections.abc import Sequence
 
 from opscope import _core
+from opscope.__main__ import use_default_signals
 
 _COLUMNS = ("time", "computation", "memory", "flops", "bandwidth", "opr_id", "in_shapes", "out_shapes")
 _FLAGS = ("copy_time", "show_host", "dump_only_opr", "confluence")
@@ -85,7 +85,5 @@ def main(passed_args: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    # As a native program: Ctrl-C and a closed pipe end it.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    use_default_signals()
     sys.exit(main())

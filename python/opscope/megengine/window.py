@@ -7,6 +7,7 @@ expected, MegEngine writes its JSON into a file in memory, which is imported.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import partial
 
@@ -43,6 +44,9 @@ class Window(Recording):
             self._why_dumped = str(error)
         self._with_backtrace = with_backtrace  # its texts are made by Python objects
         self._dump: Dump | None = None
+        self._dump_lock = threading.Lock()
+        self._was_dump_called = False  # in this process, where a second call would crash it
+        self._dump_failure: Exception | None = None
         self._dumped: Trace | None = None
         self._options: dict[str, int] = {}
         self._parts: Parts | None = None
@@ -99,10 +103,28 @@ class Window(Recording):
 
     @property
     def trace(self) -> Trace:
-        if self._dumped is None and self._dump is not None:
-            dump, self._dump = self._dump, None
-            self._dumped = Trace(dumped_trace(dump, self._why_dumped))
+        with self._dump_lock:
+            if self._dump_failure is not None:
+                raise self._dump_failure
+            if self._dump is not None:
+                self._dumped = self._read_dump()
+                self._dump = None
         return super().trace if self._dumped is None else self._dumped
+
+    def _read_dump(self) -> Trace:
+        try:
+            return Trace(dumped_trace(self._call_dump, self._why_dumped))
+        except BaseException as error:
+            # Usually the dump is called in a forked child, and another call is possible.
+            if self._was_dump_called:
+                self._dump = None
+                is_usual = isinstance(error, Exception)
+                self._dump_failure = error if is_usual else RuntimeError("MegEngine's writer was interrupted")
+            raise
+
+    def _call_dump(self, path: str, format: str) -> None:
+        self._was_dump_called = True  # a child sets its own copy
+        self._dump(path, format)
 
     def write(self, path: str, format: str) -> None:
         """Writes a file with this name in one of MegEngine's formats; OSError if that fails."""

@@ -18,6 +18,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from opscope import Error
 from opscope.spark.engine import engine_of, open_engine, rows_of, spark_errors, views
 
 if TYPE_CHECKING:
@@ -39,10 +40,16 @@ def collect(
     if not paths:
         return []
     job = os.path.abspath(os.fsdecode(out))
-    frame = spark.createDataFrame(list(enumerate(paths)), "place long, path string")
     with spark_errors():
+        frame = spark.createDataFrame(list(enumerate(paths)), "place long, path string")
         rows = frame.repartition(len(paths), "place").mapInArrow(_reader(job), "place long, told string").collect()
-    return [row | {"file": paths[place]} for place, told in sorted(rows) for row in json.loads(told)]
+    collected = []
+    for place, told in sorted(rows):
+        answer = json.loads(told)
+        if "error" in answer:
+            raise Error(answer["error"])
+        collected += [row | {"file": paths[place]} for row in answer["files"]]
+    return collected
 
 
 def _reader(job: str):
@@ -58,7 +65,13 @@ def _reader(job: str):
 
 
 def _collect_one(path: str, job: str) -> str:
-    """In an executor: the JSON list of the files of one path."""
+    """In an executor: the JSON of the files of one path, or of why they cannot be collected.
+
+    Spark would hide the message of an exception in the stacks of Java, and run the task again.
+    """
     from opscope.job_answers import collect
 
-    return json.dumps(collect([path], job))
+    try:
+        return json.dumps({"files": collect([path], job)})
+    except (Error, OSError) as error:
+        return json.dumps({"error": str(error)})

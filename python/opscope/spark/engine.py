@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from opscope import Error, _core
 from opscope.spark.rows_folder import RowsFolder, remove_abandoned
+from opscope.sql import checked_limit
 from opscope.table import require_package
 
 if TYPE_CHECKING:
@@ -43,19 +44,24 @@ _SMALL_SETTINGS = {
 
 def views(spark: SparkSession, path: str | bytes | os.PathLike) -> list[str]:
     """Makes a temporary view of each table of a JOB (docs/reference/job.md has them); returns their names."""
-    names = []
-    for name, frame in _tables(spark, _core.job_files(path)):
-        frame.createOrReplaceTempView(name)
-        names.append(name)
+    names, tables = [], _core.job_files(path)
+    with spark_errors():
+        for name, frame in _tables(spark, tables):
+            frame.createOrReplaceTempView(name)
+            names.append(name)
     return names
 
 
 def rows_of(spark: SparkSession, path: str | bytes | os.PathLike, query: str, limit: int | None) -> list[dict]:
-    """The rows of a query over the `views` of a JOB."""
-    views(spark, path)
+    """The rows of a query over the tables of a JOB, in a clone of the session, whose views stay as they are."""
+    count = checked_limit(limit)
+    tables = _core.job_files(path)
     with spark_errors():
-        frame = spark.sql(query)
-        return [row.asDict(recursive=True) for row in (frame if limit is None else frame.limit(limit)).collect()]
+        session = _own_session(spark)
+        for name, frame in _tables(session, tables):
+            frame.createOrReplaceTempView(name)
+        frame = session.sql(query)
+        return [row.asDict(recursive=True) for row in (frame if count is None else frame.limit(count)).collect()]
 
 
 class SparkEngine:
@@ -69,9 +75,8 @@ class SparkEngine:
 
     def __init__(self, spark: SparkSession, folder: RowsFolder, is_small: bool):
         self._folder = folder
-        is_classic = hasattr(spark, "_jsparkSession")  # Spark Connect has no session in Java
-        self._is_small = is_small and is_classic
-        self.session = _clone(spark) if is_classic else spark
+        self._is_small = is_small and _is_classic(spark)
+        self.session = _own_session(spark)
         if self._is_small:
             for name, value in _SMALL_SETTINGS.items():
                 self.session.conf.set(name, value)
@@ -112,9 +117,10 @@ def engine_of(spark: SparkSession, path: str | bytes | os.PathLike) -> SparkEngi
     parent = os.path.join(os.path.abspath(os.fsdecode(path)), "_opscope")
     tables = _core.job_files(path)
     remove_abandoned(parent)
-    engine = SparkEngine(spark, RowsFolder(parent), _is_small(tables))
-    for name, frame in _tables(engine.session, tables):
-        engine.add_table(name, frame)
+    with spark_errors():
+        engine = SparkEngine(spark, RowsFolder(parent), _is_small(tables))
+        for name, frame in _tables(engine.session, tables):
+            engine.add_table(name, frame)
     return engine
 
 
@@ -169,8 +175,14 @@ def _is_small(tables: list) -> bool:
     return sum(rows.values()) <= _SMALL_ROWS and spans <= _SMALL_SPANS and most_files <= _SMALL_FILES
 
 
-def _clone(spark: SparkSession) -> SparkSession:
-    """A session with the same settings and views, which change apart from then on."""
+def _is_classic(spark: SparkSession) -> bool:
+    return hasattr(spark, "_jsparkSession")  # Spark Connect has no session in Java
+
+
+def _own_session(spark: SparkSession) -> SparkSession:
+    """A session with the same settings and views, which change apart from then on. Spark Connect: that of the user."""
+    if not _is_classic(spark):
+        return spark
     from pyspark import RDD
 
     of_user = RDD.toDF  # which the constructor replaces

@@ -26,7 +26,7 @@ from .torch_shape import as_in_torch
 
 _BACKWARD_FUNCTION = 1  # RecordScope
 _ABSENT, _ = absent("FunctionEvent")
-_METADATA = "_event_metadata" if behaves("warns of event_metadata") else "event_metadata"
+_METADATA = "_event_metadata" if behaves("deprecates_event_metadata") else "event_metadata"
 
 
 class ConstructedEvent(FunctionEvent):

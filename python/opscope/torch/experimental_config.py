@@ -78,7 +78,7 @@ def read_experimental_config(config) -> dict:
     state = config.__getstate__()
     fields = {name: state[at] for name, at in _positions(type(config)).items()}
     for name, warning in _IGNORED.items():
-        if fields.get(name) and behaves(f"ignores {name}"):
+        if fields.get(name) and behaves(f"ignores_{name}"):
             warn_user(warning, FutureWarning)
             del fields[name]
     for name, reason in _WITHOUT_EFFECT_HERE.items():

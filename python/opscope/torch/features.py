@@ -109,23 +109,23 @@ REMOVED: MappingProxyType[Release, str] = MappingProxyType(
         """,
     }
 )
-# Behaviour that no name shows -> the first of those releases with it.
+# Behaviour that no name of torch shows -> the first release with it.
 BEHAVIOUR: MappingProxyType[str, Release] = MappingProxyType(
     {
-        "calls instants unfinished": (2, 8),
-        "points warnings at the caller": (2, 10),
-        "tells misuse in words": (2, 12),
-        "lists what nobody ended": (2, 12),
-        "names the host": (2, 12),
-        "warns of the memory timeline": (2, 12),
-        "warns of metadata_json": (2, 12),
-        "keeps lists of texts": (2, 12),
-        "records the ranges of graphs": (2, 12),
-        "ignores profiler_metrics": (2, 14),
-        "says where calls came from": (2, 14),
-        "looks at activities first": (2, 14),
-        "ignores adjust_profiler_step": (2, 15),
-        "warns of event_metadata": (2, 15),
+        "marks_instants_unfinished": (2, 8),
+        "attributes_warnings_to_caller": (2, 10),
+        "asserts_with_message": (2, 12),
+        "lists_unfinished_events": (2, 12),
+        "writes_host_name": (2, 12),
+        "deprecates_memory_timeline": (2, 12),
+        "deprecates_metadata_json": (2, 12),
+        "keeps_string_lists": (2, 12),
+        "records_graph_ranges": (2, 12),
+        "ignores_profiler_metrics": (2, 14),
+        "records_call_sites": (2, 14),
+        "validates_activities_first": (2, 14),
+        "ignores_adjust_profiler_step": (2, 15),
+        "deprecates_event_metadata": (2, 15),
     }
 )
 
@@ -198,7 +198,7 @@ def left_out_of_lists() -> dict[str, bool]:
     Its lists contain Python calls since these are distinguishable from operators (``is_python_function``, 2.12).
     """
     left_out = {}
-    if not behaves("lists what nobody ended"):
+    if not behaves("lists_unfinished_events"):
         left_out["only_finished"] = True
     if not has("KinetoEvent.is_python_function"):
         left_out["python_functions"] = False

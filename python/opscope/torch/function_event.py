@@ -25,7 +25,7 @@ _DEVICE_TYPES = (DeviceType.CUDA, DeviceType.PrivateUse1, DeviceType.MTIA, Devic
 
 
 # Members that Kineto writes beside the keyword arguments of a call.
-KINETO_ARGS = {
+_KINETO_ARGS = {
     "Call stack",
     "Ev Idx",
     "Module Hierarchy",
@@ -34,6 +34,12 @@ KINETO_ARGS = {
     "Trace iteration",
     "finished",
 }
+
+
+def keyword_arguments(members: str) -> dict:
+    """Keyword arguments of a call, of the members of a JSON object that Kineto writes for it."""
+    arguments = json.loads("{" + members + "}") if members else {}
+    return {name: value for name, value in arguments.items() if name not in _KINETO_ARGS}
 
 
 def _renamed(old: str, new: str, *, note: str) -> property:
@@ -70,8 +76,8 @@ FunctionEvent = _core.torch.FunctionEvent
 FunctionEvent.__name__ = "FunctionEvent"  # AttributeErrors show the name without the module
 
 
-_WARNS_OF_EVENT_METADATA = behaves("warns of event_metadata")
-WARNS_OF_METADATA_JSON = has("FunctionEvent.metadata_json") and behaves("warns of metadata_json")
+_WARNS_OF_EVENT_METADATA = behaves("deprecates_event_metadata")
+WARNS_OF_METADATA_JSON = has("FunctionEvent.metadata_json") and behaves("deprecates_metadata_json")
 
 
 def _event_metadata_of(event):
@@ -112,10 +118,7 @@ class _Rest(FormattedTimesMixin):
     @property
     def kwinputs(self) -> dict:
         """Keyword arguments of the call (record_shapes=True)."""
-        members = self._extra_json
-        if not members:
-            return {}
-        return {name: value for name, value in json.loads("{" + members + "}").items() if name not in KINETO_ARGS}
+        return keyword_arguments(self._extra_json)
 
     def append_kernel(self, name, device, duration) -> None:
         """Adds a kernel to those that this event has launched; ``duration`` in microseconds."""

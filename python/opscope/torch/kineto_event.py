@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import json
-
 from .. import _core
-from .function_event import KINETO_ARGS, _element
+from .function_event import _element, keyword_arguments
 from .torch_shape import as_in_torch
 
 KinetoEvent = _core.torch.KinetoEvent
@@ -15,10 +13,7 @@ KinetoEvent.__name__ = "KinetoEvent"  # without the module
 
 def _kwinputs(self) -> dict:
     """Keyword arguments of the call (record_shapes=True)."""
-    members = self._extra_json()
-    if not members:
-        return {}
-    return {name: value for name, value in json.loads("{" + members + "}").items() if name not in KINETO_ARGS}
+    return keyword_arguments(self._extra_json())
 
 
 def _reduce(self):

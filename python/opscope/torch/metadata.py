@@ -15,7 +15,7 @@ from .features import behaves, has
 FLAGS = ("with_stack", "profile_memory", "record_shapes", "with_modules", "with_flops")
 
 # Options that an old torch does not write into its trace; the recording, and files of save(), have them.
-UNSAID = ["host_name"] * (not behaves("names the host")) + ["trace_id"] * (not has("profile.get_trace_id"))
+UNSAID = ["host_name"] * (not behaves("writes_host_name")) + ["trace_id"] * (not has("profile.get_trace_id"))
 
 
 def job_metadata(trace_id: str) -> dict[str, str]:

@@ -115,7 +115,9 @@ class NodeTimerObserver:
         works, regions, lost = self._timer.drain(flush) if self._timer is not None else (b"", b"", 0)
         if lost:
             self._lost += lost
-            warn_user(f"NodeTimerObserver: {lost} records were lost: nobody has drained it, or CUPTI had no room")
+            warn_user(
+                f"NodeTimerObserver: {lost} records were lost: drain() was not called in time, or CUPTI had no room"
+            )
         return numpy.frombuffer(works, _WORK), numpy.frombuffer(regions, _REGION)
 
     def push_annotation(self, name: str) -> int | None:

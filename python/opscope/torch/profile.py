@@ -195,7 +195,7 @@ def _checked(returned: object, step: int) -> ProfilerAction:
 
 def _check_that_something_is_asked(activities: list | None, use_cuda: bool | None) -> None:
     groups: set = set()
-    if activities is not None and behaves("looks at activities first"):
+    if activities is not None and behaves("validates_activities_first"):
         parse_activities(activities)
     for item in supported_activities() if activities is None else activities:
         if isinstance(item, (dict, ProfilerActivity)):

@@ -52,7 +52,7 @@ def schedule(
         warn_user("Profiler won't be using warmup, this can skew profiler results")
 
     # compared like in torch, which raises for a step that is not a number
-    tells = features.behaves("tells misuse in words")
+    tells = features.behaves("asserts_with_message")
 
     def action_at(step: int) -> ProfilerAction:
         if step < 0 if tells else not step >= 0:

@@ -96,7 +96,7 @@ class RecordingSettings:
         asked = {
             "calls": self.with_stack,
             "garbage": self.with_stack and self.python_gc,
-            "places": self.with_stack and behaves("says where calls came from"),
+            "places": self.with_stack and behaves("records_call_sites"),
         }
         return [flag for flag, is_asked in asked.items() if is_asked]
 

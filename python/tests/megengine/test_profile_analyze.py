@@ -6,8 +6,13 @@ import gzip
 import io
 import itertools
 import json
+import os
 import random
+import signal
+import subprocess
+import sys
 import warnings
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -205,6 +210,19 @@ def test_a_packed_dump_that_is_damaged_is_read_as_far_as_it_goes(damage, tmp_pat
         assert rows == all_rows
     else:
         assert len(rows) <= len(all_rows)
+
+
+@pytest.mark.parametrize("module", ["opscope.megengine.profile_analyze", "opscope"])
+def test_an_interrupt_that_the_shell_has_ignored_stays_ignored(module, tmp_path):
+    dump = tmp_path / "fifo"
+    os.mkfifo(dump)
+    line = [sys.executable, "-m", module, *(["analyze-megengine"] if module == "opscope" else []), str(dump)]
+    ignored = partial(signal.signal, signal.SIGINT, signal.SIG_IGN)
+    with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=ignored) as command:
+        with open(dump, "wb"):  # returns when the command has opened it
+            command.send_signal(signal.SIGINT)
+        command.communicate(timeout=60)
+    assert command.returncode == 1  # what it read is no dump
 
 
 def test_what_is_no_dump_is_refused_in_one_line(tmp_path, capfd):

@@ -2,6 +2,7 @@
 """What a window holds: records out of memory, MegEngine's JSON where they cannot be taken, all windows on request."""
 
 import collections
+import os
 import pathlib
 
 import megengine
@@ -74,6 +75,38 @@ def test_what_cannot_be_taken_is_read_as_megengine_writes_it(work, profiler_of):
     assert dumped.trace.info["format"] == "megengine-json"
     assert counts(dumped.trace) == counts(taken.trace)
     assert sum("the records lie elsewhere" in row["message"] for row in dumped.trace.problems) == 1
+
+
+def test_a_window_that_could_not_be_read_is_read_by_the_next_access(work, profiler_of, monkeypatch):
+    profiler = profiler_of()
+    with profiler:
+        profiler._window._source = _Refuses()
+        work()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "memfd_create", lambda *_: os.close(-1))  # OSError, as without file descriptors
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            _ = profiler.trace
+    assert counts(profiler.trace)["MatrixMul"] == 2
+
+
+def test_a_writer_that_failed_in_this_process_is_not_called_again(work, profiler_of, monkeypatch):
+    calls = []
+
+    def dumped_trace(dump, why):
+        calls.append(why)
+        dump("/proc/self/fd/none", "chrome_timeline.json")
+        raise OSError("no room")
+
+    profiler = profiler_of()
+    with profiler:
+        profiler._window._source = _Refuses()
+        work()
+    monkeypatch.setattr(profiler._last_window, "_dump", lambda path, format: None)
+    monkeypatch.setattr(windows, "dumped_trace", dumped_trace)
+    for _ in range(2):
+        with pytest.raises(OSError, match="no room"):
+            _ = profiler.trace
+    assert len(calls) == 1
 
 
 def test_a_build_that_is_not_known_is_read_as_megengine_writes_it(work, profiler_of, monkeypatch):

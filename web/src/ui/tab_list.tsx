@@ -1,4 +1,4 @@
-// The tabs: one tab stop, arrow keys move and activate (docs of the page, section 3.1).
+// The tabs: one tab stop, arrow keys move and activate.
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef } from "preact/hooks";
 import type { Tab } from "../model/address.ts";

@@ -245,6 +245,7 @@ export function TimelineView(props: { spans: Spans; marks: Marks; mark: number; 
               onPointerDown={onPointerDown}
               onPointerMove={onPointerMove}
               onPointerUp={onPointerUp}
+              onPointerCancel={() => (drag.current = null)}
               onPointerLeave={() => (setHovered(null), setHoveredMark(-1))}
             />
           </div>

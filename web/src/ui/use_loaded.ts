@@ -13,7 +13,7 @@ export interface Loaded<Data> {
 }
 
 // Calls `load` anew whenever one of `inputs` changes, after `delay` ms without a further change; the last data stays until
-// the new one is there. null in place of a promise: nothing is to be loaded.
+// the new one is there. null, or a promise of null: nothing is to be loaded, and an earlier failure is over.
 export function useLoaded<Data>(load: (signal: AbortSignal) => Promise<Data | null> | null, inputs: readonly unknown[], delay = 0): Loaded<Data> {
   const [loaded, setLoaded] = useState<Loaded<Data>>({ data: null, failure: "" });
   useEffect(() => {
@@ -21,7 +21,7 @@ export function useLoaded<Data>(load: (signal: AbortSignal) => Promise<Data | nu
     const ask = () =>
       latest.ask(
         async (signal) => load(signal),
-        (data) => data !== null && setLoaded({ data, failure: "" }),
+        (data) => setLoaded((old) => (data !== null ? { data, failure: "" } : old.failure === "" ? old : { ...old, failure: "" })),
         (error) => setLoaded({ data: null, failure: partFailureText(error) }),
       );
     const timer = delay > 0 ? setTimeout(ask, delay) : undefined;

@@ -178,6 +178,7 @@ function BlockPicture({ blocks, title }: { blocks: MemoryBlocks; title: string }
             drag.current = null;
             if (active !== null && !active.hasMoved) setSelected(blockUnder(event));
           }}
+          onPointerCancel={() => (drag.current = null)}
           onPointerLeave={() => setHovered(-1)}
         />
       </div>
