@@ -44,7 +44,7 @@ def print_stragglers(folder, options, is_grouped):
     rows = json.loads(samples[0]["output"])["rows"]
     if [(row["set"], row["name"], row["cause"]) for row in rows] != [("rank", str(made.slow), "compute")]:
         raise SystemExit(f"bench: the stragglers are {rows}, not rank {made.slow}")
-    word = "in groups of hosts and of places" if is_grouped else "in one group"
+    word = "in groups by host and by position within the host" if is_grouped else "in one group"
     name = "grouped" if is_grouped else "plain"
     collectives = f"{options.ranks:,} ranks x {STEPS * per_step:,} collectives {word}"
     more = {"repetitions": options.repetitions, "note": f"{options.ranks * STEPS * per_step:,} rows"}
