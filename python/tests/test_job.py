@@ -123,6 +123,19 @@ def test_a_verb_answers_as_over_the_files_which_may_be_deleted(tmp_path, files, 
     assert from_first_begin(over_job) == from_first_begin(before)
 
 
+def test_folders_above_a_job_are_no_columns(tmp_path, files):
+    job = tmp_path / "attempt=7" / "rank=5" / "bucket=9" / "job"
+    run("collect", *files, "-o", job)
+    run("compact", job)
+    for move in (False, True):
+        place = job.rename(tmp_path / "job") if move else job
+        rows = answer("query", place, "SELECT DISTINCT attempt, rank FROM spans ORDER BY rank")["rows"]
+        assert rows == [[0, rank] for rank in range(RANKS)]
+        assert [row["rank"] for row in answer("ranks", place)["rows"]] == list(range(RANKS))
+        columns = answer("query", place, "SELECT * FROM spans LIMIT 1")["columns"]
+        assert "bucket" not in [column["name"] for column in columns]
+
+
 def test_steps_need_no_trace_and_without_duckdb_no_table(tmp_path, job):
     told = answer("steps", job)
     environment = {**os.environ, "OPSCOPE_DUCKDB_LIB": str(tmp_path / "none.so")}

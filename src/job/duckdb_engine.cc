@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -39,11 +40,17 @@ bool MayBeOfDamage(const Error& error) {
                      [&](std::string_view begin) { return error.message.starts_with(begin); });
 }
 
-// Where statements of opscope fail, a file may be damaged inside. DuckDB does not say which one, so each is read once.
-Error NameDamagedFile(const std::vector<JobTableFiles>& tables, duckdb::Session* session, const Error& error) {
+using Clock = std::chrono::steady_clock;
+constexpr double kLongestSeconds = 1e6;
+
+// Where statements of opscope fail, a file may be damaged inside. DuckDB does not say which one, so each is read once,
+// as long as there is time.
+Error NameDamagedFile(const std::vector<JobTableFiles>& tables, duckdb::Session* session, const Error& error,
+                      Clock::time_point until = Clock::time_point::max()) {
   for (const JobTableFiles& table : tables) {
     for (const std::string& file : table.files) {
-      const std::string read = "SELECT max(hash(each)) FROM read_parquet(" + SqlList({file}) + ") AS each";
+      if (Clock::now() >= until) return error;
+      const std::string read = "SELECT max(hash(each)) FROM " + ReadParquet({file}) + " AS each";
       if (session->Execute(read).ok()) continue;
       std::error_code ignored;
       const uint64_t bytes = std::filesystem::file_size(file, ignored);
@@ -125,7 +132,7 @@ Status DefineJobViews(const std::vector<JobTableFiles>& tables, duckdb::Session*
       if (table.files.empty()) sql.append("CAST(NULL AS ").append(type).append(") AS ");
       sql.append(name);
     }
-    sql += table.files.empty() ? " WHERE false" : " FROM read_parquet(" + SqlList(table.files) + ")";
+    sql += table.files.empty() ? " WHERE false" : " FROM " + ReadParquet(table.files);
     if (const Result<uint64_t> made = session->Execute(sql); !made.ok())
       return NameDamagedFile({table}, session, made.error());
   }
@@ -163,6 +170,8 @@ Result<SqlResult> RunJobSql(const std::string& job, const std::string& sql, cons
     if (!tables.ok()) return tables.error();
     std::error_code ignored;
     const std::string folder = std::filesystem::absolute(job, ignored).string();
+    const std::chrono::duration<double> limit(std::clamp(options.max_seconds, 0.0, kLongestSeconds));
+    const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
     using OpenedSession = Result<std::unique_ptr<duckdb::Session>>;
     Result<SqlResult> result =
         duckdb::RunGuarded(sql, options, [&](const duckdb::Api& api, duckdb::SessionOptions opened) -> OpenedSession {
@@ -178,7 +187,8 @@ Result<SqlResult> RunJobSql(const std::string& job, const std::string& sql, cons
         });
     if (result.ok() || !MayBeOfDamage(result.error())) return result;
     const OpenedSession session = OpenSession(options.python_module);
-    return session.ok() ? NameDamagedFile(tables.value(), session.value().get(), result.error()) : result.error();
+    if (!session.ok()) return result.error();
+    return NameDamagedFile(tables.value(), session.value().get(), result.error(), until);
   });
 }
 

@@ -20,11 +20,11 @@ std::string ColumnSql(const JobColumn& column, const FileIdentity& identity, int
 
 }  // namespace
 
-std::string SqlList(const std::vector<std::string>& texts) {
-  std::string list = "[";
-  for (const std::string& text : texts)
-    list.append(list.size() == 1 ? "" : ",").append(duckdb::SqlText(text));
-  return list + "]";
+std::string ReadParquet(const std::vector<std::string>& files) {
+  std::string list;
+  for (const std::string& file : files)
+    list.append(list.empty() ? "" : ",").append(duckdb::SqlText(file));
+  return "read_parquet([" + list + "], hive_partitioning = false)";
 }
 
 Result<std::unique_ptr<JobDatabase>> JobDatabase::Open(const std::string& python_module, unsigned threads) {
@@ -48,8 +48,7 @@ Result<uint64_t> JobDatabase::WritePart(const JobTable& table, const PartTable& 
 
 Result<uint64_t> JobDatabase::JoinParts(const JobTable& table, const std::vector<std::string>& files,
                                         const std::string& path) {
-  return session_->WriteParquet(
-      "SELECT * FROM read_parquet(" + SqlList(files) + ") ORDER BY " + std::string(table.order), path);
+  return session_->WriteParquet("SELECT * FROM " + ReadParquet(files) + " ORDER BY " + std::string(table.order), path);
 }
 
 }  // namespace opscope

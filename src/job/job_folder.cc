@@ -1,7 +1,10 @@
-// Reads and writes job.json and the manifests. Which manifests count: first those that a later one replaces are taken
-// away, then each that repeats a file of one before it. A process that compacts and one that adds do not disturb each
-// other, since a manifest names what it replaces. Two that compact at once both replace the same ones; then the second
-// repeats files of the first, and does not count.
+// Reads and writes job.json and the manifests. Which manifests count: those of most files first, of equal ones those that
+// none replaces, then by name; of these, each that repeats no file of one before it. So a process that compacts, another one that does so at the same
+// time, and those that add do not disturb each other: a compaction joins all that counts, so whichever has joined more
+// has all that the others have.
+//
+// Example: A {a}, B {b}. One compaction joins them as C {a, b}; while it reads, D {d} is added, and another compaction
+// joins E {a, b, d}. E counts, and A, B, C and D repeat it. An A' {a}, which was collected meanwhile, repeats it, too.
 // SPDX-License-Identifier: Apache-2.0
 #include "job/job_folder.h"
 
@@ -11,8 +14,10 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <random>
 #include <system_error>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 
@@ -235,25 +240,35 @@ Status JobFolder::ReadParts() {
     is_complete =
         std::all_of(gone.begin(), gone.end(), [&](const std::string& name) { return replaced.contains(name); });
   }
-  for (PartManifest& part : all) {
-    if (replaced.contains(part.name)) {
-      superseded_.push_back(std::move(part));
-    } else {
-      Count(std::move(part));
-    }
-  }
+  CountAll(std::move(all));
   return {};
 }
 
-void JobFolder::Count(PartManifest part) {
-  const bool repeats = std::any_of(part.sha256.begin(), part.sha256.end(),
-                                   [&](const std::string& sha256) { return sha256_.contains(sha256); });
-  if (repeats) {
-    superseded_.push_back(std::move(part));
-    return;
+void JobFolder::CountAll(std::vector<PartManifest> all) {
+  parts_.clear();
+  superseded_.clear();
+  sha256_.clear();
+  std::set<std::string> replaced;
+  for (const PartManifest& part : all)
+    replaced.insert(part.replaces.begin(), part.replaces.end());
+  const auto order = [&](const PartManifest& part) {
+    return std::tuple(SIZE_MAX - part.sha256.size(), replaced.contains(part.name), std::string_view(part.name));
+  };
+  std::sort(all.begin(), all.end(), [&](const PartManifest& a, const PartManifest& b) { return order(a) < order(b); });
+  for (PartManifest& part : all) {
+    const bool repeats = RepeatsAny(part);
+    if (!repeats) sha256_.insert(part.sha256.begin(), part.sha256.end());
+    (repeats ? superseded_ : parts_).push_back(std::move(part));
   }
-  sha256_.insert(part.sha256.begin(), part.sha256.end());
-  parts_.push_back(std::move(part));
+  std::sort(parts_.begin(), parts_.end(), [](const PartManifest& a, const PartManifest& b) { return a.name < b.name; });
+}
+
+bool JobFolder::RepeatsAny(const PartManifest& part) const {
+  return std::any_of(part.sha256.begin(), part.sha256.end(), [&](const std::string& sha256) { return Has(sha256); });
+}
+
+bool JobFolder::RepeatsAll(const PartManifest& part) const {
+  return std::all_of(part.sha256.begin(), part.sha256.end(), [&](const std::string& sha256) { return Has(sha256); });
 }
 
 std::vector<std::string> JobFolder::FilesOf(std::string_view table) const {
@@ -277,15 +292,15 @@ uint64_t JobFolder::CountRows(std::string_view table) const {
 Status JobFolder::Add(PartManifest part) {
   const fs::path path = PartsPath(path_) / (part.name + ".json");
   OPSCOPE_TRY(WriteFileAtomically(path.string(), ManifestJson(part)));
-  const std::set<std::string> replaced(part.replaces.begin(), part.replaces.end());
-  for (size_t i = parts_.size(); i-- > 0;) {
-    if (!replaced.contains(parts_[i].name)) continue;
-    for (const std::string& sha256 : parts_[i].sha256)
-      sha256_.erase(sha256);
-    superseded_.push_back(std::move(parts_[i]));
-    parts_.erase(parts_.begin() + static_cast<ptrdiff_t>(i));
+  if (!RepeatsAny(part)) {  // as most parts: without a look at all others
+    sha256_.insert(part.sha256.begin(), part.sha256.end());
+    parts_.push_back(std::move(part));
+    return {};
   }
-  Count(std::move(part));
+  std::vector<PartManifest> all = std::move(parts_);
+  std::move(superseded_.begin(), superseded_.end(), std::back_inserter(all));
+  all.push_back(std::move(part));
+  CountAll(std::move(all));
   return {};
 }
 
@@ -298,6 +313,7 @@ Status JobFolder::RemoveSuperseded() {
   }
   std::error_code failed;
   for (const PartManifest& part : superseded_) {
+    if (!RepeatsAll(part)) continue;  // it has a file that no other manifest has: nothing that opscope writes
     fs::remove(PartsPath(path_) / (part.name + ".json"), failed);
     if (failed) return SystemError(PartsPath(path_), failed);
     for (const PartFile& file : part.files) {
@@ -306,7 +322,7 @@ Status JobFolder::RemoveSuperseded() {
       if (failed) return SystemError(fs::path(path_) / file.path, failed);
     }
   }
-  superseded_.clear();
+  std::erase_if(superseded_, [&](const PartManifest& part) { return RepeatsAll(part); });
   return {};
 }
 

@@ -4,7 +4,7 @@
 //   JOB/_opscope/parts/NAME.json   {"sha256": [...], "files": [{"table", "path", "rows"}], "replaces": [NAME, ...]}
 //
 // A manifest is renamed into place as the last action of what adds a part; a file that no manifest lists does not
-// count. Several processes may add at once, so a manifest may repeat what another has: by name, the first one counts.
+// count. Several processes may add at once, so a manifest may repeat what another has: the one with most files counts.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -42,9 +42,9 @@ class JobFolder {
 
   const std::string& path() const { return path_; }
   uint32_t bucket_ranks() const { return bucket_ranks_; }
-  // The manifests that count, by name.
+  // The manifests that count, by name; one that Add has added may be the last.
   const std::vector<PartManifest>& parts() const { return parts_; }
-  // Those that do not: replaced ones, and repetitions.
+  // Those that do not, because they repeat others.
   const std::vector<PartManifest>& superseded() const { return superseded_; }
   bool Has(std::string_view sha256) const { return sha256_.contains(sha256); }
   // Paths of the files of a table, in the order of the manifests.
@@ -54,8 +54,8 @@ class JobFolder {
 
   // Writes the manifest and counts it. Its files must be complete.
   [[nodiscard]] Status Add(PartManifest part);
-  // Removes the superseded manifests and their files, except files that a part of parts() lists. An error leaves the
-  // rest to the next call.
+  // Removes the superseded manifests whose traces all are in parts(), and their files, except files that a part of
+  // parts() lists. An error leaves the rest to the next call.
   [[nodiscard]] Status RemoveSuperseded();
   // A name that no other process takes.
   [[nodiscard]] static std::string NewName(std::string_view sha256);
@@ -64,7 +64,9 @@ class JobFolder {
   explicit JobFolder(std::string path) : path_(std::move(path)) {}
   Status ReadHead();
   Status ReadParts();
-  void Count(PartManifest part);
+  void CountAll(std::vector<PartManifest> all);
+  bool RepeatsAny(const PartManifest& part) const;
+  bool RepeatsAll(const PartManifest& part) const;
 
   std::string path_;
   uint32_t bucket_ranks_ = 128;

@@ -59,10 +59,36 @@ TEST_F(JobFolderTest, CountsARepeatedFileOnce) {
   ASSERT_TRUE(folder.value().Add(Part("a", {"11"}, "one")).ok());
   ASSERT_TRUE(folder.value().Add(Part("b", {"22", "11"}, "two")).ok());
   const Result<JobFolder> again = JobFolder::Open(job_);
-  ASSERT_EQ(again.value().parts().size(), 1u);
-  EXPECT_EQ(again.value().parts()[0].name, "a");
-  ASSERT_EQ(again.value().superseded().size(), 1u);
-  EXPECT_EQ(again.value().superseded()[0].name, "b");
+  for (const JobFolder* seen : {static_cast<const JobFolder*>(&folder.value()), &again.value()}) {
+    ASSERT_EQ(seen->parts().size(), 1u);
+    EXPECT_EQ(seen->parts()[0].name, "b");
+    ASSERT_EQ(seen->superseded().size(), 1u);
+    EXPECT_EQ(seen->superseded()[0].name, "a");
+  }
+}
+
+// Which names come first is chance: a file's name begins with its SHA-256, a compaction's with "compact".
+TEST_F(JobFolderTest, NothingIsLostWhereCompactionsAndCollectsOverlap) {
+  for (const bool late_first : {true, false}) {
+    for (const bool first_first : {true, false}) {
+      fs::remove_all(root_ / "job");
+      Result<JobFolder> folder = JobFolder::OpenOrCreate(job_, 4);
+      for (const char* name : {"A", "B", "D"})
+        ASSERT_TRUE(folder.value().Add(Part(name, {name}, name)).ok());
+      PartManifest first = Part(first_first ? "1" : "9", {"A", "B"}, "first");  // began before D was added
+      first.replaces = {"A", "B"};
+      PartManifest second = Part("5", {"A", "B", "D"}, "second");
+      second.replaces = {"A", "B", "D"};
+      ASSERT_TRUE(folder.value().Add(second).ok());
+      ASSERT_TRUE(folder.value().Add(first).ok());
+      ASSERT_TRUE(folder.value().Add(Part(late_first ? "0" : "Z", {"A"}, "late")).ok());  // also began before
+      ASSERT_TRUE(folder.value().RemoveSuperseded().ok());
+      const Result<JobFolder> again = JobFolder::Open(job_);
+      ASSERT_TRUE(again.ok());
+      EXPECT_EQ(again.value().FilesOf("spans"), std::vector<std::string>{job_ + "/second"});
+      EXPECT_EQ(again.value().superseded().size(), 0u);
+    }
+  }
 }
 
 TEST_F(JobFolderTest, AManifestTakesTheOnesThatItReplacesOut) {
