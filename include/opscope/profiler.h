@@ -143,6 +143,7 @@ class Profiler {
   Session session_;
   std::shared_ptr<Recording> running_;
   std::shared_ptr<Recording> complete_;
+  bool is_ready_ = false;
   OpenScope* step_range_ = nullptr;
 };
 

@@ -42,6 +42,9 @@ SharedTrace ReadTrace(nb::bytes data, nb::object name, uint64_t max_memory, cons
 }
 
 SharedTrace MergeFiles(nb::list paths, nb::list sync_names, double max_clock_difference_s) {
+  constexpr double kMostSeconds = 1e9;  // as on the command line
+  if (!(max_clock_difference_s >= 0 && max_clock_difference_s <= kMostSeconds))
+    throw nb::value_error("max_clock_difference must be a number of seconds from 0 to 1e9");
   std::vector<MergeInput> inputs;
   for (const nb::handle path : paths) {
     const std::string file = FromPath(nb::borrow(path));

@@ -124,6 +124,9 @@ class TestFiles:
     def test_that_cannot_be_read_raise_as_open_does(self, tmp_path):
         with pytest.raises(FileNotFoundError, match="missing"):
             opscope.merge([tmp_path / "missing"])
+        for seconds in (float("inf"), float("nan"), -1, 1e12):
+            with pytest.raises(ValueError, match="max_clock_difference must be"):
+                opscope.merge([tmp_path / "missing"], max_clock_difference=seconds)
         with pytest.raises(opscope.Error, match="nothing to merge"):
             opscope.merge([])
 

@@ -145,6 +145,32 @@ prof.save("run.opscope")
 """
 
 
+RAISING = """
+import paddle
+import opscope.paddle as profiler
+
+class Raising(paddle.nn.Layer):
+    def forward(self, x):
+        raise ValueError("mine")
+
+layer = Raising()
+with profiler.Profiler(targets=[profiler.ProfilerTarget.CPU]) as prof:
+    for _ in range(2):
+        try:
+            layer(paddle.ones([1]))
+        except ValueError as error:
+            print(error)
+"""
+
+
+@pytest.mark.parametrize("route", ["", *ROUTES])
+def test_an_exception_of_a_layer_reaches_the_program(route, tmp_path):
+    environment = {**os.environ, **({"OPSCOPE_PADDLE_ROUTE": route} if route else {})}
+    how = {"env": environment, "cwd": tmp_path, "capture_output": True, "text": True, "timeout": 300}
+    done = subprocess.run([sys.executable, "-c", RAISING], **how, check=False)
+    assert (done.returncode, done.stdout) == (0, "mine\nmine\n"), done.stderr[-3000:]
+
+
 @pytest.mark.parametrize("route", ROUTES)
 def test_summary_files_and_info_are_there_by_every_way(route, tmp_path):
     environment = {**os.environ, "OPSCOPE_PADDLE_ROUTE": route}

@@ -129,6 +129,23 @@ def test_one_object_on_many_threads_ends_each_threads_own_range():
         assert [c.name for c in event.cpu_children] == ["aten::ones"]
 
 
+def test_a_name_that_looks_at_the_range_when_it_dies_sees_the_next_one():
+    import opscope.torch
+
+    seen = []
+
+    class Looking:
+        def __del__(self):
+            seen.append(span.name)
+
+    span = opscope.torch.record_function("first")
+    span.name = Looking()
+    span.name = "next"
+    span.__init__(Looking())
+    span.__init__("last")
+    assert seen == ["next", "last"]
+
+
 def test_a_range_survives_an_exception():
     import opscope.torch
 

@@ -94,7 +94,7 @@ Status Profiler::ApplyTransition(const TransitionPlan& plan, bool discard) {
         CloseWindow(discard);
         break;
       case TransitionStep::kReady:
-        if (options_.on_ready) options_.on_ready(*this);
+        if (options_.on_ready && is_ready_) options_.on_ready(*this);
         break;
       default:
         if (options_.on_warning) options_.on_warning(TransitionWarning(step));
@@ -104,6 +104,7 @@ Status Profiler::ApplyTransition(const TransitionPlan& plan, bool discard) {
 }
 
 Status Profiler::OpenWindow() {
+  is_ready_ = false;  // until it is complete: a start that fails leaves the recording before, which was ready once
   Result<std::shared_ptr<Recording>> prepared = session_.Prepare({.max_bytes = options_.max_bytes,
                                                                   .at_cap = options_.at_cap,
                                                                   .native_threads = options_.threads,
@@ -131,6 +132,7 @@ void Profiler::CloseWindow(bool discard) {
   running_->Stop();
   ReportFileWarning(*running_);
   session_.Forget();
+  is_ready_ = !discard;
   if (!discard) complete_ = std::move(running_);
   running_.reset();
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <limits>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -109,6 +110,24 @@ TEST(Profiler, AnyCallableIsASchedule) {
   }
   ASSERT_TRUE(profiler.Stop().ok());
   EXPECT_EQ(ready, 2);
+}
+
+TEST(Profiler, ARecordingThatCannotStartHandsOverNoEarlierOne) {
+  int ready = 0;
+  Profiler profiler({.schedule = Schedule{.wait = 1, .active = 1}, .on_ready = [&](Profiler&) { ++ready; }});
+  ASSERT_TRUE(profiler.Start().ok());
+  ASSERT_TRUE(profiler.Step().ok());
+  ASSERT_TRUE(profiler.Step().ok());
+  EXPECT_EQ(ready, 1);
+  std::vector<std::unique_ptr<Profiler>> others;  // until no window is left
+  do {
+    others.push_back(std::make_unique<Profiler>(Options()));
+  } while (others.back()->Start().ok());
+  EXPECT_FALSE(profiler.Step().ok());
+  others.clear();
+  (void)profiler.Step();
+  ASSERT_TRUE(profiler.Stop().ok());
+  EXPECT_EQ(ready, 1);
 }
 
 TEST(Profiler, ScheduleFaultsAreWarnedOfAndSurvived) {

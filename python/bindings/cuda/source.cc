@@ -37,7 +37,11 @@ nb::object WhyNot(const LoadedCudaSource& loaded) {
 
 nb::object WhyNotRecorded(const LoadedCudaSource& loaded, const Recording& recording) {
   char why[512] = "";
-  loaded.cuda->why_not_recorded(recording.window(), why, sizeof(why));
+  // window() waits for a start or a stop that is under way, and that may wait for the GIL.
+  WithoutGil([&] {
+    loaded.cuda->why_not_recorded(recording.window(), why, sizeof(why));
+    return true;
+  });
   return ToText(why);
 }
 

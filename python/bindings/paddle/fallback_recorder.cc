@@ -153,6 +153,7 @@ bool Stop(Window* window) {
 void* Enter(const char* name, size_t name_size, uint32_t event_type) {
   if (IsPythonGone()) return nullptr;
   const nb::gil_scoped_acquire held;
+  const nb::error_scope of_program;  // a call of Python with an exception under way would replace it
   try {
     return Object(0).attr("enter")(ToText({name, name_size}), event_type).release().ptr();
   } catch (...) {
@@ -163,6 +164,7 @@ void* Enter(const char* name, size_t name_size, uint32_t event_type) {
 void Exit(void* range) {
   if (IsPythonGone()) return;
   const nb::gil_scoped_acquire held;
+  const nb::error_scope of_program;  // as of a layer whose forward() raised
   try {
     nb::steal(static_cast<PyObject*>(range)).attr("end")();
   } catch (...) {  // Paddle's C++ code cannot handle an exception

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "python/bindings/torch/source.h"
@@ -55,8 +56,8 @@ int SetText(PyObject** slot, PyObject* value) {
     return -1;
   }
   Py_INCREF(value);
-  Py_XDECREF(*slot);
-  *slot = value;
+  PyObject* before = std::exchange(*slot, value);
+  Py_XDECREF(before);  // last: it may run code that reads the slot
   return 0;
 }
 
