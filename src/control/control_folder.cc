@@ -10,11 +10,13 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -30,6 +32,19 @@ constexpr std::string_view kSocketEnding = ".sock";
 constexpr size_t kMostProcesses = 100'000;
 constexpr int kLockTries = 300, kLockPauseUs = 50'000;
 constexpr int kConnectTries = 20, kConnectPauseUs = 10'000;
+
+// As in <linux/magic.h>, which older kernel headers have in part only.
+constexpr uint64_t kLocalFileSystems[] = {
+    0xEF53,      // ext2, ext3, ext4
+    0x58465342,  // XFS
+    0x9123683E,  // Btrfs
+    0x2FC12FC1,  // ZFS
+    0xCA451A4E,  // bcachefs
+    0xF2F52010,  // F2FS
+    0x01021994,  // tmpfs
+    0x858458F6,  // ramfs
+    0x794C7630,  // overlayfs, whose upper layer cannot be NFS
+};
 
 class OwnedDescriptor {
  public:
@@ -174,6 +189,16 @@ Result<int> ControlFolder::Connect(const std::string& process) const {
   if (getsockopt(connection.number(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid())
     return ConnectError("another user listens on its socket");
   return connection.Release();
+}
+
+bool IsLocalFileSystem(uint64_t type) {
+  return std::find(std::begin(kLocalFileSystems), std::end(kLocalFileSystems), type) != std::end(kLocalFileSystems);
+}
+
+bool ControlFolder::IsOfThisMachineAlone() const {
+  struct statfs facts{};
+  // f_type is signed on some machines; the numbers have 32 bits.
+  return fstatfs(descriptor_, &facts) == 0 && IsLocalFileSystem(static_cast<uint32_t>(facts.f_type));
 }
 
 void ControlFolder::RemoveSocket(const std::string& process) const {

@@ -10,6 +10,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,10 @@ class ControlFolder {
   // Connects to the socket of a process without waiting. Checks before that it is a socket of this user alone, and
   // afterwards that this user listens on it. kNotFound: no process listens. Other codes: the message says why not.
   [[nodiscard]] Result<int> Connect(const std::string& process) const;
+  // Whether all processes that can use the folder run under this kernel, because its file system is a local one. On a
+  // shared file system (NFS, Lustre, FUSE, ...) no process here can listen on the socket of another machine, although
+  // that socket may be in use; false there, and where the file system is unknown.
+  [[nodiscard]] bool IsOfThisMachineAlone() const;
   void RemoveSocket(const std::string& process) const;
 
   // The answer of a process in its file, whole. nullopt: there is none, or it is no regular file of this user alone.
@@ -57,5 +62,8 @@ class ControlFolder {
 
 // The name of this machine as names of sockets have it: other characters than letters, digits, '.' and '_' are '_'.
 [[nodiscard]] std::string HostInNames(const std::string& host);
+
+// Whether a file system with this `f_type` of statfs() can be mounted by one machine at a time only.
+[[nodiscard]] bool IsLocalFileSystem(uint64_t type);
 
 }  // namespace opscope

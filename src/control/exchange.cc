@@ -93,7 +93,8 @@ void Exchange::ConnectMore() {
       ++connected;
       continue;
     }
-    if (made.error().code == ErrorCode::kNotFound && !Exists(peer->process.pid)) {
+    // A machine of the same name may share the folder: its sockets refuse connections from here, too.
+    if (made.error().code == ErrorCode::kNotFound && !Exists(peer->process.pid) && folder_->IsOfThisMachineAlone()) {
       peer->is_gone = true;
       folder_->RemoveSocket(peer->name);
       End(peer, "the process has ended without removing its socket");

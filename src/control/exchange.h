@@ -31,7 +31,7 @@ struct Peer {
   bool is_local = true;
   // What it has said of itself, else the parts of its name.
   ControlProcess process = {};
-  // It is of this machine and does not exist any more.
+  // It is of this machine and does not exist any more. False if another machine may have the same name.
   bool is_gone = false;
   // Of the exchange that runs.
   bool is_done = false;

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -193,6 +194,12 @@ TEST(RecordWindow, OnlySocketsOfThisUserAreAsked) {
 
   chmod(socket.c_str(), 0660);
   EXPECT_EQ(ListProcesses(folder.path()).value().front().why_not, "its socket has the mode 0660 in place of 0600");
+}
+
+TEST(RecordWindow, SocketsOnSharedFileSystemsAreNotRemoved) {
+  for (const uint64_t shared : {0x6969U, 0x0BD00BD0U, 0x65735546U, 0x01021997U, 0xFF534D42U, 0x47504653U, 0x00C36400U})
+    EXPECT_FALSE(IsLocalFileSystem(shared)) << shared;  // NFS, Lustre, FUSE, 9P, CIFS, GPFS, Ceph
+  EXPECT_TRUE(IsLocalFileSystem(0xEF53));
 }
 
 TEST(RecordWindow, OnlyAFolderOfThisUserAloneIsUsed) {

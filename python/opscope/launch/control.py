@@ -25,7 +25,7 @@ from .control_message import BadMessage, Request, answer, read_request
 from .control_socket import MAX_CLIENTS, Client, ControlSocket, refuse
 from .demand import Demand
 from .files import Files, host_in_names
-from .own_descriptor import OwnDescriptor
+from .own_descriptor import own_pipe
 from .program import Program
 from .recorder import Recorder
 
@@ -45,24 +45,36 @@ class Control:
         """``recorders`` and ``why_not`` by framework; frameworks that the program imports later are added to them."""
         self._folder, self._files, self._recorders, self._why_not = folder, files, recorders, why_not
         self._name = f"{host_in_names(files.host)}-{files.process}"
-        self._socket = ControlSocket(folder, self._name + ".sock")
-        self._wake_end, self._wake = map(OwnDescriptor, os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK))
         self._clients: dict[int, Client] = {}
         self._waiting: dict[Demand, Client | None] = {}  # who gets the result; None: it goes to a file
         self._ended: list[Demand] = []  # whose results are to be sent
         self._lock = threading.RLock()  # of the three above: the program's end sends results, too
         self._is_closed = False
         self._looked_at = 0.0
-        _thread.start_new_thread(self._run, ())
+        self._last_failure = ""
+        self._wake_end, self._wake = own_pipe()
+        try:
+            self._socket = ControlSocket(folder, self._name + ".sock")
+            try:
+                _thread.start_new_thread(self._run, ())
+            except BaseException:  # a socket without its thread would let clients wait
+                self._socket.close(with_file=True)
+                raise
+        except BaseException:
+            self._wake.close()
+            self._wake_end.close()
+            raise
 
     # ---- the program's threads ------------------------------------------------------------------
 
     def close(self) -> None:
         """The process ends, or becomes another program: sends the last results and removes the socket."""
         self._is_closed = True
-        self._send_results()
-        self._socket.close(with_file=True)
-        self._wake_up()
+        try:
+            self._send_results()
+        finally:
+            self._socket.close(with_file=True)
+            self._wake_up()
 
     def forget(self) -> None:
         """In a forked child: closes the parent's socket and connections, which stay the parent's."""
@@ -79,9 +91,32 @@ class Control:
         try:
             signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
             while not self._is_closed and self._is_whole():
-                self._wait()
-        except Exception:  # the program goes on, without a socket on which clients would wait
-            self._socket.close(with_file=True)
+                try:
+                    self._wait()
+                except Exception as error:
+                    self._log_failure(error)
+                    time.sleep(TICK_SECONDS)  # no busy loop if each pass fails
+        finally:
+            self._end_service()
+
+    def _log_failure(self, error: Exception) -> None:
+        """Once for failures that repeat."""
+        why_not = f"{type(error).__name__}: {error}"
+        if why_not != self._last_failure:
+            self._last_failure = why_not
+            self._log(None, "", why_not)
+
+    def _end_service(self) -> None:
+        """No client waits for this process any more. The program goes on, or has called ``close``."""
+        try:
+            self._send_results()
+        finally:
+            with self._lock:
+                clients, self._clients, self._waiting = self._clients, {}, {}
+            for client in clients.values():
+                client.close()
+            if not self._is_closed:
+                self._socket.close(with_file=True)
 
     def _is_whole(self) -> bool:
         """Whether the program has closed none of the descriptors."""
@@ -96,13 +131,12 @@ class Control:
         ready = poll.poll(max(0.0, until - now) * 1000 + 1)
         if self._is_closed or not self._is_whole():
             return
-        for descriptor, _ in ready:
-            if descriptor == self._socket.descriptor:
-                self._accept()
-            elif descriptor == self._wake_end.number:
-                os.read(descriptor, 4096)
-            elif descriptor in self._clients:
-                self._read(self._clients[descriptor])
+        found = {descriptor for descriptor, _ in ready}
+        if self._wake_end.number in found:
+            os.read(self._wake_end.number, 4096)
+        for client in list(self._clients.values()):
+            if client.descriptor in found:
+                self._read(client)
         self._send_results()
         now = time.monotonic()
         for client in list(self._clients.values()):
@@ -112,6 +146,8 @@ class Control:
         if now >= self._looked_at + TICK_SECONDS:
             self._looked_at = now
             self._look_once_a_second()
+        if self._socket.descriptor in found:
+            self._accept()  # last: fails as long as the program has no descriptor free
 
     def _accept(self) -> None:
         try:
@@ -144,6 +180,14 @@ class Control:
             client.send(answer(error=str(error)))
             self._drop(client)
             return
+        try:
+            self._serve(request, client)
+        except Exception as error:  # the client must not wait for an answer that will not come
+            client.send(answer(error=f"{type(error).__name__}: {error}"))
+            self._drop(client)
+            raise
+
+    def _serve(self, request: Request, client: Client) -> None:
         if request.command == "status":
             client.send(self._status())
             self._log(client, "status", "")

@@ -8,11 +8,11 @@ may close all descriptors; therefore each use first looks whether the number sti
 
 from __future__ import annotations
 
-import fcntl
+import errno
 import os
 import stat
 
-from .own_descriptor import OwnDescriptor
+from .own_descriptor import OwnDescriptor, copy_above_standard_streams
 
 REQUEST = "request.json"
 LOG = "control.log"
@@ -32,8 +32,7 @@ class ControlFolder:
         opened = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
             self._check(os.fstat(opened))
-            # Above the standard streams, which the program may have closed.
-            self.descriptor = fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, 3)
+            self.descriptor = copy_above_standard_streams(opened)
         finally:
             os.close(opened)
         self._own = OwnDescriptor(self.descriptor)
@@ -48,6 +47,10 @@ class ControlFolder:
     def is_open(self) -> bool:
         """Whether the descriptor still leads to the folder."""
         return self._own.is_ours()
+
+    def _check_open(self) -> None:
+        if not self.is_open():
+            raise OSError(errno.EBADF, "the program has closed the folder of OPSCOPE_CONTROL")
 
     @property
     def link(self) -> str:
@@ -65,12 +68,14 @@ class ControlFolder:
 
     def remove(self, name: str) -> None:
         try:
+            self._check_open()
             os.unlink(name, dir_fd=self.descriptor)
         except OSError:
             pass
 
     def write(self, name: str, content: bytes) -> None:
         """A file that appears whole, in place of the one that has the name."""
+        self._check_open()
         part = name + ".part"
         self.remove(part)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -83,6 +88,7 @@ class ControlFolder:
 
     def append_to_log(self, line: bytes) -> None:
         """In one write, because many processes append."""
+        self._check_open()
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         file = os.open(LOG, flags, 0o600, dir_fd=self.descriptor)
         try:

@@ -16,7 +16,7 @@ import time
 
 from .control_folder import MAX_BYTES, ControlFolder
 from .control_message import answer
-from .own_descriptor import OwnDescriptor
+from .own_descriptor import OwnDescriptor, copy_above_standard_streams
 
 MAX_CLIENTS = 8
 MESSAGE_SECONDS = 1.0
@@ -78,12 +78,7 @@ class ControlSocket:
 
     def __init__(self, folder: ControlFolder, name: str) -> None:
         self._folder, self._name = folder, name
-        made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK)
-        self._socket = made
-        if made.fileno() <= 2:
-            self._socket = made.dup()
-            made.close()
-            self._socket.setblocking(False)
+        self._socket = _above_standard_streams(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC))
         try:
             os.fchmod(self._socket.fileno(), 0o600)  # which bind gives to the file
             self._file = self._listen()
@@ -118,17 +113,22 @@ class ControlSocket:
         return self._own.is_ours()
 
     def accept(self) -> Client | None:
-        """The next client; None: no client waits. Another user's is not accepted: PermissionError."""
+        """The next client; None: no client waits. Another user's is not accepted: PermissionError. Another OSError: no
+        descriptor is free.
+        """
         try:
-            connection, _ = self._socket.accept()
-        except OSError:
+            accepted, _ = self._socket.accept()
+        except (BlockingIOError, ConnectionError):  # the client has gone
             return None
-        connection.setblocking(False)
-        process, user, _ = struct.unpack("iII", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
-        if user != os.geteuid():
+        connection = _above_standard_streams(accepted)
+        try:
+            process, user, _ = struct.unpack("iII", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+            if user != os.geteuid():
+                raise PermissionError(f"the user {user} has connected")
+            return Client(connection, (process, user))
+        except BaseException:
             connection.close()
-            raise PermissionError(f"the user {user} has connected")
-        return Client(connection, (process, user))
+            raise
 
     def close(self, *, with_file: bool) -> None:
         """``with_file``: this process ends; otherwise it is a forked child, and the file is the parent's."""
@@ -136,6 +136,15 @@ class ControlSocket:
         self._socket.detach()
         if with_file and self._file is not None and self._folder.identity_of(self._name) == self._file:
             self._folder.remove(self._name)
+
+
+def _above_standard_streams(made: socket.socket) -> socket.socket:
+    """The same socket with a number above 2, which does not block. Closes the one with the old number."""
+    with made:
+        copy = copy_above_standard_streams(made.fileno())
+        moved = socket.socket(made.family, made.type, made.proto, copy)
+    moved.setblocking(False)
+    return moved
 
 
 def refuse(client: Client) -> None:

@@ -3,7 +3,32 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+
+
+def copy_above_standard_streams(descriptor: int) -> int:
+    """A copy with a number above 2. A program that has closed its standard streams gets numbers from 0 to 2 for new
+    descriptors, and what C code prints would go there. The caller closes both.
+    """
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+
+
+def own_pipe() -> tuple[OwnDescriptor, OwnDescriptor]:
+    """The end to read and the end to write of a new pipe that does not block; OSError: no descriptor is free."""
+    ends = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+    copies: list[OwnDescriptor] = []
+    try:
+        for end in ends:
+            copies.append(OwnDescriptor(copy_above_standard_streams(end)))
+    except BaseException:
+        for copy in copies:
+            copy.close()
+        raise
+    finally:
+        for end in ends:
+            os.close(end)
+    return copies[0], copies[1]
 
 
 class OwnDescriptor:

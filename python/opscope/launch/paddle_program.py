@@ -40,6 +40,7 @@ class PaddleProgram:
         self._recording: Recording | None = None
         self._range: RecordEvent | None = None  # of the open step
         self._marks = 0
+        self._is_in_use = False  # phases.begin_use() has no end_use() yet
 
     @property
     def waits_for_device(self) -> bool:
@@ -76,10 +77,12 @@ class PaddleProgram:
         for key, value in process_metadata().items():
             self._recording.add_metadata(key, value)
         phases.begin_use()
+        self._is_in_use = True
         try:
             self._session.start()
             self._recording.start()
         except BaseException:
+            self._is_in_use = False
             phases.end_use()
             raise
 
@@ -94,7 +97,9 @@ class PaddleProgram:
 
     def stop(self) -> Counts:
         self._session.stop()
-        phases.end_use()
+        if self._is_in_use:  # otherwise a Ctrl-C has interrupted the first call behind this point
+            self._is_in_use = False
+            phases.end_use()
         self._recording.stop()
         counts = self._recording.counts()
         return Counts(counts["recorded"] - self._marks, counts["dropped"])

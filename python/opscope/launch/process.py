@@ -10,6 +10,7 @@ program takes these ways when it must not wait.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import importlib
 import os
@@ -107,9 +108,19 @@ def _begin(name: str) -> None:
 
 
 def _end() -> None:
-    for _, recorder in _recorders.values():
+    try:
+        for _, recorder in list(_recorders.values()):
+            _end_recorder(recorder)
+    finally:
+        _close()
+
+
+def _end_recorder(recorder: Recorder) -> None:
+    try:
         recorder.end()
-    _close()
+    except BaseException:  # Ctrl-C while the recorder waits for a device: the file stays as far as it is written
+        with contextlib.suppress(BaseException):
+            recorder.end_without_wait()
 
 
 def _close() -> None:

@@ -49,7 +49,7 @@ class Program(Protocol):
         """Ends the range of the last step, and begins that of this one (None: no step begins)."""
 
     def stop(self) -> Counts:
-        """Ends the window."""
+        """Ends the window. Called again after an exception in it, because the window may still record then."""
 
     def distributed_info(self) -> dict[str, Any] | None:
         """What the framework knows of the job, at least ``rank``; None if it is not in one."""

@@ -9,6 +9,7 @@ ends when the other one begins, and a new one of the plan begins at the next ste
 from __future__ import annotations
 
 import _thread
+import contextlib
 import math
 import threading
 import time
@@ -148,11 +149,14 @@ class Recorder:
 
     def end_late_demand(self) -> None:
         """Ends a window that has passed a limit of time."""
-        why_not = "" if self._demand is None else self._demand.why_too_late()
+        demand = self._demand  # read once: the program's threads end it meanwhile
+        why_not = "" if demand is None else demand.why_too_late()
         if why_not:
-            self._guard(lambda: self._cut_demand(why_not))
+            self._guard(lambda: self._cut_demand(demand, why_not))
 
-    def _cut_demand(self, why_not: str) -> None:
+    def _cut_demand(self, demand: Demand, why_not: str) -> None:
+        if self._demand is not demand:  # it has ended meanwhile
+            return
         if self._window is not self._demand or self._window is None:
             self._end_demand("failed", why_not)
         elif self._program.is_for_one_thread:
@@ -184,7 +188,12 @@ class Recorder:
     def _fail(self, error: Exception) -> None:
         window, self._window = self._window, None
         why_not = f"{type(error).__name__}: {error}"
-        kept = "" if window is None else self._files_of(window).keep(self._path)
+        kept = ""
+        if window is not None:
+            kept = self._files_of(window).keep(self._path)
+            with contextlib.suppress(Exception):  # otherwise the window would record until the process ends
+                self._program.stop()
+            self._marked = None
         if self._demand is not None and self._demand.first <= self._step:
             self._end_demand("failed", why_not, kept)  # the next request may go better
             return
@@ -248,9 +257,18 @@ class Recorder:
         """Ends the window. ``why_not``: why it ends before it is complete."""
         window, self._window = self._window, None
         files = self._files_of(window)
-        info = self._program.distributed_info()
-        self._mark(None)
-        counts = self._program.stop()
+        info = None
+        try:
+            try:
+                info = self._program.distributed_info()
+                self._mark(None)
+            except Exception as error:  # the program destroys its process group, for example
+                why_not = why_not or f"{type(error).__name__}: {error}"
+                self._marked = None
+            counts = self._program.stop()
+        except BaseException:
+            self._window = window  # It still records. `_fail` stops it; after a Ctrl-C, the next step or the exit does.
+            raise
         file = ""
         if counts.recorded > 0:
             self.has_recorded = True

@@ -78,7 +78,10 @@ class TorchProgram:
 
     def rank(self) -> int | None:
         distributed = torch.distributed
-        return distributed.get_rank() if distributed.is_available() and distributed.is_initialized() else None
+        try:
+            return distributed.get_rank() if distributed.is_available() and distributed.is_initialized() else None
+        except Exception:  # another thread has destroyed the process group between the two calls
+            return None
 
     # ---- windows ----------------------------------------------------------------------------
 
@@ -98,8 +101,8 @@ class TorchProgram:
 
     def stop(self) -> Counts:
         self._tell_job()
+        self._window.stop()  # after a Ctrl-C in it, which leaves the window running, stop() is called again
         window, self._window = self._window, None
-        window.stop()
         counts = window.profiler.counts()
         return Counts(counts["recorded"] - self._marks, counts["dropped"])
 
@@ -109,15 +112,20 @@ class TorchProgram:
 
     def _tell_job(self) -> None:
         """Adds what torch.distributed knows to the window, when that is something new: a program makes its process
-        groups after the import of torch, and may have none at its end.
+        groups after the import of torch, and may have none at its end. If another thread destroys them meanwhile, what
+        the window knows already stays.
         """
         distributed = torch.distributed
-        if not distributed.is_available() or not distributed.is_initialized():
+        try:
+            if not distributed.is_available() or not distributed.is_initialized():
+                return
+            groups = distributed.get_pg_count()
+            info = metadata.distributed_info() if groups != self._groups else None
+        except Exception:
             return
-        groups = distributed.get_pg_count()
-        if groups != self._groups:
-            self._groups, self._info = groups, metadata.distributed_info()
-            self._window.profiler.add_metadata("distributedInfo", json.dumps(self._info, default=metadata.plain))
+        if info is not None:
+            self._groups, self._info = groups, info
+            self._window.profiler.add_metadata("distributedInfo", json.dumps(info, default=metadata.plain))
 
 
 def _hook_optimizers(recorder: Recorder) -> None:
