@@ -226,7 +226,9 @@ struct HttpServer::Workers {
   }
 
   void ServeRequests() {
-    while (const std::optional<PendingRequest> pending = queue.Take()) {
+    for (;;) {
+      const std::optional<PendingRequest> pending = queue.Take();
+      if (!pending.has_value()) return;
       queue.Finish({pending->connection, Respond(pending->request)});
       Wake(wake);
     }
