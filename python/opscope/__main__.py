@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ``opscope`` command; ``python -m opscope`` is the same."""
 
-import _signal as signal  # the package's enumerations take as long to import as the engine does
 import os
 import sys
 
 from opscope import _core
+from opscope.default_signals import use_default_signals
 
 
 class Host:
@@ -52,17 +52,6 @@ def _forget_coerced_locale() -> None:
         return
     if not was_set:
         os.environ.pop("LC_CTYPE", None)
-
-
-def use_default_signals() -> None:
-    """Default signal handlers, as in a native program: Ctrl-C and a closed pipe end the process at once.
-
-    Python's handlers would run only after the engine returns. An ignored SIGINT stays ignored: a shell ignores it for a
-    program in the background.
-    """
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
 
 def main() -> int:

@@ -41,7 +41,6 @@ bool MayBeOfDamage(const Error& error) {
 }
 
 using Clock = std::chrono::steady_clock;
-constexpr double kLongestSeconds = 1e6;
 
 // Where statements of opscope fail, a file may be damaged inside. DuckDB does not say which one, so each is read once,
 // as long as there is time.
@@ -170,8 +169,7 @@ Result<SqlResult> RunJobSql(const std::string& job, const std::string& sql, cons
     if (!tables.ok()) return tables.error();
     std::error_code ignored;
     const std::string folder = std::filesystem::absolute(job, ignored).string();
-    const std::chrono::duration<double> limit(std::clamp(options.max_seconds, 0.0, kLongestSeconds));
-    const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
+    const Clock::time_point until = Clock::now() + duckdb::TimeLimit(options);
     using OpenedSession = Result<std::unique_ptr<duckdb::Session>>;
     Result<SqlResult> result =
         duckdb::RunGuarded(sql, options, [&](const duckdb::Api& api, duckdb::SessionOptions opened) -> OpenedSession {

@@ -74,8 +74,7 @@ class SqlRun {
   duckdb::connection connected() const { return rows_->session->connected(); }
 
   Status RunWatched() {
-    const std::chrono::duration<double> limit(std::clamp(options_.max_seconds, 0.0, kLongestSeconds));
-    QueryWatch::Limits limits = {.time = std::chrono::duration_cast<std::chrono::nanoseconds>(limit),
+    QueryWatch::Limits limits = {.time = duckdb::TimeLimit(options_),
                                  .memory = options_.max_memory,
                                  .interrupt = [this] { api_->interrupt(connected()); },
                                  .is_stuck = {}};
@@ -168,6 +167,11 @@ bool SqlResult::is_truncated() const {
 }
 
 namespace duckdb {
+
+std::chrono::nanoseconds TimeLimit(const SqlOptions& options) {
+  const std::chrono::duration<double> limit(std::clamp(options.max_seconds, 0.0, kLongestSeconds));
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(limit);
+}
 
 Result<SqlResult> RunGuarded(const std::string& sql, const SqlOptions& options, const OpenSession& open) {
   return CatchBadAlloc("", [&] { return SqlRun(sql, options).Run(open); });

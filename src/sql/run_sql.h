@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,6 +16,9 @@ namespace opscope::duckdb {
 
 // Makes the database whose tables the statement may read. It may not reach anything else.
 using OpenSession = std::function<Result<std::unique_ptr<Session>>(const Api& api, const SessionOptions& options)>;
+
+// The limit of time of a statement, as the clock can hold it.
+[[nodiscard]] std::chrono::nanoseconds TimeLimit(const SqlOptions& options);
 
 // As RunSql.
 [[nodiscard]] Result<SqlResult> RunGuarded(const std::string& sql, const SqlOptions& options, const OpenSession& open);

@@ -12,7 +12,7 @@ namespace opscope {
 
 class UniqueDescriptor {
  public:
-  // descriptor: a negative one is none.
+  // A negative descriptor stands for none: nothing is closed.
   explicit UniqueDescriptor(int descriptor) : descriptor_(descriptor) {}
   UniqueDescriptor(UniqueDescriptor&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
   UniqueDescriptor& operator=(UniqueDescriptor&&) = delete;

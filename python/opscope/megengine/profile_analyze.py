@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from opscope import _core
-from opscope.__main__ import use_default_signals
+from opscope.default_signals import use_default_signals
 
 _COLUMNS = ("time", "computation", "memory", "flops", "bandwidth", "opr_id", "in_shapes", "out_shapes")
 _FLAGS = ("copy_time", "show_host", "dump_only_opr", "confluence")

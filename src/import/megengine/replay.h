@@ -54,8 +54,9 @@ class MegEngineReplay {
   };
   struct Thread {
     TrackId track = TrackId::kNone;
-    bool at_boundary = false;  // between the records of a start or a stop that is none of the window
-    bool is_dtr = false;       // the operator that runs was run before
+    bool at_boundary =
+        false;            // between the two records of a start or stop of the profiler, of which the window has one
+    bool is_dtr = false;  // the operator that runs was run before
     Timestamp op_start, copy_start;
     std::optional<Timestamp> launched;  // of Scan: a kernel whose first event on its device is to come
     std::vector<Kernel> kernels;        // launched and not finished
