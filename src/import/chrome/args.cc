@@ -8,11 +8,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/args.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "base/json_object.h"
 #include "import/text/json_number.h"
+#include "import/text/member_index.h"
 
 namespace opscope {
 namespace {
@@ -365,15 +365,16 @@ StringId MergeExtra(StringId earlier, StringId later, TraceBuilder* builder, uin
   JsonScanner first(texts[0]), second(texts[1]);
   std::vector<JsonMember> members, others;
   if (!first.ReadMembers(&members) || !second.ReadMembers(&others)) return earlier;
+  MemberIndex index;
   for (const JsonMember& other : others) {
-    const auto same =
-        std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.key.text == other.key.text; });
-    if (same == members.end()) {
+    const size_t at = index.Find(members, members.size(), other.key.text);
+    if (at == members.size()) {
       members.push_back(other);
       continue;
     }
-    *replaced += same->value.text != other.value.text || same->value.kind != other.value.kind ? 1 : 0;
-    same->value = other.value;
+    JsonValue& value = members[at].value;
+    *replaced += value.text != other.value.text || value.kind != other.value.kind ? 1 : 0;
+    value = other.value;
   }
   std::string extra;
   for (const JsonMember& member : members)

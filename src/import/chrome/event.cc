@@ -87,7 +87,10 @@ bool ReadMember(JsonScanner* scanner, ChromeEvent* event) {
     event->args.clear();
   }
   JsonValue* member = FieldOf(event, key.text);
-  if (member == nullptr) member = &event->others.emplace_back(JsonMember{key, {}}).value;
+  if (member == nullptr) {
+    if (event->others.size() == JsonScanner::kMaxMembers) return scanner->Fail("too many members in one object");
+    member = &event->others.emplace_back(JsonMember{key, {}}).value;
+  }
   return scanner->ReadValue(member);
 }
 

@@ -86,6 +86,7 @@ ChromeBinding BindingOf(const ChromeEvent& event) {
 
 ChromeId IdOf(const ChromeEvent& event) {
   ChromeId id{.value = event.id, .scope = {}};
+  if (id.value.kind == JsonValue::Kind::kNull) id.value = {};
   if (event.others.empty()) return id;
   id.scope = event.Other("scope");
   if (id.scope.text.empty()) id.scope = {};

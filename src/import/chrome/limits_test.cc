@@ -123,6 +123,38 @@ TEST(ChromeJsonLimits, EveryNameMayBeAnother) {
   EXPECT_LT(trace.value().spans().size(), static_cast<size_t>(count));
 }
 
+// To compare each name with all others would take 3 billion comparisons, and as many for those of the ends.
+TEST(ChromeJsonLimits, EventsMayHaveThousandsOfMembers) {
+  const auto members = [](const char* prefix, int value) {
+    std::string text;
+    for (int i = 0; i < 4000; ++i)
+      text += (i == 0 ? "\"" : ",\"") + (prefix + std::to_string(i)) + "\":" + std::to_string(value);
+    return "{" + text + "}";
+  };
+  std::string text = "[";
+  for (int i = 0; i < 200; ++i) {
+    const std::string rest = ",\"name\":\"n\",\"pid\":1,\"tid\":1,\"ts\":" + std::to_string(i) + ",\"args\":";
+    text += "{\"ph\":\"B\"" + rest + members("a", i) + "},{\"ph\":\"E\"" + rest + members("b", i) + "},";
+  }
+  const Result<Trace> trace = Import(text + "]", 0);
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  ASSERT_EQ(trace.value().spans().size(), 200u);
+  const std::string_view extra = trace.value().text(trace.value().spans().extra[0]);
+  EXPECT_TRUE(extra.starts_with("\"a0\": 0, ") && extra.ends_with(", \"b3999\": 0")) << extra.substr(0, 100);
+}
+
+TEST(ChromeJsonLimits, AnEventOfMillionsOfMembersIsFaulty) {
+  std::string text = "[" + std::string(kEvent) + "{\"ph\":\"X\"";
+  for (int i = 0; i < 1'000'000; ++i)
+    text += ",\"a\":1";
+  text += "}," + std::string(kEvent) + "]";
+  const Result<Trace> trace = Import(text, 0);
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  EXPECT_EQ(trace.value().spans().size(), 2u);
+  ASSERT_EQ(trace.value().problems().size(), 1u);
+  EXPECT_EQ(trace.value().text(trace.value().problems().kind[0]), "faulty_event");
+}
+
 TEST(ChromeJsonLimits, EveryTrackMayBeAnother) {
   std::string text = "[";
   for (int i = 0; i < 60'000; ++i)

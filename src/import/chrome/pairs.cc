@@ -143,8 +143,12 @@ void ChromePairs::SetSpansOfTrack(std::span<const uint32_t> order, size_t spans_
     std::sort(places.begin(), places.end());
     builder_->SetPreOrdered(begins[0]->row.track);
   }
-  for (size_t i = 0; i < begins.size(); ++i)
-    builder_->SetSpan(places[i], begins[i]->row);
+  for (size_t i = 0; i < begins.size(); ++i) {
+    const Half& begin = *begins[i];
+    builder_->SetSpan(places[i], begin.row);
+    if (begin.step >= 0) builder_->AddStep(begin.step, begin.row.name, places[i]);
+    if (places[i] != begin.span) moved_.emplace(begin.span, places[i]);
+  }
 }
 
 uint64_t ChromePairs::JoinHalves() {
@@ -235,16 +239,21 @@ void ChromePairs::Renumber(std::span<const uint32_t> points) {
     flow_points_[i].id = number;
 }
 
+AddedSpan ChromePairs::SpanOf(const FlowPoint& point) const {
+  const auto moved = moved_.find(point.span);
+  return moved == moved_.end() ? point.span : moved->second;
+}
+
 void ChromePairs::AddFlow(const FlowPoint& from, const FlowPoint& to) {
   FlowRow row{.id = from.id,
               .category = from.category,
               .name = from.name,
               .start_time = from.time,
               .start_track = from.track,
-              .start_span = from.span,
+              .start_span = SpanOf(from),
               .end_time = to.time,
               .end_track = to.track,
-              .end_span = to.span};
+              .end_span = SpanOf(to)};
   if (from.domain != 0 || from.is_global) {
     const auto scope = flow_scopes_.find(2 * from.domain + from.is_global);
     if (scope != flow_scopes_.end()) row.id_scope = scope->second;

@@ -33,6 +33,7 @@ class ChromePairs {
     int64_t offset = 0;
     bool begin = false;
     AddedSpan span = AddedSpan::kNone;  // of a B: its place among the spans, to be set when its end is known
+    int64_t step = -1;                  // of a B that is a step: its number
   };
   struct AsyncHalf {
     AsyncSpanRow row;
@@ -102,6 +103,7 @@ class ChromePairs {
   void Renumber(std::span<const uint32_t> points);
   uint64_t JoinFlow(std::span<const uint32_t> points);
   void AddFlow(const FlowPoint& from, const FlowPoint& to);
+  AddedSpan SpanOf(const FlowPoint& point) const;
 
   const ChromeDialects& dialects_;
   TraceBuilder* builder_;
@@ -110,6 +112,7 @@ class ChromePairs {
   std::vector<AsyncHalf> async_halves_;
   Column<FlowPoint> flow_points_;
   std::unordered_map<uint64_t, StringId> flow_scopes_;  // by domain, twice, and is_global
+  std::unordered_map<AddedSpan, AddedSpan> moved_;      // where a B stands that is not at its Half::span
   Replaced replaced_;
 };
 

@@ -344,6 +344,23 @@ TEST(ChromePairs, OfARangeThatAnArrowReachesAndLeavesLeadNotToItself) {
   EXPECT_EQ(arrows, (Lines{"2 1", "1 3"}));
 }
 
+// Ranges that are alone on their track stand in order of time, those of the file in another one.
+TEST(ChromePairs, OutOfOrderKeepTheirArrowsAndSteps) {
+  const std::string step = ",\"cat\":\"user_annotation\"", from = step + ",\"bind_id\":7,\"flow_out\":true";
+  const Trace trace =
+      ReadEvents(Joined({EventText("B", "ProfilerStep#4", 20, from), EventText("E", "ProfilerStep#4", 30),
+                         EventText("B", "ProfilerStep#3", 10, step), EventText("E", "ProfilerStep#3", 15),
+                         R"({"ph":"X","name":"to","pid":1,"tid":2,"ts":40,"dur":1,"bind_id":7,"flow_in":true})"}));
+  const auto name_of = [&](SpanId span) { return std::string(trace.text(trace.spans().name[Row(span)])); };
+  ASSERT_EQ(trace.flows().size(), 1u);
+  EXPECT_EQ(name_of(trace.flows().start_span[0]), "ProfilerStep#4");
+  EXPECT_EQ(name_of(trace.flows().end_span[0]), "to");
+  Lines steps;
+  for (size_t i = 0; i < trace.steps().size(); ++i)
+    steps.push_back(std::to_string(trace.steps().number[i]) + " " + name_of(trace.steps().span[i]));
+  EXPECT_EQ(steps, (Lines{"3 ProfilerStep#3", "4 ProfilerStep#4"}));
+}
+
 TEST(ChromePairs, OfOneProcessAreNotPairedAcrossProcesses) {
   const auto at = [](const char* phase, const char* pid, int time) {
     return Point{phase, pid, "c", "", "local", "\"0x1\"", "load", time}.Text();
@@ -366,24 +383,6 @@ TEST(ChromePairs, OfOneIdMayEndInTheOrderInWhichTheyBegan) {
   }
   std::sort(expected.begin(), expected.end());
   EXPECT_EQ(AsyncSpansOf(ReadEvents(Joined(events))), expected);
-}
-
-TEST(ChromeCounters, WithAnIdAreOnePerProcessNameAndId) {
-  const auto sample = [](const char* pid, const char* id, int value) {
-    return std::string("{\"ph\":\"C\",\"name\":\"queue\",\"pid\":") + pid + ",\"tid\":1,\"ts\":5" + id +
-           ",\"args\":{\"length\":" + std::to_string(value) + "}}";
-  };
-  const Trace trace =
-      ReadEvents(Joined({sample("1", ",\"id\":7", 1), sample("1", ",\"id\":\"0x8\"", 2), sample("1", "", 3),
-                         sample("2", ",\"id\":7.0", 4), sample("2", ",\"id2\":{\"local\":\"9\"}", 5)}));
-  Lines counters;
-  for (size_t i = 0; i < trace.counters().size(); ++i) {
-    const ProcessId process = trace.tracks().process[Row(trace.counters().track[i])];
-    counters.push_back(std::to_string(trace.processes().pid[Row(process)]) + " " +
-                       std::string(trace.text(trace.counters().name[i])) + " " +
-                       std::to_string(static_cast<int>(trace.counters().value[i])));
-  }
-  EXPECT_EQ(counters, (Lines{"1 queue[7] 1", "1 queue[0x8] 2", "1 queue 3", "2 queue[7] 4", "2 queue[9] 5"}));
 }
 
 }  // namespace

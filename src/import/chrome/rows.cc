@@ -178,6 +178,8 @@ void ChromeRows::AddHalf(const ChromeEvent& event, bool begin) {
   part_->tracks.ExtendTo(row.track, row.start.ns);
   ChromePairs::Half half{.row = row, .offset = static_cast<int64_t>(event.offset), .begin = begin};
   if (begin) {
+    half.step = StepNumber(row);
+    if (half.step >= 0) half.row.flags |= span_flags::kStep;
     half.span = static_cast<AddedSpan>(part_->spans.size());
     part_->spans.push_back({.start = row.start, .name = row.name, .category = row.category, .track = row.track});
   }

@@ -99,5 +99,24 @@ TEST(ChromeTracks, OfAnExportOfOursAreOfTheKindThatItSays) {
   EXPECT_EQ(read("other", range).tracks().kind[0], TrackKind::kOther);
 }
 
+TEST(ChromeCounters, WithAnIdAreOnePerProcessNameAndId) {
+  const auto sample = [](const char* pid, const char* id, int value) {
+    return std::string("{\"ph\":\"C\",\"name\":\"queue\",\"pid\":") + pid + ",\"tid\":1,\"ts\":5" + id +
+           ",\"args\":{\"length\":" + std::to_string(value) + "}}";
+  };
+  const Trace trace = Read("[" + sample("1", ",\"id\":7", 1) + "," + sample("1", ",\"id\":\"0x8\"", 2) + "," +
+                           sample("1", "", 3) + "," + sample("2", ",\"id\":7.0", 4) + "," +
+                           sample("2", ",\"id2\":{\"local\":\"9\"}", 5) + "," + sample("2", ",\"id\":null", 6) + "]");
+  std::vector<std::string> counters;
+  for (size_t i = 0; i < trace.counters().size(); ++i) {
+    const ProcessId process = trace.tracks().process[Row(trace.counters().track[i])];
+    counters.push_back(std::to_string(trace.processes().pid[Row(process)]) + " " +
+                       std::string(trace.text(trace.counters().name[i])) + " " +
+                       std::to_string(static_cast<int>(trace.counters().value[i])));
+  }
+  EXPECT_EQ(counters, (std::vector<std::string>{"1 queue[7] 1", "1 queue[0x8] 2", "1 queue 3", "2 queue[7] 4",
+                                                "2 queue[9] 5", "2 queue 6"}));
+}
+
 }  // namespace
 }  // namespace opscope

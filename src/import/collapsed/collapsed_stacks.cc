@@ -123,7 +123,8 @@ class FrameTree {
     for (size_t at = 0; at <= frames.size() && depth < kDeepest; ++depth) {
       const size_t end = std::min(frames.find(';', at), frames.size());
       node = ChildOf(node, builder_->Intern(frames.substr(at, end - at)));
-      at = end + (is_spaced ? 2 : 1);
+      at = end + 1;
+      if (is_spaced && at < frames.size() && frames[at] == ' ') ++at;
     }
     nodes_[node].self += count;
     return depth < kDeepest;

@@ -160,6 +160,14 @@ TEST(CollapsedStacks, OfThreadsWithoutFramesAndOfSpacedFramesKeepTheirNames) {
             "stacks main 4, stacks a 3, stacks b 1");
 }
 
+// Only the first megabyte says how frames are separated.
+TEST(CollapsedStacks, WithoutTheBlankOfTheFirstLinesKeepTheirNames) {
+  std::string text;
+  for (int i = 0; i < 120'000; ++i)
+    text += "main; foo 1\n";
+  EXPECT_EQ(RowsOf(text + "main;packed 7\n"), "stacks main 120007, stacks foo 120000, stacks packed 7");
+}
+
 std::map<std::string, int64_t> SelfTimes(const Trace& trace) {
   const SpanColumns& spans = trace.spans();
   std::map<std::string, int64_t> self;

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <initializer_list>
 #include <new>
 #include <string_view>
 #include <utility>
@@ -19,6 +18,7 @@ namespace opscope {
 namespace {
 
 constexpr size_t kStep = size_t{256} << 10;  // of compressed bytes
+constexpr std::string_view kGzipMagic = "\x1f\x8b";
 
 class Decompressor : public PieceReader {
  public:
@@ -65,7 +65,7 @@ class GzipPieces : public Decompressor {
  private:
   bool Make(TextPiece* piece) override {
     while (!ended_) {
-      if (between_members_ && Look(1).empty()) return false;
+      if (between_members_ && !HasMember()) return false;
       if (between_members_ && ReadWholeMember(piece)) {
         if (piece->size != 0) return true;
         continue;
@@ -73,6 +73,12 @@ class GzipPieces : public Decompressor {
       if (InflateSome(piece)) return true;
     }
     return false;
+  }
+
+  // Whether another member follows. Other bytes behind a member are padding (tar and tape writers leave such).
+  bool HasMember() {
+    const std::string_view rest = Look(kGzipMagic.size()).substr(0, kGzipMagic.size());
+    return !rest.empty() && (!any_member_ || kGzipMagic.starts_with(rest));
   }
 
   // A member that fits into what is worth a try. Leaves everything as it was otherwise.
@@ -119,9 +125,7 @@ class GzipPieces : public Decompressor {
       status = inflate(&stream_, Z_NO_FLUSH);
       if (status == Z_MEM_ERROR) throw std::bad_alloc();
       Advance(input.size() - stream_.avail_in);
-      // Trailing bytes that are not another member are padding (tar and tape writers leave such).
-      const bool is_padding = between_members_ && any_member_ && status != Z_BUF_ERROR;
-      if (status != Z_OK && status != Z_STREAM_END && !is_padding) EndAt(offset(), status == Z_BUF_ERROR);
+      if (status != Z_OK && status != Z_STREAM_END) EndAt(offset(), status == Z_BUF_ERROR);
       between_members_ = false;
     }
     piece->size = kPieceBytes - stream_.avail_out;
@@ -162,6 +166,10 @@ class ZstdPieces : public Decompressor {
 
   void DecompressSome(ZSTD_outBuffer* output) {
     const std::string_view bytes = Look(kStep);
+    if (is_between_frames_ && bytes.empty()) {  // the end of the last frame was not known to be that of the input
+      ended_ = true;
+      return;
+    }
     ZSTD_inBuffer input{bytes.data(), bytes.size(), 0};
     const bool was_last = is_last();
     const uint64_t before = offset();
@@ -169,6 +177,7 @@ class ZstdPieces : public Decompressor {
     const size_t pending = ZSTD_decompressStream(stream_.get(), output, &input);
     Advance(input.pos);
     if (ZSTD_getErrorCode(pending) == ZSTD_error_memory_allocation) throw std::bad_alloc();
+    is_between_frames_ = pending == 0;
     const bool is_through = was_last && input.pos == input.size;
     const bool is_starved = is_through && output->pos < output->size && output->pos == written;
     if (ZSTD_isError(pending)) {
@@ -183,19 +192,18 @@ class ZstdPieces : public Decompressor {
     void operator()(ZSTD_DStream* owned) const { ZSTD_freeDStream(owned); }
   };
   std::unique_ptr<ZSTD_DStream, Free> stream_;
+  bool is_between_frames_ = true;
 };
 
 }  // namespace
 
 CompressedFormat DetectCompression(std::span<const std::byte> bytes) {
-  const auto starts_with = [&](std::initializer_list<int> magic) {
-    return bytes.size() >= magic.size() &&
-           std::equal(magic.begin(), magic.end(), bytes.begin(),
-                      [](int a, std::byte b) { return static_cast<std::byte>(a) == b; });
-  };
-  if (starts_with({0x1f, 0x8b})) return CompressedFormat::kGzip;
-  if (starts_with({0x28, 0xb5, 0x2f, 0xfd})) return CompressedFormat::kZstd;
-  return CompressedFormat::kNone;
+  const std::string_view head{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  if (head.starts_with(kGzipMagic)) return CompressedFormat::kGzip;
+  if (head.starts_with("\x28\xb5\x2f\xfd")) return CompressedFormat::kZstd;
+  // A frame that readers skip, of 16 numbers: pzstd writes one before each of its frames.
+  const bool is_skippable = head.size() >= 4 && (head[0] & 0xf0) == 0x50 && head.substr(1, 3) == "\x2a\x4d\x18";
+  return is_skippable ? CompressedFormat::kZstd : CompressedFormat::kNone;
 }
 
 std::unique_ptr<PieceReader> Decompress(std::unique_ptr<TextSource> compressed, CompressedFormat format) {

@@ -59,6 +59,15 @@ TEST(Decompress, JoinsMembersAndIgnoresPadding) {
   EXPECT_EQ(padded.end.damaged_at, -1);
 }
 
+// pzstd says the size of each frame in one before it that readers skip.
+TEST(Decompress, PassesOverFramesToSkip) {
+  const std::string_view size_of_frame("\x50\x2a\x4d\x18\x04\0\0\0\x11\0\0\0", 12);
+  const std::string frame = std::string(size_of_frame) + Zstd("text");
+  const Content content = Open(frame + frame);
+  EXPECT_EQ(content.text, "texttext");
+  EXPECT_EQ(content.end.damaged_at, -1);
+}
+
 TEST(Decompress, KeepsWhatComesBeforeTheCut) {
   const std::string text = Sample(200000);
   for (const auto compress : kCompressors) {

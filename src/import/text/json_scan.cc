@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "import/text/member_index.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -77,7 +78,8 @@ bool BeginsWithEscape(std::string_view text) {
     case 't':
       return true;
     case 'u':
-      return text.size() >= 6 && std::all_of(&text[2], &text[6], [](char c) { return HexDigit(c) >= 0; });
+      return text.size() >= 6 &&
+             std::all_of(text.begin() + 2, text.begin() + 6, [](char c) { return HexDigit(c) >= 0; });
     default:
       return false;
   }
@@ -350,14 +352,11 @@ uint64_t BitOfKey(std::string_view key) {
 }
 
 // The last member replaces the one of its name that stands before it, if there is one.
-void TakeForEarlier(std::vector<JsonMember>* members) {
-  const std::string_view key = members->back().key.text;
-  for (size_t i = 0; i + 1 < members->size(); ++i) {
-    if ((*members)[i].key.text != key) continue;
-    (*members)[i] = members->back();
-    members->pop_back();
-    return;
-  }
+void TakeForEarlier(std::vector<JsonMember>* members, MemberIndex* index) {
+  const size_t last = members->size() - 1, earlier = index->Find(*members, last, members->back().key.text);
+  if (earlier == last) return;
+  (*members)[earlier] = members->back();
+  members->pop_back();
 }
 
 }  // namespace
@@ -370,6 +369,7 @@ bool JsonScanner::ReadMembers(std::vector<JsonMember>* out) {
     return true;
   }
   uint64_t seen = 0;  // a bit for each key, of few kinds of them: without it nothing is compared
+  MemberIndex index;
   while (true) {
     const char first = Peek();
     if (first == '}') {  // behind a comma
@@ -380,9 +380,9 @@ bool JsonScanner::ReadMembers(std::vector<JsonMember>* out) {
     JsonMember& member = out->emplace_back();
     if (!ReadString(&member.key) || !Expect(':', "':' is missing") || !ReadValue(&member.value)) return false;
     const uint64_t bit = BitOfKey(member.key.text);
-    if ((seen & bit) != 0) TakeForEarlier(out);
+    if ((seen & bit) != 0) TakeForEarlier(out, &index);
     seen |= bit;
-    if (out->size() > 4096) return Fail("too many members in one object");
+    if (out->size() > kMaxMembers) return Fail("too many members in one object");
     const char next = Peek();
     if (next == '}') {
       ++at_;

@@ -68,6 +68,7 @@ class JsonArrayMemo {
 class JsonScanner {
  public:
   static constexpr int kMaxDepth = 512;
+  static constexpr size_t kMaxMembers = 4096;  // of an object that is read member by member
 
   // first_offset: of the first byte of `text` in the whole text; offsets count from there.
   explicit JsonScanner(std::string_view text, uint64_t first_offset = 0, JsonArrayMemo* memo = nullptr)

@@ -5,6 +5,8 @@
 #include <time.h>
 
 #include <protozero/pbf_writer.hpp>
+#include <set>
+#include <span>
 #include <string>
 
 #include "import/text/compress_for_test.h"
@@ -157,6 +159,64 @@ TEST(ProtoBombs, ManyOfEverythingTakeNoLongerThanTheyAreMany) {
   EXPECT_EQ(events_of_a_name.value().spans().size(), static_cast<size_t>(kMany));
   EXPECT_LT(events_of_a_name.value().memory_bytes(), uint64_t{32} << 20);
   EXPECT_EQ(Import(keys + "}").value().metadata().size(), static_cast<size_t>(kMany));
+  EXPECT_LT(CpuSeconds() - began, kMaxCpuSeconds);
+}
+
+// Planes of one number are moved to those of the other planes.
+TEST(ProtoBombs, PlanesThatWantEachOthersNumbersGetNumbersSoon) {
+  constexpr int kMany = 100'000;
+  std::string planes;
+  const auto add = [&](int64_t number) {
+    std::string plane, key, stat;
+    protozero::pbf_writer key_writer(key), stat_writer(stat);
+    key_writer.add_int64(1, 1);
+    key_writer.add_message(2, Field('\x12', "process_id"));
+    stat_writer.add_int64(1, 1);
+    stat_writer.add_int64(4, number);
+    plane =
+        kPlane + Field('\x1a', Field('\x22', std::string("\x10\x05", 2))) + Field('\x2a', key) + Field('\x32', stat);
+    planes += Field('\n', plane);
+  };
+  for (int i = 0; i < kMany; ++i)
+    add(0);
+  for (int i = 1; i <= kMany; ++i)
+    add(int64_t{1000} * i);
+  for (int i = 0; i < 3; ++i)
+    add(INT64_MAX);
+  const double began = CpuSeconds();
+  const Result<Trace> trace = Import(planes);
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  const std::span<const int64_t> pids = trace.value().processes().pid;
+  EXPECT_EQ(std::set<int64_t>(pids.begin(), pids.end()).size(), static_cast<size_t>(2 * kMany + 3));
+  EXPECT_EQ(pids[kMany - 1], int64_t{1000} * (kMany - 1));
+  EXPECT_EQ(pids[2 * kMany], INT64_MAX);
+  EXPECT_LT(CpuSeconds() - began, kMaxCpuSeconds);
+}
+
+TEST(ProtoBombs, EventsOfANameWithHundredsOfStatsAreReadSoon) {
+  constexpr int kEvents = 50'000, kStats = 450;
+  std::string events, stats, names;
+  for (int i = 0; i < kEvents; ++i)
+    events += Field('\x22', std::string("\x08\x07\x18\x01", 4));
+  for (int i = 1; i <= kStats; ++i) {
+    std::string stat, entry;
+    protozero::pbf_writer stat_writer(stat), entry_writer(entry);
+    stat_writer.add_int64(1, i);
+    stat_writer.add_int64(4, i);
+    stats += Field('\x2a', stat);
+    entry_writer.add_int64(1, i);
+    entry_writer.add_message(2, Field('\x12', "s" + std::to_string(i)));
+    names += Field('\x2a', entry);
+  }
+  const std::string event_name = std::string("\x08\x07", 2) + Field('\x12', std::string("\x12\x01n", 3) + stats);
+  const std::string plane = kPlane + Field('\x1a', events) + Field('\x22', event_name) + names;
+  const double began = CpuSeconds();
+  const Result<Trace> trace = Import(Field('\n', plane));
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  ASSERT_EQ(trace.value().spans().size(), static_cast<size_t>(kEvents));
+  const std::string_view members = trace.value().text(trace.value().spans().extra[kEvents - 1]);
+  EXPECT_TRUE(members.starts_with("\"s1\": 1, \"s2\": 2, ") && members.ends_with(", \"s64\": 64")) << members;
+  EXPECT_TRUE(HasProblem(trace.value(), "bad_value"));
   EXPECT_LT(CpuSeconds() - began, kMaxCpuSeconds);
 }
 

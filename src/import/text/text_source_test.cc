@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "import/text/compress_for_test.h"
 #include "import/text/decompress.h"
 #include "import/text/pieced_text.h"
+#include "import/text/tiny_pieces_for_test.h"
 
 namespace opscope {
 namespace {
@@ -84,10 +86,34 @@ TEST(TextSource, GivesWhatIsThereOfACutInput) {
 }
 
 TEST(TextSource, TakesBytesBehindTheLastMemberForPadding) {
-  const std::string bytes = Gzip("abc") + Gzip("def") + std::string(600, '\0');
+  for (const std::string& padding : {std::string(600, '\0'), std::string(1, '\0'), std::string("\n")}) {
+    const std::string bytes = Gzip("abc") + Gzip("def") + padding;
+    PiecedText source(Decompressed(bytes, CompressedFormat::kGzip), bytes.size());
+    source.Extend(SIZE_MAX);
+    EXPECT_EQ(source.text(), "abcdef");
+    EXPECT_LT(source.end().damaged_at, 0);
+  }
+}
+
+TEST(TextSource, SeesDamageInTheHeadOfALaterMember) {
+  const std::string bytes = Gzip("abc") + "\x1f\x8b\x7f damaged";
   PiecedText source(Decompressed(bytes, CompressedFormat::kGzip), bytes.size());
   source.Extend(SIZE_MAX);
-  EXPECT_EQ(source.text(), "abcdef");
+  EXPECT_EQ(source.text(), "abc");
+  EXPECT_GE(source.end().damaged_at, 0);
+}
+
+// What follows the first frame is as long as what is looked at at once, so the end is seen only behind the last frame.
+TEST(TextSource, SeesNoCutBehindAWholeFrame) {
+  std::string bytes = Zstd("abc");
+  constexpr uint32_t kSkipped = (256 << 10) - 8;
+  bytes += "\x50\x2a\x4d\x18";
+  for (int shift = 0; shift < 32; shift += 8)
+    bytes += static_cast<char>(kSkipped >> shift & 0xff);
+  bytes.append(kSkipped, 'x');
+  PiecedText source(Decompress(std::make_unique<TinyText>(bytes), CompressedFormat::kZstd), bytes.size());
+  source.Extend(SIZE_MAX);
+  EXPECT_EQ(source.text(), "abc");
   EXPECT_LT(source.end().damaged_at, 0);
 }
 

@@ -106,7 +106,11 @@ class XSpaceFile {
       if (at == std::string::npos) continue;
       int64_t start = 0;
       std::from_chars(facts.members.data() + at + 22, facts.members.data() + facts.members.size(), start);
-      if (start > 0) builder_->info().epoch_ns = start;
+      if (start > 0 && start <= kLatestNs) {
+        builder_->info().epoch_ns = start;
+      } else if (start != 0) {
+        BadValue(plane.offset());
+      }
     }
   }
 
@@ -191,14 +195,23 @@ class XSpaceFile {
     RecordDamage(message);
   }
 
+  // The pieces of a device, or of a host, are processes of their own, and so are their numbers: 3, 1003, 2003, ... If
+  // many in a row are taken, any number that is not, so that planes cannot make each other walk over all of theirs.
+  int64_t UnusedPid(int64_t pid) {
+    constexpr int kMostTries = 64;
+    uint64_t& later = later_with_pid_[pid];
+    for (int tries = 0; tries < kMostTries; ++tries, ++later) {
+      const auto next = static_cast<int64_t>(static_cast<uint64_t>(pid) + 1000 * later);
+      if (pids_.insert(next).second) return next;
+    }
+    while (!pids_.insert(any_pid_).second)
+      ++any_pid_;
+    return any_pid_;
+  }
+
   void AddTrack(const XLine& line, const XPlane& plane, ProcessId* process) {
     if (*process == ProcessId::kNone) {
-      // The pieces of a device, or of a host, are processes of their own, and so are their numbers.
-      int64_t pid = plane.device >= 0 ? plane.device : plane.process_id;
-      int64_t& later = later_with_pid_[pid];
-      while (!pids_.insert(pid + 1000 * later).second)
-        ++later;
-      pid += 1000 * later;
+      const int64_t pid = UnusedPid(plane.device >= 0 ? plane.device : plane.process_id);
       *process = builder_->AddProcess({.pid = pid, .name = builder_->Intern(plane.name)});
     }
     TrackRow row;
@@ -314,7 +327,8 @@ class XSpaceFile {
   TrackId track_ = TrackId::kNone;  // of the line that is read, once it has an event
   TrackKind kind_ = TrackKind::kThread;
   std::unordered_set<int64_t> pids_;
-  std::unordered_map<int64_t, int64_t> later_with_pid_;
+  std::unordered_map<int64_t, uint64_t> later_with_pid_;  // how many of the thousands above a number are taken
+  int64_t any_pid_ = int64_t{1} << 32;
   uint64_t names_bytes_ = 0;  // of the plane that is read
   bool calls_seen_ = false;
   bool stopped_ = false;

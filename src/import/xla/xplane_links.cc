@@ -4,8 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/xla/xplane_links.h"
 
-#include <charconv>
 #include <string>
+
+#include "import/text/json_number.h"
 
 namespace opscope {
 
@@ -28,10 +29,8 @@ void XPlaneLinks::AddDeviceStep(const SpanRow& row, std::optional<int64_t> numbe
   if (step_track_ == TrackId::kNone) step_track_ = row.track;
   if (row.track != step_track_) return;
   if (!number) {  // the name is the number
-    const std::string_view name = builder_->text(row.name);
-    int64_t parsed = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), parsed).ec != std::errc()) return;
-    number = parsed;
+    number = ParseInteger(builder_->text(row.name));
+    if (!number || *number < 0) return;
   }
   device_steps_.push_back({*number, row.name, span});
 }

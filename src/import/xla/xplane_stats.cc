@@ -1,6 +1,7 @@
 // XLA says most facts once per name of an event, in the metadata of the plane, and events refer to them by number. So
 // the members that all events of a name share are made once, as text, and appended to those of each event. Long texts
-// (an HLO module is megabytes) are cut to what one would look at, and at most 64 members are kept for an event.
+// (an HLO module is megabytes) are cut to what one would look at, and at most 64 members are kept for an event. Which
+// it has is known by where their keys begin: a search for each key in the text of all takes 500 us for such an event.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/xla/xplane_stats.h"
 
@@ -17,7 +18,6 @@ namespace {
 constexpr size_t kLongestBytes = 4096;  // HLO modules and other messages are no facts to look at
 constexpr size_t kLongestShared = 1024;
 constexpr size_t kMaxShared = 4096;  // of the members that all events of a name have
-constexpr uint32_t kMaxMembers = 64;
 
 struct XStatValue {
   int64_t id = 0;
@@ -98,7 +98,7 @@ bool TakeKnown(std::string_view name, const XStatValue& value, XEventFacts* fact
   if (!IsWhole(value)) return false;
   if (name == "correlation_id" && value.bits <= UINT32_MAX) {
     facts->correlation = static_cast<uint32_t>(value.bits);
-  } else if (name == "step_num") {
+  } else if (name == "step_num" && value.bits <= INT64_MAX) {
     facts->step = static_cast<int64_t>(value.bits);
   } else if (name == "_p") {
     facts->produces = value.bits;
@@ -122,12 +122,16 @@ void RecordKind(std::string_view name, XEventFacts* facts) {
 
 // The first one counts: events say some things twice, from the inside out.
 void AddMember(const XSharedFacts::Member& member, XEventFacts* facts) {
-  if (facts->members.find(member.key) != std::string::npos) return;
-  if (facts->member_count++ >= kMaxMembers) {
+  if (facts->left_out) return;
+  for (size_t i = 0; i < facts->member_count; ++i) {
+    if (facts->members.compare(facts->key_begins[i], member.key.size(), member.key) == 0) return;
+  }
+  if (facts->member_count == XEventFacts::kMostMembers) {
     facts->left_out = true;
     return;
   }
   if (!facts->members.empty()) facts->members += ", ";
+  facts->key_begins[facts->member_count++] = facts->members.size();
   facts->members += member.text;
 }
 
@@ -238,9 +242,9 @@ bool XPlaneNames::AddShared(XEventName* name, XEventFacts* facts) const {
   facts->is_op |= columns.is_op;
   facts->is_copy |= columns.is_copy;
   facts->is_set |= columns.is_set;
-  facts->left_out |= columns.left_out;
   for (const XSharedFacts::Member& member : name->shared->members)
     AddMember(member, facts);
+  facts->left_out |= columns.left_out;
   return name->shared->whole;
 }
 

@@ -10,6 +10,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,14 +25,17 @@ namespace opscope {
 
 // What the stats of an event say: some are columns of the Trace, the rest become members of a JSON object.
 struct XEventFacts {
+  static constexpr size_t kMostMembers = 64;
+
   uint32_t correlation = 0;
-  std::optional<int64_t> step;
+  std::optional<int64_t> step;                 // from 0
   std::optional<uint64_t> produces, consumes;  // what this event hands on, or was handed, by number
   uint64_t producer_type = 0, consumer_type = 0;
   bool is_op = false, is_copy = false, is_set = false;
   std::string members;
-  uint32_t member_count = 0;
-  bool left_out = false;  // there were more members than an event is thought to have
+  std::array<size_t, kMostMembers> key_begins{};  // in `members`, of the first member_count
+  size_t member_count = 0;
+  bool left_out = false;  // there were more members than that
 };
 
 // The stats that all events of a name share, read once.

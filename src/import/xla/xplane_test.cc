@@ -203,6 +203,30 @@ TEST(XPlane, JoinsProducersWithConsumersAndCountsThoseThatAreAlone) {
   EXPECT_EQ(trace.value().text(trace.value().problems().kind[0]), "unpaired_flow");
 }
 
+TEST(XPlane, TakesNoNumberBelowZeroForAStep) {
+  PlaneBytes host("/host:CPU");
+  host.BeginLine("t", 1, 0);
+  host.Event("train", 0, 1000, {{"step_num", -1}});
+  host.Event("train", 5000, 1000, {{"step_num", 7}});
+  const Result<Trace> trace = Import(Space({host}));
+  ASSERT_TRUE(trace.ok());
+  ASSERT_EQ(trace.value().steps().size(), 1u);
+  EXPECT_EQ(trace.value().steps().number[0], 7);
+  EXPECT_EQ(trace.value().text(trace.value().spans().extra[0]), "\"step_num\": -1");
+}
+
+TEST(XPlane, BelievesNoBeginBeyondAllTimes) {
+  PlaneBytes host("/host:CPU"), environment("Task Environment");
+  host.BeginLine("t", 1, 0);
+  host.Event("train", 0, 1000);
+  environment.PlaneStat("profile_start_time", INT64_MAX);
+  const Result<Trace> trace = Import(Space({host, environment}));
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ(trace.value().info().epoch_ns, 0);
+  ASSERT_EQ(trace.value().problems().size(), 1u);
+  EXPECT_EQ(trace.value().text(trace.value().problems().kind[0]), "bad_value");
+}
+
 TEST(XPlane, KeepsTheEventsOfAPlaneWhoseNamesAreCutOff) {
   PlaneBytes host("/host:CPU");
   host.BeginLine("t", 1, 0);
