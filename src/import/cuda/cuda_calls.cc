@@ -37,34 +37,36 @@ class OpenSpans {
   void MoveTo(Timestamp time) {
     for (; next_ < rows_.size() && spans_.start[rows_[next_]] <= time; ++next_) {
       CloseUntil(spans_.start[rows_[next_]]);
-      open_.push_back(rows_[next_]);
+      Open(rows_[next_]);
     }
     CloseUntil(time);
   }
-  uint32_t operator_id() const {
-    for (size_t i = open_.size(); i-- > 0;) {
-      const uint32_t row = open_[i];
-      if (spans_.category[row] == cpu_op_ && row < external_ids_.size()) return external_ids_[row];
-    }
-    return 0;
-  }
-  AddedSpan range() const {
-    for (size_t i = open_.size(); i-- > 0;) {
-      if (spans_.category[open_[i]] == user_annotation_) return AddedSpan{open_[i]};
-    }
-    return AddedSpan::kNone;
-  }
+  uint32_t operator_id() const { return open_.empty() ? 0 : open_.back().operator_id; }
+  AddedSpan range() const { return open_.empty() ? AddedSpan::kNone : open_.back().range; }
 
  private:
+  // A span, and the innermost operator and range of it and of those around it.
+  struct OpenSpan {
+    uint32_t row;
+    uint32_t operator_id;
+    AddedSpan range;
+  };
+  void Open(uint32_t row) {
+    OpenSpan span{row, operator_id(), range()};
+    if (spans_.category[row] == cpu_op_ && row < external_ids_.size()) span.operator_id = external_ids_[row];
+    if (spans_.category[row] == user_annotation_) span.range = AddedSpan{row};
+    open_.push_back(span);
+  }
   void CloseUntil(Timestamp time) {
-    while (!open_.empty() && spans_.start[open_.back()] + spans_.duration[open_.back()] < time)
+    while (!open_.empty() && spans_.start[open_.back().row] + spans_.duration[open_.back().row] < time)
       open_.pop_back();
   }
 
   const SpanColumns& spans_;
   const std::span<const uint32_t> external_ids_;
   const StringId cpu_op_, user_annotation_;
-  std::vector<uint32_t> rows_, open_;
+  std::vector<uint32_t> rows_;
+  std::vector<OpenSpan> open_;
   size_t next_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/saturating.h"
 #include "opscope/types.h"
 
 namespace opscope {
@@ -45,7 +46,7 @@ inline Timestamp CudaClock::At(uint64_t cupti_ns) const {
     --current_;
   const Pair& pair = pairs_[current_];
   const auto distance = static_cast<int64_t>(cupti_ns - pair.cupti_ns);
-  const auto excess = static_cast<int64_t>(static_cast<double>(distance) * pair.excess);
+  const int64_t excess = ClampToInt64(static_cast<double>(distance) * pair.excess);
   return {static_cast<int64_t>(static_cast<uint64_t>(pair.time.ns) + static_cast<uint64_t>(distance) +
                                static_cast<uint64_t>(excess))};
 }

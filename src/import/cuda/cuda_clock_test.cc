@@ -48,5 +48,15 @@ TEST(CudaClock, LeavesOutPairsThatContradictThoseBefore) {
   EXPECT_EQ(clock.At(kStart + 100).ns, 1100);
 }
 
+TEST(CudaClock, SaturatesWhereReadingsOfADamagedFileAreFarApart) {
+  CudaClock clock;
+  clock.Add(1, {0}, {1});
+  clock.Add(2, {INT64_MAX}, {1});
+  clock.Order();
+  EXPECT_EQ(clock.At(1).ns, 0);
+  EXPECT_EQ(clock.At(2).ns, INT64_MAX);
+  EXPECT_EQ(clock.At(1'000'000'000).ns, 999'999'996) << "the product saturates, times wrap";
+}
+
 }  // namespace
 }  // namespace opscope

@@ -57,6 +57,11 @@ TrackId CudaDevices::OfStream(uint32_t device, uint32_t stream) {
   return found->second;
 }
 
+TrackId CudaDevices::FindStream(uint32_t device, uint32_t stream) const {
+  const auto found = streams_.find({device, stream});
+  return found == streams_.end() ? TrackId::kNone : found->second;
+}
+
 TrackId CudaDevices::OfAnnotations(TrackId stream) {
   const auto [found, is_new] = annotations_.try_emplace(stream, TrackId::kNone);
   if (is_new) {

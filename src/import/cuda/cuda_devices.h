@@ -31,6 +31,7 @@ class CudaDevices {
   uint32_t DeviceOf(uint32_t context) const;
 
   TrackId OfStream(uint32_t device, uint32_t stream);
+  TrackId FindStream(uint32_t device, uint32_t stream) const;  // kNone: it has no track
   TrackId OfAnnotations(TrackId stream);
   TrackId OfOverhead();
   TrackId OfSensors(uint32_t device);

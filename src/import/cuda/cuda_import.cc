@@ -8,6 +8,7 @@
 #include "import/cuda/cuda_import.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "import/cuda/cuda_names.h"
 
@@ -148,6 +149,7 @@ void CudaImport::Share(const CudaRecord& record, CudaShared* shared) {
       const auto graph = record.As<CudaGraphDetails>();
       shared->track = devices_.OfStream(graph.device, graph.stream);
       shared->name = builder_->Intern("Graph " + std::to_string(graph.graph));
+      working_.insert(graph.device);
       shared->members = builder_->Intern(GraphMembers(graph));
       break;
     }
@@ -162,10 +164,7 @@ uint32_t CudaImport::ExternalId(uint32_t correlation) const {
   return call == nullptr ? 0 : call->external_id;
 }
 
-void CudaImport::AddWork(const CudaRecord& record, const CudaShared& shared) {
-  const CudaCall* call = calls_.Find(record.correlation);
-  // Launched before the window, or after it.
-  if (call == nullptr && (record.is_outside || calls_.IsBeforeAll(record.correlation))) return;
+void CudaImport::AddWork(const CudaRecord& record, const CudaShared& shared, const CudaCall* call) {
   CudaWork row{.start = record.start,
                .duration = record.duration,
                .track = shared.track,
@@ -261,8 +260,11 @@ void CudaImport::Add(const CudaRecord& record, CudaShared* shared) {
     others_.push_back(record);
     return;
   }
+  const CudaCall* call = calls_.Find(record.correlation);
+  // Launched before the window, or after it.
+  if (call == nullptr && (record.is_outside || calls_.IsBeforeAll(record.correlation))) return;
   if (!shared->is_known) Share(record, shared);
-  AddWork(record, *shared);
+  AddWork(record, *shared, call);
 }
 
 void CudaImport::AddOther(const CudaRecord& record) {
@@ -298,28 +300,50 @@ void CudaImport::AddOther(const CudaRecord& record) {
   }
 }
 
-// The record of the event that a wait is for: the one of its number, else the last before it.
-AwaitedEvent CudaImport::Awaited(const Wait& wait) const {
-  AwaitedEvent awaited;
-  for (const EventRecord& event : events_) {
-    if (event.context != wait.details.context || event.event != wait.details.event) continue;
-    const bool is_it = wait.details.event_record != 0 && event.number == wait.details.event_record;
-    const bool is_before = static_cast<int32_t>(event.correlation - wait.record.correlation) < 0;
-    if (is_it || is_before) awaited = {static_cast<int32_t>(event.stream), event.correlation};
-    if (is_it) break;
+// By event, then in the order of their calls, whose numbers wrap; those of one call as they came.
+void CudaImport::OrderEvents() {
+  const uint32_t first = events_.empty() ? 0 : events_.front().correlation;
+  std::stable_sort(events_.begin(), events_.end(), [&](const EventRecord& a, const EventRecord& b) {
+    if (a.context != b.context) return a.context < b.context;
+    if (a.event != b.event) return a.event < b.event;
+    return static_cast<int32_t>(a.correlation - first) < static_cast<int32_t>(b.correlation - first);
+  });
+  for (uint32_t row = 0; row < events_.size(); ++row) {
+    const EventRecord& event = events_[row];
+    if (event.number != 0) event_of_number_.try_emplace({event.context, event.event, event.number}, row);
   }
-  return awaited;
+}
+
+// The record of the event that a wait is for: the one of its number, else the last before it. REQUIRES: ordered.
+AwaitedEvent CudaImport::Awaited(const Wait& wait) const {
+  const uint32_t context = wait.details.context, event = wait.details.event;
+  const auto found_of = [](const EventRecord& found) {
+    return AwaitedEvent{static_cast<int32_t>(found.stream), found.correlation};
+  };
+  if (wait.details.event_record != 0) {
+    const auto known = event_of_number_.find({context, event, wait.details.event_record});
+    if (known != event_of_number_.end()) return found_of(events_[known->second]);
+  }
+  // Behind the last one before the wait.
+  const auto behind = std::partition_point(events_.begin(), events_.end(), [&](const EventRecord& each) {
+    if (each.context != context) return each.context < context;
+    if (each.event != event) return each.event < event;
+    return static_cast<int32_t>(each.correlation - wait.record.correlation) < 0;
+  });
+  if (behind == events_.begin()) return {};
+  const EventRecord& before = *std::prev(behind);
+  return before.context == context && before.event == event ? found_of(before) : AwaitedEvent();
 }
 
 void CudaImport::AddWait(const Wait& wait) {
   const uint32_t device = devices_.DeviceOf(wait.details.context);
-  const TrackId track = devices_.OfStream(device, wait.details.stream);
-  if (wait.details.type == kStreamWaitsForEvent && !busy_.contains(track)) return;  // as Kineto does
+  const bool is_busy = busy_.contains(devices_.FindStream(device, wait.details.stream));
+  if (wait.details.type == kStreamWaitsForEvent && !is_busy) return;  // as Kineto does
   builder_->AddSpan({.start = wait.record.start,
                      .duration = wait.record.duration,
                      .name = builder_->Intern(SynchronizationName(wait.details.type)),
                      .category = sync_,
-                     .track = track,
+                     .track = devices_.OfStream(device, wait.details.stream),
                      .kind = SpanKind::kSynchronization,
                      .correlation = wait.record.correlation,
                      .external_id = ExternalId(wait.record.correlation),
@@ -331,6 +355,7 @@ void CudaImport::End() {
   work_rows_.End();
   for (const CudaRecord& record : others_)
     AddOther(record);
+  if (!waits_.empty()) OrderEvents();
   for (const Wait& wait : waits_)
     AddWait(wait);
   graphs_.Finish(&devices_);
@@ -339,6 +364,7 @@ void CudaImport::End() {
   others_.clear();
   waits_.clear();
   events_.clear();
+  event_of_number_.clear();
 }
 
 void CudaImport::Finish() {

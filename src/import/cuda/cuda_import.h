@@ -17,6 +17,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -89,12 +90,14 @@ class CudaImport {
 
   void Share(const CudaRecord& record, CudaShared* shared);
   void ShareCopy(const CudaRecord& record, CudaShared* shared);
-  void AddWork(const CudaRecord& record, const CudaShared& shared);
+  // call: null where it is not known.
+  void AddWork(const CudaRecord& record, const CudaShared& shared, const CudaCall* call);
   void AddLaunchArrow(const CudaCall& call, const CudaShared& shared, const CudaWork& row, AddedSpan span);
   void AddEventRecord(const CudaRecord& record);
   void AddMemory(const CudaRecord& record);
   void AddReading(const CudaRecord& record);
   void AddWait(const Wait& wait);
+  void OrderEvents();
   AwaitedEvent Awaited(const Wait& wait) const;
   StringId KernelNameOf(StringId mangled) {
     const bool is_known = Row(mangled) < readable_names_.size() && readable_names_[Row(mangled)] != StringId::kNone;
@@ -115,6 +118,7 @@ class CudaImport {
   std::vector<CudaRecord> others_;  // spans, instants and counters of other kinds
   std::vector<Wait> waits_;
   std::vector<EventRecord> events_;
+  std::map<std::tuple<uint32_t, uint32_t, uint64_t>, uint32_t> event_of_number_;  // by context, event and number
   std::set<TrackId> busy_;                // streams with kernels, copies or sets
   std::set<uint32_t> working_;            // devices of those
   std::vector<StringId> readable_names_;  // by mangled name; kNone: not asked for yet

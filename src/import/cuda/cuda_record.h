@@ -29,6 +29,7 @@ struct CudaRecord {
   template <typename Details>
   Details As() const {
     Details copy;
+    if (details.empty()) return copy;  // their address may be null
     std::memcpy(static_cast<void*>(&copy), details.data(), std::min(sizeof(copy), details.size()));
     return copy;
   }

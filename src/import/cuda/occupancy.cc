@@ -61,8 +61,9 @@ uint64_t LimitOfShared(const CudaDeviceDetails& device, const CudaKernelDetails&
 uint32_t ActiveBlocksPerSm(const CudaDeviceDetails& device, const CudaKernelDetails& kernel) {
   const uint64_t threads = ThreadsPerBlock(kernel);
   if (threads == 0 || device.warp_size == 0 || device.threads_per_sm == 0) return 0;
+  if (threads > device.threads_per_block) return 0;
   const uint64_t warps = (threads + device.warp_size - 1) / device.warp_size;
-  const uint64_t by_warps = threads > device.threads_per_block ? 0 : device.threads_per_sm / device.warp_size / warps;
+  const uint64_t by_warps = device.threads_per_sm / device.warp_size / warps;
   return static_cast<uint32_t>(
       std::min({by_warps, MostBlocks(device), LimitOfRegisters(device, kernel, warps), LimitOfShared(device, kernel)}));
 }

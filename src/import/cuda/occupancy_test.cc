@@ -55,5 +55,12 @@ TEST(Occupancy, IsNoneOfADeviceThatNobodyKnows) {
   EXPECT_EQ(WarpsPerSm({}, {.grid = {8, 1, 1}, .block = {128, 1, 1}}), 0);
 }
 
+// Of a damaged record: the threads of a block are nearly 2^64, and one more warp of them is none.
+TEST(Occupancy, IsNoneOfABlockOfTooManyThreads) {
+  const CudaKernelDetails kernel = {.grid = {1, 1, 1}, .block = {4294967295u, 641, 6700417}, .registers = 1};
+  EXPECT_EQ(ThreadsPerBlock(kernel), ~uint64_t{0});
+  EXPECT_EQ(ActiveBlocksPerSm(kA100, kernel), 0u);
+}
+
 }  // namespace
 }  // namespace opscope

@@ -18,6 +18,7 @@
 #include "import/megengine/evidence.h"
 #include "import/text/json_number.h"
 #include "import/text/json_scan.h"
+#include "opscope/megengine/element_types.h"
 
 namespace opscope {
 namespace {
@@ -253,9 +254,7 @@ class Numbering {
   uint64_t BytesOf(const Life& life) const {
     if (life.row.args == ArgsId::kNone) return 0;
     const std::string_view dtype = builder_->text(builder_->arguments(life.row.args)[0].dtype);
-    const size_t digits = dtype.find_first_of("0123456789");
-    const auto bits = digits == std::string_view::npos ? std::nullopt : ParseUnsigned(dtype.substr(digits));
-    return bits ? life.elements * (*bits / 8) : dtype == "Byte" || dtype == "Bool" ? life.elements : 0;
+    return (life.elements * MegEngineElementBits(dtype) + 7) / 8;
   }
 
   void AddLife(Life* life) {

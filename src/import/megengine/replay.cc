@@ -295,7 +295,7 @@ void MegEngineReplay::AddUp(const char* name, TrackId track, Timestamp time, int
 
 void MegEngineReplay::End() {
   while (!copies_.empty())
-    AddCopies(copies_.front().device, std::nullopt);
+    AddCopies(copies_.begin()->first, std::nullopt);
   spans_.Finish();
   tensors_.Finish();
 }

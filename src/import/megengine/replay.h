@@ -62,10 +62,6 @@ class MegEngineReplay {
     std::vector<Kernel> kernels;        // launched and not finished
     std::vector<ArgsId> inputs;         // of the operator that runs
   };
-  struct Copy {
-    uint16_t device = 0;
-    SpanRow row;
-  };
   struct Notice {
     Timestamp time;
     TrackId track = TrackId::kNone;
@@ -97,7 +93,7 @@ class MegEngineReplay {
   OpenSpans spans_;
   TensorStates tensors_;
   std::vector<Thread> threads_;
-  std::vector<Copy> copies_;  // since the newest event of their devices
+  std::map<uint16_t, std::vector<SpanRow>> copies_;  // by device, since its newest event
   tsl::robin_map<uint64_t, Operator> operators_;
   std::unordered_map<uint64_t, StringId> operator_members_;    // by name and members_id
   std::unordered_map<uint64_t, std::vector<Notice>> notices_;  // by tensor, since the last wait for it

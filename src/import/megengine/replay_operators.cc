@@ -175,22 +175,23 @@ void MegEngineReplay::CopyToDevice(const MegEngineRecord& record, const Thread& 
       .Uint("nr_elements", elements)
       .Text("shape", shape + "}");
   row.extra = builder_->Intern(extra);
-  copies_.push_back({device, row});
+  copies_[device].push_back(row);
 }
 
 // A device does one after the other, and says of kernels alone when: what was copied before the next of its events was
 // there by then.
 void MegEngineReplay::AddCopies(uint16_t device, std::optional<Timestamp> next) {
-  std::erase_if(copies_, [&](Copy& copy) {
-    if (copy.device != device) return false;
+  const auto copies = copies_.find(device);
+  if (copies == copies_.end()) return;
+  for (SpanRow& row : copies->second) {
     if (next) {
-      const Timestamp end = std::min(copy.row.start + copy.row.duration, *next);
-      copy.row.start = std::min(copy.row.start, end);
-      copy.row.duration = end - copy.row.start;
+      const Timestamp end = std::min(row.start + row.duration, *next);
+      row.start = std::min(row.start, end);
+      row.duration = end - row.start;
     }
-    spans_.Add(copy.row);
-    return true;
-  });
+    spans_.Add(row);
+  }
+  copies_.erase(copies);
 }
 
 // A range of the program that named a device stands on that, too.

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "import/megengine/numbers.h"
 #include "import/megengine/timeline.h"
 
 namespace opscope {
@@ -121,7 +122,7 @@ void ReplayTracks::Finish() {
     json += ": ";
     AppendJsonString(&json, node);
   }
-  builder_->AddMetadata("megengine.devices", json + "}");
+  builder_->AddMetadata(kMegEngineDevices, json + "}");
 }
 
 }  // namespace opscope

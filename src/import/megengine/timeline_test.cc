@@ -147,5 +147,19 @@ TEST(MegEngineTimeline, ShiftsADeviceByTheLeastThatPutsEachKernelBehindItsLaunch
               testing::ElementsAre("10000+2000", "25000+2000", "arrow to 10000", "arrow to 25000"));
 }
 
+TEST(MegEngineTimeline, GivesATensorTheBytesOfItsTypesElements) {
+  const auto bytes_of = [](const std::string& dtype) {
+    const std::string members = R"(, "args": {"shape": "{7}", "dtype": ")" + dtype + R"(", "id": 1, "nr_elements": 7})";
+    const Trace trace =
+        Import(Event("B", "Input 1", 1, 10, members) + Event("E", "Input 1", 1, 11, members) +
+               R"({"ph": "C", "name": "nr_alive_tensor", "pid": 7, "tid": 1, "ts": 12,)" + R"( "args": {"value": 1}})");
+    return trace.tensor_lives().size() == 1 ? trace.tensor_lives().bytes[0] : UINT64_MAX;
+  };
+  EXPECT_EQ(bytes_of("Float32"), 28u);
+  EXPECT_EQ(bytes_of("Byte"), 7u);
+  EXPECT_EQ(bytes_of("Quantized8Asymm"), 7u);
+  EXPECT_EQ(bytes_of("QuantizedS4"), 4u) << "two in a byte";
+}
+
 }  // namespace
 }  // namespace opscope

@@ -4,8 +4,8 @@
 #include "import/paddle/device_members.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <string>
 
 #include "base/text.h"
@@ -41,7 +41,8 @@ void WritePaddleKernel(const PaddleKernelFields& kernel, JsonMemberWriter* membe
     const double exact = static_cast<double>(fractions[i]);
     std::string shown;
     JsonMemberWriter(&shown, JsonMemberWriter::kSpaced).Fixed("", i < 2 ? exact : exact * 100, i < 2 ? 6 : 3);
-    const float read = std::strtof(shown.c_str() + std::string_view("\"\": ").size(), nullptr);
+    float read = 0;  // not by strtof, which follows the program's locale
+    std::from_chars(shown.data() + std::string_view("\"\": ").size(), shown.data() + shown.size(), read);
     if ((i < 2 ? read : read / 100) != fractions[i] && std::isfinite(fractions[i])) members->Double(kExact[i], exact);
   }
 }

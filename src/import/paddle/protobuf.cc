@@ -232,8 +232,11 @@ class PaddleDump {
   void AddAllocation(const PaddleMemoryMessage& event, const InstantRow& instant) {
     AllocationRow row{.time = instant.time, .track = instant.track, .address = event.address};
     row.bytes = event.increase_bytes;
-    row.total_allocated = static_cast<int64_t>(std::min<uint64_t>(event.current_allocated, INT64_MAX));
-    row.total_reserved = static_cast<int64_t>(std::min<uint64_t>(event.current_reserved, INT64_MAX));
+    const auto total = [&](uint32_t field, uint64_t bytes) -> int64_t {  // -1: the message lacks it
+      return HasFields(event.seen, field, field) ? static_cast<int64_t>(std::min<uint64_t>(bytes, INT64_MAX)) : -1;
+    };
+    row.total_allocated = total(8, event.current_allocated);
+    row.total_reserved = total(9, event.current_reserved);
     ReadPaddlePlace(event.place, &row);
     builder_->AddAllocation(row);
   }

@@ -357,5 +357,26 @@ TEST(PaddleProtobuf, StopsAtTheMemoryLimit) {
   EXPECT_EQ(trace.value().text(trace.value().problems().kind[0]), "over_memory_limit");
 }
 
+TEST(PaddleProtobuf, LeavesTotalsUnknownThatAMessageLacks) {
+  const std::string memory = Message([](pbf_writer& node) {
+    pbf_writer event(node, 1);
+    event.add_uint64(1, 3000);
+    event.add_uint64(2, 0);
+    event.add_uint64(3, 4096);
+    event.add_uint64(4, 77);
+    event.add_uint64(5, 78);
+    event.add_int64(6, 64);
+    event.add_string(7, "Place(cpu)");
+    event.add_uint64(9, 512);
+  });
+  const Result<Trace> trace = Import(Dump({HostNode(1, HostCall("op", 0, 2000, 4000), {{5, memory}})}));
+  ASSERT_TRUE(trace.ok());
+  const AllocationColumns rows = trace.value().allocations();
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows.bytes[0], 64);
+  EXPECT_EQ(rows.total_allocated[0], -1);
+  EXPECT_EQ(rows.total_reserved[0], 512);
+}
+
 }  // namespace
 }  // namespace opscope

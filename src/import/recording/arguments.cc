@@ -49,6 +49,7 @@ std::optional<ArgsId> RecordingArguments::Decode(uint16_t count, std::span<const
   integers_.clear();
   tensors_.clear();
   ByteReader reader(bytes);
+  if (reader.remaining() / sizeof(uint32_t) < count) return std::nullopt;  // a tag each: before there are rows for them
   std::vector<ArgumentRow> rows(count);
   for (ArgumentRow& row : rows) {
     if (!DecodeOne(&reader, &row)) return std::nullopt;

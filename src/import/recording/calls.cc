@@ -1,10 +1,12 @@
 // A stack per thread, searched from the innermost call. Nearly always the innermost one is what ends; a generator that
-// is closed early, or a greenlet that is switched, ends one further out, which is taken out of the stack and leaves
-// those above it open.
+// is closed early, or a greenlet that is switched, ends one further out, which leaves those above it open and goes with
+// the last of them. A program of many greenlets has many open calls, so only the innermost are compared; those further
+// out are looked up by identity, in an index that grows when it is needed.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/calls.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace opscope {
 
@@ -38,6 +40,8 @@ SpanKind RecordingCalls::KindOf(const Record& record, StringId name) {
 void RecordingCalls::BeginThread(TrackId track) {
   track_ = track;
   open_.clear();
+  by_identity_.clear();
+  indexed_ = 0;
   seen_ = false;
 }
 
@@ -63,18 +67,43 @@ void RecordingCalls::Enter(const Record& record, Timestamp time, StringId name, 
 
 void RecordingCalls::Exit(const Record& record, Timestamp time) {
   seen_ = true;
-  for (size_t i = open_.size(); i > 0; --i) {
-    if (open_[i - 1].identity != record.value) continue;
-    AddSpan(open_[i - 1], time, 0);
-    open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(i - 1));
-    return;
+  constexpr size_t kNear = 32;
+  const size_t far = open_.size() - std::min(open_.size(), kNear);
+  size_t found = open_.size();
+  while (found > far && !(open_[found - 1].is_open && open_[found - 1].identity == record.value))
+    --found;
+  if (found == far) found = FindFar(record.value, far);
+  if (found == 0) return builder_->AddProblem("stray_end", -1);
+  AddSpan(open_[found - 1], time, 0);
+  Close(found - 1);
+}
+
+size_t RecordingCalls::FindFar(uint64_t identity, size_t count) {
+  for (; indexed_ < count; ++indexed_) {
+    OpenCall& call = open_[indexed_];
+    if (call.is_open) call.around = std::exchange(by_identity_[call.identity], indexed_ + 1);
   }
-  builder_->AddProblem("stray_end", -1);
+  const auto found = by_identity_.find(identity);
+  return found == by_identity_.end() ? 0 : found->second;
+}
+
+// REQUIRES: it is the innermost open one of its identity.
+void RecordingCalls::Close(size_t call) {
+  if (call < indexed_) {
+    const auto found = by_identity_.find(open_[call].identity);
+    found.value() = open_[call].around;
+    if (found->second == 0) by_identity_.erase(found);
+  }
+  open_[call].is_open = false;
+  while (!open_.empty() && !open_.back().is_open)
+    open_.pop_back();
+  indexed_ = std::min(indexed_, open_.size());
 }
 
 // The outermost first: of calls that began and ended together the first one is the caller.
 void RecordingCalls::EndThread(Timestamp last) {
   for (const OpenCall& call : open_) {
+    if (!call.is_open) continue;
     // Python runs in its functions from its beginning to its end: that some are open is no news.
     if (!call.is_python) builder_->AddProblem("unfinished_scope", -1);
     AddSpan(call, last, span_flags::kUnfinished);

@@ -5,6 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tsl/robin_map.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -41,8 +43,13 @@ class RecordingCalls {
     StringId extra = StringId::kNone;
     bool is_python = false;
     SpanKind kind = kKindOfCategory;
+    bool is_open = true;  // the innermost one always is
+    size_t around = 0;    // of a call of by_identity_, the next one of its identity further out, plus 1; 0: none
   };
 
+  // The innermost open call of this identity among the first `count`, plus 1; 0: none.
+  size_t FindFar(uint64_t identity, size_t count);
+  void Close(size_t call);
   SpanKind KindOf(const Record& record, StringId name);
   void AddSpan(const OpenCall& call, Timestamp end, uint8_t flags);
 
@@ -50,6 +57,8 @@ class RecordingCalls {
   StepStarts* starts_ = nullptr;
   TrackId track_ = TrackId::kNone;
   std::vector<OpenCall> open_;
+  size_t indexed_ = 0;                            // of open_, how many are in by_identity_
+  tsl::robin_map<uint64_t, size_t> by_identity_;  // the innermost open one of each identity, plus 1
   std::vector<SpanKind> of_python_;  // by name, of records that say kPython; kKindOfCategory: not looked at
   bool seen_ = false, seen_python_ = false;
 };

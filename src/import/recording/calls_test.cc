@@ -7,6 +7,7 @@
 
 #include "import/recording/recorded_bytes.h"
 #include "trace/debug_text_for_test.h"
+#include "trace/problem_count_for_test.h"
 
 namespace opscope {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 // One thread that enters and leaves calls of Python; identities are the test's own, times count from 1000.
 class Calls {
  public:
+  explicit Calls(uint32_t chunk_bytes = 8192) : chunk_({.size = chunk_bytes}) {}
   Calls& Enter(const std::string& name, uint64_t start, uint64_t identity) {
     return Add(RecordKind::kEnter, chunk_.Name(name), start, identity);
   }
@@ -37,12 +39,15 @@ class Calls {
     const uint32_t text = chunk_.Name(members);
     return chunk_.Side(PayloadBytes().Field(payload_fields::kKeywords, {text}).Finish());
   }
+  Result<Trace> Import(const std::string& metadata = "") {
+    RecordingBytes recording;
+    recording.Add(block_types::kWindowInfo, WindowInfoText("\"metadata\":{" + metadata + "}"));
+    recording.Add(block_types::kRawChunk, chunk_.bytes());
+    return ImportRecording(recording.blocks);
+  }
   // Of its spans in their order.
   std::vector<SpanKind> ReadKinds() {
-    RecordingBytes recording;
-    recording.Add(block_types::kWindowInfo, WindowInfoText("\"metadata\":{}"));
-    recording.Add(block_types::kRawChunk, chunk_.bytes());
-    const Result<Trace> trace = ImportRecording(recording.blocks);
+    const Result<Trace> trace = Import();
     if (!trace.ok()) return {};
     const std::span<const SpanKind> kinds = trace.value().spans().kind;
     return {kinds.begin(), kinds.end()};
@@ -62,10 +67,7 @@ class Calls {
   }
   // Its spans, Python calls and problems, as ToDebugText writes them.
   std::string Read(const std::string& metadata = "\"opscope.call_stacks\":1") {
-    RecordingBytes recording;
-    recording.Add(block_types::kWindowInfo, WindowInfoText("\"metadata\":{" + metadata + "}"));
-    recording.Add(block_types::kRawChunk, chunk_.bytes());
-    const Result<Trace> trace = ImportRecording(recording.blocks);
+    const Result<Trace> trace = Import(metadata);
     if (!trace.ok()) return trace.error().message;
     const std::string all = ToDebugText(trace.value(), {.info = false});
     std::string kept;
@@ -84,7 +86,7 @@ class Calls {
     chunk_.Add(record);
     return *this;
   }
-  ChunkBytes chunk_{ChunkFacts{.size = 8192}};
+  ChunkBytes chunk_;
 };
 
 TEST(RecordingCalls, NestWithTheOperatorsThatTheyMake) {
@@ -226,6 +228,30 @@ TEST(RecordingCalls, AreKeptWithoutMembersWhereTheirPayloadIsDamaged) {
 
 TEST(RecordingCalls, LeaveStepsWhereTheyAreWhenNobodyAsks) {
   EXPECT_NE(ThreeSteps().Read("").find("span 0 10+40 \"ProfilerStep#0\""), std::string::npos);
+}
+
+// A program of tens of thousands of greenlets, each of them in a call. A search through all open calls would compare
+// more than 1,600,000,000 numbers.
+TEST(RecordingCalls, OfManyGreenletsEndInAnyOrder) {
+  constexpr uint64_t kCalls = 40'000;
+  Calls calls(8 << 20);
+  for (const uint64_t of_identity : {0, 1}) {  // two of each identity
+    for (uint64_t i = 0; i < kCalls; ++i)
+      calls.Enter("f", 10 + of_identity * kCalls + i, i);
+  }
+  for (uint64_t i = 0; i < kCalls; ++i)
+    calls.Exit(500'000 + i, i).Exit(500'000 + i, kCalls + i);  // the second has no begin
+  const Result<Trace> trace = calls.Import();
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ(ProblemCount(trace.value(), "stray_end"), kCalls);
+  const SpanColumns& spans = trace.value().spans();
+  ASSERT_EQ(spans.size(), 2 * kCalls);
+  for (size_t i = 0; i < spans.size(); ++i) {
+    // The inner one of each identity has ended, the outer one has not.
+    const bool is_inner = spans.start[i].ns >= static_cast<int64_t>(10 + kCalls);
+    ASSERT_EQ(spans.flags[i], is_inner ? 0 : span_flags::kUnfinished);
+    ASSERT_EQ(is_inner, spans.duration[i].ns == 499'990 - static_cast<int64_t>(kCalls));
+  }
 }
 
 }  // namespace

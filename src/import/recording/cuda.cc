@@ -141,7 +141,7 @@ bool RecordingCuda::Window::IsPausedAt(uint64_t time) const {
 
 // A call is of the window in which it begins; what a device does, of those in which it runs.
 inline bool RecordingCuda::Window::IsOutside(const Record& raw, CudaEvent event) const {
-  const bool has_length = !IsCall(event) && event != CudaEvent::kEnvironment;
+  const bool has_length = !IsCall(event) && event != CudaEvent::kEnvironment && event != CudaEvent::kReading;
   const uint64_t last = raw.start + (has_length ? raw.value : 0);
   return raw.start != 0 && (last < begin || raw.start > end || (!pauses.empty() && IsPausedAt(raw.start)));
 }

@@ -79,5 +79,19 @@ TEST(DamagedRecordingOfCuda, IsDamageInAThreadOfOperators) {
   EXPECT_EQ(trace.value().info().recorded, 2u);
 }
 
+TEST(DamagedRecordingOfCuda, CountsScopesOnTheTrackOfTheSource) {
+  CudaWindow window;
+  window.Call("cudaLaunchKernel_v7000", 1100, 1110, 1);
+  Record scope;
+  scope.kind = RecordKind::kScope, scope.start = 1200, scope.value = 10;
+  window.AddRaw(scope);
+  scope.kind = RecordKind::kAsync;
+  window.AddRaw(scope);
+  const Trace trace = window.Import();
+  EXPECT_EQ(trace.spans().size(), 1u);
+  EXPECT_EQ(CountOf(trace, "damaged_record"), 2u);
+  EXPECT_EQ(trace.info().recorded, 1u);
+}
+
 }  // namespace
 }  // namespace opscope

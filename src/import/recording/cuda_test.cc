@@ -274,5 +274,65 @@ TEST(RecordingOfCuda, TellsWhatTheSourceFoundWrong) {
   }
 }
 
+TEST(RecordingOfCuda, HasNoStreamOfWorkThatWasLaunchedBeforeTheWindow) {
+  CudaWindow window;
+  window.Call("cudaLaunchKernel", 1100, 1110, 5);
+  window.Kernel("mine", 1200, 1210, 5, 7);
+  window.Kernel("earlier", 1050, 1060, 4, 13);
+  window.Add(CudaEvent::kSynchronization, 1310, 1311, 6,
+             CudaSynchronizationDetails{.type = 2, .context = 1, .stream = 13, .event = 9});
+  const Trace trace = window.Import();
+  EXPECT_EQ(trace.spans().size(), 2u) << "a stream that did nothing waits for nothing, as Kineto has it";
+  for (size_t i = 0; i < trace.tracks().size(); ++i)
+    EXPECT_NE(trace.tracks().tid[i], 13);
+}
+
+TEST(RecordingOfCuda, LeavesOutReadingsFromBeforeTheWindow) {
+  CudaWindow window;
+  window.Add(CudaEvent::kWindow, 1100, 1900, 0, CudaClockDetails{});
+  for (const uint64_t time : {1090, 1200}) {
+    window.Add(CudaEvent::kReading, time, time + 412'500, 0,
+               CudaReadingDetails{.what = static_cast<uint32_t>(CudaReading::kPowerMilliwatts)});
+  }
+  EXPECT_EQ(window.Import().counters().size(), 1u) << "a reading has no length";
+}
+
+// Records of events come in the order of the buffers. A search through all of them for each wait would compare
+// 900,000,000 numbers here, and far more in an hour of training.
+TEST(RecordingOfCuda, FindsTheEventOfEachOfManyWaits) {
+  constexpr uint32_t kWaits = 30'000;
+  CudaWindow window(16 << 20);
+  window.Kernel("work", 1100, 1110, 1, 20);
+  for (uint32_t i = kWaits; i > 0; --i) {
+    window.Add(CudaEvent::kEventRecord, 1200, 1200, 10 * i,
+               CudaEventRecordDetails{.event = 9, .context = 1, .stream = i, .device = kCudaNoDevice, .number = i});
+    window.Add(CudaEvent::kSynchronization, 1300, 1304, 10 * i + 5,
+               CudaSynchronizationDetails{
+                   .type = 1, .context = 1, .stream = 20, .event = 9, .event_record = i % 2 == 0 ? 0 : i / 2 + 1});
+  }
+  const Trace trace = window.Import();
+  uint32_t waits = 0;
+  for (size_t i = 0; i < trace.spans().size(); ++i) {
+    if (trace.text(trace.spans().category[i]) != "cuda_sync") continue;
+    const uint32_t number = trace.spans().correlation[i] / 10;
+    const std::string record = std::to_string(number % 2 == 0 ? number : number / 2 + 1);
+    const std::string wanted =
+        "\"wait_on_stream\": " + record + ", \"wait_on_cuda_event_record_corr_id\": " + record + "0,";
+    ASSERT_THAT(std::string(trace.text(trace.spans().extra[i])), HasSubstr(wanted));
+    ++waits;
+  }
+  EXPECT_EQ(waits, kWaits);
+}
+
+TEST(RecordingOfCuda, HasSensorsOfADeviceThatRanWholeGraphsAlone) {
+  CudaWindow window;
+  window.Add(CudaEvent::kGraph, 1200, 1300, 0, CudaGraphDetails{.context = 1, .stream = 7, .graph = 3});
+  window.Add(CudaEvent::kEnvironment, 1250, 1250 + 1980, 0, CudaEnvironmentDetails{.kind = 1});
+  const Trace trace = window.Import();
+  ASSERT_EQ(trace.counters().size(), 2u);
+  EXPECT_EQ(trace.text(trace.counters().name[0]), "SM Clock (MHz)");
+  EXPECT_EQ(trace.counters().value[0], 1980);
+}
+
 }  // namespace
 }  // namespace opscope

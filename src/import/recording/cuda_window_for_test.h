@@ -24,7 +24,8 @@ inline constexpr uint32_t kLaunchingThread = 4711;
 // are nanoseconds here.
 class CudaWindow {
  public:
-  CudaWindow() : thread_({.os_thread = kLaunchingThread}), device_({.os_thread = 0, .thread_index = 2}) {
+  explicit CudaWindow(uint32_t bytes = kChunkBytes)  // of the source's chunk
+      : thread_({.os_thread = kLaunchingThread}), device_({.size = bytes, .os_thread = 0, .thread_index = 2}) {
     Add(CudaEvent::kClock, 1000, 1000, 0, CudaClockDetails{});
     Add(CudaEvent::kClock, 2000, 2000, 0, CudaClockDetails{.bound_ticks = 7});
   }

@@ -96,8 +96,11 @@ void RecordingMemory::AddFailedAllocation(const AllocationRow& row) {
 
 // A row of the CPU's allocator, as Paddle's own files have it.
 AllocationRow RecordingMemory::PaddleRow(const Event& event, StringId* extra) {
-  for (; !host_memory_.empty() && host_memory_.front().time <= event.time; host_memory_.erase(host_memory_.begin()))
-    paddle_[host_memory_.front().pid] = host_memory_.front();
+  for (; next_host_memory_ < host_memory_.size(); ++next_host_memory_) {
+    const HostMemory& next = host_memory_[next_host_memory_];
+    if (next.time > event.time) break;
+    paddle_[next.pid] = next;
+  }
   HostMemory& memory = paddle_[event.pid];
   memory.allocated = WrappingAdd(memory.allocated, event.bytes);
   memory.reserved = WrappingAdd(memory.reserved, event.bytes);
@@ -124,7 +127,10 @@ std::map<int64_t, int64_t> RecordingMemory::FindSizes(std::vector<Lost>* lost) {
     const HostBlocks::Change change = processes[event.pid].Apply(event.address, event.bytes);
     event.bytes = change.bytes;
     if (!change.is_from_before) event.whole = kNoRow;
-    if (change.is_from_before) held[event.pid] -= change.bytes;
+    if (change.is_from_before) {
+      int64_t& bytes = held[event.pid];
+      bytes = SaturatingSubtract(bytes, change.bytes);
+    }
     if (change.lost != 0) lost->push_back({i, change.lost});
   }
   return held;
@@ -159,8 +165,10 @@ void RecordingMemory::Finish() {
       continue;
     } else {
       int64_t& total = totals[event.pid];
-      if (next_lost < lost.size() && lost[next_lost].event == i) total -= lost[next_lost++].bytes;
-      total += event.bytes;
+      if (next_lost < lost.size() && lost[next_lost].event == i) {
+        total = SaturatingSubtract(total, lost[next_lost++].bytes);
+      }
+      total = SaturatingAdd(total, event.bytes);
       row = {.time = event.time, .track = event.track, .address = event.address, .bytes = event.bytes};
       row.total_allocated = total;
       row.total_reserved = 0;

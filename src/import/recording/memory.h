@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -68,7 +69,8 @@ class RecordingMemory {
   TraceBuilder* builder_;
   Column<Event> events_;
   std::vector<Whole> whole_;
-  std::vector<HostMemory> host_memory_;  // during Finish those later than the event, oldest first
+  std::vector<HostMemory> host_memory_;  // during Finish oldest first
+  size_t next_host_memory_ = 0;          // of them the first that is later than the event
   std::map<int64_t, HostMemory> paddle_;
 };
 

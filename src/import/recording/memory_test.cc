@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -96,6 +97,12 @@ TEST(RecordingMemory, MakesInstantsOfRequestsWithoutMemoryWithTheTotalsOfTheirTi
       R"([OutOfMemory] "Total Reserved":0,"Total Allocated":64,"Bytes":4096,"Device Id":-1,"Device Type":0)";
   EXPECT_THAT(seen, ElementsAre("[memory] ", device, host));
   EXPECT_THAT(trace.allocations().bytes, ElementsAre(64));
+}
+
+TEST(RecordingMemory, SaturatesTotalsOfDamagedSizes) {
+  constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
+  const Trace trace = ImportBlocks({{0xa0, kMost}, {0xb0, kMost}, {0xc0, kMost, kFreed}, {0xd0, kMost, kFreed}});
+  EXPECT_THAT(trace.allocations().total_allocated, ElementsAre(kMost, kMost, 0, -static_cast<int64_t>(kMost)));
 }
 
 }  // namespace

@@ -13,8 +13,8 @@
 namespace opscope {
 namespace {
 
-bool IsLastOfThread(std::span<const RecordingChunk> chunks, size_t i) {
-  return i + 1 == chunks.size() || !AreOfOneStream(chunks[i], chunks[i + 1]);
+bool IsLastOfThread(std::span<const RecordingChunk* const> chunks, size_t i) {
+  return i + 1 == chunks.size() || !AreOfOneStream(*chunks[i], *chunks[i + 1]);
 }
 
 template <typename T>
@@ -24,24 +24,21 @@ void Put(std::string* bytes, size_t at, T value) {
 
 }  // namespace
 
-OpenScopesOfWindow::OpenScopesOfWindow(const WindowInfo& window, std::span<const RecordingChunk> chunks)
-    : window_(window) {
+OpenScopesOfWindow::OpenScopesOfWindow(std::span<const RecordingChunk* const> chunks) {
+  for (size_t i = 0; i < chunks.size(); ++i)
+    LookThrough(*chunks[i], IsLastOfThread(chunks, i));
   for (size_t i = 0; i < chunks.size(); ++i) {
-    if (IsOfWindow(chunks[i])) LookThrough(chunks[i], IsLastOfThread(chunks, i));
+    if (IsLastOfThread(chunks, i)) AddOpenOf(*chunks[i]);
   }
-  for (size_t i = 0; i < chunks.size(); ++i) {
-    if (IsOfWindow(chunks[i]) && IsLastOfThread(chunks, i)) AddOpenOf(chunks[i]);
-  }
-}
-
-bool OpenScopesOfWindow::IsOfWindow(const RecordingChunk& chunk) const {
-  return chunk.window() == window_.window && static_cast<int64_t>(chunk.process()) == window_.process;
 }
 
 void OpenScopesOfWindow::LookThrough(const RecordingChunk& chunk, bool is_last) {
   for (uint32_t row = 0; row < chunk.record_count(); ++row) {
     const Record record = chunk.record(row);
-    if (is_last) last_tick_ = std::max(last_tick_, record.start + (IsScope(record) ? record.value : 0));
+    const bool is_in_ticks = !chunk.has_unix_times() && record.kind != RecordKind::kNative;
+    if (is_last && is_in_ticks) {
+      last_tick_ = std::max(last_tick_, record.start + (IsScope(record) ? record.value : 0));
+    }
     if ((record.flags & record_flags::kOtherThread) == 0 || record.payload == 0) continue;
     const std::optional<Payload> payload = chunk.payload(record.payload);
     if (payload && payload->has_start_thread) ended_.insert({payload->start_thread, record.start, record.depth});
@@ -64,7 +61,7 @@ void OpenScopesOfWindow::AddOpenOf(const RecordingChunk& last) {
   std::vector<Record> open;
   for (size_t depth = last.open_entries().size(); depth-- > 0;) {  // innermost first, as they would have ended
     const OpenTableEntry& entry = last.open_entries()[depth];
-    const auto record_depth = static_cast<uint16_t>(entry.depth_kind_flags);
+    const uint16_t record_depth = UnpackDepth(entry.depth_kind_flags);
     if (entry.start == 0 || record_depth != depth || finished.count({entry.start, record_depth}) != 0 ||
         ended_.count({last.thread_index(), entry.start, record_depth}) != 0) {
       continue;
@@ -78,11 +75,8 @@ void OpenScopesOfWindow::AddOpenOf(const RecordingChunk& last) {
     record.value = last_tick_ > entry.start ? last_tick_ - entry.start : 0;
     record.name = entry.name;
     record.payload = entry.payload;
-    record.depth = record_depth;
-    record.kind = static_cast<RecordKind>(entry.depth_kind_flags >> 16 & 0xffu);
-    record.flags = static_cast<uint8_t>(entry.depth_kind_flags >> 24 | record_flags::kUnfinished);
-    record.source = static_cast<RecordSource>(entry.origin & 0xffu);
-    record.scope = static_cast<uint8_t>(entry.origin >> 8);
+    UnpackScope(entry.depth_kind_flags, entry.origin, &record);
+    record.flags |= record_flags::kUnfinished;
     open.push_back(record);
   }
   if (!open.empty()) MakeChunk(last, std::move(open));

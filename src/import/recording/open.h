@@ -14,14 +14,13 @@
 #include <vector>
 
 #include "import/recording/chunk.h"
-#include "import/recording/window.h"
 
 namespace opscope {
 
 class OpenScopesOfWindow {
  public:
-  // `chunks`: of all windows, by process, thread, window and sequence.
-  OpenScopesOfWindow(const WindowInfo& window, std::span<const RecordingChunk> chunks);
+  // `chunks`: of the window, by process, thread and sequence.
+  explicit OpenScopesOfWindow(std::span<const RecordingChunk* const> chunks);
 
   // A chunk for the last one of each thread that had scopes open; their sequence is the next one.
   std::vector<std::string> TakeChunks() { return std::move(made_); }
@@ -31,12 +30,10 @@ class OpenScopesOfWindow {
  private:
   using Ended = std::tuple<uint32_t, uint64_t, uint16_t>;  // thread that began it, start, depth
 
-  bool IsOfWindow(const RecordingChunk& chunk) const;
   void LookThrough(const RecordingChunk& chunk, bool is_last);
   void AddOpenOf(const RecordingChunk& last);
   void MakeChunk(const RecordingChunk& last, std::vector<Record> records);
 
-  const WindowInfo& window_;
   uint64_t last_tick_ = 0;  // the latest that anything in the window is known of
   std::set<Ended> ended_;   // on other threads
   std::vector<std::string> made_;

@@ -102,6 +102,15 @@ TEST(RecordingOfPaddle, CountsMemoryFromWhatWasHeldAtTheStart) {
   EXPECT_EQ(trace.problems().size(), 0u);
 }
 
+TEST(RecordingOfPaddle, CountsMemoryFromTheFirstStartThatIsOne) {
+  ChunkBytes chunk({.size = 4096});
+  AddBlock(&chunk, 1000, 64, false);
+  const Trace trace =
+      ImportChunk(chunk, R"("metadata":{"opscope.host_memory":[7],"opscope.host_memory":[900,100,200,150,300]})");
+  ASSERT_EQ(trace.allocations().size(), 1u);
+  EXPECT_EQ(trace.allocations().total_allocated[0], 164);
+}
+
 // Texts and bytes that no recorder writes: read to where they make sense.
 TEST(PaddleMembersOf, DamagedArgumentsEndEarly) {
   const std::string shape("\xf1\x4f\x02\x00\x02\x00\x00\x00", 8);  // two dimensions, of which one is there

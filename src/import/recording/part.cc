@@ -3,6 +3,9 @@
 // that were used clears it for the next chunk. Argument lists are numbered by hash. Depths link scopes to their parents
 // at once (tree.h); a record that is damaged is counted and leaves no row.
 //
+// Entries of a chunk do not overlap, so together they are no longer than the chunk. Where a forged chunk names the same
+// bytes again and again, the records past that sum are damaged.
+//
 //   records   name@64 name@96 name@64   ->   numbers 1 2 1, names {"", "aten::mm", "aten::add"}
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/part.h"
@@ -75,7 +78,7 @@ inline bool PartDecoder::DecodeScope(uint32_t row, const Record& record, uint32_
     std::span<const std::byte> arguments = extent->body;
     if (extent->fields != 0) {
       const std::optional<Payload> payload = part_->chunk->payload(record.payload);
-      if (!payload) return false;
+      if (!payload || !TakeEntry(payload->tensors.size())) return false;
       scope.has_fields = 1;
       arguments = payload->arguments;
       // A damaged offset leaves the name out: the span itself is sound.
@@ -114,6 +117,10 @@ inline bool PartDecoder::DecodeRecord(uint32_t row) {
     CountOfCuda(row, EventOf(record));
     return true;
   }
+  if (record.kind == RecordKind::kHeld && record.payload != 0) {
+    const std::optional<Payload> payload = part_->chunk->payload(record.payload);
+    if (payload && !TakeEntry(payload->held.size())) return false;
+  }
   part_->events.push_back({row, name});
   if (record.kind == RecordKind::kNative) {
     // All records of a track are of its source.
@@ -138,7 +145,7 @@ uint32_t PartDecoder::CountFirstOfCuda() {
 
 void PartDecoder::Decode(RecordingPart* part) {
   part_ = part;
-  scopes_ = 0;
+  scopes_ = entry_bytes_ = 0;
   const RecordingChunk& chunk = *part->chunk;
   name_at_.resize(std::max(name_at_.size(), chunk.byte_size() / 8 + 1), kUnknown);
   part->names.assign(1, {});
@@ -161,7 +168,7 @@ uint32_t PartDecoder::NewNameAt(uint32_t offset) {
   const uint32_t place = offset / 8;
   if (offset % 8 != 0 || place >= name_at_.size()) return kUnknown;
   const std::optional<std::string_view> text = part_->chunk->name(offset);
-  if (!text) return kUnknown;
+  if (!text || !TakeEntry(text->size())) return kUnknown;
   seen_.push_back(place);
   part_->names.push_back(*text);
   return name_at_[place] = static_cast<uint32_t>(part_->names.size() - 1);

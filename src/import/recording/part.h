@@ -122,9 +122,12 @@ class PartDecoder {
   }
   uint32_t NewNameAt(uint32_t offset);
   uint32_t NumberOf(const EncodedArguments& arguments);
+  // Counts the bytes of an entry that is read for the first time, or that one record alone has. False: damaged.
+  bool TakeEntry(size_t bytes) { return (entry_bytes_ += bytes) <= part_->chunk->byte_size(); }
 
   RecordingPart* part_ = nullptr;
   size_t scopes_ = 0;
+  size_t entry_bytes_ = 0;
   std::vector<uint32_t> name_at_;               // number by offset / 8, kUnknown: not seen yet
   std::vector<uint32_t> seen_;                  // places of name_at_ that are set
   tsl::robin_map<uint64_t, uint32_t> numbers_;  // of arguments, by hash

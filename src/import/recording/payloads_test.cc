@@ -8,6 +8,7 @@
 #include "import/recording/recorded_bytes.h"
 #include "import/recording/recording.h"
 #include "opscope/import.h"
+#include "trace/problem_count_for_test.h"
 
 namespace opscope {
 namespace {
@@ -69,6 +70,49 @@ TEST(RecordingPayloads, WithArgumentsThatAreNowhereAreDamaged) {
     if (trace.text(trace.problems().kind[i]) == "damaged_record") damaged += trace.problems().count[i];
   }
   EXPECT_EQ(damaged, 6u);
+}
+
+TEST(RecordingPayloads, WithMoreArgumentsThanBytesAreDamaged) {
+  ChunkBytes chunk({.size = 4096});
+  std::string payload = Matrix(2).Finish();
+  payload[6] = payload[7] = '\xff';  // 65535 arguments
+  AddScope(&chunk, 0, chunk.Side(payload));
+  const Trace trace = ImportChunk(chunk);
+  EXPECT_EQ(trace.spans().size(), 0u);
+  EXPECT_EQ(ProblemCount(trace, "damaged_record"), 1u);
+}
+
+// Entries of a chunk do not overlap. Those of a forged one would become a hundred times as much memory as the chunk.
+TEST(RecordingPayloads, AndNamesThatLieInEachOtherAreDamaged) {
+  ChunkBytes chunk({.size = 65536});
+  constexpr uint32_t kEntries = 400;
+  std::string names;
+  for (uint32_t i = 0; i < kEntries; ++i) {
+    AppendFixed(&names, uint32_t{30000});  // each is the first bytes of the name before it
+    AppendFixed(&names, uint32_t{0});
+  }
+  const uint32_t first = chunk.Side(names + std::string(30000, 'x'));
+  for (uint32_t i = 0; i < kEntries; ++i) {
+    Record record;
+    record.kind = RecordKind::kScope, record.name = first + 8 * i;
+    chunk.Add(record);
+  }
+  const Trace trace = ImportChunk(chunk);
+  EXPECT_EQ(trace.spans().size(), 2u);
+  EXPECT_EQ(ProblemCount(trace, "damaged_record"), kEntries - 2);
+}
+
+TEST(RecordingPayloads, WithTensorsBelongToOneRecord) {
+  ChunkBytes chunk({.size = 16384});
+  std::string tensors = PayloadBytes().Field(payload_fields::kTensors, {500}).Finish() + std::string(8000, '\x01');
+  const auto size = static_cast<uint32_t>(tensors.size());
+  tensors.replace(0, sizeof(size), reinterpret_cast<const char*>(&size), sizeof(size));
+  const uint32_t payload = chunk.Side(tensors);
+  for (uint32_t i = 0; i < 5; ++i)
+    AddScope(&chunk, i, payload);
+  const Trace trace = ImportChunk(chunk);
+  EXPECT_EQ(trace.spans().size(), 2u);
+  EXPECT_EQ(ProblemCount(trace, "damaged_record"), 3u);
 }
 
 }  // namespace

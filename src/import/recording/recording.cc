@@ -45,7 +45,9 @@ bool Before(const RecordingChunk& a, const RecordingChunk& b) {
 uint64_t CountMissing(std::span<const RecordingChunk> chunks, const WindowInfo* window, const WindowThread* thread) {
   uint64_t gaps = 0, records = 0;
   uint32_t expected = window != nullptr && window->keeps_newest ? chunks.front().sequence() : 0;
-  for (const RecordingChunk& chunk : chunks) {
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    const RecordingChunk& chunk = chunks[i];
+    if (i > 0 && chunk.sequence() == chunks[i - 1].sequence()) continue;  // the same chunk twice
     gaps += chunk.sequence() > expected ? chunk.sequence() - expected : 0;
     expected = chunk.sequence() + 1;
     records += chunk.record_count();
@@ -76,13 +78,16 @@ uint64_t CountThreadsWithoutChunks(std::span<const RecordingChunk> chunks, const
 uint64_t CountDropped(std::span<const RecordingChunk> chunks, const std::vector<WindowInfo>& windows,
                       const WindowIndex& index) {
   uint64_t dropped = 0;
+  const auto add = [&](uint64_t count) {  // saturates
+    if (__builtin_add_overflow(dropped, count, &dropped)) dropped = UINT64_MAX;
+  };
   for (const WindowInfo& window : windows) {
     for (const WindowThread& thread : window.threads)
-      dropped += thread.dropped;
+      add(thread.dropped);
   }
   for (size_t i = 0; i < chunks.size(); ++i) {
     const bool last = i + 1 == chunks.size() || !AreOfOneStream(chunks[i], chunks[i + 1]);
-    if (last && index.Thread(chunks[i]) == nullptr) dropped += chunks[i].dropped();
+    if (last && index.Thread(chunks[i]) == nullptr) add(chunks[i].dropped());
   }
   return dropped;
 }
@@ -108,21 +113,6 @@ int64_t FirstNativeStart(const std::vector<RecordingChunk>& chunks) {
   return first;
 }
 
-// Info that comes later says the same again, or more.
-void AddInfo(WindowInfo info, std::vector<WindowInfo>* windows) {
-  for (WindowInfo& known : *windows) {
-    if (known.window != info.window || known.process != info.process || !known.is_live) continue;
-    if (info.is_live) {
-      if (info.options_json != "{}") known.options_json = info.options_json;
-      known.metadata.insert(known.metadata.end(), info.metadata.begin(), info.metadata.end());
-    } else {
-      known = std::move(info);
-    }
-    return;
-  }
-  windows->push_back(std::move(info));
-}
-
 // In ticks; 0: it has not ended, or does not say.
 uint64_t EndOfWindow(const WindowInfo* window) {
   uint64_t last = 0;
@@ -137,7 +127,7 @@ uint64_t EndOfWindow(const WindowInfo* window) {
 void RecordingReader::AddBlock(uint16_t type, std::span<const std::byte> bytes, int64_t file_offset) {
   if (type == block_types::kWindowInfo) {
     if (std::optional<WindowInfo> info = ParseWindowInfo(bytes)) {
-      AddInfo(*std::move(info), &windows_);
+      AddInfo(*std::move(info));
     } else {
       builder_->AddProblem("damaged_block", file_offset);
     }
@@ -149,6 +139,25 @@ void RecordingReader::AddBlock(uint16_t type, std::span<const std::byte> bytes, 
     }
   } else if (type == block_types::kLiveChunk) {
     AddLiveChunk(bytes, file_offset);
+  }
+}
+
+// Info that comes later says the same again, or more.
+void RecordingReader::AddInfo(WindowInfo info) {
+  const std::pair key(info.process, info.window);
+  const auto known = live_windows_.find(key);
+  if (known == live_windows_.end()) {
+    if (info.is_live) live_windows_.emplace(key, windows_.size());
+    windows_.push_back(std::move(info));
+    return;
+  }
+  WindowInfo& window = windows_[known->second];
+  if (info.is_live) {
+    if (info.options_json != "{}") window.options_json = info.options_json;
+    window.metadata.insert(window.metadata.end(), info.metadata.begin(), info.metadata.end());
+  } else {
+    window = std::move(info);
+    live_windows_.erase(known);
   }
 }
 
@@ -192,15 +201,16 @@ std::vector<RecordingPart> RecordingReader::Decode(ThreadTeam* team) {
   return parts;
 }
 
-bool RecordingReader::not_ended() const {
-  return std::any_of(windows_.begin(), windows_.end(), [](const WindowInfo& window) { return window.is_live; });
-}
-
 // What was open in the windows that did not end, as chunks behind the last ones of their threads.
 void RecordingReader::AddOpenScopes() {
-  for (const WindowInfo& window : windows_) {
-    if (!window.is_live) continue;
-    OpenScopesOfWindow open(window, chunks_);
+  const WindowIndex index(windows_);
+  std::map<const WindowInfo*, std::vector<const RecordingChunk*>> chunks_of;  // of live windows, in their order
+  for (const RecordingChunk& chunk : chunks_) {
+    const WindowInfo* window = index.Window(chunk);
+    if (window != nullptr && window->is_live) chunks_of[window].push_back(&chunk);
+  }
+  for (const auto& [window, chunks] : chunks_of) {
+    OpenScopesOfWindow open(chunks);
     for (std::string& chunk : open.TakeChunks())
       open_chunks_.push_back(std::move(chunk));
     if (open.left_the_file() > 0) builder_->AddProblem("missing_chunk", -1, open.left_the_file());

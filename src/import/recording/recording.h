@@ -17,9 +17,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/thread_team.h"
@@ -40,13 +42,14 @@ class RecordingReader {
   // Blocks could not be read, of whatever type they were.
   void RecordDamage() { damaged_ = true; }
   // A process that was recording was killed, or records still. REQUIRES: all blocks were added.
-  bool not_ended() const;
+  bool not_ended() const { return !live_windows_.empty(); }
   bool has_blocks() const { return !chunks_.empty() || !windows_.empty(); }
   // input_bytes: size of the input buffer, for options.max_memory.
   void Finish(const ImportOptions& options, uint64_t input_bytes);
 
  private:
   std::vector<RecordingPart> Decode(ThreadTeam* team);
+  void AddInfo(WindowInfo info);
   void AddLiveChunk(std::span<const std::byte> bytes, int64_t file_offset);
   void AddOpenScopes();
 
@@ -55,7 +58,8 @@ class RecordingReader {
   std::deque<std::string> open_chunks_;  // chunks_ refers to them
   std::deque<std::string> tick_chunks_;  // likewise
   std::vector<WindowInfo> windows_;
-  uint64_t written_while_read_ = 0;  // chunks that were left out
+  std::map<std::pair<int64_t, uint64_t>, size_t> live_windows_;  // rows of windows_, by process and generation
+  uint64_t written_while_read_ = 0;                              // chunks that were left out
   bool damaged_ = false;
   ScopeRoom room_;
 };

@@ -22,6 +22,14 @@ bool IsOfCuda(std::span<const RecordingPart> parts) {
   return !parts.empty() && parts.front().cuda.count > 0;
 }
 
+// Of a track of another recorder's records they are damage.
+void DropScopes(RecordingPart* part) {
+  for (const auto scopes : {std::span<const PartScope>(part->scopes), std::span<const PartScope>(part->async)}) {
+    for (const PartScope& scope : scopes)
+      part->CountDamage(scope.row);
+  }
+}
+
 // Of a thread that is not the CUDA source's they are damage.
 void DropCudaRows(std::span<RecordingPart> parts) {
   for (RecordingPart& part : parts) {
@@ -69,6 +77,7 @@ uint64_t RecordingTables::AddNative(int64_t pid, std::span<RecordingPart> parts)
   uint64_t kept = 0;
   for (RecordingPart& part : parts) {
     Identify(&part);
+    DropScopes(&part);
     kept += CountKept(part);
   }
   if (IsOfCuda(parts)) return kept - cuda_.Add(tracks_.Process(pid), pid, parts);

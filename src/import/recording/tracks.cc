@@ -38,10 +38,10 @@ TrackId RecordingTracks::OfDevice(const Payload& payload) {
   const auto [found, added] = streams_.try_emplace({payload.device, payload.stream}, TrackId::kNone);
   if (added) {
     // As in Kineto's traces the device is a process of its own and the stream its thread.
-    found->second = builder_->AddTrack({.process = Process(payload.device),
-                                        .kind = TrackKind::kDeviceStream,
-                                        .tid = payload.stream,
-                                        .device = payload.device});
+    const auto [device, is_new] = devices_.try_emplace(payload.device, ProcessId::kNone);
+    if (is_new) device->second = builder_->AddProcess({.pid = payload.device});
+    found->second = builder_->AddTrack(
+        {.process = device->second, .kind = TrackKind::kDeviceStream, .tid = payload.stream, .device = payload.device});
   }
   return found->second;
 }

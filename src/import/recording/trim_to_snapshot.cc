@@ -13,6 +13,8 @@
 #include <span>
 #include <utility>
 
+#include "import/recording/window_index.h"
+
 namespace opscope {
 namespace {
 
@@ -51,17 +53,11 @@ std::span<const RecordingChunk> LongestRun(std::span<const RecordingChunk> chunk
   return longest;
 }
 
-const WindowInfo* FindLive(const std::vector<WindowInfo>& windows, const RecordingChunk& chunk) {
-  const auto found = std::find_if(windows.begin(), windows.end(), [&](const WindowInfo& window) {
-    return window.is_live && window.window == chunk.window() && window.process == static_cast<int64_t>(chunk.process());
-  });
-  return found == windows.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 uint64_t TrimToSnapshot(const std::vector<WindowInfo>& windows, bool damaged, std::vector<RecordingChunk>* chunks) {
   if (std::none_of(windows.begin(), windows.end(), [](const WindowInfo& window) { return window.is_live; })) return 0;
+  const WindowIndex index(windows);
   std::vector<RecordingChunk> kept;
   kept.reserve(chunks->size());
   for (size_t begin = 0, end = 0; begin < chunks->size(); begin = end) {
@@ -69,8 +65,9 @@ uint64_t TrimToSnapshot(const std::vector<WindowInfo>& windows, bool damaged, st
     while (end < chunks->size() && AreOfOneStream((*chunks)[begin], (*chunks)[end]))
       ++end;
     const auto all = std::span<const RecordingChunk>(*chunks).subspan(begin, end - begin);
-    const WindowInfo* live = FindLive(windows, all.front());
-    const auto good = live == nullptr ? all : live->keeps_newest ? LongestRun(all) : UpToAGap(all, damaged);
+    const WindowInfo* window = index.Window(all.front());
+    const bool is_live = window != nullptr && window->is_live;
+    const auto good = !is_live ? all : window->keeps_newest ? LongestRun(all) : UpToAGap(all, damaged);
     kept.insert(kept.end(), good.begin(), good.end());
   }
   const uint64_t left_out = chunks->size() - kept.size();

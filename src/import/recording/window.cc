@@ -54,7 +54,7 @@ std::string RawOf(json::value value) {
   return std::string(text.substr(0, text.find_last_not_of(" \t\r\n") + 1));
 }
 
-// Calls visit(key, value) for each member; the key as it is between its quotes.
+// Calls visit(key, value) for each member; the key without its escapes.
 template <typename Visit>
 bool ForEachMember(json::object object, Visit visit) {
   for (auto member : object) {

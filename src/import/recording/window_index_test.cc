@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -86,6 +87,40 @@ TEST(WindowIndex, FindsTheThreadsOfALongList) {
     ASSERT_NE(index.Thread(*chunk), nullptr);
     ASSERT_EQ(index.Thread(*chunk)->recorded, i);
   }
+}
+
+TEST(WindowIndex, CountsAChunkThatIsThereTwiceOnce) {
+  RecordingBytes bytes;
+  bytes.Add(block_types::kWindowInfo, WindowOfProcess("7", "{\"index\":1,\"recorded\":2}"));
+  bytes.Add(block_types::kRawChunk, ChunkOf(7, 1));  // with one record; the chunk behind it is lost
+  bytes.Add(block_types::kRawChunk, ChunkOf(7, 1));
+  const Trace trace = ImportWindows(bytes);
+  EXPECT_EQ(trace.spans().size(), 1u);
+  EXPECT_EQ(ProblemCount(trace, "missing_chunk"), 1u);
+}
+
+TEST(WindowIndex, SaturatesWhatItsThreadsDropped) {
+  RecordingBytes bytes;
+  bytes.Add(block_types::kWindowInfo, WindowOfProcess("7",
+                                                      "{\"index\":1,\"dropped\":9223372036854775808},"
+                                                      "{\"index\":2,\"dropped\":9223372036854775809}"));
+  EXPECT_EQ(ImportWindows(bytes).info().dropped, UINT64_MAX);
+}
+
+// The first process of a container has the number 1.
+TEST(WindowIndex, TellsAProcessFromTheDeviceOfItsNumber) {
+  ChunkBytes chunk({.size = 1024, .process = 1});
+  chunk.Scope("scope", 2000, 10, 0);
+  Record span;
+  span.kind = RecordKind::kDeviceSpan, span.start = 2000, span.value = 5, span.name = chunk.Name("gemm");
+  span.payload = chunk.Side(PayloadBytes().Field(payload_fields::kDevice, {uint64_t{7} << 32 | 1, 9}).Finish());
+  chunk.Add(span);
+  RecordingBytes bytes;
+  bytes.Add(block_types::kWindowInfo, WindowOfProcess("1", ThreadText(1, "main")));
+  bytes.Add(block_types::kRawChunk, chunk.bytes());
+  const Trace trace = ImportWindows(bytes);
+  ASSERT_EQ(trace.tracks().size(), 2u);
+  EXPECT_NE(trace.tracks().process[0], trace.tracks().process[1]);
 }
 
 }  // namespace

@@ -25,6 +25,19 @@ uint64_t CountOf(std::string_view json) {
   return count;
 }
 
+// "[ticks,allocated,reserved,peak,peak]". False: it is not of this form.
+bool ReadNumbers(std::string_view json, int64_t (&numbers)[5]) {
+  const char* at = json.data();
+  const char* const end = at + json.size();
+  for (int64_t& number : numbers) {
+    if (at == end) return false;
+    const auto [next, error] = std::from_chars(at + 1, end, number);
+    if (error != std::errc()) return false;
+    at = next;
+  }
+  return true;
+}
+
 // "NAME SIGNATURE...;NAME ..." between quotes; names and signatures have none of these characters.
 void AddOperators(std::string_view json, TraceBuilder* builder) {
   if (json.size() < 2 || json.front() != '"') return;
@@ -71,20 +84,11 @@ void ReadTorchFacts(const std::vector<WindowInfo>& windows, TorchLinks* links) {
   if (first_id > 0 && first_id <= UINT32_MAX) links->set_first_id(static_cast<uint32_t>(first_id));
 }
 
-// Of memory: "[ticks,allocated,reserved,peak,peak]".
 void ReadProcessFacts(const WindowInfo& window, const TickClock& clock, RecordingTables* tables) {
   for (const auto& [key, json] : window.metadata) {
     if (key == kGraphNodesKey) tables->NameGraphNodes(json);
-    if (key != kHostMemoryKey) continue;
     int64_t numbers[5] = {};
-    const char* at = json.data();
-    const char* end = at + json.size();
-    for (int64_t& number : numbers) {
-      if (at == end) return;
-      const auto [next, error] = std::from_chars(at + 1, end, number);
-      if (error != std::errc()) return;
-      at = next;
-    }
+    if (key != kHostMemoryKey || !ReadNumbers(json, numbers)) continue;
     tables->AddHostMemory({.time = clock.At(static_cast<uint64_t>(numbers[0])),
                            .pid = window.process,
                            .allocated = numbers[1],
@@ -120,9 +124,9 @@ void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builde
         if (CountOf(json) == 1) builder->FillStacksFromCalls();
       } else if (key == kOperatorsKey) {
         AddOperators(json, builder);
-      } else if (key == kTorchRouteKey) {
+      } else if (key == kTorchCaptureModeKey) {
         AddOption("torch_route", json, &builder->info().options_json);
-      } else if (key == kPaddleRouteKey) {
+      } else if (key == kPaddleCaptureModeKey) {
         AddOption("paddle_route", json, &builder->info().options_json);
       } else {
         builder->AddMetadata(key, json);
