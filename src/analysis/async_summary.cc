@@ -19,12 +19,13 @@ std::vector<AsyncSummaryRow> SummarizeAsyncSpans(const Trace& trace) {
   std::vector<AsyncSummaryRow> rows;
   std::vector<uint32_t> row_of;  // by name
   for (size_t i = 0; i < spans.size(); ++i) {
-    const size_t name = Row(spans.name[i]);
+    const StringId id = spans.name[i] == StringId::kNone ? StringId::kEmpty : spans.name[i];  // of a damaged file
+    const size_t name = Row(id);
     if (name >= row_of.size()) row_of.resize(name + 1, kNoRow);
     const int64_t ns = spans.duration[i].ns;
     if (row_of[name] == kNoRow) {
       row_of[name] = static_cast<uint32_t>(rows.size());
-      rows.push_back({.name = spans.name[i], .min_ns = ns, .max_ns = ns});
+      rows.push_back({.name = id, .min_ns = ns, .max_ns = ns});
     }
     AsyncSummaryRow& row = rows[row_of[name]];
     ++row.count;

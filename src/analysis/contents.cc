@@ -4,9 +4,7 @@
 #include "opscope/analysis/contents.h"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
-#include <utility>
 
 #include "analysis/steps_of_ranks.h"
 #include "analysis/track_labels.h"
@@ -67,10 +65,11 @@ std::vector<ListedStep> ListSteps(const Trace& trace) {
   const StepColumns& steps = trace.steps();
   const SpanColumns& spans = trace.spans();
   const StepsOfRanks steps_of(trace);
-  std::map<std::pair<int32_t, int64_t>, uint64_t> spans_in;  // by rank and number
+  StepCursor cursor(trace, steps_of);
+  std::vector<uint64_t> spans_in(steps.size(), 0);
   for (size_t span = 0; span < spans.size(); ++span) {
-    const int32_t rank = RankOfTrack(trace, spans.track[span]);
-    ++spans_in[{rank, steps_of.NumberAt(rank, spans.start[span].ns)}];
+    const uint32_t step = cursor.StepAt(spans.track[span], spans.start[span].ns);
+    if (step != StepsOfRanks::kNone) ++spans_in[step];
   }
   std::vector<ListedStep> listed;
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -82,8 +81,7 @@ std::vector<ListedStep> ListSteps(const Trace& trace) {
     step.rank = RankOfTrack(trace, spans.track[span]);
     step.start_ns = spans.start[span].ns;
     step.duration_ns = spans.duration[span].ns;
-    const auto found = spans_in.find({step.rank, step.number});
-    step.spans = found == spans_in.end() ? 0 : found->second;
+    step.spans = spans_in[i];
   }
   std::stable_sort(listed.begin(), listed.end(), [](const ListedStep& a, const ListedStep& b) {
     return std::tie(a.rank, a.start_ns) < std::tie(b.rank, b.start_ns);

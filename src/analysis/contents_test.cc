@@ -72,5 +72,19 @@ TEST(Contents, ListEachTrackWithSpansAsTablesCallIt) {
                                              "stream 8 (annotations)"}));
 }
 
+TEST(Contents, CountTheSpansOfEachStepWhereSeveralHaveOneNumber) {
+  TraceBuilder builder;
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .tid = 1});
+  for (const int64_t start : {0, 100}) {
+    const AddedSpan span = builder.AddSpan({.start = {start}, .duration = {50}, .track = track});
+    builder.AddStep(0, builder.Intern("step"), span);
+  }
+  builder.AddSpan({.start = {110}, .duration = {5}, .track = track});
+  const std::vector<ListedStep> steps = ListSteps(builder.Build());
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[0].spans, 1u);
+  EXPECT_EQ(steps[1].spans, 2u);
+}
+
 }  // namespace
 }  // namespace opscope

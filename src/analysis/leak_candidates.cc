@@ -43,8 +43,12 @@ std::map<int32_t, int64_t> EndsOfFirstSteps(const Trace& trace) {
 struct LeakGroup {
   uint64_t allocations = 0;
   int64_t bytes = 0;
-  uint64_t steps = 0;
-  uint32_t last_step = StepsOfRanks::kNone;
+  std::vector<uint32_t> steps;  // of consecutive allocations; a step that others interrupt occurs again
+
+  uint64_t CountSteps() {
+    std::sort(steps.begin(), steps.end());
+    return static_cast<uint64_t>(std::unique(steps.begin(), steps.end()) - steps.begin());
+  }
 };
 
 }  // namespace
@@ -70,11 +74,13 @@ std::vector<LeakCandidateRow> FindLeakCandidates(const Trace& trace) {
       ++group.allocations;
       group.bytes = SaturatingAdd(group.bytes, events.bytes[row]);
       if (time < stretch.from || time >= stretch.until) stretch = steps.StretchAround(place.rank, time);
-      if (stretch.row != StepsOfRanks::kNone && stretch.row != group.last_step) ++group.steps;
-      if (stretch.row != StepsOfRanks::kNone) group.last_step = stretch.row;
+      if (stretch.row == StepsOfRanks::kNone) continue;
+      if (group.steps.empty() || group.steps.back() != stretch.row) group.steps.push_back(stretch.row);
     }
-    for (const auto& [key, group] : groups)
-      rows.push_back({place, StringId{key.first}, StackId{key.second}, group.allocations, group.bytes, group.steps});
+    for (auto& [key, group] : groups) {
+      rows.push_back(
+          {place, StringId{key.first}, StackId{key.second}, group.allocations, group.bytes, group.CountSteps()});
+    }
   }
   const auto order = [&](const LeakCandidateRow& r) {
     const std::string_view name = r.name == StringId::kNone ? std::string_view() : trace.text(r.name);

@@ -45,7 +45,9 @@ MemoryCurve LevelOf(const Trace& trace, const MemoryPlace& place, const std::vec
 // The curves of one device by category, those that hold nothing included.
 using CategoryCurves = std::array<MemoryCurve, kMemoryCategories>;
 
-CategoryCurves CategoriesOf(const MemoryTimeline& timeline, const MemoryPlace& place) {
+// `rows`: of the timeline, those of the device.
+CategoryCurves CategoriesOf(const MemoryTimeline& timeline, const std::vector<uint32_t>& rows,
+                            const MemoryPlace& place) {
   CategoryCurves curves;
   std::array<int64_t, kMemoryCategories> bytes{};
   for (size_t category = 0; category < kMemoryCategories; ++category) {
@@ -57,8 +59,8 @@ CategoryCurves CategoriesOf(const MemoryTimeline& timeline, const MemoryPlace& p
     level = SaturatingAdd(level, change);
   };
   bool has_begun = false;
-  for (const MemoryTimelineRow& row : timeline.rows) {
-    if (row.device_type != place.device_type || row.device != place.device) continue;
+  for (const uint32_t number : rows) {
+    const MemoryTimelineRow& row = timeline.rows[number];
     switch (row.action) {
       case MemoryAction::kPreexisting:
       case MemoryAction::kCreate:
@@ -91,15 +93,13 @@ std::vector<MemoryCurve> MeasureMemoryCurves(const Trace& trace, const MemoryTim
   std::vector<MemoryCurve> curves;
   const std::map<MemoryPlace, std::vector<uint32_t>> rows = MemoryEventsByPlace(trace);
   if (rows.empty()) return curves;
-  std::map<std::pair<int32_t, int32_t>, size_t> ranks_of_device;
-  for (const auto& [place, of_place] : rows)
-    ++ranks_of_device[{place.device_type, place.device}];
-  const bool is_shared = std::any_of(ranks_of_device.begin(), ranks_of_device.end(),
-                                     [](const auto& of_device) { return of_device.second > 1; });
+  const bool has_categories = timeline.has_operators && !HasDeviceOfSeveralRanks(rows);
+  RowsByDevice timeline_rows;
+  if (has_categories) timeline_rows = TimelineRowsByDevice(timeline);
   for (const auto& [place, of_place] : rows) {
     curves.push_back(LevelOf(trace, place, of_place));
-    if (is_shared || !timeline.has_operators) continue;
-    for (MemoryCurve& curve : CategoriesOf(timeline, place)) {
+    if (!has_categories) continue;
+    for (MemoryCurve& curve : CategoriesOf(timeline, timeline_rows[{place.device_type, place.device}], place)) {
       const auto holds = [](int64_t bytes) { return bytes != 0; };
       if (std::any_of(curve.bytes.begin(), curve.bytes.end(), holds)) curves.push_back(std::move(curve));
     }

@@ -54,4 +54,18 @@ std::map<MemoryPlace, std::vector<uint32_t>> MemoryEventsByPlace(const Trace& tr
   return std::move(events.all());
 }
 
+bool HasDeviceOfSeveralRanks(const std::map<MemoryPlace, std::vector<uint32_t>>& events) {
+  std::map<std::pair<int32_t, int32_t>, size_t> ranks_of_device;
+  for (const auto& [place, rows] : events)
+    if (++ranks_of_device[{place.device_type, place.device}] > 1) return true;
+  return false;
+}
+
+RowsByDevice TimelineRowsByDevice(const MemoryTimeline& timeline) {
+  RowsByDevice rows;
+  for (uint32_t row = 0; row < timeline.rows.size(); ++row)
+    rows[{timeline.rows[row].device_type, timeline.rows[row].device}].push_back(row);
+  return rows;
+}
+
 }  // namespace opscope

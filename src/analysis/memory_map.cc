@@ -174,8 +174,8 @@ MemoryMapDevice DeviceOfLives(const Trace& trace, const TraceWindow& window, Tra
 }
 
 // Gives the blocks of one device, which no other rank uses, their last category. The rows of the timeline are in order
-// of time, so the block of an address is the one that was created there last.
-void AddCategories(const MemoryTimeline& timeline, MemoryMapDevice* device) {
+// of time, so the block of an address is the one that was created there last. `rows`: those of the device.
+void AddCategories(const MemoryTimeline& timeline, const std::vector<uint32_t>& rows, MemoryMapDevice* device) {
   std::map<std::pair<uint64_t, int64_t>, MemoryMapBlock*> created;  // by address and time
   std::map<uint64_t, MemoryMapBlock*> before, current;              // by address
   for (MemoryMapBlock& block : device->blocks) {
@@ -185,8 +185,8 @@ void AddCategories(const MemoryTimeline& timeline, MemoryMapDevice* device) {
       created[{block.address, block.begin_ns}] = &block;
     }
   }
-  for (const MemoryTimelineRow& row : timeline.rows) {
-    if (row.device_type != device->place.device_type || row.device != device->place.device) continue;
+  for (const uint32_t number : rows) {
+    const MemoryTimelineRow& row = timeline.rows[number];
     if (row.action == MemoryAction::kDestroy) {
       current.erase(row.address);
       continue;
@@ -228,16 +228,13 @@ std::vector<MemoryMapDevice> MapMemory(const Trace& trace, const MemoryTimeline&
     return devices;
   }
   const std::vector<StringId> names = OperatorsOfAllocations(trace, AllocationsByTrack(trace));
-  std::map<std::pair<int32_t, int32_t>, size_t> ranks_of_device;
-  for (const auto& [place, rows] : MemoryEventsByPlace(trace)) {
+  const std::map<MemoryPlace, std::vector<uint32_t>> events = MemoryEventsByPlace(trace);
+  for (const auto& [place, rows] : events)
     devices.push_back(DeviceOfEvents(trace, window, names, place, rows, max_blocks));
-    ++ranks_of_device[{place.device_type, place.device}];
-  }
-  const bool is_shared = std::any_of(ranks_of_device.begin(), ranks_of_device.end(),
-                                     [](const auto& of_device) { return of_device.second > 1; });
-  if (!is_shared && timeline.has_operators) {
+  if (timeline.has_operators && !HasDeviceOfSeveralRanks(events)) {
+    RowsByDevice timeline_rows = TimelineRowsByDevice(timeline);
     for (MemoryMapDevice& device : devices)
-      AddCategories(timeline, &device);
+      AddCategories(timeline, timeline_rows[{device.place.device_type, device.place.device}], &device);
   }
   return devices;
 }

@@ -271,6 +271,21 @@ TEST(LeakCandidates, AreThoseOfTheExampleOfTheirDefinition) {
   EXPECT_EQ(std::tuple(rows[1].allocations, rows[1].bytes, rows[1].steps), std::tuple(1u, 8, 1u));
 }
 
+TEST(LeakCandidates, CountAStepOnceThatAnotherInterrupts) {
+  TraceBuilder builder;
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .tid = 1});
+  const int64_t times[3][2] = {{0, 10}, {20, 100}, {40, 60}};
+  for (const auto& [begin, end] : times) {
+    const AddedSpan span = builder.AddSpan({.start = {begin}, .duration = {end - begin}, .track = track});
+    builder.AddStep(begin, builder.Intern("step"), span);
+  }
+  for (const int64_t time : {30, 50, 70})
+    builder.AddAllocation({.time = {time}, .track = track, .address = static_cast<uint64_t>(time), .bytes = 8});
+  const std::vector<LeakCandidateRow> rows = FindLeakCandidates(builder.Build());
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(std::tuple(rows[0].allocations, rows[0].steps), std::tuple(3u, 2u));
+}
+
 TEST(LeakCandidates, EqualTheDefinitionOnRandomTraces) {
   for (uint32_t seed = 0; seed < 1000; ++seed) {
     const auto [trace, first_step_end] = RandomMemoryOf(seed);

@@ -19,6 +19,8 @@ namespace opscope {
 namespace {
 
 constexpr std::string_view kEngineFrame = "autograd::engine::evaluate_function: ";
+// Deeper modules count for the one of this depth: the paths of a hostile file would grow with the square of its depth.
+constexpr uint32_t kMaxModuleDepth = 2048;
 
 enum class NameRole : uint8_t { kUnknown, kOther, kEngine };
 
@@ -27,6 +29,7 @@ class ModuleFinder {
   explicit ModuleFinder(const Trace& trace)
       : trace_(trace), spans_(trace.spans()), role_of_name_(trace.string_count(), NameRole::kUnknown), texts_(trace) {
     found_.nodes.push_back({});
+    script_caller_.push_back(0);
     found_.node_of.assign(spans_.size(), 0);
     found_.is_backward.assign(spans_.size(), 0);
   }
@@ -74,10 +77,12 @@ class ModuleFinder {
   }
 
   uint32_t Child(uint32_t parent, std::string_view name) {
+    if (found_.nodes[parent].depth >= kMaxModuleDepth) return parent;
     const auto [found, is_new] =
         children_.try_emplace({parent, std::string(name)}, static_cast<uint32_t>(found_.nodes.size()));
     if (is_new) {
       found_.nodes.push_back({.name = std::string(name), .parent = parent, .depth = found_.nodes[parent].depth + 1});
+      script_caller_.push_back(name.ends_with(')') ? script_caller_[parent] : found->second);
     }
     return found->second;
   }
@@ -89,12 +94,12 @@ class ModuleFinder {
     // TorchScript: each operator says the whole way down from where its interpreter began.
     const std::vector<std::string>& path = texts_.PathOf(spans_.extra[row]);
     if (path.empty()) return around;
-    uint32_t node = around;
-    while (found_.nodes[node].name.ends_with(')'))
-      node = found_.nodes[node].parent;                       // another operator of the same interpreter
-    for (size_t i = node != 0 ? 1 : 0; i < path.size(); ++i)  // the outermost is the module that was called
-      node = Child(node, path[i]);
-    return node;
+    const uint32_t caller = script_caller_[around];
+    const auto [known, is_new] = scripted_.try_emplace(uint64_t{caller} << 32 | Row(spans_.extra[row]), caller);
+    if (!is_new) return known->second;
+    for (size_t i = caller != 0 ? 1 : 0; i < path.size(); ++i)  // the outermost is the module that was called
+      known->second = Child(known->second, path[i]);
+    return known->second;
   }
 
   uint32_t EnterCall(StringId name, uint32_t around) {
@@ -129,8 +134,11 @@ class ModuleFinder {
   ModuleHierarchyTexts texts_;
   std::vector<uint32_t> backward_;  // spans under backward functions, in order
   std::unordered_map<std::pair<uint32_t, std::string>, uint32_t, ChildHash> children_;
-  std::unordered_map<uint64_t, uint32_t, MixedHash> calls_;  // node by the one around it and the name of the call
-  std::vector<SpanId> forward_;                              // by span: its forward operator
+  // By node: itself or, if it is an object of TorchScript, "fc(Linear)", the module call around its interpreter.
+  std::vector<uint32_t> script_caller_;
+  std::unordered_map<uint64_t, uint32_t, MixedHash> calls_;     // node by the one around it and the name of the call
+  std::unordered_map<uint64_t, uint32_t, MixedHash> scripted_;  // node by script_caller_ and the text of the hierarchy
+  std::vector<SpanId> forward_;                                 // by span: its forward operator
 };
 
 }  // namespace

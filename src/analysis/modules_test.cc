@@ -196,6 +196,17 @@ TEST(Modules, OfTorchScriptAreReadFromTheirHierarchy) {
                                                       "RecursiveScriptModule_0", "RecursiveScriptModule_0.act(ReLU)"}));
 }
 
+TEST(Modules, DeeperThanTheLimitCountForTheDeepestOne) {
+  constexpr int64_t kDepth = 3000, kLimit = 2048;
+  Training program;
+  for (int64_t i = 0; i < kDepth; ++i)
+    program.Add("nn.Module: Net_0", i, 2 * kDepth - i);
+  const ModuleSummary summary = SummarizeModules(program.builder.Build());
+  ASSERT_EQ(summary.rows.size(), static_cast<size_t>(kLimit + 1));
+  EXPECT_EQ(summary.rows.back().calls, static_cast<uint64_t>(kDepth - kLimit + 1));
+  EXPECT_EQ(summary.rows[0].forward_ns, 2 * kDepth);
+}
+
 TEST(Modules, SumUpWhatRanInThem) {
   Training program;
   program.AddNet();

@@ -27,7 +27,7 @@ WorkCounts CountWorks(DeviceAnalysisState* works) {
     if (tracks.kind[track] != TrackKind::kDeviceStream) continue;
     const uint32_t first = tracks.first_span[track];
     for (uint32_t span = first; span < first + tracks.span_count[track]; ++span) {
-      if (!works->finder.WorkOf(span)) continue;
+      if (!works->finder.ClassOf(span)) continue;
       ++counts.works;
       const SpanId call = works->calls.LaunchOf(span);
       if (call == SpanId::kNone) {
@@ -60,7 +60,7 @@ std::vector<std::string> LossesOf(const Trace& trace) {
   const ProblemColumns& problems = trace.problems();
   for (size_t i = 0; i < problems.size(); ++i) {
     const bool is_cap = trace.text(problems.kind[i]) == "dropped_at_cap";
-    if (is_cap && !losses.empty()) continue;  // already reported as dropped events
+    if (is_cap && trace.info().dropped > 0) continue;  // already reported as dropped events
     if (!is_cap && problems.severity[i] < ProblemSeverity::kDataLoss) continue;
     losses.push_back("problem " + std::string(trace.text(problems.kind[i])));
     if (problems.count[i] > 1) losses.back() += " (" + std::to_string(problems.count[i]) + " times)";

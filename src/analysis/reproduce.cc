@@ -5,8 +5,8 @@
 //
 // Equal argument lists have one id, so a group is three numbers and a call costs one look-up; texts are looked at once
 // per distinct name. Durations are collected for the chosen group alone: a list per group would hold all spans. The
-// subtree of a call is contiguous in time on its track, so its launches are found by a binary search for the last call
-// that begins before the launcher; climbing the parents of every launcher would cost the depth of the trace.
+// subtree of a call is a range of rows, so its launches are found by a binary search for the last call before the
+// launcher; climbing the parents of every launcher would cost the depth of the trace.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/reproduce.h"
 
@@ -108,22 +108,31 @@ const CallGroup& LargestGroup(const std::vector<CallGroup>& groups) {
   });
 }
 
-// Adds what the calls in `rows` (ascending) launched.
+// The first row behind the subtree of a span.
+uint32_t EndOfSubtree(const SpanColumns& spans, uint32_t row) {
+  uint32_t end = row + 1;
+  while (end < spans.size() && spans.parent[end] != SpanId::kNone && Row(spans.parent[end]) >= row)
+    ++end;
+  return end;
+}
+
+// Adds what the calls in `rows` (ascending) launched. A call inside another one of them is part of it.
 void AddLaunches(const Trace& trace, const std::vector<uint32_t>& rows, RecordedCall* call) {
   const SpanColumns& spans = trace.spans();
   const LaunchColumns& launches = trace.launches();
+  std::vector<uint32_t> begins, ends;  // of the subtrees of outermost calls
+  for (const uint32_t row : rows) {
+    if (!ends.empty() && row < ends.back()) continue;
+    begins.push_back(row);
+    ends.push_back(EndOfSubtree(spans, row));
+  }
   for (size_t i = 0; i < launches.size(); ++i) {
     const uint32_t span = Row(launches.span[i]), launcher = Row(launches.launcher[i]);
     if (span >= spans.size() || launcher >= spans.size()) continue;
     const TrackId track = spans.track[span];
     if (track == TrackId::kNone || trace.tracks().kind[Row(track)] != TrackKind::kDeviceStream) continue;
-    const auto after = std::upper_bound(rows.begin(), rows.end(), launcher);
-    if (after == rows.begin()) continue;
-    const uint32_t row = *(after - 1);
-    const int64_t end = SaturatingAdd(spans.start[row].ns, spans.duration[row].ns);
-    const bool is_inside =
-        row == launcher || (spans.depth[launcher] > spans.depth[row] && spans.start[launcher].ns < end);
-    if (spans.track[row] != spans.track[launcher] || !is_inside) continue;
+    const auto after = std::upper_bound(begins.begin(), begins.end(), launcher);
+    if (after == begins.begin() || launcher >= ends[static_cast<size_t>(after - begins.begin()) - 1]) continue;
     ++call->device_spans;
     call->device_ns = SaturatingAdd(call->device_ns, spans.duration[span].ns);
   }

@@ -121,6 +121,24 @@ TEST(Reproduce, FindsTheDeviceByTheWorkThatTheCallLaunched) {
   EXPECT_EQ(call.device_ns, 7);
 }
 
+TEST(Reproduce, CountsTheWorkOfACallThatHasAnEqualOneInside) {
+  Program program;
+  const ArgsId args = program.Shape(4);
+  SpanRow outer = program.Row("aten::mm", 0, 100, args), inner = program.Row("aten::mm", 10, 20, args);
+  SpanRow later = program.Row("aten::add", 50, 60);
+  outer.external_id = 1;
+  inner.external_id = 2;
+  later.external_id = 3;
+  for (const SpanRow* row : {&outer, &inner, &later})
+    program.Add(*row);
+  program.AddKernel(15, 22, 2, 101);
+  program.AddKernel(55, 60, 3, 102);
+  const RecordedCall call = ChooseCall(program.Build()).value();
+  EXPECT_EQ(call.calls, 2u);
+  EXPECT_EQ(call.device_spans, 2u);
+  EXPECT_EQ(call.device_ns, 12);
+}
+
 TEST(Reproduce, SaysWhatTheChosenSpansAreIfNoneIsAnOperator) {
   EXPECT_EQ(ChooseCall(Trace()).error().message, "no span is chosen");
   Program nodes;

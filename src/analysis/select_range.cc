@@ -59,6 +59,7 @@ class SelectionSums {
   static constexpr uint32_t kNotYet = 0xffffffff;
 
   SelectedName& Of(StringId name) {
+    if (name == StringId::kNone) name = StringId::kEmpty;  // of a damaged file
     uint32_t& index = index_[Row(name)];
     if (index == kNotYet) {
       index = static_cast<uint32_t>(rows_.size());

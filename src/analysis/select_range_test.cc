@@ -141,5 +141,15 @@ TEST(SelectRange, SaturatesAtTheEndsOfTime) {
   EXPECT_TRUE(SelectRange(Trace(), INT64_MIN, INT64_MAX).empty());
 }
 
+// Texts of a file may stand in a damaged block.
+TEST(SelectRange, TakesAnUnknownNameForTheEmptyOne) {
+  TraceBuilder builder;
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .tid = 1});
+  for (const StringId name : {StringId::kNone, StringId::kEmpty})
+    builder.AddSpan({.start = {Row(name) == 0 ? 0 : 50}, .duration = {40}, .name = name, .track = track});
+  const Trace trace = builder.Build();
+  EXPECT_EQ(ByName(trace, SelectRange(trace, 0, 100)), (SumsByName{{"", {2, 80, 80}}}));
+}
+
 }  // namespace
 }  // namespace opscope

@@ -15,21 +15,21 @@
 namespace opscope {
 namespace {
 
-struct Interval {
+struct ForestSpan {
   int64_t start = 0, duration = 0;
   int thread = 0;
   bool is_async = false;
   int64_t end() const { return start + duration; }
 };
 
-std::vector<Interval> RandomForest(std::mt19937_64* random) {
+std::vector<ForestSpan> RandomForest(std::mt19937_64* random) {
   const auto below = [&](uint64_t limit) { return static_cast<int64_t>((*random)() % limit); };
-  std::vector<Interval> forest;
+  std::vector<ForestSpan> forest;
   const bool crosses = below(2) == 0;
   for (int64_t count = below(14) + 1; count > 0; --count) {
-    Interval span{
+    ForestSpan span{
         .start = below(40), .duration = below(24), .thread = static_cast<int>(below(2)), .is_async = below(6) == 0};
-    const auto crossing = [&](const Interval& other) {
+    const auto crossing = [&](const ForestSpan& other) {
       return other.thread == span.thread && !other.is_async &&
              ((other.start < span.start && span.start < other.end() && other.end() < span.end()) ||
               (span.start < other.start && other.start < span.end() && span.end() < other.end()));
@@ -41,7 +41,7 @@ std::vector<Interval> RandomForest(std::mt19937_64* random) {
 }
 
 // Every span has a name of its own, so that a row of the summary is a span.
-Trace Build(const std::vector<Interval>& forest, bool with_async, bool beside) {
+Trace Build(const std::vector<ForestSpan>& forest, bool with_async, bool beside) {
   TraceBuilder builder;
   const ProcessId process = builder.AddProcess({.pid = 1});
   const TrackId threads[] = {builder.AddTrack({.process = process, .tid = 1}),
@@ -74,7 +74,7 @@ struct Obvious {
   bool crosses = false;  // a span outlives what it lies in
 };
 
-Obvious Reckon(const std::vector<Interval>& forest, int thread, bool beside) {
+Obvious Reckon(const std::vector<ForestSpan>& forest, int thread, bool beside) {
   std::vector<size_t> sorted;
   for (size_t i = 0; i < forest.size(); ++i)
     if (forest[i].thread == thread && !forest[i].is_async) sorted.push_back(i);
@@ -85,7 +85,7 @@ Obvious Reckon(const std::vector<Interval>& forest, int thread, bool beside) {
   Obvious result;
   std::vector<int64_t> end;  // where none is clipped a span stands beside what it crosses, and ends it
   for (size_t i = 0; i < sorted.size(); ++i) {
-    const Interval& span = forest[sorted[i]];
+    const ForestSpan& span = forest[sorted[i]];
     result.self[std::to_string(sorted[i])] = 0;
     end.push_back(span.end());
     for (size_t j = 0; j < i; ++j) {
@@ -98,7 +98,7 @@ Obvious Reckon(const std::vector<Interval>& forest, int thread, bool beside) {
     size_t last = sorted.size();
     bool is_open = false;
     for (size_t i = 0; i < sorted.size(); ++i) {
-      const Interval& span = forest[sorted[i]];
+      const ForestSpan& span = forest[sorted[i]];
       is_open |= span.start <= instant && instant < span.end();
       if (span.start <= instant && instant < end[i]) last = i;
     }
@@ -117,12 +117,12 @@ TEST(SelfTimes, SumUpToAtMostTheTimeInWhichAnySpanIsOpen) {
   size_t nested = 0, crossing = 0, lacking = 0;
   for (int round = 0; round < 20'000 && !testing::Test::HasFailure(); ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
-    const std::vector<Interval> forest = RandomForest(&random);
+    const std::vector<ForestSpan> forest = RandomForest(&random);
     const bool beside = round % 2 == 1;
     const Trace trace = Build(forest, true, beside);
     const std::map<std::string, int64_t> self = SelfTimes(trace);
     for (const auto& [name, time] : self) {
-      const Interval& span = forest[std::stoul(name)];
+      const ForestSpan& span = forest[std::stoul(name)];
       EXPECT_TRUE(!span.is_async || time == span.duration);
     }
     for (int thread = 0; thread < 2; ++thread) {
@@ -150,7 +150,7 @@ TEST(SelfTimes, SumUpToAtMostTheTimeInWhichAnySpanIsOpen) {
 }
 
 TEST(SelfTimes, LackWhatASpanHasBehindTheEndOfItsParent) {
-  const std::vector<Interval> crossing = {{.start = 0, .duration = 10}, {.start = 5, .duration = 10}};
+  const std::vector<ForestSpan> crossing = {{.start = 0, .duration = 10}, {.start = 5, .duration = 10}};
   EXPECT_EQ(SelfTimes(Build(crossing, true, false)), (std::map<std::string, int64_t>{{"0", 5}, {"1", 5}}));
   EXPECT_EQ(SelfTimes(Build(crossing, true, true)), (std::map<std::string, int64_t>{{"0", 5}, {"1", 10}}));
 }

@@ -1,6 +1,6 @@
 // Measures self time, device time and memory per span. Times come from one pass per chunk of rows (span_walk.h), on
 // several threads. Memory needs a search per allocation: binary search for the last span that begins before it, then up
-// the parents to the first one that still lasts.
+// its ancestors to the first one that still lasts.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/span_measures.h"
 
@@ -79,6 +79,27 @@ InnermostSpans::InnermostSpans(const Trace& trace, std::span<const int64_t> ends
         std::partition_point(flags.begin(), flags.end(), [](uint8_t f) { return (f & span_flags::kAsync) == 0; });
     nested_end_.push_back(tracks.first_span[track] + static_cast<uint32_t>(nested - flags.begin()));
   }
+  constexpr uint16_t kDeep = 256;
+  if (std::any_of(spans.depth.begin(), spans.depth.end(), [](uint16_t depth) { return depth > kDeep; }))
+    FindFarAncestors();
+}
+
+// Myers' jump pointers: a span's leads as far as its parent's and that one's together if both are equally long, else to
+// the parent. So a path to any ancestor needs O(log depth) of them, with one pointer per span:
+//
+//   depth  0 1 2 3 4 5 6 7      leads to depth  - 0 - 2 3 2 - 6      -: above the outermost span
+void InnermostSpans::FindFarAncestors() {
+  const auto parent = trace_.spans().parent;
+  std::vector<uint32_t> level(parent.size());  // from 1; the column of depths has 16 bits
+  const auto level_of = [&](SpanId span) { return span == SpanId::kNone ? 0 : level[Row(span)]; };
+  const auto far_of = [&](SpanId span) { return span == SpanId::kNone ? span : far_ancestor_[Row(span)]; };
+  far_ancestor_.resize(parent.size(), SpanId::kNone);
+  for (size_t row = 0; row < parent.size(); ++row) {
+    const SpanId near = parent[row], far = far_of(near), further = far_of(far);
+    level[row] = level_of(near) + 1;
+    const bool is_equal = level_of(near) - level_of(far) == level_of(far) - level_of(further);
+    far_ancestor_[row] = is_equal ? further : near;
+  }
 }
 
 int64_t InnermostSpans::At(uint32_t track, Timestamp time) const {
@@ -89,9 +110,13 @@ int64_t InnermostSpans::At(uint32_t track, Timestamp time) const {
   if (after == first) return -1;
   int64_t row = after - spans.start.begin() - 1;
   while (ends_[static_cast<size_t>(row)] < time.ns) {
-    const SpanId parent = spans.parent[static_cast<size_t>(row)];
-    if (parent == SpanId::kNone) return -1;
-    row = Row(parent);
+    SpanId around = spans.parent[static_cast<size_t>(row)];
+    if (!far_ancestor_.empty()) {
+      const SpanId far = far_ancestor_[static_cast<size_t>(row)];
+      if (far != SpanId::kNone && ends_[Row(far)] < time.ns) around = far;
+    }
+    if (around == SpanId::kNone) return -1;
+    row = Row(around);
   }
   return row;
 }

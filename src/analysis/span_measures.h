@@ -28,21 +28,24 @@ class InnermostSpans {
   explicit InnermostSpans(const Trace& trace);  // O(n)
   // `ends`: end of each span, clipped to its parent's; must outlive this object.
   InnermostSpans(const Trace& trace, std::span<const int64_t> ends);
-  // The row of the span; -1 if none. O(log n + depth): it walks up from the last span that begins before `time` to
-  // the first ancestor that still lasts. Nesting is as deep as a file says.
+  // The row of the span; -1 if none. O(log n): it goes up from the last span that begins before `time` to the first
+  // ancestor that still lasts, by parents, and where a file nests deep by ancestors that are further away.
   int64_t At(uint32_t track, Timestamp time) const;
 
  private:
+  void FindFarAncestors();
+
   const Trace& trace_;
   std::vector<int64_t> own_ends_;     // used if the caller gave no ends
   std::span<const int64_t> ends_;     // clipped to the parent's
   std::vector<uint32_t> nested_end_;  // by track: one past its last nested span
+  std::vector<SpanId> far_ancestor_;  // by span; empty if no span is deep
 };
 
-// The innermost span around each allocation and free; kNone if none. O(log n + depth) each.
+// The innermost span around each allocation and free; kNone if none. O(log n) each.
 std::vector<SpanId> SpansOfAllocations(const Trace& trace, const InnermostSpans& innermost, ThreadTeam* team);
 
-// O(spans + allocations * (log spans + depth)). `chunk_size`: rows per chunk, for tests; 0: the default.
+// O(spans + allocations * log spans). `chunk_size`: rows per chunk, for tests; 0: the default.
 SpanMeasures MeasureSpans(const Trace& trace, uint32_t max_threads = 0, size_t chunk_size = 0);
 
 }  // namespace opscope

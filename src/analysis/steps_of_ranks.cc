@@ -1,9 +1,12 @@
-// Steps of a rank are sorted by begin, so the step at a time is a binary search for the last one that began before it.
-// Ranks are kept apart because in a merged trace each rank has its own steps, with the same numbers at other times.
+// The steps of a rank are cut into stretches that do not overlap, so the step at a time is one binary search. Ranks are
+// kept apart because in a merged trace each rank has its own steps, with the same numbers at other times.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/steps_of_ranks.h"
 
 #include <algorithm>
+#include <iterator>
+
+#include "base/saturating.h"
 
 namespace opscope {
 
@@ -12,32 +15,59 @@ int32_t RankOfTrack(const Trace& trace, TrackId track) {
   return process == ProcessId::kNone ? -1 : trace.processes().rank[Row(process)];
 }
 
-StepsOfRanks::StepsOfRanks(const Trace& trace) {
-  const StepColumns& steps = trace.steps();
-  const SpanColumns& spans = trace.spans();
-  for (size_t i = 0; i < steps.size(); ++i) {
-    if (steps.span[i] == SpanId::kNone) continue;
-    const uint32_t span = Row(steps.span[i]);
-    steps_[RankOfTrack(trace, spans.track[span])].push_back({spans.start[span].ns,
-                                                             (spans.start[span] + spans.duration[span]).ns,
-                                                             steps.number[i], static_cast<uint32_t>(i)});
+// The open steps are a stack: the one that began last is on top, and those below it go on when it ends.
+StepTimeline::StepTimeline(std::span<const Interval> steps) {
+  std::vector<uint32_t> open;
+  int64_t from = INT64_MIN;  // up to here the stretches are known
+  const auto add_until = [&](int64_t until) {
+    if (from < until) stretches_.push_back({from, until, open.back()});
+    from = std::max(from, until);
+  };
+  const auto close_until = [&](int64_t time) {
+    for (; !open.empty() && steps[open.back()].end <= time; open.pop_back())
+      add_until(steps[open.back()].end);
+    if (!open.empty()) add_until(time);
+    from = time;
+  };
+  for (uint32_t step = 0; step < steps.size(); ++step) {
+    close_until(steps[step].begin);
+    open.push_back(step);
   }
-  for (auto& [rank, list] : steps_)
-    std::stable_sort(list.begin(), list.end(), [](const Step& a, const Step& b) { return a.start < b.start; });
+  close_until(INT64_MAX);
+}
+
+StepTimeline::Stretch StepTimeline::At(int64_t time) const {
+  Stretch outside{INT64_MIN, INT64_MAX, kNone};
+  const auto after = std::upper_bound(stretches_.begin(), stretches_.end(), time,
+                                      [](int64_t t, const Stretch& stretch) { return t < stretch.from; });
+  if (after != stretches_.end()) outside.until = after->from;
+  if (after == stretches_.begin()) return outside;
+  if (time < std::prev(after)->until) return *std::prev(after);
+  outside.from = std::prev(after)->until;
+  return outside;
+}
+
+StepsOfRanks::StepsOfRanks(const Trace& trace) : steps_(trace.steps()) {
+  const SpanColumns& spans = trace.spans();
+  for (uint32_t row = 0; row < steps_.size(); ++row) {
+    if (steps_.span[row] != SpanId::kNone)
+      ranks_[RankOfTrack(trace, spans.track[Row(steps_.span[row])])].rows.push_back(row);
+  }
+  const auto start = [&](uint32_t row) { return spans.start[Row(steps_.span[row])].ns; };
+  for (auto& [rank, steps] : ranks_) {
+    std::stable_sort(steps.rows.begin(), steps.rows.end(), [&](uint32_t a, uint32_t b) { return start(a) < start(b); });
+    std::vector<Interval> times;
+    for (const uint32_t row : steps.rows)
+      times.push_back({start(row), SaturatingAdd(start(row), spans.duration[Row(steps_.span[row])].ns)});
+    steps.timeline = StepTimeline(times);
+  }
 }
 
 StepsOfRanks::Stretch StepsOfRanks::StretchAround(int32_t rank, int64_t time) const {
-  Stretch stretch{INT64_MIN, INT64_MAX, kNone};
-  const auto found = steps_.find(rank);
-  if (found == steps_.end()) return stretch;
-  const auto& list = found->second;
-  const auto after =
-      std::upper_bound(list.begin(), list.end(), time, [](int64_t t, const Step& step) { return t < step.start; });
-  if (after != list.end()) stretch.until = after->start;
-  if (after == list.begin()) return stretch;
-  const Step& step = *std::prev(after);
-  if (time >= step.end) return {step.end, stretch.until, kNone};
-  return {step.start, std::min(step.end, stretch.until), step.row};
+  const auto found = ranks_.find(rank);
+  if (found == ranks_.end()) return {INT64_MIN, INT64_MAX, kNone};
+  const StepTimeline::Stretch stretch = found->second.timeline.At(time);
+  return {stretch.from, stretch.until, stretch.step == kNone ? kNone : found->second.rows[stretch.step]};
 }
 
 void StepCursor::Move(TrackId track, int64_t time) {
@@ -46,13 +76,8 @@ void StepCursor::Move(TrackId track, int64_t time) {
 }
 
 int64_t StepsOfRanks::NumberAt(int32_t rank, int64_t time) const {
-  const auto found = steps_.find(rank);
-  if (found == steps_.end()) return -1;
-  const auto& list = found->second;
-  const auto after =
-      std::upper_bound(list.begin(), list.end(), time, [](int64_t t, const Step& step) { return t < step.start; });
-  if (after == list.begin() || time >= std::prev(after)->end) return -1;
-  return std::prev(after)->number;
+  const uint32_t row = StretchAround(rank, time).row;
+  return row == kNone ? -1 : steps_.number[row];
 }
 
 }  // namespace opscope

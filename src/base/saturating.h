@@ -20,6 +20,11 @@ inline int64_t SaturatingSubtract(int64_t a, int64_t b) {
   return __builtin_sub_overflow(a, b, &difference) ? (a < 0 ? INT64_MIN : INT64_MAX) : difference;
 }
 
+inline int64_t SaturatingMultiply(int64_t a, int64_t b) {
+  int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? ((a < 0) == (b < 0) ? INT64_MAX : INT64_MIN) : product;
+}
+
 inline int64_t SaturatingAbs(int64_t value) {
   return value < 0 ? SaturatingSubtract(0, value) : value;
 }

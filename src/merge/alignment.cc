@@ -9,11 +9,11 @@
 #include "merge/alignment.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 #include <optional>
 #include <utility>
 
+#include "base/saturating.h"
 #include "base/text.h"
 #include "merge/sequence_match.h"
 
@@ -76,7 +76,7 @@ Comparison Compare(const SyncPoints& reference, const SyncPoints& own, std::opti
   comparison.before = match.before, comparison.after = match.after;
   if (match.outcome != MatchOutcome::kMatched) return comparison;
   comparison.fit = FitClock(match.pairs);
-  const int64_t tolerance = std::max(8 * comparison.fit.residual_p50_ns, kMinToleranceNs);
+  const int64_t tolerance = std::max(8 * std::min(comparison.fit.residual_p50_ns, INT64_MAX / 8), kMinToleranceNs);
   comparison.pairs = PairsNear(reference, own, comparison.fit.map, tolerance);
   if (2 * comparison.pairs.size() >= match.pairs.size()) {
     comparison.fit = FitClock(comparison.pairs);
@@ -105,14 +105,14 @@ void CountMissed(const SyncPoints& reference, const ClockMember& member, const C
 }
 
 int64_t CorrectionAt(const ClockMap& map, int64_t time_ns) {
-  return map.ToReference(time_ns) - time_ns;
+  return SaturatingSubtract(map.ToReference(time_ns), time_ns);
 }
 
 // The largest move at a matched pair. Outside the pairs a drift that is only noise would extrapolate without limit.
 int64_t MaxCorrection(const Comparison& match) {
   int64_t most = 0;
   for (const ClockPair& pair : match.pairs)
-    most = std::max<int64_t>(most, std::llabs(CorrectionAt(match.fit.map, pair.own)));
+    most = std::max(most, SaturatingAbs(CorrectionAt(match.fit.map, pair.own)));
   return most;
 }
 
@@ -127,7 +127,7 @@ void SetWallResiduals(const std::vector<ClockPair>& pairs, MemberClock* clock) {
   std::vector<int64_t> distances;
   distances.reserve(pairs.size());
   for (const ClockPair& pair : pairs)
-    distances.push_back(std::llabs(pair.reference - pair.own));
+    distances.push_back(SaturatingAbs(SaturatingSubtract(pair.reference, pair.own)));
   std::sort(distances.begin(), distances.end());
   clock->sync_points = pairs.size();
   clock->residual_p50_ns = distances[(distances.size() - 1) / 2];

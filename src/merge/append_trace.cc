@@ -115,7 +115,8 @@ ProcessRow TraceAppender::ProcessOf(const Trace& trace, size_t row, int32_t rank
   }
   std::string labels(trace.text(rows.labels[row]));
   const auto add_label = [&](const std::string& label) {
-    if (labels.find(label) == std::string::npos) labels = label + (labels.empty() ? "" : ", ") + labels;
+    const bool is_there = (", " + labels + ", ").find(", " + label + ", ") != std::string::npos;
+    if (!is_there) labels = label + (labels.empty() ? "" : ", ") + labels;
   };
   if (process.pid != rows.pid[row]) add_label("pid " + std::to_string(rows.pid[row]));
   if (process.rank >= 0) add_label("rank " + std::to_string(process.rank));

@@ -33,5 +33,17 @@ TEST(AppendTrace, KeepsEveryTableAndColumn) {
   }
 }
 
+TEST(AppendTrace, LabelsAProcessWithItsRankAlsoWhereALabelBeginsLikeIt) {
+  TraceBuilder input, builder;
+  input.AddProcess({.pid = 7, .labels = input.Intern("rank 10, CPU")});
+  const Trace trace = input.Build();
+  TraceAppender appender(&builder);
+  appender.Append(trace, {}, 1);
+  appender.Append(trace, {}, 10);
+  const Trace merged = builder.Build();
+  EXPECT_EQ(merged.text(merged.processes().labels[0]), "rank 1, rank 10, CPU");
+  EXPECT_EQ(merged.text(merged.processes().labels[1]), "pid 7, rank 10, CPU");
+}
+
 }  // namespace
 }  // namespace opscope

@@ -11,6 +11,8 @@
 #include <cmath>
 #include <vector>
 
+#include "base/saturating.h"
+
 namespace opscope {
 namespace {
 
@@ -20,6 +22,11 @@ constexpr double kMinRangeForDriftNs = 1e8;
 constexpr double kMaxDrift = 500e-6;
 constexpr double kMinKeptNs = 1000;  // ns; pairs closer to the line are never outliers
 constexpr int kMaxRounds = 8;
+
+// Saturates: times of a damaged file may be any.
+int64_t Rounded(double value) {
+  return ClampToInt64(std::round(value));
+}
 
 struct Point {
   double x;  // own - pivot
@@ -120,7 +127,7 @@ bool ExceedsNoise(const std::vector<Point>& points, const Line& line) {
 
 int64_t ClockMap::ToReference(int64_t own_ns) const {
   const auto since = static_cast<int64_t>(static_cast<uint64_t>(own_ns) - static_cast<uint64_t>(pivot_ns));
-  const auto moved = static_cast<int64_t>(std::llround(drift * static_cast<double>(since)));
+  const int64_t moved = Rounded(drift * static_cast<double>(since));
   return static_cast<int64_t>(static_cast<uint64_t>(own_ns) + static_cast<uint64_t>(offset_ns) +
                               static_cast<uint64_t>(moved));
 }
@@ -128,12 +135,12 @@ int64_t ClockMap::ToReference(int64_t own_ns) const {
 ClockFit FitClock(std::span<const ClockPair> pairs) {
   ClockFit fit;
   fit.map.pivot_ns = pairs[pairs.size() / 2].own;
-  const int64_t base = pairs[pairs.size() / 2].reference - fit.map.pivot_ns;
+  const int64_t base = SaturatingSubtract(pairs[pairs.size() / 2].reference, fit.map.pivot_ns);
   std::vector<Point> points;
   points.reserve(pairs.size());
   for (const ClockPair& pair : pairs)
-    points.push_back(
-        {static_cast<double>(pair.own - fit.map.pivot_ns), static_cast<double>(pair.reference - pair.own - base)});
+    points.push_back({static_cast<double>(SaturatingSubtract(pair.own, fit.map.pivot_ns)),
+                      static_cast<double>(SaturatingSubtract(SaturatingSubtract(pair.reference, pair.own), base))});
   std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.x < b.x; });
   const bool with_drift =
       points.size() >= kMinPairsForDrift && points.back().x - points.front().x >= kMinRangeForDriftNs;
@@ -144,11 +151,11 @@ ClockFit FitClock(std::span<const ClockPair> pairs) {
     fit.drifts_too_much = ExceedsNoise(points, line);
     if (!fit.drifts_too_much) line = FitLine(points, false);
   }
-  fit.map.offset_ns = base + static_cast<int64_t>(std::llround(line.offset));
+  fit.map.offset_ns = SaturatingAdd(base, Rounded(line.offset));
   fit.map.drift = line.drift;
   const std::vector<double> distances = Distances(points, line);
-  fit.residual_p50_ns = std::llround(Quantile(distances, 0.5));
-  fit.residual_p99_ns = std::llround(Quantile(distances, 0.99));
+  fit.residual_p50_ns = Rounded(Quantile(distances, 0.5));
+  fit.residual_p99_ns = Rounded(Quantile(distances, 0.99));
   return fit;
 }
 

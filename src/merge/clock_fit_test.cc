@@ -47,5 +47,15 @@ TEST(ClockFit, AFewCollectivesThatEndLateAreNoDrift) {
   }
 }
 
+TEST(ClockFit, SaturatesTimesAtTheEndsOfTheirRange) {
+  const std::vector<ClockPair> pairs = {
+      {INT64_MIN, INT64_MAX}, {INT64_MAX, INT64_MIN}, {0, INT64_MAX}, {INT64_MIN, INT64_MIN}, {INT64_MAX, INT64_MAX}};
+  const ClockFit fit = FitClock(pairs);
+  EXPECT_GE(fit.residual_p50_ns, 0);
+  EXPECT_GE(fit.residual_p99_ns, fit.residual_p50_ns);
+  constexpr ClockMap kSteep{.pivot_ns = 0, .offset_ns = 0, .drift = 1e9};
+  EXPECT_EQ(kSteep.ToReference(1000000000000), INT64_MIN + 999999999999) << "the move saturates, the sum wraps around";
+}
+
 }  // namespace
 }  // namespace opscope

@@ -16,7 +16,7 @@ namespace opscope {
 namespace {
 
 template <typename T>
-T CorrectionAt(T id, T base) {
+T WithBase(T id, T base) {
   return id == 0 ? id : static_cast<T>(id + base);
 }
 
@@ -30,13 +30,10 @@ Timestamp TimeShift::operator()(Timestamp time) const {
 RowSelection::RowSelection(const Trace& trace, const std::vector<uint8_t>& spans)
     : spans_(&spans), tracks_(trace.tracks().size(), 0) {
   const SpanColumns& rows = trace.spans();
-  bool is_first = true;
   for (size_t i = 0; i < rows.size(); ++i) {
     if (spans[i] == 0) continue;
-    const Timestamp end = rows.start[i] + rows.duration[i];
-    first_ = is_first ? rows.start[i] : std::min(first_, rows.start[i]);
-    last_ = is_first ? end : std::max(last_, end);
-    is_first = false;
+    first_ = std::min(first_, rows.start[i]);
+    last_ = std::max(last_, rows.start[i] + rows.duration[i]);
     tracks_[Row(rows.track[i])] = 1;
   }
   const auto use = [&](TrackId track) {
@@ -136,7 +133,7 @@ void TraceCopy::Tracks(const std::vector<ProcessId>& processes) {
     }
     TrackRow row = Copied<TrackDescription>(rows, i);
     row.process = processes[Row(rows.process[i])];
-    row.logical_thread = CorrectionAt(row.logical_thread, bases_.logical_thread);
+    row.logical_thread = WithBase(row.logical_thread, bases_.logical_thread);
     tracks_.push_back(builder_.AddTrack(row));
     builder_.SetPreOrdered(tracks_.back());
   }
@@ -217,9 +214,9 @@ void TraceCopy::Spans() {
     SpanRow row = Copied<SpanDescription>(rows, i);
     row.duration = shift_(rows.start[i] + rows.duration[i]) - row.start;
     if (!depths.empty()) row.depth = depths[i];
-    row.forward_thread = CorrectionAt(row.forward_thread, bases_.logical_thread);
-    row.correlation = CorrectionAt(row.correlation, bases_.correlation);
-    row.external_id = CorrectionAt(row.external_id, bases_.external);
+    row.forward_thread = WithBase(row.forward_thread, bases_.logical_thread);
+    row.correlation = WithBase(row.correlation, bases_.correlation);
+    row.external_id = WithBase(row.external_id, bases_.external);
     row.kind = kind_of(i);
     spans_[i] = builder_.AddSpan(row);
   }
@@ -273,28 +270,28 @@ void TraceCopy::Calls() {
   for (size_t i = 0; i < calls.size(); ++i) {
     if (!kept_.HasSpan(calls.span[i])) continue;
     PythonCallRow row = Copied<PythonCallDescription>(calls, i);
-    row.id = CorrectionAt(row.id, bases_.python_call);
-    row.caller = CorrectionAt(caller_of(i), bases_.python_call);
+    row.id = WithBase(row.id, bases_.python_call);
+    row.caller = WithBase(caller_of(i), bases_.python_call);
     builder_.AddPythonCall(row);
   }
   const TensorColumns& tensors = trace_.tensors();
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (!kept_.HasSpan(tensors.span[i])) continue;
     TensorRow row = Copied<TensorDescription>(tensors, i);
-    row.tensor = CorrectionAt(row.tensor, bases_.tensor);
+    row.tensor = WithBase(row.tensor, bases_.tensor);
     builder_.AddTensor(row);
   }
   const ReferencedTensorColumns& held = trace_.held_tensors();
   for (size_t i = 0; i < held.size(); ++i) {
     ReferencedTensorRow row = Copied<ReferencedTensorDescription>(held, i);
-    row.tensor = CorrectionAt(row.tensor, bases_.tensor);
+    row.tensor = WithBase(row.tensor, bases_.tensor);
     builder_.AddHeldTensor(row);
   }
   const TensorLifeColumns& lives = trace_.tensor_lives();
   for (size_t i = 0; i < lives.size(); ++i) {
     TensorLifeRow row = Copied<TensorLifeDescription>(lives, i);
-    row.tensor = CorrectionAt(row.tensor, uint64_t{bases_.external});
-    row.op = CorrectionAt(row.op, uint64_t{bases_.external});
+    row.tensor = WithBase(row.tensor, uint64_t{bases_.external});
+    row.op = WithBase(row.op, uint64_t{bases_.external});
     builder_.AddTensorLife(row);
   }
 }

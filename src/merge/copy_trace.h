@@ -59,7 +59,7 @@ class RowSelection {
 
  private:
   const std::vector<uint8_t>* spans_ = nullptr;  // null: all rows are kept
-  Timestamp first_ = {}, last_ = {-1};
+  Timestamp first_ = {INT64_MAX}, last_ = {INT64_MIN};
   std::vector<uint8_t> tracks_;  // 1: a kept row lies on the track
 };
 

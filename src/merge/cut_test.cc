@@ -102,6 +102,14 @@ TEST(CutTrace, OfNothingIsEmptyAndCanBeWritten) {
   EXPECT_TRUE(ChromeTraceText(cut).ok());
 }
 
+TEST(CutTrace, OfNothingHasNoRangeAroundTimeZero) {
+  TraceBuilder builder;
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .tid = 1});
+  builder.AddSpan({.start = {-5}, .duration = {10}, .name = builder.Intern("op"), .track = track});
+  builder.AddAsyncSpan({.start = {-5}, .duration = {10}, .name = builder.Intern("range"), .track = track});
+  EXPECT_EQ(CutTrace(builder.Build(), {0}).value().async_spans().size(), 0u);
+}
+
 TEST(CutTrace, RefusesASelectionOfAnotherTrace) {
   const Result<Trace> cut = CutTrace(Read(kSteps), {1, 0});
   ASSERT_FALSE(cut.ok());

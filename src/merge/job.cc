@@ -13,6 +13,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/saturating.h"
 #include "merge/merge_metadata.h"
 
 namespace opscope {
@@ -57,8 +58,8 @@ void FindTimes(const Trace& trace, InputFacts* facts) {
   const std::map<int32_t, int64_t> offsets = OffsetsOfRanks(trace);
   for (auto& [rank, window] : of_rank) {
     const auto moved = offsets.find(rank);
-    const Duration by{moved == offsets.end() ? 0 : moved->second};
-    facts->ranks.push_back({rank, window.first_ns - by.ns, window.last_ns - by.ns});
+    const int64_t by = moved == offsets.end() ? 0 : moved->second;
+    facts->ranks.push_back({rank, SaturatingSubtract(window.first_ns, by), SaturatingSubtract(window.last_ns, by)});
   }
 }
 

@@ -20,13 +20,26 @@ namespace {
 
 constexpr std::string_view kMergeKey = "opscope_merge";
 
-bool AllSay(const std::vector<InputMetadata>& inputs, const Merged& merged, const InputMetadata::value_type& entry) {
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!merged.inputs[i].left_out.empty()) continue;
-    if (std::find(inputs[i].begin(), inputs[i].end(), entry) == inputs[i].end()) return false;
+// Finds the entries that all inputs which are not left out have.
+class SharedEntries {
+ public:
+  SharedEntries(const std::vector<InputMetadata>& inputs, const Merged& merged) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!merged.inputs[i].left_out.empty()) continue;
+      ++inputs_;
+      for (const auto& [key, json] : inputs[i])
+        ++count_[{key, json}];
+    }
   }
-  return true;
-}
+  bool Has(const InputMetadata::value_type& entry) const {
+    const auto found = count_.find({entry.first, entry.second});
+    return found != count_.end() && found->second == inputs_;
+  }
+
+ private:
+  size_t inputs_ = 0;
+  std::map<std::pair<std::string_view, std::string_view>, size_t> count_;  // inputs by entry
+};
 
 void AppendProcesses(const std::vector<MergedProcess>& processes, std::string* out) {
   *out += '[';
@@ -118,6 +131,7 @@ std::map<int32_t, int64_t> OffsetsOfRanks(const Trace& trace) {
 }
 
 void AddMergeMetadata(const std::vector<InputMetadata>& inputs, const Merged& merged, TraceBuilder* builder) {
+  const SharedEntries shared(inputs, merged);
   std::string json = "{";
   if (merged.world_size > 0) json += "\"world_size\":" + std::to_string(merged.world_size) + ",";
   json += "\"inputs\":[";
@@ -128,7 +142,7 @@ void AddMergeMetadata(const std::vector<InputMetadata>& inputs, const Merged& me
     json += "\"metadata\":";
     JsonObject own(&json);
     for (const auto& entry : inputs[i]) {
-      if (AllSay(inputs, merged, entry)) {
+      if (shared.Has(entry)) {
         builder->AddMetadata(entry.first, entry.second);
         continue;
       }

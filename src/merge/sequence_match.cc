@@ -11,7 +11,9 @@
 #include "merge/sequence_match.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <utility>
+
+#include "base/saturating.h"
 
 namespace opscope {
 namespace {
@@ -30,6 +32,10 @@ struct Shift {
   int64_t jitter_ns = 0;      // median change of the clocks' difference from one point to the next
   int64_t difference_ns = 0;  // reference minus own clock in the middle of the overlap
 };
+
+int64_t DistanceBetween(int64_t a, int64_t b) {
+  return SaturatingAbs(SaturatingSubtract(a, b));
+}
 
 int64_t Median(std::vector<int64_t>* values) {
   if (values->empty()) return 0;
@@ -52,13 +58,13 @@ class Shifter {
     const std::vector<Shift> fitting = Fitting();
     std::vector<Shift> in_time;
     for (const Shift& shift : fitting) {
-      if (!max_difference || std::llabs(shift.difference_ns) <= *max_difference) in_time.push_back(shift);
+      if (!max_difference || SaturatingAbs(shift.difference_ns) <= *max_difference) in_time.push_back(shift);
     }
     if (!in_time.empty()) {
       const Shift best = Choose(in_time, max_difference.has_value());
       if (best.jitter_ns <= std::max(kGoodJitterNs, variation / 2)) return best;
       const Shift nearest = *std::min_element(in_time.begin(), in_time.end(), [](const Shift& a, const Shift& b) {
-        return std::llabs(a.difference_ns) < std::llabs(b.difference_ns);
+        return SaturatingAbs(a.difference_ns) < SaturatingAbs(b.difference_ns);
       });
       if (ClocksAgree(nearest)) return nearest;
     } else if (!fitting.empty()) {
@@ -103,8 +109,12 @@ class Shifter {
     return Median(&differences);
   }
 
+  static int64_t GapBefore(const Points& points, size_t i) {
+    return SaturatingSubtract(points[i].time_ns, points[i - 1].time_ns);
+  }
+
   int64_t DifferenceAt(int64_t j, int64_t shift) const {
-    return reference_[static_cast<size_t>(j + shift)].time_ns - own_[static_cast<size_t>(j)].time_ns;
+    return SaturatingSubtract(reference_[static_cast<size_t>(j + shift)].time_ns, own_[static_cast<size_t>(j)].time_ns);
   }
 
   // Sets jitter_ns. False if the labels do not agree.
@@ -116,7 +126,8 @@ class Shifter {
     for (int64_t j = first; j < first + compared; ++j) {
       const bool same = own_[static_cast<size_t>(j)].label == reference_[static_cast<size_t>(j + shift->shift)].label;
       if (!same && static_cast<double>(++others) > kMaxOtherLabels * static_cast<double>(compared)) return false;
-      if (j > first) changes_.push_back(std::llabs(DifferenceAt(j, shift->shift) - DifferenceAt(j - 1, shift->shift)));
+      if (j > first)
+        changes_.push_back(DistanceBetween(DifferenceAt(j, shift->shift), DifferenceAt(j - 1, shift->shift)));
     }
     shift->jitter_ns = Median(&changes_);
     return true;
@@ -128,12 +139,14 @@ class Shifter {
     int64_t least = INT64_MAX;
     for (const Shift& shift : fitting)
       least = std::min(least, shift.jitter_ns);
-    const int64_t limit = clocks_count ? std::max(4 * least, kGoodJitterNs) : least + least / 2 + 2000;
+    const int64_t near = std::min(least, INT64_MAX / 8);  // so that no limit overflows
+    const int64_t limit =
+        std::max(least, clocks_count ? std::max(4 * near, kGoodJitterNs) : near + near / 2 + int64_t{2000});
     const Shift* best = nullptr;
     for (const Shift& shift : fitting) {
       if (shift.jitter_ns > limit) continue;
       const bool better =
-          best == nullptr || (clocks_count ? std::llabs(shift.difference_ns) < std::llabs(best->difference_ns)
+          best == nullptr || (clocks_count ? SaturatingAbs(shift.difference_ns) < SaturatingAbs(best->difference_ns)
                                            : shift.overlap > best->overlap);
       if (better) best = &shift;
     }
@@ -146,8 +159,8 @@ class Shifter {
     std::vector<int64_t> distances, gaps;
     const int64_t first = std::max<int64_t>(0, -shift.shift);
     for (int64_t j = first; j < first + shift.overlap; ++j) {
-      distances.push_back(std::llabs(DifferenceAt(j, shift.shift)));
-      if (j > first) gaps.push_back(own_[static_cast<size_t>(j)].time_ns - own_[static_cast<size_t>(j) - 1].time_ns);
+      distances.push_back(SaturatingAbs(DifferenceAt(j, shift.shift)));
+      if (j > first) gaps.push_back(GapBefore(own_, static_cast<size_t>(j)));
     }
     return Median(&distances) <= Median(&gaps) / 4;
   }
@@ -156,11 +169,11 @@ class Shifter {
   int64_t GapVariation() const {
     std::vector<int64_t> gaps;
     for (size_t i = 1; i < std::min(reference_.size(), kMaxCompared); ++i)
-      gaps.push_back(reference_[i].time_ns - reference_[i - 1].time_ns);
+      gaps.push_back(GapBefore(reference_, i));
     std::vector<int64_t> copy = gaps;
     const int64_t median = Median(&copy);
     for (int64_t& gap : gaps)
-      gap = std::llabs(gap - median);
+      gap = DistanceBetween(gap, median);
     return Median(&gaps);
   }
 
@@ -202,20 +215,22 @@ std::vector<ClockPair> PairsNear(const SyncPoints& reference, const SyncPoints& 
   for (const auto& [group, points] : own) {
     const auto same = reference.find(group);
     if (same == reference.end()) continue;
-    const Points& candidates = same->second;
-    size_t next = 0;
+    std::vector<std::pair<uint64_t, int64_t>> candidates;  // label and time
+    candidates.reserve(same->second.size());
+    for (const SyncPoint& point : same->second)
+      candidates.emplace_back(point.label, point.time_ns);
+    std::sort(candidates.begin(), candidates.end());
     for (const SyncPoint& point : points) {
       const int64_t expected = map.ToReference(point.time_ns);
-      while (next < candidates.size() && candidates[next].time_ns < expected - tolerance_ns)
-        ++next;
-      size_t nearest = candidates.size();
-      for (size_t i = next; i < candidates.size() && candidates[i].time_ns <= expected + tolerance_ns; ++i) {
-        if (candidates[i].label != point.label) continue;
-        if (nearest == candidates.size() ||
-            std::llabs(candidates[i].time_ns - expected) < std::llabs(candidates[nearest].time_ns - expected))
-          nearest = i;
-      }
-      if (nearest < candidates.size()) pairs.push_back({point.time_ns, candidates[nearest].time_ns});
+      const auto distance = [expected](const auto& candidate) { return DistanceBetween(candidate->second, expected); };
+      const auto after = std::lower_bound(candidates.begin(), candidates.end(), std::pair(point.label, expected));
+      auto nearest = candidates.end();
+      if (after != candidates.begin() && (after - 1)->first == point.label) nearest = after - 1;
+      if (after != candidates.end() && after->first == point.label &&
+          (nearest == candidates.end() || distance(after) < distance(nearest)))
+        nearest = after;
+      if (nearest != candidates.end() && distance(nearest) <= tolerance_ns)
+        pairs.push_back({point.time_ns, nearest->second});
     }
   }
   return pairs;

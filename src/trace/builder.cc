@@ -250,7 +250,7 @@ void TraceBuilder::AddProblem(std::string_view kind, int64_t offset, uint64_t co
   const StringId id = Intern(kind);
   for (size_t row = 0; row < table.kind.size(); ++row) {
     if (table.kind[row] == id) {
-      table.count[row] += count;
+      table.count[row] += std::min(count, UINT64_MAX - table.count[row]);  // a damaged file may say any number
       if (table.first_offset[row] < 0) table.first_offset[row] = offset;
       return;
     }

@@ -115,8 +115,7 @@ struct MegEngineCalls {
 //   memory  bytes of its inputs and outputs
 //
 // A timeline does not say what an operator computes; only recordings have strides.
-// O(spans) for the traces of MegEngine. In general O(spans x operator calls around
-// them), plus the number of calls that share an id per kernel with that id.
+// O(spans), and O(n log n) in calls that share an id.
 [[nodiscard]] MegEngineCalls FindMegEngineCalls(const Trace& trace);
 
 }  // namespace opscope

@@ -125,8 +125,11 @@ struct PaddleMemoryItem {
   uint64_t allocations = 0, frees = 0;
   // Bytes.
   int64_t allocated = 0, freed = 0;
-  // Bytes that were allocated and not freed.
-  int64_t increase() const { return allocated - freed; }
+  // Bytes that were allocated and not freed. Both saturate, so the difference may be any number.
+  int64_t increase() const {
+    int64_t difference = 0;
+    return __builtin_sub_overflow(allocated, freed, &difference) ? (allocated < 0 ? INT64_MIN : INT64_MAX) : difference;
+  }
 };
 // Memory of one place ("Place(cpu)"). Peaks in bytes.
 struct PaddlePlaceMemory {
@@ -165,8 +168,7 @@ struct PaddleStatistics {
   std::vector<PaddlePlaceMemory> memory;
 };
 
-// O(n log n) in spans: unions of times sort. Plus the number of devices per device
-// span, and the number of places per memory event. REQUIRES: trees are of this Trace.
+// O(n log n) in spans: unions of times sort. REQUIRES: trees are of this Trace.
 [[nodiscard]] PaddleStatistics ComputePaddleStatistics(const Trace& trace, const PaddleNodeTrees& trees);
 
 // The rows of all threads as one list, as Paddle shows it without thread_sep.

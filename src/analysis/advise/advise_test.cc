@@ -217,12 +217,14 @@ TEST(Advise, FindsMemoryThatEachStepLeavesBehind) {
 }
 
 TEST(Advise, TakesNoSingleNorSmallNorEarlyRiseForGrowth) {
-  PlantedJob single(6), small(6), early(4);
+  PlantedJob single(6), small(6), early(4), fraction(6);
   single.Allocate(1000, 5);
   small.Allocate(1'000'000, 5);
   small.Allocate(1);
   early.Allocate(100);
-  for (PlantedJob* job : {&single, &small, &early})
+  fraction.Allocate(1);
+  fraction.Allocate(144, 5);  // the peak is 150, so 1 byte is less than 1 % of it
+  for (PlantedJob* job : {&single, &small, &early, &fraction})
     EXPECT_TRUE(job->Ask().findings.empty());
 }
 
@@ -274,6 +276,28 @@ TEST(Advise, KeepsTheLongestEvidenceInOrderOfTime) {
     EXPECT_EQ(advice.findings[0].evidence[i].start_ns, static_cast<int64_t>(i) * kStepNs);
     EXPECT_EQ(advice.findings[0].evidence[i].end_ns, static_cast<int64_t>(i) * kStepNs + 500);
   }
+}
+
+// Two processes without a rank: the step of one lasts on behind a step of the other.
+TEST(Advise, FindsTheStepThatASpanIsInAmongOverlappingOnes) {
+  TraceBuilder builder;
+  const auto add = [&](TrackId thread, const char* category, const char* name, int64_t begin, int64_t end) {
+    return builder.AddSpan({.start = {begin},
+                            .duration = {end - begin},
+                            .name = builder.Intern(name),
+                            .category = builder.Intern(category),
+                            .track = thread});
+  };
+  for (const int64_t pid : {1, 2}) {
+    const TrackId thread = builder.AddTrack({.process = builder.AddProcess({.pid = pid}), .tid = 1});
+    const int64_t begin = pid == 1 ? 0 : 100, end = pid == 1 ? 1000 : 200;
+    builder.AddStep(0, builder.Intern("step"), add(thread, "user_annotation", "step", begin, end));
+    if (pid == 1) add(thread, "user_annotation", kLoader, 300, 900);
+  }
+  const Advice advice = Advise(builder.Build());
+  ASSERT_EQ(PlantedJob::KindsOf(advice), Kinds{FindingKind::kInputStarvation});
+  EXPECT_EQ(advice.findings[0].count, 1u);
+  EXPECT_EQ(advice.findings[0].evidence.size(), 1u);
 }
 
 }  // namespace

@@ -45,7 +45,6 @@ class Cause {
   // In how many steps it must cost something; default: half of those that are considered.
   void NeedSteps(size_t steps) { needed_ = steps; }
 
-  int64_t total_ns() const { return total_ns_; }
   // nullopt: it costs too little, or in too few steps.
   std::optional<Finding> Conclude(int64_t step_mean_ns);
 

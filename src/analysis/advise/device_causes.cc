@@ -11,6 +11,7 @@
 
 #include "analysis/advise/causes.h"
 #include "analysis/device_gaps.h"
+#include "base/saturating.h"
 #include "opscope/analysis/devices.h"
 
 namespace opscope::advise {
@@ -71,7 +72,8 @@ std::vector<Cause> FindDeviceCauses(const Job& job) {
     for (const DeviceGap& gap : gaps) {
       if (gap.cause != GapCause::kHostWait) continue;
       host_waits.push_back({gap.begin, gap.end});
-      if (explained.LengthIn(gap.begin, gap.end) == gap.end - gap.begin || !rank.StepAt(gap.begin)) continue;
+      const bool is_explained = explained.LengthIn(gap.begin, gap.end) == SaturatingSubtract(gap.end, gap.begin);
+      if (is_explained || !rank.StepAt(gap.begin)) continue;
       launch_bound.AddEvidence(job.trace, rank.rank, {rank.works[gap.next].span, {gap.begin, gap.end}});
     }
     launch_bound.AddSavings(rank, first, IntervalSet(std::move(host_waits)).Minus(explained));

@@ -37,12 +37,12 @@ int64_t ExcessOfFirstStep(const std::vector<RankStep>& steps) {
 }
 
 // The outermost spans within the step that take much of the excess, or the step itself.
-void AddEvidenceOfStep(const Job& job, const RankActivity& rank, int64_t excess, Cause* cause) {
+void AddEvidenceOfStep(const Job& job, const HostSpans& host, const RankActivity& rank, int64_t excess, Cause* cause) {
   const SpanColumns& spans = job.trace.spans();
   const RankStep& step = rank.steps[0];
   int64_t end = step.time.begin;
   bool has_evidence = false;
-  HostSpans(job.trace).ForEach(Row(step.track), [&](uint32_t span) {
+  host.ForEach(Row(step.track), [&](uint32_t span) {
     const int64_t begin = spans.start[span].ns;
     if (begin < end || begin >= step.time.end) return;
     if (job.selected != nullptr && (*job.selected)[span] == 0) return;
@@ -60,11 +60,12 @@ Cause FindSlowFirstStep(const Job& job) {
   Cause cause(FindingKind::kSlowFirstStep, Confidence::kMedium, job.steps);
   cause.NeedSteps(1);
   if (!job.has_real_steps()) return cause;
+  const HostSpans host(job.trace);
   size_t first = 0;
   for (const RankActivity& rank : job.ranks) {
     if (const int64_t excess = ExcessOfFirstStep(rank.steps); excess > 0) {
       cause.AddSaving(first, excess);
-      AddEvidenceOfStep(job, rank, excess, &cause);
+      AddEvidenceOfStep(job, host, rank, excess, &cause);
     }
     first += rank.steps.size();
   }

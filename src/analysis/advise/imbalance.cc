@@ -56,7 +56,8 @@ struct ThreadSpan {
 
 class ThreadComparison {
  public:
-  explicit ThreadComparison(const Job& job) : job_(job), host_(job.trace) {}
+  explicit ThreadComparison(const Job& job)
+      : job_(job), host_(job.trace), track_of_(job.trace.string_count(), kNoTrack) {}
 
   Cause Compare() {
     size_t first = 0;
@@ -66,19 +67,23 @@ class ThreadComparison {
     }
     std::sort(spans_.begin(), spans_.end(),
               [](const ThreadSpan& a, const ThreadSpan& b) { return a.order() < b.order(); });
-    Cause largest(FindingKind::kThreadImbalance, Confidence::kMedium, job_.steps);
+    // A Cause has an entry per step, so there is none for each name.
+    size_t largest = 0;
+    int64_t largest_ns = 0;
     for (size_t at = 0; at < spans_.size();) {
-      Cause cause(FindingKind::kThreadImbalance, Confidence::kMedium, job_.steps);
-      const StringId name = spans_[at].name;
-      while (at < spans_.size() && spans_[at].name == name) {
-        const size_t begin = at, step = spans_[at].step;
-        while (at < spans_.size() && spans_[at].name == name && spans_[at].step == step)
-          ++at;
-        CompareThreads(begin, at, &cause);
-      }
-      if (cause.total_ns() > largest.total_ns()) largest = std::move(cause);
+      const size_t begin = at;
+      int64_t total_ns = 0;
+      at = CompareSteps(begin,
+                        [&](size_t, int64_t excess, const Evidence&) { total_ns = SaturatingAdd(total_ns, excess); });
+      if (total_ns > largest_ns) largest = begin, largest_ns = total_ns;
     }
-    return largest;
+    Cause cause(FindingKind::kThreadImbalance, Confidence::kMedium, job_.steps);
+    if (largest_ns == 0) return cause;
+    CompareSteps(largest, [&](size_t step, int64_t excess, const Evidence& evidence) {
+      cause.AddSaving(step, excess);
+      cause.AddEvidence(evidence);
+    });
+    return cause;
   }
 
  private:
@@ -97,25 +102,42 @@ class ThreadComparison {
 
   // The spans of names that more than one thread has: of others there is nothing to compare.
   void Collect(const RankActivity& rank, size_t first_step) {
-    constexpr uint32_t kNoTrack = UINT32_MAX, kSeveral = UINT32_MAX - 1;
-    std::vector<uint32_t> track_of(job_.trace.string_count(), kNoTrack);
+    std::vector<StringId> names;
     for (const uint32_t track : rank.threads) {
       ForEachOutermost(track, [&](StringId name, const Interval&) {
-        uint32_t& seen = track_of[Row(name)];
+        uint32_t& seen = track_of_[Row(name)];
+        if (seen == kNoTrack) names.push_back(name);
         seen = seen == kNoTrack || seen == track ? track : kSeveral;
       });
     }
     for (const uint32_t track : rank.threads) {
       ForEachOutermost(track, [&](StringId name, const Interval& time) {
-        if (track_of[Row(name)] != kSeveral) return;
+        if (track_of_[Row(name)] != kSeveral) return;
         if (const std::optional<size_t> step = rank.StepAt(time.begin))
           spans_.push_back({first_step + *step, name, track, time});
       });
     }
+    for (const StringId name : names)
+      track_of_[Row(name)] = kNoTrack;
+  }
+
+  // Calls use(step, excess, evidence) for each step in which threads differ in the spans of one name, which begin at
+  // `at`. Returns the end of these spans.
+  template <typename Use>
+  size_t CompareSteps(size_t at, const Use& use) const {
+    const StringId name = spans_[at].name;
+    while (at < spans_.size() && spans_[at].name == name) {
+      const size_t begin = at, step = spans_[at].step;
+      while (at < spans_.size() && spans_[at].name == name && spans_[at].step == step)
+        ++at;
+      CompareThreads(begin, at, use);
+    }
+    return at;
   }
 
   // Spans [begin, end) have one name and one step, by track.
-  void CompareThreads(size_t begin, size_t end, Cause* cause) const {
+  template <typename Use>
+  void CompareThreads(size_t begin, size_t end, const Use& use) const {
     struct ThreadTime {
       uint32_t track;
       IntervalSet times;
@@ -139,14 +161,17 @@ class ThreadComparison {
     }
     const int64_t excess = ExcessOver(lengths, longest.times.length());
     if (lengths.size() < 2 || excess <= 0) return;
-    cause->AddSaving(spans_[begin].step, excess);
     const auto intervals = longest.times.intervals();
-    cause->AddEvidence({RankOfTrack(job_.trace, TrackId{longest.track}), TrackId{longest.track}, spans_[begin].name,
-                        intervals.front().begin, intervals.back().end});
+    use(spans_[begin].step, excess,
+        Evidence{RankOfTrack(job_.trace, TrackId{longest.track}), TrackId{longest.track}, spans_[begin].name,
+                 intervals.front().begin, intervals.back().end});
   }
+
+  static constexpr uint32_t kNoTrack = UINT32_MAX, kSeveral = UINT32_MAX - 1;
 
   const Job& job_;
   HostSpans host_;
+  std::vector<uint32_t> track_of_;  // by name: the thread of the rank that has it, or kSeveral
   std::vector<ThreadSpan> spans_;
 };
 

@@ -32,7 +32,8 @@ std::optional<int64_t> MedianGrowth(const std::vector<Rise>& rises, int64_t peak
   if (above * 10 < rises.size() * 8) return std::nullopt;
   const auto median = bytes.begin() + static_cast<std::ptrdiff_t>((bytes.size() - 1) / 2);
   std::nth_element(bytes.begin(), median, bytes.end());
-  if (*median <= 0 || *median < peak_bytes / 100) return std::nullopt;
+  const int64_t least = peak_bytes / 100 + (peak_bytes % 100 > 0 ? 1 : 0);  // 1 %, rounded up
+  if (*median <= 0 || *median < least) return std::nullopt;
   return *median;
 }
 

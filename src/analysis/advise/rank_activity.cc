@@ -126,6 +126,10 @@ class Collector {
     std::vector<RankActivity> result;
     for (auto& [number, rank] : ranks) {
       rank.rank = number;
+      std::vector<Interval> steps;
+      for (const RankStep& step : rank.steps)
+        steps.push_back(step.time);
+      rank.timeline = StepTimeline(steps);
       CollectWorks(streams[number], &rank);
       std::set<TrackId> step_tracks;
       for (const RankStep& step : rank.steps)
@@ -239,12 +243,8 @@ IntervalSet TimesOf(const std::vector<NamedSpan>& spans) {
 }
 
 std::optional<size_t> RankActivity::StepAt(int64_t time) const {
-  const auto after = std::upper_bound(steps.begin(), steps.end(), time,
-                                      [](int64_t t, const RankStep& step) { return t < step.time.begin; });
-  if (after == steps.begin()) return std::nullopt;
-  const auto last = std::prev(after);
-  if (time >= last->time.end) return std::nullopt;
-  return static_cast<size_t>(last - steps.begin());
+  const uint32_t step = timeline.At(time).step;
+  return step == StepTimeline::kNone ? std::nullopt : std::optional<size_t>(step);
 }
 
 std::vector<RankActivity> CollectActivity(const Trace& trace, const std::vector<uint8_t>* selected) {

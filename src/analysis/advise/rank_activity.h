@@ -13,6 +13,7 @@
 
 #include "analysis/intervals.h"
 #include "analysis/launch_delays.h"
+#include "analysis/steps_of_ranks.h"
 #include "opscope/trace.h"
 
 namespace opscope::advise {
@@ -66,6 +67,7 @@ struct PointwiseRun {
 struct RankActivity {
   int32_t rank = -1;
   std::vector<RankStep> steps;      // by begin; the window of the trace if it has no steps
+  StepTimeline timeline;            // of steps
   std::vector<LaunchedWork> works;  // of all devices, by begin
   IntervalSet kernels, compute, communication, all_works;
   std::vector<NamedSpan> host_device_copies;
@@ -77,7 +79,7 @@ struct RankActivity {
   std::vector<PointwiseRun> runs;             // of 3 or more; of operators if the rank has no device work
   std::vector<uint32_t> threads;              // tracks with host spans
 
-  // The step that began last, unless it has ended. O(log steps).
+  // Of the steps that contain the time, the one that began last. O(log steps).
   std::optional<size_t> StepAt(int64_t time) const;
 };
 

@@ -44,9 +44,16 @@ class CallReader {
   }
 
   MegEngineCalls Read() {
+    // Rows are in pre-order: a call precedes the spans inside it.
+    std::vector<uint32_t> call_of(spans_.size(), kNone);  // by span: its index in call_times_
     for (uint32_t span = 0; span < spans_.size(); ++span) {
-      if (IsCall(span)) ReadCall(span);
+      const SpanId parent = spans_.parent[span];
+      if (parent != SpanId::kNone && call_of[Row(parent)] != kNone) ReadPart(span, call_of[Row(parent)]);
+      if (!IsCall(span)) continue;
+      call_of[span] = static_cast<uint32_t>(call_times_.size());
+      ReadCall(span);
     }
+    AddHostTimes();
     SortCalls();
     AddKernels();
     CountUntimed();
@@ -60,15 +67,15 @@ class CallReader {
   };
 
   bool IsOnThread(uint32_t span) const { return trace_.tracks().kind[Row(spans_.track[span])] == TrackKind::kThread; }
+
   void ReadCall(uint32_t span) {
     MegEngineOperator& opr = calls_.operators.emplace_back();
     opr.type = trace_.text(spans_.name[span]);
     opr.name = ScopesOf(spans_.parent[span]) + opr.type;
     opr.id = std::to_string(spans_.external_id[span]);
-    Timestamp launch = spans_.start[span];
     IntegerLists& in_shapes = opr.in_shapes.emplace();
     IntegerLists& in_layouts = opr.in_layouts.emplace();
-    IntegerLists& out_shapes = opr.out_shapes.emplace();
+    opr.out_shapes.emplace();
     opr.memory = 0;
     if (spans_.args[span] != ArgsId::kNone) {
       for (const Argument& input : trace_.arguments(spans_.args[span])) {
@@ -79,26 +86,28 @@ class CallReader {
         AddMemory(input, &opr);
       }
     }
-    // Rows are in pre-order: the spans inside a range follow it.
-    for (uint32_t row = span + 1; row < spans_.size() && IsInside(row, span); ++row) {
-      if (Row(spans_.parent[row]) != span) continue;
-      if (spans_.name[row] == input_) launch = spans_.start[row] + spans_.duration[row];
-      if (spans_.name[row] != output_ || spans_.args[row] == ArgsId::kNone) continue;
-      for (const Argument& output : trace_.arguments(spans_.args[row])) {
-        out_shapes.Add(output.sizes);
-        AddMemory(output, &opr);
-      }
-    }
-    if (spans_.duration[span].ns >= 0) {
-      opr.host.push_back(
-          {.whole = Seconds(spans_.duration[span].ns), .wait = Seconds((launch - spans_.start[span]).ns)});
-    }
     calls_of_[NumberOf(span)].by_launch.push_back(static_cast<uint32_t>(call_times_.size()));
-    call_times_.push_back({.span = span, .launch = launch});
+    call_times_.push_back({.span = span, .launch = spans_.start[span]});
   }
 
-  bool IsInside(uint32_t row, uint32_t span) const {
-    return spans_.track[row] == spans_.track[span] && spans_.depth[row] > spans_.depth[span];
+  // A span directly inside a call: the end of an input is the launch so far, an output has sizes.
+  void ReadPart(uint32_t span, uint32_t call) {
+    if (spans_.name[span] == input_) call_times_[call].launch = spans_.start[span] + spans_.duration[span];
+    if (spans_.name[span] != output_ || spans_.args[span] == ArgsId::kNone) return;
+    MegEngineOperator& opr = calls_.operators[call];
+    for (const Argument& output : trace_.arguments(spans_.args[span])) {
+      opr.out_shapes->Add(output.sizes);
+      AddMemory(output, &opr);
+    }
+  }
+
+  void AddHostTimes() {
+    for (size_t call = 0; call < call_times_.size(); ++call) {
+      const auto& [span, launch] = call_times_[call];
+      if (spans_.duration[span].ns < 0) continue;
+      calls_.operators[call].host.push_back(
+          {.whole = Seconds(spans_.duration[span].ns), .wait = Seconds((launch - spans_.start[span]).ns)});
+    }
   }
 
   // The enclosing ranges as "outer.inner.". A damaged file may nest without bound, so only the innermost 64 count.

@@ -10,6 +10,7 @@
 
 #include "opscope/import.h"
 #include "opscope/megengine/operator_profile.h"
+#include "trace/builder.h"
 
 namespace opscope {
 namespace {
@@ -106,6 +107,31 @@ TEST(MegEngineCalls, ThatShareAnIdGetTheKernelsLaunchedByEachOfThem) {
     EXPECT_DOUBLE_EQ(opr.device[0].whole, 3e-6);
     EXPECT_DOUBLE_EQ(opr.device[0].wait, 5e-6);
   }
+}
+
+// Every operator lies in the one before it, and the innermost has an input.
+TEST(MegEngineCalls, ThatNestWithoutBoundAreReadInLinearTime) {
+  constexpr uint32_t kCalls = 100'000;
+  TraceBuilder builder;
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .tid = 1});
+  const StringId name = builder.Intern("ADD"), category = builder.Intern("cpu_op");
+  for (uint32_t i = 0; i < kCalls; ++i) {
+    builder.AddSpan({.start = {i},
+                     .duration = {3 * kCalls - 2 * i},
+                     .name = name,
+                     .category = category,
+                     .track = track,
+                     .external_id = i + 1});
+  }
+  builder.AddSpan({.start = {kCalls + 10},
+                   .duration = {10},
+                   .name = builder.Intern("Input"),
+                   .category = builder.Intern("tensor"),
+                   .track = track});
+  const MegEngineCalls calls = FindMegEngineCalls(builder.Build());
+  ASSERT_EQ(calls.operators.size(), size_t{kCalls});
+  EXPECT_DOUBLE_EQ(calls.operators.front().host.at(0).wait, 0) << "the input is not its own";
+  EXPECT_DOUBLE_EQ(calls.operators.back().host.at(0).wait, 21e-9);
 }
 
 TEST(MegEngineCalls, KnowNoBytesOfATypeThatIsNotKnown) {

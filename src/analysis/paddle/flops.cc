@@ -22,15 +22,10 @@ namespace {
 
 using Shape = std::vector<int64_t>;
 
-int64_t Times(int64_t a, int64_t b) {
-  int64_t product = 0;
-  if (!__builtin_mul_overflow(a, b, &product)) return product;
-  return (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
-}
 int64_t Product(const int64_t* begin, const int64_t* end) {
   int64_t product = 1;
   for (; begin != end; ++begin)
-    product = Times(product, *begin);
+    product = SaturatingMultiply(product, *begin);
   return product;
 }
 int64_t Product(const Shape& shape) {
@@ -87,7 +82,7 @@ class Call {
 
 int64_t EachElement(const Call& call, int64_t times) {
   const auto shape = call.ShapeOf("X");
-  return shape ? Times(Product(*shape), times) : 0;
+  return shape ? SaturatingMultiply(Product(*shape), times) : 0;
 }
 
 int64_t Relu(const Call& call) {
@@ -110,7 +105,7 @@ int64_t Elementwise(const Call& call) {
   for (size_t i = 0; i < std::max(x->size(), y->size()); ++i) {
     const int64_t of_x = i < x->size() ? (*x)[x->size() - 1 - i] : 1;
     const int64_t of_y = i < y->size() ? (*y)[y->size() - 1 - i] : 1;
-    product = Times(product, std::max(of_x, of_y));
+    product = SaturatingMultiply(product, std::max(of_x, of_y));
   }
   return product;
 }
@@ -124,10 +119,10 @@ int64_t MatrixProduct(const Call& call, bool transposes_x, bool transposes_y) {
   for (size_t back = std::max(x->size(), y->size()); back > 2; --back) {
     const int64_t of_x = back <= x->size() ? (*x)[x->size() - back] : 1;
     const int64_t of_y = back <= y->size() ? (*y)[y->size() - back] : 1;
-    products = Times(products, std::max(of_x, of_y));
+    products = SaturatingMultiply(products, std::max(of_x, of_y));
   }
-  const int64_t inner = Times((*x)[x->size() - 2], x->back());
-  return Times(2, Times(products, Times(inner, y->back())));
+  const int64_t inner = SaturatingMultiply((*x)[x->size() - 2], x->back());
+  return SaturatingMultiply(2, SaturatingMultiply(products, SaturatingMultiply(inner, y->back())));
 }
 int64_t Matmul(const Call& call) {
   return MatrixProduct(call, call.IsTrue("transpose_X") || call.IsTrue("transpose_x"),
@@ -163,15 +158,16 @@ int64_t Convolution(const Call& call) {
   int64_t active = (*input)[0];
   for (size_t i = 0; i < dims; ++i) {
     if (steps[1][i] <= 0) return 0;
-    const int64_t reach = SaturatingAdd(Times(steps[2][i], (*weight)[i + 2] - 1), 1);
-    const int64_t padded = SaturatingAdd((*input)[i + 2], Times(2, steps[0][i]));
+    const int64_t reach = SaturatingAdd(SaturatingMultiply(steps[2][i], (*weight)[i + 2] - 1), 1);
+    const int64_t padded = SaturatingAdd((*input)[i + 2], SaturatingMultiply(2, steps[0][i]));
     const int64_t room = SaturatingSubtract(padded, reach);
-    active = Times(active, SaturatingAdd(FloorQuotient(room, steps[1][i]), 1));
+    active = SaturatingMultiply(active, SaturatingAdd(FloorQuotient(room, steps[1][i]), 1));
   }
-  const int64_t macs = Times(Times(Product(weight->data() + 2, weight->data() + weight->size()), (*input)[1]),
-                             FloorQuotient((*weight)[0], groups[0]));
-  const int64_t flops = Times(2, Times(macs, active));
-  return bias ? SaturatingAdd(flops, Times((*weight)[0], active)) : flops;
+  const int64_t macs =
+      SaturatingMultiply(SaturatingMultiply(Product(weight->data() + 2, weight->data() + weight->size()), (*input)[1]),
+                         FloorQuotient((*weight)[0], groups[0]));
+  const int64_t flops = SaturatingMultiply(2, SaturatingMultiply(macs, active));
+  return bias ? SaturatingAdd(flops, SaturatingMultiply((*weight)[0], active)) : flops;
 }
 
 struct Formula {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "analysis/paddle/operators.h"
@@ -68,18 +68,18 @@ class MemorySummary {
 
   Place& PlaceOf(const std::string& name) {
     if (last_ < places_.size() && places_[last_].memory.place == name) return places_[last_];
-    for (last_ = 0; last_ < places_.size(); ++last_) {
-      if (places_[last_].memory.place == name) return places_[last_];
-    }
-    places_.emplace_back().memory.place = name;
-    return places_.back();
+    const auto [found, is_new] = place_rows_.try_emplace(name, places_.size());
+    if (is_new) places_.emplace_back().memory.place = name;
+    last_ = found->second;
+    return places_[last_];
   }
 
   const Trace& trace_;
   const PaddleNodeTrees& trees_;
   std::vector<Place> places_;
-  std::vector<size_t> with_allocations_;  // places with allocations, by first appearance
-  size_t last_ = 0;                       // index in places_ of the last hit
+  std::unordered_map<std::string, size_t> place_rows_;  // in places_, by name
+  std::vector<size_t> with_allocations_;                // places with allocations, by first appearance
+  size_t last_ = 0;                                     // index in places_ of the last hit
 };
 
 }  // namespace

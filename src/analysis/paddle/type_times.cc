@@ -103,11 +103,9 @@ PaddleTypeTimes::Device* PaddleTypeTimes::DeviceOf(SpanId span) {
   int64_t number = tracks.device[track];
   if (number < 0 && tracks.process[track] != ProcessId::kNone)
     number = trace_.processes().pid[Row(tracks.process[track])];
-  const auto found = std::find_if(devices_.begin(), devices_.end(),
-                                  [&](const Device& device) { return device.number == static_cast<uint64_t>(number); });
-  if (found != devices_.end()) return &*found;
-  devices_.emplace_back().number = static_cast<uint64_t>(number);
-  return &devices_.back();
+  const auto [found, is_new] = device_rows_.try_emplace(number, devices_.size());
+  if (is_new) devices_.emplace_back().number = static_cast<uint64_t>(number);
+  return &devices_[found->second];
 }
 
 // Kernels launched by a communication call, or named as such, are communication. A kernel launched by a call below a
@@ -141,7 +139,8 @@ void PaddleTypeTimes::MoveTo(const std::vector<PaddlePhase>& phases, PaddleStati
   distribution.communication = Covered(&communication);
   distribution.computation = Covered(&computation_);
   communication.insert(communication.end(), computation_.begin(), computation_.end());
-  distribution.overlap = distribution.communication + distribution.computation - Covered(&communication);
+  distribution.overlap =
+      SaturatingSubtract(SaturatingAdd(distribution.communication, distribution.computation), Covered(&communication));
 }
 
 void PaddleTypeTimes::MoveHostTypes(const std::vector<PaddlePhase>& phases, PaddleStatistics* statistics) {

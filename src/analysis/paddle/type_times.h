@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/intervals.h"
@@ -53,8 +54,9 @@ class PaddleTypeTimes {
   std::array<uint64_t, kPaddleEventTypes> calls_ = {};
   std::vector<PaddleEventType> host_types_;  // by first appearance
   std::array<Intervals, kPaddleEventTypes> host_times_;
-  std::vector<Device> devices_;
-  std::vector<bool> is_communication_;  // by node: it or an ancestor is communication
+  std::vector<Device> devices_;                      // by first appearance
+  std::unordered_map<int64_t, size_t> device_rows_;  // in devices_, by number
+  std::vector<bool> is_communication_;               // by node: it or an ancestor is communication
   Intervals host_communication_, device_communication_, computation_;
 };
 

@@ -194,6 +194,9 @@ TEST(RooflineCost, CountsAdaptivePooling) {
             (Work{2 * 6 * 9 + 2 * 2 * 3, 4 * (2 * 2 * 3 + 2 * 6 * 7)}));
   EXPECT_EQ(WorkOf("aten::adaptive_max_pool2d", {in, L("[2, 3]")}),
             (Work{2 * 6 * 9, 4 * 2 * 6 * 7 + 2 * 2 * 3 * (4 + 8)}));
+  // More windows than elements: 100000 of 6 elements have 6 + 100000 - 2 in all.
+  EXPECT_EQ(WorkOf("aten::_adaptive_avg_pool2d", {in, L("[100000, 3]")}),
+            (Work{2 * 100004 * 9 + 2 * 100000 * 3, 4 * (2 * 6 * 7 + 2 * 100000 * 3)}));
 }
 
 TEST(RooflineCost, CountsSortingAndScattering) {

@@ -5,6 +5,7 @@
 // Sizes of results are those of pooling_output_shape (torch, aten/src/ATen/native/Pool.h), windows of adaptive pooling
 // those of start_index and end_index (AdaptivePooling.h).
 // SPDX-License-Identifier: Apache-2.0
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -108,13 +109,12 @@ OperatorCost AveragePoolBackwardCost(const CallArguments& call, const CostRule& 
 }
 
 // Windows of adaptive pooling begin at floor(i size / count) and end at ceil((i + 1) size / count); of one dimension
-// the sum of their lengths. Unknown for more windows than anyone pools to.
+// the sum of their lengths. Two windows share an element at each of the count - 1 inner boundaries i size / count that
+// is no whole number, and gcd(size, count) - 1 of them are whole. 5 elements in 2 windows are [0, 3) and [2, 5), 6 = 5 +
+// 2 - 1.
 Amount AdaptiveLengths(int64_t size, int64_t count) {
-  if (size < 0 || size > kMostPoolingNumber || count < 0 || count > (1 << 16)) return {};
-  Amount sum(0);
-  for (int64_t i = 0; i < count; ++i)
-    sum = sum + Amount(((i + 1) * size + count - 1) / count - i * size / count);
-  return sum;
+  if (size < 0 || size > kMostPoolingNumber || count < 0 || count > kMostPoolingNumber) return {};
+  return Amount(size + count - std::gcd(size, count));
 }
 
 struct AdaptiveWindows {

@@ -120,7 +120,7 @@ class Builder {
     const uint32_t end = first_tensor_[span + 1];
     size_t i = 0;
     const auto touch = [&](Writes writes) {
-      if (row == end) return;
+      if (row >= end) return;  // a damaged file has fewer rows than tensors
       const uint32_t key = keys_.of_tensor[row++];
       if (key == kNoKey) return;
       accesses_.push_back({key, writes == Writes::kYes  ? Access::kWrite

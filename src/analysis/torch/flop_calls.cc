@@ -40,7 +40,8 @@ int64_t CallFlops::Of(const FlopRule& rule, StringId name, ArgsId args) {
   if (args == ArgsId::kNone) return 0;
   Known& known = known_[(Row(name) * 31 + Row(args)) % known_.size()];
   if (known.name != name || known.args != args) {
-    known = {name, args, static_cast<int64_t>(rule.formula(trace_.arguments(args), trace_))};
+    const uint64_t flops = rule.formula(trace_.arguments(args), trace_);
+    known = {name, args, static_cast<int64_t>(std::min<uint64_t>(flops, INT64_MAX))};
   }
   return known.flops;
 }

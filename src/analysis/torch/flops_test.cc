@@ -86,6 +86,11 @@ TEST(Flops, OfAConvolutionOfAnySizeWrapAsInTorch) {
             0);
 }
 
+TEST(Flops, AreNeverNegative) {
+  EXPECT_EQ(FlopsOf("aten::mm", "[2000000,2000000],[2000000,1000000]", R"("","")"), 8'000'000'000'000'000'000);
+  EXPECT_EQ(FlopsOf("aten::mm", "[2000000,2000000],[2000000,2000000]", R"("","")"), INT64_MAX);
+}
+
 TEST(Flops, CountEachGradientOfAConvolutionThatIsAskedFor) {
   const std::string sizes = "[2,6,4,5],[2,4,8,9],[6,2,3,3],[],[],[],[],[],[],[],[]";
   const auto values = [](const std::string& mask) {

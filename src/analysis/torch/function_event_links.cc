@@ -7,12 +7,14 @@
 // id, the call gets the op's kernels too: an error of torch, kept because its tables show it.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <unordered_map>
 #include <utility>
 
 #include "analysis/torch/function_event_list.h"
 #include "analysis/torch/function_event_rules.h"
+#include "analysis/torch/python_sum.h"
 #include "base/saturating.h"
 #include "opscope/torch/out_of_memory.h"
 
@@ -152,14 +154,11 @@ void AppendMoment(const Trace& trace, Timestamp at, TrackId on, StringId name, u
   const uint32_t track = Row(on);
   const double time = ToTorchUs(SaturatingSubtract(at.ns, events.trace_start.ns));
   const bool has_track = track < tracks.size();
-  const uint64_t thread = !has_track                          ? 0
-                          : tracks.logical_thread[track] != 0 ? tracks.logical_thread[track]
-                                                              : static_cast<uint64_t>(tracks.tid[track]);
   events.span.push_back(SpanId::kNone);
   events.name.push_back(name);
   events.start_us.push_back(time);
   events.end_us.push_back(time);
-  events.thread.push_back(static_cast<uint32_t>(thread));
+  events.thread.push_back(has_track ? TorchThread(tracks, track) : 0);
   events.flags.push_back(flags);
   events.allocation.push_back(row);
   events.cpu_memory_usage.push_back(0);
@@ -191,6 +190,14 @@ void AppendOutOfMemory(const Trace& trace, const std::vector<OutOfMemory>& reque
     AppendMoment(trace, instants.time[row], instants.track[row], instants.name[row],
                  function_event_flags::kMemory | function_event_flags::kOutOfMemory, row, work);
   }
+}
+
+// The end that torch compares with times of memory. An unfinished range has another one in the list than in the Trace.
+int64_t ListedEnd(const Trace& trace, const FunctionEvents& events, size_t i) {
+  const SpanColumns& spans = trace.spans();
+  const uint32_t span = Row(events.span[i]);
+  if ((spans.flags[span] & span_flags::kUnfinished) == 0) return (spans.start[span] + spans.duration[span]).ns;
+  return SaturatingAdd(events.trace_start.ns, ClampToInt64(std::round(events.end_us[i] * kNsPerUs)));
 }
 
 void MakeMemoryColumns(size_t rows, FunctionEvents* events) {
@@ -292,9 +299,7 @@ void AttributeMemory(const Trace& trace, EventListWork* work) {
   size_t first = 0;
   for (size_t i = 0; i < n; ++i) {
     if (IsDevice(events, i)) continue;
-    const uint32_t span = Row(events.span[i]);
-    const int64_t start = spans.start[span].ns;
-    const int64_t end = (spans.start[span] + spans.duration[span]).ns;
+    const int64_t start = spans.start[Row(events.span[i])].ns, end = ListedEnd(trace, events, i);
     // As in torch, both ends are inclusive and the thread is ignored. Events are sorted by start.
     while (first < index.time.size() && index.time[first] < start)
       ++first;
@@ -351,18 +356,17 @@ void SumDeviceTimes(EventListWork* work) {
       events.device_time_total_us[i] = events.end_us[i] - events.start_us[i];
       continue;
     }
-    double kernels = 0;
+    PythonSum kernels(events.compensated_sums), children(events.compensated_sums);
     if (!events.kernel_offset.empty()) {
       for (uint32_t k = events.kernel_offset[i]; k < events.kernel_offset[i + 1]; ++k) {
         const uint32_t kernel = Row(events.kernels[k]);
-        kernels += events.end_us[kernel] - events.start_us[kernel];
+        kernels.Add(events.end_us[kernel] - events.start_us[kernel]);
       }
     }
-    double children = 0;
     for (EventIndex c = events.first_child[i]; c != EventIndex::kNone; c = events.next_sibling[Row(c)]) {
-      children += events.device_time_total_us[Row(c)];
+      children.Add(events.device_time_total_us[Row(c)]);
     }
-    events.device_time_total_us[i] = kernels + children;
+    events.device_time_total_us[i] = kernels.Result() + children.Result();
   }
 }
 

@@ -78,6 +78,22 @@ TEST(AttributeMemory, GivesTheBytesOfAnOpAlsoWhereTheSumOfAllOverflows) {
   EXPECT_EQ(BuildFunctionEvents(trace).cpu_memory_usage, (std::vector<int64_t>{INT64_MAX, INT64_MAX}));
 }
 
+// torch ends an unfinished range with the first range around it that ends.
+TEST(AttributeMemory, GivesAnUnfinishedOpNoBytesFromAfterItsEndInTheList) {
+  TraceBuilder builder;
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .logical_thread = 1});
+  builder.AddSpan({.start = {0}, .duration = {1001}, .name = builder.Intern("outer"), .track = track});
+  builder.AddSpan({.start = {2},
+                   .duration = {9000},
+                   .name = builder.Intern("unfinished"),
+                   .track = track,
+                   .flags = span_flags::kUnfinished});
+  for (const int64_t time : {5, 1001, 5000})
+    builder.AddAllocation({.time = {time}, .track = track, .bytes = time});
+  const Trace trace = builder.Build();
+  EXPECT_EQ(BuildFunctionEvents(trace).cpu_memory_usage, (std::vector<int64_t>{1006, 1006, 5000}));
+}
+
 TEST(AverageFunctionEvents, SaturatesSumsOfBytes) {
   const Trace trace = LargestAllocations();
   const std::vector<FunctionEventAverage> rows = AverageFunctionEvents(trace, BuildFunctionEvents(trace), {});
@@ -112,6 +128,7 @@ class CudaProgram {
     return Add(name, category, start, end, std::string_view(category) == kRange ? ranges_ : stream_);
   }
   TraceBuilder& builder() { return builder_; }
+  ProcessId process() const { return process_; }
 
   struct Result {
     Trace trace;
@@ -176,6 +193,22 @@ TEST(LinkDeviceEvents, ARangeOfADeviceIsNoWorkOfTheRange) {
   EXPECT_EQ(CorrelationId(trace, events, range), 3);
   EXPECT_EQ(LinkedCorrelationId(trace, events, range), 0);
   EXPECT_EQ(LinkedCorrelationId(trace, events, result.Row("gemm")), 4);
+}
+
+TEST(SumDeviceTimes, AddsKernelsAsPythonsSumDoes) {
+  CudaProgram program;
+  program.Host("aten::mm", "cpu_op", 0, 50).external_id = 4;
+  for (const int64_t end : {100, 200, 700}) {
+    SpanRow& kernel = program.Device("gemm", "kernel", 0, end);
+    kernel.external_id = 4;
+    kernel.correlation = 90;
+  }
+  const CudaProgram::Result result = program.Build();
+  EXPECT_EQ(DeviceTimeTotal(result.events, result.Row("aten::mm")), 0.7 + 0.2 + 0.1) << "the longest begins the list";
+  FunctionEventOptions as_python_3_12;
+  as_python_3_12.compensated_sums = true;
+  const FunctionEvents compensated = BuildFunctionEvents(result.trace, as_python_3_12);
+  EXPECT_EQ(DeviceTimeTotal(compensated, result.Row("aten::mm")), 1) << "from Python 3.12 on";
 }
 
 TEST(LinkDeviceEvents, AWaitThatNoOpMadeIsNotOfTheOpWithItsCorrelation) {
@@ -259,6 +292,26 @@ TEST(PlaceUnlinkedCalls, OverheadOfAnotherProcessGoesToTheThreadOfItsRank) {
   const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = -1}), .kind = TrackKind::kOther});
   program.Host("Buffer Flush", "overhead", 70, 80).track = track;
   EXPECT_EQ(program.Build().ParentOf("Buffer Flush"), "range 1");
+}
+
+TEST(PlaceUnlinkedCalls, WithoutMetadataNoThreadNumberStandsForAnUnknownThread) {
+  CudaProgram program;
+  AddUnlinkedCalls(&program);
+  program.Host("range of -1", "user_annotation", 0, 100).track =
+      program.builder().AddTrack({.process = program.process(), .tid = -1});
+  EXPECT_EQ(program.Build().ParentOf("call 1"), "range 1");
+}
+
+TEST(PlaceUnlinkedCalls, TakesLinearTimeForManyProcessesWithoutThatThread) {
+  constexpr uint32_t kProcesses = 10'000;
+  TraceBuilder builder;
+  const StringId name = builder.Intern("call"), category = builder.Intern("cuda_runtime");
+  for (uint32_t i = 0; i < kProcesses; ++i) {
+    const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 2 * i}), .tid = 2 * i + 1});
+    builder.AddSpan({.start = {i}, .duration = {1}, .name = name, .category = category, .track = track});
+  }
+  const Trace trace = builder.Build();
+  EXPECT_EQ(BuildFunctionEvents(trace).size(), size_t{kProcesses});
 }
 
 // Torch takes them for events of the CPU.

@@ -82,7 +82,9 @@ FunctionEventStacks::FunctionEventStacks(const Trace& trace, const FunctionEvent
     if (backward[i] == EventIndex::kNone) continue;
     const uint32_t span = Row(events.span[Row(backward[i])]);
     const uint64_t thread = threads_known ? spans.forward_thread[span] : 0;
-    const auto found = forward.find({spans.sequence[span], thread});
+    // Without threads all events without a number (AccumulateGrad has none) would share a key.
+    const bool has_key = threads_known || spans.sequence[span] >= 0;
+    const auto found = has_key ? forward.find({spans.sequence[span], thread}) : forward.end();
     stack_[i] = found == forward.end() ? StackId::kNone : found->second;
   }
 }

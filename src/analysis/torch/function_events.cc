@@ -10,6 +10,7 @@
 #include "analysis/torch/flops.h"
 #include "analysis/torch/function_event_list.h"
 #include "analysis/torch/function_event_rules.h"
+#include "analysis/torch/python_sum.h"
 #include "base/saturating.h"
 
 namespace opscope {
@@ -26,26 +27,6 @@ std::string DeviceOf(const Trace& trace, const FunctionEventOptions& options) {
                                       [](TrackKind kind) { return kind == TrackKind::kDeviceStream; });
   return has_device ? "cuda" : "";
 }
-
-// Python's sum() of floats, which from 3.12 on uses Neumaier's compensation (A. Neumaier, "Rundungsfehleranalyse
-// einiger Verfahren zur Summation endlicher Summen", 1974).
-class PythonSum {
- public:
-  explicit PythonSum(bool is_compensated) : is_compensated_(is_compensated) {}
-  void Add(double value) {
-    const double sum = sum_ + value;
-    if (is_compensated_) {
-      const bool larger = std::fabs(sum_) >= std::fabs(value);
-      lost_ += larger ? (sum_ - sum) + value : (value - sum) + sum_;
-    }
-    sum_ = sum;
-  }
-  double Result() const { return sum_ + lost_; }
-
- private:
-  bool is_compensated_;
-  double sum_ = 0, lost_ = 0;
-};
 
 template <typename Value>
 double TimeOfChildren(const FunctionEvents& events, size_t i, Value value) {

@@ -7,6 +7,7 @@
 #include "analysis/torch/memory_categories.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string_view>
 
 namespace opscope {
@@ -122,27 +123,50 @@ class Rules {
     }
   }
 
-  // By tensor: true if any version depends on a gradient. A later version makes the earlier ones dependent too, so the
-  // pass is repeated until nothing changes, usually three times.
-  std::vector<uint8_t> FindDependentOnGradient() const {
-    std::vector<uint8_t> depends(keys_.tensor_count, 0);
-    for (bool has_changed = true; has_changed;) {
-      has_changed = false;
-      const auto add = [&](uint32_t key) {
-        uint8_t& known = depends[keys_.keys[key].tensor];
-        has_changed |= known == 0;
-        known = 1;
-      };
-      for (const FlowNode& node : flow_.nodes) {
-        bool any = false;
-        for (const FlowEdge& edge : flow_.edges_of(node)) {
-          if (!edge.is_input()) continue;
-          if (!depends[keys_.keys[edge.key].tensor] && !IsLearned(CategoryOfInput(edge))) continue;
-          add(edge.key);
-          any = true;
+  // By tensor: the nodes that have a version of it as input, as nodes[first[tensor]] until before nodes[first[tensor +
+  // 1]].
+  struct Readers {
+    std::vector<uint32_t> first, nodes;
+  };
+  Readers FindReaders() const {
+    Readers readers{std::vector<uint32_t>(size_t{keys_.tensor_count} + 1, 0), {}};
+    const auto for_each_input = [&](const auto& visit) {
+      for (uint32_t node = 0; node < flow_.nodes.size(); ++node) {
+        for (const FlowEdge& edge : flow_.edges_of(flow_.nodes[node])) {
+          if (edge.is_input()) visit(keys_.keys[edge.key].tensor, node);
         }
-        if (!any) continue;
-        for (const FlowEdge& edge : flow_.edges_of(node)) {
+      }
+    };
+    for_each_input([&](uint32_t tensor, uint32_t) { ++readers.first[tensor + 1]; });
+    std::partial_sum(readers.first.begin(), readers.first.end(), readers.first.begin());
+    readers.nodes.resize(readers.first.back());
+    std::vector<uint32_t> next(readers.first.begin(), readers.first.end() - 1);
+    for_each_input([&](uint32_t tensor, uint32_t node) { readers.nodes[next[tensor]++] = node; });
+    return readers;
+  }
+
+  // By tensor: true if any version depends on a gradient: it is learned and read, or an output of a node with such an
+  // input. A later version makes the earlier ones dependent too, so dependent tensors are followed in any order of time.
+  std::vector<uint8_t> FindDependentOnGradient() const {
+    const Readers readers = FindReaders();
+    std::vector<uint8_t> depends(keys_.tensor_count, 0), is_reached(flow_.nodes.size(), 0);
+    std::vector<uint32_t> found;  // dependent tensors whose readers were not visited yet
+    const auto add = [&](uint32_t key) {
+      uint8_t& known = depends[keys_.keys[key].tensor];
+      if (known == 0) found.push_back(keys_.keys[key].tensor);
+      known = 1;
+    };
+    for (const FlowEdge& edge : flow_.edges) {
+      if (edge.is_input() && IsLearned(CategoryOfInput(edge))) add(edge.key);
+    }
+    while (!found.empty()) {
+      const uint32_t tensor = found.back();
+      found.pop_back();
+      for (uint32_t i = readers.first[tensor]; i < readers.first[tensor + 1]; ++i) {
+        const uint32_t node = readers.nodes[i];
+        if (is_reached[node] != 0) continue;
+        is_reached[node] = 1;
+        for (const FlowEdge& edge : flow_.edges_of(flow_.nodes[node])) {
           if (edge.is_output()) add(edge.key);
         }
       }

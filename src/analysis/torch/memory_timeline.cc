@@ -18,19 +18,12 @@
 namespace opscope {
 namespace {
 
-// Saturates: sizes of a damaged file may be any numbers.
-int64_t SizeProduct(int64_t a, int64_t b) {
-  int64_t product = 0;
-  if (!__builtin_mul_overflow(a, b, &product)) return product;
-  return (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
-}
-
-// Bytes of a tensor by torch's rule: the largest size * stride.
+// Bytes of a tensor by torch's rule: the largest size * stride. Sizes of a damaged file may be any numbers.
 int64_t SpannedBytes(const Trace& trace, const Argument& tensor) {
   int64_t elements = tensor.sizes.empty() ? 1 : 0;
   for (size_t i = 0; i < std::min(tensor.sizes.size(), tensor.strides.size()); ++i)
-    elements = std::max(elements, SizeProduct(tensor.sizes[i], tensor.strides[i]));
-  return SizeProduct(elements, ElementSize(trace.text(tensor.dtype)));
+    elements = std::max(elements, SaturatingMultiply(tensor.sizes[i], tensor.strides[i]));
+  return SaturatingMultiply(elements, ElementSize(trace.text(tensor.dtype)));
 }
 
 // Size by key: bytes allocated or freed, else the largest tensor seen in the storage.
@@ -68,6 +61,12 @@ std::vector<int64_t> SizesOf(const Trace& trace, const TensorKeys& keys) {
     is_exact[key] = 1;
   }
   return sizes;
+}
+
+// torch's int(ns / 1000). Python rounds the quotient to a double, so that of a time since 1970 the last 125 ns of a
+// microsecond count for the next one.
+int64_t ToWholeMicros(int64_t ns) {
+  return static_cast<int64_t>(static_cast<double>(ns / 1000) + static_cast<double>(ns % 1000) / 1000);
 }
 
 class Maker {
@@ -200,7 +199,7 @@ MemoryByCategory SumByCategory(const MemoryTimeline& timeline, MemoryDevice devi
   for (const MemoryTimelineRow& row : timeline.rows) {
     if (row.device_type != device.type || row.device != device.index) continue;
     const bool is_before = row.action == MemoryAction::kPreexisting;
-    const int64_t time_us = is_before ? kBefore : (Timestamp{epoch_ns} + Duration{row.time.ns}).ns / 1000;
+    const int64_t time_us = is_before ? kBefore : ToWholeMicros((Timestamp{epoch_ns} + Duration{row.time.ns}).ns);
     if (first_us == kBefore) first_us = time_us;
     if (sums.times_us.empty() || sums.times_us.back() != time_us) {
       sums.times_us.push_back(time_us);

@@ -293,6 +293,26 @@ TEST(MemoryTimeline, TensorsThatContradictTheirArgumentsAreBorne) {
   EXPECT_FALSE(program.Timeline().rows.empty());
 }
 
+TEST(MemoryTimeline, ACallWithTooFewTensorsTakesNoneOfOtherCalls) {
+  Program program;
+  const std::vector<ArgumentRow> tensors = {program.Tensor(), program.Tensor(), {}};
+  const ArgumentRow list = {.kind = ArgumentKind::kTensorList, .tensors = tensors};
+  program.Call("any", {list, program.Tensor()}, {1}, {}, ScopeType::kBackwardFunction);
+  program.Op("read", {2}).Op("read", {3});
+  EXPECT_EQ(program.Rows(), "was 2 Unknown, was 3 Unknown");
+}
+
+// Each operator writes what the one before it has read, so that the gradient at the end reaches one tensor more only
+// against the order of time.
+TEST(MemoryTimeline, FollowsALongChainAgainstTheOrderOfTimeInLinearTime) {
+  constexpr int kTensors = 50'000;
+  Program program;
+  program.Hold(StoredAs::kGradient, kTensors);
+  for (int i = 1; i < kTensors; ++i)
+    program.Op("update", {i, i + 1});
+  EXPECT_EQ(program.Timeline().rows.size(), size_t{2 * kTensors - 1});
+}
+
 TEST(MemoryByCategory, StandsAtTheFirstTimeForWhatWasThereBefore) {
   MemoryTimeline timeline;
   timeline.rows.push_back(
@@ -311,6 +331,16 @@ TEST(MemoryByCategory, StandsAtTheFirstTimeForWhatWasThereBefore) {
   ASSERT_EQ(sums.bytes.size(), 3u);
   EXPECT_EQ(sums.bytes[1], (std::array<int64_t, 8>{100, 0, 0, 0, 10, 0, 0, 0}));
   EXPECT_EQ(sums.bytes[2], (std::array<int64_t, 8>{100, 0, 0, 0, 0, 0, 0, 0}));
+}
+
+// Python: int(1800000000000000875 / 1000) == 1800000000000001.
+TEST(MemoryByCategory, RoundsTimesSince1970AsPythonsDivisionDoes) {
+  MemoryTimeline timeline;
+  for (const int64_t time : {0, 874, 875, 1'500})
+    timeline.rows.push_back({.time = {time}, .category = MemoryCategory::kInput, .bytes = 1});
+  const MemoryByCategory sums = SumByCategory(timeline, {}, 1'800'000'000'000'000'000);
+  EXPECT_EQ(sums.times_us, (std::vector<int64_t>{1'800'000'000'000'000, 1'800'000'000'000'001}));
+  EXPECT_EQ(sums.bytes.at(1)[static_cast<size_t>(MemoryCategory::kInput)], 4);
 }
 
 TEST(MemoryTimeline, SizesOfATensorBeyondSixtyThreeBitsSaturate) {

@@ -6,7 +6,9 @@
 // calls nest only among themselves.
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
+#include <system_error>
 #include <unordered_map>
+#include <vector>
 
 #include "analysis/torch/function_event_list.h"
 #include "analysis/torch/function_event_rules.h"
@@ -17,51 +19,47 @@ namespace {
 // Finds for each process the track of the thread that stopped the profiler; TrackId::kNone if it has none.
 class StoppingThreads {
  public:
-  explicit StoppingThreads(const Trace& trace) : tracks_(trace.tracks()), processes_(trace.processes()) {
+  explicit StoppingThreads(const Trace& trace)
+      : processes_(trace.processes()), of_process_(processes_.size(), TrackId::kNone) {
     const std::string_view text = MetadataText(trace, kStoppingThreadKey);
-    std::from_chars(text.data(), text.data() + text.size(), stopping_tid_);
+    int64_t stopping_tid = 0;
+    const bool is_known = std::from_chars(text.data(), text.data() + text.size(), stopping_tid).ec == std::errc();
+    if (is_known) SetWhereUnset(trace.tracks(), [&](uint32_t) { return stopping_tid; });
+    SetWhereUnset(trace.tracks(), [&](uint32_t process) { return processes_.pid[process]; });
+    for (uint32_t process = 0; process < of_process_.size(); ++process) {
+      if (of_process_[process] != TrackId::kNone) of_rank_.try_emplace(processes_.rank[process], of_process_[process]);
+    }
   }
 
-  TrackId Of(ProcessId process) {
+  // CUPTI's overhead is in a process of its own with the same rank, so the first such process of the rank counts then.
+  TrackId Of(ProcessId process) const {
     if (process == ProcessId::kNone) return TrackId::kNone;
-    const auto [found, is_new] = of_process_.try_emplace(Row(process), TrackId::kNone);
-    if (is_new) found->second = Find(process);
-    return found->second;
+    if (of_process_[Row(process)] != TrackId::kNone) return of_process_[Row(process)];
+    const auto found = of_rank_.find(processes_.rank[Row(process)]);
+    return found == of_rank_.end() ? TrackId::kNone : found->second;
   }
 
  private:
-  // CUPTI's overhead is in a process of its own with the same rank, so processes of the rank are searched too.
-  TrackId Find(ProcessId process) const {
-    TrackId track = InProcess(process);
-    for (uint32_t other = 0; track == TrackId::kNone && other < processes_.size(); ++other) {
-      if (processes_.rank[other] == processes_.rank[Row(process)]) track = InProcess(ProcessId{other});
+  // Gives each process without a track the first one of the thread tid_of(process).
+  template <typename TidOf>
+  void SetWhereUnset(const TrackColumns& tracks, const TidOf& tid_of) {
+    for (uint32_t track = 0; track < tracks.size(); ++track) {
+      if (tracks.kind[track] != TrackKind::kThread || tracks.process[track] == ProcessId::kNone) continue;
+      const uint32_t process = Row(tracks.process[track]);
+      if (of_process_[process] == TrackId::kNone && tracks.tid[track] == tid_of(process))
+        of_process_[process] = TrackId{track};
     }
-    return track;
   }
 
-  TrackId InProcess(ProcessId process) const {
-    const TrackId recorded_thread = TrackOf(process, stopping_tid_);
-    return recorded_thread != TrackId::kNone ? recorded_thread : TrackOf(process, processes_.pid[Row(process)]);
-  }
-
-  TrackId TrackOf(ProcessId process, int64_t tid) const {
-    for (uint32_t track = 0; track < tracks_.size(); ++track) {
-      if (tracks_.process[track] != process || tracks_.tid[track] != tid) continue;
-      if (tracks_.kind[track] == TrackKind::kThread) return TrackId{track};
-    }
-    return TrackId::kNone;
-  }
-
-  const TrackColumns tracks_;
   const ProcessColumns processes_;
-  int64_t stopping_tid_ = -1;  // as the metadata names it; -1: unknown
-  std::unordered_map<uint32_t, TrackId> of_process_;
+  std::vector<TrackId> of_process_;
+  std::unordered_map<int32_t, TrackId> of_rank_;
 };
 
 }  // namespace
 
 void PlaceUnlinkedCalls(const Trace& trace, EventListWork* work) {
-  StoppingThreads threads(trace);
+  const StoppingThreads threads(trace);
   FunctionEvents& events = work->events;
   for (size_t i = 0; i < events.size(); ++i) {
     if (work->lane[i] + 1 != work->lane_count) continue;

@@ -2,6 +2,7 @@
 // units follow its own rounding ("1.5 M", "2.0 G"), and `repeat` ends the report when the first layer appears again
 // often enough.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,7 @@ namespace opscope {
 namespace {
 
 constexpr size_t kWidth = 100;
+constexpr size_t kMostIndent = 1000;  // Python nests no deeper; a damaged file would make the text quadratic
 
 // str(round(value, 2)): "1.5", "2.0".
 std::string Rounded(double value) {
@@ -62,7 +64,8 @@ std::string FormatPaddleFlops(std::span<const PaddleLayer> layers, int64_t repea
     if (repeated >= repeat) break;
     const auto flops = static_cast<double>(layer.flops);
     const double rate = layer.time == 0 ? 0 : flops * 1e9 / static_cast<double>(layer.time);
-    std::string line(layer.depth > layers[0].depth ? layer.depth - layers[0].depth : 0, ' ');
+    const size_t indent = layer.depth > layers[0].depth ? layer.depth - layers[0].depth : 0;
+    std::string line(std::min(indent, kMostIndent), ' ');
     line.append(layer.name).append(" latency: ").append(TimeText(layer.time)).append(", FLOPs: ");
     line.append(LargeNumber(flops, true)).append(", FLOPS: ").append(LargeNumber(rate, false)).append("\n");
     if (first.empty()) first = line;

@@ -1,7 +1,7 @@
 // The views of Paddle's summary about the whole run: devices, event types, model phases, communication. Notes are
 // Paddle's texts, with their mistakes.
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdlib>
+#include <charconv>
 #include <string>
 
 #include "base/saturating.h"
@@ -58,7 +58,10 @@ std::string Time(int64_t ns, const PaddleTexts& texts) {
 }
 
 std::string Utilization(const std::string& fraction) {
-  return fraction.empty() ? "-" : PaddlePercent(std::strtod(fraction.c_str(), nullptr));
+  if (fraction.empty()) return "-";
+  double value = 0;
+  std::from_chars(fraction.data(), fraction.data() + fraction.size(), value);
+  return PaddlePercent(value);
 }
 
 }  // namespace

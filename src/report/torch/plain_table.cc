@@ -41,15 +41,15 @@ std::vector<int64_t> SharesOf(const std::vector<double>& parts, double whole) {
   int64_t missing = kWhole;
   for (size_t i = 0; i < parts.size(); ++i) {
     const double exact = parts[i] / whole * static_cast<double>(kWhole);
-    shares[i] = static_cast<int64_t>(std::floor(exact));
+    shares[i] = ClampToInt64(std::floor(exact));
     lost[i] = exact - std::floor(exact);
-    missing -= shares[i];
+    missing = SaturatingSubtract(missing, shares[i]);
   }
   std::vector<size_t> order(parts.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return lost[a] > lost[b]; });
   for (size_t i = 0; i < order.size() && missing > 0; ++i, --missing)
-    ++shares[order[i]];
+    shares[order[i]] = SaturatingAdd(shares[order[i]], 1);
   return shares;
 }
 
@@ -149,7 +149,7 @@ class PlainTable {
     }
     if (Any([](const TorchTableRow& row) { return row.flops > 0; })) {
       Add("FLOPs", false,
-          [](const Line& line) { return line.row.flops > 0 ? HumanCount(static_cast<int64_t>(line.row.flops)) : "-"; });
+          [](const Line& line) { return line.row.flops > 0 ? HumanCount(ClampToInt64(line.row.flops)) : "-"; });
     }
     Add("Calls", false, [](const Line& line) { return std::to_string(line.row.count); });
   }

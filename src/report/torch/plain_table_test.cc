@@ -80,5 +80,14 @@ TEST(PlainTable, HasNoSharesOfNoTime) {
   EXPECT_NE(PlainTable({Op("a", 0, 0)}).find("  0.00"), std::string::npos);
 }
 
+TEST(PlainTable, SaturatesNumbersOfAnySize) {
+  TorchTableRow row = Op("a", 1e18, 1);
+  row.flops = 9223372036854775808.0;  // what a sum of FLOPs that saturated becomes
+  const std::string text = PlainTable({row, Op("b", 128 - 1e18, 1)});
+  EXPECT_NE(text.find(" 9223.37 P "), std::string::npos) << text;
+  EXPECT_NE(text.find("\n 92233720368547760.00 "), std::string::npos) << text;
+  EXPECT_NE(text.find("\n-92233720368547760.00 "), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace opscope

@@ -3,8 +3,8 @@
 #include "report/torch/units.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 
 #include "base/text.h"
 
@@ -14,11 +14,12 @@ namespace {
 constexpr double kUsPerMs = 1000;
 constexpr double kUsPerSecond = 1000 * 1000;
 
-std::string Fixed(double value, int decimals, int width = 0) {
+// With a point as decimal separator in every locale, as Python does.
+std::string Fixed(double value, int decimals) {
   if (std::isnan(value)) return "nan";
   char text[400];  // 1e308 has 309 digits
-  const int size = std::snprintf(text, sizeof text, "%*.*f", width, decimals, value);
-  return std::string(text, static_cast<size_t>(size));
+  const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, decimals);
+  return std::string(text, end.ptr);
 }
 
 }  // namespace
@@ -57,7 +58,9 @@ FlopsUnit FlopsUnitFor(double smallest) {
 }
 
 std::string FormatTorchFlops(double flops, double smallest) {
-  return flops <= 0 ? "--" : Fixed(flops * FlopsUnitFor(smallest).scale, 3, 8);
+  if (flops <= 0) return "--";
+  const std::string text = Fixed(flops * FlopsUnitFor(smallest).scale, 3);
+  return std::string(text.size() < 8 ? 8 - text.size() : 0, ' ') + text;
 }
 
 }  // namespace opscope
