@@ -48,8 +48,9 @@ struct MergeOptions {
   // The inputs are chosen ranks of a job: those that are not there are no problem.
   bool is_choice = false;
   // Clocks are compared, but times stay those of each rank's own clock. The
-  // earliest begin becomes TraceInfo::epoch_ns.
+  // earliest begin becomes TraceInfo::epoch_ns, or `epoch_ns` if it has a value.
   bool keeps_clocks = false;
+  std::optional<int64_t> epoch_ns = {};
 };
 
 // How an input's times were aligned with the reference.

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "cli/job_verbs.h"
 #include "cli/result_verb.h"
 #include "opscope/analysis/device_report.h"
 
@@ -55,7 +56,7 @@ VerbResult ComputeDevices(std::span<const Trace> traces, const ResultVerb& verb,
 
 }  // namespace
 
-Verb DevicesVerb() {
+Verb DevicesVerb(const CliHost& host) {
   auto options = std::make_shared<DevicesOptions>();
   return MakeResultVerb(
       {.name = "devices",
@@ -78,7 +79,8 @@ Verb DevicesVerb() {
                          .target = &options->kernel_gap,
                          .description = "a device that is idle for less, with work called for, waits for its kernels"}},
        .check = [options] { return options->Read(); },
-       .span_use = [] { return SpanUse{.launches = true, .works = true}; }});
+       .span_use = [] { return SpanUse{.launches = true, .works = true}; },
+       .answer_job = AnswerByRanks({.orders = {{"kernels", "total_ns"}, {"copies", "total_ns"}}}, host)});
 }
 
 }  // namespace opscope

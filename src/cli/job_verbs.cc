@@ -1,9 +1,13 @@
-// `opscope ranks`, `collectives`, `stragglers` and `critical-ranks`: one question to all ranks of a JOB.
+// `opscope ranks`, `collectives`, `stragglers` and `critical-ranks`: one question to all ranks of a JOB. Verbs of a trace
+// that take a JOB, too, are answered without a merge of its ranks where that is possible.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/job_verbs.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -29,10 +33,30 @@ int RunJobVerb(const std::string& verb, const JobVerbOptions& options, const Cli
   if (!attempt.ok()) return UsageError(verb + ": " + attempt.error().message);
   if (const Status fits = CheckEngine(options.engine); !fits.ok())
     return UsageError(verb + ": " + fits.error().message);
+  const std::string& job = options.common.files[0];
+  const JobQuestion question{.attempt = attempt.value(), .with_members = options.members};
   ResultWriter writer(options.common, ResultWriter::Of::kTogether);
-  return writer.End(AnswerOverJob(verb, options.common.files[0],
-                                  {.attempt = attempt.value(), .with_members = options.members}, options.common,
-                                  options.result, OpenEngine(options.common.files[0], options.engine, host), &writer));
+  return writer.End(AnswerOverJob(
+      verb, job, options.common, options.result, OpenEngine(job, options.engine, host),
+      [&](JobEngine* engine) { return AnswerJob(verb, engine, question); }, &writer));
+}
+
+// nullopt: only the merged spans tell, or DuckDB, for which nothing asked, is not here.
+std::optional<int> AnswerWithoutMerge(
+    const std::string& job, const ResultVerb& verb, const JobEngineOptions& options, const CliHost& host,
+    ResultWriter* writer,
+    const std::function<Result<JobAnswer>(JobEngine* engine, std::optional<int32_t> attempt)>& ask) {
+  if (verb.filter || verb.options.explain) {
+    if (!options.is_spark()) return std::nullopt;
+    return UsageError(verb.name + ": --engine spark: not with --where, --steps, --time and --explain");
+  }
+  const Result<std::optional<int32_t>> attempt = ReadAttempt(verb.common);
+  if (!attempt.ok()) return UsageError(verb.name + ": " + attempt.error().message);
+  Result<std::unique_ptr<JobEngine>> engine = OpenEngine(job, options, host);
+  if (!engine.ok() && engine.error().code == ErrorCode::kUnsupported && !options.is_spark()) return std::nullopt;
+  return AnswerOverJob(
+      verb.name, job, verb.common, verb.options, std::move(engine),
+      [&](JobEngine* asked) { return ask(asked, attempt.value()); }, writer);
 }
 
 }  // namespace
@@ -59,16 +83,15 @@ Result<std::unique_ptr<JobEngine>> OpenEngine(const std::string& job, const JobE
   return Error{ErrorCode::kUnsupported, "--engine spark needs Python: pip install 'opscope[spark]'"};
 }
 
-int AnswerOverJob(const std::string& verb, const std::string& job, const JobQuestion& question,
-                  const CommonOptions& common, const ResultVerbOptions& result,
-                  Result<std::unique_ptr<JobEngine>> engine, ResultWriter* writer) {
-  const auto failed = [&](const Error& error) {
+int AnswerOverJob(const std::string& verb, const std::string& job, const CommonOptions& common,
+                  const ResultVerbOptions& result, Result<std::unique_ptr<JobEngine>> engine, const AskJob& ask,
+                  ResultWriter* writer) {
+  Result<JobAnswer> answer = engine.ok() ? ask(engine.value().get()) : Result<JobAnswer>(engine.error());
+  if (!answer.ok()) {
+    const Error& error = answer.error();
     const bool is_named = error.message.starts_with(job);
     return ExitFor(Error{error.code, is_named ? error.message : job + ": " + error.message});
-  };
-  if (!engine.ok()) return failed(engine.error());
-  Result<JobAnswer> answer = AnswerJob(verb, engine.value().get(), question);
-  if (!answer.ok()) return failed(answer.error());
+  }
   const std::vector<JobProblem>& problems = answer.value().problems;
   const bool is_partial = std::any_of(problems.begin(), problems.end(), [](const JobProblem& problem) {
     return problem.severity != ProblemSeverity::kInfo;
@@ -81,6 +104,31 @@ int AnswerOverJob(const std::string& verb, const std::string& job, const JobQues
   const int printed =
       PrintResult(verb, job, std::span<const ResultInput>(), common, result, std::move(answer.value().result), writer);
   return WorseExit(printed, is_partial ? kExitPartial : kExitDone);
+}
+
+JobAnswerer AnswerFromTables(std::shared_ptr<const JobEngineOptions> options, const CliHost& host) {
+  return [options = std::move(options), &host](const std::string& job, const ResultVerb& verb, ResultWriter* writer) {
+    return AnswerWithoutMerge(job, verb, *options, host, writer,
+                              [&](JobEngine* engine, std::optional<int32_t> attempt) {
+                                return AnswerJob(verb.name, engine, {.attempt = attempt});
+                              });
+  };
+}
+
+JobAnswerer AnswerByRanks(RankByRank lists, const CliHost& host) {
+  return [lists = std::move(lists), &host](const std::string& job, const ResultVerb& verb, ResultWriter* writer) {
+    const auto ask = [&](JobEngine* engine, std::optional<int32_t> attempt) {
+      ResultVerb of_rank = verb;
+      of_rank.is_one_rank = true;
+      TerminalProgress progress(InputName(job));
+      RankByRank question = lists;
+      question.compute = [&](const Trace& trace) { return verb.compute(std::span(&trace, 1), of_rank); };
+      question.max_memory = verb.common.max_memory;
+      if (!verb.common.quiet) question.on_progress = [&](size_t done, size_t total) { progress.Show(done, total); };
+      return AnswerRankByRank(job, engine, attempt, question);
+    };
+    return AnswerWithoutMerge(job, verb, {}, host, writer, ask);
+  };
 }
 
 Verb JobVerb(const std::string& name, const std::string& description, const CliHost& host) {

@@ -4,10 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "cli/result_options.h"
+#include "cli/result_verb.h"
 #include "cli/verb.h"
 #include "opscope/cli.h"
 #include "opscope/job_engine.h"
@@ -29,9 +31,17 @@ Status CheckEngine(const JobEngineOptions& options);
 // kUnsupported: there is no DuckDB, or no Python for Spark.
 Result<std::unique_ptr<JobEngine>> OpenEngine(const std::string& job, const JobEngineOptions& options,
                                               const CliHost& host);
-// Asks the engine, prints problems and the rows. Returns the exit code: kExitPartial if data is lost.
-int AnswerOverJob(const std::string& verb, const std::string& job, const JobQuestion& question,
-                  const CommonOptions& common, const ResultVerbOptions& result,
-                  Result<std::unique_ptr<JobEngine>> engine, ResultWriter* writer);
+// Opens nothing: `engine` or the error that opening it gave. Asks it, prints problems and the rows. Returns the exit
+// code: kExitPartial if data is lost.
+using AskJob = std::function<Result<JobAnswer>(JobEngine* engine)>;
+int AnswerOverJob(const std::string& verb, const std::string& job, const CommonOptions& common,
+                  const ResultVerbOptions& result, Result<std::unique_ptr<JobEngine>> engine, const AskJob& ask,
+                  ResultWriter* writer);
+
+// How a ResultVerb answers over a JOB without a merge of its ranks: from its tables, or from one rank after the other,
+// with lists ordered as RankByRank says. Without DuckDB, and for chosen spans, the ranks are merged after all.
+// REQUIRES: `host` outlives the verb.
+JobAnswerer AnswerFromTables(std::shared_ptr<const JobEngineOptions> options, const CliHost& host);
+JobAnswerer AnswerByRanks(RankByRank lists, const CliHost& host);
 
 }  // namespace opscope

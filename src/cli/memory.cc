@@ -4,9 +4,11 @@
 #include "opscope/report/memory.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "cli/job_verbs.h"
 #include "cli/result_verb.h"
 #include "opscope/analysis/memory_usage.h"
 
@@ -23,7 +25,7 @@ VerbResult ComputeMemory(std::span<const Trace> traces, const ResultVerb& verb, 
   const Trace& trace = traces[0];
   const SelectedSpans selected(verb.filter, trace);
   const MemoryUsage usage = MeasureMemoryUsage(trace, selected.get());
-  VerbResult result = MemoryVerbResult(trace, usage);
+  VerbResult result = MemoryVerbResult(trace, usage, verb.is_one_rank ? std::optional<int64_t>(0) : std::nullopt);
   if (usage.devices.empty()) result.why_empty = WhyNoMemory(trace, verb);
   if (!by_step) return result;
   std::swap(result.tables[0], result.tables[2]);  // --sort orders it
@@ -36,7 +38,7 @@ VerbResult ComputeMemory(std::span<const Trace> traces, const ResultVerb& verb, 
 
 }  // namespace
 
-Verb MemoryVerb() {
+Verb MemoryVerb(const CliHost& host) {
   auto by_step = std::make_shared<bool>(false);
   return MakeResultVerb(
       {.name = "memory",
@@ -51,7 +53,8 @@ Verb MemoryVerb() {
        .span_use =
            [] {
              return SpanUse{.host_spans = true, .step_spans = true};  // they name what allocated
-           }});
+           },
+       .answer_job = AnswerByRanks({.has_unknown_first = true}, host)});
 }
 
 }  // namespace opscope

@@ -30,8 +30,7 @@ int RunOnEach(ResultVerb* verb, ResultWriter* writer) {
   for (std::string& file : std::exchange(verb->common.files, {})) {
     verb->common.files = {std::move(file)};
     std::optional<int> done;
-    if (verb->from_tables && IsJob(verb->common.files[0]))
-      done = verb->from_tables(verb->common.files[0], *verb, writer);
+    if (verb->answer_job && IsJob(verb->common.files[0])) done = verb->answer_job(verb->common.files[0], *verb, writer);
     code = WorseExit(code, done ? *done : RunOnTraces(*verb, writer));
   }
   return code;

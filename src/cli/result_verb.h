@@ -27,6 +27,12 @@ struct InputSet {
   std::vector<std::string> files = {};
 };
 
+struct ResultVerb;
+
+// Answers over a JOB without its merged trace; returns the exit code. nullopt: the ranks have to be merged.
+using JobAnswerer =
+    std::function<std::optional<int>(const std::string& job, const ResultVerb& verb, ResultWriter* writer)>;
+
 struct ResultVerb {
   std::string name;
   std::string description;
@@ -39,14 +45,13 @@ struct ResultVerb {
   std::vector<Option> more_options = {};   // of this verb alone; `compute` owns their targets
   std::function<Status()> check = {};      // whether they make sense; none: any do
   std::function<SpanUse()> span_use = {};  // what the analysis reads, for --explain; none: it does not say
-  // Answers over a JOB from its tables, so that its traces are not opened; returns the exit code. nullopt, and where
-  // there is no function: its traces are merged.
-  std::function<std::optional<int>(const std::string& job, const ResultVerb& verb, ResultWriter* writer)> from_tables =
-      {};
+  JobAnswerer answer_job = {};             // none: its ranks are merged
   // As the command line has it, when `compute` is called.
   CommonOptions common = {};
   ResultVerbOptions options = {};
   std::optional<SpanFilter> filter = {};
+  // The trace has one rank of a JOB, and times count from the begin of the JOB.
+  bool is_one_rank = false;
 };
 
 Verb MakeResultVerb(ResultVerb verb);

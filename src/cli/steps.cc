@@ -23,21 +23,6 @@ VerbResult ComputeSteps(std::span<const Trace> traces, const ResultVerb& verb) {
   return result;
 }
 
-// nullopt: the tables say nothing of the chosen spans, or DuckDB, for which nothing asked, is not here.
-std::optional<int> AnswerSteps(const std::string& job, const ResultVerb& verb, const JobEngineOptions& options,
-                               const CliHost& host, ResultWriter* writer) {
-  if (verb.filter || verb.options.explain) {
-    if (!options.is_spark()) return std::nullopt;
-    return UsageError("steps: --engine spark: not with --where, --steps, --time and --explain");
-  }
-  const Result<std::optional<int32_t>> attempt = ReadAttempt(verb.common);
-  if (!attempt.ok()) return UsageError("steps: " + attempt.error().message);
-  Result<std::unique_ptr<JobEngine>> engine = OpenEngine(job, options, host);
-  if (!engine.ok() && engine.error().code == ErrorCode::kUnsupported && !options.is_spark()) return std::nullopt;
-  return AnswerOverJob("steps", job, {.attempt = attempt.value()}, verb.common, verb.options, std::move(engine),
-                       writer);
-}
-
 }  // namespace
 
 Verb StepsVerb(const CliHost& host) {
@@ -53,9 +38,7 @@ Verb StepsVerb(const CliHost& host) {
            [] {
              return SpanUse{.host_spans = true, .works = true, .step_spans = true, .place = SpanUsePlace::kInSteps};
            },
-       .from_tables = [options, &host](
-                          const std::string& job, const ResultVerb& asked,
-                          ResultWriter* writer) { return AnswerSteps(job, asked, *options, host, writer); }});
+       .answer_job = AnswerFromTables(options, host)});
   AddEngineOptions(&verb, options.get());
   return verb;
 }

@@ -225,12 +225,7 @@ Result<JobAnswer> AnswerJob(std::string_view verb, JobEngine* engine, const JobQ
             : Result<VerbResult>(
                   Error{ErrorCode::kInvalidArgument, "there is no answer over a JOB named " + std::string(verb)});
     if (!result.ok()) return result.error();
-    Result<Quality> quality = job.Judge();
-    if (!quality.ok()) return quality.error();
-    JobAnswer answer{std::move(result).value(), job.problems()};
-    answer.result.problems_json = JobProblemsJson(answer.problems);
-    answer.result.quality = std::move(quality).value();
-    return answer;
+    return job.Complete(std::move(result).value());
   });
 }
 

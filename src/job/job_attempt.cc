@@ -127,6 +127,15 @@ Result<Quality> JobAttempt::Judge() {
   return quality;
 }
 
+Result<JobAnswer> JobAttempt::Complete(VerbResult result) {
+  Result<Quality> quality = Judge();
+  if (!quality.ok()) return quality.error();
+  JobAnswer answer{std::move(result), problems_};
+  answer.result.problems_json = JobProblemsJson(answer.problems);
+  answer.result.quality = std::move(quality).value();
+  return answer;
+}
+
 std::vector<int64_t> JobAttempt::MissingRanks() const {
   std::vector<int64_t> ranks;
   for (const JobProblem& problem : problems_)

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "job/job_sql.h"
@@ -46,6 +47,9 @@ class JobAttempt {
   [[nodiscard]] Result<Quality> Judge();
   // Those of FindProblems.
   std::vector<int64_t> MissingRanks() const;
+  void AddProblem(JobProblem problem) { problems_.push_back(std::move(problem)); }
+  // The result with its problems and its quality.
+  [[nodiscard]] Result<JobAnswer> Complete(VerbResult result);
 
   int32_t number() const { return number_; }
   const std::vector<int64_t>& numbers() const { return numbers_; }  // of all attempts

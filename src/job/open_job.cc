@@ -3,19 +3,16 @@
 //
 // Example: of rank 3 alone, traces/attempt=0/rank=3/part-x.opscope is read, and no other file.
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <set>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "base/catch_bad_alloc.h"
 #include "base/saturating.h"
 #include "job/job_folder.h"
+#include "job/stored_traces.h"
 #include "opscope/import.h"
 #include "opscope/job.h"
 #include "opscope/merge.h"
@@ -25,41 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// At the peak of a merge (docs/reference/benchmarks_files.md).
-constexpr uint64_t kBytesPerSpan = 81;
-// With less a file has no whole block, and would count as damaged.
-constexpr uint64_t kHeadOfTrace = 4096;
-
-struct StoredTrace {
-  int32_t attempt = 0, rank = -1;
-  std::string path;
-  uint64_t spans = 0;
-};
-
-// "rank=3" of "traces/attempt=0/rank=3/part-x.opscope"
-bool ReadNumber(const fs::path& path, std::string_view key, int32_t* number) {
-  for (const fs::path& piece : path) {
-    const std::string text = piece.string();
-    if (!std::string_view(text).starts_with(key)) continue;
-    const auto [end, error] = std::from_chars(text.data() + key.size(), text.data() + text.size(), *number);
-    return error == std::errc() && end == text.data() + text.size();
-  }
-  return false;
-}
-
-std::vector<StoredTrace> TracesOf(const JobFolder& folder) {
-  std::vector<StoredTrace> traces;
-  for (const PartManifest& part : folder.parts()) {
-    for (const PartFile& file : part.files) {
-      StoredTrace stored{.path = (fs::path(folder.path()) / file.path).string(), .spans = file.rows};
-      if (file.table == "traces" && ReadNumber(file.path, "attempt=", &stored.attempt) &&
-          ReadNumber(file.path, "rank=", &stored.rank))
-        traces.push_back(std::move(stored));
-    }
-  }
-  return traces;
-}
-
 std::string Listed(const std::set<int32_t>& numbers) {
   std::string text;
   for (const int32_t number : numbers)
@@ -67,33 +29,10 @@ std::string Listed(const std::set<int32_t>& numbers) {
   return text;
 }
 
-uint64_t MemoryOfMachine() {
-  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page) : UINT64_MAX;
-}
-
-// Refuses what the system would end the process for.
-Status CheckMemory(const std::string& job, const std::vector<StoredTrace>& stored) {
-  uint64_t spans = 0;  // a damaged manifest may say any number
-  for (const StoredTrace& trace : stored)
-    spans += std::min(trace.spans, UINT64_MAX - spans);
-  const uint64_t memory = MemoryOfMachine();
-  if (spans <= memory / kBytesPerSpan) return {};
-  constexpr uint64_t kGb = 1'000'000'000;
-  return Error{
-      ErrorCode::kOutOfMemory,
-      job + ": its traces have " + std::to_string(spans) + " spans, which take about " +
-          std::to_string(spans / kGb * kBytesPerSpan + spans % kGb * kBytesPerSpan / kGb + 1) +
-          " GB of memory; this machine has " + std::to_string(memory / kGb) +
-          " GB. `opscope merge JOB --ranks LIST -o FILE` takes some ranks, `opscope query JOB` asks the tables, "
-          "and --max-memory keeps what fits",
-      0};
-}
-
 Result<std::vector<JobTrace>> OpenTraces(const std::string& job, const JobSelection& selection) {
   const Result<JobFolder> folder = JobFolder::Open(job);
   if (!folder.ok()) return folder.error();
-  std::vector<StoredTrace> stored = TracesOf(folder.value());
+  std::vector<StoredTrace> stored = ListStoredTraces(folder.value());
   if (stored.empty()) return Error{ErrorCode::kInvalidArgument, job + ": the JOB has no traces"};
   std::set<int32_t> attempts, ranks;
   for (const StoredTrace& trace : stored)
@@ -114,12 +53,9 @@ Result<std::vector<JobTrace>> OpenTraces(const std::string& job, const JobSelect
   }
   if (!wanted.empty()) std::erase_if(stored, [&](const StoredTrace& trace) { return !wanted.contains(trace.rank); });
   std::vector<JobTrace> traces;
-  if (selection.max_memory == 0) OPSCOPE_TRY(CheckMemory(job, stored));
+  if (selection.max_memory == 0) OPSCOPE_TRY(CheckMemoryFor(job, stored));
   uint64_t held = 0;
-  // So that the highest ranks are those that do not fit.
-  std::stable_sort(stored.begin(), stored.end(),
-                   [](const StoredTrace& a, const StoredTrace& b) { return a.rank < b.rank; });
-  for (const StoredTrace& each : stored) {
+  for (const StoredTrace& each : stored) {  // the highest ranks are those that do not fit
     const uint64_t limit = selection.max_memory, left = limit == 0 ? 0 : std::max(held + kHeadOfTrace, limit) - held;
     Result<Trace> trace = ImportFile(each.path, {.max_memory = left});
     if (!trace.ok()) return trace.error();

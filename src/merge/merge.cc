@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/catch_bad_alloc.h"
+#include "base/saturating.h"
 #include "base/text.h"
 #include "merge/alignment.h"
 #include "merge/append_trace.h"
@@ -116,7 +117,7 @@ class Merger {
         const MemberClock& clock = alignment.clocks[members.of_input[i]];
         input.clock = clock.source;
         const ClockMap map = MapOf(clock);
-        input.offset_ns = map.ToReference(facts.first_ns) - facts.first_ns;
+        input.offset_ns = SaturatingSubtract(map.ToReference(facts.first_ns), facts.first_ns);
         input.drift = map.drift;
         input.sync_points = clock.sync_points;
         input.residual_p50_ns = clock.residual_p50_ns;
@@ -145,7 +146,7 @@ class Merger {
     info.compressed = "none";
     info.world_size = merged_.world_size;
     if (inputs_.size() > 1) info.overheads.reset();  // machines differ
-    if (options_.keeps_clocks) info.epoch_ns = EarliestBegin();
+    if (options_.keeps_clocks) info.epoch_ns = options_.epoch_ns.value_or(EarliestBegin());
     inputs_metadata_.resize(inputs_.size());
     builder_.ReserveSpans(CountSpans());
     for (size_t i = 0; i < inputs_.size(); ++i) {

@@ -92,6 +92,19 @@ constexpr ResultField<StepMemoryRow> kMemoryStepFields[] = {
      [](const StepMemoryRow& r) { return r.peak_bytes; }},
 };
 
+// People read times since the begin, as --time takes them.
+ResultTable DeviceTableSince(int64_t begin_ns, const Trace& trace, const MemoryUsage& usage) {
+  ResultTable table(MemoryDeviceResult());
+  for (const ResultField<DeviceMemoryRow>& field : kMemoryDeviceFields) {
+    table.Add(field, usage.devices, [&](const DeviceMemoryRow& row) { return field.value(trace, row); });
+    if (field.key != "peak_ns") continue;
+    table.Add(ResultColumn{"", "Peak at", kTime}, usage.devices,
+              [&](const DeviceMemoryRow& row) { return SaturatingSubtract(row.peak_ns, begin_ns); });
+  }
+  table.Keep("peak_bytes");
+  return table;
+}
+
 }  // namespace
 
 std::string MemoryDeviceName(const MemoryPlace& place) {
@@ -129,28 +142,18 @@ ResultTable MemoryTable(const Trace& trace, const MemoryUsage& usage) {
 }
 
 ResultTable MemoryDeviceTable(const Trace& trace, const MemoryUsage& usage) {
-  ResultTable table(MemoryDeviceResult());
   const auto starts = trace.spans().start;
-  const int64_t first = starts.empty() ? 0 : std::min_element(starts.begin(), starts.end())->ns;
-  for (const ResultField<DeviceMemoryRow>& field : kMemoryDeviceFields) {
-    table.Add(field, usage.devices, [&](const DeviceMemoryRow& row) { return field.value(trace, row); });
-    if (field.key != "peak_ns") continue;
-    // People read times since the first begin, as --time takes them.
-    table.Add(ResultColumn{"", "Peak at", kTime}, usage.devices,
-              [&](const DeviceMemoryRow& row) { return SaturatingSubtract(row.peak_ns, first); });
-  }
-  table.Keep("peak_bytes");
-  return table;
+  return DeviceTableSince(starts.empty() ? 0 : std::min_element(starts.begin(), starts.end())->ns, trace, usage);
 }
 
 ResultTable MemoryStepTable(const Trace& trace, const MemoryUsage& usage) {
   return MakeResultTable<StepMemoryRow>(MemoryStepResult(), kMemoryStepFields, trace, usage.steps);
 }
 
-VerbResult MemoryVerbResult(const Trace& trace, const MemoryUsage& usage) {
+VerbResult MemoryVerbResult(const Trace& trace, const MemoryUsage& usage, std::optional<int64_t> begin_ns) {
   VerbResult result;
   result.tables.push_back(MemoryTable(trace, usage));
-  result.tables.push_back(MemoryDeviceTable(trace, usage));
+  result.tables.push_back(begin_ns ? DeviceTableSince(*begin_ns, trace, usage) : MemoryDeviceTable(trace, usage));
   result.tables.push_back(MemoryStepTable(trace, usage));
   result.shown = {1, 0};
   if (usage.omitted_steps > 0) result.facts_json = "\"omitted_steps\":" + std::to_string(usage.omitted_steps);

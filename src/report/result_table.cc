@@ -10,12 +10,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <utility>
 
 #include "base/csv.h"
 #include "base/json_object.h"
+#include "base/saturating.h"
 #include "base/text.h"
 #include "opscope/report/quality.h"
 #include "report/human_units.h"
@@ -131,7 +133,7 @@ ResultTable::Column& ResultTable::Begin(const ResultColumn& column) {
   return columns_.emplace_back(column);
 }
 
-void ResultTable::Append(ResultValue value, Column* column) {
+void ResultTable::AppendValue(ResultValue value, Column* column) {
   auto& held = value.value_;
   const auto* number = std::get_if<int64_t>(&held);
   const auto* real = std::get_if<double>(&held);
@@ -143,9 +145,7 @@ void ResultTable::Append(ResultValue value, Column* column) {
                               : number != nullptr ? static_cast<double>(*number)
                                                   : std::numeric_limits<double>::quiet_NaN());
   } else {
-    column->numbers.push_back(number != nullptr ? *number
-                              : real != nullptr ? static_cast<int64_t>(*real)
-                                                : kUnknownNumber);
+    column->numbers.push_back(number != nullptr ? *number : real != nullptr ? ClampToInt64(*real) : kUnknownNumber);
   }
 }
 
@@ -158,6 +158,18 @@ void ResultTable::Nest(ResultTable child, const std::vector<uint32_t>& first) {
   Nested& nested = nested_.emplace_back(Nested{std::make_shared<const ResultTable>(std::move(child)), {}});
   for (size_t row = 0; row + 1 < first.size(); ++row)
     nested.ranges.emplace_back(first[row], first[row + 1]);
+}
+
+void ResultTable::Append(ResultTable more) {
+  const auto move_to = [](auto* to, auto* from) {
+    to->insert(to->end(), std::make_move_iterator(from->begin()), std::make_move_iterator(from->end()));
+  };
+  OPSCOPE_CHECK(columns_.size() == more.columns_.size());
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    move_to(&columns_[i].texts, &more.columns_[i].texts);
+    move_to(&columns_[i].numbers, &more.columns_[i].numbers);
+    move_to(&columns_[i].doubles, &more.columns_[i].doubles);
+  }
 }
 
 Result<const ResultTable::Column*> ResultTable::SortColumn(std::string_view key) const {

@@ -210,5 +210,40 @@ TEST(ResultJson, HasTheProblemsOfAllInputsWithTheirFiles) {
   EXPECT_EQ(quality.reasons[1].find("d: "), 0u);
 }
 
+struct Rate {
+  double per_second;
+};
+
+constexpr ResultField<Rate> kRateFields[] = {
+    {{"per_second", "Rate", kAmount, "Its rate."}, [](const Rate& rate) { return rate.per_second; }}};
+
+TEST(ResultTable, ClampsNumbersBeyondThoseOfAnInteger) {
+  const ResultDescription description = DescribeResult<Rate>("eat", "rates", "A rate.", kRateFields);
+  const std::vector<Rate> rates = {{1e30}, {2.7}};
+  EXPECT_EQ(MakeResultTable<Rate>(description, kRateFields, Trace(), rates).Csv(0),
+            "per_second\r\n9223372036854775807\r\n2\r\n");
+}
+
+TEST(InfoJson, IsJsonWhateverBytesADamagedFileHas) {
+  TraceBuilder builder;
+  builder.info().options_json = "{\"a\":";
+  builder.AddMetadata("parent_pid", "007");
+  const simdjson::padded_string text(InfoJson(builder.Build(), Quality()));
+  simdjson::dom::parser parser;
+  simdjson::dom::element document;
+  ASSERT_EQ(parser.parse(text).get(document), simdjson::SUCCESS) << text;
+  EXPECT_EQ(std::string_view(document["options"]["damaged"]), "{\"a\":");
+  EXPECT_NE(document["parent_pid"].error(), simdjson::SUCCESS);
+}
+
+TEST(ThreadList, HasTimesThatDoNotWrapAround) {
+  constexpr int64_t kFar = 9'000'000'000'000'000'000;
+  TraceBuilder builder;
+  const ProcessId process = builder.AddProcess({.pid = 1});
+  builder.AddSpan({.start = {-kFar}, .track = builder.AddTrack({.process = process, .tid = 1})});
+  builder.AddSpan({.start = {kFar}, .track = builder.AddTrack({.process = process, .tid = 2})});
+  EXPECT_NE(ThreadListTable(builder.Build()).Text(0, 0).find("9223372036.855 s"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace opscope

@@ -9,15 +9,18 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "opscope/job.h"
 #include "opscope/job_engine.h"
 #include "opscope/report/result_table.h"
 #include "opscope/result.h"
+#include "opscope/trace.h"
 
 namespace opscope {
 
@@ -42,5 +45,29 @@ struct JobAnswer {
 // by name; "steps".
 // kInvalidArgument: another verb, or no such attempt. Other errors are those of the engine.
 [[nodiscard]] Result<JobAnswer> AnswerJob(std::string_view verb, JobEngine* engine, const JobQuestion& question = {});
+
+// A result that is computed from the traces of one rank after the other, so that the memory of one
+// rank is enough.
+struct RankByRank {
+  // The result of one rank, whose recording windows are one trace; ranks that are unknown count as
+  // one. Times are those of the rank's own clock less the earliest begin of the attempt.
+  std::function<VerbResult(const Trace& trace)> compute = {};
+  // Which key a list of the result is ordered by, as ResultTable::Sort does: ("kernels",
+  // "total_ns"). Lists that are not named stay by rank.
+  std::vector<std::pair<std::string_view, std::string_view>> orders = {};
+  // Whether lists begin with the ranks that are unknown; else they end with them.
+  bool has_unknown_first = false;
+  // Bytes that the traces of one rank may hold: what does not fit is left out with the Problem
+  // over_memory_limit. 0: no limit, and kOutOfMemory if a rank needs more memory than the machine has.
+  uint64_t max_memory = 0;
+  // Called before each rank is read.
+  std::function<void(size_t done, size_t total)> on_progress = {};
+};
+
+// The rows of all ranks. REQUIRES: each row is of one rank, and `compute` orders the lists that are
+// named in `orders` by that key. Files that do not fit together are left out, as in AnswerJob.
+// Errors as AnswerJob, and of traces that cannot be opened.
+[[nodiscard]] Result<JobAnswer> AnswerRankByRank(const std::string& job, JobEngine* engine,
+                                                 std::optional<int32_t> attempt, const RankByRank& question);
 
 }  // namespace opscope

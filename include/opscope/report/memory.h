@@ -8,6 +8,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "opscope/analysis/memory_usage.h"
@@ -29,7 +31,9 @@ namespace opscope {
 [[nodiscard]] ResultTable MemoryDeviceTable(const Trace& trace, const MemoryUsage& usage);
 [[nodiscard]] ResultTable MemoryStepTable(const Trace& trace, const MemoryUsage& usage);
 
-// All three, in this order. Text has the devices, and the operators below them.
-[[nodiscard]] VerbResult MemoryVerbResult(const Trace& trace, const MemoryUsage& usage);
+// All three, in this order. Text has the devices, and the operators below them. begin_ns: the time
+// from which text counts; nullopt: the begin of the trace's first span.
+[[nodiscard]] VerbResult MemoryVerbResult(const Trace& trace, const MemoryUsage& usage,
+                                          std::optional<int64_t> begin_ns = std::nullopt);
 
 }  // namespace opscope

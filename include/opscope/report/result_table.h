@@ -174,7 +174,7 @@ class ResultTable {
   void Add(const ResultColumn& column, const Rows& rows, Value value) {
     Column& added = Begin(column);
     for (const auto& row : rows)
-      Append(value(row), &added);
+      AppendValue(value(row), &added);
   }
 
   // For text tables: the column with this key or title stays where others give way in a narrow terminal.
@@ -183,6 +183,9 @@ class ResultTable {
   // Puts a list into each row of JSON, under the key `child.description().list`: row i has the rows of `child` from
   // first[i] until first[i + 1]. REQUIRES: first.size() == size() + 1, after all columns are added.
   void Nest(ResultTable child, const std::vector<uint32_t>& first);
+
+  // Adds the rows of a table with the same columns behind the own ones. REQUIRES: neither has nested lists.
+  void Append(ResultTable more);
 
   // Orders the rows: largest number first, texts by their bytes; equal rows keep their order. "total" may stand for
   // "total_ns" or "total_bytes". Also calls Keep for the column. kInvalidArgument: no column has this key; the message
@@ -247,7 +250,7 @@ class ResultTable {
 
   Result<const Column*> SortColumn(std::string_view key) const;
   Column& Begin(const ResultColumn& column);
-  static void Append(ResultValue value, Column* column);
+  static void AppendValue(ResultValue value, Column* column);
   size_t RowCount(size_t limit) const;
   void AppendJsonRows(size_t first, size_t end, std::string* out) const;
 

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`devices` and `memory` over a JOB read one rank after the other. The oracle is the merge of all ranks, which answers
+where there is no DuckDB."""
+
+import json
+import os
+import random
+
+import pytest
+from job_command import answer, run
+
+pytest.importorskip("duckdb")
+
+US_TO_NS = 1000
+EPOCH_NS = 1_700_000_000_000_000_000
+
+
+def work(rng, rank, correlation, begin_us):
+    """A launch in an operator, and what it starts on a device: a kernel or a copy."""
+    device, stream, length = rng.randrange(2), rng.choice((7, 20)), rng.randrange(1, 40)
+    is_copy = rng.random() < 0.3
+    host = {"pid": 100 + rank, "tid": 1}
+    launch = {"name": "cudaMemcpyAsync" if is_copy else "cudaLaunchKernel", "cat": "cuda_runtime", **host}
+    on_device = {"pid": device, "tid": stream, "ts": begin_us + rng.randrange(5, 90), "dur": length}
+    args = {"device": device, "stream": stream, "correlation": correlation}
+    if is_copy:
+        kind = rng.choice(("HtoD", "DtoH"))
+        on_device |= {"name": f"Memcpy {kind} (Pageable -> Device)", "cat": "gpu_memcpy"}
+        args["bytes"] = rng.choice((64, 1 << 20))
+    else:
+        name = rng.choice(("gemm_s16816", "elementwise", f"only_rank_{rank}"))
+        on_device |= {"name": name, "cat": "kernel"}
+        args |= {"grid": [rng.randrange(1, 3), 1, 1], "block": [64, 1, 1]}
+    operator = {"name": rng.choice(("aten::mm", "aten::add")), "cat": "cpu_op", **host, "ts": begin_us, "dur": 20}
+    return [
+        {"ph": "X", **operator, "args": {"External id": correlation}},
+        {"ph": "X", **launch, "ts": begin_us + 2, "dur": 3, "args": {"correlation": correlation}},
+        {"ph": "X", **on_device, "args": {**args, "External id": correlation}},
+    ]
+
+
+def memory_events(rng, rank, begin_us):
+    """Blocks of the host and of a device, some of them freed."""
+    events = []
+    for address in range(1, rng.randrange(2, 6)):
+        device_type = rng.choice((0, 1))
+        args = {"Addr": address, "Device Type": device_type, "Device Id": 0 if device_type else -1}
+        size = rng.randrange(1, 1000)
+        for at, bytes_ in ((begin_us + 3, size), (begin_us + 11, -size))[: rng.randrange(1, 3)]:
+            events.append(
+                {
+                    "ph": "i",
+                    "s": "t",
+                    "cat": "cpu_instant_event",
+                    "name": "[memory]",
+                    "ts": at + address / 10,
+                    "pid": 100 + rank,
+                    "tid": 1,
+                    "args": {**args, "Bytes": bytes_, "Total Allocated": size},
+                }
+            )
+    return events
+
+
+def window(seed, rank, number, world_size):
+    rng = random.Random(f"{seed} {rank} {number}")
+    first_us = 1_000_000 * number + rng.randrange(10_000) + 10
+    events = []
+    for step in range(rng.randrange(1, 4)):
+        begin_us = first_us + 1000 * step
+        event = {"ph": "X", "name": f"ProfilerStep#{step}", "cat": "user_annotation", "ts": begin_us, "dur": 900}
+        events.append({**event, "pid": 100 + rank, "tid": 1})
+        for i in range(rng.randrange(0 if step else 1, 4)):
+            at = begin_us + 100 * i + 5
+            events += work(rng, rank, 1000 * number + 100 * step + i + 1, at) + memory_events(rng, rank, at)
+    known = {"distributedInfo": {"rank": rank, "world_size": world_size}} if rank >= 0 else {}
+    return {**known, "baseTimeNanoseconds": EPOCH_NS, "displayTimeUnit": "ms", "traceEvents": events}
+
+
+def a_job(tmp_path, seed):
+    """Ranks that do not follow each other, of several windows each; a doubled file; sometimes one of unknown rank."""
+    rng = random.Random(seed)
+    ranks = sorted(rng.sample(range(6), rng.randrange(1, 4)))
+    files = []
+    for rank in ranks:
+        for number in range(rng.randrange(1, 3)):
+            files.append(tmp_path / f"w{number}_of_{rank}.json")
+            files[-1].write_text(json.dumps(window(seed, rank, number, 6)))
+    doubled = json.loads(files[0].read_text())
+    doubled["traceEvents"] = doubled["traceEvents"][:1]  # within the time of the other file, and smaller
+    files.append(tmp_path / "again.json")
+    files[-1].write_text(json.dumps(doubled))
+    if seed % 3 == 0:
+        files.append(tmp_path / "unknown.json")
+        files[-1].write_text(json.dumps(window(seed, -1, 0, 6)))
+    run("collect", *files, "-o", tmp_path / "job", "-q", code=3 if seed % 3 == 0 else 0)
+    return tmp_path / "job"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rank_after_rank_gives_the_rows_of_the_merged_ranks(tmp_path, seed):
+    job = a_job(tmp_path, seed)
+    no_duckdb = {**os.environ, "OPSCOPE_DUCKDB_LIB": str(tmp_path / "none.so")}
+    rows = 0
+    for question in (("devices",), ("memory",)):
+        merged = json.loads(run(*question, job, "--json", code=3, env=no_duckdb).stdout)
+        told = answer(*question, job, code=3)
+        lists = [key for key, value in merged.items() if isinstance(value, list) and key != "problems"]
+        assert {key: told[key] for key in lists} == {key: merged[key] for key in lists}
+        rows += sum(len(told[key]) for key in lists)
+        doubled = [problem for problem in told["problems"] if problem["kind"] == "rank_doubled"]
+        assert len(doubled) == 1 and len(doubled[0]["ranks"]) == 1
+    assert rows > 0
+    for question in (
+        ("devices",),
+        ("devices", "--kernels"),
+        ("devices", "--copies"),
+        ("memory",),
+        ("memory", "--by-step"),
+    ):
+        assert run(*question, job, code=3).stdout == run(*question, job, code=3, env=no_duckdb).stdout
+
+
+def test_damage_of_a_stored_trace_is_a_problem_of_its_rank(tmp_path):
+    job = a_job(tmp_path, 1)
+    before = answer("devices", job, code=3)
+    ranks = {row["rank"] for row in before["rows"]}
+    victim = max(job.glob("traces/**/*.opscope"), key=lambda path: path.stat().st_size)
+    bytes_ = bytearray(victim.read_bytes())
+    bytes_[len(bytes_) // 2] ^= 0xFF
+    victim.write_bytes(bytes_)
+    told = answer("devices", job, code=3)
+    (damage,) = [problem for problem in told["problems"] if problem["kind"] == "damaged_block"]
+    assert damage["ranks"] == [int(victim.parent.name.removeprefix("rank="))] and damage["file"] == str(victim)
+    assert {row["rank"] for row in told["rows"]} <= ranks and told["quality"]["verdict"] != "good"
+    victim.unlink()
+    assert str(victim) in run("devices", job, code=1).stderr
+
+
+def test_a_selection_merges_the_ranks(tmp_path):
+    job = a_job(tmp_path, 2)
+    ranks = [row["rank"] for row in answer("devices", job, code=3)["rows"]]
+    chosen = answer("devices", job, "--where", f"rank = {ranks[0]}", code=3)["rows"]
+    assert chosen and {row["rank"] for row in chosen} == {ranks[0]}

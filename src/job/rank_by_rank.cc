@@ -1,0 +1,150 @@
+// Answers whose rows are of one rank each, such as how busy a device was. Merging the traces of all ranks would give the
+// same rows with the memory of all; here one rank is read, computed and dropped before the next.
+//
+// Example: of 10,000 ranks with 30,000 spans each, the merged trace has 300 million spans and takes 24 GB. One rank
+// after the other takes 3 MB, and the rows of the result.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/catch_bad_alloc.h"
+#include "job/job_attempt.h"
+#include "job/job_folder.h"
+#include "job/stored_traces.h"
+#include "opscope/import.h"
+#include "opscope/merge.h"
+#include "opscope/report/job_report.h"
+
+namespace opscope {
+namespace {
+
+constexpr size_t kDigits = 16;  // of the SHA-256 in the name of a part
+
+class RankReader {
+ public:
+  RankReader(JobAttempt* attempt, const RankByRank& question) : attempt_(*attempt), question_(question) {}
+
+  Result<VerbResult> Read(const std::string& job) {
+    const Result<JobFolder> folder = JobFolder::Open(job);
+    if (!folder.ok()) return folder.error();
+    OPSCOPE_TRY(ReadFiles());
+    std::vector<StoredTrace> stored = ListStoredTraces(folder.value());
+    std::erase_if(stored, [&](const StoredTrace& trace) {
+      return trace.attempt != attempt_.number() || left_out_.contains(trace.name.substr(0, kDigits));
+    });
+    if (!question_.has_unknown_first) {  // they are listed as rank -1
+      const auto known = std::find_if(stored.begin(), stored.end(), [](const auto& trace) { return trace.rank >= 0; });
+      std::rotate(stored.begin(), known, stored.end());
+    }
+    for (size_t first = 0, end = 0; first < stored.size(); first = end) {
+      while (end < stored.size() && stored[end].rank == stored[first].rank)
+        ++end;
+      if (question_.on_progress) question_.on_progress(first, stored.size());
+      const auto of_rank = std::span<const StoredTrace>(stored).subspan(first, end - first);
+      if (question_.max_memory == 0) OPSCOPE_TRY(CheckMemoryFor(job, of_rank));
+      OPSCOPE_TRY(AddRank(of_rank));
+    }
+    if (!has_result_) return Error{ErrorCode::kInvalidArgument, job + ": the JOB has no traces"};
+    for (ResultTable& table : result_.tables) {
+      for (const auto& [list, key] : question_.orders)
+        if (table.description().list == list) OPSCOPE_TRY(table.Sort(key));
+    }
+    return std::move(result_);
+  }
+
+ private:
+  // Which files do not count, and where time begins.
+  Status ReadFiles() {
+    const Result<RowValues> files = attempt_.Query(
+        "SELECT sha256, start_ns, CASE WHEN fault IS NULL THEN 0 ELSE 1 END AS is_left_out, "
+        "CASE WHEN spans > 0 THEN 1 ELSE 0 END AS has_spans FROM job_judged_files");
+    if (!files.ok()) return files.error();
+    for (size_t i = 0; i < files.value().size(); ++i) {
+      if (files.value().Integer(i, "is_left_out") == 1) {
+        left_out_.insert(files.value().Text(i, "sha256").substr(0, kDigits));
+      } else if (files.value().Integer(i, "has_spans") == 1) {
+        const int64_t start = files.value().Integer(i, "start_ns").value_or(0);
+        epoch_ns_ = std::min(epoch_ns_.value_or(start), start);
+      }
+    }
+    return {};
+  }
+
+  Status AddRank(std::span<const StoredTrace> stored) {
+    std::vector<MergeInput> inputs;
+    ImportOptions options;
+    if (question_.max_memory > 0)
+      options.max_memory = std::max<uint64_t>(question_.max_memory / stored.size(), kHeadOfTrace);
+    for (const StoredTrace& each : stored) {
+      Result<Trace> trace = ImportFile(each.path, options);
+      if (!trace.ok()) return trace.error();
+      AddDamage(trace.value(), each);
+      inputs.push_back({std::move(trace).value(), each.path, each.rank});
+    }
+    MergeOptions merge;
+    merge.is_choice = merge.keeps_clocks = true;
+    merge.epoch_ns = epoch_ns_;
+    Result<Merged> merged = MergeTraces(std::move(inputs), merge);
+    if (!merged.ok()) return merged.error();
+    VerbResult of_rank = question_.compute(merged.value().trace);
+    if (!has_result_) {
+      result_ = std::move(of_rank);
+      has_result_ = true;
+      return {};
+    }
+    for (size_t i = 0; i < result_.tables.size(); ++i)
+      result_.tables[i].Append(std::move(of_rank.tables[i]));
+    if (of_rank.why_empty.empty()) result_.why_empty.clear();
+    return {};
+  }
+
+  // The tables of the JOB know the problems that the file had when it was collected, not what happened to it since.
+  void AddDamage(const Trace& trace, const StoredTrace& stored) {
+    const ProblemColumns& problems = trace.problems();
+    for (size_t i = 0; i < problems.size(); ++i) {
+      const std::string_view kind = trace.text(problems.kind[i]);
+      if (problems.severity[i] == ProblemSeverity::kInfo) continue;
+      const auto& known = attempt_.problems();
+      if (std::any_of(known.begin(), known.end(), [&](const JobProblem& problem) {
+            return problem.kind == kind && problem.ranks == std::vector<int32_t>{stored.rank};
+          }))
+        continue;
+      attempt_.AddProblem({.file = stored.path,
+                           .kind = std::string(kind),
+                           .severity = problems.severity[i],
+                           .count = problems.count[i],
+                           .first_offset = problems.first_offset[i],
+                           .message = std::string(trace.text(problems.message[i])),
+                           .ranks = {stored.rank}});
+    }
+  }
+
+  JobAttempt& attempt_;
+  const RankByRank& question_;
+  std::set<std::string, std::less<>> left_out_;
+  std::optional<int64_t> epoch_ns_;
+  VerbResult result_;
+  bool has_result_ = false;
+};
+
+}  // namespace
+
+Result<JobAnswer> AnswerRankByRank(const std::string& job, JobEngine* engine, std::optional<int32_t> attempt,
+                                   const RankByRank& question) {
+  return CatchBadAlloc(job, [&]() -> Result<JobAnswer> {
+    JobAttempt chosen(engine);
+    OPSCOPE_TRY(chosen.Choose(attempt));
+    OPSCOPE_TRY(chosen.FindProblems("file_problems.sql"));
+    Result<VerbResult> result = RankReader(&chosen, question).Read(job);
+    if (!result.ok()) return result.error();
+    return chosen.Complete(std::move(result).value());
+  });
+}
+
+}  // namespace opscope

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job/stored_traces.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace opscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPartBegin = "part-";
+// At the peak of a merge (docs/reference/benchmarks_files.md).
+constexpr uint64_t kBytesPerSpan = 81;
+
+// "rank=3" of "traces/attempt=0/rank=3/part-x.opscope"
+bool ReadNumber(const fs::path& path, std::string_view key, int32_t* number) {
+  for (const fs::path& piece : path) {
+    const std::string text = piece.string();
+    if (!std::string_view(text).starts_with(key)) continue;
+    const auto [end, error] = std::from_chars(text.data() + key.size(), text.data() + text.size(), *number);
+    return error == std::errc() && end == text.data() + text.size();
+  }
+  return false;
+}
+
+uint64_t MemoryOfMachine() {
+  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page) : UINT64_MAX;
+}
+
+}  // namespace
+
+std::vector<StoredTrace> ListStoredTraces(const JobFolder& folder) {
+  std::vector<StoredTrace> traces;
+  for (const PartManifest& part : folder.parts()) {
+    for (const PartFile& file : part.files) {
+      const fs::path path(file.path);
+      StoredTrace stored{
+          .path = (fs::path(folder.path()) / path).string(), .name = path.stem().string(), .spans = file.rows};
+      if (stored.name.starts_with(kPartBegin)) stored.name.erase(0, kPartBegin.size());
+      if (file.table == "traces" && ReadNumber(path, "attempt=", &stored.attempt) &&
+          ReadNumber(path, "rank=", &stored.rank))
+        traces.push_back(std::move(stored));
+    }
+  }
+  std::stable_sort(traces.begin(), traces.end(),
+                   [](const StoredTrace& a, const StoredTrace& b) { return a.rank < b.rank; });
+  return traces;
+}
+
+Status CheckMemoryFor(const std::string& job, std::span<const StoredTrace> stored) {
+  uint64_t spans = 0;  // a damaged manifest may say any number
+  for (const StoredTrace& trace : stored)
+    spans += std::min(trace.spans, UINT64_MAX - spans);
+  const uint64_t memory = MemoryOfMachine();
+  if (spans <= memory / kBytesPerSpan) return {};
+  constexpr uint64_t kGb = 1'000'000'000;
+  return Error{
+      ErrorCode::kOutOfMemory,
+      job + ": its traces have " + std::to_string(spans) + " spans, which take about " +
+          std::to_string(spans / kGb * kBytesPerSpan + spans % kGb * kBytesPerSpan / kGb + 1) +
+          " GB of memory; this machine has " + std::to_string(memory / kGb) +
+          " GB. `opscope merge JOB --ranks LIST -o FILE` takes some ranks, `opscope query JOB` asks the tables, "
+          "and --max-memory keeps what fits",
+      0};
+}
+
+}  // namespace opscope

@@ -1,0 +1,34 @@
+// The traces that a JOB keeps, as its manifests list them. Nothing is opened: attempt and rank stand in the path.
+//
+// Thread rule: any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "job/job_folder.h"
+#include "opscope/result.h"
+
+namespace opscope {
+
+// "JOB/traces/attempt=0/rank=3/part-NAME.opscope"
+struct StoredTrace {
+  int32_t attempt = 0, rank = -1;
+  std::string path;
+  std::string name;  // of its part; it begins with 16 digits of the SHA-256 of the file that was collected
+  uint64_t spans = 0;
+};
+
+// The least of max_memory of ImportOptions: with less a file has no whole block, and would count as damaged.
+inline constexpr uint64_t kHeadOfTrace = 4096;
+
+// By rank; those of one rank in the order of the manifests. A path that is not of this form is left out.
+[[nodiscard]] std::vector<StoredTrace> ListStoredTraces(const JobFolder& folder);
+
+// kOutOfMemory: these together need more memory than the machine has, for which the system would end the process.
+[[nodiscard]] Status CheckMemoryFor(const std::string& job, std::span<const StoredTrace> stored);
+
+}  // namespace opscope
