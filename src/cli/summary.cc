@@ -24,6 +24,8 @@
 namespace opscope {
 namespace {
 
+// Of the texts of keys. 30,000 nested calls have 30,000 stacks, of 14 GB together.
+constexpr size_t kMostKeyBytes = size_t{1} << 30;
 // torch's group_by_stack_n: enough frames to tell call sites apart.
 constexpr int kStackFrames = 5;
 
@@ -117,7 +119,8 @@ int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptio
                                                  .overhead = cost,
                                                  .selected = selected.get(),
                                                  .join_steps = options.common.prints_text(),
-                                                 .leaves_out_window = options.common.prints_text() && !options.all});
+                                                 .leaves_out_window = options.common.prints_text() && !options.all,
+                                                 .max_key_bytes = kMostKeyBytes});
   // Conditions are on spans of tracks alone.
   const std::vector<AsyncSummaryRow> async_rows =
       options.filter ? std::vector<AsyncSummaryRow>() : SummarizeAsyncSpans(trace);
@@ -158,8 +161,10 @@ int PrintJobSummary(const std::string& job, const SummaryOptions& options, const
   if (options.rows.explain) return wrong("--explain");
   const Result<std::optional<int32_t>> attempt = ReadAttempt(options.common);
   if (!attempt.ok()) return UsageError("summary: " + attempt.error().message);
-  return AnswerOverJob("summary", job, {.attempt = attempt.value(), .is_exact = options.exact}, options.common,
-                       options.rows, OpenEngine(job, options.engine, host), writer);
+  const JobQuestion question{.attempt = attempt.value(), .is_exact = options.exact};
+  return AnswerOverJob(
+      "summary", job, options.common, options.rows, OpenEngine(job, options.engine, host),
+      [&](JobEngine* engine) { return AnswerJob("summary", engine, question); }, writer);
 }
 
 int RunSummary(SummaryOptions* options, const CliHost& host) {

@@ -19,33 +19,40 @@ namespace {
 // Zero-length buffers point here: some readers reject a null pointer.
 constexpr int64_t kNothing = 0;
 
-struct SchemaOwner {
-  std::string name;
-  std::vector<ArrowSchema> children;
-  std::vector<ArrowSchema*> child_pointers;
-  ArrowSchema dictionary = {};
+// What a structure owns of its kind. The destructor releases what no reader has moved out.
+template <typename Structure>
+struct OwnedParts {
+  OwnedParts() = default;
+  OwnedParts(const OwnedParts&) = delete;
+  OwnedParts& operator=(const OwnedParts&) = delete;
+  ~OwnedParts() {
+    for (Structure& child : children) {
+      if (child.release != nullptr) child.release(&child);
+    }
+    if (dictionary.release != nullptr) dictionary.release(&dictionary);
+  }
+
+  std::vector<Structure> children;
+  std::vector<Structure*> child_pointers;
+  Structure dictionary = {};
 };
 
-struct ArrayOwner {
+struct SchemaOwner : OwnedParts<ArrowSchema> {
+  std::string name;
+};
+
+struct ArrayOwner : OwnedParts<ArrowArray> {
   std::shared_ptr<const Trace> trace;
   std::vector<uint8_t> validity;
   std::vector<int32_t> integers32;  // codes of texts, offsets of lists
   std::vector<int64_t> integers64;  // offsets of texts, items of lists
   std::string characters;
   const void* buffers[3] = {nullptr, nullptr, nullptr};
-  std::vector<ArrowArray> children;
-  std::vector<ArrowArray*> child_pointers;
-  ArrowArray dictionary = {};
 };
 
-// Releases the children that the reader did not move out, then the owner itself.
 template <typename Owner, typename Structure>
 void ReleaseOwned(Structure* structure) {
-  std::unique_ptr<Owner> owner(static_cast<Owner*>(structure->private_data));
-  for (Structure& child : owner->children) {
-    if (child.release != nullptr) child.release(&child);
-  }
-  if (owner->dictionary.release != nullptr) owner->dictionary.release(&owner->dictionary);
+  delete static_cast<Owner*>(structure->private_data);
   structure->release = nullptr;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -186,6 +187,18 @@ TEST(ArrowStream, RefusesAnUnknownTableByName) {
   EXPECT_EQ(status.error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(status.error().message, "no table named 'span'");
   EXPECT_EQ(stream.release, nullptr);
+}
+
+TEST(ArrowStream, WithoutMemoryForATableIsAnErrorAndThrowsNothing) {
+  TableView table{.name = "t", .rows = size_t{1} << 62};
+  table.columns.push_back({.name = "text", .type = ColumnType::kUint32, .meaning = ColumnMeaning::kText});
+  ArrowArrayStream stream = {};
+  OpenArrowStream(MakeTrace(1), std::move(table), &stream);
+  ArrowArray array = {};
+  EXPECT_EQ(stream.get_next(&stream, &array), ENOMEM);
+  EXPECT_EQ(array.release, nullptr);
+  EXPECT_STREQ(stream.get_last_error(&stream), "memory is short");
+  stream.release(&stream);
 }
 
 }  // namespace

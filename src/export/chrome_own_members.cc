@@ -13,6 +13,7 @@
 #include "base/json_members.h"
 #include "base/text.h"
 #include "export/chrome_plan.h"
+#include "export/span_lanes.h"
 
 namespace opscope {
 namespace {
@@ -31,7 +32,7 @@ bool Crosses(const SpanColumns& spans, uint32_t first, uint32_t end) {
       open.pop_back();
     Open& around = open.back();
     if (spans.start[row].ns < around.children_end) return true;
-    const int64_t clipped = std::min((spans.start[row] + spans.duration[row]).ns, around.end);
+    const int64_t clipped = std::min(EndOf(spans, row).ns, around.end);
     around.children_end = std::max(around.children_end, clipped);
     open.push_back({row, clipped, INT64_MIN});
   }

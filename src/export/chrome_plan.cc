@@ -15,6 +15,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "export/span_lanes.h"
+
 namespace opscope {
 namespace {
 
@@ -108,12 +110,12 @@ void ChromePlan::FindTimes(const Trace& trace) {
   Widen(spans.start, &first_, &last_, &any);
   Timestamp last = last_;  // a local, so that the compiler keeps it in a register
   for (size_t i = 0; i < spans.size(); ++i)
-    last = std::max(last, spans.start[i] + spans.duration[i]);
+    last = std::max(last, EndOf(spans, i));
   last_ = last;
   const AsyncSpanColumns& async_spans = trace.async_spans();
   Widen(async_spans.start, &first_, &last_, &any);
   for (size_t i = 0; i < async_spans.size(); ++i)
-    last_ = std::max(last_, async_spans.start[i] + async_spans.duration[i]);
+    last_ = std::max(last_, EndOf(async_spans, i));
   Widen(trace.instants().time, &first_, &last_, &any);
   Widen(trace.counters().time, &first_, &last_, &any);
   Widen(trace.allocations().time, &first_, &last_, &any);

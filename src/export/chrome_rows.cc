@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "base/json_members.h"
+#include "base/saturating.h"
 #include "base/scoped_id.h"
 #include "base/text.h"
+#include "export/span_lanes.h"
 
 namespace opscope {
 namespace {
@@ -235,6 +238,8 @@ void ChromeRowWriter::WriteInstant(uint32_t row, ChromeBuffer* out) const {
 // Adjacent rows with the same time, name and track are the series of one sample and share an event.
 void ChromeRowWriter::WriteCounters(ChromeBuffer* out) const {
   const CounterColumns& counters = trace_.counters();
+  // By series: 1 + first row of the last sample that has it. Place 0 is that of kNone.
+  std::vector<uint64_t> last_sample(trace_.string_count() + 1, 0);
   std::string value;
   for (size_t row = 0; row < counters.size();) {
     const std::string_view name = pieces_.name(counters.name[row]);
@@ -250,10 +255,8 @@ void ChromeRowWriter::WriteCounters(ChromeBuffer* out) const {
     out->Put(",\"args\":{");
     const size_t first = row;
     const auto is_new_series = [&] {
-      for (size_t i = first; i < row; ++i) {
-        if (counters.series[i] == counters.series[row]) return false;
-      }
-      return true;
+      uint64_t& last = last_sample[Row(counters.series[row]) + 1];
+      return std::exchange(last, first + 1) != first + 1;
     };
     bool any = false;
     for (;
@@ -295,7 +298,7 @@ void ChromeRowWriter::WriteAsyncSpan(size_t row, ChromeBuffer* out) const {
     out->Put(",");
     out->Put(track);
     out->Put(",\"ts\":");
-    out->PutMicros((begins ? spans.start[row] : spans.start[row] + spans.duration[row]).ns);
+    out->PutMicros((begins ? spans.start[row] : EndOf(spans, row)).ns);
     {
       ChromeArgsWriter members(out);
       if (begins && !extra.empty()) members.Text(extra);
@@ -312,7 +315,7 @@ void ChromeRowWriter::WriteTraceSpan(ChromeBuffer* out) const {
       "\"tid\":\"PyTorch Profiler\",\"args\":{\"Op count\": 0},\"ts\":");
   out->PutMicros(plan_.first_time().ns);
   out->Put(",\"dur\":");
-  out->PutMicros((plan_.last_time() - plan_.first_time()).ns);
+  out->PutMicros(SaturatingSubtract(plan_.last_time().ns, plan_.first_time().ns));
   out->Put("}");
 }
 
@@ -334,7 +337,7 @@ void ChromeRowWriter::WriteWindowInstants(ChromeBuffer* out) const {
       "\"tid\":\"Trace PyTorch Profiler\",\"ts\":");
   out->PutMicros(plan_.first_time().ns);
   out->Put("},\n{\"ph\":\"i\",\"s\":\"g\",\"name\":\"Record Window End\",\"pid\":\"\",\"tid\":\"\",\"ts\":");
-  out->PutMicros((plan_.last_time() + kBehindLastEnd).ns);
+  out->PutMicros(SaturatingAdd(plan_.last_time().ns, kBehindLastEnd.ns));
   out->Put("}");
 }
 

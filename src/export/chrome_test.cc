@@ -216,6 +216,35 @@ TEST(ChromeExport, IsJsonWhateverBytesStandForMembers) {
   }
 }
 
+TEST(ChromeExport, WritesASampleOfManySeriesAsOneEvent) {
+  constexpr int kSeries = 300'000;
+  TraceBuilder builder;
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .tid = 1});
+  const StringId name = builder.Intern("c");
+  const auto add = [&](int series) {
+    builder.AddCounter({.name = name, .series = builder.Intern(std::to_string(series)), .track = track, .value = 1});
+  };
+  for (int series = 0; series < kSeries; ++series)
+    add(series);
+  add(0);                                                             // a second sample at the same time
+  const std::string text = ChromeTraceText(builder.Build()).value();  // minutes, were it quadratic
+  size_t events = 0;
+  for (size_t at = text.find("\"ph\":\"C\""); at != text.npos; at = text.find("\"ph\":\"C\"", at + 1))
+    ++events;
+  EXPECT_EQ(events, 2u);
+}
+
+TEST(ChromeExport, EndsAnAsynchronousSpanNoEarlierThanItBegins) {
+  TraceBuilder builder;
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .tid = 1});
+  builder.AddAsyncSpan({.start = {5000},
+                        .duration = {INT64_MAX},
+                        .name = builder.Intern("a"),
+                        .track = track,
+                        .id = builder.Intern("1")});
+  EXPECT_THAT(ChromeTraceText(builder.Build()).value(), HasSubstr("\"ts\":9223372036854775.807"));
+}
+
 TEST(ChromeExport, OfAnEmptyTraceIsJson) {
   const Trace trace = Import(ChromeTraceText(Trace()).value());
   EXPECT_EQ(trace.spans().size(), 0u);

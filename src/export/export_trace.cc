@@ -148,14 +148,15 @@ Result<Exported> ToFile(const Trace& trace, ExportFormat format, const std::stri
 Result<Exported> ToBytes(const Trace& trace, ExportFormat format, const ExportOptions& options) {
   OPSCOPE_TRY(CheckOptions(trace, format, options));
   Exported exported;
-  if (format == ExportFormat::kChrome || format == ExportFormat::kOpscope) {
-    const bool is_chrome = format == ExportFormat::kChrome;
-    Result<std::string> bytes = is_chrome ? ChromeTraceText(trace, ForChrome(options)) : OpscopeBytes(trace);
-    if (!bytes.ok()) return bytes.error();
-    exported.bytes = std::move(bytes).value();
-    if (is_chrome) exported.left_out = LeftOutOfChrome(trace);
-    return exported;
+  if (format == ExportFormat::kChrome) {
+    Result<std::string> text = ChromeTraceText(trace, ForChrome(options));
+    if (!text.ok()) return text.error();
+    return Exported{std::move(text).value(), LeftOutOfChrome(trace), 0};
   }
+  const bool is_opscope = format == ExportFormat::kOpscope;
+  Result<std::string> opscope = is_opscope ? OpscopeBytes(trace) : Result<std::string>(std::string());
+  if (!opscope.ok()) return opscope.error();
+  if (is_opscope && options.compression == Compression::kNone) return Exported{std::move(opscope).value(), {}, 0};
   ExportOutput output(
       options.compression, LevelOf(options),
       [&](std::string_view piece) {
@@ -163,7 +164,13 @@ Result<Exported> ToBytes(const Trace& trace, ExportFormat format, const ExportOp
         return true;
       },
       options.on_progress);
-  Write(trace, format, options, &output);
+  if (is_opscope) {
+    output.Write(opscope.value());
+  } else {
+    Write(trace, format, options, &output);
+  }
+  // An empty output still needs one compressed member to be a valid file.
+  if (exported.bytes.empty()) exported.bytes = BlockCompressor(options.compression, LevelOf(options)).Compress({});
   output.MoveCountsTo(&exported);
   return exported;
 }

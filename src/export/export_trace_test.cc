@@ -98,6 +98,15 @@ TEST_P(ExportFile, IsCompressedByItsName) {
   EXPECT_GT(fs::file_size(path), 0u) << "of no bytes, too";
 }
 
+TEST_P(ExportFile, InMemoryIsCompressedAsItIsAsked) {
+  for (const Trace& trace : {MakeMany(), TraceBuilder().Build()}) {
+    const std::string plain = ExportAll(trace, format(), {.trace_name = "t"}).bytes;
+    const std::string bytes = ExportAll(trace, format(), {.compression = Compression::kGzip, .trace_name = "t"}).bytes;
+    EXPECT_TRUE(bytes.starts_with("\x1f\x8b"));
+    EXPECT_EQ(Inflated(bytes), plain);
+  }
+}
+
 TEST_P(ExportFile, ThatCannotBeMadeIsAnErrorWithItsPath) {
   fs::create_directory(folder_ / "folder");
   for (const fs::path& path : {folder_ / "missing" / "t", folder_ / "folder"}) {
@@ -168,6 +177,14 @@ TEST(ExportTrace, CompressesAsHardAsItIsAsked) {
   EXPECT_GT(stored.size(), 2 * fast.size());
   EXPECT_GT(fast.size(), small.size());
   EXPECT_EQ(Inflated(stored), Inflated(small));
+}
+
+TEST(ExportTrace, KeepsTheCallStacksOfAllocationsInPerfetto) {
+  TraceBuilder builder;
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .tid = 1});
+  const StackId stack = builder.AddStack(builder.AddFrame(builder.Intern("train.py(3): load")), StackId::kNone);
+  builder.AddAllocation({.track = track, .address = 1, .bytes = 2, .stack = stack});
+  EXPECT_THAT(ExportAll(builder.Build(), ExportFormat::kPerfetto).bytes, HasSubstr("train.py(3): load"));
 }
 
 TEST(ExportFormat, IsFoundByItsName) {

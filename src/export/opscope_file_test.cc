@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
+#include "export/opscope_spans.h"
 #include "opscope/export.h"
 #include "trace/builder.h"
 #include "trace/random_tables_for_test.h"
@@ -49,6 +52,30 @@ TEST(OpscopeFile, HasTheSameBytesAlsoWithManyBlocksOfATable) {
   const std::string alone = BytesBy(1, trace);
   EXPECT_EQ(BytesBy(2, trace), alone);
   EXPECT_EQ(BytesBy(5, trace), alone);
+}
+
+TEST(OpscopeFile, OfManyThreadsWithDistantSpansIsPlannedInLittleTime) {
+  constexpr int64_t kThreads = 300'000;
+  TraceBuilder builder;
+  const ProcessId process = builder.AddProcess({});
+  for (int64_t i = 0; i < kThreads; ++i)
+    builder.AddSpan({.start = {i * 2'000'000'000}, .track = builder.AddTrack({.process = process, .tid = i})});
+  const Trace trace = builder.Build();
+  std::vector<PlannedBlock> blocks;
+  PlanSpanBlocks(trace, &blocks);  // minutes, were it quadratic
+  EXPECT_EQ(blocks.size(), size_t{kThreads});
+}
+
+TEST(OpscopeFile, HasSumsThatDoNotWrapAround) {
+  TraceBuilder builder;
+  const ProcessId process = builder.AddProcess({});
+  for (int64_t i = 0; i < 3; ++i)
+    builder.AddSpan({.duration = {INT64_MAX}, .track = builder.AddTrack({.process = process, .tid = i})});
+  const Trace trace = builder.Build();
+  const std::vector<FooterSum> sums = SumByName(trace.spans());
+  ASSERT_EQ(sums.size(), 1u);
+  EXPECT_EQ(sums[0].total_ns, INT64_MAX);
+  EXPECT_EQ(sums[0].self_ns, INT64_MAX);
 }
 
 TEST(OpscopeFile, IsNotWrittenOnWhenNoMoreIsWanted) {

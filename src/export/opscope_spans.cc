@@ -19,6 +19,8 @@
 
 #include "base/column.h"
 #include "base/hash.h"
+#include "base/saturating.h"
+#include "export/span_lanes.h"
 #include "wire/schema.h"
 #include "wire/wire_values.h"
 
@@ -58,27 +60,57 @@ std::vector<Cursor> MakeCursors(const Trace& trace) {
   return cursors;
 }
 
-// Cuts the next slice off: advances the cursors and removes finished ones.
-std::vector<Segment> TakeSlice(std::span<const Timestamp> start, std::vector<Cursor>* cursors) {
-  int64_t first = INT64_MAX;
-  for (const Cursor& cursor : *cursors)
-    first = std::min(first, start[cursor.next].ns);
-  const int64_t limit = first > INT64_MAX - kSliceNs ? INT64_MAX : first + kSliceNs;
-  std::vector<Segment> segments;
-  size_t room = kMaxRowsPerBlock;
-  for (Cursor& cursor : *cursors) {
-    const size_t begin = cursor.next;
-    const size_t end = std::min(cursor.end, begin + room);
-    // A row at INT64_MAX is taken too, or the caller's loop would never end.
-    while (cursor.next < end && (start[cursor.next].ns < limit || limit == INT64_MAX))
-      ++cursor.next;
-    if (cursor.next == begin) continue;
-    room -= cursor.next - begin;
-    segments.push_back({cursor.track, cursor.is_async, begin, cursor.next - begin});
+// Cuts slices off. The cursors are a heap, the earliest next row on top: looking at all of them for each slice would
+// take quadratic time where many threads have few spans each.
+class SliceCutter {
+ public:
+  SliceCutter(std::span<const Timestamp> start, std::vector<Cursor> cursors)
+      : start_(start), heap_(std::move(cursors)) {
+    std::make_heap(heap_.begin(), heap_.end(), later_);
   }
-  std::erase_if(*cursors, [](const Cursor& cursor) { return cursor.next == cursor.end; });
-  return segments;
-}
+
+  bool is_done() const { return heap_.empty(); }
+
+  // The next slice, by track. REQUIRES: !is_done()
+  std::vector<Segment> Next() {
+    const int64_t limit = SaturatingAdd(start_[heap_.front().next].ns, kSliceNs);
+    // A row at INT64_MAX is taken too, or the caller's loop would never end.
+    const auto is_in_slice = [&](size_t row) { return start_[row].ns < limit || limit == INT64_MAX; };
+    std::vector<Cursor> due;
+    while (!heap_.empty() && is_in_slice(heap_.front().next)) {
+      std::pop_heap(heap_.begin(), heap_.end(), later_);
+      due.push_back(heap_.back());
+      heap_.pop_back();
+    }
+    std::sort(due.begin(), due.end(), [](const Cursor& a, const Cursor& b) {
+      return a.track != b.track ? a.track < b.track : a.is_async < b.is_async;
+    });
+    std::vector<Segment> segments;
+    size_t room = kMaxRowsPerBlock;
+    for (Cursor& cursor : due) {
+      const size_t begin = cursor.next;
+      const size_t end = std::min(cursor.end, begin + room);
+      while (cursor.next < end && is_in_slice(cursor.next))
+        ++cursor.next;
+      room -= cursor.next - begin;
+      if (cursor.next != begin) segments.push_back({cursor.track, cursor.is_async, begin, cursor.next - begin});
+      if (cursor.next == cursor.end) continue;
+      heap_.push_back(cursor);
+      std::push_heap(heap_.begin(), heap_.end(), later_);
+    }
+    return segments;
+  }
+
+ private:
+  struct Later {
+    std::span<const Timestamp> start;
+    bool operator()(const Cursor& a, const Cursor& b) const { return start[a.next] > start[b.next]; }
+  };
+
+  std::span<const Timestamp> start_;
+  std::vector<Cursor> heap_;
+  const Later later_{start_};
+};
 
 void AddTimes(const SpanColumns& spans, std::span<const Segment> segments, TableBlockWriter* block, SliceTimes* times) {
   times->Clear();
@@ -175,20 +207,14 @@ void DescribeSlice(const SpanColumns& spans, std::span<const Segment> segments, 
   }
 }
 
-// start + duration, clamped to INT64_MAX.
-int64_t EndOf(const SpanColumns& spans, size_t row) {
-  int64_t end = 0;
-  return __builtin_add_overflow(spans.start[row].ns, spans.duration[row].ns, &end) ? INT64_MAX : end;
-}
-
 }  // namespace
 
 void PlanSpanBlocks(const Trace& trace, std::vector<PlannedBlock>* blocks) {
   const SpanColumns& spans = trace.spans();
   const bool own_kinds = trace.has_explicit_kinds();
-  std::vector<Cursor> cursors = MakeCursors(trace);
-  while (!cursors.empty()) {
-    std::vector<Segment> segments = TakeSlice(spans.start, &cursors);
+  SliceCutter cutter(spans.start, MakeCursors(trace));
+  while (!cutter.is_done()) {
+    std::vector<Segment> segments = cutter.Next();
     size_t rows = 0;
     for (const Segment& segment : segments)
       rows += segment.rows;
@@ -226,19 +252,19 @@ std::vector<FooterSum> SumByName(const SpanColumns& spans) {
     FooterSum& sum = sums[last_sum];
     const Duration duration = spans.duration[row];
     ++sum.count;
-    sum.total_ns = (Timestamp{sum.total_ns} + duration).ns;
-    sum.self_ns = (Timestamp{sum.self_ns} + duration).ns;
+    sum.total_ns = SaturatingAdd(sum.total_ns, duration.ns);
+    sum.self_ns = SaturatingAdd(sum.self_ns, duration.ns);
     sum.min_ns = std::min(sum.min_ns, duration.ns);
     sum.max_ns = std::max(sum.max_ns, duration.ns);
   }
-  // Subtracts direct children, each clipped at its parent's end. In a hostile file the sum may overflow, so the
-  // arithmetic saturates.
-  for (size_t row = 0; row < spans.size(); ++row) {
+  // Subtracts direct children, each clipped at its parent's end.
+  for (uint32_t row = 0; row < spans.size(); ++row) {
     if (spans.parent[row] == SpanId::kNone) continue;
-    const size_t parent = Row(spans.parent[row]);
-    const int64_t end = std::min(EndOf(spans, row), EndOf(spans, parent));
+    const uint32_t parent = Row(spans.parent[row]);
+    const Timestamp end = std::min(EndOf(spans, row), EndOf(spans, parent));
     FooterSum& sum = sums[sum_of[parent]];
-    sum.self_ns = (Timestamp{sum.self_ns} - Timestamp{std::max<int64_t>(0, (Timestamp{end} - spans.start[row]).ns)}).ns;
+    sum.self_ns =
+        SaturatingSubtract(sum.self_ns, std::max<int64_t>(0, SaturatingSubtract(end.ns, spans.start[row].ns)));
   }
   std::sort(sums.begin(), sums.end(), [](const FooterSum& a, const FooterSum& b) {
     return a.name != b.name ? a.name < b.name : a.category < b.category;

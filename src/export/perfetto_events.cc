@@ -211,7 +211,7 @@ void PerfettoEvents::WriteAsyncLane(size_t lane, std::string* out) const {
                [&](pbf_writer* to) { to->add_string(DebugAnnotation::kString, PlainText(id)); });
       AddExtra(spans.extra[row], event);
     });
-    AddPacket(plan_.times().At(spans.start[row] + spans.duration[row]), end, out);
+    AddPacket(plan_.times().At(EndOf(spans, row)), end, out);
   }
 }
 
@@ -232,6 +232,8 @@ void PerfettoEvents::WriteAllocation(size_t row, std::string* out) const {
              if (allocations.total_reserved[row] >= 0) {
                AddInt(KnownAnnotation::kTotalReserved, allocations.total_reserved[row], event);
              }
+             if (const StackId stack = allocations.stack[row]; stack != StackId::kNone)
+               AddInterned(KnownAnnotation::kCallStack, plan_.StackText(stack), event);
              const uint32_t instant = plan_.instants().OfAllocation(row);
              if (instant != UINT32_MAX) AddExtra(trace_.instants().extra[instant], event);
            });

@@ -67,6 +67,8 @@ void PerfettoPlan::FindTexts() {
   };
   use(trace_.async_spans());
   use(trace_.instants());
+  for (const StackId stack : trace_.allocations().stack)
+    stacks_.Use(Row(stack));
   for (const uint32_t row : with_overload) {
     const uint64_t next = names_.ids().size() + overloads_.size() + 1;
     if (overload_numbers_.try_emplace(OverloadKey(spans, row), next).second) overloads_.push_back(row);
@@ -93,10 +95,7 @@ void PerfettoPlan::PartAsyncSpans() {
   const AsyncSpanColumns& spans = trace_.async_spans();
   std::vector<uint32_t> order;
   for (uint32_t i = 0; i < spans.size(); ++i) {
-    if (times_.Holds(spans.start[i]) && spans.start[i] + spans.duration[i] >= spans.start[i] &&
-        times_.Holds(spans.start[i] + spans.duration[i])) {
-      order.push_back(i);
-    }
+    if (times_.Holds(spans.start[i]) && times_.Holds(EndOf(spans, i))) order.push_back(i);
   }
   const auto group = [&](uint32_t i) { return std::pair(spans.track[i], spans.name[i]); };
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
@@ -105,7 +104,7 @@ void PerfettoPlan::PartAsyncSpans() {
   for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     std::vector<Interval> intervals;
     for (end = begin; end < order.size() && group(order[end]) == group(order[begin]); ++end)
-      intervals.push_back({spans.start[order[end]], spans.start[order[end]] + spans.duration[order[end]]});
+      intervals.push_back({spans.start[order[end]], EndOf(spans, order[end])});
     for (std::vector<uint32_t>& rows : PartitionIntervals(intervals)) {
       for (uint32_t& row : rows)
         row = order[begin + row];

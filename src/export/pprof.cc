@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "base/saturating.h"
 #include "export/plain_text.h"
+#include "export/span_lanes.h"
 #include "export/writers.h"
 
 namespace opscope {
@@ -143,12 +145,11 @@ class PprofWriter {
     Timestamp first = spans.start[0], last = spans.start[0];
     for (size_t i = 0; i < spans.size(); ++i) {
       first = std::min(first, spans.start[i]);
-      last = std::max(last, spans.start[i] + spans.duration[i]);
+      last = std::max(last, EndOf(spans, i));
     }
-    if (trace.info().epoch_ns != 0) {
-      profile_.add_int64(profile_field::kTimeNanos, (first + Duration{trace.info().epoch_ns}).ns);
-    }
-    profile_.add_int64(profile_field::kDurationNanos, (last - first).ns);
+    if (trace.info().epoch_ns != 0)
+      profile_.add_int64(profile_field::kTimeNanos, SaturatingAdd(first.ns, trace.info().epoch_ns));
+    profile_.add_int64(profile_field::kDurationNanos, SaturatingSubtract(last.ns, first.ns));
   }
 
   std::string bytes_;

@@ -17,18 +17,6 @@
 #include "base/text.h"
 
 namespace opscope {
-namespace {
-
-Timestamp Later(Timestamp time, Duration duration) {
-  const Timestamp end = time + duration;
-  return end < time ? Timestamp{std::numeric_limits<int64_t>::max()} : end;
-}
-
-}  // namespace
-
-Timestamp EndOf(const SpanColumns& spans, uint32_t row) {
-  return Later(spans.start[row], spans.duration[row]);
-}
 
 ExportTimes ChooseTimeBase(const Trace& trace, uint64_t most) {
   Timestamp first{std::numeric_limits<int64_t>::max()}, last{std::numeric_limits<int64_t>::min()};
@@ -39,7 +27,7 @@ ExportTimes ChooseTimeBase(const Trace& trace, uint64_t most) {
   const auto widen_spans = [&](const auto& spans) {
     widen(spans.start);
     for (size_t i = 0; i < spans.size(); ++i)
-      last = std::max(last, Later(spans.start[i], spans.duration[i]));
+      last = std::max(last, EndOf(spans, i));
   };
   widen_spans(trace.spans());
   widen_spans(trace.async_spans());

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "base/saturating.h"
 #include "opscope/trace.h"
 
 namespace opscope {
@@ -33,8 +34,11 @@ struct ExportTimes {
 // Chooses the base for all times of the Trace, ends of spans included. O(rows).
 [[nodiscard]] ExportTimes ChooseTimeBase(const Trace& trace, uint64_t most);
 
-// start + duration, clamped to the largest Timestamp.
-[[nodiscard]] Timestamp EndOf(const SpanColumns& spans, uint32_t row);
+// start + duration, clamped to the largest Timestamp. `spans`: SpanColumns or AsyncSpanColumns.
+template <typename Spans>
+[[nodiscard]] Timestamp EndOf(const Spans& spans, size_t row) {
+  return {SaturatingAdd(spans.start[row].ns, spans.duration[row].ns)};
+}
 
 // Partitions intervals, sorted by start, into the fewest rows without overlap. Returns the indexes of each row's
 // intervals, in order. O(n log n).

@@ -1,6 +1,5 @@
 // The answers of `opscope check`. JUnit has no standard, but all readers take <testsuite> with counts and <testcase>
-// with an optional <failure>. Names of operators may hold any bytes; XML 1.0 has no way to write most control
-// characters, so those become U+FFFD, as bytes that are not UTF-8 do.
+// with an optional <failure>.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/report/check.h"
 
@@ -8,8 +7,8 @@
 #include <string_view>
 
 #include "base/escaped_text.h"
-#include "base/text.h"
 #include "report/result_units.h"
+#include "report/xml_text.h"
 
 namespace opscope {
 namespace {
@@ -35,31 +34,6 @@ constexpr ResultField<CheckRow> kCheckFields[] = {
     {{"passed", "Passed", kTruth, "False if the limit is crossed."}, [](const CheckRow& r) { return r.passed; }},
     {{"message", "", kText, "The comparison in a sentence."}, [](const CheckRow& r) { return r.message; }},
 };
-
-void AppendXml(std::string_view text, std::string* out) {
-  while (!text.empty()) {
-    const size_t length = Utf8SequenceLength(text);
-    const auto code = static_cast<unsigned char>(text[0]);
-    const bool is_allowed = length > 1 ? text.substr(0, 3) != "\xef\xbf\xbe" && text.substr(0, 3) != "\xef\xbf\xbf"
-                                       : length == 1 && (code >= 0x20 || code == '\t' || code == '\n' || code == '\r');
-    if (!is_allowed) {
-      *out += "\xef\xbf\xbd";
-    } else if (code == '&') {
-      *out += "&amp;";
-    } else if (code == '<') {
-      *out += "&lt;";
-    } else if (code == '>') {
-      *out += "&gt;";
-    } else if (code == '"') {
-      *out += "&quot;";
-    } else if (code < 0x20) {
-      out->append("&#").append(std::to_string(code)).append(";");
-    } else {
-      *out += text.substr(0, length);
-    }
-    text.remove_prefix(std::max<size_t>(length, 1));
-  }
-}
 
 void AppendTestCase(const CheckRow& row, std::string* out) {
   *out += "  <testcase classname=\"opscope.check\" name=\"";

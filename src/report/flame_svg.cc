@@ -1,50 +1,19 @@
 // Writes a flame graph as one self-contained SVG file. Every box has its name and value as a tooltip; a small script
 // adds zoom and search where scripts run.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cstdio>
 #include <string>
 
-#include "base/text.h"
 #include "opscope/report/flame.h"
 #include "report/code_points.h"
 #include "report/flame_layout.h"
 #include "report/human_units.h"
+#include "report/xml_text.h"
 
 namespace opscope {
 namespace {
 
 constexpr double kMargin = 10, kRow = 17, kTop = 60, kBottom = 40, kLetter = 7;
-
-// Escapes text for XML. Control characters, which XML forbids, and invalid UTF-8 become U+FFFD.
-void AppendXml(std::string_view text, std::string* out) {
-  while (!text.empty()) {
-    const char c = text.front();
-    size_t length = 1;
-    if (c == '&') {
-      *out += "&amp;";
-    } else if (c == '<') {
-      *out += "&lt;";
-    } else if (c == '>') {
-      *out += "&gt;";
-    } else if (c == '"') {
-      *out += "&quot;";
-    } else if (c == '\t' || c == '\n' || c == '\r') {
-      *out += ' ';
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      *out += "\xef\xbf\xbd";
-    } else if (static_cast<unsigned char>(c) < 0x80) {
-      *out += c;
-    } else {
-      length = Utf8SequenceLength(text);
-      // The two code points of three bytes that XML forbids.
-      const bool is_allowed = length != 0 && text.substr(0, 3) != "\xef\xbf\xbe" && text.substr(0, 3) != "\xef\xbf\xbf";
-      out->append(is_allowed ? text.substr(0, length) : std::string_view("\xef\xbf\xbd"));
-      length = std::max<size_t>(length, 1);
-    }
-    text.remove_prefix(length);
-  }
-}
 
 std::string Pixels(double value) {
   return FixedText(value, 2);

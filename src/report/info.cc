@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/escaped_text.h"
+#include "base/json_members.h"
 #include "base/json_object.h"
 #include "base/saturating.h"
 #include "opscope/analysis/contents.h"
@@ -130,9 +131,20 @@ std::string_view ParentProcess(const Trace& trace) {
   for (size_t row = 0; row < metadata.size(); ++row) {
     const std::string_view json = trace.text(metadata.json[row]);
     const bool is_number = !json.empty() && json.find_first_not_of("0123456789") == std::string_view::npos;
-    if (is_number && trace.text(metadata.key[row]) == "parent_pid") return json;
+    if (is_number && IsJsonValue(json) && trace.text(metadata.key[row]) == "parent_pid") return json;
   }
   return {};
+}
+
+// The options as a JSON object. Those of a damaged file may be any bytes, which are then the text of a member "damaged".
+std::string JsonOfOptions(const std::string& options) {
+  if (options.empty()) return "{}";
+  if (options.front() == '{' && IsJsonValue(options)) return options;
+  std::string out;
+  JsonObject object(&out);
+  object.Text("damaged", options);
+  object.Close();
+  return out;
 }
 
 }  // namespace
@@ -160,7 +172,7 @@ std::string InfoJson(const Trace& trace, const Quality& quality, const InfoLists
     out += parent;
   }
   object.Key("options");
-  out += info.options_json.empty() ? "{}" : info.options_json;
+  out += JsonOfOptions(info.options_json);
   AddCutOff(trace, &object, &out);
   const Result<SpanOverheads> overhead = MeasureOverhead(trace);
   object.Key("own_cost");

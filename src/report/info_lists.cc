@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/saturating.h"
 #include "opscope/analysis/contents.h"
 #include "opscope/report/info.h"
 #include "report/result_units.h"
@@ -58,8 +59,8 @@ constexpr ResultField<ThreadLine> kThreadFields[] = {
     {{"device", "Device", kNumber, "Number of the device of a stream; null for threads.", kIfKnown},
      [](const ThreadLine& l) { return Known(l.thread.device); }},
     {{"spans", "Spans", kNumber, "Number of spans."}, [](const ThreadLine& l) { return l.thread.spans; }},
-    {{"", "Begin", kTime}, [](const ThreadLine& l) { return l.thread.start_ns - l.first_ns; }},
-    {{"", "End", kTime}, [](const ThreadLine& l) { return l.thread.end_ns - l.first_ns; }},
+    {{"", "Begin", kTime}, [](const ThreadLine& l) { return SaturatingSubtract(l.thread.start_ns, l.first_ns); }},
+    {{"", "End", kTime}, [](const ThreadLine& l) { return SaturatingSubtract(l.thread.end_ns, l.first_ns); }},
     {{"start_ns", "", kTime, "First begin, since `epoch_ns`."}, [](const ThreadLine& l) { return l.thread.start_ns; }},
     {{"end_ns", "", kTime, "Last end, since `epoch_ns`."}, [](const ThreadLine& l) { return l.thread.end_ns; }},
 };
@@ -71,7 +72,7 @@ constexpr ResultField<StepLine> kStepFields[] = {
      [](const StepLine& l) { return Known(l.step.rank); }},
     {{"spans", "Spans", kNumber, "Spans of its rank that begin within its time."},
      [](const StepLine& l) { return l.step.spans; }},
-    {{"", "Begin", kTime}, [](const StepLine& l) { return l.step.start_ns - l.first_ns; }},
+    {{"", "Begin", kTime}, [](const StepLine& l) { return SaturatingSubtract(l.step.start_ns, l.first_ns); }},
     {{"start_ns", "", kTime, "Begin, since `epoch_ns`."}, [](const StepLine& l) { return l.step.start_ns; }},
     {{"duration_ns", "Time", kTime, "Length."}, [](const StepLine& l) { return l.step.duration_ns; }},
 };

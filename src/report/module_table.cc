@@ -1,9 +1,12 @@
-// The modules of a program as a tree: the columns of `opscope modules`.
+// The modules of a program as a tree: the columns of `opscope modules`. A row says the whole path of its module, so the
+// paths of a deep nest would take quadratic memory; a path that is too long begins anew with "...".
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/saturating.h"
 #include "opscope/report/modules.h"
 #include "report/result_units.h"
 
@@ -20,7 +23,7 @@ struct ModuleLine {
   ModuleRow took;
   int64_t whole_ns = 0;  // forward and backward time of all modules
 
-  int64_t both_ns() const { return took.forward_ns + took.backward_ns; }
+  int64_t both_ns() const { return SaturatingAdd(took.forward_ns, took.backward_ns); }
 };
 
 constexpr ResultField<ModuleLine> kModuleFields[] = {
@@ -80,8 +83,18 @@ std::vector<uint32_t> InOrder(const std::vector<ModuleNode>& nodes) {
   }
 }
 
+// The modules of a damaged file may be nested as deep as it has spans. Whole paths and indents would take memory
+// quadratic in that.
+constexpr size_t kLongestPath = 4096;
+constexpr uint32_t kDeepestIndent = 100;
+
 std::string IndentedName(const ModuleNode& node) {
-  return node.depth == 0 ? "(all)" : std::string(2 * (node.depth - 1), ' ') + node.name;
+  return node.depth == 0 ? "(all)" : std::string(2 * std::min(node.depth - 1, kDeepestIndent), ' ') + node.name;
+}
+
+// A path that is already too long begins anew: "....Linear_3".
+std::string PathBelow(const std::string& around, const std::string& name) {
+  return (around.size() <= kLongestPath ? around : "...") + "." + name;
 }
 
 }  // namespace
@@ -96,9 +109,9 @@ ResultTable ModuleTable(const Trace& trace, const ModuleSummary& summary, bool i
   std::vector<std::string> paths(summary.nodes.size());
   for (size_t node = 1; node < summary.nodes.size(); ++node) {
     const uint32_t parent = summary.nodes[node].parent;
-    paths[node] = parent == 0 ? summary.nodes[node].name : paths[parent] + "." + summary.nodes[node].name;
+    paths[node] = parent == 0 ? summary.nodes[node].name : PathBelow(paths[parent], summary.nodes[node].name);
   }
-  const int64_t whole_ns = summary.rows[0].forward_ns + summary.rows[0].backward_ns;
+  const int64_t whole_ns = SaturatingAdd(summary.rows[0].forward_ns, summary.rows[0].backward_ns);
   std::vector<ModuleLine> lines;
   lines.reserve(paths.size());
   for (const uint32_t node : InOrder(summary.nodes)) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
+#include <algorithm>
 #include <string>
 
 #include "opscope/report/modules.h"
@@ -38,6 +39,24 @@ TEST(ModuleTable, ShowsColumnsThatHaveNumbers) {
   EXPECT_NE(title.find("Backward self"), std::string::npos);
   EXPECT_NE(title.find("FLOPs"), std::string::npos);
   EXPECT_EQ(title.find("Memory"), std::string::npos);
+}
+
+TEST(ModuleTable, TakesLinearMemoryHoweverDeepModulesAreNested) {
+  constexpr uint32_t kDepth = 2000;
+  ModuleSummary summary;
+  summary.nodes.emplace_back();
+  for (uint32_t depth = 1; depth <= kDepth; ++depth)
+    summary.nodes.push_back({"Linear_0", depth - 1, depth});
+  summary.rows.resize(summary.nodes.size());
+  const ResultTable table = ModuleTable(Trace(), summary);
+  constexpr size_t kLongest = 4400;
+  for (const std::string& text : {table.Csv(0), table.Text()}) {
+    for (size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+      end = std::min(text.find('\n', at), text.size());
+      ASSERT_LT(end - at, kLongest);
+    }
+  }
+  EXPECT_NE(table.Csv(0).find("\r\n....Linear_0,"), std::string::npos) << "a path that begins anew";
 }
 
 TEST(ModulesJson, HasEveryNumberByPath) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json_object.h"
+#include "base/saturating.h"
 #include "opscope/report/summary.h"
 #include "report/human_units.h"
 
@@ -49,7 +50,7 @@ void AppendNumber(JsonObject* object, const char* key, double value, std::string
 }  // namespace
 
 Correction CorrectionOf(const SpanOverheads& overhead) {
-  return {.whole_ns = std::llround(overhead.whole_ns), .events = overhead.events};
+  return {.whole_ns = ClampToInt64(std::round(overhead.whole_ns)), .events = overhead.events};
 }
 
 std::string OverheadJson(const Trace& trace, const Correction& correction) {

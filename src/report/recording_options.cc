@@ -43,10 +43,13 @@ std::string_view Inside(std::string_view object) {
   return object.substr(1, object.size() - 2);
 }
 
-std::string WordsOfMembers(std::string_view members);
+// Options lie in each other once or twice; a damaged file may have any depth, which the stack of this thread has not.
+constexpr int kMaxDepth = 16;
 
-std::string WordsOfValue(std::string_view key, std::string_view value) {
-  if (IsObject(value)) return "(" + WordsOfMembers(Inside(value)) + ")";
+std::string WordsOfMembers(std::string_view members, int depth);
+
+std::string WordsOfValue(std::string_view key, std::string_view value, int depth) {
+  if (IsObject(value)) return depth < kMaxDepth ? "(" + WordsOfMembers(Inside(value), depth + 1) + ")" : "(...)";
   int64_t number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (error == std::errc() && end == value.data() + value.size()) {
@@ -59,25 +62,25 @@ std::string WordsOfValue(std::string_view key, std::string_view value) {
 }
 
 // "max_bytes": 1024 -> "at most 1.00 KiB"; "with_stack": true -> "with stack"; "threads": 3 -> "threads 3".
-std::string WordsOf(std::string_view key, std::string_view value) {
+std::string WordsOf(std::string_view key, std::string_view value, int depth) {
   const auto* known =
       std::find_if(std::begin(kPhrases), std::end(kPhrases), [&](const Phrase& p) { return p.key == key; });
   const bool is_flag = value == "true" || value == "false";
   if (known != std::end(kPhrases)) {
     const std::string_view whole = value == "true" ? known->as_true : known->as_false;
     if (is_flag && !whole.empty()) return std::string(whole);
-    return std::string(known->before) + WordsOfValue(key, value);
+    return std::string(known->before) + WordsOfValue(key, value, depth);
   }
   std::string name(key);
   ReplaceUnderscores(&name);
   if (is_flag) return (value == "true" ? "" : "no ") + name;
-  return name + " " + WordsOfValue(key, value);
+  return name + " " + WordsOfValue(key, value, depth);
 }
 
-std::string WordsOfMembers(std::string_view members) {
+std::string WordsOfMembers(std::string_view members, int depth) {
   std::string words;
   ForEachJsonMember(members, [&](std::string_view key, std::string_view value) {
-    if (key != "own_cost") words.append(words.empty() ? "" : ", ").append(WordsOf(key, value));
+    if (key != "own_cost") words.append(words.empty() ? "" : ", ").append(WordsOf(key, value, depth));
     return true;
   });
   return words;
@@ -86,7 +89,7 @@ std::string WordsOfMembers(std::string_view members) {
 }  // namespace
 
 std::string DescribeOptions(std::string_view options_json) {
-  return IsObject(options_json) ? WordsOfMembers(Inside(options_json)) : "";
+  return IsObject(options_json) ? WordsOfMembers(Inside(options_json), 0) : "";
 }
 
 }  // namespace opscope

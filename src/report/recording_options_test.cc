@@ -29,5 +29,18 @@ TEST(DescribeOptions, AreWhatCanBeReadOfADamagedObject) {
   EXPECT_EQ(DescribeOptions(R"({"a":1,"b})"), "a 1");
 }
 
+TEST(DescribeOptions, MayLieInEachOtherAsDeepAsTheyLike) {
+  std::string options = "1";
+  for (int depth = 0; depth < 2000; ++depth)
+    options = "{\"a\":" + options + "}";
+  EXPECT_EQ(DescribeOptions(options).substr(0, 10), "a (a (a (a");
+  EXPECT_NE(DescribeOptions(options).find("a (...)"), std::string::npos);
+  constexpr size_t kDeep = 1'000'000;
+  std::string deep(kDeep * 5, ' ');
+  for (size_t i = 0; i < kDeep; ++i)
+    deep.replace(i * 5, 5, "{\"a\":");
+  EXPECT_NE(DescribeOptions(deep + "1" + std::string(kDeep, '}')).find("a (...)"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace opscope

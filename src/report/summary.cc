@@ -197,6 +197,18 @@ VerbResult SummaryVerbResult(const Trace& trace, const OpSummary& summary,
     result.note = FormatCorrection(*summary.correction) + "\n";
     result.facts_json = CorrectionJson(trace, *summary.correction);
   }
+  if (const OpSummary::LeftOut& left = summary.left_out; left.rows > 0) {
+    result.note += std::to_string(left.rows) + " groups of least self time, with " + std::to_string(left.count) +
+                   " calls, are left out: the texts of their keys are too long together\n";
+    if (!result.facts_json.empty()) result.facts_json += ',';
+    result.facts_json += "\"left_out\":{";
+    JsonMemberWriter(&result.facts_json)
+        .Uint("rows", left.rows)
+        .Int("count", left.count)
+        .Int("self_ns", left.self_ns)
+        .Int("total_with_recursion_ns", left.total_with_recursion_ns);
+    result.facts_json += '}';
+  }
   return result;
 }
 

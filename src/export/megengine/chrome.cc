@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -243,16 +244,8 @@ struct Ratios {
   std::string before, behind;
 };
 
-Ratios RatiosOf(const Trace& trace, const MegEngineFacts& facts, const std::vector<std::vector<MegEngineMark>>& events,
-                ProcessId process) {
-  const MegEngineRatios ratios = ComputeMegEngineRatios(trace, facts, process);
-  int64_t end = ratios.end;
-  const TrackColumns& tracks = trace.tracks();
-  for (size_t track = 0; track < tracks.size(); ++track) {
-    if (tracks.process[track] == process && tracks.tid[track] == 0 && !events[track].empty())
-      end = std::max(end, events[track].back().time);
-  }
-  const Place place(trace.processes().pid[Row(process)], 0);
+Ratios WriteRatios(const MegEngineRatios& ratios, int64_t end, int64_t pid) {
+  const Place place(pid, 0);
   const auto write = [&](std::string_view name, double value, int64_t time, std::string* out) {
     char text[40];
     ChromeCursor at(text);
@@ -284,24 +277,47 @@ std::string ThreadNames(const Trace& trace, const MegEngineFacts& facts) {
   return text;
 }
 
+void LeaveOutOfMegEngine(const Trace& trace, const MegEngineFacts& facts, ExportOutput* out) {
+  uint64_t hidden_spans = 0;
+  for (uint32_t track = 0; track < trace.tracks().size(); ++track)
+    hidden_spans += facts.IsShown(TrackId{track}) ? 0 : trace.tracks().span_count[track];
+  const auto count_hidden = [&](std::span<const TrackId> tracks) {
+    const auto is_hidden = [&](TrackId track) { return track == TrackId::kNone || !facts.IsShown(track); };
+    return static_cast<uint64_t>(std::count_if(tracks.begin(), tracks.end(), is_hidden));
+  };
+  out->CountOmitted("spans of CUDA, which this format has not", facts.spans_of_cuda());
+  out->CountOmitted("spans of tracks that are no threads or streams", hidden_spans - facts.spans_of_cuda());
+  out->CountOmitted("asynchronous spans", trace.async_spans().size());
+  out->CountOmitted("instants of tracks that are left out", count_hidden(trace.instants().track));
+  out->CountOmitted("counter samples of tracks that are left out", count_hidden(trace.counters().track));
+  out->CountOmitted("allocations", trace.allocations().size());
+}
+
 }  // namespace
 
 void WriteMegEngineChrome(const Trace& trace, const ExportOptions&, ExportOutput* out) {
   const MegEngineFacts facts(trace);
   const std::vector<std::vector<MegEngineMark>> events = ListMegEngineMarks(trace, facts);
-  std::string head, tail;
-  for (uint32_t process = 0; process < trace.processes().size(); ++process) {
-    if (!facts.IsShown(ProcessId{process})) continue;
-    const Ratios ratios = RatiosOf(trace, facts, events, ProcessId{process});
-    head += ratios.before, tail += ratios.behind;
-  }
-  tail += ThreadNames(trace, facts);
+  const TrackColumns& tracks = trace.tracks();
+  const std::vector<MegEngineRatios> ratios = ComputeMegEngineRatios(trace, facts);
+  std::vector<int64_t> ends;  // by process
+  for (const MegEngineRatios& of_process : ratios)
+    ends.push_back(of_process.end);
   std::vector<RowBlock> blocks;  // RowBlock::list: the track
   std::vector<Place> places;
   for (size_t track = 0; track < events.size(); ++track) {
-    places.emplace_back(facts.Pid(static_cast<TrackId>(track)), trace.tracks().tid[track]);
+    places.emplace_back(facts.Pid(static_cast<TrackId>(track)), tracks.tid[track]);
     AppendRowBlocks(track, 0, events[track].size(), kEventsPerBlock, &blocks);
+    int64_t& end = ends[Row(tracks.process[track])];
+    if (tracks.tid[track] == 0 && !events[track].empty()) end = std::max(end, events[track].back().time);
   }
+  std::string head, tail;
+  for (uint32_t process = 0; process < ratios.size(); ++process) {
+    if (!facts.IsShown(ProcessId{process})) continue;
+    const Ratios written = WriteRatios(ratios[process], ends[process], trace.processes().pid[process]);
+    head += written.before, tail += written.behind;
+  }
+  tail += ThreadNames(trace, facts);
   out->Write("{\"traceEvents\":[" + (head.empty() ? head : head.substr(1)));
   out->WriteBlocks<ChromeBuffer>(blocks.size(), [&](size_t number, ChromeBuffer* text) {
     const RowBlock& block = blocks[number];
@@ -310,9 +326,7 @@ void WriteMegEngineChrome(const Trace& trace, const ExportOptions&, ExportOutput
       writer.Write(events[block.list][i], places[block.list], text);
   });
   out->Write(tail + "],\"metadata\":{\"localTime\":\"" + std::to_string(trace.info().epoch_ns) + "\"}}");
-  out->CountOmitted("spans of CUDA, which this format has not", facts.spans_of_cuda());
-  out->CountOmitted("asynchronous spans", trace.async_spans().size());
-  out->CountOmitted("allocations", trace.allocations().size());
+  LeaveOutOfMegEngine(trace, facts, out);
 }
 
 }  // namespace opscope

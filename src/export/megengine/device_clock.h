@@ -17,22 +17,25 @@
 
 namespace opscope {
 
-// Built from the kernels of one track.
 class DeviceClock {
  public:
-  DeviceClock(const Trace& trace, const MegEngineFacts& facts, TrackId track) {
+  // By track, each built from the kernels of its track. O(kernels log kernels).
+  static std::vector<DeviceClock> OfTracks(const Trace& trace, const MegEngineFacts& facts) {
     const SpanColumns& spans = trace.spans();
+    std::vector<DeviceClock> clocks(trace.tracks().size());
     for (const MegEngineCall& op : facts.operators()) {
-      if (op.execute == kNoRow) continue;
+      if (op.execute == kNoRow || op.kernel == kNoRow) continue;
+      const int64_t launched = facts.LaunchTime(op.execute).ns, left = facts.OutputTime(op.execute).ns;
       for (uint32_t kernel = op.kernel; kernel != kNoRow; kernel = facts.NextKernel(kernel)) {
-        if (spans.track[kernel] != track) continue;
-        const int64_t launched = facts.LaunchTime(op.execute).ns, left = facts.OutputTime(op.execute).ns;
+        auto& points = clocks[Row(spans.track[kernel])].points_;
         const int64_t start = spans.start[kernel].ns, end = SaturatingAdd(start, spans.duration[kernel].ns);
-        points_.emplace_back(launched, SaturatingSubtract(start, launched));
-        points_.emplace_back(left, SaturatingSubtract(end, left));
+        points.emplace_back(launched, SaturatingSubtract(start, launched));
+        points.emplace_back(left, SaturatingSubtract(end, left));
       }
     }
-    std::sort(points_.begin(), points_.end());
+    for (DeviceClock& clock : clocks)
+      std::sort(clock.points_.begin(), clock.points_.end());
+    return clocks;
   }
 
   int64_t OnDevice(int64_t time) const {

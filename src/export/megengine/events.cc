@@ -10,8 +10,13 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
 #include <tuple>
+#include <utility>
+
+#include "base/saturating.h"
+#include "export/span_lanes.h"
 
 namespace opscope {
 namespace {
@@ -50,7 +55,7 @@ class Lister {
   void Loose(TrackId track, int64_t time, uint32_t row, What what) {
     if (track != TrackId::kNone) loose_[Row(track)].push_back({time, row, what});
   }
-  int64_t End(uint32_t span) const { return (spans_.start[span] + spans_.duration[span]).ns; }
+  int64_t End(uint32_t span) const { return EndOf(spans_, span).ns; }
 
   void AddCounters() {
     const CounterColumns& counters = trace_.counters();
@@ -70,15 +75,25 @@ class Lister {
   // At the start of a window each device reports its used memory and then its clock.
   void AddFirstTicks() {
     const auto start = trace_.FindString("StartProfile");
+    if (!start) return;
+    // By track, the starts in order: begin, and the last end of those up to it.
+    std::vector<std::vector<std::pair<int64_t, int64_t>>> starts(loose_.size());
+    for (uint32_t row = 0; row < spans_.size(); ++row) {
+      if (spans_.name[row] == *start) starts[Row(spans_.track[row])].emplace_back(spans_.start[row].ns, End(row));
+    }
+    for (auto& of_track : starts) {
+      std::sort(of_track.begin(), of_track.end());
+      for (size_t i = 1; i < of_track.size(); ++i)
+        of_track[i].second = std::max(of_track[i].second, of_track[i - 1].second);
+    }
     const CounterColumns& counters = trace_.counters();
-    for (uint32_t row = 0; start && row < spans_.size(); ++row) {
-      if (spans_.name[row] != *start) continue;
-      for (size_t i = 0; i < counters.size(); ++i) {
-        const int64_t time = counters.time[i].ns;
-        if (counters.track[i] == spans_.track[row] && time >= spans_.start[row].ns && time <= End(row) &&
-            trace_.text(counters.name[i]).ends_with("_alloc_mem"))
-          Loose(spans_.track[row], time, 0, What::kAhead);
-      }
+    for (size_t i = 0; i < counters.size(); ++i) {
+      const TrackId track = counters.track[i];
+      if (track == TrackId::kNone || !trace_.text(counters.name[i]).ends_with("_alloc_mem")) continue;
+      const int64_t time = counters.time[i].ns;
+      const auto& of_track = starts[Row(track)];
+      const auto after = std::upper_bound(of_track.begin(), of_track.end(), std::pair(time, INT64_MAX));
+      if (after != of_track.begin() && std::prev(after)->second >= time) Loose(track, time, 0, What::kAhead);
     }
   }
 
@@ -243,10 +258,11 @@ class Lister {
       Flush(launched, false, out);
       if (!has_launches_) out->push_back({launched, kernel, What::kKernelStart});
       if (has_ahead_) continue;
-      ahead_ = static_cast<uint32_t>((spans_.start[kernel].ns - launched) / 1000000);
+      ahead_ = static_cast<uint32_t>(SaturatingSubtract(spans_.start[kernel].ns, launched) / 1000000);
       out->push_back({launched, ahead_, What::kAhead});
-      Flush(until - 1, false, out);
-      out->push_back({std::max(until, launched), static_cast<uint32_t>((End(kernel) - until) / 1000000), What::kAhead});
+      Flush(SaturatingSubtract(until, 1), false, out);
+      const auto ahead_at_end = static_cast<uint32_t>(SaturatingSubtract(End(kernel), until) / 1000000);
+      out->push_back({std::max(until, launched), ahead_at_end, What::kAhead});
     }
     launching_ = kNoRow;
   }
@@ -268,45 +284,100 @@ std::vector<std::vector<MegEngineMark>> ListMegEngineMarks(const Trace& trace, c
   return Lister(trace, facts).Run();
 }
 
-MegEngineRatios ComputeMegEngineRatios(const Trace& trace, const MegEngineFacts& facts, ProcessId process) {
-  const SpanColumns& spans = trace.spans();
-  struct Work {
-    int64_t begin, start, end, dispatched;
-  };
-  std::vector<Work> work;
-  for (const MegEngineCall& op : facts.operators()) {
-    for (uint32_t kernel = op.kernel; kernel != kNoRow; kernel = facts.NextKernel(kernel)) {
-      if (trace.tracks().process[Row(spans.track[kernel])] != process) break;
-      const int64_t start = spans.start[kernel].ns;
-      const int64_t before = op.execute == kNoRow ? 0 : facts.LaunchTime(op.execute).ns - spans.start[op.execute].ns;
-      work.push_back({start - before, start, start + spans.duration[kernel].ns,
-                      op.dispatch == kNoRow ? start : spans.start[op.dispatch].ns});
-    }
+namespace {
+
+// A kernel, and the operator around it.
+struct Work {
+  int64_t begin, start, end, dispatched;
+};
+
+// The first start and the last end of works in a range, in O(log works): a tree of which each node joins two.
+class WorkExtremes {
+ public:
+  using Extremes = std::pair<int64_t, int64_t>;
+
+  explicit WorkExtremes(const std::vector<Work>& works) : nodes_(2 * works.size()) {
+    for (size_t i = 0; i < works.size(); ++i)
+      nodes_[works.size() + i] = {works[i].start, works[i].end};
+    for (size_t i = works.size(); i-- > 1;)
+      nodes_[i] = Joined(nodes_[2 * i], nodes_[2 * i + 1]);
   }
-  if (work.empty()) return {};
-  std::sort(work.begin(), work.end(), [](const Work& a, const Work& b) { return a.begin < b.begin; });
+
+  Extremes Of(size_t begin, size_t end) const {
+    Extremes found = {INT64_MAX, INT64_MIN};
+    for (begin += nodes_.size() / 2, end += nodes_.size() / 2; begin < end; begin /= 2, end /= 2) {
+      if (begin % 2 == 1) found = Joined(found, nodes_[begin++]);
+      if (end % 2 == 1) found = Joined(found, nodes_[--end]);
+    }
+    return found;
+  }
+
+ private:
+  static Extremes Joined(const Extremes& a, const Extremes& b) {
+    return {std::min(a.first, b.first), std::max(a.second, b.second)};
+  }
+
+  std::vector<Extremes> nodes_;  // children of i are 2 i and 2 i + 1; the second half are the works
+};
+
+using Range = std::pair<int64_t, int64_t>;
+
+int64_t TimeInSteps(std::vector<Work> works, const std::vector<Range>& steps) {
+  const auto by_dispatch = [](const Work& a, const Work& b) { return a.dispatched < b.dispatched; };
+  std::sort(works.begin(), works.end(), by_dispatch);
+  const WorkExtremes extremes(works);
+  const auto place = [&](int64_t time) {
+    return static_cast<size_t>(std::lower_bound(works.begin(), works.end(), Work{0, 0, 0, time}, by_dispatch) -
+                               works.begin());
+  };
+  int64_t in_steps = 0;
+  for (const auto& [begin, end] : steps) {
+    const auto [first, last] = extremes.Of(place(begin), place(end));
+    if (first <= last) in_steps = SaturatingAdd(in_steps, SaturatingSubtract(last, first));
+  }
+  return in_steps;
+}
+
+MegEngineRatios RatiosOfProcess(std::vector<Work> works, const std::vector<Range>& steps) {
+  if (works.empty()) return {};
+  std::sort(works.begin(), works.end(), [](const Work& a, const Work& b) { return a.begin < b.begin; });
   int64_t first = INT64_MAX, last = INT64_MIN, busy = 0, until = INT64_MIN;
-  for (const Work& one : work) {
+  for (const Work& one : works) {
     first = std::min(first, one.start), last = std::max(last, one.end);
-    busy += std::max<int64_t>(0, one.end - std::max(one.begin, until));
+    busy = SaturatingAdd(busy, std::max<int64_t>(0, SaturatingSubtract(one.end, std::max(one.begin, until))));
     until = std::max(until, one.end);
   }
-  int64_t in_steps = 0;
-  const StepColumns& steps = trace.steps();
-  for (size_t i = 0; i < steps.size(); ++i) {
-    const uint32_t span = Row(steps.span[i]);
-    if (steps.span[i] == SpanId::kNone || trace.tracks().process[Row(spans.track[span])] != process) continue;
-    const int64_t begin = spans.start[span].ns, end = begin + spans.duration[span].ns;
-    int64_t step_first = INT64_MAX, step_last = INT64_MIN;
-    for (const Work& one : work) {
-      if (one.dispatched < begin || one.dispatched >= end) continue;
-      step_first = std::min(step_first, one.start), step_last = std::max(step_last, one.end);
+  const auto whole = static_cast<double>(std::max<int64_t>(SaturatingSubtract(last, first), 1));
+  const auto in_steps = static_cast<double>(TimeInSteps(std::move(works), steps));
+  return {std::min(100.0, 100 * static_cast<double>(busy) / whole), std::min(100.0, 100 * in_steps / whole), last};
+}
+
+}  // namespace
+
+std::vector<MegEngineRatios> ComputeMegEngineRatios(const Trace& trace, const MegEngineFacts& facts) {
+  const SpanColumns& spans = trace.spans();
+  const auto process_of = [&](uint32_t span) { return Row(trace.tracks().process[Row(spans.track[span])]); };
+  std::vector<std::vector<Work>> works(trace.processes().size());
+  for (const MegEngineCall& op : facts.operators()) {
+    if (op.kernel == kNoRow) continue;
+    const int64_t before =
+        op.execute == kNoRow ? 0 : SaturatingSubtract(facts.LaunchTime(op.execute).ns, spans.start[op.execute].ns);
+    for (uint32_t kernel = op.kernel; kernel != kNoRow; kernel = facts.NextKernel(kernel)) {
+      const int64_t start = spans.start[kernel].ns;
+      works[process_of(kernel)].push_back({SaturatingSubtract(start, before), start, EndOf(spans, kernel).ns,
+                                           op.dispatch == kNoRow ? start : spans.start[op.dispatch].ns});
     }
-    if (step_first <= step_last) in_steps += step_last - step_first;
   }
-  const double whole = static_cast<double>(std::max<int64_t>(last - first, 1));
-  return {std::min(100.0, 100 * static_cast<double>(busy) / whole),
-          std::min(100.0, 100 * static_cast<double>(in_steps) / whole), last};
+  std::vector<std::vector<Range>> steps(works.size());
+  for (const SpanId step : trace.steps().span) {
+    if (step == SpanId::kNone) continue;
+    const uint32_t span = Row(step);
+    steps[process_of(span)].emplace_back(spans.start[span].ns, EndOf(spans, span).ns);
+  }
+  std::vector<MegEngineRatios> ratios;
+  for (size_t process = 0; process < works.size(); ++process)
+    ratios.push_back(RatiosOfProcess(std::move(works[process]), steps[process]));
+  return ratios;
 }
 
 }  // namespace opscope

@@ -53,13 +53,13 @@ struct MegEngineMark {
 [[nodiscard]] std::vector<std::vector<MegEngineMark>> ListMegEngineMarks(const Trace& trace,
                                                                          const MegEngineFacts& facts);
 
-// Shares, in percent, of the time from the start of the first kernel to the end of the last one.
+// Of a process: shares, in percent, of the time from the start of its first kernel to the end of its last one.
 struct MegEngineRatios {
   double device = 0;  // the worker or the device ran an operator
   double steps = 0;   // from the first to the last kernel of a step
   int64_t end = 0;    // end of the last kernel; 0: there is none
 };
-[[nodiscard]] MegEngineRatios ComputeMegEngineRatios(const Trace& trace, const MegEngineFacts& facts,
-                                                     ProcessId process);
+// By process.
+[[nodiscard]] std::vector<MegEngineRatios> ComputeMegEngineRatios(const Trace& trace, const MegEngineFacts& facts);
 
 }  // namespace opscope

@@ -167,14 +167,12 @@ void MegEngineFacts::FindOperators() {
     } else if (role == MegEngineRole::kKernel) {
       MegEngineCall& op = op_of(row);
       op.device = spans.track[row];
-      uint32_t* last = &op.kernel;
-      while (*last != kNoRow && next_kernel_.contains(*last))
-        last = &next_kernel_[*last];
-      if (*last == kNoRow) {
-        *last = row;
+      if (op.kernel == kNoRow) {
+        op.kernel = row;
       } else {
-        next_kernel_[*last] = row;
+        next_kernel_[op.last_kernel] = row;
       }
+      op.last_kernel = row;
     }
   }
   const TensorLifeColumns& lives = trace_.tensor_lives();

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/hash.h"
 #include "opscope/trace.h"
 
 namespace opscope {
@@ -30,7 +31,8 @@ enum class MegEngineRole : uint8_t {
 };
 
 struct MegEngineCall {
-  uint32_t dispatch = kNoRow, execute = kNoRow, kernel = kNoRow;  // rows of spans; `kernel` is the first of several
+  uint32_t dispatch = kNoRow, execute = kNoRow;    // rows of spans
+  uint32_t kernel = kNoRow, last_kernel = kNoRow;  // the first and the last of several
   TrackId device = TrackId::kNone;
   int32_t pending_at_dispatch = 0, pending_at_execute = 0;
 };
@@ -96,7 +98,7 @@ class MegEngineFacts {
   std::vector<MegEngineRole> role_of_name_;  // by StringId, for spans on threads
   std::vector<MegEngineRole> roles_;         // by span
   std::vector<MegEngineCall> operators_;
-  tsl::robin_map<uint64_t, uint32_t> operator_of_, life_of_;
+  tsl::robin_map<uint64_t, uint32_t, MixedHash> operator_of_, life_of_;
   tsl::robin_map<uint32_t, uint32_t> next_kernel_;
   std::vector<std::string> devices_, types_, counts_, shapes_;
   std::vector<uint8_t> is_worker_, is_cuda_track_, is_process_shown_;

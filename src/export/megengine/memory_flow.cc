@@ -18,6 +18,7 @@
 #include "export/megengine/address_axis.h"
 #include "export/megengine/device_clock.h"
 #include "export/megengine/facts.h"
+#include "export/plain_text.h"
 #include "export/writers.h"
 
 namespace opscope {
@@ -60,9 +61,9 @@ void AppendFixed(std::string* out, double value) {
   out->append(text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, 6).ptr);
 }
 
-// Escapes markup; control characters, which XML forbids, become spaces.
+// Escapes markup; control characters, which XML forbids, become spaces, bytes that are not UTF-8 become \xNN.
 void AppendXml(std::string* out, std::string_view text) {
-  for (const char c : text) {
+  for (const char c : PlainText(text)) {
     switch (c) {
       case '&':
         *out += "&amp;";
@@ -137,9 +138,7 @@ class Picture {
 
  private:
   void Collect() {
-    std::vector<DeviceClock> clocks;
-    for (uint32_t track = 0; track < trace_.tracks().size(); ++track)
-      clocks.emplace_back(trace_, facts_, TrackId{track});
+    const std::vector<DeviceClock> clocks = DeviceClock::OfTracks(trace_, facts_);
     const auto released = [&](uint32_t life) {
       return SaturatingAdd(lives_.produced[life].ns, std::max<int64_t>(lives_.duration[life].ns, 0));
     };

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/text.h"
 #include "opscope/export/formats.h"
 #include "trace/builder.h"
 
@@ -58,6 +59,12 @@ TEST(MegEngineSvg, EscapesNames) {
   const std::string svg = PictureOf(1, 64, "a<b>&\"q\"\x01.ADD:0");
   EXPECT_NE(svg.find("tag:name=\"a&lt;b&gt;&amp;&quot;q&quot; .ADD:0\""), std::string::npos) << svg;
   EXPECT_EQ(svg.find("a<b>"), std::string::npos);
+}
+
+TEST(MegEngineSvg, IsUtf8WhateverBytesNamesHave) {
+  const std::string svg = PictureOf(1, 64, "a\xff.ADD:0");
+  EXPECT_NE(svg.find("tag:name=\"a\\xff.ADD:0\""), std::string::npos) << svg;
+  EXPECT_TRUE(IsUtf8(svg));
 }
 
 TEST(MegEngineSvg, DrawsEachOfTenThousandAndSumsUpTheSmallOnesOfMore) {

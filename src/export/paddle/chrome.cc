@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -222,8 +223,10 @@ class RowWriter {
     out->End(at);
   }
 
+  // JSON has no infinity, which a number beyond those of float becomes.
   static void AppendFixed(double value, int decimals, std::string* out) {
     char text[400];
+    if (!std::isfinite(value)) value = 0;
     out->append(text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, decimals).ptr);
   }
 

@@ -4,6 +4,7 @@
 #include "export/paddle/chrome_ends.h"
 
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "base/text.h"
@@ -17,11 +18,15 @@ constexpr uint64_t kFirstDeviceSortIndex = 0x10000000;
 // Writes the "M" events that name and order rows.
 class RowNames {
  public:
-  RowNames(const PaddleRunFacts& facts, std::string* out) : facts_(facts), out_(out) {}
+  RowNames(const PaddleRunFacts& facts, std::string* out) : out_(out) {
+    for (const auto& [key, value] : facts.extra_info)
+      extra_info_.try_emplace(key, value);
+  }
 
   void AddThread(const PaddleThread& thread) {
     const std::string process = std::to_string(thread.process), number = std::to_string(thread.thread);
-    const std::string name = "thread " + number + ":" + std::string(facts_.ExtraInfo(number));
+    const auto named = extra_info_.find(number);
+    const std::string name = "thread " + number + ":" + (named == extra_info_.end() ? "" : std::string(named->second));
     const auto tid = [&](bool is_python) { return "\"" + number + std::string(PaddleRowSuffix(is_python)) + "\""; };
     for (const bool is_python : {true, false})
       Add("process_name", process, tid(is_python), "Process " + process + " (CPU)");
@@ -56,7 +61,7 @@ class RowNames {
     out_->append("\"sort_index\": ").append(std::to_string(place)).append("}},\n");
   }
 
-  const PaddleRunFacts& facts_;
+  std::unordered_map<std::string_view, std::string_view> extra_info_;  // names of threads by number
   std::string* out_;
 };
 

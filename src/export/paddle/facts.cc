@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <optional>
+#include <unordered_set>
 
 #include "base/json_members.h"
 #include "base/text.h"
@@ -90,12 +92,36 @@ void ReadFractions(std::string_view key, std::string_view value, PaddleDeviceFac
 
 void AddThreadNames(const Trace& trace, PaddleRunFacts* facts) {
   const TrackColumns& tracks = trace.tracks();
+  std::unordered_set<int64_t> named;
   for (size_t track = 0; track < tracks.size(); ++track) {
-    if (tracks.kind[track] != TrackKind::kThread || tracks.name[track] == StringId::kNone) continue;
-    std::string number = std::to_string(tracks.tid[track]);
-    if (facts->ExtraInfo(number).empty())
-      facts->extra_info.emplace_back(std::move(number), trace.text(tracks.name[track]));
+    const std::string_view name = trace.text(tracks.name[track]);
+    if (tracks.kind[track] != TrackKind::kThread || name.empty() || !named.insert(tracks.tid[track]).second) continue;
+    facts->extra_info.emplace_back(std::to_string(tracks.tid[track]), name);
   }
+}
+
+// The number of the escape \uXXXX at `at`; nullopt: there is none.
+std::optional<uint32_t> CodeUnitAt(std::string_view json, size_t at) {
+  const std::string_view escape = json.substr(at, 6);
+  if (escape.size() < 6 || !escape.starts_with("\\u")) return std::nullopt;
+  uint32_t unit = 0;
+  std::from_chars(escape.data() + 2, escape.data() + escape.size(), unit, 16);
+  return unit;
+}
+
+// Decodes the escape \uXXXX at *at, of a character beyond U+FFFF both halves, and moves *at to its last byte. Returns
+// false if there is none.
+bool DecodeUnicodeEscape(std::string_view json, size_t* at, std::string* text) {
+  std::optional<uint32_t> code = CodeUnitAt(json, *at);
+  if (!code) return false;
+  *at += 5;
+  const std::optional<uint32_t> low = *code >= 0xd800 && *code <= 0xdbff ? CodeUnitAt(json, *at + 1) : std::nullopt;
+  if (low && *low >= 0xdc00 && *low <= 0xdfff) {
+    code = 0x10000 + ((*code - 0xd800) << 10) + (*low - 0xdc00);
+    *at += 6;
+  }
+  AppendCodePoint(text, *code);
+  return true;
 }
 
 }  // namespace
@@ -109,17 +135,11 @@ std::string TextOfJson(std::string_view json) {
       text += json[i];
       continue;
     }
+    if (DecodeUnicodeEscape(json, &i, &text)) continue;
     const char escaped = json[++i];
     constexpr std::string_view kFrom = "bfnrt", kTo = "\b\f\n\r\t";
     const size_t known = kFrom.find(escaped);
-    if (escaped == 'u' && i + 4 < json.size()) {
-      uint32_t code = 0;
-      std::from_chars(json.data() + i + 1, json.data() + i + 5, code, 16);
-      AppendCodePoint(&text, code);
-      i += 4;
-    } else {
-      text += known == std::string_view::npos ? escaped : kTo[known];
-    }
+    text += known == std::string_view::npos ? escaped : kTo[known];
   }
   return text;
 }
@@ -142,13 +162,6 @@ void LeaveOutOfPaddle(const Trace& trace, const PaddleNodeTrees& trees, ExportOu
   out->CountOmitted("instants", without(trace.instants().size(), instants));
   out->CountOmitted("counter samples", trace.counters().size());
   out->CountOmitted("flows", without(trace.flows().size(), trees.device.size()));
-}
-
-std::string_view PaddleRunFacts::ExtraInfo(std::string_view key) const {
-  for (const auto& [name, value] : extra_info) {
-    if (name == key) return value;
-  }
-  return {};
 }
 
 namespace {

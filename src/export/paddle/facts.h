@@ -33,7 +33,6 @@ struct PaddleRunFacts {
     const int64_t time = static_cast<int64_t>(epoch_ns + static_cast<uint64_t>(ns));
     return time < 0 ? 0 : static_cast<uint64_t>(time);
   }
-  std::string_view ExtraInfo(std::string_view key) const;  // "" if there is no such key
 };
 [[nodiscard]] PaddleRunFacts ReadPaddleRunFacts(const Trace& trace);
 

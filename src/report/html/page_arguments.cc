@@ -5,6 +5,7 @@
 #include "report/html/page_arguments.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -216,7 +217,8 @@ PageArguments::PageArguments(const PageResults& results, std::span<const uint32_
   ptrdiff_t fitting = 0;
   {
     ArgumentCollector longest(results);
-    for (; longest.bytes() <= max_bytes; ++fitting)  // all together are larger
+    // All of them may fit in this order although they did not in the other: the columns of values are differences.
+    for (; longest.bytes() <= max_bytes && fitting < std::ssize(by_length); ++fitting)
       longest.Add(by_length[static_cast<size_t>(fitting)], kept[by_length[static_cast<size_t>(fitting)]]);
   }
   std::sort(by_length.begin(), by_length.begin() + fitting);

@@ -10,6 +10,7 @@
 #include "opscope/report/devices.h"
 #include "opscope/report/diff.h"
 #include "opscope/report/memory.h"
+#include "opscope/report/result_inputs.h"
 #include "opscope/report/roofline.h"
 #include "opscope/report/steps.h"
 #include "opscope/report/summary.h"
@@ -85,10 +86,7 @@ struct PageProblem {
 
 constexpr ResultField<PageProblem> kPageProblemFields[] = {
     {{"severity", "Severity", kText, "`info`, `data_loss` or `error`."},
-     [](const Trace& trace, const PageProblem& p) {
-       constexpr std::string_view kNames[] = {"info", "data_loss", "error"};
-       return kNames[static_cast<size_t>(trace.problems().severity[p.row])];
-     }},
+     [](const Trace& trace, const PageProblem& p) { return ProblemSeverityName(trace.problems().severity[p.row]); }},
     {{"kind", "Kind", kText, "Kind of problem."},
      [](const Trace& trace, const PageProblem& p) { return trace.text(trace.problems().kind[p.row]); }},
     {{"count", "Count", kNumber, "How often."},

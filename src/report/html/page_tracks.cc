@@ -16,13 +16,9 @@ std::string_view TrackKindText(TrackKind kind) {
 }
 
 // A name of a track is no longer than what a page shows in a line.
-std::string CutTrackText(std::string text) {
+std::string CutTrackText(const std::string& text) {
   constexpr size_t kLongest = 1000;
-  if (text.size() <= kLongest) return text;
-  size_t end = kLongest;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
-    --end;
-  return text.substr(0, end) + "\xe2\x80\xa6";
+  return CutText(text, kLongest);
 }
 
 }  // namespace
