@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { render } from "preact";
 import { AddressStore, kTabs, type Tab } from "./model/address.ts";
-import { Origin, parseDocument, type WebDocument } from "./model/document.ts";
+import { DocumentError, Origin, parseDocument, type WebDocument } from "./model/document.ts";
 import { documentSource } from "./model/document_source.ts";
 import { kServerEnded, type ServedFile, TraceServer, tokenOf } from "./model/server.ts";
 import { serverSource } from "./model/server_source.ts";
@@ -96,6 +96,8 @@ if (root !== null) {
   const schema = element?.dataset["schema"] ?? null;
   if (text.trim() === "" && tokenOf(location.hash) !== "") {
     startFromServer(root, schema).catch((error: unknown) => fail(root, error));
+  } else if (text.trim() === "" && location.protocol === "http:") {
+    fail(root, new DocumentError("This address lacks the token of opscope view. Open the whole address that it printed."));
   } else {
     try {
       const data = parseDocument(text, schema);

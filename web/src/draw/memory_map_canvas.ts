@@ -4,9 +4,9 @@
 // its end, one from before the recording has one at its begin: colour alone says nothing.
 // SPDX-License-Identifier: Apache-2.0
 import { type AddressAxis, addressAt, forVisibleBlocks, type MapBlocks, type MapRectangle, type MapView, rectangleOf } from "../layout/memory_map_layout.ts";
-import { ticksOf } from "../layout/timeline_layout.ts";
+import { ticksOf, tickTexts } from "../layout/timeline_layout.ts";
 import { addressText, kFromBefore, kKept, type MemoryBlocks } from "../model/memory_blocks.ts";
-import { timeText, visibleText } from "../model/numbers.ts";
+import { visibleText } from "../model/numbers.ts";
 import { beginPicture, clipText, letterWidth } from "./canvas.ts";
 import type { Colours } from "./colours.ts";
 
@@ -94,13 +94,14 @@ function drawScales(context: CanvasRenderingContext2D, picture: MapPicture, widt
   context.fillStyle = colours.line;
   context.fillRect(kAddressScale - 1, 0, 1, height);
   context.fillRect(kAddressScale, height, width, 1);
-  for (const tick of ticksOf(view, width)) {
-    const x = kAddressScale + ((tick - view.start) / (view.end - view.start)) * width;
+  const ticks = ticksOf(view, width);
+  tickTexts(ticks).forEach((text, at) => {
+    const x = kAddressScale + ((ticks[at]! - view.start) / (view.end - view.start)) * width;
     context.fillStyle = colours.line;
     context.fillRect(Math.round(x), height, 1, 6);
     context.fillStyle = colours.ink;
-    if (x + 40 < picture.width) context.fillText(timeText(tick), x + 4, height + kTimeScale / 2 + 2);
-  }
+    if (x + 40 < picture.width) context.fillText(text, x + 4, height + kTimeScale / 2 + 2);
+  });
   // Where used addresses begin, and in between every 80 pixels.
   const toY = (level: number) => height - ((level - view.low) / (view.high - view.low)) * height;
   const levels = axis.segments.map((segment) => segment.height).filter((level) => level >= view.low && level <= view.high);

@@ -4,9 +4,8 @@
 // timeline_layout.ts), so a new one is drawn for every change and nothing is kept between pictures. A track is drawn from
 // one or more layers, each in its part of the range; spans look the same in each, so no seam shows.
 // SPDX-License-Identifier: Apache-2.0
-import { type CounterPlace, counterShape, forVisible, kCounter, kGap, kRow, kScale, placeOfTrack, ticksOf, type TrackPlace } from "../layout/timeline_layout.ts";
+import { type CounterPlace, counterShape, forVisible, kCounter, kGap, kRow, kScale, placeOfTrack, ticksOf, tickTexts, type TrackPlace } from "../layout/timeline_layout.ts";
 import type { Range } from "../model/address.ts";
-import { timeText } from "../model/numbers.ts";
 import { hueOf } from "../model/palette.ts";
 import type { Marks } from "../model/marks.ts";
 import type { FoundSpan } from "../model/span_source.ts";
@@ -97,13 +96,14 @@ function drawScale(context: CanvasRenderingContext2D, picture: TimelinePicture):
   context.fillRect(0, 0, width, kScale - 1);
   context.fillStyle = colours.line;
   context.fillRect(0, kScale - 1, width, 1);
-  for (const tick of ticksOf(picture.range, width)) {
-    const x = Math.round(toX(picture, tick));
+  const ticks = ticksOf(picture.range, width);
+  tickTexts(ticks).forEach((text, at) => {
+    const x = Math.round(toX(picture, ticks[at]!));
     context.fillStyle = colours.line;
     context.fillRect(x, kScale - 7, 1, 7);
     context.fillStyle = colours.ink;
-    context.fillText(timeText(tick), x + 4, kScale / 2 - 1);
-  }
+    context.fillText(text, x + 4, kScale / 2 - 1);
+  });
 }
 
 function drawTrack(context: CanvasRenderingContext2D, picture: TimelinePicture, spans: Spans, place: TrackPlace, top: number): void {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
-import { findMark, loadMarks, markKey } from "../model/marks.ts";
+import { countOutside, findMark, loadMarks, markKey } from "../model/marks.ts";
 import { packMarks, sampleDocument } from "../model/document_for_test.ts";
 import { markAt, markRowsOf } from "./marks_layout.ts";
 
@@ -48,6 +48,12 @@ describe("marks of the timeline", () => {
     expect(markAt(marks, 2, 31.5, 5)).toBe(3);
     expect(markAt(marks, 2, 29, 5)).toBe(2);
     expect(markAt(marks, 3, 100, 5)).toBe(-1);
+  });
+
+  it("are counted where the timeline cannot show them", async () => {
+    const marks = await loadMarks(document);
+    expect([31, 30, 29, 15, 5].map((length) => countOutside(marks, length))).toEqual([1, 1, 3, 4, 5]);
+    expect(countOutside({ ...marks, start: marks.start.map((start) => start - 31) }, 100)).toBe(3);
   });
 
   it("are found again by track, begin and duration", async () => {

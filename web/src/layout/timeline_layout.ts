@@ -4,6 +4,7 @@
 // spans costs as much as one of a thousand.
 // SPDX-License-Identifier: Apache-2.0
 import type { Range } from "../model/address.ts";
+import { timeText } from "../model/numbers.ts";
 import { partitionPoint } from "../model/search.ts";
 import type { RowIndex, Spans } from "../model/spans.ts";
 import type { Piece } from "../model/window_cache.ts";
@@ -98,9 +99,14 @@ export function counterShape(times: Float64Array, values: readonly number[], ran
   return shape;
 }
 
-// The range moved and shortened until it lies in [0, length] and is at least 1 ns long.
+// The shortest range that a double can tell from a point anywhere in [0, length]: 1 ns up to 2^53 ns (104 days).
+export function shortestRange(length: number): number {
+  return 2 ** Math.max(0, Math.floor(Math.log2(length)) - 52);
+}
+
+// The range moved and shortened until it lies in [0, length] and is at least 1 ns long, or shortestRange.
 export function clampRange(range: Range, length: number): Range {
-  const size = Math.min(length, Math.max(1, range.end - range.start));
+  const size = Math.min(length, Math.max(shortestRange(length), range.end - range.start));
   const start = Math.min(length - size, Math.max(0, range.start));
   return { start, end: start + size };
 }
@@ -160,15 +166,19 @@ function firstFrom(order: Int32Array, start: Float64Array, low: number, high: nu
   return partitionPoint(low, high, (at) => start[order[at]!]! < time);
 }
 
-// The span of a row at a time, or the nearest one within `reach` ns; -1: none.
+// The span of a row at a time, or the nearest one within `reach` ns; -1: none. Of several the last one to begin.
 export function spanAt(spans: Spans, row: number, time: number, reach: number): number {
   const { first, order } = spans.rows;
-  const behind = firstFrom(order, spans.start, first[row]!, first[row + 1]!, time + reach);
-  for (let at = behind - 1; at >= Math.max(first[row]!, behind - 3); --at) {
-    const span = order[at]!;
-    if (spans.start[span]! - reach <= time && time <= spans.start[span]! + spans.duration[span]! + reach) return span;
+  const behind = partitionPoint(first[row]!, first[row + 1]!, (at) => spans.start[order[at]!]! <= time);
+  let found = -1;
+  let least = Infinity;
+  // The next one to begin, and the last ones that have begun.
+  for (let at = Math.min(behind, first[row + 1]! - 1); at >= Math.max(first[row]!, behind - 3); --at) {
+    const [start, length] = [spans.start[order[at]!]!, spans.duration[order[at]!]!];
+    const distance = Math.max(0, start - time, time - start - length);
+    if (distance <= reach && distance < least) [found, least] = [order[at]!, distance];
   }
-  return -1;
+  return found;
 }
 
 // Round times for the scale, `spacing` pixels apart or more.
@@ -177,6 +187,12 @@ export function ticksOf(range: Range, width: number, spacing = 110): number[] {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, least)));
   const step = Math.max(1, [1, 2, 5, 10].map((digit) => digit * power).find((size) => size >= least) ?? power);
   const ticks: number[] = [];
-  for (let time = Math.ceil(range.start / step) * step; time <= range.end; time += step) ticks.push(time);
+  // Beyond 2^53 ns a step may be too small to change the time.
+  for (let time = Math.ceil(range.start / step) * step; time <= range.end && time !== ticks[ticks.length - 1]; time += step) ticks.push(time);
   return ticks;
+}
+
+// The texts of the ticks, with as many digits as tell neighbours apart: "5.00001 s", "5.00002 s".
+export function tickTexts(ticks: readonly number[]): string[] {
+  return ticks.map((time) => timeText(time, ticks.length > 1 ? ticks[1]! - ticks[0]! : Infinity));
 }

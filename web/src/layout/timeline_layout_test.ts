@@ -1,7 +1,7 @@
 // Pictures and ranges of the timeline, beside their definitions.
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
-import { clampRange, counterShape, forVisible, layersOf, placeCounters, placeOfTrack, placeTracks, rangeWith, ranksOf, spanAt, valueAt, zoomRange } from "./timeline_layout.ts";
+import { clampRange, counterShape, forVisible, layersOf, placeCounters, placeOfTrack, placeTracks, rangeWith, ranksOf, spanAt, tickTexts, ticksOf, valueAt, zoomRange } from "./timeline_layout.ts";
 import { makeSpans, randomOf, randomSpans } from "../model/spans_for_test.ts";
 
 describe("counters", () => {
@@ -53,6 +53,16 @@ describe("the visible range", () => {
     expect(clampRange({ start: -5, end: 500 }, 100)).toEqual({ start: 0, end: 100 });
   });
 
+  it("has a length everywhere in a trace that is too long for doubles to count its ns", () => {
+    const length = 1.7e18;
+    let range = { start: 1.6e18, end: 1.6e18 + 1024 };
+    for (let turn = 0; turn < 20; ++turn) range = zoomRange(range, 2, range.start, length);
+    expect(range.end).toBeGreaterThan(range.start);
+    expect(ticksOf(range, 1000).length).toBeLessThan(20);
+    expect(zoomRange(range, 0.5, range.start, length).end).toBeGreaterThan(range.end);
+    expect(clampRange({ start: length, end: length }, length)).toEqual({ start: length - 256, end: length });
+  });
+
   it("shows each visible span of a pixel or more, and one for each pixel with shorter ones", () => {
     for (let seed = 1; seed <= 100; ++seed) {
       const spans = makeSpans(randomSpans(seed));
@@ -81,6 +91,24 @@ describe("the visible range", () => {
       { track: 0, name: 1, start: 20, duration: 0, depth: 0 },
     ]);
     expect([spanAt(spans, 0, 5, 0), spanAt(spans, 0, 15, 1), spanAt(spans, 0, 21, 2)]).toEqual([0, -1, 1]);
+  });
+
+  it("finds no neighbour of the span under the pointer, however near it is", () => {
+    const spans = makeSpans([0, 10, 20, 40].map((start, name) => ({ track: 0, name, start, duration: 10, depth: 0 })));
+    expect([1, 9, 11, 19, 33, 37, 52].map((time) => spanAt(spans, 0, time, 5))).toEqual([0, 0, 1, 1, 2, 3, 3]);
+  });
+});
+
+describe("the scale of time", () => {
+  it("has texts that differ, however small a part of the trace is visible", () => {
+    for (const [start, end] of [[0, 10e9], [5e9, 5e9 + 1e6], [5e9, 5e9 + 20], [12_345e9 + 7, 12_345e9 + 900]] as const) {
+      const texts = tickTexts(ticksOf({ start, end }, 1000));
+      expect(texts.length).toBeGreaterThan(1);
+      expect(new Set(texts).size).toBe(texts.length);
+    }
+    expect(tickTexts([5e9, 5e9 + 200_000])).toEqual(["5.0000 s", "5.0002 s"]);
+    expect(tickTexts([0, 500_000, 1e6])).toEqual(["0 ns", "500.000 us", "1.000 ms"]);
+    expect(tickTexts([7])).toEqual(["7 ns"]);
   });
 });
 

@@ -198,12 +198,16 @@ export class AddressStore {
   readonly origin: Origin;
   readonly tabs: readonly Tab[];
   #state: PageState;
+  // The span of the address that the page was opened with, and of the last one that it followed.
+  readonly #opened: SpanKey | null;
+  #followed: SpanKey | null = null;
   #listeners = new Set<(change: Change | "follow") => void>();
 
   constructor(origin: Origin, fragment: string, tabs: readonly Tab[]) {
     this.origin = origin;
     this.tabs = tabs;
     this.#state = parseFragment(fragment, origin, tabs);
+    this.#opened = this.#state.span;
   }
 
   get state(): Readonly<PageState> {
@@ -222,8 +226,17 @@ export class AddressStore {
     // The same span stays the one that it is.
     const { span } = this.#state;
     if (span !== null && state.span !== null && isSameKey(span, state.span)) state.span = span;
+    else this.#followed = state.span;
     this.#state = state;
     this.#notify("follow");
+  }
+
+  // Whether the visible range stays as it is, though `span` is selected: the address has both. The page was opened with
+  // the range, or it has followed a link or the Back button to a range in which a part of the span is visible.
+  keepsRange(span: SpanKey): boolean {
+    if (span === this.#opened) return true;
+    const { range } = this.#state;
+    return span === this.#followed && range !== null && span.start < range.end && span.start + span.duration >= range.start;
   }
 
   // The fragment of the present state with `changes`, with #: for links.

@@ -37,6 +37,9 @@ export interface CallTree {
   self: Float64Array;
   // Paths that the document leaves out.
   folded: number;
+  // Of an inverted tree whose callers farther away are left out: nodes of this level have no children, whatever their
+  // total is.
+  deepest?: number;
 }
 
 export async function decodeTree(data: TreeData, strings: readonly string[]): Promise<CallTree> {
@@ -119,22 +122,36 @@ class TreeBuilder {
   }
 }
 
+// An inverted tree has at most so many nodes, and is made in so many steps: 40,000 paths of 1,000 different calls would
+// not fit into memory.
+const kMostInverted = { nodes: 2_000_000, steps: 20_000_000 };
+
 // The tree of callers. Nodes without a value are left out, except in the tree of time, where each name has a row.
-export function invert(tree: CallTree): CallTree {
+export function invert(tree: CallTree, most = kMostInverted): CallTree {
   const builder = new TreeBuilder(tree);
   const { count, total, self } = builder.tree;
-  for (let node = 1; node < tree.name.length; ++node) {
-    const value = tree.self[node]!;
-    const calls = tree.count[node]!;
-    if (value === 0 && (calls === 0 || tree.metric !== "time")) continue;
-    total[0]! += value;
-    let at = 0;
-    for (let caller = node; caller > 0; caller = tree.parent[caller]!) {
-      at = builder.child(at, tree.name[caller]!, tree.kind[caller]!);
-      total[at]! += value;
-      count[at]! += calls;
-      if (caller === node) self[at]! += value;
+  const nodes = Int32Array.from(tree.name.keys()).filter((node) => node > 0 && (tree.self[node] !== 0 || (tree.count[node] !== 0 && tree.metric === "time")));
+  // Of each node, the caller that comes next and the place in the new tree below which it belongs; level by level.
+  const [callers, places] = [nodes.slice(), new Int32Array(nodes.length)];
+  for (const node of nodes) total[0]! += tree.self[node]!;
+  let active = nodes.length;
+  let steps = 0;
+  for (let level = 1; active > 0; ++level) {
+    steps += active;
+    if (level > 1 && (total.length + active > most.nodes || steps > most.steps)) return { ...builder.finish(tree), deepest: level - 1 };
+    let kept = 0;
+    for (let at = 0; at < active; ++at) {
+      const [node, caller] = [nodes[at]!, callers[at]!];
+      const place = builder.child(places[at]!, tree.name[caller]!, tree.kind[caller]!);
+      total[place]! += tree.self[node]!;
+      count[place]! += tree.count[node]!;
+      if (level === 1) self[place]! += tree.self[node]!;
+      if (tree.parent[caller]! <= 0) continue;
+      nodes[kept] = node;
+      callers[kept] = tree.parent[caller]!;
+      places[kept++] = place;
     }
+    active = kept;
   }
   return builder.finish(tree);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
-import { childrenOf, decodeTree, invert, keepKinds, matchedTotal, nameOf, openRows, pathTo } from "./call_tree.ts";
+import { type CallTree, childrenOf, decodeTree, invert, keepKinds, matchedTotal, nameOf, openRows, pathTo } from "./call_tree.ts";
 import { packColumn } from "./document_for_test.ts";
 import { randomTree, treeOf } from "./tree_for_test.ts";
 
@@ -42,6 +42,19 @@ describe("invert", () => {
       const found = sumsBy(inverted.name.length, (node) => nameOf(inverted, node), (node) => inverted.self[node]!);
       expect(found).toEqual(wanted);
     }
+  });
+
+  it("has so many levels as fit, with the same values in them", () => {
+    for (const tree of kTrees) {
+      const [whole, cut] = [invert(tree), invert(tree, { nodes: 2 * tree.name.length, steps: Infinity })];
+      expect(cut.name.length).toBeLessThanOrEqual(2 * tree.name.length);
+      const deepest = cut.deepest ?? Infinity;
+      const inLevels = (each: CallTree) => sumsBy(each.name.length, (node) => pathTo(each, node).map((at) => nameOf(each, at)).join("/"), (node) => each.total[node]!);
+      const shown = [...inLevels(whole)].filter(([path]) => path.split("/").length <= deepest);
+      expect(inLevels(cut)).toEqual(new Map(shown));
+    }
+    expect(kTrees.some((tree) => invert(tree, { nodes: 2 * tree.name.length, steps: Infinity }).deepest !== undefined)).toBe(true);
+    expect(invert(kTrees[20]!, { nodes: Infinity, steps: 1 }).deepest).toBe(1);
   });
 
   it("gives a caller path the self values of the paths that end with it, as brute force finds them", () => {

@@ -1,8 +1,9 @@
 // Decodes columns of integers: base64, zlib, LEB128 varints, zigzag, and differences where the column says so.
 //
 // Example: the values 3, 5, 4 with d = 1 are the differences 3, 2, -1, in zigzag 6, 4, 1, which are the bytes 06 04 01
-// before compression. Long columns are decoded in turns, between which the page draws and takes keys. Most varints have at most seven bytes, so the decoder adds doubles and takes BigInt only for
-// longer ones; that is 20 times faster than BigInt for every value, and exact up to 2^53.
+// before compression. Long columns are decoded in turns, between which the page draws and takes keys. Most varints have
+// at most seven bytes, so the decoder adds doubles and takes BigInt only for longer ones; that is 20 times faster than
+// BigInt for every value, and exact up to 2^53.
 // SPDX-License-Identifier: Apache-2.0
 import { DocumentError, type PackedColumn } from "./document.ts";
 
@@ -98,12 +99,11 @@ export async function decodeColumn(column: PackedColumn, origin = 0n): Promise<F
   if (count === 0) return values;
   const reader = new VarintReader(await inflate(column.z));
   // The running value is `far` + `near`; `far` is 0 as soon as the sum fits into a double.
-  const begin = BigInt.asIntN(64, -origin);
-  const isNear = begin === BigInt(Number(begin)) && Number.isSafeInteger(Number(begin));
-  let far = isNear ? 0n : begin;
-  let near = isNear ? Number(begin) : 0;
-  const firstFar = far;
-  const firstNear = near;
+  const isNear = Number.isSafeInteger(Number(origin));
+  const firstFar = isNear ? 0n : -origin;
+  const firstNear = isNear ? 0 - Number(origin) : 0;
+  let far = firstFar;
+  let near = firstNear;
   const turns = new Turns();
   for (let i = 0; i < count; ++i) {
     if (turns.isOver(i)) await turns.next();
@@ -114,11 +114,14 @@ export async function decodeColumn(column: PackedColumn, origin = 0n): Promise<F
     const value = reader.next();
     if (value === undefined) {
       far += reader.long;
-    } else {
+    } else if (Number.isSafeInteger(near + value)) {
       near += value;
+    } else {
+      far += BigInt(value);
     }
     if (far !== 0n) {
-      const sum = far + BigInt(near);
+      // Values with the origin, not those less it, wrap around.
+      const sum = BigInt.asIntN(64, far + BigInt(near) + origin) - origin;
       if (Number.isSafeInteger(Number(sum))) {
         near = Number(sum);
         far = 0n;

@@ -25,6 +25,21 @@ describe("decodeColumn", () => {
     }
   });
 
+  it("adds differences modulo 2^64, as the writer takes them", async () => {
+    const [least, most] = [-(2n ** 63n), 2n ** 63n - 1n];
+    // From the least to the most value it is one step back.
+    const column = packColumn([least, -1n, 5n - most]);
+    expect(Array.from(await decodeColumn({ ...column, d: 1 }))).toEqual([Number(least), Number(most), 5]);
+    expect(Array.from(await decodeColumn(packColumn([least, least + 5n]), least))).toEqual([0, 5]);
+  });
+
+  it("does not add up what it rounds", async () => {
+    const step = 2 ** 48 - 1;
+    const up = Array.from({ length: 100 }, () => step);
+    const column = packColumn([...up, ...up.map((each) => -each), 7]);
+    expect((await decodeColumn({ ...column, d: 1 })).slice(-2)).toEqual(Float64Array.from([0, 7]));
+  });
+
   it("reads an empty column", async () => {
     expect((await decodeColumn({ n: 0, d: 0, z: "" })).length).toBe(0);
   });

@@ -82,6 +82,11 @@ async function decodeMarks(document: WebDocument, tracks: readonly TrackData[]):
   };
 }
 
+// How many marks lie wholly outside of [0, length], the range that the timeline can show.
+export function countOutside(marks: Marks, length: number): number {
+  return marks.start.reduce((count, start, mark) => count + (start > length || start + marks.duration[mark]! < 0 ? 1 : 0), 0);
+}
+
 export function markKey(marks: Marks, mark: number): SpanKey {
   return { track: marks.tracks[marks.track[mark]!]!.id, start: marks.start[mark]!, duration: marks.duration[mark]! };
 }

@@ -73,8 +73,10 @@ const kTimes = [[1, " ns"], [1e3, " us"], [1e6, " ms"], [1e9, " s"]] as const;
 const kBytes = [[1, " B"], [2 ** 10, " KiB"], [2 ** 20, " MiB"], [2 ** 30, " GiB"], [2 ** 40, " TiB"]] as const;
 const kAmounts = [[1, ""], [1e3, " k"], [1e6, " M"], [1e9, " G"], [1e12, " T"]] as const;
 
-export function timeText(nanoseconds: number): string {
-  return scaled(nanoseconds, kTimes, 3);
+// `apart`: a time that is so much later or more has another text, as the ticks of an axis need it.
+export function timeText(nanoseconds: number, apart = Infinity): string {
+  const size = kTimes.findLast(([ns]) => Math.abs(nanoseconds) >= ns)?.[0] ?? 1;
+  return scaled(nanoseconds, kTimes, Math.max(3, Math.ceil(Math.log10(size / apart))));
 }
 
 export function bytesText(bytes: number): string {

@@ -53,9 +53,9 @@ export class TraceServer {
   }
 
   // What `read` makes of the JSON of an answer; if it throws, the answer is wrong. With `body` it is a POST.
-  async ask<Answer>(path: string, body: object | null, read: (answer: unknown) => Answer | Promise<Answer>, signal?: AbortSignal): Promise<Answer> {
+  async ask<Answer>(path: string, body: object | null, read: (answer: unknown) => Answer | Promise<Answer>, signal?: AbortSignal, parse = JSON.parse as (text: string) => unknown): Promise<Answer> {
     const options = body === null ? {} : { method: "POST", body: JSON.stringify(body) };
-    const answer = parseAnswer(await this.#request(path, { ...options, ...(signal === undefined ? {} : { signal }) }));
+    const answer = parseAnswer(await this.#request(path, { ...options, ...(signal === undefined ? {} : { signal }) }), parse);
     try {
       return await read(answer);
     } catch {
@@ -80,9 +80,9 @@ export class TraceServer {
   }
 }
 
-function parseAnswer(text: string): unknown {
+function parseAnswer(text: string, parse = JSON.parse as (text: string) => unknown): unknown {
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch {
     throw new DocumentError(kWrongAnswer);
   }

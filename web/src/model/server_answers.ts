@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { decodeIndices } from "./columns.ts";
 import type { Origin, PackedColumn, SpanColumns, TimelineData, TrackData, WebDocument } from "./document.ts";
+import { plainValue } from "./exact_json.ts";
 import { parseExact } from "./numbers.ts";
 import type { FlowKind, FoundSpan, Relative, SelectedRange, SpanDetails, SpanLink } from "./span_source.ts";
 import { decodeBlocks, decodeKept, type Spans, spansOn } from "./spans.ts";
@@ -99,7 +100,7 @@ export function readDetails(answer: unknown, served: ServedTracks, origin: Origi
     ...readSpan(answer, served, origin),
     category: textOf(members["category"]),
     selfTime: integerOf(members["self"]),
-    arguments: Object.entries(membersOf(members["arguments"])).map(([key, value]) => ({ key, value: typeof value === "string" ? value : JSON.stringify(value) })),
+    arguments: Object.entries(membersOf(members["arguments"])).map(([key, value]) => ({ key, value: plainValue(value) })),
     stack: listOf(members["stack"]).map(textOf).join("\n"),
     links: listOf(members["flows"]).map((each): SpanLink => {
       const { kind, direction, span } = membersOf(each);

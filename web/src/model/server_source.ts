@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Range, SpanKey } from "./address.ts";
 import { Origin, type WebDocument } from "./document.ts";
+import { parseExactJson } from "./exact_json.ts";
 import { readDetails, readMatches, readSelection, readTracks, readWindow, type ServedSpan, type ServedTracks } from "./server_answers.ts";
 import { RefusedQuestion, type TraceServer } from "./server.ts";
 import type { SpanSource, TimelineDetail } from "./span_source.ts";
@@ -43,7 +44,7 @@ export function serverSource(document: WebDocument, server: TraceServer, file: s
     const before = known.get(query);
     if (before !== undefined) return before;
     const asked = served()
-      .then((list) => server.ask(`/api/span?file=${id}&${query}`, null, (answer) => readDetails(answer, list, origin)))
+      .then((list) => server.ask(`/api/span?file=${id}&${query}`, null, (answer) => readDetails(answer, list, origin), undefined, parseExactJson))
       .catch((error: unknown) => {
         if (error instanceof RefusedQuestion && error.status === 404) return null;
         known.delete(query);

@@ -85,6 +85,12 @@ describe("serverSource", () => {
     expect(asked).toEqual(["/api/tracks?file=3", "/api/span?file=3&track=5&start=40&duration=3", "/api/span?file=3&row=7", "/api/span?file=3&row=6"]);
   });
 
+  it("has the digits of arguments that a double cannot hold", async () => {
+    const text = JSON.stringify(kDetails).replace('"mode":"fast"', '"hash":9007199254740993');
+    const { source } = serve({ "/api/tracks": kTracks, "/api/span": text });
+    expect((await source.details({ track: "9/9", start: 40, duration: 3 }))!.arguments[1]).toEqual({ key: "hash", value: "9007199254740993" });
+  });
+
   it("knows that there is no such span, or no such track", async () => {
     const { source } = serve({ "/api/tracks": kTracks });
     expect(await source.find({ track: "9/9", start: 1, duration: 1 })).toBe(null);

@@ -69,8 +69,10 @@ export function CallTreeTable({ tree, childList }: { tree: CallTree; childList: 
     setOpen(next);
   };
   const go = (to: number) => {
+    const next = Math.max(0, Math.min(rows.length - 1, to));
+    if (next === at) return; // without a change no row takes the focus
     mustFocus.current = true;
-    setCurrent(Math.max(0, Math.min(rows.length - 1, to)));
+    setCurrent(next);
   };
   const onKeyDown = (event: KeyboardEvent, index: number) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return;

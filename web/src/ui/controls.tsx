@@ -46,6 +46,7 @@ function Search() {
   const go = (step: 1 | -1) => steps.go((from) => source.adjacent(store.state.query, from, step));
 
   const onKeyDown = (event: KeyboardEvent) => {
+    if (event.isComposing) return; // the key ends the input of a character
     if (event.key === "Enter") {
       event.preventDefault();
       go(event.shiftKey ? -1 : 1);

@@ -72,6 +72,11 @@ export function FlameGraph() {
               as those of their callers.
             </p>
           )}
+          {shown.tree.deepest !== undefined && (
+            <p class="empty">
+              The call paths are too long to show all callers: each has those up to <span data-value={shown.tree.deepest}>{countText(shown.tree.deepest)}</span> levels up.
+            </p>
+          )}
           <CallTreeTable key={`tree ${metric} ${direction} ${kind}`} tree={shown.tree} childList={shown.heaviest} />
         </>
       )}

@@ -1,5 +1,6 @@
 // The region Details of an asynchronous range or a point in time.
 // SPDX-License-Identifier: Apache-2.0
+import { parseExactJson, plainValue } from "../model/exact_json.ts";
 import type { Marks } from "../model/marks.ts";
 import { visibleText } from "../model/numbers.ts";
 import { ArgumentField, DetailsField, fieldOf } from "./details_field.tsx";
@@ -34,13 +35,18 @@ export function MarkDetails({ marks, mark }: { marks: Marks; mark: number }) {
   );
 }
 
+// Not a number that parseExactJson keeps as its text.
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !("rawJSON" in value);
+}
+
 // The members of the event: its arguments, and what else the input has.
 function argumentsOf(json: string): [string, string][] {
   if (json === "") return [];
   try {
-    const members = Object.entries(JSON.parse(json) as Record<string, unknown>);
-    const list = members.flatMap(([key, value]) => (key === "args" && typeof value === "object" && value !== null ? Object.entries(value) : [[key, value] as [string, unknown]]));
-    return list.map(([key, value]) => [key, typeof value === "string" ? value : JSON.stringify(value)]);
+    const members = Object.entries(parseExactJson(json) as Record<string, unknown>);
+    const list = members.flatMap(([key, value]) => (key === "args" && isObject(value) ? Object.entries(value) : [[key, value] as [string, unknown]]));
+    return list.map(([key, value]) => [key, plainValue(value)]);
   } catch {
     // A text that was cut because the page had no room for it.
     return [["arguments", json]];

@@ -5,7 +5,7 @@ import type { SpanDetails, SpanLink } from "../model/span_source.ts";
 import type { Spans } from "../model/spans.ts";
 import { ArgumentField, DetailsField, fieldOf } from "./details_field.tsx";
 import { useAddress, usePage } from "./page_context.ts";
-import type { TimelineState } from "./use_timeline.ts";
+import { rangeShowing, type TimelineState } from "./use_timeline.ts";
 
 const kFlowTitles = { launch: "launch", fwdbwd: "forward and backward", async: "asynchronous", other: "flow" };
 
@@ -63,7 +63,7 @@ function Flow({ link }: { link: SpanLink }) {
       {isOut ? "→" : "←"} {kFlowTitles[kind]}:{" "}
       <a
         data-flow={kind}
-        href={store.link({ tab: "timeline", span: span.key })}
+        href={store.link({ tab: "timeline", span: span.key, range: rangeShowing(store, span.key) })}
         onClick={(event) => {
           if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
           event.preventDefault();

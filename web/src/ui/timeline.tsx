@@ -3,7 +3,7 @@
 import { useEffect, useMemo } from "preact/hooks";
 import { ranksOf } from "../layout/timeline_layout.ts";
 import type { WebDocument } from "../model/document.ts";
-import { findMark, loadMarks, type Marks } from "../model/marks.ts";
+import { countOutside, findMark, loadMarks, type Marks } from "../model/marks.ts";
 import { countText } from "../model/numbers.ts";
 import type { Spans } from "../model/spans.ts";
 import { Choice } from "./choice.tsx";
@@ -19,7 +19,9 @@ import "./timeline.css";
 
 // Why the tab has no data; "": it has.
 export function timelineEmpty(document: WebDocument): string {
-  return document.timeline.tracks.length > 0 ? "" : "No spans: the trace has no tracks.";
+  const { tracks, counters } = document.timeline;
+  if (tracks.length > 0) return "";
+  return counters.length > 0 ? "No spans: the trace has counters alone, and the timeline lasts from the first span to the last one." : "No spans: the trace has no tracks.";
 }
 
 export function Timeline() {
@@ -94,7 +96,10 @@ function LoadedTimeline({ spans, marks }: { spans: Spans; marks: Marks }) {
 
 // Ranges and points that the picture lacks.
 function LeftOutMarks({ marks }: { marks: Marks }) {
+  const { length } = usePage().origin;
+  const outside = useMemo(() => countOutside(marks, length), [marks, length]);
   const parts = [
+    [outside, "ranges and points lie before the first span or after the last one, beyond the timeline"],
     [marks.foldedRanges, "asynchronous ranges are grey bars"],
     [marks.foldedPoints, "points in time are grey bars"],
     [marks.leftOut, "ranges and points belong to no track of this page"],

@@ -1,6 +1,7 @@
 // A link to a part of the timeline, of all ranks or of one.
 // SPDX-License-Identifier: Apache-2.0
 import type { ComponentChildren } from "preact";
+import { shortestRange } from "../layout/timeline_layout.ts";
 import type { Range } from "../model/address.ts";
 import type { Integer, Origin } from "../model/document.ts";
 import { usePage } from "./page_context.ts";
@@ -13,7 +14,7 @@ export function timelineTarget(origin: Origin, part: TimelineRange, rank: number
   let range: Range | null = null;
   if (part !== null) {
     const start = origin.relative(part[0]);
-    range = { start, end: Math.max(origin.relative(part[1]), start + 1) };
+    range = { start, end: Math.max(origin.relative(part[1]), start + shortestRange(origin.length)) };
   }
   return rank === null ? ({ tab: "timeline", range, rank } as const) : ({ tab: "timeline", range, rank, span: null, mark: null } as const);
 }

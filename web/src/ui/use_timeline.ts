@@ -1,8 +1,8 @@
 // The state of the timeline, which is that of the address, and what its buttons and keys do with it.
 // SPDX-License-Identifier: Apache-2.0
-import { useEffect, useMemo } from "preact/hooks";
-import { clampRange, panRange, rangeWith, zoomRange } from "../layout/timeline_layout.ts";
-import type { Range, SpanKey } from "../model/address.ts";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { clampRange, panRange, rangeWith, shortestRange, zoomRange } from "../layout/timeline_layout.ts";
+import type { AddressStore, Range, SpanKey } from "../model/address.ts";
 import type { FoundSpan, Relative, SpanDetails } from "../model/span_source.ts";
 import { useAddress, usePage } from "./page_context.ts";
 import { useLoaded } from "./use_loaded.ts";
@@ -35,6 +35,16 @@ export interface TimelineState {
 
 const kRelatives: Record<string, Relative> = { ".": "next", ",": "previous", ArrowUp: "parent", ArrowDown: "firstChild" };
 
+// The visible range as it is, or moved so that the span is in it; null: all.
+export function rangeShowing(store: AddressStore, { start, duration }: SpanKey): Range | null {
+  const { range } = store.state;
+  const { length } = store.origin;
+  if (range === null) return null;
+  const now = clampRange(range, length);
+  const showing = rangeWith(now, start, start + duration, length);
+  return showing === now ? range : showing;
+}
+
 export function useTimeline(): TimelineState {
   const { origin, store, source } = usePage();
   const length = origin.length;
@@ -45,17 +55,18 @@ export function useTimeline(): TimelineState {
   const range = useMemo(() => clampRange(asked ?? { start: 0, end: length }, length), [asked, length]);
   const found = useLoaded(() => (key === null ? null : source.find(key).then((span) => ({ key, span }))), [source, key]);
   const loaded = useLoaded(() => (key === null ? null : source.details(key).then((details) => ({ key, details }))), [source, key]);
-  const selected = key !== null && found.data?.key === key ? found.data.span : null;
+  // The same object while the same span is selected: it comes into view once, not anew when another source has it.
+  const last = useRef<{ key: SpanKey; span: FoundSpan } | null>(null);
+  if (key !== null && last.current?.key !== key && found.data?.key === key && found.data.span !== null) last.current = { key, span: found.data.span };
+  const selected = key !== null && last.current?.key === key ? last.current.span : null;
   const details = key !== null && loaded.data?.key === key ? loaded.data.details : null;
   const steps = useSteps();
   const failure = found.failure || loaded.failure || steps.failure;
 
   useEffect(() => {
-    if (selected === null) return;
-    const { start, duration } = selected.key;
-    const now = clampRange(store.state.range ?? { start: 0, end: length }, length);
-    const visible = rangeWith(now, start, start + duration, length);
-    if (visible !== now) store.set({ range: visible });
+    if (selected === null || key === null || store.keepsRange(key)) return;
+    const range = rangeShowing(store, selected.key);
+    if (range !== store.state.range) store.set({ range });
   }, [selected]);
 
   return useMemo(() => {
@@ -75,7 +86,7 @@ export function useTimeline(): TimelineState {
       r: () => {
         if (selected === null) return;
         const { start, duration } = selected.key;
-        store.set({ selection: { start, end: start + Math.max(1, duration) } });
+        store.set({ selection: { start, end: start + Math.max(shortestRange(length), duration) } });
       },
       Escape: () => store.set({ selection: null }),
     };

@@ -7,9 +7,10 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { alignCurves } from "../../layout/step_curves.ts";
+import { tickTexts } from "../../layout/timeline_layout.ts";
 import { decodeColumn } from "../../model/columns.ts";
 import type { MemoryData } from "../../model/document.ts";
-import { bytesText, countText, parseNumber, timeText, visibleText } from "../../model/numbers.ts";
+import { bytesText, countText, parseNumber, visibleText } from "../../model/numbers.ts";
 import { categoryHue } from "../../model/palette.ts";
 import { Failure, failureText } from "../failure.tsx";
 import { Figure } from "../figure.tsx";
@@ -64,6 +65,7 @@ function MemoryChart({ name, curves }: { name: string; curves: MemoryData["curve
       show(null);
       draw = () => {
         plot?.destroy();
+        plot = undefined;
         if (box.current === null || box.current.clientWidth === 0) return;
         const style = getComputedStyle(globalThis.document.documentElement);
         const colour = (key: string) => style.getPropertyValue(key).trim();
@@ -76,7 +78,7 @@ function MemoryChart({ name, curves }: { name: string; curves: MemoryData["curve
             hooks: { setCursor: [(self) => show(self.cursor.idx)] },
             scales: { x: { time: false } },
             axes: [
-              { ...axis, space: 90, values: (_, ticks) => ticks.map(timeText) },
+              { ...axis, space: 90, values: (_, ticks) => tickTexts(ticks) },
               { ...axis, size: 80, values: (_, ticks) => ticks.map(bytesText) },
             ],
             series: [
