@@ -82,11 +82,8 @@ BEGINNINGS = {
     "Tell": "Describe..., or Report...",
 }
 
-# Names of interfaces that stay: a symbol that other libraries link, parts that users name, a class of a table.
+# Names of interfaces that stay: a class of a table.
 PUBLIC = {
-    "opscope_window_add_own_cost",
-    "OPSCOPE_WITHOUT_DROP_INS",
-    "_drop_ins",
     "HeldTensors",
 }
 

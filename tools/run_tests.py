@@ -244,7 +244,7 @@ SANITIZERS = ("asan", "tsan")  # of ours; torch itself is as it was installed
 BINDINGS_TESTS = """trace tables session export flame merge devices toy_framework torch_profile torch_record_function
 torch_fast_ranges torch_event_classes torch_event_tree torch_results torch_threads torch_plain_tables
 torch_method_calls""".split()
-PADDLE_BINDINGS_TESTS = "paddle_source paddle_routes paddle_profile".split()
+PADDLE_BINDINGS_TESTS = "paddle_source paddle_capture_modes paddle_profile".split()
 NO_MEMORY_TESTS = ["-k", "not memory_back and not mebibyte and not leave_nothing_behind"]
 
 

@@ -99,7 +99,7 @@ struct CudaSource {
   // Reports that torch's profiler has run in this process and whether it is over.
   // If CUPTI cannot say whether its subscriber records, torch counts as the
   // subscriber.
-  void (*tell_torch_profiled)(bool is_over) = nullptr;
+  void (*set_torch_profiled)(bool is_over) = nullptr;
   // Starts or ends watching the construction of graphs, for kGraphEdges and
   // kEventNodes; calls nest. Writes one line into `why` if it cannot start (there
   // is then nothing to end), else "".

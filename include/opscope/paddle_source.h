@@ -117,10 +117,10 @@ struct PaddleSource {
   const char* (*try_part)(PaddlePart part) = nullptr;
   // Reports the result of such a test of this library with this Paddle: "" or a
   // sentence. A part without a result is not used.
-  void (*take_verdict)(PaddlePart part, const char* sentence) = nullptr;
+  void (*set_probe_result)(PaddlePart part, const char* sentence) = nullptr;
   // How a recording would be made now: "hooks", "drain: why no hooks", likewise
-  // "native", "wrappers", or "none: why". Valid until the next take_verdict.
-  const char* (*route)() = nullptr;
+  // "native", "wrappers", or "none: why". Valid until the next set_probe_result.
+  const char* (*capture_mode)() = nullptr;
 
   // Installs a PaddleFallbackRecorder, which must live until the process ends. REQUIRES: part is
   // kNative or kWrappers.
@@ -130,7 +130,7 @@ struct PaddleSource {
   void (*append)(Window* window, const PaddleThreadEvents& thread) = nullptr;
   // Gives the shapes of the innermost operator that this thread has entered, if
   // wrappers record shapes.
-  void (*note_shapes)(std::span<const PaddleTensorShape> tensors) = nullptr;
+  void (*record_shapes)(std::span<const PaddleTensorShape> tensors) = nullptr;
 };
 
 }  // namespace opscope

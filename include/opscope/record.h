@@ -355,6 +355,21 @@ struct OpenTableEntry {
 };
 static_assert(sizeof(OpenTableEntry) == 24);
 
+// The fields of a record as its open scope packs them.
+constexpr uint16_t UnpackDepth(uint32_t depth_kind_flags) {
+  return static_cast<uint16_t>(depth_kind_flags);
+}
+constexpr RecordKind UnpackKind(uint32_t depth_kind_flags) {
+  return static_cast<RecordKind>(depth_kind_flags >> 16 & 0xffu);
+}
+constexpr void UnpackScope(uint32_t depth_kind_flags, uint32_t origin, Record* record) {
+  record->depth = UnpackDepth(depth_kind_flags);
+  record->kind = UnpackKind(depth_kind_flags);
+  record->flags = static_cast<uint8_t>(depth_kind_flags >> 24);
+  record->source = static_cast<RecordSource>(origin & 0xffu);
+  record->scope = static_cast<uint8_t>(origin >> 8);
+}
+
 inline constexpr uint32_t kOpenTableMagic = 0x4e45504f;  // "OPEN"
 namespace open_table_flags {
 inline constexpr uint32_t kLeftTheFile = 1;  // the thread went on in memory: its open scopes are unknown

@@ -130,7 +130,7 @@ inline uint64_t LoadPair(const OpenScope* scope, size_t offset) {
 // Updates the open table after an open scope got other entries (an argument was added). No effect if the
 // stream has no open table, or the scope is deeper than it.
 inline void UpdateOpenEntry(Stream* stream, const OpenScope* scope) {
-  const uint32_t depth = scope->depth_kind_flags.load(std::memory_order_relaxed) & 0xffffu;
+  const uint32_t depth = UnpackDepth(scope->depth_kind_flags.load(std::memory_order_relaxed));
   if (depth >= stream->open_capacity) return;
   auto* words = reinterpret_cast<PublishedWord*>(stream->open_table + depth);
   __atomic_store_n(words + 1, LoadPair(scope, offsetof(OpenScope, name)), __ATOMIC_RELEASE);
@@ -151,7 +151,7 @@ __attribute__((always_inline)) inline void FillScope(Stream* stream, OpenScope* 
                                                      uint8_t scope_type, uint8_t flags, RecordKind kind) {
   uint32_t depth = 0;
   if (outer != nullptr) {
-    depth = outer->depth_kind_flags.load(std::memory_order_relaxed) & 0xffffu;
+    depth = UnpackDepth(outer->depth_kind_flags.load(std::memory_order_relaxed));
     if (__builtin_expect(depth != 0xffffu, 1)) ++depth;
   }
   scope->stream = stream;
@@ -202,7 +202,7 @@ __attribute__((always_inline)) inline OpenScope* OpenScopeOn(Stream* stream, con
   }
   FillScope(stream, scope, outer, entries, generation, source, scope_type, flags, kind);
   StartScope(stream, scope, ReadTicks());
-  if (OPSCOPE_UNLIKELY(stream->open_table != nullptr)) opscope_note_open_scope(stream);
+  if (OPSCOPE_UNLIKELY(stream->open_table != nullptr)) opscope_write_open_scope(stream);
   SetFreeSlots(thread, scope->next_free);
   return scope;
 }

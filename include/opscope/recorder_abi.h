@@ -61,7 +61,7 @@ namespace opscope {
 
 // Version of the layouts and functions in this header; opscope_window_open compares
 // it.
-inline constexpr uint32_t kRecorderAbi = 2;
+inline constexpr uint32_t kRecorderAbi = 3;
 // Windows that may be open at once.
 inline constexpr uint32_t kMaxWindows = 64;
 // Each of a stream's two name caches has 2^9 entries.
@@ -298,7 +298,7 @@ OPSCOPE_RECORDER_API void opscope_track_close(opscope::Stream* stream);
 // A module (program, plugin) that recorded with string literals is being unloaded,
 // so other texts may get their addresses. Every thread drops its cache of literal
 // addresses at its next native scope.
-OPSCOPE_RECORDER_API void opscope_names_go();
+OPSCOPE_RECORDER_API void opscope_module_unloads();
 // Name of the calling thread in its chunks from now on; copied, cut to 31 bytes at
 // a UTF-8 character.
 OPSCOPE_RECORDER_API void opscope_set_thread_name(const char* name);
@@ -324,7 +324,7 @@ OPSCOPE_RECORDER_API bool opscope_make_room(opscope::Stream* stream, uint64_t en
 OPSCOPE_RECORDER_API opscope::OpenScope* opscope_drop_ended(opscope::Stream* stream);
 // Writes the innermost scope, which has just begun, into open_table. A scope deeper
 // than the table moves the stream on to a chunk with a larger table.
-OPSCOPE_RECORDER_API void opscope_note_open_scope(opscope::Stream* stream);
+OPSCOPE_RECORDER_API void opscope_write_open_scope(opscope::Stream* stream);
 // CloseScope and ReleaseScope of recorder.h, for every state of the scope and from
 // any thread.
 OPSCOPE_RECORDER_API void opscope_close_slow(opscope::OpenScope* scope, uint64_t now);
@@ -352,7 +352,7 @@ OPSCOPE_RECORDER_API void opscope_window_add_metadata(opscope::Window* window, c
 // Adds members to the window's measured cost per event ("own_cost" in
 // src/wire/FORMAT.md). A source adds those of its events; the recorder adds those
 // of native events. Any thread, until the window is freed.
-OPSCOPE_RECORDER_API void opscope_window_add_own_cost(opscope::Window* window, const char* members_json);
+OPSCOPE_RECORDER_API void opscope_window_add_overheads(opscope::Window* window, const char* members_json);
 // Calls `sink` once per block: first one block_types::kWindowInfo, then every
 // chunk, ordered by thread and sequence. The bytes stay valid until
 // opscope_window_free. No call at all: an allocation failed. Closes tracks that are

@@ -46,7 +46,7 @@ __attribute__((noinline, cold)) inline uint32_t InternAndCache(Stream* stream, c
 }
 
 // Offset of the name in the current chunk, 0 at the cap. REQUIRES: the address
-// names the same bytes for as long as the process lives, or opscope_names_go is
+// names the same bytes for as long as the process lives, or opscope_module_unloads is
 // called before they go.
 inline uint32_t InternStable(Stream* stream, const char* text) {
   NameCacheEntry* entry = NameCacheSlot(stream->stable_names, text);

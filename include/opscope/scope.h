@@ -59,7 +59,7 @@ struct StaticName {
 // one such object, whose destructor tells the recorder to forget the addresses. The
 // object is hidden, so two modules never share one.
 struct ModuleNamesGuard {
-  ~ModuleNamesGuard() { opscope_names_go(); }
+  ~ModuleNamesGuard() { opscope_module_unloads(); }
 };
 __attribute__((visibility("hidden"))) inline const ModuleNamesGuard module_names_guard;
 
@@ -98,7 +98,7 @@ __attribute__((noinline)) inline OpenScope* BeginSlow(StaticName name) {
 // scope.
 __attribute__((noinline)) inline OpenScope* BeginInMappedFile(Thread* thread, Stream* stream, OpenScope* scope,
                                                               const char* name) {
-  opscope_note_open_scope(stream);
+  opscope_write_open_scope(stream);
   SetFreeSlots(thread, scope->next_free);
   return OPSCOPE_UNLIKELY(stream->next_native != nullptr) ? OpenInOtherWindows(scope, stream, name) : scope;
 }
@@ -262,7 +262,7 @@ inline void RecordNowOn(Stream* stream, RecordKind kind, const char* name, uint6
     const OpenScope* top = stream->top.load(std::memory_order_relaxed);
     record.depth = 0;
     if (top != nullptr)
-      record.depth = static_cast<uint16_t>((top->depth_kind_flags.load(std::memory_order_relaxed) & 0xffffu) + 1);
+      record.depth = static_cast<uint16_t>(UnpackDepth(top->depth_kind_flags.load(std::memory_order_relaxed)) + 1);
     AppendRecord(stream, record);
   }
 }

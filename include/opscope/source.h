@@ -76,7 +76,7 @@ struct Source {
   // count.
   uint64_t (*failures)() = nullptr;
   // Cost of an event with these flags, as JSON members
-  // (opscope_window_add_own_cost); "" if it could not be measured. Valid until the
+  // (opscope_window_add_overheads); "" if it could not be measured. Valid until the
   // process ends. Called before the recording's window opens, because measuring may
   // open a window. Null: not measured.
   const char* (*overhead)(uint32_t flags) = nullptr;

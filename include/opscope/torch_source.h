@@ -84,10 +84,10 @@ struct TorchSource {
   // halves the cost of a recorded operator (docs/explanation/torch_recording.md). Null: it can, and this
   // process will; else a static sentence. May crash if the layouts of torch differ:
   // call it in a process of its own.
-  const char* (*try_route)() = nullptr;
-  // Reports the result of try_route for this library and this torch, "" for null.
+  const char* (*probe_capture_mode)() = nullptr;
+  // Reports the result of probe_capture_mode for this library and this torch, "" for null.
   // Without it only the callbacks record.
-  void (*take_route_verdict)(const char* sentence) = nullptr;
+  void (*set_probe_result)(const char* sentence) = nullptr;
 
   // True if torch's own profiler has run in this process and is over: it keeps
   // CUPTI (cuda_source.h).

@@ -39,9 +39,9 @@ inline constexpr std::string_view kFirstEventIdKey = "opscope.first_event_id";
 // recording ended.
 inline constexpr std::string_view kForwardBackwardKey = "opscope.forward_backward";
 // A text, how operators were recorded. Import makes it the option `torch_route`.
-inline constexpr std::string_view kTorchRouteKey = "opscope.torch_route";
+inline constexpr std::string_view kTorchCaptureModeKey = "opscope.torch_route";
 // Likewise; import makes it the option `paddle_route`.
-inline constexpr std::string_view kPaddleRouteKey = "opscope.paddle_route";
+inline constexpr std::string_view kPaddleCaptureModeKey = "opscope.paddle_route";
 // Five numbers: ticks, and what the CPU's allocator held then in bytes: allocated,
 // reserved, and the highest that both have been. Totals of kHostBlock records count
 // from there.

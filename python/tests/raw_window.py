@@ -45,8 +45,8 @@ class TorchSource(ctypes.Structure):
         ("exit", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
         ("set_async", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
         ("hold", ctypes.c_void_p),
-        ("try_route", ctypes.CFUNCTYPE(ctypes.c_char_p)),
-        ("take_route_verdict", ctypes.CFUNCTYPE(None, ctypes.c_char_p)),
+        ("probe_capture_mode", ctypes.CFUNCTYPE(ctypes.c_char_p)),
+        ("set_probe_result", ctypes.CFUNCTYPE(None, ctypes.c_char_p)),
     ]
 
 
@@ -78,7 +78,7 @@ def _load():
     recorder.opscope_window_read.restype = None
     source.opscope_torch_source.restype = ctypes.POINTER(TorchSource)
     table = source.opscope_torch_source().contents
-    table.try_route()  # hooks record the operators of the tests, where they fit
+    table.probe_capture_mode()  # hooks record the operators of the tests, where they fit
     return recorder, table
 
 

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "flight/flight_test.h"
+#include "flight/flight_for_test.h"
 #include "opscope/profiler.h"
 
 namespace opscope {

@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "flight/flight_test.h"
+#include "flight/flight_for_test.h"
 #include "opscope/profiler.h"
 
 namespace opscope {

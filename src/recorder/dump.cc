@@ -174,7 +174,7 @@ class Dump {
     RemoveFinished(&moment->open, chunk, moment->before == 0 ? 0 : moment->before - 1, moment->extent.record_count);
     moment->began = moment->open.size();
     moment->open_depths =
-        moment->open.empty() ? 0 : (moment->open[0].depth_kind_flags & 0xffffu) + 1;  // innermost first
+        moment->open.empty() ? 0 : UnpackDepth(moment->open[0].depth_kind_flags) + 1u;  // innermost first
     if (state->stopped) RemoveNameless(&moment->open);
     moment->extent.entries_begin = LowestByteOf(moment->open, chunk, moment->extent.entries_begin);
     moment->chunk = chunk;

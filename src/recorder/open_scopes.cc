@@ -86,7 +86,7 @@ bool ListWithTries(const Try& once) {
 
 bool IsAmong(const OpenScopeCopy& copy, const Record* begin, const Record* end) {
   for (const Record* record = begin; record != end; ++record) {
-    if (record->start == copy.start && record->depth == (copy.depth_kind_flags & 0xffffu)) return true;
+    if (record->start == copy.start && record->depth == UnpackDepth(copy.depth_kind_flags)) return true;
   }
   return false;
 }

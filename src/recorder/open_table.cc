@@ -11,7 +11,7 @@ namespace opscope {
 namespace {
 
 uint32_t DepthOf(const OpenScope* scope) {
-  return scope->depth_kind_flags.load(std::memory_order_relaxed) & 0xffffu;
+  return UnpackDepth(scope->depth_kind_flags.load(std::memory_order_relaxed));
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ void WriteMovedScope(Stream* stream, const OpenScope* scope) {
 }  // namespace opscope
 
 // A kill may come between any two stores: an entry that has a start is whole.
-void opscope_note_open_scope(opscope::Stream* stream) {
+void opscope_write_open_scope(opscope::Stream* stream) {
   const opscope::OpenScope* scope = stream->top.load(std::memory_order_relaxed);
   const uint32_t depth = opscope::DepthOf(scope);
   if (OPSCOPE_UNLIKELY(depth >= stream->open_capacity)) {

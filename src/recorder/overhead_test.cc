@@ -37,7 +37,7 @@ Window* Open() {
 
 TEST(RecordingOverhead, IsInEveryRecording) {
   Window* window = Open();
-  opscope_window_add_own_cost(window, "\"mine\":{\"begin_ns\":5}");
+  opscope_window_add_overheads(window, "\"mine\":{\"begin_ns\":5}");
   opscope_window_close(window);
   const std::string text = InfoOf(window);
   opscope_window_free(window);

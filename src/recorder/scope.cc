@@ -84,7 +84,7 @@ void EndDropped(OpenScope* scope, uint64_t generation) {
     if (stream->generation.load(std::memory_order_acquire) == generation) {
       CountDrop(stream);
       ClearTableEntry(stream, scope->start.load(std::memory_order_relaxed),
-                      scope->depth_kind_flags.load(std::memory_order_relaxed) & 0xffffu);
+                      UnpackDepth(scope->depth_kind_flags.load(std::memory_order_relaxed)));
       MarkEnded(scope);
       Unlink(stream, scope);
       return;
@@ -98,19 +98,14 @@ void FillRecord(const OpenScope* scope, uint64_t now, Record* record) {
   const uint32_t origin = scope->origin.load(std::memory_order_acquire);
   record->start = scope->start.load(std::memory_order_acquire);
   record->value = now - record->start;
-  record->depth = static_cast<uint16_t>(depth_kind_flags);
-  record->kind = static_cast<RecordKind>(depth_kind_flags >> 16 & 0xffu);
-  record->flags = static_cast<uint8_t>(depth_kind_flags >> 24);
-  record->source = static_cast<RecordSource>(origin & 0xffu);
-  record->scope = static_cast<uint8_t>(origin >> 8);
+  UnpackScope(depth_kind_flags, origin, record);
 }
 
 // True if a nesting scope is open inside of this one. REQUIRES: own thread.
 bool HasNestedScope(const Stream* stream, const OpenScope* scope) {
   const OpenScope* at = stream->top.load(std::memory_order_relaxed);
   for (; at != nullptr && at != scope; at = at->outer.load(std::memory_order_relaxed)) {
-    const uint32_t depth_kind_flags = at->depth_kind_flags.load(std::memory_order_relaxed);
-    if (static_cast<RecordKind>(depth_kind_flags >> 16 & 0xffu) != RecordKind::kAsync) return true;
+    if (UnpackKind(at->depth_kind_flags.load(std::memory_order_relaxed)) != RecordKind::kAsync) return true;
   }
   return false;
 }

@@ -248,7 +248,7 @@ void opscope_set_thread_name(const char* name) {
   }
 }
 
-void opscope_names_go() {
+void opscope_module_unloads() {
   const opscope::SignalsBlocked blocked;
   opscope::MutexLock lock(opscope::registry.mutex);
   ++opscope::registry.module_unloads;

@@ -43,11 +43,8 @@ Record UnfinishedRecord(const OpenScopeCopy& copy, uint64_t end_ticks) {
   Record record;
   record.start = copy.start;
   record.value = end_ticks > copy.start ? end_ticks - copy.start : 0;
-  record.depth = static_cast<uint16_t>(copy.depth_kind_flags);
-  record.kind = static_cast<RecordKind>(copy.depth_kind_flags >> 16 & 0xffu);
-  record.flags = static_cast<uint8_t>(copy.depth_kind_flags >> 24 | record_flags::kUnfinished);
-  record.source = static_cast<RecordSource>(copy.origin & 0xffu);
-  record.scope = static_cast<uint8_t>(copy.origin >> 8);
+  UnpackScope(copy.depth_kind_flags, copy.origin, &record);
+  record.flags |= record_flags::kUnfinished;
   record.name = copy.name;
   record.payload = copy.payload;
   return record;

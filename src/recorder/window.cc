@@ -245,7 +245,7 @@ void opscope_window_add_metadata(Window* window, const char* metadata_json) {
   if (!text.empty()) window->file->AddInfo(text);
 }
 
-void opscope_window_add_own_cost(Window* window, const char* members_json) {
+void opscope_window_add_overheads(Window* window, const char* members_json) {
   const opscope::SignalsBlocked blocked;
   opscope::MutexLock lock(window->mutex);
   [[maybe_unused]] const bool added = opscope::AddMembers(&window->overhead, members_json);

@@ -118,7 +118,7 @@ Status Recording::State::StartSources(const std::vector<const char*>& overheads)
   started.reserve(options.sources.size());
   for (size_t i = 0; i < options.sources.size(); ++i) {
     const SourceUse& use = options.sources[i];
-    if (overheads[i] != nullptr && *overheads[i] != '\0') opscope_window_add_own_cost(window, overheads[i]);
+    if (overheads[i] != nullptr && *overheads[i] != '\0') opscope_window_add_overheads(window, overheads[i]);
     const uint64_t before = use.source->failures != nullptr ? use.source->failures() : 0;
     const char* error = nullptr;
     void* session = use.source->start(use.source, window, use.flags, &error);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -169,7 +170,8 @@ bool SqlResult::is_truncated() const {
 namespace duckdb {
 
 std::chrono::nanoseconds TimeLimit(const SqlOptions& options) {
-  const std::chrono::duration<double> limit(std::clamp(options.max_seconds, 0.0, kLongestSeconds));
+  const std::chrono::duration<double> limit(
+      std::isnan(options.max_seconds) ? 0.0 : std::clamp(options.max_seconds, 0.0, kLongestSeconds));
   return std::chrono::duration_cast<std::chrono::nanoseconds>(limit);
 }
 

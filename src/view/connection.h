@@ -38,7 +38,6 @@ class Connection {
   // Events of poll() that it waits for.
   [[nodiscard]] short events() const;
   [[nodiscard]] bool is_closed() const { return step_ == Step::kClosed; }
-  [[nodiscard]] bool is_computing() const { return step_ == Step::kComputing; }
   // It may be closed in favour of a new one: it waits for its client.
   [[nodiscard]] bool is_waiting() const { return step_ == Step::kReading || step_ == Step::kDraining; }
   [[nodiscard]] int64_t last_active_ms() const { return active_ms_; }

@@ -53,10 +53,10 @@ TEST_F(CudaHolder, ProfilerOfTorchThatIsOverIsNoObstacle) {
   for (const char* version : {"12.1", "12.9", "13.0"}) {
     InChildProcess(std::string("holder=idle;version=") + version, [] {
       EXPECT_EQ(CountOf(*RecordKernels(5), SpanKind::kKernel), 0u) << "nobody knows whether it records";
-      opscope_cuda_source()->tell_torch_profiled(true);
+      opscope_cuda_source()->set_torch_profiled(true);
       const auto trace = RecordKernels(5);
       EXPECT_EQ(CountOf(*trace, SpanKind::kKernel), 5u) << ProblemsOf(*trace);
-      opscope_cuda_source()->tell_torch_profiled(false);
+      opscope_cuda_source()->set_torch_profiled(false);
       EXPECT_EQ(CountOf(*RecordKernels(5), SpanKind::kKernel), 0u) << "it records again";
       ExpectNothingLeft();
     });

@@ -138,8 +138,8 @@ void BindCuda(nb::module_& module) {
       .def("watch_graphs", &WatchGraphs, nb::arg("is_on"),
            "CUPTI tells what graphs are made of, until as many calls with False. '' or why it cannot.")
       .def(
-          "tell_torch_profiled",
-          [](const LoadedCudaSource& loaded, bool is_over) { loaded.cuda->tell_torch_profiled(is_over); },
+          "set_torch_profiled",
+          [](const LoadedCudaSource& loaded, bool is_over) { loaded.cuda->set_torch_profiled(is_over); },
           nb::arg("is_over"), "A profiler of torch's own has run in this process and is over: CUPTI is its no more.");
   BindTimer(cuda);
   cuda.def(

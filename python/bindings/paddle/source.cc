@@ -53,7 +53,7 @@ void RecordShapes(const LoadedPaddleSource& loaded, nb::sequence arguments) {
     for (const std::vector<int64_t>& tensor : argument.tensors)
       shapes.push_back({argument.name.c_str(), tensor});
   }
-  loaded.paddle->note_shapes(shapes);
+  loaded.paddle->record_shapes(shapes);
 }
 
 }  // namespace
@@ -69,13 +69,14 @@ void BindPaddleSource(nb::module_& module) {
           },
           nb::arg("part"), "What is in the way of a part; empty: nothing. For a process of its own (paddle_source.h).")
       .def(
-          "take_verdict",
-          [](const LoadedPaddleSource& loaded, nb::str part, nb::str verdict) {
-            loaded.paddle->take_verdict(PaddlePartNamed(FromText(part)), FromText(verdict).c_str());
+          "set_probe_result",
+          [](const LoadedPaddleSource& loaded, nb::str part, nb::str result) {
+            loaded.paddle->set_probe_result(PaddlePartNamed(FromText(part)), FromText(result).c_str());
           },
-          nb::arg("part"), nb::arg("verdict"), "What a trial of this library has shown of the part; empty: it fits.")
+          nb::arg("part"), nb::arg("result"),
+          "Stores the result of a probe of this library for the part; empty: it fits.")
       .def_prop_ro(
-          "route", [](const LoadedPaddleSource& loaded) { return ToText(loaded.paddle->route()); },
+          "capture_mode", [](const LoadedPaddleSource& loaded) { return ToText(loaded.paddle->capture_mode()); },
           "How a recording would be made now.")
       .def(
           "set_fallback_recorder",
@@ -84,7 +85,7 @@ void BindPaddleSource(nb::module_& module) {
           },
           nb::arg("part"), nb::arg("fallback_recorder"),
           "Who records as this part, native or wrappers (fallback_recorder.h).")
-      .def("note_shapes", &RecordShapes, nb::arg("arguments"),
+      .def("record_shapes", &RecordShapes, nb::arg("arguments"),
            "Of the innermost operator of this thread: [(name, [sizes of a tensor, ...]), ...].");
   module.def(
       "load_source",

@@ -21,18 +21,18 @@ void BindTorchSource(nb::module_& module) {
   nb::class_<LoadedTorchSource, LoadedSource>(module, "TorchSource", "The loaded PyTorch source.")
       .def_prop_ro("torch_version", [](const LoadedTorchSource& loaded) { return ToText(loaded.torch->torch_version); })
       .def(
-          "try_route",
+          "probe_capture_mode",
           [](const LoadedTorchSource& loaded) {
-            const char* complaint = WithoutGil([&] { return loaded.torch->try_route(); });
+            const char* complaint = WithoutGil([&] { return loaded.torch->probe_capture_mode(); });
             return ToText(complaint != nullptr ? complaint : "");
           },
           "What is in the way of hooks; empty: nothing. For a process of its own (torch_source.h).")
       .def(
-          "take_route_verdict",
-          [](const LoadedTorchSource& loaded, nb::str verdict) {
-            loaded.torch->take_route_verdict(FromText(verdict).c_str());
+          "set_probe_result",
+          [](const LoadedTorchSource& loaded, nb::str result) {
+            loaded.torch->set_probe_result(FromText(result).c_str());
           },
-          nb::arg("verdict"), "What try_route has said of this library.")
+          nb::arg("result"), "Stores the result of probe_capture_mode for this library.")
       .def(
           "kineto_is_idle",
           [](const LoadedTorchSource& loaded) { return WithoutGil([&] { return loaded.torch->kineto_is_idle(); }); },

@@ -47,22 +47,22 @@ std::array<OpenSession, kMaxWindows>& sessions = *new std::array<OpenSession, kM
 
 // In the modes of other recorders: appends to the text what the mode lacks, and returns the parts that hooks still
 // record.
-uint32_t PartsBeside(uint32_t flags, PaddleMode mode, std::string* route) {
+uint32_t PartsBeside(uint32_t flags, PaddleMode mode, std::string* mode_text) {
   const bool shapes = (flags & paddle_source_flags::kShapes) != 0, memory = (flags & paddle_source_flags::kMemory) != 0;
-  if (mode == PaddleMode::kDrain && flags != 0) route->append("; without arguments and memory");
+  if (mode == PaddleMode::kDrain && flags != 0) mode_text->append("; without arguments and memory");
   if (mode == PaddleMode::kNative) {
-    route->append("; without ranges that are open at the end");
-    if (shapes) route->append("; without arguments");
+    mode_text->append("; without ranges that are open at the end");
+    if (shapes) mode_text->append("; without arguments");
   }
   if (mode != PaddleMode::kWrappers) return 0;
-  route->append("; without operators that Python does not call, and what is inside of them");
-  if (memory) route->append("; without memory");
+  mode_text->append("; without operators that Python does not call, and what is inside of them");
+  if (memory) mode_text->append("; without memory");
   return BitOf(PaddlePart::kHooks) | (shapes ? BitOf(PaddlePart::kShapes) : 0);
 }
 
 // The parts that the window wants and that fit; appends the others to the text.
-uint32_t PartsFor(uint32_t flags, PaddleMode mode, std::string* route) {
-  if (mode != PaddleMode::kHooks) return PartsBeside(flags, mode, route);
+uint32_t PartsFor(uint32_t flags, PaddleMode mode, std::string* mode_text) {
+  if (mode != PaddleMode::kHooks) return PartsBeside(flags, mode, mode_text);
   uint32_t parts = BitOf(PaddlePart::kHooks);
   const auto add = [&](uint32_t flag, PaddlePart part, const char* what) {
     if ((flags & flag) == 0) return;
@@ -70,7 +70,7 @@ uint32_t PartsFor(uint32_t flags, PaddleMode mode, std::string* route) {
     if (why == nullptr) {
       parts |= BitOf(part);
     } else {
-      route->append("; without ").append(what).append(": ").append(why);
+      mode_text->append("; without ").append(what).append(": ").append(why);
     }
   };
   add(paddle_source_flags::kShapes, PaddlePart::kShapes, "shapes");
@@ -151,22 +151,22 @@ const char* BeginBy(PaddleMode mode, Window* window, uint32_t slot, uint32_t fla
 // Null: it records.
 const char* Begin(Window* window, uint32_t slot, uint32_t flags) {
   PaddleMode mode = ChooseMode();
-  std::string route = ModeText(mode);
-  uint32_t parts = PartsFor(flags, mode, &route);
+  std::string mode_text = ModeText(mode);
+  uint32_t parts = PartsFor(flags, mode, &mode_text);
   std::string memory = HostMemory(flags, mode, parts);
   const char* refused = BeginBy(mode, window, slot, flags, parts);
   if (refused != nullptr && mode == PaddleMode::kHooks) {  // from now on in this process
     mode = ChooseMode();
-    route = ModeText(mode);
-    parts = PartsFor(flags, mode, &route);
+    mode_text = ModeText(mode);
+    parts = PartsFor(flags, mode, &mode_text);
     memory = HostMemory(flags, mode, parts);
     refused = BeginBy(mode, window, slot, flags, parts);
   }
   if (refused != nullptr) return refused;
-  if (route.find("; without ") != std::string::npos) AddWindowFact(window, kPartsLeftOutKey, "1");
-  std::string route_json;
-  AppendJsonString(&route_json, route);
-  AddWindowFact(window, kPaddleRouteKey, route_json);
+  if (mode_text.find("; without ") != std::string::npos) AddWindowFact(window, kPartsLeftOutKey, "1");
+  std::string mode_json;
+  AppendJsonString(&mode_json, mode_text);
+  AddWindowFact(window, kPaddleCaptureModeKey, mode_json);
   if (!memory.empty()) AddWindowFact(window, kHostMemoryKey, memory);
   sessions[slot] = {window, getpid(), mode};
   return nullptr;
@@ -232,7 +232,7 @@ void TakeProbeResult(PaddlePart part, const char* sentence) {
   }
 }
 
-const char* Route() {
+const char* CaptureMode() {
   static constinit Mutex making;
   static std::string& text = *new std::string;
   const MutexLock lock(making);
@@ -290,11 +290,11 @@ constexpr PaddleSource kSource = {.source = {.flag_count = std::size(kFlags),
                                   .enter = &EnterPaddleRange,
                                   .exit = &ExitPaddleRange,
                                   .try_part = &ProbeAndStore,
-                                  .take_verdict = &TakeProbeResult,
-                                  .route = &Route,
+                                  .set_probe_result = &TakeProbeResult,
+                                  .capture_mode = &CaptureMode,
                                   .set_fallback_recorder = &SetFallback,
                                   .append = &Append,
-                                  .note_shapes = &RecordShapes};
+                                  .record_shapes = &RecordShapes};
 
 }  // namespace
 }  // namespace opscope

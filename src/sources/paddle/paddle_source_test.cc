@@ -135,11 +135,11 @@ TEST_F(PaddleBesideAFake, IsDrainedAfterItsThreadsHadTimeToWriteTheirLastEvents)
 }
 
 TEST_F(PaddleBesideAFake, IsNotRecordedWithoutAVerdict) {
-  ThePaddleSource().take_verdict(PaddlePart::kHooks, "it \"crashed\"");
-  EXPECT_STREQ(ThePaddleSource().route(), "drain: it \"crashed\"");
+  ThePaddleSource().set_probe_result(PaddlePart::kHooks, "it \"crashed\"");
+  EXPECT_STREQ(ThePaddleSource().capture_mode(), "drain: it \"crashed\"");
   EXPECT_EQ(Record({}, add_).spans, kOfAnAdd);
-  ThePaddleSource().take_verdict(PaddlePart::kDrain, "it did as well");
-  EXPECT_STREQ(ThePaddleSource().route(), "none: it \"crashed\"");
+  ThePaddleSource().set_probe_result(PaddlePart::kDrain, "it did as well");
+  EXPECT_STREQ(ThePaddleSource().capture_mode(), "none: it \"crashed\"");
   Session session;
   const auto recording = session.Prepare({.sources = {UseSource(ThePaddleSource().source, {}).value()}}).value();
   const Status started = recording->Start();
@@ -178,11 +178,11 @@ constexpr PaddleFallbackRecorder kWrappersOfTest = {.start = [](uint32_t) -> con
 
 TEST_F(PaddleBesideAFake, IsRecordedByPaddlesOwnProfilerWhereItsRecorderIsForbiddenToo) {
   setenv("OPSCOPE_PADDLE_ROUTE", "native", 1);
-  EXPECT_THAT(ThePaddleSource().route(), HasSubstr("none: "));
+  EXPECT_THAT(ThePaddleSource().capture_mode(), HasSubstr("none: "));
   ThePaddleSource().set_fallback_recorder(PaddlePart::kNative, &kNativeOfTest);
-  EXPECT_THAT(ThePaddleSource().route(), HasSubstr("none: ")) << "without a verdict";
-  ThePaddleSource().take_verdict(PaddlePart::kNative, "");
-  EXPECT_STREQ(ThePaddleSource().route(), "native: OPSCOPE_PADDLE_ROUTE=native");
+  EXPECT_THAT(ThePaddleSource().capture_mode(), HasSubstr("none: ")) << "without a verdict";
+  ThePaddleSource().set_probe_result(PaddlePart::kNative, "");
+  EXPECT_STREQ(ThePaddleSource().capture_mode(), "native: OPSCOPE_PADDLE_ROUTE=native");
   asked.clear();
   const Seen seen = Record({"memory"}, [] { ThePaddleSource().exit(ThePaddleSource().enter("mine", 4, 9)); });
   EXPECT_THAT(asked, ElementsAre("start", "enter mine 9", "exit", "stop"));
@@ -200,12 +200,12 @@ TEST_F(PaddleBesideAFake, IsRecordedByPaddlesOwnProfilerWhereItsRecorderIsForbid
 TEST_F(PaddleBesideAFake, TakesOperatorsAndShapesFromWrappersAtLast) {
   setenv("OPSCOPE_PADDLE_ROUTE", "wrappers", 1);
   ThePaddleSource().set_fallback_recorder(PaddlePart::kWrappers, &kWrappersOfTest);
-  ThePaddleSource().take_verdict(PaddlePart::kWrappers, "");
+  ThePaddleSource().set_probe_result(PaddlePart::kWrappers, "");
   const Seen seen = Record({"shapes"}, [this] {
     void* operation = ThePaddleSource().enter("concat dygraph", 14, 0);
     const int64_t first[] = {2, 3}, second[] = {int64_t{1} << 40};
     const char* x = "x";
-    ThePaddleSource().note_shapes(std::vector<PaddleTensorShape>{{x, first}, {x, second}, {"axis", {}}});
+    ThePaddleSource().record_shapes(std::vector<PaddleTensorShape>{{x, first}, {x, second}, {"axis", {}}});
     add_();  // its own calls are not seen
     ThePaddleSource().exit(operation);
   });
@@ -233,7 +233,7 @@ TEST_F(PaddleBesideAFake, TellsNoCostOfAnotherWay) {
 TEST_F(PaddleBesideAFake, KeepsArgumentsApartThatAreNearlyAlike) {
   setenv("OPSCOPE_PADDLE_ROUTE", "wrappers", 1);
   ThePaddleSource().set_fallback_recorder(PaddlePart::kWrappers, &kWrappersOfTest);
-  ThePaddleSource().take_verdict(PaddlePart::kWrappers, "");
+  ThePaddleSource().set_probe_result(PaddlePart::kWrappers, "");
   const int64_t small[] = {2, 3}, large[] = {2, 4}, wide[] = {2, int64_t{3} + (int64_t{1} << 32)}, flat[] = {3};
   const char *x = "x", *xs = "xs", *y = "y";
   const std::vector<std::vector<PaddleTensorShape>> said = {{{x, small}},
@@ -250,7 +250,7 @@ TEST_F(PaddleBesideAFake, KeepsArgumentsApartThatAreNearlyAlike) {
     for (int round = 0; round < 3; ++round) {
       for (const auto& tensors : said) {
         void* operation = ThePaddleSource().enter("some dygraph", 12, 0);
-        ThePaddleSource().note_shapes(tensors);
+        ThePaddleSource().record_shapes(tensors);
         ThePaddleSource().exit(operation);
       }
     }

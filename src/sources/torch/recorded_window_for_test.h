@@ -78,9 +78,9 @@ class RecordedWindow {
         &info);
     return info;
   }
-  // The value of kTorchRouteKey: how its operators were recorded.
+  // The value of kTorchCaptureModeKey: how its operators were recorded.
   std::string Route() const {
-    const std::string info = Info(), key = '"' + std::string(kTorchRouteKey) + "\":\"";
+    const std::string info = Info(), key = '"' + std::string(kTorchCaptureModeKey) + "\":\"";
     const size_t at = info.find(key);
     if (at == std::string::npos) return {};
     return info.substr(at + key.size(), info.find('"', at + key.size()) - at - key.size());

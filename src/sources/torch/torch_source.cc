@@ -39,9 +39,9 @@ constinit OpenSession open_sessions[kCallbackInstances];
 
 void AddCaptureMode(Window* window, uint32_t instance) {
   const char* why_callbacks = WhyCallbacks(instance);
-  std::string route;
-  AppendJsonString(why_callbacks != nullptr ? std::string("callbacks: ") + why_callbacks : "hooks", &route);
-  AddWindowFact(window, kTorchRouteKey, route);
+  std::string mode_json;
+  AppendJsonString(why_callbacks != nullptr ? std::string("callbacks: ") + why_callbacks : "hooks", &mode_json);
+  AddWindowFact(window, kTorchCaptureModeKey, mode_json);
 }
 
 // Event numbers continue over all recordings of a process, as torch's do. REQUIRES: the recording has stopped.
@@ -189,8 +189,8 @@ constexpr TorchSource kSource = {.source = {.flag_count = std::size(kFlags),
                                  .exit = &ExitUserRange,
                                  .set_async = &SetUserRangeAsync,
                                  .hold = &RecordReferencedTensors,
-                                 .try_route = &ProbeCaptureMode,
-                                 .take_route_verdict = &SetProbeResult,
+                                 .probe_capture_mode = &ProbeCaptureMode,
+                                 .set_probe_result = &SetProbeResult,
                                  .kineto_is_idle = &KinetoIsIdle};
 
 }  // namespace

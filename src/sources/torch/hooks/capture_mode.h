@@ -30,7 +30,7 @@ struct RangeFunctions {
   void (*destroy)(at::RecordFunction*);
 };
 
-#if defined(OPSCOPE_WITHOUT_DROP_INS)  // the hooks do not compile with this torch (python/opscope/adapters/parts.py)
+#if defined(OPSCOPE_WITHOUT_HOOKS)  // the hooks do not compile with this torch (python/opscope/adapters/parts.py)
 inline constexpr const char* kNoHooks = "the adapter was compiled without hooks, which do not fit this torch";
 inline const char* ProbeCaptureMode() {
   return kNoHooks;

@@ -15,8 +15,8 @@
 
 namespace opscope {
 
-inline constexpr const char* kRouteVariable = "OPSCOPE_TORCH_ROUTE";
-inline const bool kIsRouteForbidden = std::getenv(kRouteVariable) != nullptr;
+inline constexpr const char* kCaptureModeVariable = "OPSCOPE_TORCH_ROUTE";
+inline const bool kAreHooksForbidden = std::getenv(kCaptureModeVariable) != nullptr;
 #if defined(__x86_64__)
 inline constexpr const char* kWithoutHooks = nullptr;
 #else
@@ -24,24 +24,24 @@ inline constexpr const char* kWithoutHooks = "hooks were tried on x86-64 alone";
 #endif
 
 // The library that torch calls when it destroys a range.
-inline std::string OwnerOfDestroySlot() {
+inline std::string LibraryOfDestroyEntry() {
   const std::vector<GotEntry> entries = FindGotEntries("libtorch_cpu.so", "_ZN2at14RecordFunctionD1Ev");
   Dl_info owner;
   if (entries.empty() || dladdr(*entries[0].address, &owner) == 0) return "";
   const std::string file = owner.dli_fname;
   return file.substr(file.rfind('/') + 1);
 }
-inline bool AreSlotsOurs() {
-  return OwnerOfDestroySlot().starts_with("libopscope_torch");
+inline bool AreHooksInstalled() {
+  return LibraryOfDestroyEntry().starts_with("libopscope_torch");
 }
 
-class TorchRoute : public testing::Test {
+class TorchCaptureMode : public testing::Test {
  protected:
   void SetUp() override {
-    if (kIsRouteForbidden) GTEST_SKIP() << kRouteVariable << " is set";
+    if (kAreHooksForbidden) GTEST_SKIP() << kCaptureModeVariable << " is set";
     if (kWithoutHooks != nullptr) GTEST_SKIP() << kWithoutHooks;
   }
-  void TearDown() override { EXPECT_FALSE(AreSlotsOurs()); }
+  void TearDown() override { EXPECT_FALSE(AreHooksInstalled()); }
 };
 
 inline void Adds(int times) {

@@ -29,7 +29,7 @@
 
 namespace opscope::deferred_refcounts {
 
-#if defined(OPSCOPE_WITHOUT_DROP_INS)
+#if defined(OPSCOPE_WITHOUT_HOOKS)
 inline void EndBoxing() {
 }
 #else

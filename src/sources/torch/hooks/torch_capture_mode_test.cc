@@ -28,23 +28,23 @@ constexpr uint64_t kSmallCap = uint64_t{1} << 16;
 // All tests of this program record by hooks where the variable does not forbid it, and the processor has
 // them.
 class TryRouteBeforeTests final : public testing::Environment {
-  void SetUp() override { EXPECT_STREQ(TheTorchSource().try_route(), kWithoutHooks); }
+  void SetUp() override { EXPECT_STREQ(TheTorchSource().probe_capture_mode(), kWithoutHooks); }
 };
 const testing::Environment* const kEnvironment = testing::AddGlobalTestEnvironment(new TryRouteBeforeTests);
 
 // Of one window. `flags`: of torch_source_flags.
 template <typename Work>
 std::vector<RecordedRange> RangesOf(const Work& work, uint32_t flags, bool by_callbacks) {
-  if (by_callbacks) setenv(kRouteVariable, "callbacks", 1);
+  if (by_callbacks) setenv(kCaptureModeVariable, "callbacks", 1);
   const RecordedWindow window;
   void* session = window.Start(flags);
   EXPECT_EQ(window.Route().starts_with("callbacks: "), by_callbacks);
-  EXPECT_EQ(AreSlotsOurs(), !by_callbacks);
+  EXPECT_EQ(AreHooksInstalled(), !by_callbacks);
   work();
   TheSource().stop(session);
   window.Close();
   EXPECT_EQ(window.Counts().dropped, 0u);
-  unsetenv(kRouteVariable);
+  unsetenv(kCaptureModeVariable);
   return window.Ranges();
 }
 
@@ -80,7 +80,7 @@ void ExpectEqual(const std::vector<RecordedRange>& ours, const std::vector<Recor
   }
 }
 
-TEST_F(TorchRoute, RecordsWhatCallbacksRecord) {
+TEST_F(TorchCaptureMode, RecordsWhatCallbacksRecord) {
   TrainOneStep();
   for (const uint32_t flags :
        {0u, torch_source_flags::kInputs, torch_source_flags::kInputs | torch_source_flags::kOverloadNames,
@@ -110,7 +110,7 @@ at::RecordFunctionCallback Other(double probability) {
   return callback;
 }
 
-TEST_F(TorchRoute, LeavesOtherCallbacksAllThatTheyWant) {
+TEST_F(TorchCaptureMode, LeavesOtherCallbacksAllThatTheyWant) {
   for (const bool is_global : {false, true}) {
     for (const double probability : {1.0, 0.25}) {
       SCOPED_TRACE(testing::Message() << is_global << " " << probability);
@@ -139,7 +139,7 @@ TEST_F(TorchRoute, LeavesOtherCallbacksAllThatTheyWant) {
   }
 }
 
-TEST_F(TorchRoute, LeavesToCallbacksThatWereThereBeforeAllThatTheyWant) {
+TEST_F(TorchCaptureMode, LeavesToCallbacksThatWereThereBeforeAllThatTheyWant) {
   for (const bool is_global : {false, true}) {
     SCOPED_TRACE(is_global);
     for (auto* count : {&beside.starts, &beside.ends, &beside.outputs, &beside.ids})
@@ -157,7 +157,7 @@ TEST_F(TorchRoute, LeavesToCallbacksThatWereThereBeforeAllThatTheyWant) {
   }
 }
 
-TEST_F(TorchRoute, SeesAGlobalCallbackOfAnotherThreadAtOnce) {
+TEST_F(TorchCaptureMode, SeesAGlobalCallbackOfAnotherThreadAtOnce) {
   const RecordedWindow window;
   void* session = window.Start();
   Adds(100);
@@ -178,7 +178,7 @@ void CallBoxed(const char* name, const char* overload, torch::jit::Stack stack) 
 
 // Boxed calls of different operators come from one place: while it was seen to call one that can be observed, the
 // first calls of another are taken for that. Once per process: what comes next shows that the place has both.
-TEST_F(TorchRoute, CountsAFewTooManyAtMostPastTheCap) {
+TEST_F(TorchCaptureMode, CountsAFewTooManyAtMostPastTheCap) {
   const at::Tensor x = at::ones({2});
   const RecordedWindow window(kSmallCap);
   void* session = window.Start();
@@ -208,9 +208,9 @@ void AskSizes(int times) {
 }
 
 // Operators are refused early past the cap, with torch's GOT entries restored and patched again in between.
-TEST_F(TorchRoute, CountsPastTheCapWhatCallbacksCount) {
+TEST_F(TorchCaptureMode, CountsPastTheCapWhatCallbacksCount) {
   const auto dropped_of = [](uint32_t flags, bool by_callbacks) {
-    if (by_callbacks) setenv(kRouteVariable, "callbacks", 1);
+    if (by_callbacks) setenv(kCaptureModeVariable, "callbacks", 1);
     const RecordedWindow window(kSmallCap);
     void* session = window.Start(flags);
     EXPECT_EQ(window.Route().starts_with("callbacks: "), by_callbacks);
@@ -231,7 +231,7 @@ TEST_F(TorchRoute, CountsPastTheCapWhatCallbacksCount) {
     Adds(10);
     TheSource().stop(session);
     window.Close();
-    unsetenv(kRouteVariable);
+    unsetenv(kCaptureModeVariable);
     return window.Counts().dropped - full;
   };
   for (const uint32_t flags : {0u, torch_source_flags::kInputs, torch_source_flags::kStacks}) {
@@ -241,7 +241,7 @@ TEST_F(TorchRoute, CountsPastTheCapWhatCallbacksCount) {
   EXPECT_EQ(RangesOf([] { Adds(10); }, 0, false).size(), 13u);  // the next window has them all
 }
 
-TEST_F(TorchRoute, CountsPastTheCapOnManyThreads) {
+TEST_F(TorchCaptureMode, CountsPastTheCapOnManyThreads) {
   constexpr uint64_t kThreads = 4, kAdds = 20000;
   const RecordedWindow window(kSmallCap);
   std::vector<std::thread> threads;
@@ -263,7 +263,7 @@ TEST_F(TorchRoute, CountsPastTheCapOnManyThreads) {
   EXPECT_LE(counted, kThreads * (kOfEach + call_site_cache::kRecheckInterval));
 }
 
-TEST_F(TorchRoute, LeavesOutRangesThatAreSwitchedOff) {
+TEST_F(TorchCaptureMode, LeavesOutRangesThatAreSwitchedOff) {
   const RecordedWindow window;
   void* session = window.Start();
   Adds(5);
@@ -277,7 +277,7 @@ TEST_F(TorchRoute, LeavesOutRangesThatAreSwitchedOff) {
   EXPECT_EQ(window.Named("aten::add").size(), 16u);
 }
 
-TEST_F(TorchRoute, ReturnsTheSlotOfARangeThatIsEndedBeforeItGoes) {
+TEST_F(TorchCaptureMode, ReturnsTheSlotOfARangeThatIsEndedBeforeItGoes) {
   static const auto enter = c10::Dispatcher::singleton().findSchemaOrThrow("profiler::_record_function_enter_new", "");
   static const auto exit =
       c10::Dispatcher::singleton().findSchemaOrThrow("profiler::_record_function_exit", "_RecordFunction");
@@ -298,14 +298,14 @@ TEST_F(TorchRoute, ReturnsTheSlotOfARangeThatIsEndedBeforeItGoes) {
   EXPECT_EQ(window.Named("labelled").size(), 11u);
 }
 
-TEST_F(TorchRoute, LetsEachOfTwoWindowsOnAThreadSeeAll) {
+TEST_F(TorchCaptureMode, LetsEachOfTwoWindowsOnAThreadSeeAll) {
   const RecordedWindow outer, inner;
   void* first = outer.Start();
   Adds(2);
   void* second = inner.Start();
   Adds(3);
   TheSource().stop(second);
-  EXPECT_TRUE(AreSlotsOurs()) << "the first window goes on";
+  EXPECT_TRUE(AreHooksInstalled()) << "the first window goes on";
   Adds(4);
   TheSource().stop(first);
   outer.Close();
@@ -314,14 +314,14 @@ TEST_F(TorchRoute, LetsEachOfTwoWindowsOnAThreadSeeAll) {
   EXPECT_EQ(inner.Named("aten::add").size(), 3u);
 }
 
-TEST_F(TorchRoute, IsNotTakenForAWindowOfAllThreads) {
+TEST_F(TorchCaptureMode, IsNotTakenForAWindowOfAllThreads) {
   const RecordedWindow all;
   void* session = all.Start(torch_source_flags::kAllThreads);
   EXPECT_EQ(all.Route(), "callbacks: all threads are recorded");
-  EXPECT_FALSE(AreSlotsOurs());
+  EXPECT_FALSE(AreHooksInstalled());
   const RecordedWindow mine;
   void* own = mine.Start();
-  EXPECT_TRUE(AreSlotsOurs());
+  EXPECT_TRUE(AreHooksInstalled());
   Adds(3);
   std::thread([] { Adds(2); }).join();
   TheSource().stop(own);
@@ -332,7 +332,7 @@ TEST_F(TorchRoute, IsNotTakenForAWindowOfAllThreads) {
   EXPECT_EQ(mine.Named("aten::add").size(), 3u);
 }
 
-TEST_F(TorchRoute, LeavesTheSlotsOfSomebodyElseAlone) {
+TEST_F(TorchCaptureMode, LeavesAForeignHookAlone) {
   const std::vector<GotEntry> entries = FindGotEntries("libtorch_cpu.so", "_ZN2at14RecordFunctionD1Ev");
   ASSERT_FALSE(entries.empty());
   void (*theirs)(at::RecordFunction*) = [](at::RecordFunction* range) { range->at::RecordFunction::~RecordFunction(); };
@@ -354,14 +354,14 @@ TEST_F(TorchRoute, LeavesTheSlotsOfSomebodyElseAlone) {
   patched.Restore();
 }
 
-TEST_F(TorchRoute, IsTakenByNoWindowAfterAVerdictAgainstIt) {
-  TheTorchSource().take_route_verdict("torch's RecordFunction looks different");
+TEST_F(TorchCaptureMode, IsTakenByNoWindowAfterAVerdictAgainstIt) {
+  TheTorchSource().set_probe_result("torch's RecordFunction looks different");
   const RecordedWindow window;
   void* session = window.Start();
   EXPECT_EQ(window.Route(), "callbacks: torch's RecordFunction looks different");
-  EXPECT_FALSE(AreSlotsOurs());
+  EXPECT_FALSE(AreHooksInstalled());
   TheSource().stop(session);
-  TheTorchSource().take_route_verdict("");
+  TheTorchSource().set_probe_result("");
 }
 
 }  // namespace

@@ -17,14 +17,14 @@
 namespace opscope {
 namespace {
 
-TEST_F(TorchRoute, GivesAForkedChildItsSlotsBack) {
+TEST_F(TorchCaptureMode, RestoresGotEntriesInAForkedChild) {
   const RecordedWindow window;
   void* session = window.Start();
   Adds(5);
   const pid_t child = fork();
   if (child == 0) {
     Adds(50);
-    _exit(AreSlotsOurs() ? 1 : 0);
+    _exit(AreHooksInstalled() ? 1 : 0);
   }
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
@@ -35,7 +35,7 @@ TEST_F(TorchRoute, GivesAForkedChildItsSlotsBack) {
   EXPECT_EQ(window.Named("aten::add").size(), 10u);
 }
 
-TEST_F(TorchRoute, GoesWhereTorchCarriesTheWindowAndNowhereElse) {
+TEST_F(TorchCaptureMode, GoesWhereTorchCarriesTheWindowAndNowhereElse) {
   const RecordedWindow window;
   void* session = window.Start();
   const at::ThreadLocalState carried;
@@ -50,7 +50,7 @@ TEST_F(TorchRoute, GoesWhereTorchCarriesTheWindowAndNowhereElse) {
 }
 
 // Threads that no window watches, while windows of this one come and go.
-TEST_F(TorchRoute, IsTakenAndLeftUnderRunningOperators) {
+TEST_F(TorchCaptureMode, IsTakenAndLeftUnderRunningOperators) {
   std::atomic<bool> stop{false};
   std::vector<std::thread> workers;
   for (int i = 0; i < 4; ++i) {
@@ -73,11 +73,11 @@ TEST_F(TorchRoute, IsTakenAndLeftUnderRunningOperators) {
 }
 
 // One window stays on this thread, by callbacks; another thread's windows point the slots to us and back.
-TEST_F(TorchRoute, ComesAndGoesUnderAWatchedThread) {
-  setenv(kRouteVariable, "callbacks", 1);
+TEST_F(TorchCaptureMode, ComesAndGoesUnderAWatchedThread) {
+  setenv(kCaptureModeVariable, "callbacks", 1);
   const RecordedWindow window(uint64_t{1} << 30);
   void* session = window.Start();
-  unsetenv(kRouteVariable);
+  unsetenv(kCaptureModeVariable);
   std::atomic<bool> stop{false};
   std::atomic<int> windows{0};
   std::thread other([&] {

@@ -17,7 +17,7 @@
 namespace opscope {
 namespace {
 
-using TorchNodeRanges = TorchRoute;
+using TorchNodeRanges = TorchCaptureMode;
 constexpr const char* kOuter = "autograd::engine::evaluate_function: ";
 
 at::Tensor Leaf() {
@@ -27,10 +27,10 @@ at::Tensor Leaf() {
 // Name, depth, sequence and arguments of what one window has recorded.
 template <typename Work>
 std::vector<std::string> LinesOf(const Work& work, bool by_callbacks) {
-  if (by_callbacks) setenv(kRouteVariable, "callbacks", 1);
+  if (by_callbacks) setenv(kCaptureModeVariable, "callbacks", 1);
   const RecordedWindow window;
   void* session = window.Start(torch_source_flags::kInputs);
-  unsetenv(kRouteVariable);
+  unsetenv(kCaptureModeVariable);
   work(session);
   TheSource().stop(session);
   window.Close();
@@ -116,7 +116,7 @@ TEST_F(TorchNodeRanges, AreThoseOfCallbacksWhereTheSourceStopsWithinThem) {
     y.register_hook([session](const at::Tensor&) { TheSource().stop(session); });
     (y * 2).sum().backward();
   });
-  EXPECT_FALSE(AreSlotsOurs());
+  EXPECT_FALSE(AreHooksInstalled());
 }
 
 TEST_F(TorchNodeRanges, AreWholeOnManyThreads) {

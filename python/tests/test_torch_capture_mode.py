@@ -230,7 +230,7 @@ def test_an_adapter_that_was_not_tried_and_cannot_be_takes_the_callbacks():
 
 def test_a_trial_that_fails_is_kept_beside_the_adapter():
     code = "from opscope.adapters import parts\n"
-    code += "parts.read_parts = lambda library: {'operators': '', 'drop_ins': 'no such luck'}\n"
+    code += "parts.read_parts = lambda library: {'operators': '', 'hooks': 'no such luck'}\n"
     way, names = run_python(code + RECORD, OPSCOPE_TORCH_ROUTE="")
     assert way == "callbacks: no such luck"
     assert "aten::add" in names
@@ -247,7 +247,7 @@ def test_the_self_test_says_what_it_found():
         pytest.skip("this package carries no adapter for this torch")
     command = [sys.executable, "-m", "opscope.adapters.torch_self_test", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
-    assert parts_told(done.stdout)["drop_ins"] == read_parts(path)["drop_ins"] == ""
+    assert parts_told(done.stdout)["hooks"] == read_parts(path)["hooks"] == ""
     command = [sys.executable, "-m", "opscope", "doctor"]
     environment = {**os.environ, "OPSCOPE_TORCH_ROUTE": ""}
     shown = subprocess.run(command, capture_output=True, text=True, env=environment).stdout

@@ -110,7 +110,7 @@ def way():
     return [trace.info["options"]["paddle_route"].partition(";")[0], [n for n in names(recording) if "dygraph" in n]]
 told = [way()]
 for part in ("hooks", "drain", "native", "wrappers"):
-    source().take_verdict(part, f"{part} crashed")
+    source().set_probe_result(part, f"{part} crashed")
     try:
         told.append(way())
     except RuntimeError as error:
@@ -299,5 +299,5 @@ print(json.dumps("ends"), flush=True)
 
 
 def test_an_unknown_way_is_refused_with_those_that_are_known():
-    code = BEGIN.replace("paddle.add(ones, ones)", "") + "print(json.dumps(source().route))"
+    code = BEGIN.replace("paddle.add(ones, ones)", "") + "print(json.dumps(source().capture_mode))"
     assert "known are: drain, native, wrappers" in run_python(["-c", code], OPSCOPE_PADDLE_ROUTE="preload")
