@@ -107,7 +107,7 @@ def _route(found: dict[str, str]) -> str:
     """How operators would be recorded."""
     if os.environ.get("OPSCOPE_TORCH_ROUTE"):
         return "callbacks (OPSCOPE_TORCH_ROUTE)"
-    return "hooks" if found.get("drop_ins") == "" else "callbacks"
+    return "hooks" if found.get("hooks") == "" else "callbacks"
 
 
 def _calls_facts() -> dict:
@@ -158,7 +158,7 @@ def _paddle_facts() -> list[dict]:
         return [_unknown_build("paddle", version, f"{folder} has no libphi_core.so (Paddle 3)")]
     facts, found = _carried_facts("paddle", build.version, paddle_adapter.adapter_for(build))
     if found is not None:
-        facts |= {"left_out": parts.left_out(found), "route": paddle_adapter.route_of(found)}
+        facts |= {"left_out": parts.left_out(found), "route": paddle_adapter.capture_mode_of(found)}
     return [facts]
 
 
@@ -171,7 +171,7 @@ def _megengine_facts() -> list[dict]:
         return [_unknown_build("megengine", _version_of(("megengine",)), f"{folder} has no libmegengine_shared.so")]
     wanted = megengine_adapter.adapter_for(build)
     facts, found = _carried_facts("megengine", build.version, wanted)
-    return [facts | {"route": megengine_adapter.route_of(wanted, found)}]
+    return [facts | {"route": megengine_adapter.capture_mode_of(wanted, found)}]
 
 
 def _carried_facts(name: str, version: str, wanted: Adapter) -> tuple[dict, dict[str, str] | None]:

@@ -89,8 +89,11 @@ class Job:
 
     def trace(self, ranks: Sequence[int] | None = None, steps: tuple[int, int] | None = None) -> Trace:
         """These ranks (None: all) as one `Trace`. ``steps``: the first and the last one to keep."""
+        chosen = None if ranks is None else [int(rank) for rank in ranks]
+        if chosen == []:
+            raise ValueError("ranks must not be empty; None is all of them")
         where = None if steps is None else f"step >= {int(steps[0])} and step <= {int(steps[1])}"
-        return Trace(_core.job_trace(self.path, self._attempt, [int(rank) for rank in ranks or ()], where))
+        return Trace(_core.job_trace(self.path, self._attempt, chosen or [], where))
 
     def _answer(self, verb: str, members: bool = False) -> list[dict]:
         engine = None

@@ -20,21 +20,21 @@ __all__ = ["PREVIEW_ROWS", "TablePreview", "PreviewList", "TableText"]
 PREVIEW_ROWS = 30
 _PREVIEW_LINES = 1000  # for a text that a program displays as a table
 _CELL_WIDTH = 100  # characters
+_TOO_LARGE = 1 << 63  # for a unit, as are NaN and infinity: integers of SQL have up to 128 bits
 _TIMES_NS = {"start", "duration", "time", "start_time", "end_time"}  # columns of a trace's tables in ns
 
 
 def _cell(column: str, value: Any) -> str:
     if value is None:
         return ""
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and -_TOO_LARGE < value < _TOO_LARGE:
         if column in _TIMES_NS or column.endswith("_ns"):
             return _core.torch.format_time(value / 1000)
         if column.endswith("_us"):
             return _core.torch.format_time(value)
         if column == "bytes" or column.endswith("_bytes"):
             return _core.torch.format_memory(int(value))
-        return f"{value:g}" if isinstance(value, float) else str(value)
-    return str(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _title(column: str) -> str:

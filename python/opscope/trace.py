@@ -19,6 +19,7 @@ The examples read this trace::
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -65,7 +66,9 @@ def read(
     >>> opscope.read(b'{"traceEvents": []}').spans
     <opscope.Table spans: 0 rows>
     """
-    return Trace(_core.read_trace(bytes(data), name, _memory_limit(max_memory), format or ""))
+    if not isinstance(data, bytes):
+        data = bytes(memoryview(data))  # bytes(5) would be five NULs
+    return Trace(_core.read_trace(data, name, _memory_limit(max_memory), format or ""))
 
 
 def merge(
@@ -131,7 +134,7 @@ class Trace(TraceAnswers, TraceTables):
         facts = self._core.info()
         facts["options"] = json.loads(facts.pop("options_json"))
         for key, value in zip(self.metadata["key"], self.metadata["json"], strict=True):
-            if key == "parent_pid" and value.isdecimal():
+            if key == "parent_pid" and value.isdecimal() and len(value) < 20:  # else it is no process
                 facts[key] = int(value)
             elif key == "opscope_merge":
                 facts["merge"] = json.loads(value)
@@ -174,6 +177,8 @@ class Trace(TraceAnswers, TraceTables):
         or ``.zst`` behind it compresses; any other ending is a ``ValueError``. ``inverted``: the root above, as an
         icicle.
         """
+        if not 0 < width < math.inf:
+            raise ValueError(f"width must be a finite number above 0, not {width!r}")
         name = f"Flame graph: {metric}" if title is None else title
         _core.write_flame_graph(self._core, path, _known_metric(metric), name, width, inverted)
 

@@ -149,6 +149,8 @@ def test_the_compiler_is_cxx_with_its_arguments_or_the_first_on_path(tmp_path, m
     monkeypatch.setenv("CXX", "clang++ -m64")
     assert compiler.find_compiler().command == (str(tmp_path / "clang++"), "-m64")
     assert compiler.find_compiler().identity != found.identity
+    monkeypatch.setenv("CXX", "clang++ '-m64")  # the end of the quotation is missing
+    assert compiler.find_compiler() is None
     monkeypatch.setenv("CXX", "no-such-compiler")
     with pytest.raises(CompilerMissing, match="CXX=no-such-compiler.* install one: "):
         compiler.require_compiler("it")

@@ -28,6 +28,9 @@ def test_folded_stacks_are_lines_of_flamegraph_pl(trace):
 
 
 def test_the_svg_holds_every_path(trace, tmp_path):
+    for width in (0, -1, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="width must be a finite number above 0"):
+            trace.export_flamegraph(tmp_path / "x.svg", width=width)
     trace.export_flamegraph(tmp_path / "x.svg", title="Söme <title>", width=800)
     root = ElementTree.parse(tmp_path / "x.svg").getroot()
     names = [group.get("data-name") for group in root.iter("{http://www.w3.org/2000/svg}g") if group.get("data-name")]

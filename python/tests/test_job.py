@@ -255,6 +255,8 @@ def test_python_answers_as_the_command_line(tmp_path, files):
     assert list(job.sql("SELECT count(*) AS n FROM spans")) == [{"n": 3 * STEPS * RANKS}]
     part = job.trace(ranks=[1], steps=(1, 2))
     assert [row["step"] for row in part.steps_summary()] == [1, 2]
+    with pytest.raises(ValueError, match="ranks must not be empty"):
+        job.trace(ranks=[])
     with pytest.raises(opscope.Error, match="no JOB"):
         opscope.job(tmp_path)
     with pytest.raises(opscope.Error, match="no attempt 5"):

@@ -152,15 +152,23 @@ def test_profile_is_no_variable_of_the_user_and_nothing_is_written(notebook):
 PADDLE = (
     "import paddle, json\n%load_ext opscope",
     "%%opscope\npaddle.ones([2, 3]).sum()\nNone",
-    "print(json.dumps([type(_prof).__module__, sum(n == 'sum dygraph' for n in _prof.trace.spans['name'])]))",
+    "kind = type(_prof).__mro__[1].__module__\n"
+    "print(json.dumps([kind, sum(n == 'sum dygraph' for n in _prof.trace.spans['name'])]))",
+    "first = _prof",
+    "%%opscope\npaddle.ones([2, 3]).exp()\nNone",
+    "print(json.dumps([sum(n == 'exp dygraph' for n in each.trace.spans['name']) for each in (first, _prof)]))",
     "%%opscope --stack\nNone",
 )
 
 
 @pytest.mark.framework("paddle")
 def test_cell_is_recorded_with_the_framework_that_is_imported(tmp_path):
-    _, overview, said, refused = (cell.outputs for cell in execute(PADDLE, tmp_path, allow_errors=True))
+    _, overview, said, _, second, counts, refused = (
+        cell.outputs for cell in execute(PADDLE, tmp_path, allow_errors=True)
+    )
     assert "sum dygraph" in overview[-1].data["text/html"]
     assert json.loads(said[0].text) == ["opscope.paddle.profiler", 1]
+    # Paddle has one recorder in a process: the profile of the first cell, which still exists, has given it back.
+    assert "exp dygraph" in second[-1].data["text/html"] and json.loads(counts[0].text) == [0, 1]
     assert refused[0].text == "UsageError: calls of Python are recorded with torch and megengine, not with paddle\n"
     assert all(path.name.startswith(("JUPYTER", "IPYTHON")) for path in tmp_path.iterdir())

@@ -137,3 +137,22 @@ print(json.dumps([[name for name, _ in forwards(prof)] for prof in (mine, theirs
 
 def test_beside_paddles_profiler_both_have_a_layers_range(tmp_path):
     assert run(BESIDE, "theirs", tmp_path) == [["Linear"], ["Linear", "Linear"]]
+
+
+STOPPED_FIRST = """
+import opscope.paddle as ours
+def flag_after(steps):
+    theirs, mine = new(), ours.Profiler(on_trace_ready=lambda prof: None)
+    theirs.start()
+    mine.start()
+    theirs.stop()
+    for _ in range(steps):
+        mine.step()
+    mine.stop()
+    return paddle.profiler.utils._is_profiler_used
+print(json.dumps([flag_after(0), flag_after(1)]))
+"""
+
+
+def test_no_profiler_is_in_use_after_both_have_stopped(tmp_path):
+    assert run(STOPPED_FIRST, "theirs", tmp_path) == [False, False]

@@ -262,6 +262,49 @@ def test_ranges_nest_cross_and_stay_open(tmp_path):
     assert used == [False, "paddle.profiler.utils"] and live is False
 
 
+COPIES = """
+import copy, json, paddle, pickle, opscope.paddle as profiler
+class Layer(paddle.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.range = profiler.RecordEvent("layer", profiler.TracerEventType.Forward)
+        self.range.note = [1]
+layer = Layer()
+copies = [copy.deepcopy(layer).range, copy.copy(layer.range), pickle.loads(pickle.dumps(layer.range))]
+with profiler.Profiler(on_trace_ready=lambda prof: None) as prof:
+    for each in copies:
+        with each:
+            pass
+print(json.dumps([list(prof.trace.spans.text("name")).count("layer"), [[each.name, each.note] for each in copies],
+                  [each.event_type == profiler.TracerEventType.Forward for each in copies]]))
+"""
+
+
+def test_a_range_can_be_copied_and_pickled(tmp_path):
+    assert run_ours(COPIES, tmp_path) == [3, [["layer", [1]]] * 3, [True] * 3]
+
+
+DERIVED = """
+import json, opscope.paddle as profiler
+class Timed(profiler.RecordEvent):
+    def end(self):
+        super().end()
+        return "seconds"
+with profiler.Profiler(on_trace_ready=lambda prof: None):
+    try:
+        with Timed("timed"):
+            raise KeyError("of the block")
+    except KeyError as error:
+        print(json.dumps(str(error)))
+    else:
+        print(json.dumps("suppressed"))
+"""
+
+
+def test_a_result_of_a_derived_ranges_end_suppresses_no_exception(tmp_path):
+    assert run_ours(DERIVED, tmp_path) == "'of the block'"
+
+
 def test_a_config_file_makes_a_profiler(both, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     described = {

@@ -65,3 +65,24 @@ print(json.dumps("add dygraph" in [row["name"] for row in second.trace.spans]))
 """
     )
     assert found is True
+
+
+def test_a_refused_start_leaves_the_timer_to_the_profiler_that_runs():
+    found = run_code(
+        """
+import opscope.paddle as profiler
+from paddle.profiler.timer import benchmark
+quiet = dict(on_trace_ready=lambda prof: None)
+first, second = profiler.Profiler(**quiet), profiler.Profiler(**quiet)
+first.start()
+first.step()
+try:
+    second.start()
+except RuntimeError:
+    first.step()
+steps = benchmark().current_event.total_iters
+first.stop()
+print(json.dumps([steps, len(benchmark().events.items)]))
+"""
+    )
+    assert found == [2, 0]

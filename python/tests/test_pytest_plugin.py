@@ -287,10 +287,21 @@ def test_steps(opscope_profile):
             value.sum()
             opscope_profile.step()
     assert [row["step"] for row in opscope_profile.trace.steps_summary()] == [0, 1, 2]
+
+def test_next(opscope_profile):
+    with opscope_profile(framework="paddle"):
+        paddle.ones([2]).sum()
+    assert list(opscope_profile.trace.spans["name"]).count("sum dygraph") == 1
+
+@pytest.mark.opscope(framework="paddle", max={"op_count:sum dygraph": 0})
+def test_last():
+    paddle.ones([2]).sum()
 """
     )
     _, cases = run(programs, tmp_path, "--opscope")
     assert cases["test_steps"][1].startswith("opscope: op_count of sum dygraph is 3, more than 2\n")
+    assert cases["test_next"][0] == "passed"
+    assert cases["test_last"][1].startswith("opscope: op_count of sum dygraph is 1, more than 0\n")
     assert not Path(tmp_path / "profiler_log").exists()
 
 

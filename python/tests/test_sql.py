@@ -284,3 +284,13 @@ def test_parquet_of_several_ranks_has_a_file_per_rank(tmp_path):
     read = duckdb.sql(f"SELECT rank, name, count(*) FROM read_parquet('{spans}/*/*.parquet') GROUP BY ALL ORDER BY ALL")
     assert read.fetchall() == [(0, "op0", 5), (3, "op3", 5)]
     assert [path.name for path in (tmp_path / "out" / "metadata").iterdir()] == ["rank=-1"]
+
+
+def test_numbers_that_have_no_unit_are_displayed(trace):
+    rows = trace.sql(
+        "SELECT 99999999999999999999::HUGEINT AS bytes, -99999999999999999999::HUGEINT AS x_ns,"
+        " 'nan'::DOUBLE AS y_bytes, 'inf'::DOUBLE AS y_ns, 2048 AS z_bytes"
+    )
+    for text in ("99999999999999999999", "-99999999999999999999", "2.00 KB"):
+        assert text in repr(rows)
+        assert text in rows._repr_html_()

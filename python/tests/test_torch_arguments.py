@@ -355,3 +355,20 @@ def test_the_cap_holds_and_what_was_dropped_is_counted(at_cap):
     assert counts["dropped"] > 0
     assert len(prof.events()) == counts["recorded"]
     assert "dropped_at_cap" in list(prof.trace.problems.text("kind"))
+
+
+def test_a_profile_can_be_copied_before_it_records():
+    import copy
+    import pickle
+
+    import torch
+
+    import opscope.torch
+
+    prof = opscope.torch.profile(record_shapes=True, acc_events=True)
+    for made in (copy.deepcopy(prof), pickle.loads(pickle.dumps(prof))):
+        assert (made.record_shapes, made.acc_events, made.activities) == (True, True, prof.activities)
+        with made:
+            torch.ones(2)
+        assert len(made.events()) == 3
+    assert prof.profiler is None

@@ -258,3 +258,21 @@ def test_raw_results_become_no_events_when_the_time_is_over(caplog):
         assert len(prof.function_events) > 0
         error, _ = outcome(lambda prof=prof: parsed(prof, timeout_s=-1.0))
         assert error == (ValueError, "timeout_s must be non-negative")
+
+
+def test_a_profile_has_an_experimental_config_like_torchs():
+    import torch.autograd.profiler as theirs
+
+    import opscope.torch.autograd_profiler as ours
+
+    prof = ours.profile()
+    assert type(prof.experimental_config) is type(theirs.profile().experimental_config)
+    assert prof.experimental_config is prof.experimental_config
+
+
+def test_a_disabled_profile_can_be_toggled():
+    import opscope.torch.autograd_profiler as ours
+    from opscope.torch import ProfilerActivity
+
+    with ours.profile(enabled=False):
+        ours.profile(enabled=False).toggle_collection_dynamic(False, [ProfilerActivity.CPU])

@@ -158,7 +158,13 @@ ALL_ARGUMENTS = {
 }
 
 
-@pytest.mark.parametrize("arguments", [{}, ALL_ARGUMENTS, {"is_async": True}, {"is_legacy": True, "use_device": "xpu"}])
+UNKNOWN_STREAM = {"extra_meta": {"stream": None, "bytes": "5"}}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{}, ALL_ARGUMENTS, {"is_async": True}, {"is_legacy": True, "use_device": "xpu"}, UNKNOWN_STREAM],
+)
 def test_a_made_event_has_torchs_values(arguments):
     from opscope.torch import features
 

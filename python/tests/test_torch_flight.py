@@ -192,7 +192,7 @@ CHAINED = """
 import faulthandler, os, signal, time
 from opscope.torch import profile
 
-folder = os.getcwd()
+folder = FOLDER
 
 def window():
     return profile(at_cap="keep_newest", dump_on_signal=signal.SIGUSR2, dump_to=folder + "/f.opscope")
@@ -218,5 +218,5 @@ for second in (window(), window()):
 def test_a_handler_that_raises_the_signal_again_may_stay_between_windows(tmp_path):
     from test_torch_examples import run_program
 
-    out, _ = run_program(CHAINED, tmp_path)
+    out, _ = run_program(CHAINED.replace("FOLDER", repr(str(tmp_path))), tmp_path)
     assert out.splitlines() == ["2 True", "2 False"]

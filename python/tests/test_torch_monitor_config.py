@@ -230,3 +230,18 @@ def test_an_export_can_be_waited_for_on_another_thread(tmp_path):
     worker.start()
     worker.join()
     assert (tmp_path / "x.json.gz").exists()
+
+
+def test_of_several_files_that_fail_none_is_lost():
+    """One exception is raised, and the others are warnings."""
+    from opscope.torch.monitor_export import Exports
+
+    def fail(text):
+        raise OSError(text)
+
+    exports = Exports()
+    for name in ("a", "b", "c"):
+        exports.write(name, lambda name=name: fail(f"no {name}") if name != "b" else "", later=True)
+    with pytest.warns(UserWarning, match="c was not written: OSError: no c"), pytest.raises(OSError, match="no a"):
+        exports.join()
+    exports.join()

@@ -191,3 +191,34 @@ def test_the_legacy_profile_and_the_names_of_documents_are_there_while_it_stands
     assert not hasattr(torch.profiler, "Profiler") and not hasattr(torch.profiler, "tensorboard")
     assert "torch.profiler.tensorboard" not in sys.modules
     assert [e.name for e in legacy.function_events] == ["aten::ones", "aten::empty", "aten::fill_"]
+
+
+def test_modules_without_a_name_are_patched_and_those_that_refuse_undo_it_all():
+    import torch
+
+    import opscope.torch
+
+    class Refusing(types.ModuleType):
+        def __setattr__(self, name, value):
+            raise AttributeError("this module cannot be changed")
+
+    theirs = torch.profiler.profile
+    nameless, refusing = types.ModuleType("nameless"), Refusing("refusing")
+    nameless.profile = theirs
+    del nameless.__name__
+    sys.modules["nameless"] = nameless
+    try:
+        with opscope.torch.patch() as made:
+            assert nameless.profile is opscope.torch.profile
+            assert "" in made.modules
+        refusing.__dict__["profile"] = theirs
+        sys.modules["refusing"] = refusing
+        with pytest.raises(AttributeError, match="cannot be changed"):
+            opscope.torch.patch()
+        assert nameless.profile is torch.profiler.profile is theirs
+        del sys.modules["refusing"]
+        with opscope.torch.patch():  # no earlier patch stands
+            pass
+    finally:
+        for name in ("nameless", "refusing"):
+            sys.modules.pop(name, None)

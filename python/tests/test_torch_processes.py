@@ -64,7 +64,8 @@ IN_CHILD = {
         for ask in (prof.events, prof.key_averages, lambda: prof.trace, lambda: prof.save("x.opscope")):
             try: ask()
             except RuntimeError as error: assert "parent process" in str(error)
-            else: raise AssertionError(ask)""",
+            else: raise AssertionError(ask)
+        assert "recorded before this process was forked" in repr(prof)""",
     "closes all files": "os.closerange(3, 200); operators()",
     "is not flagged as profiled": "assert not torch.autograd.profiler._is_profiler_enabled",
     # torch calls no observer of an operator: the range has no handle, because nothing observes its entry.

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """record_function: context manager, decorator, futures, other observers, cost."""
 
+import copy
+import pickle
 import threading
 
 import pytest
@@ -320,3 +322,74 @@ def test_subclasses_and_attributes_work():
             pass
 
     assert [e.name for e in recorded(work)] == ["number 5", "renamed"]
+
+
+def test_a_range_that_is_not_open_can_be_copied_and_pickled():
+    from opscope.torch import record_function
+
+    class Derived(record_function):
+        pass
+
+    derived = Derived("derived")
+    derived.note = [1]
+    for made in (copy.copy(derived), copy.deepcopy(derived)):
+        assert (type(made), made.name, made.args, made.note) == (Derived, "derived", None, [1])
+    label = record_function("label", "x")
+    for made in (copy.deepcopy(label), pickle.loads(pickle.dumps(label))):
+        assert (made.name, made.args, made.run_callbacks_on_exit) == ("label", "x", True)
+        with pytest.raises(AssertionError, match="Expected record to be set"):
+            made.__exit__(None, None, None)
+
+
+def test_a_subclass_with_its_own_constructor_decorates():
+    """Its object is entered, as under torch, and its constructor is not called again."""
+    import opscope.torch
+
+    class Marked(opscope.torch.record_function):
+        def __init__(self, number, *, mark):
+            super().__init__(f"{mark} {number}")
+            self.entries = 0
+
+        def __enter__(self):
+            self.entries += 1
+            return super().__enter__()
+
+    marked = Marked(5, mark="<>")
+
+    @marked
+    def double(x):
+        return double(x - 1) + 2 if x else 0
+
+    @marked
+    def count(limit):
+        yield from range(limit)
+
+    @marked
+    async def wait():
+        return 7
+
+    def work():
+        assert (double(2), list(count(2))) == (4, [0, 1])
+        with pytest.raises(StopIteration, match="7"):
+            wait().send(None)
+
+    names = [e.name for e in recorded(work)]
+    assert names == ["<> 5"] * 5 + ["<> 5 (running)"]  # the nested calls are folded into the outer one
+    assert marked.entries == 6  # three calls, three steps; the coroutine entered a copy
+
+
+def test_ranges_are_copied_and_pickled_without_their_open_entries():
+    import copy
+    import pickle
+
+    import opscope.torch
+
+    label = opscope.torch.record_function("name", "input")
+    with label:
+        copies = [copy.copy(label), copy.deepcopy(label), pickle.loads(pickle.dumps(label))]
+    for made in copies:
+        assert (type(made), made.name, made.args) == (type(label), "name", "input")
+        with pytest.raises(AssertionError, match="Expected record to be set"):
+            made.__exit__(None, None, None)
+        with made:
+            pass

@@ -308,3 +308,20 @@ def test_a_named_format_turns_detection_off(tmp_path):
         assert (trace.info["format"], len(trace.spans)) == ("collapsed-stacks", 2)
     with pytest.raises(opscope.Error, match="there is no format 'kineto'; choose from opscope, "):
         opscope.open(path, format="kineto")
+
+
+def test_a_parent_that_is_no_process_is_no_fact():
+    def info(parent):
+        return opscope.read(b'{"parent_pid":' + parent + b',"traceEvents":[]}').info
+
+    assert info(b"77")["parent_pid"] == 77
+    for parent in (b"1" * 5000, b"-1", b'"7"', b"[7]"):
+        assert "parent_pid" not in info(parent)
+
+
+@pytest.mark.parametrize("data", [5, [1], "text", None])
+def test_what_are_no_bytes_is_refused(data):
+    with pytest.raises(TypeError):
+        opscope.read(data)
+    for kind in (bytes, bytearray, memoryview):
+        assert len(opscope.read(kind(b'{"traceEvents":[]}')).spans) == 0

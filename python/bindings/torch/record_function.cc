@@ -42,7 +42,7 @@ struct Range {
   std::vector<Entered>* more;
   Entered first;
   bool has_first;
-  bool ends_on_exit;  // False after _call_end_callbacks_on_future
+  bool ends_with_future;  // True after _call_end_callbacks_on_future
 };
 
 Range* Self(PyObject* object) {
@@ -69,7 +69,7 @@ int RangeInit(PyObject* object, PyObject* args, PyObject* keywords) {
     return -1;
   }
   Range* self = Self(object);
-  self->ends_on_exit = true;
+  self->ends_with_future = false;
   if (SetText(&self->name, name) != 0) return -1;
   return SetText(&self->args, text);
 }
@@ -167,7 +167,7 @@ PyObject* RangeExit(PyObject* object, PyObject* const*, Py_ssize_t) {
   Range* self = Self(object);
   Entered entered;
   if (!TakeNewest(self, &entered)) {
-    if (!self->ends_on_exit) Py_RETURN_NONE;
+    if (self->ends_with_future) Py_RETURN_NONE;
     return NotEntered();
   }
   if (entered.original != nullptr) {
@@ -185,7 +185,7 @@ PyObject* RangeDetach(PyObject* object, PyObject*) {
   Range* self = Self(object);
   Entered entered;
   if (!TakeNewest(self, &entered)) return NotEntered();
-  self->ends_on_exit = false;
+  self->ends_with_future = true;
   if (entered.original != nullptr) return entered.original;
   if (entered.handle != nullptr) range_source->set_async(entered.handle);
   return PyLong_FromVoidPtr(entered.handle);
@@ -231,7 +231,21 @@ int SetArgs(PyObject* object, PyObject* value, void*) {
   return SetText(&Self(object)->args, value);
 }
 PyObject* GetEndsOnExit(PyObject* object, void*) {
-  return PyBool_FromLong(Self(object)->ends_on_exit);
+  return PyBool_FromLong(!Self(object)->ends_with_future);
+}
+
+// The state for copy and pickle: the dictionary of the instance (None without one), and its other attributes. A copy has
+// no open entry.
+PyObject* RangeGetState(PyObject* object, PyObject*) {
+  PyObject* values = PyObject_GenericGetDict(object, nullptr);
+  if (values == nullptr) {
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return nullptr;
+    PyErr_Clear();  // the class has __slots__ and no dictionary
+  }
+  PyObject* state = Py_BuildValue("(O{sNsN})", values != nullptr ? values : Py_None, "name", GetName(object, nullptr),
+                                  "args", GetArgs(object, nullptr));
+  Py_XDECREF(values);
+  return state;
 }
 
 PyGetSetDef range_properties[] = {
@@ -244,6 +258,7 @@ PyGetSetDef range_properties[] = {
 PyMethodDef range_methods[] = {
     {"__enter__", RangeEnter, METH_NOARGS, nullptr},
     {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(RangeExit)), METH_FASTCALL, nullptr},
+    {"__getstate__", RangeGetState, METH_NOARGS, nullptr},
     {"_enter_async", RangeEnterAsync, METH_NOARGS, nullptr},
     {"_detach", RangeDetach, METH_NOARGS, nullptr},
     {"_end_detached", RangeEndDetached, METH_O | METH_STATIC, nullptr},

@@ -48,7 +48,10 @@ class Compiler:
 def find_compiler() -> Compiler | None:
     """The compiler, or None. Looks at files only; starts no program."""
     wanted = os.environ.get("CXX", "")
-    candidates = [tuple(shlex.split(wanted))] if wanted.strip() else [(name,) for name in _NAMES]
+    try:
+        candidates = [tuple(shlex.split(wanted))] if wanted.strip() else [(name,) for name in _NAMES]
+    except ValueError:  # a quotation without its end
+        return None
     for command in candidates:
         path = shutil.which(command[0])
         if path is None:

@@ -69,7 +69,7 @@ def adapter_for(build: MegEngineBuild) -> Adapter:
     )
 
 
-def route_of(wanted: Adapter, found: Mapping[str, str] | None) -> str:
+def capture_mode_of(wanted: Adapter, found: Mapping[str, str] | None) -> str:
     """How windows are read: from MegEngine's records in memory, or from the file that MegEngine writes."""
     why = wanted.obstacle if wanted.carried is None else misfit({}, found)
     return f"MegEngine's own file: {why}" if why else "records in memory"

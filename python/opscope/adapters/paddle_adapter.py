@@ -70,10 +70,10 @@ def adapter_for(build: PaddleBuild) -> Adapter:
     )
 
 
-ROUTES = ("hooks", "drain", "native", "wrappers")  # parts, in order of preference
+CAPTURE_MODES = ("hooks", "drain", "native", "wrappers")  # parts, in order of preference
 
 
-def route_of(found: Mapping[str, str]) -> str:
+def capture_mode_of(found: Mapping[str, str]) -> str:
     """The way in which events are recorded: the value of the recording's option `paddle_route`."""
-    route = next((route for route in ROUTES if not found.get(route)), "none")
-    return route if route == "hooks" else f"{route}: {found['hooks']}"
+    mode = next((mode for mode in CAPTURE_MODES if not found.get(mode)), "none")
+    return mode if mode == "hooks" else f"{mode}: {found['hooks']}"

@@ -117,21 +117,21 @@ def _tried(part: str, attempt: Callable[[object], str]) -> Callable[[object], st
             why = source.try_part(part) or attempt(source)
         except Exception as error:  # of any kind: this part does not fit
             why = f"{type(error).__name__}: {error}"
-        source.take_verdict(part, why)
+        source.set_probe_result(part, why)
         return why
 
     return act
 
 
-def _some_route(source) -> str:
+def _any_mode(source) -> str:
     os.environ.pop("OPSCOPE_PADDLE_ROUTE", None)
-    route, _, why = source.route.partition(": ")
-    return why if route == "none" else ""
+    mode, _, why = source.capture_mode.partition(": ")
+    return why if mode == "none" else ""
 
 
 _EVENTS = {"hooks": _events, "shapes": _shapes, "attributes": _attributes, "memory": _memory, "drain": _drain}
 _EVENTS |= {"native": _native, "wrappers": _wrappers}
-_PARTS = {part: _tried(part, attempt) for part, attempt in _EVENTS.items()} | {OPERATORS: _some_route}
+_PARTS = {part: _tried(part, attempt) for part, attempt in _EVENTS.items()} | {OPERATORS: _any_mode}
 
 
 def _load(path: str):

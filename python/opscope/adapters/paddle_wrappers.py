@@ -87,7 +87,7 @@ class Wrappers:
         if not self._has_shapes:
             return
         try:
-            self._source.note_shapes(_shapes(operator, arguments, named))
+            self._source.record_shapes(_shapes(operator, arguments, named))
         except Exception:  # any exception: the program must not see it
             self._lost += 1
 

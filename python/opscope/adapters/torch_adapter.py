@@ -24,7 +24,7 @@ PARTS = {
     "memory": Part("allocations (profile_memory)", frozenset({"allocations.cc", "live_block_sizes.cc"})),
     "profiler_state": Part("ranges of torch._C._profiler._RecordFunctionFast", frozenset({"profiler_state.cc"})),
     "stacks": Part("the call stacks and modules of TorchScript", frozenset({"script_stack.cc"})),
-    "drop_ins": Part(
+    "hooks": Part(
         "hooks in torch's GOT entries (without them recorded operators cost twice as much)",
         frozenset(
             {

@@ -78,8 +78,8 @@ def _stacks(source) -> str:
     return _wrong_names(_events(_recorded(source, ["inputs", "stacks"], lambda: torch.neg(ones))), ["aten::neg"])
 
 
-def _drop_ins(source) -> str:
-    return source.try_route() or _operators(source)  # which now go through them
+def _hooks(source) -> str:
+    return source.probe_capture_mode() or _operators(source)  # which now go through them
 
 
 _PARTS = {
@@ -87,7 +87,7 @@ _PARTS = {
     "memory": _memory,
     "profiler_state": _profiler_state,
     "stacks": _stacks,
-    "drop_ins": _drop_ins,  # last: the others are tried by callbacks
+    "hooks": _hooks,  # last: the others are tried by callbacks
 }
 
 

@@ -44,25 +44,25 @@ class Trial:
             self._process.end()
 
     @staticmethod
-    def _told(process: Child) -> tuple[dict[str, str | None], int]:
-        """The results that it has printed for each part, and its exit status."""
+    def _told(process: Child) -> tuple[dict[str, str | None], int | None, CompilationFailed]:
+        """The results that it has printed for each part, its exit status (None: it took too long), and the error if
+        that is a failure.
+        """
         try:
             status = process.wait(SELF_TEST_LIMIT_S)
             failure = process.failure(status)
-        except CompilationFailed as error:  # it took too long
+        except CompilationFailed as error:
             status, failure = None, error
         found = parts_told(process.output())
         if not found:
             raise NothingTried(str(failure)) from failure
-        if status is None:
-            raise failure
-        return found, status
+        return found, status, failure
 
     def try_parts(self, library: Path, without: Iterable[str] = ()) -> dict[str, str] | None:
         """Part -> why it does not work, for each part of the library; None if it cannot run here.
 
         CompilationFailed if operators are not recorded, NothingTried if not even the framework can be imported. After a
-        crash in one part the others are tested in a new process.
+        crash in one part, or where one does not end, the others are tested in a new process.
         """
         if self._process is None:
             _tell_untested(self._what)
@@ -71,13 +71,13 @@ class Trial:
         crashed: dict[str, str] = {}
         while True:
             self._process.say(json.dumps({"library": str(library), "without": sorted({*without, *crashed})}))
-            found, status = self._told(self._process)
+            found, status, failure = self._told(self._process)
             broken = next((name for name, why in found.items() if why is None), OPERATORS)
             if broken == OPERATORS:
-                if found.get(OPERATORS) != "":
-                    raise self._process.failure(status)
+                if found.get(OPERATORS) != "" or status is None:
+                    raise failure
                 break
-            crashed[broken] = CRASHED + ending(status)
+            crashed[broken] = CRASHED + ("no result" if status is None else ending(status))
             self._process.end()
             self._process = self._start()
         found |= crashed

@@ -33,12 +33,12 @@ def why_not() -> str:
     return "" if source.is_named else source.why_not()
 
 
-def tell_torch_profiled(is_over: bool) -> None:
+def set_torch_profiled(is_over: bool) -> None:
     """Before a recording: says whether torch's own profiler was used in this process and has stopped. Where CUPTI has
     no query for its user, a conflict is then attributed to torch's profiler.
     """
     if (source := cuda_source()) is not None:
-        source.tell_torch_profiled(is_over)
+        source.set_torch_profiled(is_over)
 
 
 def warn_where_not_recorded(recording: _core.Recording) -> None:

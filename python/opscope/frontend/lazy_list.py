@@ -8,6 +8,8 @@ list.
 
 from __future__ import annotations
 
+from typing import Any
+
 # All methods that read or write elements. Comparisons are among them: `[] == events` asks the subclass first.
 _READS_ELEMENTS = (
     "__add__ __iadd__ __mul__ __imul__ __rmul__ __contains__ __iter__ __reversed__ __getitem__ __setitem__"
@@ -17,12 +19,14 @@ _READS_ELEMENTS = (
 
 
 def unfilled_kind(filled: type[list]) -> type[list]:
-    """The class for unfilled lists of the class `filled`. The attribute ``_columns`` of an object has ``len`` and
-    ``fill``.
-    """
+    """The class for unfilled lists of the class `filled`, which ``unfill`` gives to an object."""
 
     class Unfilled(filled):
         """An unfilled list; filling changes its class, not its identity."""
+
+        def __new__(cls, *args, **kwargs):
+            # A program calls the class of a list that it has: type(events)(some_of_them).
+            return filled(*args, **kwargs)
 
         def _fill(self):
             # The class is changed first, so that it cannot be filled twice even if the creation of an element runs
@@ -57,9 +61,20 @@ def _filling(filled: type[list], name: str):
 
     def fill_first(self, *args, **kwargs):
         self._fill()
+        for other in args:
+            # list reads the memory of the other operand without asking it.
+            if isinstance(other, list) and hasattr(other, "_fill"):
+                other._fill()
         return method(self, *args, **kwargs)
 
     fill_first.__name__ = name
     fill_first.__qualname__ = f"{filled.__name__}.{name}"
     fill_first.__doc__ = method.__doc__
     return fill_first
+
+
+def unfill(made: list, kind: type[list], columns: Any) -> list:
+    """Turns an empty list into an unfilled one of the class `kind`. ``columns`` has ``len`` and ``fill(list)``."""
+    made._columns = columns
+    made.__class__ = kind
+    return made

@@ -54,8 +54,10 @@ class Lifecycle(OwnOptions):
         recording = self._last_recording
         if not self._session.is_started and recording is not None and not recording.is_running:
             return
-        self._session.stop()
-        act()
+        try:
+            self._session.stop()
+        finally:
+            act()
 
     def _recording_of(self, what: str) -> Recording:
         """The last recording; raises, with the original's message if it has one, if there is none."""

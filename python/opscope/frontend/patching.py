@@ -28,21 +28,24 @@ class Patch:
     @property
     def modules(self) -> list[str]:
         """Names of the modules that were changed, the framework's own first."""
-        return list(dict.fromkeys(module.__name__ for module, _, _, _ in self._replaced))
+        return list(dict.fromkeys(_name_of(module) for module, _, _, _ in self._replaced))
 
     def undo(self) -> None:
         """Restores the names that are still as the patch left them. A second call does nothing."""
         with self._patching._lock:
-            while self._replaced:
-                module, name, original, ours = self._replaced.pop()
-                if module.__dict__.get(name) is ours:
-                    setattr(module, name, original)
-            while self._added:
-                names, name, ours = self._added.pop()
-                if names.get(name) is ours:
-                    del names[name]
-            if self._patching._active is self:
-                self._patching._active = None
+            self._restore()
+
+    def _restore(self) -> None:
+        while self._replaced:
+            module, name, original, ours = self._replaced.pop()
+            if module.__dict__.get(name) is ours:
+                setattr(module, name, original)
+        while self._added:
+            names, name, ours = self._added.pop()
+            if names.get(name) is ours:
+                del names[name]
+        if self._patching._active is self:
+            self._patching._active = None
 
     def __call__(self) -> None:
         """As ``undo()``."""
@@ -92,24 +95,36 @@ class Patching:
             if self._active is not None:
                 raise RuntimeError(f"{self._what} stands already: undo() it first")
             made = self._active = Patch(self)
-            originals: dict[int, Any] = {}
-            for module, names in replacements:
-                for name, ours in names.items():
-                    if name in module.__dict__:
-                        originals[id(module.__dict__[name])] = ours
-                        made._replace(module, name, ours)
-            for names, added in additions:
-                for name, ours in added.items():
-                    made._add(names, name, ours)
-            self._replace_copies(made, originals)
+            try:
+                self._replace_all(made, replacements, additions)
+            except BaseException:  # a module that refuses: the caller gets no patch that it could undo
+                made._restore()
+                raise
             return made
+
+    def _replace_all(self, made: Patch, replacements, additions) -> None:
+        originals: dict[int, Any] = {}
+        for module, names in replacements:
+            for name, ours in names.items():
+                if name in module.__dict__:
+                    originals[id(module.__dict__[name])] = ours
+                    made._replace(module, name, ours)
+        for names, added in additions:
+            for name, ours in added.items():
+                made._add(names, name, ours)
+        self._replace_copies(made, originals)
 
     def _replace_copies(self, made: Patch, originals: dict[int, Any]) -> None:
         # After `from torch.profiler import profile`, the importing module has its own reference to the original.
         for module in list(sys.modules.values()):
-            if not isinstance(module, ModuleType) or module.__name__.partition(".")[0] in self._left_alone:
+            if not isinstance(module, ModuleType) or _name_of(module).partition(".")[0] in self._left_alone:
                 continue
             for name, value in list(module.__dict__.items()):
                 ours = originals.get(id(value))
                 if ours is not None and value is not ours:
                     made._replace(module, name, ours)
+
+
+def _name_of(module: ModuleType) -> str:
+    """The name; a program may have deleted it, or set something else."""
+    return str(module.__dict__.get("__name__", ""))

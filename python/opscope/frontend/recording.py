@@ -64,9 +64,11 @@ class Recording:
             self.stop()
 
     def _end(self) -> None:
-        if self._records_cuda and self.is_running:
-            cuda_activity.wait_for_device(self._synchronize_device)
-        self._session.end(self._core)
+        try:
+            if self._records_cuda and self.is_running:
+                cuda_activity.wait_for_device(self._synchronize_device)
+        finally:
+            self._session.end(self._core)
 
     def _synchronize_device(self) -> None:
         """Waits for all devices with the framework's function, if the framework has used any; its exceptions become

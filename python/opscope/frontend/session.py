@@ -35,6 +35,7 @@ class Session:
         if no_step_for is not None and not no_step_for > 0:
             raise ValueError(f"the time without a step must be a positive number of seconds, not {no_step_for!r}")
         self._core = _core.Session(dump_to, int(signal or 0), bool(on_exception), float(no_step_for or 0))
+        self._arguments = (dump_to, signal, on_exception, no_step_for)
         self.dumps_by_itself = dump_to is not None  # otherwise steps need not be reported
         self._on_exception = bool(on_exception)
         self._process: int | None = None  # process that has set the hooks
@@ -42,6 +43,10 @@ class Session:
 
     # True between start() and stop(), in the process that called start(): False in a forked child. Read in every step.
     is_started = property(operator.attrgetter("_core.is_started"))
+
+    def __reduce__(self):
+        """A copy of a profile has a session of its own, which has not been started."""
+        return _session_of, self._arguments
 
     def start(self) -> None:
         """Enables the automatic dumps; RuntimeError if it was started already."""
@@ -122,6 +127,10 @@ class Session:
             self.stop()
         except Exception:  # the constructor raised, or the interpreter ends
             pass
+
+
+def _session_of(dump_to, signal, on_exception, no_step_for) -> Session:
+    return Session(dump_to, signal=signal, on_exception=on_exception, no_step_for=no_step_for)
 
 
 def _hook(flight, before):

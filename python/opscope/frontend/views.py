@@ -19,6 +19,8 @@ class Views:
         name = f"{self._front_end}.{type(self).__name__}"
         if recording is None:
             return f"<{name}: nothing recorded yet>"
+        if recording.is_inherited:  # its counts are in the parent
+            return f"<{name}: recorded before this process was forked>"
         counts = recording.counts()
         dropped = f", {counts['dropped']:,} dropped" if counts["dropped"] else ""
         state = ", recording" if recording.is_running else ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 
 from .. import _core
-from ..frontend.lazy_list import unfilled_kind
+from ..frontend.lazy_list import unfill, unfilled_kind
 from ..frontend.whole_file import whole_file
 from ..preview import PreviewList, TableText
 from . import event_frame
@@ -18,6 +18,7 @@ from .averages import FunctionEventAvg, average_of
 from .compat import compat_is_asked
 from .constructed_event import build_tree
 from .event_display import preview_of_events
+from .event_shares import set_shares
 from .features import has
 from .function_event import _require
 from .torch_shape import as_in_torch
@@ -113,10 +114,11 @@ class EventList(PreviewList):
         use_device = events[0].use_device
         if not use_device and any(event.self_device_time_total > 0 for event in events):
             raise RuntimeError("use_device is None, but there is device performance data.")
-        return TableText(
-            _core.torch.table(
+        limit = _whole_limit(row_limit)
+        try:
+            text = _core.torch.table(
                 events,
-                row_limit=_whole_limit(row_limit),
+                row_limit=limit,
                 max_src_column_width=max_src_column_width,
                 max_name_column_width=max_name_column_width,
                 max_shapes_column_width=max_shapes_column_width,
@@ -130,7 +132,12 @@ class EventList(PreviewList):
                 note="\n".join(line for line in (rows._note, "" if compat_is_asked() else rows._loss) if line),
                 plain=style == "plain",
             )
-        )
+        except _core.Error as error:
+            _require(not str(error).startswith("Expected "), str(error))  # an assertion of torch's
+            raise
+        if rows._valid_columns() is None:  # recorded events are not made into objects for it
+            set_shares(events, row_limit=limit, top_level_only=bool(top_level_events_only))
+        return TableText(text)
 
     def _corrected(self):
         """These averages without the overhead of recording; ValueError if it cannot be subtracted."""
@@ -310,8 +317,7 @@ class _UnfilledEventList(unfilled_kind(EventList)):
 
 def unfilled_events(columns, *, use_device=None, profile_memory=False, with_flops=False) -> EventList:
     """The lazy list over the columns of a recording."""
-    events = _UnfilledEventList(use_device=use_device, profile_memory=profile_memory, with_flops=with_flops)
-    events._columns = columns
+    events = EventList(use_device=use_device, profile_memory=profile_memory, with_flops=with_flops)
     events._loss = columns.loss()
     events._tree_built = True
-    return events
+    return unfill(events, _UnfilledEventList, columns)

@@ -41,10 +41,10 @@ class InnerProfile(DescribedConfig, EventResults):
     use_cuda = False
     use_mtia = False
     entered = True
+    _results: KinetoResults | None = None  # of the class until the first look
 
     def __init__(self) -> None:
         self._stats = ProfilerStats()
-        self._results: KinetoResults | None = None
 
     # Attributes of the settings: the arguments of the profile.
     use_device = property(lambda self: self._settings.use_device, doc="The device whose events can appear, or None.")
@@ -87,7 +87,7 @@ class InnerProfile(DescribedConfig, EventResults):
     def kineto_results(self) -> KinetoResults | None:
         """The raw events; None until the recording has stopped."""
         if self._results is None and self.is_finished:
-            self._results = KinetoResults(self)
+            return self.__dict__.setdefault("_results", KinetoResults(self))
         return self._results
 
     def _parse_kineto_results(self, result: KinetoResults, timeout_s: float | None = None):

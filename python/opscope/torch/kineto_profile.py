@@ -213,9 +213,11 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
 
     def stop_trace(self) -> None:
         """Ends the recording."""
-        if self.execution_trace_observer:
-            self.execution_trace_observer.stop()
-        self._recording_of("stopping trace").stop()
+        try:
+            if self.execution_trace_observer:
+                self.execution_trace_observer.stop()
+        finally:
+            self._recording_of("stopping trace").stop()
 
     def toggle_collection_dynamic(self, enable: bool, activities: Iterable[ProfilerActivity]) -> None:
         """Pauses or resumes the recording of these groups; on any thread, without effect unless a recording runs.

@@ -7,7 +7,7 @@ Unlike ``prof.events()`` they have absolute nanoseconds, and every allocation as
 from __future__ import annotations
 
 from .. import _core
-from ..frontend.lazy_list import unfilled_kind
+from ..frontend.lazy_list import unfill, unfilled_kind
 from ..preview import PREVIEW_ROWS, PreviewList, TablePreview
 from .errors import UnsupportedFeature
 from .event_tree import EventTree, ProfilerEvent
@@ -37,10 +37,11 @@ _UnfilledKinetoEvents = unfilled_kind(KinetoEvents)
 class KinetoResults:
     """torch's ``_ProfilerResult``, backed by a Recording."""
 
+    _events: KinetoEvents | None = None  # of the class until the first look
+
     def __init__(self, recording) -> None:
         self._recording = recording
         self._columns: _core.torch.FunctionEvents | None = None
-        self._events: KinetoEvents | None = None
         self._tree: EventTree | None = None
 
     def _collected(self) -> _core.torch.FunctionEvents:
@@ -61,8 +62,8 @@ class KinetoResults:
         folds.
         """
         if self._events is None:
-            self._events = _UnfilledKinetoEvents()
-            self._events._columns = self._listed()
+            events = unfill(KinetoEvents(), _UnfilledKinetoEvents, self._listed())
+            return self.__dict__.setdefault("_events", events)  # one list, also for threads that look at once
         return self._events
 
     def parsed(self, timeout_s: float | None) -> EventList:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 
 import torch.autograd.profiler as _torchs_module
+from torch._C._profiler import _ExperimentalConfig
 from torch.autograd import ProfilerActivity, ProfilerState
 from torch.autograd.profiler import profile as _TorchsProfile
 
@@ -125,6 +126,8 @@ class profile(DescribedConfig, EventResults):
             raise AttributeError(
                 f"'profile' object has no attribute '{name}': it was made with enabled=False", name=name, obj=self
             )
+        if name == "experimental_config" and self._profile.experimental_config is None:
+            self._profile.experimental_config = _ExperimentalConfig()  # torch's profile always has one
         if name in _OF_THE_SETTINGS:
             return getattr(self._profile, name)
         raise AttributeError(f"'profile' object has no attribute '{name}'", name=name, obj=self)
@@ -156,7 +159,8 @@ class profile(DescribedConfig, EventResults):
 
     def toggle_collection_dynamic(self, enabled: bool, activities) -> None:
         """Pauses or resumes the recording of operators and ranges."""
-        self._profile.toggle_collection_dynamic(enabled, activities)
+        if self.enabled:
+            self._profile.toggle_collection_dynamic(enabled, activities)
 
     # ---- identity ---------------------------------------------------------------------------
 

@@ -53,8 +53,14 @@ class Exports:
         running, self._running = self._running, []
         for export in running:
             export.join()
+        failed = [export for export in running if export.has_failed]
+        for export in failed[1:]:
+            warn_user(export.failure_text())  # one exception at most can be raised
         for export in running:
-            export.tell()
+            if not export.has_failed:
+                export.tell()
+        if failed:
+            failed[0].tell()
 
 
 class _Export(threading.Thread):
@@ -71,6 +77,13 @@ class _Export(threading.Thread):
         except BaseException as error:
             self._error = error
         self._write = None  # and what it held
+
+    @property
+    def has_failed(self) -> bool:
+        return self._error is not None
+
+    def failure_text(self) -> str:
+        return f"{self._file} was not written: {type(self._error).__name__}: {self._error}"
 
     def tell(self) -> None:
         if self._error is not None:

@@ -114,9 +114,11 @@ class profile(_KinetoProfile):
         return self
 
     def __exit__(self, exc_type, exc_val, exc_tb):
-        self._session.exception_leaves(exc_type)
         try:
-            self.stop()
+            try:
+                self._session.exception_leaves(exc_type)
+            finally:
+                self.stop()
         finally:
             KinetoStepTracker.erase_step_count(PROFILER_STEP_NAME)
             if self.execution_trace_observer:

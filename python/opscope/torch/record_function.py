@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import types
@@ -38,13 +39,17 @@ class record_function(_core.torch.RangeBase):
 
     def __call__(self, function):
         """Decorates a function; each call is a range of its own."""
-        label, args, kind = self.name, self.args, type(self)
+        label, args = self.name, self.args
+        # A subclass may have another constructor, and keep state: its object itself is entered, as under torch.
+        is_plain = type(self) is record_function
+        make = record_function if is_plain else lambda *_: self
+        make_async = record_function if is_plain else lambda *_: copy.copy(self)
 
         if inspect.iscoroutinefunction(function):
 
             @functools.wraps(function)
             async def labelled(*positional, **keywords):
-                return await _awaited(kind, label, args, function(*positional, **keywords))
+                return await _awaited(make_async(label, args), function(*positional, **keywords))
 
         elif inspect.isasyncgenfunction(function):
 
@@ -54,13 +59,13 @@ class record_function(_core.torch.RangeBase):
                 step, value = generator.asend, None
                 while True:
                     try:
-                        item = await _awaited(kind, label, args, step(value))
+                        item = await _awaited(make_async(label, args), step(value))
                     except StopAsyncIteration:
                         return
                     try:
                         step, value = generator.asend, (yield item)
                     except GeneratorExit:
-                        await _awaited(kind, label, args, generator.aclose())
+                        await _awaited(make_async(label, args), generator.aclose())
                         raise
                     except BaseException as raised:
                         step, value = generator.athrow, raised
@@ -69,16 +74,20 @@ class record_function(_core.torch.RangeBase):
 
             @functools.wraps(function)
             def labelled(*positional, **keywords):
-                return (yield from _stepped(function(*positional, **keywords), lambda: kind(label, args)))
+                return (yield from _stepped(function(*positional, **keywords), lambda: make(label, args)))
 
         else:
 
             @functools.wraps(function)
             def labelled(*positional, **keywords):
-                with kind(label, args):
+                with make(label, args):
                     return function(*positional, **keywords)
 
         return labelled
+
+    def __reduce__(self):
+        """A copy, and the range that a pickle makes, has not been entered."""
+        return _remade, (type(self), self.name, self.args), getattr(self, "__dict__", None)
 
     def _call_end_callbacks_on_future(self, fut):
         """Ends the range when the future is done, instead of at the end of the block.
@@ -104,6 +113,13 @@ class record_function(_core.torch.RangeBase):
         return fut.then(pass_on)
 
 
+def _remade(kind: type, name: str, args: str | None) -> record_function:
+    """A range of the class, made without the constructor of a subclass."""
+    made = kind.__new__(kind)
+    record_function.__init__(made, name, args)
+    return made
+
+
 def _stepped(iterator, new_range):
     """As ``yield from iterator``, with a range of its own around each step."""
     step, value = iterator.send, None
@@ -124,12 +140,11 @@ def _stepped(iterator, new_range):
 
 
 @types.coroutine
-def _awaited(kind, label, args, awaitable):
+def _awaited(whole, awaitable):
     """Awaits inside an asynchronous range; each part between two suspensions is a nested range."""
-    whole = kind(label, args)
     whole._enter_async()
     try:
-        return (yield from _stepped(awaitable.__await__(), lambda: kind(f"{label} (running)")))
+        return (yield from _stepped(awaitable.__await__(), lambda: record_function(f"{whole.name} (running)")))
     finally:
         whole.__exit__(None, None, None)
 

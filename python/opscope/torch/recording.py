@@ -49,6 +49,8 @@ class Recording(InnerProfile, recording.Recording):
     With acc_events its events include those of the previous cycles.
     """
 
+    _events: EventList | None = None  # of the class until the first look
+
     def __init__(self, settings, trace_id: str, session: Session) -> None:
         began = time.perf_counter_ns()
         InnerProfile.__init__(self)
@@ -71,7 +73,6 @@ class Recording(InnerProfile, recording.Recording):
         self._started_ns = 0
         self._others_at_start: tuple[int, int] | None = None
         links_forward_to_backward()  # looked up now: later the lookup itself would be among the recorded Python calls
-        self._events: EventList | None = None
         self._earlier_events: EventList | None = None  # until this one has ended
         self._stats.profiler_prepare_call_duration_us = _microseconds_since(began)
 
@@ -79,7 +80,7 @@ class Recording(InnerProfile, recording.Recording):
         """Starts to record, on this thread and on all to which torch propagates its observers."""
         began = time.perf_counter_ns()
         if self._settings.cuda_flags is not None:
-            cuda_activity.tell_torch_profiled(source.adapter().kineto_is_idle())
+            cuda_activity.set_torch_profiled(source.adapter().kineto_is_idle())
         self._session.begin(self._core)
         if not self._settings.records_cpu:
             self.pause(True, "torch")  # allocations are still recorded
@@ -102,25 +103,33 @@ class Recording(InnerProfile, recording.Recording):
         """Ends the recording. A second call does nothing."""
         began = time.perf_counter_ns()
         is_first = self.is_running
-        if is_first and not links_forward_to_backward():
-            self._core.add_metadata("opscope.forward_backward", "false")  # kForwardBackwardKey of window_facts.h
-        thread = threading.get_native_id()
-        # a thread other than the main one
-        if is_first and self._settings.cuda_flags is not None and thread != os.getpid():
-            self._core.add_metadata("opscope_stopping_thread", str(thread))  # kStoppingThreadKey of function_events.h
         others_ran = is_first and self._others_ran()
-        if others_ran:
-            self._core.add_metadata("opscope.other_threads_ran", "1")  # kOthersRanKey
-        if is_first and self._settings.monitor is not None:
-            self._settings.monitor.describe(self._core)
-        self._end()
-        if is_first:
-            self._stats.profiler_disable_call_duration_us = _microseconds_since(began)
-            self._stats.profiling_window_duration_sec = (began - self._started_ns) / 1e9
-        self._tell_torch_of_end()
+        try:
+            if is_first:
+                self._add_facts_of_end(others_ran)
+        finally:  # whatever fails before, the recording ends
+            try:
+                self._end()
+            finally:
+                if is_first:
+                    self._stats.profiler_disable_call_duration_us = _microseconds_since(began)
+                    self._stats.profiling_window_duration_sec = (began - self._started_ns) / 1e9
+                self._tell_torch_of_end()
         self._warn_of_file()
         if others_ran and self.counts()["recorded"] == 0:
             warn_user(_NOTHING_HERE)
+
+    def _add_facts_of_end(self, others_ran: bool) -> None:
+        if not links_forward_to_backward():
+            self._core.add_metadata("opscope.forward_backward", "false")  # kForwardBackwardKey of window_facts.h
+        thread = threading.get_native_id()
+        # a thread other than the main one
+        if self._settings.cuda_flags is not None and thread != os.getpid():
+            self._core.add_metadata("opscope_stopping_thread", str(thread))  # kStoppingThreadKey of function_events.h
+        if others_ran:
+            self._core.add_metadata("opscope.other_threads_ran", "1")  # kOthersRanKey
+        if self._settings.monitor is not None:
+            self._settings.monitor.describe(self._core)
 
     def _others_ran(self) -> bool:
         """Whether other threads of the process worked meanwhile; False if that is unknown, because another thread ends
@@ -157,17 +166,20 @@ class Recording(InnerProfile, recording.Recording):
             return self._events
         if not self.is_finished:
             return self._events_so_far()
+        # Threads that look first at the same time get the same list. No lock: a forked child could not take it.
+        return self.__dict__.setdefault("_events", self._read_events())
+
+    def _read_events(self) -> EventList:
         began = time.perf_counter_ns()
         trace = self._core.whole_trace()
         self._stats.parse_kineto_call_duration_us = _microseconds_since(began)
         if _is_out_of_time(began, self._settings.post_processing_timeout_s):
-            self._events = _no_events(self.use_device)
-            return self._events
+            return _no_events(self.use_device)
         began = time.perf_counter_ns()
-        self._events = self._events_of(trace)
+        events = self._events_of(trace)
         self._stats.function_events_build_tree_call_duration_us = _microseconds_since(began)
-        self._stats.number_of_events = len(self._events)
-        return self._events
+        self._stats.number_of_events = len(events)
+        return events
 
     def events_anew(self, limit: float | None) -> EventList:
         """A new list of the events of this cycle alone; empty if reading took longer than `limit` seconds."""

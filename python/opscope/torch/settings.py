@@ -57,7 +57,7 @@ class RecordingSettings:
             return False
         if part == "stacks":
             return bool(self.with_stack or self.with_modules)
-        return part != "drop_ins"  # how operators are recorded is said among the options
+        return part != "hooks"  # how operators are recorded is said among the options
 
     def source_flags(self, lacks: list[str]) -> list[str] | None:
         """Flags for the PyTorch source, without those that need a part it lacks; None: not used.

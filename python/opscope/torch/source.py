@@ -27,9 +27,9 @@ def _find() -> Adapter:
 
 
 def _take(source: _core.torch.TorchSource, found: dict[str, str] | None) -> None:
-    verdict = (found or {}).get("drop_ins")
-    if verdict is not None:
-        source.take_route_verdict(verdict)
+    result = (found or {}).get("hooks")
+    if result is not None:
+        source.set_probe_result(result)
     _core.torch.set_range_source(source)
 
 

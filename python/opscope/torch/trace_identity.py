@@ -23,11 +23,11 @@ class TraceIdentity:
         if not isinstance(value, str):
             value.replace('"', "'")  # Python's error text, as in torch
             raise TypeError(f"metadata {key!r} is no text: {value!r}")
-        self._add_metadata(key, metadata.json_text(value))
+        self._add_metadata(_checked_key(key), metadata.json_text(value))
 
     def add_metadata_json(self, key: str, value: str) -> None:
         """As add_metadata, with a value that is JSON text."""
-        self._add_metadata(key, metadata.checked_json(key, value))
+        self._add_metadata(_checked_key(key), metadata.checked_json(key, value))
 
     def _add_metadata(self, key: str, value: str) -> None:
         self._trace_metadata[key] = value
@@ -38,4 +38,11 @@ class TraceIdentity:
 
     def preset_metadata_json(self, key: str, value: str) -> None:
         """Adds an entry (JSON text) to the metadata of every recording that starts from now on."""
-        self.preset_metadata[key] = metadata.checked_json(key, value)
+        self.preset_metadata[_checked_key(key)] = metadata.checked_json(key, value)
+
+
+def _checked_key(key: str) -> str:
+    # Checked when it is given: otherwise the start of the next recording would fail.
+    if not isinstance(key, str):
+        raise TypeError(f"the name of metadata must be a text, not {key!r}")
+    return key

@@ -81,7 +81,11 @@ def test_what_cannot_be_merged_is_named(tmp_path):
     with pytest.raises(FileNotFoundError):
         merge_trace_events(str(tmp_path / "nowhere"))
     damaged = tmp_path / "1.chrome_timeline.json"
-    for text in ('{"traceEvents": [', "[]", '{"traceEvents": [], "metadata": {}}'):
+    texts = ['{"traceEvents": [', "[]", '{"traceEvents": [], "metadata": {}}', "[" * 100_000]
+    for events in ('{"ts": "x"}', "5", '{"name": "thread_name", "pid": 1}', '{"pid": [1]}'):
+        texts.append(f'{{"traceEvents": [{events}], "metadata": {{"localTime": "0"}}}}')
+    texts.append('{"traceEvents": [{"name": "Metadata", "args": {"localTime": Infinity}}]}')
+    for text in texts:
         damaged.write_text(text)
         with pytest.raises(ValueError, match="1.chrome_timeline.json"):
             merge_trace_events(str(tmp_path))
