@@ -30,10 +30,9 @@ uint32_t Checked(uint32_t number, size_t count) {
 nb::tuple Event(const Trees& self, SpanId span, PaddleEventType type) {
   const SpanColumns spans = self.trace->spans();
   const uint32_t row = Row(span);
-  const Timestamp end{spans.start[row].ns + spans.duration[row].ns};
   return nb::make_tuple(ToText(self.trace->text(spans.name[row])), static_cast<int>(type),
-                        self.UnixNs(spans.start[row]), self.UnixNs(end), spans.correlation[row],
-                        ToText(self.trace->text(spans.extra[row])));
+                        self.UnixNs(spans.start[row]), self.UnixNs(spans.start[row] + spans.duration[row]),
+                        spans.correlation[row], ToText(self.trace->text(spans.extra[row])));
 }
 
 nb::list Threads(const Trees& self) {

@@ -86,9 +86,13 @@ PyObject* EventEnter(PyObject* object, PyObject*) {
   Py_INCREF(object);
   return object;
 }
+// Returns None whatever end() returns: a true value would suppress the exception that leaves the block.
 PyObject* EventExit(PyObject* object, PyObject* const*, Py_ssize_t) {
-  if (!IsPlain(object)) return PyObject_CallMethod(object, "end", nullptr);
-  return EndRange(object, nullptr);
+  if (IsPlain(object)) return EndRange(object, nullptr);
+  PyObject* done = PyObject_CallMethod(object, "end", nullptr);
+  if (done == nullptr) return nullptr;
+  Py_DECREF(done);
+  Py_RETURN_NONE;
 }
 
 // Paddle's attribute `event`: None before begin(), then an object with an `end()`.

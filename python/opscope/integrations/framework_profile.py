@@ -56,9 +56,7 @@ def new_profile(
     if framework == "paddle":
         if stack:
             raise ValueError("calls of Python are recorded with torch and megengine, not with paddle")
-        import opscope.paddle as front
-
-        return front.Profiler(on_trace_ready=_write_nothing, record_shapes=shapes, profile_memory=memory)
+        return _paddle_profiler(shapes, memory)
     import opscope.megengine as front
 
     class Profiler(front.Profiler):
@@ -66,6 +64,29 @@ def new_profile(
             """The trace is enough: MegEngine's own writes a file when it goes."""
 
     return Profiler(with_backtrace=stack)
+
+
+def _paddle_profiler(shapes: bool, memory: bool) -> Any:
+    import opscope.paddle as front
+
+    class Profiler(front.Profiler):
+        """Gives Paddle's one recorder back when it stops. Otherwise no other profile could record as long as the host
+        keeps this one: the next cell of a notebook, the next test.
+        """
+
+        _stopped_recording = None
+
+        def stop(self) -> None:
+            try:
+                super().stop()
+            finally:
+                self._stopped_recording, self.profiler = self._last_recording, None
+
+        @property
+        def _last_recording(self) -> Any:
+            return self._stopped_recording or super()._last_recording
+
+    return Profiler(on_trace_ready=_write_nothing, record_shapes=shapes, profile_memory=memory)
 
 
 def _write_nothing(profiler: Any) -> None:

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Merges the timelines of several processes, and of several profilers of one process, into one file."""
 
+import contextlib
 import json
 import os
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from megengine.logger import get_logger
@@ -23,12 +25,13 @@ def merge_trace_events(directory: str):
     paths = [os.path.join(directory, name) for name in sorted(os.listdir(directory)) if _TIMELINE.fullmatch(name)]
     if not paths:
         raise ValueError(f"{directory} has no PID.chrome_timeline.json to merge")
-    timelines = sorted((_load(path) for path in paths), key=lambda timeline: timeline[1])
-    first = timelines[0][1]
+    timelines = sorted(((path, *_load(path)) for path in paths), key=lambda timeline: timeline[2])
+    first = timelines[0][2]
     tracks = _Tracks()
     events = []
-    for own, began_ns in timelines:
-        events += tracks.numbered(_shifted(own, (began_ns - first) / 1000))
+    for path, own, began_ns in timelines:
+        with _refusing_others(path):
+            events += tracks.numbered(_shifted(own, (began_ns - first) / 1000))
     result = {"traceEvents": events, "metadata": {"localTime": str(first)}}
     path = os.path.join(directory, _MERGED)
     _core.write_whole_file(path, json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode())
@@ -40,16 +43,23 @@ def _load(path: str) -> tuple[list[dict[str, Any]], int]:
     try:
         with open(path, "rb") as file:
             content = json.load(file)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}: {error}") from None
-    try:
+    with _refusing_others(path):
         events = content["traceEvents"]
         if "metadata" in content:
             return events, int(content["metadata"]["localTime"])
         # MegEngine 1.5: microseconds, in an event.
         about = next((event["args"] for event in events if event["name"] == "Metadata"), {"localTime": 0})
         return [event for event in events if event["name"] != "Metadata"], int(about["localTime"] * 1000)
-    except (KeyError, TypeError, ValueError) as error:
+
+
+@contextlib.contextmanager
+def _refusing_others(path: str) -> Iterator[None]:
+    """ValueError for JSON that is no timeline."""
+    try:
+        yield
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise ValueError(f"{path}: no timeline of MegEngine ({type(error).__name__}: {error})") from None
 
 

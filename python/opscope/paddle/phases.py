@@ -28,7 +28,7 @@ _own_layer_call = (
     else _layer_call
 )
 _users = 0  # number of our profilers between start and stop
-_was_used = False  # value of the flag that Paddle's own profiler had set before
+_was_used = False  # Paddle's own profiler had set the flag before, and has not stopped since
 _originals: tuple = ()
 _lock = threading.RLock()
 
@@ -61,12 +61,14 @@ def end_use() -> None:
 
 def go_on() -> None:
     """Called at each step: sets the flag again, because Paddle's own profiler clears it when it stops."""
-    if _users:
+    global _was_used
+    if _users and not _original._is_profiler_used:
+        _was_used = False
         _original._is_profiler_used = True
 
 
 def _step_back() -> None:
-    _original._is_profiler_used = _was_used
+    _original._is_profiler_used = _original._is_profiler_used and _was_used
     for holder, original in zip(_HOLDERS, _originals, strict=True):
         if holder.RecordEvent is RecordEvent:
             holder.RecordEvent = original

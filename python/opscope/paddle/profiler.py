@@ -143,17 +143,18 @@ class Profiler(Lifecycle, Views):
         self._begin(self._start_step)
 
     def _start_step(self) -> None:
-        timer.begin()
         if not self.timer_only or self.emit_nvtx:
             self._is_in_use = True
             phases.begin_use()
         if self.timer_only:
+            timer.begin()
             return
         try:
             self._follow(ProfilerState.CLOSED, self.current_state)
         except BaseException:
             self._leave_use()
             raise
+        timer.begin()  # not before: a start that fails must not take the timer from a profiler that runs
         self._open_step()
 
     def stop(self) -> None:

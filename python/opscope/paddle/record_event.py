@@ -35,6 +35,10 @@ class RecordEvent(_core.paddle.RecordEventBase, ContextDecorator, metaclass=_cor
     def _recreate_cm(self) -> RecordEvent:
         return type(self)(self.name, self.event_type)  # a new one for each call of the decorated function
 
+    def __getstate__(self) -> tuple[dict, dict]:
+        # For copy and pickle: what the instance's dictionary has, and what it has not. The copy is not open.
+        return vars(self), {"name": self.name, "event_type": self.event_type}
+
     def begin(self) -> None:
         """Begins the range; a second call ends the first range."""
         _begin(self)

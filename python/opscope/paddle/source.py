@@ -24,9 +24,9 @@ def _find() -> Adapter:
 def _take(loaded: _core.paddle.PaddleSource, found: dict[str, str] | None) -> None:
     set_fallback_recorders(loaded)
     for part in PARTS:
-        loaded.take_verdict(part, (found or {}).get(part, "it was not tried"))
+        loaded.set_probe_result(part, (found or {}).get(part, "it was not tried"))
     _core.paddle.set_range_source(loaded)
-    tell("info", f"events of Paddle are recorded by {loaded.route}")
+    tell("info", f"events of Paddle are recorded by {loaded.capture_mode}")
 
 
 _loader: Loader[_core.paddle.PaddleSource] = Loader(_find, lambda path: _core.paddle.load_source(path), _take)
