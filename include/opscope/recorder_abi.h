@@ -278,7 +278,8 @@ OPSCOPE_RECORDER_API uint64_t opscope_read_slow_clock();
 // after the thread's end was seen; the caller then records nothing.
 OPSCOPE_RECORDER_API opscope::Thread* opscope_thread();
 // Brings thread->native up to date with opscope_gate: attaches the thread to new
-// windows, detaches it from closed ones.
+// windows, detaches it from closed ones. Null, with the event counted as dropped:
+// as opscope_thread, and if the calling thread is writing already (invariant 8).
 OPSCOPE_RECORDER_API opscope::Thread* opscope_thread_sync();
 // The calling thread's stream in the open window of `slot`; attaches the thread
 // when it has none. Null when the window is closed. logical_thread: the source's

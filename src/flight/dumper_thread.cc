@@ -65,6 +65,7 @@ Status DumperThread::Start(int signal, int64_t no_step_ns) {
 void DumperThread::Stop() {
   if (futex_ == nullptr) return;
   if (signal_ != 0) RemoveSignalHandler(signal_, futex_);
+  last_count_ = futex_->count.load(std::memory_order_acquire);
   stops_.store(true, std::memory_order_release);
   futex_->Wake();
   pthread_join(thread_, nullptr);
@@ -89,13 +90,10 @@ void DumperThread::Loop() {
     futex_->Sleep(seen_, timeout);
     const int64_t now = MonotonicNs();
     const uint32_t count = futex_->count.load(std::memory_order_acquire);
-    if (stops_.load(std::memory_order_acquire)) return;
+    if (stops_.load(std::memory_order_acquire)) break;
     if (count != seen_) {
       seen_ = count;
-      if (signal_ != 0) {
-        listener_->OnSignalReceived(signal_);
-        RunDefaultAction(signal_);
-      }
+      AnswerSignal();
       continue;
     }
     // Slept far too long: the whole process was stopped (SIGSTOP, a suspended machine), not its steps.
@@ -105,6 +103,14 @@ void DumperThread::Loop() {
       CheckForHang(now);
     }
   }
+  // A signal that came just before the stop. The subtraction allows for a counter that wraps.
+  if (static_cast<int32_t>(last_count_ - seen_) > 0) AnswerSignal();
+}
+
+void DumperThread::AnswerSignal() {
+  if (signal_ == 0) return;
+  listener_->OnSignalReceived(signal_);
+  RunDefaultAction(signal_);
 }
 
 int64_t DumperThread::NextCheckTimeout(int64_t now) const {

@@ -42,6 +42,7 @@ class DumperThread {
  private:
   static void* Run(void* self);
   void Loop();
+  void AnswerSignal();
   // Nanoseconds until the watchdog looks again, negative: never.
   int64_t NextCheckTimeout(int64_t now) const;
   void CheckForHang(int64_t now);
@@ -52,6 +53,7 @@ class DumperThread {
   int64_t no_step_ns_ = 0;
   pthread_t thread_{};
   std::atomic<bool> stops_{false};
+  uint32_t last_count_ = 0;  // count of the futex when no signal can come any more; written before `stops_`
   std::atomic<int64_t> last_step_ns_{0};
 
   // Of the thread, once it runs.

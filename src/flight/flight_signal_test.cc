@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "flight/dumper_thread.h"
 #include "flight/flight_for_test.h"
 #include "opscope/profiler.h"
 
@@ -172,6 +173,45 @@ TEST(FlightSignal, OneThatEndsTheJobStillDoes) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) << status;
   EXPECT_EQ(Read(folder.only()).open, "last words ");
+}
+
+// Its dump lasts until the handler is gone.
+struct DumpThatLasts final : DumpListener {
+  std::atomic<int> calls{0};
+  void OnSignalReceived(int signal) override {
+    calls.fetch_add(1);
+    Await([&] { return HandlerOf(signal) == SIG_DFL; });
+  }
+  bool OnHang(int64_t /*ns*/) override { return true; }
+};
+
+TEST(FlightSignal, OneThatEndsTheJobStillDoesWhenTheRecorderStopsDuringTheDump) {
+  const pid_t child = fork();
+  if (child == 0) {
+    DumpThatLasts dump;
+    DumperThread thread(&dump);
+    if (!thread.Start(SIGTERM, 0).ok()) _exit(1);
+    kill(getpid(), SIGTERM);
+    Await([&] { return dump.calls.load() == 1; });
+    thread.Stop();
+    _exit(2);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) << status;
+}
+
+TEST(FlightSignal, OneJustBeforeTheStopIsAnswered) {
+  const SignalHandler original = ::signal(SIGUSR1, SIG_DFL);
+  DumpThatLasts dump;
+  DumperThread thread(&dump);
+  ASSERT_TRUE(thread.Start(SIGUSR1, 0).ok());
+  raise(SIGUSR1);
+  Await([&] { return dump.calls.load() == 1; });
+  raise(SIGUSR1);
+  thread.Stop();
+  EXPECT_EQ(dump.calls.load(), 2);
+  ::signal(SIGUSR1, original);
 }
 
 TEST(FlightSignal, AStormOfSignalsWhileThreadsRecordLosesNothing) {

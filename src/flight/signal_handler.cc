@@ -264,8 +264,12 @@ void RemoveSignalHandler(int signal, WaitingFutex* futex) {
 
 void RunDefaultAction(int signal) {
   if (!handlers.of[signal].is_fatal.load(std::memory_order_acquire)) return;
+  const MutexLock lock(handlers.mutex);
   struct sigaction now{};
-  if (sigaction(signal, nullptr, &now) != 0 || !IsOurs(now)) return;
+  if (sigaction(signal, nullptr, &now) != 0) return;
+  // The default is back already where the last user has left during the dump.
+  const bool is_restored = handlers.of[signal].users == 0 && IsPlain(now, SIG_DFL);
+  if (!IsOurs(now) && !is_restored) return;
   Default(signal);
   kill(getpid(), signal);
 }

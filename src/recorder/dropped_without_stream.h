@@ -8,11 +8,15 @@
 
 namespace opscope {
 
+// Counts one of a handler that has interrupted the stream's thread, which may be counting itself: so not in
+// Stream::dropped.
+void CountDropOfHandler(Stream* stream);
+
 // Counts one for this window; returns false: its thread has no stream. REQUIRES: registry.mutex is held.
 bool CountDropWithoutStream(Window* window);
 
-// The calling thread has no Thread, and so nothing to count in: one for each window that takes its native scopes.
-// Returns null, that Thread.
-Thread* CountDropWithoutStreamInAll();
+// Counts one in each window that takes the native scopes of the calling thread, whose stream there gets it if it has
+// one. thread: null for a thread without a Thread. Returns null, as opscope_thread_sync does then.
+Thread* CountDropPerWindow(Thread* thread);
 
 }  // namespace opscope

@@ -283,7 +283,10 @@ class Dump {
       turn.figures.dropped = turn.issued > turn.figures.recorded ? turn.issued - turn.figures.recorded : 0;
       if (!threads.Push(turn.figures)) return false;
     }
-    AddCalibration(window_);
+    // After the close the newest calibration is the end of the recording, to which unfinished calls reach.
+    if (opscope_window_generation[window_->slot].load(std::memory_order_acquire) == window_->generation) {
+      AddCalibration(window_);
+    }
     const std::string text = DumpInfoText(window_, threads.begin(), threads.size(), about);
     return !text.empty() && sink_(context_, block_types::kWindowInfo, text.data(), text.size());
   }

@@ -1,9 +1,12 @@
 // Dumps of a window whose threads go on: what is in them, and what they do to the recording.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <set>
@@ -13,6 +16,7 @@
 
 #include "opscope/scope.h"
 #include "recorder/decoded_window_for_test.h"
+#include "recorder/registry.h"
 
 namespace opscope {
 namespace {
@@ -75,6 +79,34 @@ TEST(Dump, ShowsWhatIsThereAndWhatIsOpenAndTheRecordingGoesOn) {
   EXPECT_EQ(NamesOf(DumpAndDecode(window).only_thread()), "before inner outer? ");
   EXPECT_EQ(NamesOf(CloseAndDecode(window.get()).only_thread()), "before inner outer? ");
   EXPECT_EQ(NamesOf(DumpAndDecode(window).only_thread()), "before inner outer? ") << "after the close as well";
+}
+
+TEST(Dump, AfterTheCloseDoesNotMoveTheEndOfTheRecording) {
+  OwnedWindow window = OpenTestWindow();
+  const std::string before = CloseAndDecode(window.get()).info;
+  DumpAndDecode(window);
+  EXPECT_EQ(CloseAndDecode(window.get()).info, before);
+}
+
+TEST(Dump, KeepsTheChunkOfAFileThatItReadsMappedWhenTheThreadLeavesTheClosedWindow) {
+  const std::string path = testing::TempDir() + "/read_by_a_dump.opscope";
+  OwnedWindow window = OpenTestWindow({.record_to = path.c_str()});
+  StreamState* const state = StateOf(StreamIn(window));
+  const auto chunk = reinterpret_cast<uintptr_t>(state->stream.chunk);
+  {
+    const MutexLock lock(state->mutex);
+    state->pins[0].chunk = state->stream.chunk;  // as a dump does while it reads
+  }
+  std::thread([&] { opscope_window_close(window.get()); }).join();
+  opscope_thread_sync();
+  EXPECT_EQ(state->stream.chunk, nullptr);
+  unsigned char resident = 0;
+  EXPECT_EQ(mincore(reinterpret_cast<void*>(chunk & ~uintptr_t{4095}), 1, &resident), 0) << "it is unmapped";
+  {
+    const MutexLock lock(state->mutex);
+    state->pins[0] = {};
+  }
+  unlink(path.c_str());
 }
 
 TEST(Dump, OpenScopesThatDoNotFitGetAChunkOfTheirOwn) {

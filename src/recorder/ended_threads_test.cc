@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <thread>
@@ -51,6 +52,45 @@ TEST(EndedThreads, HoldNoMoreThanTheirRecordsNeedAndLoseNothing) {
     ++found;
   }
   EXPECT_EQ(found, kCount);
+}
+
+// One tensor that an object references, as a source of tensors records it.
+void AppendReferenced(Stream* stream, const char* name) {
+  struct {
+    PayloadHeader header;
+    uint32_t count = 1, reserved = 0;
+    ReferencedTensor tensor;
+  } payload;
+  payload.header.bytes = sizeof(payload);
+  payload.header.fields = payload_fields::kHeld;
+  const Writing writing(stream);
+  const NameAndRoom room = InternAndReserve(
+      stream, sizeof(payload), [&] { return payload.tensor.name = InternText(stream, name, std::strlen(name)); });
+  ASSERT_NE(room.payload, nullptr);
+  std::memcpy(room.payload, &payload, sizeof(payload));
+  AppendRecord(stream, Record{.payload = OffsetInChunk(stream, room.payload), .kind = RecordKind::kHeld});
+}
+
+// Name of the tensor of the chunk's first record.
+void ReadNameOfReferenced(void* context, uint16_t type, const void* data, uint64_t bytes) {
+  const auto* chunk = static_cast<const ChunkHeader*>(data);
+  if (type != block_types::kRawChunk || LoadPublished(chunk).record_count == 0) return;
+  const char* base = static_cast<const char*>(data);
+  ReferencedTensor tensor;
+  std::memcpy(&tensor, base + reinterpret_cast<const Record*>(chunk + 1)->payload + 16, sizeof(tensor));
+  ASSERT_LT(tensor.name + sizeof(NameEntry), bytes) << "an offset in another chunk";
+  NameEntry name;
+  std::memcpy(&name, base + tensor.name, sizeof(name));
+  static_cast<std::string*>(context)->assign(base + tensor.name + sizeof(name), name.size);
+}
+
+TEST(EndedThreads, KeepTheNamesOfReferencedTensors) {
+  OwnedWindow window = OpenTestWindow();
+  std::thread([&] { AppendReferenced(StreamIn(window), "layer.weight"); }).join();
+  opscope_window_close(window.get());
+  std::string name;
+  opscope_window_read(window.get(), ReadNameOfReferenced, &name);
+  EXPECT_EQ(name, "layer.weight");
 }
 
 TEST(EndedThreads, GiveWayAtTheCapOldestFirst) {

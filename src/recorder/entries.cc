@@ -9,12 +9,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/entries.h"
 
+#include <cstddef>
 #include <cstring>
 
 namespace opscope {
 namespace {
 
-// The two fields that hold an offset of a NameEntry.
+// The fields that begin with an offset of a NameEntry. The entries of kHeld have more (ForEachNameOfHeld).
 constexpr uint16_t kNamingFields[] = {payload_fields::kOverload, payload_fields::kKeywords};
 // A payload with one of these has no arguments for others: its fields have entries, or its arguments are another's.
 constexpr uint16_t kFieldsOfOthers = payload_fields::kArgumentsOf | payload_fields::kTensors | payload_fields::kHeld;
@@ -41,6 +42,19 @@ uint32_t WordAt(const char* place) {
 uint32_t NamedBy(const PayloadHeader* payload, uint16_t field) {
   if ((payload->fields & field) == 0) return 0;
   return WordAt(reinterpret_cast<const char*>(payload) + OffsetOfField(payload->fields, field));
+}
+
+// Calls visit(distance of the word from the payload, offset in it) for each name of a kHeld payload.
+template <typename Visit>
+void ForEachNameOfHeld(const PayloadHeader* payload, const Visit& visit) {
+  if ((payload->fields & payload_fields::kHeld) == 0) return;
+  const char* bytes = reinterpret_cast<const char*>(payload);
+  const uint64_t field = OffsetOfField(payload->fields, payload_fields::kHeld);
+  uint64_t at = field + payload_fields::BytesOf(payload_fields::kHeld) + offsetof(ReferencedTensor, name);
+  for (uint32_t left = WordAt(bytes + field); left != 0 && at + sizeof(uint32_t) <= payload->bytes; --left) {
+    visit(at, WordAt(bytes + at));
+    at += sizeof(ReferencedTensor);
+  }
 }
 
 // The encoded arguments of a payload, its own or those of another one (kArgumentsOf).
@@ -95,6 +109,12 @@ uint32_t CopyPayload(const EntrySpace& from, const PayloadHeader* payload, uint3
     if ((header.fields & kNamingFields[i]) == 0) continue;
     std::memcpy(copy + OffsetOfField(header.fields, kNamingFields[i]), &names[i], sizeof(names[i]));
   }
+  if (payload != nullptr) {
+    ForEachNameOfHeld(payload, [&](uint64_t at, uint32_t named) {
+      const uint32_t moved = from.NameAt(named) == nullptr ? 0 : to->Intern(from.TextAt(named));
+      std::memcpy(copy + at + inserted, &moved, sizeof(moved));
+    });
+  }
   return offset;
 }
 
@@ -130,6 +150,9 @@ uint64_t BytesOfEntries(const EntrySpace& from, uint32_t name, uint32_t payload_
     for (const uint16_t field : kNamingFields) {
       if (const NameEntry* entry = from.NameAt(NamedBy(payload, field))) bytes += NameEntryBytes(entry->size);
     }
+    ForEachNameOfHeld(payload, [&](uint64_t, uint32_t named) {
+      if (const NameEntry* entry = from.NameAt(named)) bytes += NameEntryBytes(entry->size);
+    });
   }
   return bytes;
 }

@@ -203,6 +203,9 @@ void UnlinkEndedScopes(Stream* stream);
 // A chunk that the stream no longer has: true when a dump reads it, which will give it back.
 bool LeaveToSnapshot(StreamState* state, const ChunkHeader* chunk, uint32_t size) OPSCOPE_REQUIRES(state->mutex);
 
+// True in a signal handler that has interrupted the calling thread's writing (WritingMark): it must leave the thread's
+// streams alone, those of closed windows included. frame: of the caller.
+bool InterruptsWriting(const Thread* thread, const void* frame = __builtin_frame_address(0));
 // A Thread under a new number, for a thread or a track, without a name. Null when memory is short.
 ThreadState* NewThread(uint64_t os_thread) OPSCOPE_REQUIRES(registry.mutex);
 // Detaches an ended Thread from its streams. Its records stay in their windows; a later thread uses it again.

@@ -76,6 +76,28 @@ TEST(Signals, AHandlerThatInterruptsTheWritingIsRefusedAndCounted) {
   EXPECT_EQ(decoded.only_thread().dropped, 300u);
 }
 
+TEST(Signals, AHandlerThatInterruptsTheWritingLeavesTheStreamOfAClosedWindowAlone) {
+  const Handler handler(SIGUSR1, RecordInHandler);
+  OwnedWindow closed = OpenTestWindow(), open = OpenTestWindow();
+  Stream* stream = StreamIn(closed);
+  {
+    OPSCOPE_SCOPE("before");
+  }
+  {
+    const Writing writing(stream);
+    std::thread([&] { opscope_window_close(closed.get()); }).join();
+    raise(SIGUSR1);
+    EXPECT_NE(stream->chunk, nullptr) << "the interrupted code goes on writing to it";
+  }
+  {
+    OPSCOPE_SCOPE("after");
+  }
+  EXPECT_EQ(stream->chunk, nullptr);
+  const DecodedWindow decoded = CloseAndDecode(open.get());
+  EXPECT_EQ(decoded.only_thread().recorded, 2u);
+  EXPECT_EQ(decoded.only_thread().dropped, 3u);
+}
+
 TEST(Signals, AHandlerOnItsOwnStackIsToldFromTheCodeItInterrupts) {
   std::vector<char> memory(256 * 1024);
   stack_t signal_stack = {};

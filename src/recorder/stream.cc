@@ -372,7 +372,7 @@ Stream* opscope_stream_attach(uint32_t slot, uint64_t logical_thread) {
 
 Thread* opscope_thread_sync() {
   Thread* thread = opscope_thread();
-  if (thread == nullptr) return opscope::CountDropWithoutStreamInAll();
+  if (thread == nullptr || opscope::InterruptsWriting(thread)) return opscope::CountDropPerWindow(thread);
   const opscope::SignalsBlocked blocked;
   {
     opscope::MutexLock lock(opscope::registry.mutex);

@@ -12,6 +12,7 @@
 
 #include <cstring>
 
+#include "recorder/dropped_without_stream.h"
 #include "recorder/ended_threads.h"
 #include "recorder/memory.h"
 #include "recorder/registry.h"
@@ -144,9 +145,8 @@ bool MayWrite(Stream* stream, const void* frame) {
   Thread* thread = opscope_tls;
   OpenScope* slots = thread->free_slots;
   if (IsSlot(slots) || slots == NoSlot()) return true;
-  if (IsInterrupted(slots, frame)) {  // what is interrupted may be counting itself, so not in Stream::dropped
-    StateOf(stream)->dropped_elsewhere.fetch_add(1, std::memory_order_relaxed);
-    if (stream->open_capacity != 0) __atomic_fetch_add(&OpenTableOf(stream)->dropped, 1, __ATOMIC_RELAXED);
+  if (IsInterrupted(slots, frame)) {
+    CountDropOfHandler(stream);
     return false;
   }
   RecoverFromJump(thread);
@@ -154,6 +154,11 @@ bool MayWrite(Stream* stream, const void* frame) {
 }
 
 }  // namespace
+
+bool InterruptsWriting(const Thread* thread, const void* frame) {
+  const OpenScope* slots = thread->free_slots;
+  return !IsSlot(slots) && slots != NoSlot() && IsInterrupted(slots, frame);
+}
 
 ThreadState* NewThread(uint64_t os_thread) {
   ThreadState* state = TakeEndedThread();

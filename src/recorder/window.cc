@@ -100,9 +100,9 @@ void CloseOnce(Window* window) {
   for (StreamState* state : window->streams) {
     if (!state->is_deferred) SealStream(window, state, end.ticks);
   }
+  MutexLock lock(registry.mutex);  // others may be listing the streams: counts, dumps
   std::sort(window->streams.begin(), window->streams.end(),
             [](const StreamState* a, const StreamState* b) { return a->thread_index < b->thread_index; });
-  MutexLock lock(registry.mutex);
   ReleaseOwnStream(window);
   registry.open[window->slot] = nullptr;
   window->closed.store(true, std::memory_order_release);

@@ -73,7 +73,12 @@ bool Recording::has_earlier() const {
 Status Recording::Start() {
   if (state_->is_in_child()) return ParentProcessError();
   const MutexLock lock(state_->mutex);
-  return state_->Start();
+  const bool is_new = state_->phase == State::Phase::kNew;
+  Status started = state_->Start();
+  // Without a started session the flight recorder runs only while a recording does.
+  const std::shared_ptr<Shared>& shared = state_->shared;
+  if (!started.ok() && is_new && shared != nullptr && !shared->is_started()) shared->StopFlight();
+  return started;
 }
 
 Status Recording::State::Start() {

@@ -60,19 +60,18 @@ Result<SharedRecording> RetainWindow(const Window* window) {
 }
 
 uint64_t MakeRoom(uint64_t max_bytes, AtCap at_cap, std::vector<SharedRecording>* earlier) {
-  const auto held = [earlier] {
-    uint64_t bytes = 0;
-    for (const SharedRecording& each : *earlier)
-      bytes += each->bytes;
-    return bytes;
-  };
+  uint64_t held = 0;
+  for (const SharedRecording& each : *earlier)
+    held += each->bytes;
   if (at_cap == AtCap::kKeepNewest) {
     for (SharedRecording& oldest : *earlier) {
-      if (held() <= max_bytes / 2) break;
+      if (held <= max_bytes / 2) break;
+      held -= oldest->bytes;
       oldest = WithoutEvents(*oldest);
+      held += oldest->bytes;
     }
   }
-  const uint64_t taken = std::min(held(), max_bytes);
+  const uint64_t taken = std::min(held, max_bytes);
   return std::max(max_bytes - taken, std::min(kMinBytes, max_bytes));
 }
 

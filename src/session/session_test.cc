@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,6 +59,18 @@ TEST_F(SessionSources, ThatCannotStartLeaveNothingBehind) {
   }
   Recording recording({.sources = {{&one}}});
   EXPECT_TRUE(recording.Start().ok());
+}
+
+TEST_F(SessionSources, ThatCannotStartLeaveNoFlightRecorderRunning) {
+  two.refuses = true;
+  const TemporaryFolder folder;
+  Session session({.path = folder.File("f.opscope"), .signal = SIGUSR1});
+  const auto recording = session.Prepare({.sources = {{&two}}}).value();
+  struct sigaction before{}, after{};
+  ASSERT_EQ(sigaction(SIGUSR1, nullptr, &before), 0);
+  EXPECT_FALSE(recording->Start().ok());
+  ASSERT_EQ(sigaction(SIGUSR1, nullptr, &after), 0);
+  EXPECT_EQ(after.sa_handler, before.sa_handler);
 }
 
 TEST_F(SessionSources, OfAnotherVersionAreRefusedBeforeAnythingBegins) {
