@@ -68,7 +68,11 @@ bool BufferPool::Fill(uint8_t* bytes, size_t valid) {
   const auto found = std::find_if(outstanding_.begin(), outstanding_.end(),
                                   [&](const Outstanding& each) { return each.bytes == bytes; });
   if (found == outstanding_.end()) return false;
-  filled_.push_back({bytes, std::min(valid, kBufferBytes), found->is_thrown_away});
+  try {
+    filled_.push_back({bytes, std::min(valid, kBufferBytes), found->is_thrown_away});
+  } catch (...) {  // it stays outstanding, which the window reports as late
+    return false;
+  }
   outstanding_.erase(found);
   return true;
 }

@@ -200,7 +200,7 @@ std::string CuptiSession::Begin(const std::shared_ptr<DeviceWindow>& window) {
           ++window->problems().failed_calls[text];
       });
     }
-    if (watchers_ > 0) GraphRecorder::Get().KeepDestroyed();
+    if (watchers_ > 0 && !window->is_timer()) GraphRecorder::Get().KeepDestroyed();
   } else if (open_ == 0 && has_answered) {
     GiveBack(deadline);
   }

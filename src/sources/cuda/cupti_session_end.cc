@@ -135,13 +135,13 @@ bool CuptiSession::Settle(Deadline deadline) {
 
 void CuptiSession::ReportClosing(Closing* closing, DeviceWindow* window, Deadline deadline) {
   size_t dropped = 0;
-  {
+  collector_->Visit(deadline, [&] {
     const MutexLock lock(closing->mutex);
     for (const auto& [text, count] : closing->failed_calls)
       window->problems().failed_calls[text] += count;
     window->problems().lost_by_failed_calls = window->problems().lost_by_failed_calls || closing->has_lost;
     dropped = closing->dropped;
-  }
+  });
   if (dropped == 0) return;
   collector_->ForEachOpen(deadline, [&](DeviceWindow* open) { open->problems().dropped += dropped; });
 }
@@ -202,7 +202,9 @@ void CuptiSession::Forget(const std::shared_ptr<DeviceWindow>& window) {
   if (!has_collector()) return;
   collector_->Drain(deadline);
   const size_t out = collector_->pool()->with_cupti();
-  if (open_ == 0 && out > lost_buffers_) window->problems().late += out - lost_buffers_;
+  if (open_ == 0 && out > lost_buffers_) {
+    collector_->Visit(deadline, [&, lost = lost_buffers_] { window->problems().late += out - lost; });
+  }
   collector_->Forget(window.get(), deadline);
 }
 

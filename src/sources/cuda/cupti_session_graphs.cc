@@ -58,8 +58,10 @@ std::string CuptiSession::WatchGraphs() {
     subscriber_ = nullptr;
   });
   if (!has_answered) return opscope::cuda::WhyNot(kNoAnswer);
-  if (why->empty()) ++watchers_;
-  return *why;
+  if (!why->empty()) return *why;
+  ++watchers_;
+  if (open_ > timers_.size()) GraphRecorder::Get().KeepDestroyed();
+  return {};
 }
 
 void CuptiSession::LeaveGraphs() {
@@ -79,9 +81,10 @@ void CuptiSession::LeaveGraphs() {
   GraphRecorder::Get().Clear();
 }
 
+// Timers do not count: one that never ends would keep the nodes of all destroyed graphs.
 void CuptiSession::ReportGraphs(DeviceWindow* window, Deadline deadline) {
-  if (watchers_ == 0) return;
-  const KnownGraphs known = GraphRecorder::Get().TakeKnown(open_ == 1);
+  if (watchers_ == 0 || window->is_timer()) return;
+  const KnownGraphs known = GraphRecorder::Get().TakeKnown(open_ - timers_.size() == 1);
   collector_->Visit(deadline, [&] { window->WriteGraphs(known); });
 }
 

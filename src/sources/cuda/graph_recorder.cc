@@ -159,6 +159,7 @@ void GraphRecorder::Clear() {
   const MutexLock lock(mutex_);
   nodes_.clear();
   destroyed_.clear();
+  keeps_destroyed_ = false;
 }
 
 GraphRecorder::Held GraphRecorder::CountHeld() {

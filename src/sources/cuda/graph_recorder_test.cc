@@ -117,6 +117,15 @@ TEST_F(GraphRecorderTest, ForgetsClonesWhenRecordingThatTheyRanInEnds) {
   ExpectHeld(kNodes, 2, 0);
 }
 
+TEST_F(GraphRecorderTest, KeepsNothingDestroyedAfterItWasCleared) {
+  GraphRecorder::Get().KeepDestroyed();
+  GraphRecorder::Get().Clear();
+  CreateFan();
+  Instantiate(2);
+  DestroyExecutable(2);
+  ExpectHeld(kNodes, 2, 0);
+}
+
 TEST_F(GraphRecorderTest, DestroysClonesAfterTheirOriginals) {
   CreateFan();
   Instantiate(2);

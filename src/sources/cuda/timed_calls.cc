@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/mutex.h"
+#include "sources/streams/failures.h"
 
 namespace opscope::cuda {
 
@@ -43,7 +44,12 @@ bool RunBefore(Deadline deadline, std::function<void()> work) {
   };
   const auto shared = std::make_shared<Shared>();
   const bool has_begun = BeginThread([shared, work = std::move(work)] {
-    work();
+    try {
+      work();
+    } catch (...) {  // the same as a call that does not return
+      CountFailure();
+      return;
+    }
     const MutexLock lock(shared->mutex);
     shared->is_over = true;
     shared->over.notify_all();

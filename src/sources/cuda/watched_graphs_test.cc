@@ -41,6 +41,17 @@ class WatchedGraphsTest : public SimulatedCuptiTest {
     recording.Stop();
     return recording.ReadTrace().value();
   }
+  // The least of some windows: one that takes long has more readings of the clock.
+  static uint64_t RecordsOfEmptyWindow() {
+    uint64_t least = UINT64_MAX;
+    for (int window = 0; window < 5; ++window) {
+      Recording recording({.sources = {{&opscope_cuda_source()->source, cuda_source_flags::kGraphEdges}}});
+      EXPECT_TRUE(recording.Start().ok());
+      recording.Stop();
+      least = std::min(least, recording.counts().recorded);
+    }
+    return least;
+  }
 };
 
 // Arrows that begin where a kernel is.
@@ -67,21 +78,36 @@ TEST_F(WatchedGraphsTest, ReportWhatNodesWaitForInEveryWindow) {
 TEST_F(WatchedGraphsTest, AreForgottenWhenTheyAreDestroyedAndTheirLastWindowIsOver) {
   ASSERT_EQ(Watch(true), "");
   const uint32_t graph = MakeGraph(3);
-  // The least of some windows: one that takes long has more readings of the clock.
-  const auto records_of_empty_window = [] {
-    uint64_t least = UINT64_MAX;
-    for (int window = 0; window < 5; ++window) {
-      Recording recording({.sources = {{&opscope_cuda_source()->source, cuda_source_flags::kGraphEdges}}});
-      EXPECT_TRUE(recording.Start().ok());
-      recording.Stop();
-      least = std::min(least, recording.counts().recorded);
-    }
-    return least;
-  };
   EXPECT_EQ(ArrowsBetweenKernels(*Record(graph)), 2u);  // from here on windows have its context and stream, too
-  const uint64_t known = records_of_empty_window();
+  const uint64_t known = RecordsOfEmptyWindow();
   EXPECT_EQ(ArrowsBetweenKernels(*Record(graph, true)), 2u);
-  EXPECT_EQ(known - records_of_empty_window(), 2u);  // its edges; those of what it was cloned from are there
+  EXPECT_EQ(known - RecordsOfEmptyWindow(), 2u);  // its edges; those of what it was cloned from are there
+  Watch(false);
+}
+
+TEST_F(WatchedGraphsTest, AreForgottenWhenTheyAreDestroyedWhileATimerRuns) {
+  ASSERT_EQ(Watch(true), "");
+  char why[512] = "";
+  void* timer = opscope_cuda_source()->start_timer(cuda_timer_flags::kKernels, why, sizeof(why));
+  ASSERT_NE(timer, nullptr) << why;
+  EXPECT_EQ(ArrowsBetweenKernels(*Record(MakeGraph(3))), 2u);  // from here on windows have its context and stream, too
+  const uint64_t known = RecordsOfEmptyWindow();
+  fake_cuda_graph_destroy(MakeGraph(3));
+  EXPECT_EQ(RecordsOfEmptyWindow() - known, 2u);  // the edges of what it was cloned from
+  opscope_cuda_source()->stop_timer(timer);
+  Watch(false);
+}
+
+TEST_F(WatchedGraphsTest, ArriveInAWindowThatRanBeforeTheyWereWatchedEvenIfTheyAreDestroyed) {
+  Recording recording({.sources = {{&opscope_cuda_source()->source, cuda_source_flags::kGraphEdges}}});
+  ASSERT_TRUE(recording.Start().ok());
+  ASSERT_EQ(Watch(true), "");
+  const uint32_t graph = MakeGraph(3);
+  fake_cuda_graph_launch(graph, kFirstStream);
+  fake_cuda_device_synchronize(0);
+  fake_cuda_graph_destroy(graph);
+  recording.Stop();
+  EXPECT_EQ(ArrowsBetweenKernels(*recording.ReadTrace().value()), 2u);
   Watch(false);
 }
 

@@ -79,8 +79,15 @@ Tables ReadTables(const ElfW(Dyn) * entry, uintptr_t base) {
 struct Library {
   uintptr_t base = 0;
   Tables tables;
-  Segment read_only_later;  // PT_GNU_RELRO
+  Segment read_only_later;  // the pages of PT_GNU_RELRO
 };
+
+// The loader protects whole pages. Where they are larger than the linker assumed (64 KiB on aarch64), the last one also
+// holds variables and stays writable.
+Segment ProtectedPages(uintptr_t begin, uintptr_t end) {
+  const uintptr_t in_page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE)) - 1;
+  return {begin & ~in_page, end & ~in_page, false};
+}
 
 bool HasFileName(const dl_phdr_info* info, std::string_view begin) {
   std::string_view file = info->dlpi_name;
@@ -96,7 +103,7 @@ Library ReadLibrary(const dl_phdr_info* info) {
     if (header.p_type == PT_DYNAMIC) {
       library.tables = ReadTables(reinterpret_cast<const ElfW(Dyn)*>(begin), info->dlpi_addr);
     }
-    if (header.p_type == PT_GNU_RELRO) library.read_only_later = {begin, begin + header.p_memsz, false};
+    if (header.p_type == PT_GNU_RELRO) library.read_only_later = ProtectedPages(begin, begin + header.p_memsz);
   }
   return library;
 }
@@ -165,17 +172,13 @@ struct SegmentSearch {
 int CollectSegments(dl_phdr_info* info, size_t /*size*/, void* context) {
   const auto* search = static_cast<const SegmentSearch*>(context);
   if (!HasFileName(info, search->library)) return 0;
-  const uintptr_t read_only_end = ReadLibrary(info).read_only_later.end;
+  const Segment relro = ReadLibrary(info).read_only_later;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr) & header = info->dlpi_phdr[i];
     if (header.p_type != PT_LOAD) continue;
     Segment segment{info->dlpi_addr + header.p_vaddr, 0, (header.p_flags & PF_W) != 0};
     segment.end = segment.begin + header.p_memsz;
-    if (segment.is_writable && read_only_end > segment.begin && read_only_end < segment.end) {
-      search->found->push_back({segment.begin, read_only_end, false});
-      segment.begin = read_only_end;
-    }
-    search->found->push_back(segment);
+    AppendParts(segment, relro, search->found);
   }
   return 0;
 }
@@ -224,6 +227,16 @@ std::vector<Segment> SegmentsOf(const char* library) {
   SegmentSearch search{library, &found};
   dl_iterate_phdr(&CollectSegments, &search);
   return found;
+}
+
+void AppendParts(Segment segment, const Segment& relro, std::vector<Segment>* parts) {
+  if (segment.is_writable && relro.begin < segment.end && relro.end > segment.begin) {
+    const uintptr_t end = std::min(relro.end, segment.end);
+    parts->push_back({segment.begin, end, false});
+    if (end == segment.end) return;
+    segment.begin = end;
+  }
+  parts->push_back(segment);
 }
 
 const Segment* FindSegment(const void* address, const std::vector<Segment>& segments) {

@@ -49,6 +49,9 @@ struct Segment {
 };
 // The mapped segments of the libraries whose file name begins with `library`. May throw std::bad_alloc.
 std::vector<Segment> SegmentsOf(const char* library);
+// Adds the segment, split where its RELRO pages end. GNU ld puts RELRO at the begin of the writable segment, lld and
+// mold into a segment of its own.
+void AppendParts(Segment segment, const Segment& relro, std::vector<Segment>* parts);
 // The segment that contains the address; null: none.
 const Segment* FindSegment(const void* address, const std::vector<Segment>& segments);
 

@@ -183,5 +183,28 @@ TEST(SegmentsOf, TellsWhatMayBeWritten) {
   EXPECT_TRUE(has_code && has_data);
 }
 
+TEST(SegmentsOf, HaveReadOnlyPartsWhereverTheLinkerHasPutRelro) {
+  const auto parts = [](Segment segment, Segment relro) {
+    std::vector<Segment> found;
+    AppendParts(segment, relro, &found);
+    return found;
+  };
+  const std::vector<Segment> shared = parts({0x1000, 0x9000, true}, {0x1000, 0x3000, false});
+  ASSERT_EQ(shared.size(), 2u);
+  EXPECT_FALSE(shared[0].is_writable);
+  EXPECT_EQ(shared[0].end, 0x3000u);
+  EXPECT_TRUE(shared[1].is_writable);
+  EXPECT_EQ(shared[1].begin, 0x3000u);
+  for (const uintptr_t relro_end : {0x3000u, 0x4000u}) {
+    const std::vector<Segment> alone = parts({0x1640, 0x3000, true}, {0x1000, relro_end, false});
+    ASSERT_EQ(alone.size(), 1u);
+    EXPECT_FALSE(alone[0].is_writable);
+    EXPECT_EQ(alone[0].end, 0x3000u);
+  }
+  const std::vector<Segment> before = parts({0x400, 0x800, true}, {0x1000, 0x3000, false});
+  ASSERT_EQ(before.size(), 1u);
+  EXPECT_TRUE(before[0].is_writable);
+}
+
 }  // namespace
 }  // namespace opscope

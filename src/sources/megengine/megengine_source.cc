@@ -85,8 +85,11 @@ void Stop(void* opaque) {
   std::unique_ptr<Session> session(static_cast<Session*>(opaque));
   if (running == session.get()) running = nullptr;
   if (session->process != getpid()) return;
-  if (const uint64_t unknown = session->walk->unknown(); unknown > 0) {
-    AddWindowFact(session->window, kPartsLeftOutKey, std::to_string(unknown));
+  try {
+    const uint64_t unknown = session->walk->unknown();
+    if (unknown > 0) AddWindowFact(session->window, kPartsLeftOutKey, std::to_string(unknown));
+  } catch (...) {
+    CountFailure();
   }
   opscope_track_close(session->track);
 }

@@ -195,16 +195,14 @@ void GiveBack(const Monitoring& monitoring) {
 
 bool ArmEvents(CallWindow* window) {
   const Monitoring monitoring;
-  if (tool < 0) {
-    if (!TakeTool(monitoring)) return false;
-    if (!SetCallbacks(monitoring, true)) return false;
-  }
+  const bool is_first = tool < 0;
+  if (is_first && !TakeTool(monitoring)) return false;
   if (watched_code == nullptr && window->module_code != nullptr) {
     watched_code = reinterpret_cast<PyCodeObject*>(Py_NewRef(window->module_code));
   }
-  window->is_armed = true;
+  window->is_armed = true;  // from here on DisarmEvents gives the tool back
   Count(*window, +1);
-  return SetEvents(monitoring);
+  return (!is_first || SetCallbacks(monitoring, true)) && SetEvents(monitoring);
 }
 
 void DisarmEvents(CallWindow* window) {

@@ -208,6 +208,18 @@ bool Attach(Binding* binding) {
   return binding->window == window && IsRecording(binding);
 }
 
+// Switches Python's garbage collector off while it exists: what that runs could end a thread.
+struct CollectorPause {
+  const bool was_on = PyGC_Disable() != 0;
+
+  CollectorPause() = default;
+  CollectorPause(const CollectorPause&) = delete;
+  CollectorPause& operator=(const CollectorPause&) = delete;
+  ~CollectorPause() {
+    if (was_on) PyGC_Enable();
+  }
+};
+
 // Keeps the window allocated while it exists, even if another thread stops the window.
 class WindowUse {
  public:
@@ -336,7 +348,7 @@ void ExitSlow(Binding* binding, uint64_t identity, CallKind kind) {
 
 void BindThreads(CallWindow* window) {
   DropEndedThreads();
-  const int collected = PyGC_Disable();  // what it runs could end a thread meanwhile
+  const CollectorPause pause;
   const PyThreadState* self = PyThreadState_Get();
   const bool is_for_one = (window->flags & call_flags::kOneThread) != 0;
   VisitThreads([&](PyThreadState* thread) {
@@ -350,7 +362,6 @@ void BindThreads(CallWindow* window) {
     binding->hears_events = !window->watches_module_calls || !binding->open.empty();
     FindFastBindings(calls);
   });
-  if (collected != 0) PyGC_Enable();
   ++calls_epoch;
 }
 

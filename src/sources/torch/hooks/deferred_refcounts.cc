@@ -116,11 +116,12 @@ bool PatchVtable() {
   void** of_raise = table + of_counts.raise;
   void** of_lower = table + of_counts.lower;
   if (FindSegment(*of_raise, segments) == nullptr || FindSegment(*of_lower, segments) == nullptr) return false;
+  const bool is_protected = !FindSegment(table, segments)->is_writable;
   raise = reinterpret_cast<Count>(*of_raise);
   lower = reinterpret_cast<Count>(*of_lower);
   const bool is_pointed =
-      Patched().Patch({.address = of_lower, .is_protected = true}, reinterpret_cast<void*>(&Lower)) &&
-      Patched().Patch({.address = of_raise, .is_protected = true}, reinterpret_cast<void*>(&Raise));
+      Patched().Patch({.address = of_lower, .is_protected = is_protected}, reinterpret_cast<void*>(&Lower)) &&
+      Patched().Patch({.address = of_raise, .is_protected = is_protected}, reinterpret_cast<void*>(&Raise));
   if (!is_pointed) Patched().Restore();
   return is_pointed;
 }
