@@ -66,8 +66,9 @@ TEST(ScaledDecimal, RefusesWhatDoesNotFit) {
 }
 
 TEST(ScaledDecimal, RefusesWhatIsNoNumber) {
-  for (const char* text : {"", "-", ".", "e3", "1e", "1e+", "1e-+2", "1..2", "1.2.3", "+1", "--1", "1e500", "0x10",
-                           "nan", "inf", "1 ", " 1", "1,5"})
+  for (const char* text : {"",      "-",    ".",     "e3", "1e",  "1e+",   "1e-+2",
+                           "1e+-2", "1..2", "1.2.3", "+1", "--1", "1e500", "1e-9223372036854775808",
+                           "0x10",  "nan",  "inf",   "1 ", " 1",  "1,5"})
     EXPECT_FALSE(ParseScaledDecimal(text, 0, kMost)) << text;
 }
 

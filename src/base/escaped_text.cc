@@ -167,9 +167,9 @@ size_t IndentBelow(std::string_view line, size_t width) {
 void AppendWrapped(std::string_view line, size_t width, std::string* out) {
   const size_t below = IndentBelow(line, width);
   size_t indent = 0, earliest = below;  // no line ends within its title
-  while (DisplayWidth(line) > width - indent) {
-    // A character that is wider than the terminal stands alone.
-    const size_t room = std::max(PrefixOfWidth(line, width - indent).size(), FirstEscaped(line).bytes);
+  size_t room = 0;
+  while ((room = PrefixOfWidth(line, width - indent).size()) < line.size()) {
+    room = std::max(room, FirstEscaped(line).bytes);  // a character that is wider than the terminal stands alone
     const std::string_view fits = line.substr(0, room);
     size_t end = room < line.size() && line[room] == ' ' ? room : fits.find_last_of(" ,") + 1;
     if (end <= earliest) end = room;

@@ -80,6 +80,12 @@ TEST(EscapedText, FoldsLinesBelowWhereTheirValueBegins) {
   EXPECT_EQ(WrapLines("any length\n", 0), "any length\n");
 }
 
+// Minutes if each line of the result looked at the whole rest.
+TEST(EscapedText, FoldsALineOfMegabytesInLinearTime) {
+  const size_t lines = 300'000;  // the first has 16 letters, the others are 2 further in
+  EXPECT_EQ(WrapLines(std::string(16 + 14 * (lines - 1), 'a'), 16).size(), 17 * lines);
+}
+
 TEST(EscapedText, FoldsEveryTextIntoTheWidthAndLosesNothing) {
   std::mt19937 random(11);
   for (int round = 0; round < 3000; ++round) {

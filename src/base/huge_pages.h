@@ -15,20 +15,17 @@
 
 namespace opscope {
 
-// For memory that is allocated and not yet filled. What is smaller than a huge page stays as it is.
-inline void AdviseHugePages(void* memory, size_t bytes) {
-  constexpr uintptr_t kPage = uintptr_t{1} << 21;
-  const uintptr_t begin = (reinterpret_cast<uintptr_t>(memory) + kPage - 1) & ~(kPage - 1);
-  const uintptr_t end = (reinterpret_cast<uintptr_t>(memory) + bytes) & ~(kPage - 1);
-  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
-}
-
-// As reserve. The vector's present values stay on their pages if it does not grow.
+// As reserve. The vector's present values stay on their pages if it does not grow. What is smaller than a huge page
+// stays as it is.
 template <typename T>
 void ReserveOnHugePages(std::vector<T>* values, size_t count) {
   if (count <= values->capacity()) return;
   values->reserve(count);
-  AdviseHugePages(values->data(), values->capacity() * sizeof(T));
+  constexpr uintptr_t kPage = uintptr_t{1} << 21;
+  const auto first = reinterpret_cast<uintptr_t>(values->data());
+  const uintptr_t begin = (first + kPage - 1) & ~(kPage - 1);
+  const uintptr_t end = (first + values->capacity() * sizeof(T)) & ~(kPage - 1);
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 }
 
 }  // namespace opscope

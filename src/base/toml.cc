@@ -5,7 +5,8 @@
 //   c.d = 1      a.b.c is dotted: only dotted keys below [a.b] may add to it
 //   e = {f = 1}  a.b.e is a value: nothing may be added
 //
-// So each table keeps how it came to be (TomlValue::Origin). Arrays and inline tables may be nested 100 deep.
+// So each table keeps how it came to be (TomlValue::Origin). Arrays, inline tables and dotted
+// keys may be nested 100 deep, because a value is destroyed recursively.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/toml.h"
 
@@ -42,12 +43,15 @@ class TomlParser {
  private:
   static constexpr int kMaxNesting = 100;
 
-  // False at the end of the text.
+  // False at the end of the text, and after an error.
   bool SkipEmptyLines() {
     while (!scanner_.is_end()) {
       scanner_.SkipBlanks();
       if (scanner_.is_end() || !scanner_.IsLineEnd()) break;
-      if (!scanner_.TakeLineEnd()) return false;
+      if (!scanner_.TakeLineEnd()) {
+        scanner_.Fail("a carriage return stands alone");
+        return false;
+      }
     }
     return !scanner_.is_end();
   }
@@ -98,7 +102,10 @@ class TomlParser {
       table = member;
     }
     if (Member(table, path.back()) != nullptr) return Twice(path.back());
+    const int dotted = static_cast<int>(path.size()) - 1;
+    nesting_ += dotted;
     TomlValue value = ParseValue();
+    nesting_ -= dotted;
     Add(table, path.back(), std::move(value));
   }
 
@@ -109,6 +116,7 @@ class TomlParser {
       scanner_.SkipBlanks();
       path.push_back(scanner_.TakeKeyPart());
       scanner_.SkipBlanks();
+      if (path.size() > kMaxNesting) scanner_.Fail("a key has too many parts");
     } while (scanner_.error().empty() && scanner_.Take('.'));
     return path;
   }

@@ -82,9 +82,27 @@ TEST(Toml, RefusesToDefineAnythingTwiceAndNamesTheLine) {
   EXPECT_EQ(ParseToml("a = 1\n\nb = x\n").error().message, "line 3: 'x' is no value");
 }
 
+TEST(Toml, RefusesALoneCarriageReturnAndSkipsNothing) {
+  for (const char* text : {"\ra = 1", "a = 1\n\rb = 2", "a = 1\n \r", "a = [1,\r2]"})
+    EXPECT_FALSE(ParseToml(text).ok()) << text;
+  EXPECT_TRUE(ParseToml("\r\n\r\na = 1\r\n").value().Find("a") != nullptr);
+}
+
 TEST(Toml, BearsDeepNestingAndAnyBytes) {
   EXPECT_TRUE(ParseToml("x = " + std::string(100, '[') + std::string(100, ']')).ok());
   EXPECT_FALSE(ParseToml("x = " + std::string(1000000, '[')).ok());
+  std::string parts, inline_tables;
+  for (int i = 0; i < 99; ++i)
+    parts += "a.";
+  EXPECT_TRUE(ParseToml("[" + parts + "a]\n" + parts + "a = 1").ok());
+  EXPECT_FALSE(ParseToml(parts + "a.a = 1").ok());
+  EXPECT_FALSE(ParseToml("[" + parts + "a.a]").ok());
+  EXPECT_FALSE(ParseToml("a = {" + parts + "a = [1]}").ok()) << "keys and brackets count together";
+  for (int i = 0; i < 200'000; ++i)
+    parts += "a.", inline_tables += "a.a = {";
+  EXPECT_FALSE(ParseToml(parts + "a = 1").ok());
+  EXPECT_FALSE(ParseToml("[" + parts + "a]").ok());
+  EXPECT_FALSE(ParseToml(inline_tables).ok());
   std::mt19937_64 random(3);
   const std::string some = "[]{}=.,\"'\n#ab01-+eT:\\u \xff\x01";
   for (int round = 0; round < 20000; ++round) {

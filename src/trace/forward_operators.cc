@@ -50,6 +50,7 @@ class ForwardThreads {
 
   void LearnFrom(const FlowColumns& flows, size_t arrow) {
     const TrackId track = flows.start_track[arrow];
+    if (track == TrackId::kNone) return;  // of a damaged file
     const uint64_t thread = spans_.forward_thread[Row(flows.end_span[arrow])];
     const ProcessId process = tracks_.process[Row(track)];
     if (thread == 0 || has_numbers_[Row(process)] != 0) return;

@@ -44,6 +44,7 @@ class ForwardPasses {
                       .end_track = tracks_.at(to_thread),
                       .end_span = to});
   }
+  void ArrowFromNowhere(AddedSpan to) { builder_.AddFlow({.category = builder_.Intern("fwdbwd"), .end_span = to}); }
   // Name of the forward operator by that of its backward function.
   std::map<std::string, std::string> Forward() {
     const Trace trace = builder_.Build();
@@ -100,6 +101,13 @@ TEST(ForwardOperators, OfAKinetoFileAreOnTheThreadThatItsArrowsLeave) {
   program.Add("of other", {2, 2}, 10, 20, 7, 4);  // no arrow: the number decides alone
   EXPECT_EQ(program.Forward(),
             (ForwardNames{{"of one", "one"}, {"of two", "two"}, {"of one again", "one"}, {"of other", "other"}}));
+}
+
+TEST(ForwardOperators, ArrowsWithoutATrackTellNothing) {
+  ForwardPasses program(ForwardPasses::Threads::kAsInAKinetoFile);
+  program.Add("one", {1, 1}, 0, 5, 7);
+  program.ArrowFromNowhere(program.Add("of one", {1, 2}, 10, 20, 7, 4));
+  EXPECT_EQ(program.Forward(), (ForwardNames{{"of one", "one"}}));
 }
 
 // A thread runs operators; some make a node, of which some backward functions run later. The program knows which.

@@ -5,7 +5,7 @@
 //   [block][block][xxxxxxxx][block]     2 blocks, 1 damaged stretch however long, 1 block
 //
 // Sizes of a damaged file are lies, so memory is only reserved for a zstd frame that states the same size
-// as the header.
+// as the header, and is long enough for it.
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/container.h"
 
@@ -116,8 +116,11 @@ bool ReadPayload(const UndecodedBlock& block, std::string* decompressed, std::sp
   if ((block.flags & block_flags::kUnchecked) != 0) return (block.flags & block_flags::kZstd) == 0;
   if (XXH3_64bits(stored.data(), stored.size()) != block.checksum || block.plain_bytes > kMaxBlockBytes) return false;
   if ((block.flags & block_flags::kZstd) == 0) return true;
-  // Only a frame that says its own size is trusted with memory: a lying header costs nothing.
+  // Only a frame that says its own size is trusted with memory, and no more than a frame of its length can hold: four
+  // bytes or more stand for at most 128 KiB.
+  constexpr size_t kMaxRatio = (size_t{128} << 10) / 4;
   if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != block.plain_bytes) return false;
+  if (block.plain_bytes / kMaxRatio > stored.size()) return false;
   decompressed->resize(block.plain_bytes);
   const PooledDecompressor decompressor;
   const size_t size =

@@ -2,6 +2,7 @@
 #include "wire/container.h"
 
 #include <gtest/gtest.h>
+#include <xxhash.h>
 
 #include <vector>
 
@@ -85,6 +86,31 @@ TEST(Container, LosesOneBlockToOneDamagedByte) {
       ASSERT_EQ(scanned.damaged, 1u) << at;
     }
   }
+}
+
+UndecodedBlock ZstdBlock(const std::string& frame, uint32_t plain_bytes) {
+  return {.flags = block_flags::kZstd,
+          .plain_bytes = plain_bytes,
+          .checksum = XXH3_64bits(frame.data(), frame.size()),
+          .stored = Bytes(frame)};
+}
+
+TEST(Container, ReservesNoMemoryForAFrameThatIsTooShortForItsSize) {
+  const std::string frame("\x28\xb5\x2f\xfd\xa0\0\0\0\x40\x01\0\0", 12);  // says 1 GiB, and has no byte
+  std::string decompressed;
+  std::span<const std::byte> payload;
+  EXPECT_FALSE(ReadPayload(ZstdBlock(frame, kMaxBlockBytes), &decompressed, &payload));
+  EXPECT_LT(decompressed.capacity(), size_t{1} << 20);
+}
+
+TEST(Container, GivesBackTheMostThatAFrameCanHold) {
+  std::string frame("\x28\xb5\x2f\xfd\xa0\0\0\x80\0", 9);  // says 8 MiB
+  for (int block = 0; block < 64; ++block)                 // one byte, 128 KiB times
+    frame += std::string(block < 63 ? "\x02\0\x10z" : "\x03\0\x10z", 4);
+  std::string decompressed;
+  std::span<const std::byte> payload;
+  ASSERT_TRUE(ReadPayload(ZstdBlock(frame, 8 << 20), &decompressed, &payload));
+  EXPECT_EQ(decompressed, std::string(8 << 20, 'z'));
 }
 
 TEST(Container, ReadsItsVersion) {
