@@ -25,6 +25,13 @@
 namespace opscope::python {
 namespace {
 
+Result<JobAnswer> AskEngine(const std::string& verb, const std::string& job, JobEngine* engine,
+                            std::optional<int32_t> attempt, bool members) {
+  if (verb == "devices") return AnswerRankByRank(job, engine, attempt, DevicesByRank());
+  if (verb == "memory") return AnswerRankByRank(job, engine, attempt, MemoryByRank());
+  return AnswerJob(verb, engine, {.attempt = attempt, .with_members = members});
+}
+
 std::string Answer(const std::string& verb, nb::object job, std::optional<int32_t> attempt, bool members,
                    const std::string& python_module, nb::object of_python) {
   const std::string path = FromPath(job);
@@ -33,8 +40,7 @@ std::string Answer(const std::string& verb, nb::object job, std::optional<int32_
     const Result<std::unique_ptr<JobEngine>> engine =
         is_duckdb ? OpenDuckdbEngine(path, python_module) : WrapEngine(of_python, path);
     if (!engine.ok()) return engine.error();
-    const Result<JobAnswer> answer =
-        AnswerJob(verb, engine.value().get(), {.attempt = attempt, .with_members = members});
+    const Result<JobAnswer> answer = AskEngine(verb, path, engine.value().get(), attempt, members);
     if (!answer.ok()) return answer.error();
     return ResultJson(answer.value().result, std::span<const ResultInput>());
   }));

@@ -71,6 +71,15 @@ class Job:
         """The steps of all ranks: how long they were, and what they consisted of; `facts` has their summary."""
         return self._answer("steps")
 
+    def devices(self) -> list[dict]:
+        """How busy the devices of all ranks were; `facts` has their kernels and copies. Reads one rank at a time."""
+        return self._answer("devices")
+
+    def memory(self) -> list[dict]:
+        """Which operators hold the memory of each device at its peak; `facts` has devices and steps. Reads one rank at
+        a time."""
+        return self._answer("memory")
+
     def sql(
         self, query: str, *, max_seconds: float = 60, max_memory: int | str = "4G", limit: int | None = 1_000_000
     ) -> SqlRows | list[dict]:

@@ -76,6 +76,15 @@ def test_collect_follows_symbolic_links_in_its_arguments_only(tmp_path, files):
     assert "no traces below" in run("collect", links, "-o", tmp_path / "none", code=1).stderr
 
 
+def test_collect_leaves_out_what_lies_in_the_job(tmp_path, files):
+    job = files[0].parent / "job"
+    for status in ("added", "already"):
+        told = answer("collect", files[0].parent, "-o", job)
+        assert [(row["file"], row["status"]) for row in told["files"]] == [(str(file), status) for file in files]
+    assert "it is the JOB" in run("collect", job, "-o", job, code=1).stderr
+    assert len(list((job / "_opscope" / "parts").iterdir())) == RANKS
+
+
 def test_nothing_readable_is_exit_1(tmp_path):
     bad = tmp_path / "bad.json"
     bad.write_text("no trace")
@@ -168,7 +177,7 @@ def test_merge_cuts_ranks_and_steps_out_of_a_job(tmp_path, job):
     assert sorted({row["rank"] for row in answer("steps", part)["rows"]}) == [1, 3]
     assert sorted({row["step"] for row in answer("steps", part)["rows"]}) == [1, 2]
     assert "no rank 9" in run("merge", job, "--ranks", "9", "-o", part, code=1).stderr
-    assert "--ranks" in run("merge", job, "--ranks", "x", "-o", part, code=1).stderr
+    assert "--ranks" in run("merge", job, "--ranks", "x", "-o", part, code=2).stderr
     assert not list(tmp_path.glob("*.tmp*"))
 
 

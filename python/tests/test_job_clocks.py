@@ -31,6 +31,17 @@ def write_ranks_of_two_hosts(folder):
     return begins
 
 
+def test_a_file_without_spans_has_no_begin(tmp_path, files):
+    begins = write_ranks_of_two_hosts(files[0].parent)
+    name = {"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "args": {"name": "python"}}
+    files[0].write_text(json.dumps(rank_trace(0) | {"baseTimeNanoseconds": 0, "traceEvents": [name]}))
+    run("collect", files[0].parent, "-o", tmp_path / "job")
+    epoch = min(min(begins[rank]) for rank in range(1, RANKS))
+    assert answer("ranks", tmp_path / "job")["epoch_ns"] == str(epoch)
+    starts = {(row["rank"], row["step"]): row["start_ns"] for row in answer("steps", tmp_path / "job")["rows"]}
+    assert starts == {(rank, step): begins[rank][step] - epoch for rank in range(1, RANKS) for step in range(STEPS)}
+
+
 def test_absolute_times_are_those_of_the_own_clock_less_the_epoch(tmp_path, files):
     begins = write_ranks_of_two_hosts(files[0].parent)
     job = tmp_path / "job"

@@ -4,7 +4,7 @@
 import json
 
 import pytest
-from job_command import RANKS, STEPS, answer, rank_trace, run
+from job_command import RANKS, STEP_US, STEPS, answer, rank_trace, run
 
 duckdb = pytest.importorskip("duckdb")
 
@@ -76,6 +76,27 @@ def test_a_doubled_rank(tmp_path, files):
     (problem,) = [each for each in answer("ranks", job, code=3)["problems"] if each["severity"] != "info"]
     assert problem["file"] == str(twin)
     assert [row["files"] for row in answer("ranks", job, code=3)["rows"]] == [1] * RANKS
+
+
+def test_gaps_of_a_rank_without_steps_are_unknown(tmp_path):
+    """Its collectives match by number, but nothing says where the gaps before them begin."""
+    files = []
+    for rank in range(RANKS):
+        trace = rank_trace(rank, slow=2)
+        for event in trace["traceEvents"]:
+            if event["name"] == "gloo:all_reduce":
+                about = {"Process Group Name": "0", "Group size": RANKS, "Collective name": "allreduce"}
+                event["args"] = about | {"Seq": event["ts"] // STEP_US}
+        if rank == 2:
+            trace["traceEvents"] = [event for event in trace["traceEvents"] if "Step" not in event["name"]]
+        files.append(tmp_path / f"rank{rank}.json")
+        files[-1].write_text(json.dumps(trace))
+    job = collect(tmp_path, *files)
+    (slow,) = answer("stragglers", job)["rows"]
+    assert (slow["ranks"], slow["cause"], slow["caused_per_step_ns"]) == ([2], "unknown", 100_000)
+    told = answer("critical-ranks", job)
+    assert {row["rank"]: row["saved_ns"] for row in told["rows"]}[2] == 0
+    assert told["what_if_ns"] == told["length_ns"]
 
 
 def test_a_file_of_another_world_size(tmp_path, files):
@@ -200,3 +221,18 @@ def test_more_spans_than_the_memory_of_the_machine_has_room_for_are_refused(tmp_
     assert len(answer("summary", job, "--max-memory", "1G")["rows"]) > 0
     assert len(answer("steps", job)["rows"]) == RANKS * STEPS
     assert len(answer("ranks", job)["rows"]) == RANKS
+
+
+def test_the_same_problem_of_many_ranks_is_ten_lines_and_a_number(tmp_path):
+    files = []
+    for rank in range(13):
+        files.append(tmp_path / f"cut{rank}.json")
+        files[-1].write_text(json.dumps(rank_trace(rank, size=13))[:-40])
+    job = tmp_path / "job"
+    run("collect", *files, "-o", job, "-q", code=3)
+    lines = run("ranks", job, code=3).stderr.splitlines()
+    assert len([line for line in lines if "cut" in line and "(rank " in line]) == 10
+    assert "opscope: 3 more problems truncated; -v lists them" in lines
+    (quality,) = [line for line in lines if "doubtful" in line]
+    assert quality.count("problem truncated of rank 0, 1, 2, ") == 1 and ", 12" in quality
+    assert len([line for line in run("ranks", job, "-v", code=3).stderr.splitlines() if "(rank " in line]) >= 13

@@ -9,6 +9,8 @@ import random
 import pytest
 from job_command import answer, run
 
+import opscope
+
 pytest.importorskip("duckdb")
 
 US_TO_NS = 1000
@@ -108,6 +110,11 @@ def test_rank_after_rank_gives_the_rows_of_the_merged_ranks(tmp_path, seed):
         lists = [key for key, value in merged.items() if isinstance(value, list) and key != "problems"]
         assert {key: told[key] for key in lists} == {key: merged[key] for key in lists}
         rows += sum(len(told[key]) for key in lists)
+        asked = opscope.job(job)
+        assert getattr(asked, question[0])() == told["rows"]
+        assert {key: asked.facts[key] for key in lists if key != "rows"} == {
+            key: told[key] for key in lists if key != "rows"
+        }
         doubled = [problem for problem in told["problems"] if problem["kind"] == "rank_doubled"]
         assert len(doubled) == 1 and len(doubled[0]["ranks"]) == 1
     assert rows > 0
@@ -135,6 +142,19 @@ def test_damage_of_a_stored_trace_is_a_problem_of_its_rank(tmp_path):
     assert {row["rank"] for row in told["rows"]} <= ranks and told["quality"]["verdict"] != "good"
     victim.unlink()
     assert str(victim) in run("devices", job, code=1).stderr
+
+
+def test_damage_of_each_window_of_a_rank_is_a_problem(tmp_path):
+    files = [tmp_path / f"w{number}_of_0.json" for number in range(2)]
+    for number, file in enumerate(files):
+        file.write_text(json.dumps(window(3, 0, number, 1)))
+    run("collect", *files, "-o", tmp_path / "job", "-q")
+    traces = sorted((tmp_path / "job").glob("traces/**/*.opscope"))
+    for trace in traces:
+        trace.write_bytes(trace.read_bytes()[:-100])
+    told = answer("devices", tmp_path / "job", code=3)
+    damaged = {problem["file"] for problem in told["problems"] if problem["severity"] != "info"}
+    assert damaged == {str(trace) for trace in traces}
 
 
 def test_a_selection_merges_the_ranks(tmp_path):

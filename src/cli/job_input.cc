@@ -7,6 +7,8 @@
 #include "cli/job_input.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include "cli/exit_code.h"
@@ -64,14 +66,21 @@ Result<JobInput> OpenJobInput(const std::string& job, const CommonOptions& commo
 }
 
 void ReportJobProblems(const std::vector<JobProblem>& problems, bool all) {
+  constexpr size_t kMostLines = 10, kMostRanks = 20;  // of a kind; of a line
+  std::map<std::string_view, size_t> lines;           // by kind
   for (const JobProblem& problem : problems) {
     const bool is_hint = problem.kind == "many_parts";  // something to do, not a property of the job
     if (problem.severity == ProblemSeverity::kInfo && !all && !is_hint) continue;
+    if (++lines[problem.kind] > kMostLines && !all) continue;
     std::string line = problem.file.empty() ? problem.message : problem.file + ": " + problem.message;
-    for (size_t i = 0; i < std::min<size_t>(problem.ranks.size(), 20); ++i)
+    for (size_t i = 0; i < std::min(problem.ranks.size(), kMostRanks); ++i)
       line.append(i == 0 ? " (rank " : ", ").append(std::to_string(problem.ranks[i]));
-    if (problem.ranks.size() > 20) line.append(", ...");
+    if (problem.ranks.size() > kMostRanks) line.append(", ...");
     PrintError(line + (problem.ranks.empty() ? "" : ")"));
+  }
+  for (const auto& [kind, count] : lines) {
+    if (count > kMostLines && !all)
+      PrintError(std::to_string(count - kMostLines) + " more problems " + std::string(kind) + "; -v lists them");
   }
 }
 

@@ -32,23 +32,29 @@ struct MergeVerbOptions {
   double max_clock_difference_s = 5;
 };
 
-// What is merged: the files, and of a JOB the chosen ranks.
-Result<std::vector<MergeInput>> OpenMergeInputs(const MergeVerbOptions& options) {
-  const auto wrong = [](const std::string& what) { return Error{ErrorCode::kInvalidArgument, "merge: " + what}; };
-  const std::vector<std::string>& files = options.common.files;
+// Which traces of a JOB. Errors are wrong usage.
+Result<JobSelection> ReadJobSelection(const MergeVerbOptions& options) {
   JobSelection selection;
   Result<std::vector<int32_t>> ranks = ReadRanks(options.ranks);
-  if (!ranks.ok()) return wrong(ranks.error().message);
+  if (!ranks.ok()) return ranks.error();
   selection.ranks = std::move(ranks).value();
   const Result<std::optional<int32_t>> attempt = ReadAttempt(options.common);
-  if (!attempt.ok()) return wrong(attempt.error().message);
+  if (!attempt.ok()) return attempt.error();
   selection.attempt = attempt.value();
   selection.max_memory = options.common.max_memory;
+  for (const std::string& file : options.common.files) {
+    if (options.ranks.empty() || IsJob(file)) continue;
+    return Error{ErrorCode::kInvalidArgument,
+                 "--ranks chooses from a folder of `opscope collect`; " + file + " is not such a folder"};
+  }
+  return selection;
+}
+
+// What is merged: the files, and of a JOB the chosen ranks.
+Result<std::vector<MergeInput>> OpenMergeInputs(const MergeVerbOptions& options, const JobSelection& selection) {
   std::vector<MergeInput> inputs;
-  for (const std::string& file : files) {
+  for (const std::string& file : options.common.files) {
     if (!IsJob(file)) {
-      if (!options.ranks.empty())
-        return wrong("--ranks chooses from a folder of `opscope collect`; " + file + " is not such a folder");
       Result<Trace> trace = OpenInput(file, options.common);
       if (!trace.ok()) return trace.error();
       inputs.push_back({std::move(trace).value(), InputName(file), -1});
@@ -66,7 +72,9 @@ int RunMerge(const MergeVerbOptions& options) {
   const Result<std::optional<SpanFilter>> filter = ReadSelection({.where = {}, .steps = options.steps, .time = {}});
   if (!filter.ok()) return UsageError("merge: " + filter.error().message);
   if (const int refused = RefuseInputAsOutput("merge", options.output.path, options.common.files)) return refused;
-  Result<std::vector<MergeInput>> inputs = OpenMergeInputs(options);
+  const Result<JobSelection> selection = ReadJobSelection(options);
+  if (!selection.ok()) return UsageError("merge: " + selection.error().message);
+  Result<std::vector<MergeInput>> inputs = OpenMergeInputs(options, selection.value());
   if (!inputs.ok()) return ExitFor(inputs.error());
   MergeOptions merge = options.merge;
   merge.is_choice = !options.ranks.empty();

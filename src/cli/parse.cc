@@ -8,7 +8,9 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "base/escaped_text.h"
@@ -18,6 +20,30 @@ namespace opscope {
 namespace {
 
 constexpr size_t kHelpColumns = 80;
+
+// CLI11 takes the operand "[64,128]" for a list of two. This byte in front hides such texts from it, and is taken away
+// again behind the parse.
+constexpr char kHidden = '\x01';
+
+std::string HiddenFromCli11(const std::string& text) {
+  const bool is_list = text.starts_with('[') && text.ends_with(']');
+  return is_list || text.starts_with(kHidden) ? kHidden + text : text;
+}
+
+std::string Revealed(const std::string& text) {
+  return text.starts_with(kHidden) ? text.substr(1) : text;
+}
+
+void RevealIn(const OptionTarget& target) {
+  if (std::string* const* text = std::get_if<std::string*>(&target)) **text = Revealed(**text);
+  if (std::optional<std::string>* const* text = std::get_if<std::optional<std::string>*>(&target)) {
+    if (**text) **text = Revealed(***text);
+  }
+  if (std::vector<std::string>* const* texts = std::get_if<std::vector<std::string>*>(&target)) {
+    for (std::string& text : **texts)
+      text = Revealed(text);
+  }
+}
 
 // The names in CLI11's form: "-o,--output".
 std::string NamesOf(const Option& option) {
@@ -164,7 +190,7 @@ void ReadSequences(const CLI::App& app, const Verb& verb) {
       if (sequence == nullptr || !parsed->check_name(option.names.back())) continue;
       size_t& next = taken[option.names.back()];
       if (next < parsed->results().size())
-        (*sequence)->given.push_back({option.names.back(), parsed->results()[next++]});
+        (*sequence)->given.push_back({option.names.back(), Revealed(parsed->results()[next++])});
     }
   }
 }
@@ -173,8 +199,9 @@ std::string UsageText(const CLI::App& root, const CLI::ParseError& error) {
   std::string verb;
   for (const CLI::App* parsed : root.get_subcommands())
     verb = parsed->get_name() + " ";
-  return (verb.empty() ? "" : verb.substr(0, verb.size() - 1) + ": ") + std::string(error.what()) + "; see 'opscope " +
-         verb + "--help'";
+  std::string what = error.what();
+  std::erase(what, kHidden);
+  return (verb.empty() ? "" : verb.substr(0, verb.size() - 1) + ": ") + what + "; see 'opscope " + verb + "--help'";
 }
 
 }  // namespace
@@ -196,8 +223,14 @@ ParsedArguments ParseArguments(const CommandLine& command_line, const std::strin
     parsed.error = "there is no '" + std::string(argv[1]) + "'; see 'opscope --help'";
     return parsed;
   }
+  std::vector<std::string> texts;
+  std::vector<const char*> pointers;
+  for (int i = 0; i < argc; ++i)
+    texts.push_back(HiddenFromCli11(argv[i]));
+  for (const std::string& text : texts)
+    pointers.push_back(text.c_str());
   try {
-    root.parse(argc, argv);
+    root.parse(argc, pointers.data());
   } catch (const CLI::CallForHelp&) {
     parsed.help_or_version = WrapLines(root.help(), kHelpColumns);
     return parsed;
@@ -211,6 +244,8 @@ ParsedArguments ParseArguments(const CommandLine& command_line, const std::strin
   const auto found = std::find_if(apps.begin(), apps.end(), [](const CLI::App* app) { return app->parsed(); });
   parsed.verb = &command_line.verbs[static_cast<size_t>(found - apps.begin())];
   ReadSequences(**found, *parsed.verb);
+  for (const Option& option : parsed.verb->options)
+    RevealIn(option.target);
   return parsed;
 }
 

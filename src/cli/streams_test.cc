@@ -119,6 +119,25 @@ TEST_F(Streams, AHyphenMayBeASocket) {
   EXPECT_TRUE(fs::exists(Path("out")));
 }
 
+TEST_F(Streams, StandardOutputMayBeAPipeThatDoesNotBlock) {
+  const std::string input = Put("a.json", Events(20'000));  // more than a pipe holds
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+  ASSERT_EQ(fcntl(ends[0], F_SETFL, 0), 0);  // the end that the test reads
+  const pid_t child = Start({"opscope", "export", input, "--to", "chrome", "-o", "-"},
+                            [&] { return dup2(ends[1], STDOUT_FILENO) == STDOUT_FILENO; });
+  close(ends[1]);
+  size_t bytes = 0;
+  char piece[4096];
+  for (ssize_t got; (got = read(ends[0], piece, sizeof(piece))) > 0;)
+    bytes += static_cast<size_t>(got);
+  close(ends[0]);
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_GT(bytes, size_t{1} << 20);
+}
+
 // As on a file system that has no files without names, where a file is written under a name of its own.
 bool HaveNoNamelessFiles() {
   constexpr uint32_t kFlags = offsetof(seccomp_data, args) + 2 * sizeof(uint64_t);

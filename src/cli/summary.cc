@@ -178,6 +178,8 @@ int RunSummary(SummaryOptions* options, const CliHost& host) {
   Result<std::optional<SpanFilter>> filter = ReadSelection(options->selection);
   if (!filter.ok()) return UsageError("summary: " + filter.error().message);
   options->filter = std::move(filter).value();
+  if (const auto attempt = ReadAttempt(options->common); !attempt.ok())
+    return UsageError("summary: " + attempt.error().message);
   if (const Status fits = CheckEngine(options->engine); !fits.ok())
     return UsageError("summary: " + fits.error().message);
   if (options->exact && !options->quantiles) return UsageError("summary: --exact: only with --quantiles");

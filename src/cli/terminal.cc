@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -50,6 +51,9 @@ Status WriteStandardOutput(std::string_view bytes) {
       bytes.remove_prefix(static_cast<size_t>(written));
     } else if (errno == EPIPE) {
       return {};
+    } else if (errno == EAGAIN) {  // another program has made it one that does not block
+      pollfd output = {STDOUT_FILENO, POLLOUT, 0};
+      poll(&output, 1, -1);
     } else if (errno != EINTR) {
       const int error = errno;
       return Error{ErrorCode::kIo, "standard output: " + std::generic_category().message(error), error};

@@ -32,6 +32,14 @@ TEST_F(Cli, AnswersWrongUsageWithTwoAndOneLine) {
                                        "export " + file + " " + file + " --to chrome -o x",
                                        "convert " + file,
                                        "info --max-memory many " + file,
+                                       "info --attempt x " + file,
+                                       "summary --attempt -1 " + file,
+                                       "steps --attempt x " + file,
+                                       "diff --attempt x " + file + " " + file,
+                                       "check --max spans=1 --attempt x " + file,
+                                       "report --attempt x -o x.html " + file,
+                                       "merge --attempt x -o x.opscope " + file,
+                                       "merge --ranks 0 -o x.opscope " + file,
                                        "ranks --engine sparc " + file,
                                        "ranks --master local " + file,
                                        "flame -o x.html " + file,
@@ -48,6 +56,14 @@ TEST_F(Cli, NeedsPythonForSpark) {
   const Outcome outcome = Run("ranks --engine spark job");
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_EQ(outcome.error, "opscope: job: --engine spark needs Python: pip install 'opscope[spark]'\n");
+}
+
+TEST_F(Cli, BracketsAroundAnOperandAreNoList) {
+  Put("[a,b]", kOneOp);
+  EXPECT_EQ(Run("info '[a,b]'").exit_code, 0);
+  EXPECT_EQ(Run("info '[a,b]' '[c]'").error, "opscope: [c]: No such file or directory\n");
+  EXPECT_EQ(Run("query '[a,b]' '[c]' '[d]'").error.substr(0, 60),
+            "opscope: query: The following argument was not expected: [d]");
 }
 
 TEST_F(Cli, TakesOptionsBeforeAndBehindTheFileInAnyOrder) {

@@ -151,6 +151,7 @@ int UseInput(const std::string& file, const std::function<int()>& use) {
 }
 
 int ForEachInput(const CommonOptions& options, const std::function<int(const Trace&, const std::string& file)>& use) {
+  if (const auto attempt = ReadAttempt(options); !attempt.ok()) return UsageError(attempt.error().message);
   int exit_code = kExitDone;
   for (const std::string& file : options.files) {
     Result<Trace> trace = OpenInput(file, options);

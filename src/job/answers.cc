@@ -44,7 +44,7 @@ Result<VerbResult> AnswerRanks(JobAttempt* job, JobOverview* overview = nullptr)
   if (overview != nullptr) ReadRankRows(rows.value(), overview);
   const Result<RowValues> facts = job->Query(
       "SELECT (SELECT MAX(job_size) FROM job_judged_files) AS world_size, (SELECT MIN(start_ns) FROM job_judged_files "
-      "WHERE fault IS NULL) AS epoch_ns, (SELECT mean_step_ns FROM job_length) AS mean_step_ns");
+      "WHERE fault IS NULL AND spans > 0) AS epoch_ns, (SELECT mean_step_ns FROM job_length) AS mean_step_ns");
   if (!facts.ok()) return facts.error();
   const int64_t world_size = facts.value().Integer(0, "world_size").value_or(0);
   const std::vector<int64_t> missing = job->MissingRanks();
@@ -157,7 +157,7 @@ Result<CriticalRanks> WalkCriticalPath(JobAttempt* job) {
   OPSCOPE_TRY(job->StreamFile("critical_members.sql", [&](const RowValues& rows) {  // one per rank and collective
     for (size_t i = 0; i < rows.size(); ++i) {
       input.members.push_back({small(rows, i, "collective"), small(rows, i, "ri"), number(rows, i, "start_ns"),
-                               number(rows, i, "duration_ns"), number(rows, i, "gap_ns")});
+                               number(rows, i, "duration_ns"), rows.Integer(i, "gap_ns").value_or(-1)});
     }
   }));
   const Result<RowValues> steps = job->RunFile("critical_steps.sql");

@@ -27,8 +27,9 @@ bool IsTraceName(const fs::path& path) {
 }
 
 // The files that the user names, and for each folder the traces below it, by path. A name of the user may be a symbolic
-// link. Below a folder no symbolic links are followed, to files as to folders: they may lead out of the folder.
-Result<std::vector<std::string>> ListFiles(const std::vector<std::string>& arguments) {
+// link. Below a folder no symbolic links are followed, to files as to folders: they may lead out of the folder. What
+// lies in JOB is left out: its traces are those that were collected before.
+Result<std::vector<std::string>> ListFiles(const std::vector<std::string>& arguments, const std::string& job) {
   std::vector<std::string> files;
   for (const std::string& argument : arguments) {
     std::error_code failed;
@@ -36,10 +37,17 @@ Result<std::vector<std::string>> ListFiles(const std::vector<std::string>& argum
       files.push_back(argument);
       continue;
     }
+    if (fs::equivalent(argument, job, failed))
+      return Error{ErrorCode::kInvalidArgument, argument + ": it is the JOB", 0};
+    failed.clear();  // there may be no JOB yet
     std::vector<std::string> found;
     fs::recursive_directory_iterator entry(argument, failed);
     for (; !failed && entry != fs::recursive_directory_iterator(); entry.increment(failed)) {
       std::error_code ignored;
+      if (fs::is_directory(entry->symlink_status(ignored)) && fs::equivalent(entry->path(), job, ignored)) {
+        entry.disable_recursion_pending();
+        continue;
+      }
       if (fs::is_regular_file(entry->symlink_status(ignored)) && IsTraceName(entry->path()))
         found.push_back(entry->path().string());
     }
@@ -138,7 +146,7 @@ class Collector {
 
 Result<CollectReport> CollectFiles(const std::vector<std::string>& arguments, const CollectOptions& options) {
   return CatchBadAlloc(options.job, [&]() -> Result<CollectReport> {
-    const Result<std::vector<std::string>> files = ListFiles(arguments);
+    const Result<std::vector<std::string>> files = ListFiles(arguments, options.job);
     if (!files.ok()) return files.error();
     if (const Result<const duckdb::Api*> api = duckdb::LoadDuckdb(options.python_module); !api.ok()) return api.error();
     Result<JobFolder> folder = JobFolder::OpenOrCreate(options.job, options.bucket_ranks);

@@ -116,12 +116,10 @@ class RowFinder {
     if (known != numbers_.end()) return known->second;
     CollectiveGroup group = DescribeGroup(std::string(name), size, ranks);
     // Spans may tell of one group in several ways.
-    size_t number = 0;
-    while (number < found_.groups.size() && found_.groups[number].key != group.key)
-      ++number;
-    if (number == found_.groups.size()) found_.groups.push_back(std::move(group));
-    numbers_.emplace(identity, static_cast<uint32_t>(number));
-    return static_cast<uint32_t>(number);
+    const auto [place, is_new] = numbers_of_keys_.emplace(group.key, static_cast<uint32_t>(found_.groups.size()));
+    if (is_new) found_.groups.push_back(std::move(group));
+    numbers_.emplace(identity, place->second);
+    return place->second;
   }
 
   CollectiveGroup DescribeGroup(std::string name, std::string_view size, std::string_view ranks) const {
@@ -230,7 +228,8 @@ class RowFinder {
   StepsOfRanks steps_;
   LaunchCalls launches_;
   std::unordered_map<std::string, uint32_t> numbers_;  // of groups, by what the span says of its group
-  std::vector<bool> synchronises_;                     // by row
+  std::unordered_map<std::string, uint32_t> numbers_of_keys_;
+  std::vector<bool> synchronises_;  // by row
   CollectiveRows found_;
 };
 

@@ -171,17 +171,19 @@ class CriticalWalk {
     if (begin < end) pieces_[rank].push_back({begin, end});
   }
 
-  // By rank index: over the collectives that led to the rank, its gap less the median gap of their members.
+  // By rank index: over the collectives that led to the rank, its gap less the median gap of their members. Gaps that
+  // are unknown do not count.
   std::vector<int64_t> Saved() const {
     std::vector<int32_t> places(collectives_.size(), -1);
     for (size_t i = 0; i < led_.size(); ++i)
       places[led_[i]->collective] = static_cast<int32_t>(i);
     std::vector<std::vector<int64_t>> gaps(led_.size());
     for (const CriticalMember& each : in_.members) {
-      if (places[each.collective] >= 0) gaps[places[each.collective]].push_back(each.gap_ns);
+      if (places[each.collective] >= 0 && each.gap_ns >= 0) gaps[places[each.collective]].push_back(each.gap_ns);
     }
     std::vector<int64_t> saved(in_.ranks.size(), 0);
     for (size_t i = 0; i < led_.size(); ++i) {
+      if (led_[i]->gap_ns < 0) continue;
       const auto median = gaps[i].begin() + static_cast<ptrdiff_t>((gaps[i].size() - 1) / 2);
       std::nth_element(gaps[i].begin(), median, gaps[i].end());
       const int64_t more = SaturatingSubtract(led_[i]->gap_ns, *median);

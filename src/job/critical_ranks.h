@@ -28,7 +28,7 @@ struct CriticalRanksInput {
     int32_t collective = 0;  // numbered without gaps
     int32_t rank_index = 0;  // into `ranks`
     int64_t start_ns = 0, duration_ns = 0;
-    int64_t gap_ns = 0;  // before it
+    int64_t gap_ns = 0;  // before it; -1: unknown
   };
   struct Step {
     int32_t rank_index = 0;

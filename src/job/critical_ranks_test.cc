@@ -9,6 +9,8 @@
 #include <random>
 #include <set>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace opscope {
 namespace {
@@ -33,6 +35,17 @@ TEST(CriticalRanksTest, PathIsThatOfTheExample) {
   EXPECT_EQ(answer.steps[0].step, 1);
   EXPECT_EQ(answer.steps[0].length_ns, 1000);
   EXPECT_EQ(answer.steps[0].rank, 1);
+}
+
+TEST(CriticalRanksTest, AnUnknownGapSavesNothingAndIsNoPartOfTheMedian) {
+  const std::vector<Input::Rank> ranks = {{0, 0, 1000, true}, {1, 50, 1050, true}};
+  for (const auto& [gap_0, gap_1] : {std::pair(400, -1), std::pair(-1, 600)}) {
+    const CriticalRanks answer = FindCriticalRanks(
+        {.ranks = ranks, .members = {{0, 0, 400, 300, gap_0}, {0, 1, 650, 100, gap_1}}, .steps = {{0, 1, 0, 1000}}});
+    ASSERT_EQ(answer.ranks.size(), 2u);
+    EXPECT_EQ(answer.ranks[0].saved_ns, 0);
+    EXPECT_EQ(answer.what_if_ns, answer.length_ns);
+  }
 }
 
 Input RandomJob(uint64_t seed) {

@@ -5,6 +5,7 @@
 // after the other takes 3 MB, and the rows of the result.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -17,9 +18,13 @@
 #include "job/job_attempt.h"
 #include "job/job_folder.h"
 #include "job/stored_traces.h"
+#include "opscope/analysis/device_report.h"
+#include "opscope/analysis/memory_usage.h"
 #include "opscope/import.h"
 #include "opscope/merge.h"
+#include "opscope/report/devices.h"
 #include "opscope/report/job_report.h"
+#include "opscope/report/memory.h"
 
 namespace opscope {
 namespace {
@@ -36,7 +41,7 @@ class RankReader {
     OPSCOPE_TRY(ReadFiles());
     std::vector<StoredTrace> stored = ListStoredTraces(folder.value());
     std::erase_if(stored, [&](const StoredTrace& trace) {
-      return trace.attempt != attempt_.number() || left_out_.contains(trace.name.substr(0, kDigits));
+      return trace.attempt != attempt_.number() || !files_.contains(trace.name.substr(0, kDigits));
     });
     if (!question_.has_unknown_first) {  // they are listed as rank -1
       const auto known = std::find_if(stored.begin(), stored.end(), [](const auto& trace) { return trace.rank >= 0; });
@@ -59,19 +64,19 @@ class RankReader {
   }
 
  private:
-  // Which files do not count, and where time begins.
+  // Which files count, and where time begins. What was collected after the engine was opened does not.
   Status ReadFiles() {
     const Result<RowValues> files = attempt_.Query(
-        "SELECT sha256, start_ns, CASE WHEN fault IS NULL THEN 0 ELSE 1 END AS is_left_out, "
-        "CASE WHEN spans > 0 THEN 1 ELSE 0 END AS has_spans FROM job_judged_files");
+        "SELECT sha256, file, start_ns, CASE WHEN spans > 0 THEN 1 ELSE 0 END AS has_spans FROM job_judged_files "
+        "WHERE fault IS NULL");
     if (!files.ok()) return files.error();
+    for (const JobProblem& problem : attempt_.problems())
+      known_.emplace(problem.file, problem.kind);
     for (size_t i = 0; i < files.value().size(); ++i) {
-      if (files.value().Integer(i, "is_left_out") == 1) {
-        left_out_.insert(files.value().Text(i, "sha256").substr(0, kDigits));
-      } else if (files.value().Integer(i, "has_spans") == 1) {
-        const int64_t start = files.value().Integer(i, "start_ns").value_or(0);
-        epoch_ns_ = std::min(epoch_ns_.value_or(start), start);
-      }
+      files_.emplace(files.value().Text(i, "sha256").substr(0, kDigits), files.value().Text(i, "file"));
+      if (files.value().Integer(i, "has_spans") != 1) continue;
+      const int64_t start = files.value().Integer(i, "start_ns").value_or(0);
+      epoch_ns_ = std::min(epoch_ns_.value_or(start), start);
     }
     return {};
   }
@@ -107,14 +112,10 @@ class RankReader {
   // The tables of the JOB know the problems that the file had when it was collected, not what happened to it since.
   void AddDamage(const Trace& trace, const StoredTrace& stored) {
     const ProblemColumns& problems = trace.problems();
+    const std::string& collected = files_.find(stored.name.substr(0, kDigits))->second;
     for (size_t i = 0; i < problems.size(); ++i) {
       const std::string_view kind = trace.text(problems.kind[i]);
-      if (problems.severity[i] == ProblemSeverity::kInfo) continue;
-      const auto& known = attempt_.problems();
-      if (std::any_of(known.begin(), known.end(), [&](const JobProblem& problem) {
-            return problem.kind == kind && problem.ranks == std::vector<int32_t>{stored.rank};
-          }))
-        continue;
+      if (problems.severity[i] == ProblemSeverity::kInfo || known_.contains({collected, std::string(kind)})) continue;
       attempt_.AddProblem({.file = stored.path,
                            .kind = std::string(kind),
                            .severity = problems.severity[i],
@@ -127,13 +128,30 @@ class RankReader {
 
   JobAttempt& attempt_;
   const RankByRank& question_;
-  std::set<std::string, std::less<>> left_out_;
+  std::map<std::string, std::string, std::less<>> files_;  // by the digits of their parts, what was collected
+  std::set<std::pair<std::string, std::string>> known_;    // files that were collected, and kinds of their problems
   std::optional<int64_t> epoch_ns_;
   VerbResult result_;
   bool has_result_ = false;
 };
 
 }  // namespace
+
+RankByRank DevicesByRank() {
+  RankByRank question;
+  question.compute = [](const Trace& trace) {
+    return DeviceVerbResult(trace, MeasureDeviceReport(trace, {.devices = true, .kernels = true, .copies = true}));
+  };
+  question.orders = {{"kernels", "total_ns"}, {"copies", "total_ns"}};
+  return question;
+}
+
+RankByRank MemoryByRank() {
+  RankByRank question;
+  question.compute = [](const Trace& trace) { return MemoryVerbResult(trace, MeasureMemoryUsage(trace), 0); };
+  question.has_unknown_first = true;
+  return question;
+}
 
 Result<JobAnswer> AnswerRankByRank(const std::string& job, JobEngine* engine, std::optional<int32_t> attempt,
                                    const RankByRank& question) {

@@ -1,11 +1,15 @@
-// The table of `opscope collect`: what became of each file. Problems of a JOB name ranks, not one input.
+// The table of `opscope collect`: what became of each file. Problems of a JOB name ranks, not one input, and the same
+// problem of many ranks is one reason to doubt the answers.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/report/job.h"
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/json_object.h"
 #include "opscope/report/quality.h"
@@ -93,16 +97,26 @@ std::string JobProblemsJson(std::span<const JobProblem> problems) {
   return out + (problems.empty() ? "]" : "\n]");
 }
 
+// A reason for each kind: of 10,000 ranks that all dropped events, a reason for each would be no line to read.
 Quality JudgeProblems(std::span<const JobProblem> problems) {
-  Quality quality;
+  constexpr size_t kMostRanks = 20, kMostKinds = 20;
+  std::vector<std::pair<std::string_view, std::set<int32_t>>> kinds;
   for (const JobProblem& problem : problems) {
     if (problem.severity == ProblemSeverity::kInfo) continue;
-    quality.verdict = Verdict::kDoubtful;
-    std::string reason = "problem " + problem.kind;
-    for (size_t i = 0; i < problem.ranks.size(); ++i)
-      reason.append(i == 0 ? " of rank " : ", ").append(std::to_string(problem.ranks[i]));
-    if (std::find(quality.reasons.begin(), quality.reasons.end(), reason) == quality.reasons.end())
-      quality.reasons.push_back(std::move(reason));
+    auto found = std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.first == problem.kind; });
+    if (found == kinds.end() && kinds.size() == kMostKinds) continue;  // of a damaged JOB
+    if (found == kinds.end()) found = kinds.insert(kinds.end(), {problem.kind, {}});
+    found->second.insert(problem.ranks.begin(), problem.ranks.end());
+  }
+  Quality quality;
+  if (!kinds.empty()) quality.verdict = Verdict::kDoubtful;
+  for (const auto& [kind, ranks] : kinds) {
+    std::string& reason = quality.reasons.emplace_back("problem ").append(kind);
+    size_t listed = 0;
+    for (auto rank = ranks.begin(); rank != ranks.end() && listed < kMostRanks; ++rank, ++listed)
+      reason.append(listed == 0 ? " of rank " : ", ").append(std::to_string(*rank));
+    if (ranks.size() > kMostRanks)
+      reason.append(" and ").append(std::to_string(ranks.size() - kMostRanks)).append(" more");
   }
   return quality;
 }

@@ -23,7 +23,7 @@ namespace opscope {
 
 // [{"file", "kind", "severity", "count", "first_offset", "message", "ranks"}, ...]
 [[nodiscard]] std::string JobProblemsJson(std::span<const JobProblem> problems);
-// Doubtful if a problem says that something was lost.
+// Doubtful if a problem says that something was lost. A reason per kind, with its first 20 ranks.
 [[nodiscard]] Quality JudgeProblems(std::span<const JobProblem> problems);
 
 }  // namespace opscope

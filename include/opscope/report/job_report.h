@@ -70,4 +70,8 @@ struct RankByRank {
 [[nodiscard]] Result<JobAnswer> AnswerRankByRank(const std::string& job, JobEngine* engine,
                                                  std::optional<int32_t> attempt, const RankByRank& question);
 
+// The questions of `opscope devices` and `opscope memory`, with all of their lists.
+[[nodiscard]] RankByRank DevicesByRank();
+[[nodiscard]] RankByRank MemoryByRank();
+
 }  // namespace opscope

@@ -1,5 +1,6 @@
 -- Input of the walk of critical-ranks (critical_ranks.h): the spans of all synchronising collectives, in any order.
 -- `collective` numbers the collectives from 0 by group and number; `ri` numbers the ranks as critical_rank_bounds.sql.
+-- A gap that is unknown is NULL.
 --
 -- Example: two ranks and one all-reduce: (0, 0, 400, 300, 400) and (0, 1, 650, 100, 600).
 -- SPDX-License-Identifier: Apache-2.0

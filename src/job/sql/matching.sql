@@ -17,6 +17,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- @include job.sql
 
+-- GREATEST and LEAST skip NULL, so an unknown gap is kept from them.
 CREATE OR REPLACE TEMPORARY VIEW job_spans AS
 SELECT f.ri, f.file_id, f.start_ns AS file_start_ns, f.is_one_of_many, c.group_id, c.seq,
   COALESCE(c.step, -4611686018427387904) AS in_step, c.position, c.elements, c.kind,
@@ -25,8 +26,8 @@ SELECT f.ri, f.file_id, f.start_ns AS file_start_ns, f.is_one_of_many, c.group_i
     ELSE 10 END AS kind_code,
   GREATEST(-2305843009213693952, LEAST(c.start_ns, 2305843009213693952)) AS start_ns,
   GREATEST(0, LEAST(c.duration_ns, 8796093022207)) AS duration_ns,
-  GREATEST(0, LEAST(c.gap_ns, 8796093022207)) AS gap_ns, c.compute_gap_ns, c.communication_gap_ns, c.copy_gap_ns,
-  c.input_gap_ns, c.host_gap_ns, c.other_gap_ns, c.idle_gap_ns
+  CASE WHEN c.gap_ns IS NOT NULL THEN GREATEST(0, LEAST(c.gap_ns, 8796093022207)) END AS gap_ns, c.compute_gap_ns,
+  c.communication_gap_ns, c.copy_gap_ns, c.input_gap_ns, c.host_gap_ns, c.other_gap_ns, c.idle_gap_ns
 FROM collectives AS c JOIN job_files AS f ON c.file_id = f.file_id
 WHERE c.attempt = {{attempt}};
 

@@ -1,5 +1,5 @@
 -- The `rows` of `opscope steps JOB`: those that `collect` stored for each file that fits together with the others. A
--- begin counts from the earliest begin of the attempt, each on its rank's own clock.
+-- begin counts from the earliest begin of the attempt, each on its rank's own clock. A file without spans has no begin.
 --
 -- Example: rank 0 began at 5 s and its step 0 at 6 s, rank 1 began at 4 s and its step 0 at 7 s: the step of rank 0
 -- begins at 2 s, that of rank 1 at 3 s.
@@ -7,7 +7,7 @@
 -- @include job.sql
 
 WITH earliest AS (
-  SELECT MIN(start_ns) AS epoch_ns FROM job_judged_files WHERE fault IS NULL
+  SELECT MIN(start_ns) AS epoch_ns FROM job_judged_files WHERE fault IS NULL AND spans > 0
 )
 SELECT s.rank, s.step, s.name,
   GREATEST(-2305843009213693952, LEAST(s.start_ns, 2305843009213693952)) - earliest.epoch_ns AS start_ns, s.duration_ns,

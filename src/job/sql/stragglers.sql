@@ -269,7 +269,7 @@ largest AS (
 SELECT CASE s.kind WHEN 0 THEN 'rank' WHEN 1 THEN 'host' ELSE 'stage' END AS set_kind,
   CASE s.kind WHEN 0 THEN CAST(s.first_rank AS STRING) WHEN 1 THEN s.host ELSE CAST(s.id AS STRING) END AS name,
   s.ranks, CASE WHEN a.is_persistent THEN 'persistent' ELSE 'transient' END AS behavior,
-  CASE WHEN p.largest_ns <= 0 THEN 'unknown' WHEN p.largest_ns = p.compute_ns THEN 'compute'
+  CASE WHEN COALESCE(p.largest_ns, 0) <= 0 THEN 'unknown' WHEN p.largest_ns = p.compute_ns THEN 'compute'
     WHEN p.largest_ns = p.communication_ns THEN 'communication' WHEN p.largest_ns = p.copy_ns THEN 'copy'
     WHEN p.largest_ns = p.input_ns THEN 'input' WHEN p.largest_ns = p.host_ns THEN 'host'
     WHEN p.largest_ns = p.other_ns THEN 'other' ELSE 'idle' END AS cause,

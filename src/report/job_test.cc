@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/report/job.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace opscope {
+namespace {
+
+JobProblem ProblemOf(const std::string& kind, int32_t rank, ProblemSeverity severity = ProblemSeverity::kDataLoss) {
+  JobProblem problem;
+  problem.kind = kind;
+  problem.severity = severity;
+  problem.ranks = {rank};
+  return problem;
+}
+
+TEST(JobQuality, HasAReasonPerKindWithItsFirstRanks) {
+  std::vector<JobProblem> problems = {ProblemOf("truncated", 7),
+                                      ProblemOf("rank_disagrees", 3, ProblemSeverity::kInfo)};
+  for (int32_t rank = 9999; rank >= 0; --rank)
+    problems.push_back(ProblemOf("dropped_at_cap", rank));
+  const Quality quality = JudgeProblems(problems);
+  EXPECT_EQ(quality.verdict, Verdict::kDoubtful);
+  EXPECT_EQ(quality.reasons, (std::vector<std::string>{"problem truncated of rank 7",
+                                                       "problem dropped_at_cap of rank 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, "
+                                                       "10, 11, 12, 13, 14, 15, 16, 17, 18, 19 and 9980 more"}));
+}
+
+TEST(JobQuality, IsGoodWithoutALoss) {
+  const std::vector<JobProblem> problems = {ProblemOf("several_attempts", 0, ProblemSeverity::kInfo)};
+  EXPECT_EQ(JudgeProblems(problems).verdict, Verdict::kGood);
+  EXPECT_TRUE(JudgeProblems(problems).reasons.empty());
+}
+
+TEST(JobQuality, OfADamagedJobWithAnyNumberOfKindsHasFewReasons) {
+  std::vector<JobProblem> problems;
+  for (int32_t i = 0; i < 100'000; ++i)
+    problems.push_back(ProblemOf("kind" + std::to_string(i), 0));
+  EXPECT_EQ(JudgeProblems(problems).reasons.size(), 20u);
+}
+
+}  // namespace
+}  // namespace opscope
