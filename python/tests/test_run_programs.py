@@ -28,7 +28,7 @@ sys.exit(int(sys.argv[1]))
 def test_streams_and_exit_status_are_the_commands_own(tmp_path):
     program = tmp_path / "echo it.py"
     program.write_text(ECHO)
-    command = [PYTHON, str(program), "3", "--", "-o", "", "ä ö", "summary", "--help"]
+    command = [PYTHON, str(program), "3", "--", "-o", "", "ä ö", "[64,128]", "\x01[", "summary", "--help"]
     plain = subprocess.run(command, input=b"in\n\0out", capture_output=True, env=environment())
     under = run(command, tmp_path / "a b" / "c", stdin="in\n\0out", cwd=tmp_path)
     assert (under.done.returncode, under.done.stdout, under.done.stderr) == (3, plain.stdout, plain.stderr)
@@ -182,11 +182,14 @@ def test_a_framework_that_opscope_cannot_record_is_named(tmp_path):
     assert line["why_not"]
 
 
-def test_an_environment_without_opscope_gets_it_from_run(tmp_path):
+@pytest.mark.parametrize("clone", [False, True], ids=["alone", "beside_a_clone"])
+def test_an_environment_without_opscope_gets_it_from_run(tmp_path, clone):
     (tmp_path / "torch.py").write_text("")
+    if clone:
+        (tmp_path / "opscope" / "docs").mkdir(parents=True)  # to Python a package of this name, without a file
     program = "import torch, sys; print(sys.modules['opscope'].__file__)"
     bare = shutil.which("python3", path="/usr/bin:/bin")
-    if bare is None or subprocess.run([bare, "-c", "import opscope"], capture_output=True).returncode == 0:
+    if bare is None or subprocess.run([bare, "-I", "-c", "import opscope"], capture_output=True).returncode == 0:
         pytest.skip("there is no Python without opscope")
     asked = subprocess.run([bare, "-c", "import sys; print(*sys.version_info[:2])"], capture_output=True, text=True)
     if asked.stdout.split() != [str(part) for part in sys.version_info[:2]]:

@@ -107,6 +107,19 @@ def test_the_tables_are_views(spark, job):
     assert len(opscope.job(job, engine=spark).sql(query, limit=2)) == 2
 
 
+def test_a_path_is_no_pattern(spark, job, tmp_path, monkeypatch):
+    named = shutil.copytree(job, tmp_path / "job[1]{a,b}?*")
+    (expected,) = opscope.spark.rows_of(spark, job, "SELECT count(*) AS files FROM ranks", None)
+    assert expected["files"] > 0
+    monkeypatch.setattr(engine, "_SMALL_ROWS", 0)  # then rows that are kept are files of the folder, too
+    of_named = engine.engine_of(spark, named)
+    try:
+        of_named.define("kept", "SELECT * FROM ranks", True)
+        assert of_named.query("SELECT count(*) AS files FROM kept") == (["files"], f"[[{expected['files']}]]")
+    finally:
+        of_named.close()
+
+
 def test_sql_leaves_the_views_of_the_user_as_they_were(spark, job):
     of_user = "SELECT 'of the user' AS told"
     spark.sql(of_user).createOrReplaceTempView("ranks")
@@ -149,6 +162,12 @@ def test_a_damaged_file_is_named(spark, job, tmp_path):
     with pytest.raises(opscope.Error, match=rf"^.*Spark: .*{victim.name}") as refused:
         opscope.job(tmp_path / "job", engine=spark).stragglers()
     assert "\n" not in str(refused.value)
+
+
+def test_each_file_has_a_task_of_its_own(spark):
+    for count in (1, 2, 12):
+        frame = opscope.spark._one_in_a_task(spark, [f"rank{rank}.json" for rank in range(count)])
+        assert [len(rows) for rows in frame.rdd.glom().collect()] == [1] * count
 
 
 def executors(spark):

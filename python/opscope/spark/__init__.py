@@ -22,7 +22,7 @@ from opscope import Error
 from opscope.spark.engine import engine_of, open_engine, rows_of, spark_errors, views
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["collect", "engine_of", "open_engine", "rows_of", "views"]
 
@@ -41,8 +41,7 @@ def collect(
         return []
     job = os.path.abspath(os.fsdecode(out))
     with spark_errors():
-        frame = spark.createDataFrame(list(enumerate(paths)), "place long, path string")
-        rows = frame.repartition(len(paths), "place").mapInArrow(_reader(job), "place long, told string").collect()
+        rows = _one_in_a_task(spark, paths).mapInArrow(_reader(job), "place long, told string").collect()
     collected = []
     for place, told in sorted(rows):
         answer = json.loads(told)
@@ -50,6 +49,12 @@ def collect(
             raise Error(answer["error"])
         collected += [row | {"file": paths[place]} for row in answer["files"]]
     return collected
+
+
+def _one_in_a_task(spark: SparkSession, paths: list[str]) -> DataFrame:
+    """A frame of a partition per path. By hash (``repartition``) a third of the partitions would have none of them."""
+    frame = spark.createDataFrame(list(enumerate(paths)), "place long, path string")
+    return frame.repartitionByRange(len(paths), "place")
 
 
 def _reader(job: str):

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -98,7 +99,7 @@ class SparkEngine:
             if is_kept:
                 path = self._folder.path_of(name)
                 frame.write.parquet(path)
-                frame = self.session.read.schema(frame.schema).parquet(path)
+                frame = self.session.read.schema(frame.schema).parquet(_pattern_of(path))
             frame.createOrReplaceTempView(name)
 
     def query(self, select: str) -> tuple[list[str], str]:
@@ -161,10 +162,16 @@ def _tables(spark: SparkSession, tables: list) -> Iterator[tuple[str, DataFrame]
         # Spark need not open files to learn their columns, and can make a table without files.
         if files:
             schema = ", ".join(f"{name} {_TYPES[kind]}" for name, kind in columns)
-            yield table, spark.read.schema(schema).parquet(*map(os.path.abspath, files))
+            paths = [_pattern_of(os.path.abspath(file)) for file in files]
+            yield table, spark.read.schema(schema).parquet(*paths)
         else:
             nulls = ", ".join(f"CAST(NULL AS {_TYPES[kind]}) AS {name}" for name, kind in columns)
             yield table, spark.sql(f"SELECT {nulls} WHERE false")
+
+
+def _pattern_of(path: str) -> str:
+    """What Spark takes for this path alone: the paths that it reads are patterns, in which ``job[1]`` is ``job1``."""
+    return re.sub(r"[][{}*?\\]", r"\\\g<0>", path)
 
 
 def _is_small(tables: list) -> bool:

@@ -82,7 +82,7 @@ class Watcher(object):
         from importlib import util
 
         found = util.find_spec("opscope")
-        if found is None:
+        if found is None or found.origin is None:  # a folder without __init__.py, such as a clone beside the program
             if util.find_spec("nanobind_backend") is None:
                 self._load_package("nanobind_backend", os.path.join(self._backend_folder(), "nanobind_backend"))
             self._load_package("opscope", self._package)
