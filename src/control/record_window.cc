@@ -103,7 +103,7 @@ std::vector<std::pair<int32_t, int32_t>> RankRanges(const std::vector<Peer*>& pe
   std::vector<std::pair<int32_t, int32_t>> ranges;
   for (const Peer* peer : peers) {
     const int32_t rank = peer->process.rank;
-    if (!ranges.empty() && rank <= ranges.back().second + 1) {
+    if (!ranges.empty() && rank - 1 <= ranges.back().second) {
       ranges.back().second = rank;
     } else {
       ranges.emplace_back(rank, rank);
