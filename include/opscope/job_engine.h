@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,8 +68,11 @@ struct JobTableFiles {
 [[nodiscard]] Result<std::unique_ptr<JobEngine>> OpenDuckdbEngine(const std::string& job,
                                                                   const std::string& python_module = {});
 
-// As RunSql, over the tables of a JOB: it reaches no file but those of JOB.
+// As RunSql, over the tables of a JOB: it reaches no file but those of JOB. attempt: the tables have
+// the rows of this one; nullopt: of all, and their column `attempt` says which. kInvalidArgument:
+// there is no such attempt.
 [[nodiscard]] Result<SqlResult> RunJobSql(const std::string& job, const std::string& sql,
-                                          const SqlOptions& options = {});
+                                          const SqlOptions& options = {},
+                                          std::optional<int32_t> attempt = std::nullopt);
 
 }  // namespace opscope

@@ -3,11 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/sql.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,10 +40,11 @@ SqlAnswer Run(const SharedTrace& self, const std::string& sql, double max_second
 }
 
 SqlAnswer RunOverJob(nb::object job, const std::string& sql, double max_seconds, uint64_t max_memory, uint64_t max_rows,
-                     const std::string& python_module) {
+                     const std::string& python_module, std::optional<int32_t> attempt) {
   const std::string path = FromPath(job);
   const SqlOptions options = OptionsFrom(max_seconds, max_memory, max_rows, python_module);
-  return {std::make_shared<const SqlResult>(Unwrap(WithoutGil([&] { return RunJobSql(path, sql, options); })))};
+  return {
+      std::make_shared<const SqlResult>(Unwrap(WithoutGil([&] { return RunJobSql(path, sql, options, attempt); })))};
 }
 
 std::vector<std::pair<std::string, std::string>> Columns(const SqlAnswer& self) {
@@ -83,7 +86,8 @@ void BindSql(nb::module_& module) {
   module.def("sql", &Run, nb::arg("trace"), nb::arg("sql"), nb::arg("max_seconds"), nb::arg("max_memory"),
              nb::arg("max_rows"), nb::arg("python_module"), "Runs one statement over the tables of the trace.");
   module.def("job_sql", &RunOverJob, nb::arg("job"), nb::arg("sql"), nb::arg("max_seconds"), nb::arg("max_memory"),
-             nb::arg("max_rows"), nb::arg("python_module"), "Runs one statement over the tables of a JOB.");
+             nb::arg("max_rows"), nb::arg("python_module"), nb::arg("attempt").none(),
+             "Runs one statement over the tables of a JOB: the rows of an attempt, None: of all.");
   module.def("export_parquet", &WriteParquet, nb::arg("trace"), nb::arg("folder"), nb::arg("python_module"),
              "Writes every table as FOLDER/TABLE/rank=R/part-0.parquet.");
 }

@@ -83,17 +83,18 @@ class Job:
     def sql(
         self, query: str, *, max_seconds: float = 60, max_memory: int | str = "4G", limit: int | None = 1_000_000
     ) -> SqlRows | list[dict]:
-        """The rows of one SQL statement over the tables of JOB.
+        """The rows of one SQL statement over the tables of JOB: of the attempt that was chosen, else of all.
 
         Limits as in `Trace.sql`. Spark's rows are a list of dicts, and ``limit`` is the only limit there.
         """
         if self._spark is not None:
             from opscope.spark import rows_of
 
-            return rows_of(self._spark, self.path, query, limit)
+            return rows_of(self._spark, self.path, query, limit, self._attempt)
         memory = byte_count(max_memory, "max_memory")
         return rows_within(
-            limit, lambda count: _core.job_sql(self.path, query, max_seconds, memory, count, find_duckdb())
+            limit,
+            lambda count: _core.job_sql(self.path, query, max_seconds, memory, count, find_duckdb(), self._attempt),
         )
 
     def trace(self, ranks: Sequence[int] | None = None, steps: tuple[int, int] | None = None) -> Trace:

@@ -12,6 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from job_command import RANKS, STEP_US, STEPS, answer, rank_trace, run, run_merge, span
 
+import opscope
+
 duckdb = pytest.importorskip("duckdb")
 
 
@@ -154,8 +156,6 @@ def test_steps_need_no_trace_and_without_duckdb_no_table(tmp_path, job):
     for trace in job.glob("traces/**/*.opscope"):
         trace.unlink()
     assert answer("steps", job) == told
-    import opscope
-
     asked = opscope.job(job)
     assert asked.steps() == told["rows"] and asked.facts["summary"] == told["summary"]
     assert "traces/" in run("steps", job, "--where", "rank = 2", code=1).stderr
@@ -251,8 +251,6 @@ def test_query_sees_the_tables_and_nothing_else(tmp_path, job):
 
 
 def test_python_answers_as_the_command_line(tmp_path, files):
-    import opscope
-
     told = opscope.collect([tmp_path / "traces"], tmp_path / "job")
     assert [row["status"] for row in told] == ["added"] * RANKS
     job = opscope.job(tmp_path / "job")
@@ -280,20 +278,6 @@ def test_a_missing_rank_is_a_loss_and_the_rest_is_answered(tmp_path, files):
         ("rank_missing", [0])
     ]
     assert len(ranks["rows"]) == RANKS - 1
-
-
-def test_attempts_are_answered_one_at_a_time(tmp_path, files):
-    second = tmp_path / "attempt-1"
-    second.mkdir()
-    for rank in range(2):
-        (second / f"rank{rank}.json").write_text(json.dumps(rank_trace(rank, size=2, shift_us=9_000_000)))
-    run("collect", *files, second, "-o", tmp_path / "job")
-    last = answer("ranks", tmp_path / "job")
-    assert (last["attempt"], last["attempts"], last["world_size"]) == (1, [0, 1], 2)
-    assert [p["kind"] for p in last["problems"]] == ["several_attempts"]
-    assert answer("ranks", tmp_path / "job", "--attempt", 0)["world_size"] == RANKS
-    assert "no attempt 7" in run("ranks", tmp_path / "job", "--attempt", 7, code=1).stderr
-    assert {row["rank"] for row in answer("steps", tmp_path / "job", "--attempt", 0)["rows"]} == set(range(RANKS))
 
 
 def test_several_collect_at_once(tmp_path, files):

@@ -105,6 +105,9 @@ def test_the_tables_are_views(spark, job):
     assert rows == list(opscope.job(job).sql(query))
     assert {"rank": 0, "name": "aten::mm", "calls": STEPS} in rows
     assert len(opscope.job(job, engine=spark).sql(query, limit=2)) == 2
+    assert opscope.job(job, engine=spark, attempt=0).sql(query) == rows
+    with pytest.raises(opscope.Error, match="there is no attempt 7"):
+        opscope.job(job, engine=spark, attempt=7).sql(query)
 
 
 def test_a_path_is_no_pattern(spark, job, tmp_path, monkeypatch):

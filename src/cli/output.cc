@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -16,6 +17,7 @@
 #include "cli/verb.h"
 #include "opscope/cli.h"
 #include "opscope/export.h"
+#include "opscope/job.h"
 #include "opscope/sql.h"
 
 namespace opscope {
@@ -28,6 +30,15 @@ int WriteParquet(const Trace& trace, const OutputOptions& options) {
   const std::shared_ptr<const Trace> borrowed(std::shared_ptr<void>(), &trace);
   const std::string module = options.host != nullptr ? DuckdbModule(*options.host) : "";
   return ExitFor(ExportParquet(borrowed, options.path, {.python_module = module}));
+}
+
+// Whether a file lies in a folder of a JOB, where each file is a part of it.
+bool IsPartOfJob(const std::string& job, const std::string& output) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  if (!IsJob(job)) return false;
+  const fs::path inside = fs::weakly_canonical(output, failed).lexically_relative(fs::weakly_canonical(job, failed));
+  return std::distance(inside.begin(), inside.end()) > 1 && *inside.begin() != "..";
 }
 
 }  // namespace
@@ -65,6 +76,9 @@ int RefuseInputAsOutput(const std::string& verb, const std::string& output, cons
     return std::filesystem::equivalent(input == "-" ? "/dev/stdin" : input, output, is_missing) &&
            std::filesystem::is_regular_file(output, is_missing);
   });
+  for (const std::string& input : inputs)
+    if (IsPartOfJob(input, output))
+      return UsageError(verb + ": " + output + " lies in the folders of the JOB " + input);
   if (!is_input) return kExitDone;
   return UsageError(verb + ": " + output + " is " + (inputs.size() > 1 ? "one of the inputs" : "the input"));
 }

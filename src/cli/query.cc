@@ -1,9 +1,11 @@
-// `opscope query FILE 'SQL'`: one SQL statement over the tables of a trace, as a table, JSON or CSV.
+// `opscope query FILE 'SQL'`: one SQL statement over the tables of a trace or a JOB, as a table, JSON or CSV. Limits of
+// time and memory stop the statement; where DuckDB does not stop in time, the process ends.
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
 #include <cerrno>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +25,7 @@ struct QueryVerbOptions {
   CommonOptions common;
   std::string file;
   std::string sql;
+  std::optional<int32_t> attempt;  // of common.attempt
   double max_seconds = SqlOptions().max_seconds;
   uint64_t max_memory = SqlOptions().max_memory;
   int64_t limit = static_cast<int64_t>(SqlOptions().max_rows);
@@ -53,7 +56,8 @@ int PrintRows(const Trace& trace, const std::string& file, const std::string& sq
                              .python_module = python_module,
                              .on_stuck = end_process};
   const std::shared_ptr<const Trace> borrowed(std::shared_ptr<void>(), &trace);
-  const Result<SqlResult> result = IsJob(file) ? RunJobSql(file, sql, limits) : RunSql(borrowed, sql, limits);
+  const Result<SqlResult> result =
+      IsJob(file) ? RunJobSql(file, sql, limits, options.attempt) : RunSql(borrowed, sql, limits);
   if (!result.ok()) {
     PrintError("query: " + result.error().message);
     return kExitFailed;
@@ -76,6 +80,9 @@ int RunQuery(QueryVerbOptions& options, const CliHost& host) {
   if (options.file == "-" && options.sql == "-")
     return UsageError("query: the trace and the statement cannot both be standard input");
   options.common.files = {options.file};
+  const Result<std::optional<int32_t>> attempt = ReadAttempt(options.common);
+  if (!attempt.ok()) return UsageError("query: " + attempt.error().message);
+  options.attempt = attempt.value();
   const Result<std::string> sql = ReadStatement(options.sql);
   if (!sql.ok()) return ExitFor(sql.error());
   const std::string python_module = DuckdbModule(host);

@@ -20,6 +20,7 @@
 #include "job/job_database.h"
 #include "job/job_folder.h"
 #include "job/job_tables.h"
+#include "job/stored_traces.h"
 #include "opscope/sql.h"
 #include "sql/row_reader.h"
 #include "sql/run_sql.h"
@@ -122,7 +123,8 @@ Status CheckParquet(const std::string& path) {
 
 }  // namespace
 
-Status DefineJobViews(const std::vector<JobTableFiles>& tables, duckdb::Session* session) {
+Status DefineJobViews(const std::vector<JobTableFiles>& tables, std::optional<int32_t> attempt,
+                      duckdb::Session* session) {
   for (const JobTableFiles& table : tables) {
     std::string sql = "CREATE VIEW " + table.table + " AS SELECT ";
     const char* separator = "";
@@ -132,6 +134,7 @@ Status DefineJobViews(const std::vector<JobTableFiles>& tables, duckdb::Session*
       sql.append(name);
     }
     sql += table.files.empty() ? " WHERE false" : " FROM " + ReadParquet(table.files);
+    if (attempt && !table.files.empty()) sql += " WHERE attempt = " + std::to_string(*attempt);
     if (const Result<uint64_t> made = session->Execute(sql); !made.ok())
       return NameDamagedFile({table}, session, made.error());
   }
@@ -163,8 +166,15 @@ size_t CountJobParts(const std::vector<JobTableFiles>& tables) {
   return 0;
 }
 
-Result<SqlResult> RunJobSql(const std::string& job, const std::string& sql, const SqlOptions& options) {
+Result<SqlResult> RunJobSql(const std::string& job, const std::string& sql, const SqlOptions& options,
+                            std::optional<int32_t> attempt) {
   return CatchBadAlloc(job, [&]() -> Result<SqlResult> {
+    if (attempt) {
+      const Result<JobFolder> opened = JobFolder::Open(job);
+      if (!opened.ok()) return opened.error();
+      const Result<int32_t> known = ChooseAttempt(job, ListStoredTraces(opened.value()), attempt);
+      if (!known.ok()) return known.error();
+    }
     const Result<std::vector<JobTableFiles>> tables = ListJobFiles(job);
     if (!tables.ok()) return tables.error();
     std::error_code ignored;
@@ -176,7 +186,7 @@ Result<SqlResult> RunJobSql(const std::string& job, const std::string& sql, cons
           opened.may_write_files = true;  // until the views are there
           OpenedSession session = duckdb::Session::Open(api, nullptr, opened);
           if (!session.ok()) return session;
-          OPSCOPE_TRY(DefineJobViews(tables.value(), session.value().get()));
+          OPSCOPE_TRY(DefineJobViews(tables.value(), attempt, session.value().get()));
           for (const std::string& setting :
                {"SET allowed_directories = [" + duckdb::SqlText(folder) + "]",
                 std::string("SET enable_external_access = false"), std::string("SET lock_configuration = true")})
@@ -196,7 +206,7 @@ Result<std::unique_ptr<JobEngine>> OpenDuckdbEngine(const std::string& job, cons
     if (!tables.ok()) return tables.error();
     Result<std::unique_ptr<duckdb::Session>> session = OpenSession(python_module);
     if (!session.ok()) return session.error();
-    OPSCOPE_TRY(DefineJobViews(tables.value(), session.value().get()));
+    OPSCOPE_TRY(DefineJobViews(tables.value(), std::nullopt, session.value().get()));
     return std::unique_ptr<JobEngine>(std::make_unique<DuckdbEngine>(std::move(session).value(), tables.value()));
   });
 }

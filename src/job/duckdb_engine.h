@@ -4,6 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +14,8 @@
 
 namespace opscope {
 
-// A view for each table. A table without files has its columns and no rows.
-[[nodiscard]] Status DefineJobViews(const std::vector<JobTableFiles>& tables, duckdb::Session* session);
+// A view for each table. A table without files has its columns and no rows. attempt: whose rows; nullopt: of all.
+[[nodiscard]] Status DefineJobViews(const std::vector<JobTableFiles>& tables, std::optional<int32_t> attempt,
+                                    duckdb::Session* session);
 
 }  // namespace opscope

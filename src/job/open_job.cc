@@ -22,26 +22,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string Listed(const std::set<int32_t>& numbers) {
-  std::string text;
-  for (const int32_t number : numbers)
-    text.append(text.empty() ? "" : ", ").append(std::to_string(number));
-  return text;
-}
-
 Result<std::vector<JobTrace>> OpenTraces(const std::string& job, const JobSelection& selection) {
   const Result<JobFolder> folder = JobFolder::Open(job);
   if (!folder.ok()) return folder.error();
   std::vector<StoredTrace> stored = ListStoredTraces(folder.value());
-  if (stored.empty()) return Error{ErrorCode::kInvalidArgument, job + ": the JOB has no traces"};
-  std::set<int32_t> attempts, ranks;
-  for (const StoredTrace& trace : stored)
-    attempts.insert(trace.attempt);
-  const int32_t attempt = selection.attempt.value_or(*attempts.rbegin());
-  if (!attempts.contains(attempt)) {
-    return Error{ErrorCode::kInvalidArgument,
-                 job + ": there is no attempt " + std::to_string(attempt) + "; there are: " + Listed(attempts)};
-  }
+  const Result<int32_t> chosen = ChooseAttempt(job, stored, selection.attempt);
+  if (!chosen.ok()) return chosen.error();
+  const int32_t attempt = chosen.value();
+  std::set<int32_t> ranks;
   std::erase_if(stored, [&](const StoredTrace& trace) { return trace.attempt != attempt; });
   for (const StoredTrace& trace : stored)
     ranks.insert(trace.rank);
@@ -49,7 +37,7 @@ Result<std::vector<JobTrace>> OpenTraces(const std::string& job, const JobSelect
   for (const int32_t rank : wanted) {
     if (ranks.contains(rank)) continue;
     return Error{ErrorCode::kInvalidArgument,
-                 job + ": there is no rank " + std::to_string(rank) + "; there are: " + Listed(ranks)};
+                 job + ": there is no rank " + std::to_string(rank) + "; there are: " + ListOfNumbers(ranks)};
   }
   if (!wanted.empty()) std::erase_if(stored, [&](const StoredTrace& trace) { return !wanted.contains(trace.rank); });
   std::vector<JobTrace> traces;

@@ -55,6 +55,25 @@ std::vector<StoredTrace> ListStoredTraces(const JobFolder& folder) {
   return traces;
 }
 
+std::string ListOfNumbers(const std::set<int32_t>& numbers) {
+  std::string text;
+  for (const int32_t number : numbers)
+    text.append(text.empty() ? "" : ", ").append(std::to_string(number));
+  return text;
+}
+
+Result<int32_t> ChooseAttempt(const std::string& job, std::span<const StoredTrace> stored,
+                              std::optional<int32_t> wanted) {
+  if (stored.empty()) return Error{ErrorCode::kInvalidArgument, job + ": the JOB has no traces"};
+  std::set<int32_t> attempts;
+  for (const StoredTrace& trace : stored)
+    attempts.insert(trace.attempt);
+  const int32_t attempt = wanted.value_or(*attempts.rbegin());
+  if (attempts.contains(attempt)) return attempt;
+  return Error{ErrorCode::kInvalidArgument,
+               job + ": there is no attempt " + std::to_string(attempt) + "; there are: " + ListOfNumbers(attempts)};
+}
+
 Status CheckMemoryFor(const std::string& job, std::span<const StoredTrace> stored) {
   uint64_t spans = 0;  // a damaged manifest may say any number
   for (const StoredTrace& trace : stored)

@@ -105,7 +105,7 @@ def sql(
     trace: Trace, sql: str, max_seconds: float, max_memory: int, max_rows: int, python_module: str
 ) -> SqlAnswer: ...
 def job_sql(
-    job: _Path, sql: str, max_seconds: float, max_memory: int, max_rows: int, python_module: str
+    job: _Path, sql: str, max_seconds: float, max_memory: int, max_rows: int, python_module: str, attempt: int | None
 ) -> SqlAnswer: ...
 def job_answer(
     verb: str, job: _Path, attempt: int | None, members: bool, python_module: str, engine: Any | None

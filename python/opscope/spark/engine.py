@@ -53,14 +53,21 @@ def views(spark: SparkSession, path: str | bytes | os.PathLike) -> list[str]:
     return names
 
 
-def rows_of(spark: SparkSession, path: str | bytes | os.PathLike, query: str, limit: int | None) -> list[dict]:
-    """The rows of a query over the tables of a JOB, in a clone of the session, whose views stay as they are."""
+def rows_of(
+    spark: SparkSession, path: str | bytes | os.PathLike, query: str, limit: int | None, attempt: int | None = None
+) -> list[dict]:
+    """The rows of a query over the tables of a JOB, in a clone of the session, whose views stay as they are.
+
+    ``attempt``: the tables have its rows; None: those of all. Raises `opscope.Error` if there is no such attempt.
+    """
     count = checked_limit(limit)
     tables = _core.job_files(path)
     with spark_errors():
         session = _own_session(spark)
         for name, frame in _tables(session, tables):
-            frame.createOrReplaceTempView(name)
+            (frame if attempt is None else frame.where(f"attempt = {int(attempt)}")).createOrReplaceTempView(name)
+        if attempt is not None and session.table("ranks").isEmpty():
+            raise Error(f"{os.fspath(path)}: there is no attempt {attempt}")
         frame = session.sql(query)
         return [row.asDict(recursive=True) for row in (frame if count is None else frame.limit(count)).collect()]
 
