@@ -52,7 +52,10 @@ if __name__ == "__main__":
 @pytest.fixture(scope="module")
 def job(tmp_path_factory):
     pytest.importorskip("torch.distributed")
-    folder = tmp_path_factory.mktemp("job")
+    return run_job(tmp_path_factory.mktemp("job"))
+
+
+def run_job(folder):
     (folder / "job.py").write_text(JOB)
     command = [sys.executable, "job.py", str(folder), "torch.profiler", "opscope.torch"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
@@ -81,9 +84,15 @@ def test_ranks_of_a_real_job_become_one_trace(job: Path, module):
     # torch converts its own ticks, opscope measures what it says.
     [("torch.profiler-{}.json", 100_000), ("opscope.torch-{}.json", 10_000), ("opscope.torch-{}.opscope", 10_000)],
 )
-def test_ranks_of_one_machine_keep_their_one_clock(job: Path, files, within_ns):
-    trace = opscope.merge([job / files.format(rank) for rank in (0, 1)])
-    reference, other = sorted(trace.info["merge"]["inputs"], key=lambda entry: entry["clock"] != "reference")
+def test_ranks_of_one_machine_keep_their_one_clock(job: Path, files, within_ns, tmp_path_factory):
+    for _ in range(3):
+        trace = opscope.merge([job / files.format(rank) for rank in (0, 1)])
+        reference, other = sorted(trace.info["merge"]["inputs"], key=lambda entry: entry["clock"] != "reference")
+        # torch's files have no bound of their clocks. If other programs let one rank leave all collectives 100 us after
+        # the other, these contradict its clock, and rightly win.
+        if other["clock"] == "wall_clock" or not files.startswith("torch"):
+            break
+        job = run_job(tmp_path_factory.mktemp("job"))
     assert (reference["clock"], other["clock"]) == ("reference", "wall_clock")
     assert (other["offset_ns"], other["drift_ppb"]) == (0, 0)
     assert ("wall_bound_ns" in other) == files.endswith(".opscope")
