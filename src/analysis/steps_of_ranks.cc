@@ -57,6 +57,7 @@ StepsOfRanks::StepsOfRanks(const Trace& trace) : steps_(trace.steps()) {
   for (auto& [rank, steps] : ranks_) {
     std::stable_sort(steps.rows.begin(), steps.rows.end(), [&](uint32_t a, uint32_t b) { return start(a) < start(b); });
     std::vector<Interval> times;
+    times.reserve(steps.rows.size());
     for (const uint32_t row : steps.rows)
       times.push_back({start(row), SaturatingAdd(start(row), spans.duration[Row(steps_.span[row])].ns)});
     steps.timeline = StepTimeline(times);

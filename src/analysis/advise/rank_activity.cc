@@ -127,6 +127,7 @@ class Collector {
     for (auto& [number, rank] : ranks) {
       rank.rank = number;
       std::vector<Interval> steps;
+      steps.reserve(rank.steps.size());
       for (const RankStep& step : rank.steps)
         steps.push_back(step.time);
       rank.timeline = StepTimeline(steps);

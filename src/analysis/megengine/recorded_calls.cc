@@ -96,7 +96,7 @@ class CallReader {
     if (spans_.name[span] != output_ || spans_.args[span] == ArgsId::kNone) return;
     MegEngineOperator& opr = calls_.operators[call];
     for (const Argument& output : trace_.arguments(spans_.args[span])) {
-      opr.out_shapes->Add(output.sizes);
+      if (opr.out_shapes) opr.out_shapes->Add(output.sizes);
       AddMemory(output, &opr);
     }
   }

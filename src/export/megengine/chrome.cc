@@ -301,6 +301,7 @@ void WriteMegEngineChrome(const Trace& trace, const ExportOptions&, ExportOutput
   const TrackColumns& tracks = trace.tracks();
   const std::vector<MegEngineRatios> ratios = ComputeMegEngineRatios(trace, facts);
   std::vector<int64_t> ends;  // by process
+  ends.reserve(ratios.size());
   for (const MegEngineRatios& of_process : ratios)
     ends.push_back(of_process.end);
   std::vector<RowBlock> blocks;  // RowBlock::list: the track
