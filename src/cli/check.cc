@@ -130,8 +130,6 @@ int Check(const CheckOptions& options, const CheckPlan& plan) {
 
 int RunCheck(const CheckOptions& options) {
   CheckPlan plan;
-  if (const auto attempt = ReadAttempt(options.common); !attempt.ok())
-    return UsageError("check: " + attempt.error().message);
   if (const int wrong = ReadPlan(options, &plan)) return wrong;
   std::vector<std::string> read = options.common.files;
   for (const std::string& file : {plan.baseline, plan.rules_file})

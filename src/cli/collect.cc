@@ -23,11 +23,9 @@ struct CollectVerbOptions {
 };
 
 int RunCollect(const CollectVerbOptions& options, const CliHost& host) {
-  const Result<std::optional<int32_t>> attempt = ReadAttempt(options.common);
-  if (!attempt.ok()) return UsageError("collect: " + attempt.error().message);
   CollectOptions collect;
   collect.job = options.job;
-  collect.attempt = attempt.value();
+  collect.attempt = options.common.attempt;
   collect.bucket_ranks = static_cast<uint32_t>(options.bucket_ranks);
   collect.max_memory = options.common.max_memory;
   collect.format = options.common.from;

@@ -5,8 +5,8 @@
 namespace opscope {
 
 const char* Option::value_name() const {
-  constexpr const char* kNames[] = {"",    "",      "TEXT",  "TEXT", "TEXT",
-                                    "INT", "FLOAT", "BYTES", "TEXT"};  // in the order of OptionTarget
+  constexpr const char* kNames[] = {"",    "",    "TEXT",  "TEXT",  "TEXT",
+                                    "INT", "INT", "FLOAT", "BYTES", "TEXT"};  // in the order of OptionTarget
   if (takes_files) return "FILE...";
   static_assert(std::size(kNames) == std::variant_size_v<OptionTarget>);
   return kNames[target.index()];

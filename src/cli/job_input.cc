@@ -42,11 +42,9 @@ Result<std::vector<int32_t>> ReadRanks(const std::vector<std::string>& texts) {
 
 Result<JobInput> OpenJobInput(const std::string& job, const CommonOptions& common, const std::vector<int32_t>& ranks,
                               const CliHost& host) {
-  const Result<std::optional<int32_t>> attempt = ReadAttempt(common);
-  if (!attempt.ok()) return attempt.error();
   JobInput input;
   input.ranks = ranks;
-  Result<JobOverview> overview = AskAllRanks(job, attempt.value(), host);
+  Result<JobOverview> overview = AskAllRanks(job, common.attempt, host);
   if (overview.ok()) {
     const uint64_t most = common.max_memory > 0 ? common.max_memory / kBytesPerSpan : kMostSpans;
     if (ranks.empty()) input.ranks = RanksToShow(overview.value(), most);
@@ -59,7 +57,7 @@ Result<JobInput> OpenJobInput(const std::string& job, const CommonOptions& commo
   }
   // Ranks that were chosen here are as many as the memory has room for.
   const uint64_t max_memory = input.overview != nullptr && ranks.empty() ? 0 : common.max_memory;
-  Result<Trace> trace = OpenJobAsOne(job, {.attempt = attempt.value(), .ranks = input.ranks, .max_memory = max_memory});
+  Result<Trace> trace = OpenJobAsOne(job, {.attempt = common.attempt, .ranks = input.ranks, .max_memory = max_memory});
   if (!trace.ok()) return trace.error();
   input.trace = std::move(trace).value();
   return input;

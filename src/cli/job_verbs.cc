@@ -29,34 +29,26 @@ struct JobVerbOptions {
 };
 
 int RunJobVerb(const std::string& verb, const JobVerbOptions& options, const CliHost& host) {
-  const Result<std::optional<int32_t>> attempt = ReadAttempt(options.common);
-  if (!attempt.ok()) return UsageError(verb + ": " + attempt.error().message);
   if (const Status fits = CheckEngine(options.engine); !fits.ok())
     return UsageError(verb + ": " + fits.error().message);
   const std::string& job = options.common.files[0];
-  const JobQuestion question{.attempt = attempt.value(), .with_members = options.members};
+  const JobQuestion question{.attempt = options.common.attempt, .with_members = options.members};
   ResultWriter writer(options.common, ResultWriter::Of::kTogether);
   return writer.End(AnswerOverJob(
       verb, job, options.common, options.result, OpenEngine(job, options.engine, host),
       [&](JobEngine* engine) { return AnswerJob(verb, engine, question); }, &writer));
 }
 
-// nullopt: only the merged spans tell, or DuckDB, for which nothing asked, is not here.
-std::optional<int> AnswerWithoutMerge(
-    const std::string& job, const ResultVerb& verb, const JobEngineOptions& options, const CliHost& host,
-    ResultWriter* writer,
-    const std::function<Result<JobAnswer>(JobEngine* engine, std::optional<int32_t> attempt)>& ask) {
+// nullopt: the answer needs the merged spans, or there is no DuckDB and --engine spark was not given.
+std::optional<int> AnswerWithoutMerge(const std::string& job, const ResultVerb& verb, const JobEngineOptions& options,
+                                      const CliHost& host, ResultWriter* writer, const AskJob& ask) {
   if (verb.filter || verb.options.explain) {
     if (!options.is_spark()) return std::nullopt;
     return UsageError(verb.name + ": --engine spark: not with --where, --steps, --time and --explain");
   }
-  const Result<std::optional<int32_t>> attempt = ReadAttempt(verb.common);
-  if (!attempt.ok()) return UsageError(verb.name + ": " + attempt.error().message);
   Result<std::unique_ptr<JobEngine>> engine = OpenEngine(job, options, host);
   if (!engine.ok() && engine.error().code == ErrorCode::kUnsupported && !options.is_spark()) return std::nullopt;
-  return AnswerOverJob(
-      verb.name, job, verb.common, verb.options, std::move(engine),
-      [&](JobEngine* asked) { return ask(asked, attempt.value()); }, writer);
+  return AnswerOverJob(verb.name, job, verb.common, verb.options, std::move(engine), ask, writer);
 }
 
 }  // namespace
@@ -108,16 +100,15 @@ int AnswerOverJob(const std::string& verb, const std::string& job, const CommonO
 
 JobAnswerer AnswerFromTables(std::shared_ptr<const JobEngineOptions> options, const CliHost& host) {
   return [options = std::move(options), &host](const std::string& job, const ResultVerb& verb, ResultWriter* writer) {
-    return AnswerWithoutMerge(job, verb, *options, host, writer,
-                              [&](JobEngine* engine, std::optional<int32_t> attempt) {
-                                return AnswerJob(verb.name, engine, {.attempt = attempt});
-                              });
+    return AnswerWithoutMerge(job, verb, *options, host, writer, [&](JobEngine* engine) {
+      return AnswerJob(verb.name, engine, {.attempt = verb.common.attempt});
+    });
   };
 }
 
 JobAnswerer AnswerByRanks(RankByRank lists, const CliHost& host) {
   return [lists = std::move(lists), &host](const std::string& job, const ResultVerb& verb, ResultWriter* writer) {
-    const auto ask = [&](JobEngine* engine, std::optional<int32_t> attempt) {
+    const auto ask = [&](JobEngine* engine) {
       ResultVerb of_rank = verb;
       of_rank.is_one_rank = true;
       TerminalProgress progress(InputName(job));
@@ -125,7 +116,7 @@ JobAnswerer AnswerByRanks(RankByRank lists, const CliHost& host) {
       question.compute = [&](const Trace& trace) { return verb.compute(std::span(&trace, 1), of_rank); };
       question.max_memory = verb.common.max_memory;
       if (!verb.common.quiet) question.on_progress = [&](size_t done, size_t total) { progress.Show(done, total); };
-      return AnswerRankByRank(job, engine, attempt, question);
+      return AnswerRankByRank(job, engine, verb.common.attempt, question);
     };
     return AnswerWithoutMerge(job, verb, {}, host, writer, ask);
   };

@@ -31,8 +31,8 @@ Status CheckEngine(const JobEngineOptions& options);
 // kUnsupported: there is no DuckDB, or no Python for Spark.
 Result<std::unique_ptr<JobEngine>> OpenEngine(const std::string& job, const JobEngineOptions& options,
                                               const CliHost& host);
-// Opens nothing: `engine` or the error that opening it gave. Asks it, prints problems and the rows. Returns the exit
-// code: kExitPartial if data is lost.
+// Asks the engine, and prints problems and the rows, or the error of opening the engine. Returns the exit code:
+// kExitPartial if data is lost.
 using AskJob = std::function<Result<JobAnswer>(JobEngine* engine)>;
 int AnswerOverJob(const std::string& verb, const std::string& job, const CommonOptions& common,
                   const ResultVerbOptions& result, Result<std::unique_ptr<JobEngine>> engine, const AskJob& ask,

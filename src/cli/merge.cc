@@ -38,9 +38,7 @@ Result<JobSelection> ReadJobSelection(const MergeVerbOptions& options) {
   Result<std::vector<int32_t>> ranks = ReadRanks(options.ranks);
   if (!ranks.ok()) return ranks.error();
   selection.ranks = std::move(ranks).value();
-  const Result<std::optional<int32_t>> attempt = ReadAttempt(options.common);
-  if (!attempt.ok()) return attempt.error();
-  selection.attempt = attempt.value();
+  selection.attempt = options.common.attempt;
   selection.max_memory = options.common.max_memory;
   for (const std::string& file : options.common.files) {
     if (options.ranks.empty() || IsJob(file)) continue;

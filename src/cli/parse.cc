@@ -21,8 +21,8 @@ namespace {
 
 constexpr size_t kHelpColumns = 80;
 
-// CLI11 takes the operand "[64,128]" for a list of two. This byte in front hides such texts from it, and is taken away
-// again behind the parse.
+// CLI11 splits the operand "[64,128]" into two. Its only switch against that, allow_extra_args(false), allows one operand
+// alone. So this byte stands in front of such texts during the parse.
 constexpr char kHidden = '\x01';
 
 std::string HiddenFromCli11(const std::string& text) {
@@ -98,6 +98,12 @@ CLI::Option* AddTo(CLI::App* app, const Option& option, std::optional<std::strin
       NamesOf(option), [target](const std::string& text) { *target = text; }, option.description);
 }
 
+// The range of the option admits no other text.
+CLI::Option* AddTo(CLI::App* app, const Option& option, std::optional<int32_t>* target) {
+  return app->add_option_function<int32_t>(
+      NamesOf(option), [target](int32_t number) { *target = number; }, option.description);
+}
+
 // "" if the text is a number of bytes, else the message. CLI11 alone would parse -5 as a very large number, and would
 // name its own types for "1.5M" and "5X".
 std::string ValidateByteSize(const std::string& text) {
@@ -139,7 +145,8 @@ double NumberFrom(const std::string& text) {
 }
 
 CLI::Validator IsInRange(const Option& option) {
-  const bool is_whole = std::holds_alternative<int64_t*>(option.target);
+  const bool is_whole =
+      std::holds_alternative<int64_t*>(option.target) || std::holds_alternative<std::optional<int32_t>*>(option.target);
   const std::string range = RangeText(option);
   const auto check = [=, least = option.least, most = option.most](const std::string& text) -> std::string {
     const double value = is_whole ? NumberFrom<int64_t>(text) : NumberFrom<double>(text);

@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,7 +24,6 @@ struct QueryVerbOptions {
   CommonOptions common;
   std::string file;
   std::string sql;
-  std::optional<int32_t> attempt;  // of common.attempt
   double max_seconds = SqlOptions().max_seconds;
   uint64_t max_memory = SqlOptions().max_memory;
   int64_t limit = static_cast<int64_t>(SqlOptions().max_rows);
@@ -57,7 +55,7 @@ int PrintRows(const Trace& trace, const std::string& file, const std::string& sq
                              .on_stuck = end_process};
   const std::shared_ptr<const Trace> borrowed(std::shared_ptr<void>(), &trace);
   const Result<SqlResult> result =
-      IsJob(file) ? RunJobSql(file, sql, limits, options.attempt) : RunSql(borrowed, sql, limits);
+      IsJob(file) ? RunJobSql(file, sql, limits, options.common.attempt) : RunSql(borrowed, sql, limits);
   if (!result.ok()) {
     PrintError("query: " + result.error().message);
     return kExitFailed;
@@ -80,9 +78,6 @@ int RunQuery(QueryVerbOptions& options, const CliHost& host) {
   if (options.file == "-" && options.sql == "-")
     return UsageError("query: the trace and the statement cannot both be standard input");
   options.common.files = {options.file};
-  const Result<std::optional<int32_t>> attempt = ReadAttempt(options.common);
-  if (!attempt.ok()) return UsageError("query: " + attempt.error().message);
-  options.attempt = attempt.value();
   const Result<std::string> sql = ReadStatement(options.sql);
   if (!sql.ok()) return ExitFor(sql.error());
   const std::string python_module = DuckdbModule(host);

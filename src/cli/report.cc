@@ -100,8 +100,6 @@ int RunReport(const ReportVerbOptions& options, const CliHost& host) {
     return UsageError("report: --open: the page needs a file, -o OUT.html");
   if (const Result<std::vector<int32_t>> ranks = ReadRanks(options.ranks); !ranks.ok())
     return UsageError("report: " + ranks.error().message);
-  if (const auto attempt = ReadAttempt(options.common); !attempt.ok())
-    return UsageError("report: " + attempt.error().message);
   std::vector<std::string> inputs = options.common.files;
   if (!options.ranks.empty() && (inputs.size() > 1 || !IsJob(inputs[0])))
     return UsageError("report: --ranks chooses from a folder of `opscope collect`, and takes one such folder");

@@ -109,8 +109,6 @@ Verb MakeResultVerb(ResultVerb given) {
     Result<std::optional<SpanFilter>> filter = ReadSelection(*selection);
     if (!filter.ok()) return UsageError(result_verb->name + ": " + filter.error().message);
     result_verb->filter = std::move(filter).value();
-    if (const auto attempt = ReadAttempt(result_verb->common); !attempt.ok())
-      return UsageError(result_verb->name + ": " + attempt.error().message);
     if (const Status checked = result_verb->check ? result_verb->check() : Status(); !checked.ok())
       return UsageError(result_verb->name + ": " + checked.error().message);
     const bool is_together = result_verb->inputs > 1 || !result_verb->sets.empty();

@@ -159,9 +159,7 @@ int PrintJobSummary(const std::string& job, const SummaryOptions& options, const
   if (options.filter) return wrong("--where, --steps and --time");
   if (options.corrected) return wrong("--corrected");
   if (options.rows.explain) return wrong("--explain");
-  const Result<std::optional<int32_t>> attempt = ReadAttempt(options.common);
-  if (!attempt.ok()) return UsageError("summary: " + attempt.error().message);
-  const JobQuestion question{.attempt = attempt.value(), .is_exact = options.exact};
+  const JobQuestion question{.attempt = options.common.attempt, .is_exact = options.exact};
   return AnswerOverJob(
       "summary", job, options.common, options.rows, OpenEngine(job, options.engine, host),
       [&](JobEngine* engine) { return AnswerJob("summary", engine, question); }, writer);
@@ -178,8 +176,6 @@ int RunSummary(SummaryOptions* options, const CliHost& host) {
   Result<std::optional<SpanFilter>> filter = ReadSelection(options->selection);
   if (!filter.ok()) return UsageError("summary: " + filter.error().message);
   options->filter = std::move(filter).value();
-  if (const auto attempt = ReadAttempt(options->common); !attempt.ok())
-    return UsageError("summary: " + attempt.error().message);
   if (const Status fits = CheckEngine(options->engine); !fits.ok())
     return UsageError("summary: " + fits.error().message);
   if (options->exact && !options->quantiles) return UsageError("summary: --exact: only with --quantiles");

@@ -35,19 +35,9 @@ std::string DuckdbModule(const CliHost& host) {
   return host.find_duckdb ? host.find_duckdb() : "";
 }
 
-Result<std::optional<int32_t>> ReadAttempt(const CommonOptions& common) {
-  if (!common.attempt) return std::optional<int32_t>();
-  const Result<int32_t> attempt = ReadCount("--attempt", *common.attempt);
-  if (!attempt.ok()) return attempt.error();
-  return std::optional(attempt.value());
-}
-
 Result<Trace> OpenInput(const std::string& file, const CommonOptions& common) {
   if (IsJob(file)) {
-    const Result<std::optional<int32_t>> attempt = ReadAttempt(common);
-    if (!attempt.ok()) return attempt.error();
-    return OpenJobAsOne(file, {.attempt = attempt.value(), .ranks = {}, .max_memory = common.max_memory},
-                        common.clocks);
+    return OpenJobAsOne(file, {.attempt = common.attempt, .ranks = {}, .max_memory = common.max_memory}, common.clocks);
   }
   ImportOptions options;
   options.max_memory = common.max_memory;
@@ -93,7 +83,8 @@ void AddCommonOptions(Verb* verb, CommonOptions* options, InputFiles files) {
              .description = "keep what fits into this many bytes (suffixes K, M, G)"});
   verb->Add({.names = {"--attempt"},
              .target = &options->attempt,
-             .description = "of a folder of `opscope collect`: which start of the job (default: the last)"});
+             .description = "of a folder of `opscope collect`: which start of the job (default: the last)",
+             .least = 0});
   verb->Add({.names = {"--from"},
              .target = &options->from,
              .description = "the format of the input, instead of what its content looks like",
@@ -151,7 +142,6 @@ int UseInput(const std::string& file, const std::function<int()>& use) {
 }
 
 int ForEachInput(const CommonOptions& options, const std::function<int(const Trace&, const std::string& file)>& use) {
-  if (const auto attempt = ReadAttempt(options); !attempt.ok()) return UsageError(attempt.error().message);
   int exit_code = kExitDone;
   for (const std::string& file : options.files) {
     Result<Trace> trace = OpenInput(file, options);

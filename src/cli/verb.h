@@ -28,7 +28,7 @@ struct CommonOptions {
   bool verbose = false;
   bool no_color = false;
   uint64_t max_memory = 0;
-  std::optional<std::string> attempt;  // of a JOB; nullopt: the largest
+  std::optional<int32_t> attempt;      // of a JOB; nullopt: the largest
   JobClocks clocks = JobClocks::kOwn;  // of a JOB; timelines need kAligned
   std::string from;                    // one of ImportFormatNames(); "": the content tells
 
@@ -87,8 +87,6 @@ std::string InputName(const std::string& file);
 Result<Trace> OpenInput(const std::string& file, const CommonOptions& common);
 // A whole number that is not negative. The error names the option.
 Result<int32_t> ReadCount(const std::string& option, const std::string& text);
-// --attempt, if it is given.
-Result<std::optional<int32_t>> ReadAttempt(const CommonOptions& common);
 // All files, in their order; the error of the first that cannot be opened.
 Result<std::vector<Trace>> OpenInputs(const CommonOptions& common);
 // The job that the files are: several are merged, as `opscope merge` does.

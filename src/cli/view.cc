@@ -181,8 +181,6 @@ class ServedJobs {
 };
 
 int RunView(const ViewVerbOptions& options, const CliHost& host) {
-  if (const Result<std::optional<int32_t>> attempt = ReadAttempt(options.common); !attempt.ok())
-    return UsageError("view: " + attempt.error().message);
   auto jobs = std::make_shared<ServedJobs>(options.common, &host);
   auto progress = std::make_shared<OpeningProgress>();
   ViewOptions view_options{.files = options.common.files,
