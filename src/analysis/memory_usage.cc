@@ -17,8 +17,8 @@
 #include "analysis/allocation_spans.h"
 #include "analysis/memory_blocks.h"
 #include "analysis/memory_events.h"
-#include "analysis/range_maximum.h"
 #include "analysis/steps_of_ranks.h"
+#include "base/range_maximum.h"
 #include "base/saturating.h"
 
 namespace opscope {

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "base/escaped_text.h"
+#include "base/xml_text.h"
 #include "report/result_units.h"
-#include "report/xml_text.h"
 
 namespace opscope {
 namespace {

@@ -4,11 +4,11 @@
 #include <cstdio>
 #include <string>
 
+#include "base/xml_text.h"
 #include "opscope/report/flame.h"
 #include "report/code_points.h"
 #include "report/flame_layout.h"
 #include "report/human_units.h"
-#include "report/xml_text.h"
 
 namespace opscope {
 namespace {

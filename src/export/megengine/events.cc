@@ -15,6 +15,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/range_maximum.h"
 #include "base/saturating.h"
 #include "export/span_lanes.h"
 
@@ -291,48 +292,24 @@ struct Work {
   int64_t begin, start, end, dispatched;
 };
 
-// The first start and the last end of works in a range, in O(log works): a tree of which each node joins two.
-class WorkExtremes {
- public:
-  using Extremes = std::pair<int64_t, int64_t>;
-
-  explicit WorkExtremes(const std::vector<Work>& works) : nodes_(2 * works.size()) {
-    for (size_t i = 0; i < works.size(); ++i)
-      nodes_[works.size() + i] = {works[i].start, works[i].end};
-    for (size_t i = works.size(); i-- > 1;)
-      nodes_[i] = Joined(nodes_[2 * i], nodes_[2 * i + 1]);
-  }
-
-  Extremes Of(size_t begin, size_t end) const {
-    Extremes found = {INT64_MAX, INT64_MIN};
-    for (begin += nodes_.size() / 2, end += nodes_.size() / 2; begin < end; begin /= 2, end /= 2) {
-      if (begin % 2 == 1) found = Joined(found, nodes_[begin++]);
-      if (end % 2 == 1) found = Joined(found, nodes_[--end]);
-    }
-    return found;
-  }
-
- private:
-  static Extremes Joined(const Extremes& a, const Extremes& b) {
-    return {std::min(a.first, b.first), std::max(a.second, b.second)};
-  }
-
-  std::vector<Extremes> nodes_;  // children of i are 2 i and 2 i + 1; the second half are the works
-};
-
 using Range = std::pair<int64_t, int64_t>;
 
 int64_t TimeInSteps(std::vector<Work> works, const std::vector<Range>& steps) {
   const auto by_dispatch = [](const Work& a, const Work& b) { return a.dispatched < b.dispatched; };
   std::sort(works.begin(), works.end(), by_dispatch);
-  const WorkExtremes extremes(works);
+  std::vector<int64_t> ends, inverted_starts;  // ~ reverses the order of all integers
+  ends.reserve(works.size()), inverted_starts.reserve(works.size());
+  for (const Work& work : works)
+    ends.push_back(work.end), inverted_starts.push_back(~work.start);
+  const RangeMaximum last_end(ends), first_start(inverted_starts);
   const auto place = [&](int64_t time) {
     return static_cast<size_t>(std::lower_bound(works.begin(), works.end(), Work{0, 0, 0, time}, by_dispatch) -
                                works.begin());
   };
   int64_t in_steps = 0;
   for (const auto& [begin, end] : steps) {
-    const auto [first, last] = extremes.Of(place(begin), place(end));
+    const size_t from = place(begin), to = place(end);
+    const int64_t first = ~first_start.In(from, to), last = last_end.In(from, to);
     if (first <= last) in_steps = SaturatingAdd(in_steps, SaturatingSubtract(last, first));
   }
   return in_steps;

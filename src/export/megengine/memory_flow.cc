@@ -15,10 +15,10 @@
 
 #include "base/saturating.h"
 #include "base/text.h"
+#include "base/xml_text.h"
 #include "export/megengine/address_axis.h"
 #include "export/megengine/device_clock.h"
 #include "export/megengine/facts.h"
-#include "export/plain_text.h"
 #include "export/writers.h"
 
 namespace opscope {
@@ -59,28 +59,6 @@ std::string MixedText(uint64_t value, const Unit (&units)[n]) {
 void AppendFixed(std::string* out, double value) {
   char text[400];
   out->append(text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, 6).ptr);
-}
-
-// Escapes markup; control characters, which XML forbids, become spaces, bytes that are not UTF-8 become \xNN.
-void AppendXml(std::string* out, std::string_view text) {
-  for (const char c : PlainText(text)) {
-    switch (c) {
-      case '&':
-        *out += "&amp;";
-        break;
-      case '<':
-        *out += "&lt;";
-        break;
-      case '>':
-        *out += "&gt;";
-        break;
-      case '"':
-        *out += "&quot;";
-        break;
-      default:
-        *out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
 }
 
 std::string_view FillOf(int64_t ns) {
@@ -207,7 +185,7 @@ class Picture {
     const uint32_t i = tensor.life;
     const auto attribute = [&](std::string_view name, std::string_view value) {
       out->append(" tag:").append(name).append("=\"");
-      AppendXml(out, value);
+      AppendXml(value, out);
       out->append("\"");
     };
     BeginRect(X(tensor.begin), Y(tensor.first), static_cast<double>(tensor.last - tensor.first) / kByteUnit,
@@ -229,7 +207,7 @@ class Picture {
     attribute("duration", duration);
     if (lives_.op[i] != 0) attribute("group", std::to_string(lives_.op[i]));
     out->append("><title>");
-    AppendXml(out, TitleOf(i, name, size, layout, produced, duration));
+    AppendXml(TitleOf(i, name, size, layout, produced, duration), out);
     out->append("</title></rect>\n");
   }
 
@@ -289,7 +267,7 @@ class Picture {
     out->append("\" y=\"");
     AppendFixed(out, y);
     out->append("\" text-anchor=\"").append(anchor).append("\">");
-    AppendXml(out, text);
+    AppendXml(text, out);
     out->append("</text>\n");
   }
 

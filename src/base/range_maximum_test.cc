@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/range_maximum.h"
+#include "base/range_maximum.h"
 
 #include <gtest/gtest.h>
 
