@@ -1,8 +1,8 @@
 // Answers whose rows are of one rank each, such as how busy a device was. Merging the traces of all ranks would give the
 // same rows with the memory of all; here one rank is read, computed and dropped before the next.
 //
-// Example: of 10,000 ranks with 30,000 spans each, the merged trace has 300 million spans and takes 24 GB. One rank
-// after the other takes 3 MB, and the rows of the result.
+// Example: 10,000 ranks with 30,000 spans each have 300 million spans, which would take 24 GB at 80 bytes per span. One
+// rank takes 2.4 MB; the rows of the result are kept.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>

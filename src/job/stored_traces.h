@@ -30,14 +30,14 @@ inline constexpr uint64_t kHeadOfTrace = 4096;
 // By rank; those of one rank in the order of the manifests. A path that is not of this form is left out.
 [[nodiscard]] std::vector<StoredTrace> ListStoredTraces(const JobFolder& folder);
 
-// The attempt that is wanted; nullopt: the largest one. kInvalidArgument: there is none of this number; the message
-// names those that exist.
+// The attempt `wanted`, or the largest one of the JOB. kInvalidArgument: the JOB has no such attempt, or no traces; the
+// message names the attempts that it has.
 [[nodiscard]] Result<int32_t> ChooseAttempt(const std::string& job, std::span<const StoredTrace> stored,
                                             std::optional<int32_t> wanted);
 // "0, 1, 5"
 [[nodiscard]] std::string ListOfNumbers(const std::set<int32_t>& numbers);
 
-// kOutOfMemory: these together need more memory than the machine has, for which the system would end the process.
+// kOutOfMemory: these traces together need more memory than the machine has, so the kernel would kill the process.
 [[nodiscard]] Status CheckMemoryFor(const std::string& job, std::span<const StoredTrace> stored);
 
 }  // namespace opscope

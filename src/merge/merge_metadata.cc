@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kMergeKey = "opscope_merge";
 
-// Finds the entries that all inputs which are not left out have.
+// Finds the entries that all inputs have, except those that are left out. A Trace has each key once.
 class SharedEntries {
  public:
   SharedEntries(const std::vector<InputMetadata>& inputs, const Merged& merged) {

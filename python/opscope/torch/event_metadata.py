@@ -102,7 +102,7 @@ for _field in EventMetadata._fields[: EventMetadata._fields.index("bytes") + 1]:
 
 
 def read_event_metadata(members: Mapping[str, Any]) -> EventMetadata | None:
-    """The known members that have a value; None if there are none."""
+    """The known members that have a value; None if no member has one."""
     valued = {name: value for name, value in members.items() if name in _NAMES and value is not None}
     known = {_NAMES[name][0]: _NAMES[name][1](value) for name, value in valued.items()}
     return EventMetadata(**(dict.fromkeys(EventMetadata._fields) | known)) if known else None

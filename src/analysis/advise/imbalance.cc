@@ -67,7 +67,7 @@ class ThreadComparison {
     }
     std::sort(spans_.begin(), spans_.end(),
               [](const ThreadSpan& a, const ThreadSpan& b) { return a.order() < b.order(); });
-    // A Cause has an entry per step, so there is none for each name.
+    // A Cause has an entry per step: one Cause per name would take names x steps.
     size_t largest = 0;
     int64_t largest_ns = 0;
     for (size_t at = 0; at < spans_.size();) {

@@ -100,7 +100,7 @@ void AddThreadNames(const Trace& trace, PaddleRunFacts* facts) {
   }
 }
 
-// The number of the escape \uXXXX at `at`; nullopt: there is none.
+// The number of the escape \uXXXX that begins at `at`; nullopt: the text there is not such an escape.
 std::optional<uint32_t> CodeUnitAt(std::string_view json, size_t at) {
   const std::string_view escape = json.substr(at, 6);
   if (escape.size() < 6 || !escape.starts_with("\\u")) return std::nullopt;
@@ -109,8 +109,8 @@ std::optional<uint32_t> CodeUnitAt(std::string_view json, size_t at) {
   return unit;
 }
 
-// Decodes the escape \uXXXX at *at, of a character beyond U+FFFF both halves, and moves *at to its last byte. Returns
-// false if there is none.
+// Decodes the escape \uXXXX that begins at *at and moves *at to its last byte. A character beyond U+FFFF has two
+// escapes, which are decoded together. Returns false if the text at *at is not such an escape.
 bool DecodeUnicodeEscape(std::string_view json, size_t* at, std::string* text) {
   std::optional<uint32_t> code = CodeUnitAt(json, *at);
   if (!code) return false;

@@ -55,7 +55,7 @@ TEST(Occupancy, IsNoneOfADeviceThatNobodyKnows) {
   EXPECT_EQ(WarpsPerSm({}, {.grid = {8, 1, 1}, .block = {128, 1, 1}}), 0);
 }
 
-// Of a damaged record: the threads of a block are nearly 2^64, and one more warp of them is none.
+// A damaged record may claim nearly 2^64 threads per block; rounding up to whole warps would wrap around to 0 warps.
 TEST(Occupancy, IsNoneOfABlockOfTooManyThreads) {
   const CudaKernelDetails kernel = {.grid = {1, 1, 1}, .block = {4294967295u, 641, 6700417}, .registers = 1};
   EXPECT_EQ(ThreadsPerBlock(kernel), ~uint64_t{0});

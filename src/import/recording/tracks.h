@@ -30,7 +30,7 @@ class RecordingTracks {
  private:
   TraceBuilder* builder_;
   std::map<int64_t, ProcessId> processes_;
-  std::map<int32_t, ProcessId> devices_;  // not among processes_: the process 1 is none of the device 1
+  std::map<int32_t, ProcessId> devices_;  // apart from processes_: process 1 is not device 1
   std::map<std::pair<int64_t, uint32_t>, TrackId> threads_;
   std::map<std::pair<int32_t, int32_t>, TrackId> streams_;
 };
