@@ -28,8 +28,8 @@ class InnermostSpans {
   explicit InnermostSpans(const Trace& trace);  // O(n)
   // `ends`: end of each span, clipped to its parent's; must outlive this object.
   InnermostSpans(const Trace& trace, std::span<const int64_t> ends);
-  // The row of the span; -1 if none. O(log n): it goes up from the last span that begins before `time` to the first
-  // ancestor that still lasts, by parents, and where a file nests deep by ancestors that are further away.
+  // The row of the span, -1 if no span contains the time. O(log n): the search starts at the last span that begins
+  // before `time` and climbs to the first ancestor that has not ended, in deep nests by skipping ancestors.
   int64_t At(uint32_t track, Timestamp time) const;
 
  private:

@@ -35,7 +35,7 @@ class StepTimeline {
   Stretch At(int64_t time) const;
 
  private:
-  std::vector<Stretch> stretches_;  // in order of time, none empty, all in a step
+  std::vector<Stretch> stretches_;  // in order of time; each has a length above 0 and lies in a step
 };
 
 class StepsOfRanks {

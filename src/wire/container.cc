@@ -116,8 +116,7 @@ bool ReadPayload(const UndecodedBlock& block, std::string* decompressed, std::sp
   if ((block.flags & block_flags::kUnchecked) != 0) return (block.flags & block_flags::kZstd) == 0;
   if (XXH3_64bits(stored.data(), stored.size()) != block.checksum || block.plain_bytes > kMaxBlockBytes) return false;
   if ((block.flags & block_flags::kZstd) == 0) return true;
-  // Only a frame that says its own size is trusted with memory, and no more than a frame of its length can hold: four
-  // bytes or more stand for at most 128 KiB.
+  // Before memory is reserved: the frame must state its size, and zstd cannot compress 128 KiB into fewer than 4 bytes.
   constexpr size_t kMaxRatio = (size_t{128} << 10) / 4;
   if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != block.plain_bytes) return false;
   if (block.plain_bytes / kMaxRatio > stored.size()) return false;

@@ -52,7 +52,7 @@ def collect(
 
 
 def _one_in_a_task(spark: SparkSession, paths: list[str]) -> DataFrame:
-    """A frame of a partition per path. By hash (``repartition``) a third of the partitions would have none of them."""
+    """A frame with a partition for each path. ``repartition``, which hashes, leaves about a third of them empty."""
     frame = spark.createDataFrame(list(enumerate(paths)), "place long, path string")
     return frame.repartitionByRange(len(paths), "place")
 

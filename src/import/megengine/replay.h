@@ -54,8 +54,8 @@ class MegEngineReplay {
   };
   struct Thread {
     TrackId track = TrackId::kNone;
-    bool at_boundary =
-        false;            // between the two records of a start or stop of the profiler, of which the window has one
+    // The profiler is starting or stopping, and the window has only one of the two records of that.
+    bool at_boundary = false;
     bool is_dtr = false;  // the operator that runs was run before
     Timestamp op_start, copy_start;
     std::optional<Timestamp> launched;  // of Scan: a kernel whose first event on its device is to come

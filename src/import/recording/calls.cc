@@ -1,7 +1,7 @@
-// A stack per thread, searched from the innermost call. Nearly always the innermost one is what ends; a generator that
-// is closed early, or a greenlet that is switched, ends one further out, which leaves those above it open and goes with
-// the last of them. A program of many greenlets has many open calls, so only the innermost are compared; those further
-// out are looked up by identity, in an index that grows when it is needed.
+// A stack of open calls per thread, searched from the innermost one, which is nearly always the call that ends. A
+// generator that is closed early, or a switch of greenlets, ends a call further out: it stays in the stack, marked as
+// closed, until all calls above it have ended. A program of many greenlets has many open calls, so the search compares
+// the innermost 32 only and finds the others by an index of identities, which is built at the first such search.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/calls.h"
 

@@ -43,11 +43,11 @@ class RecordingCalls {
     StringId extra = StringId::kNone;
     bool is_python = false;
     SpanKind kind = kKindOfCategory;
-    bool is_open = true;  // the innermost one always is
-    size_t around = 0;    // of a call of by_identity_, the next one of its identity further out, plus 1; 0: none
+    bool is_open = true;  // false: it has ended, but a call above it has not
+    size_t around = 0;    // 1 + place in open_ of the next indexed call further out with this identity; 0: no such call
   };
 
-  // The innermost open call of this identity among the first `count`, plus 1; 0: none.
+  // 1 + place in open_ of the innermost open call of this identity among the first `count`; 0: no such call.
   size_t FindFar(uint64_t identity, size_t count);
   void Close(size_t call);
   SpanKind KindOf(const Record& record, StringId name);
@@ -57,8 +57,8 @@ class RecordingCalls {
   StepStarts* starts_ = nullptr;
   TrackId track_ = TrackId::kNone;
   std::vector<OpenCall> open_;
-  size_t indexed_ = 0;                            // of open_, how many are in by_identity_
-  tsl::robin_map<uint64_t, size_t> by_identity_;  // the innermost open one of each identity, plus 1
+  size_t indexed_ = 0;                            // how many calls at the bottom of open_ by_identity_ has
+  tsl::robin_map<uint64_t, size_t> by_identity_;  // 1 + place of the innermost open call
   std::vector<SpanKind> of_python_;  // by name, of records that say kPython; kKindOfCategory: not looked at
   bool seen_ = false, seen_python_ = false;
 };

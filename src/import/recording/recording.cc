@@ -142,7 +142,7 @@ void RecordingReader::AddBlock(uint16_t type, std::span<const std::byte> bytes, 
   }
 }
 
-// Info that comes later says the same again, or more.
+// A later info of the same live window repeats or extends the earlier one. The last one is not live and replaces it.
 void RecordingReader::AddInfo(WindowInfo info) {
   const std::pair key(info.process, info.window);
   const auto known = live_windows_.find(key);

@@ -22,7 +22,7 @@ bool IsOfCuda(std::span<const RecordingPart> parts) {
   return !parts.empty() && parts.front().cuda.count > 0;
 }
 
-// Of a track of another recorder's records they are damage.
+// Scopes on a track of another recorder's records are damage.
 void DropScopes(RecordingPart* part) {
   for (const auto scopes : {std::span<const PartScope>(part->scopes), std::span<const PartScope>(part->async)}) {
     for (const PartScope& scope : scopes)
@@ -30,7 +30,7 @@ void DropScopes(RecordingPart* part) {
   }
 }
 
-// Of a thread that is not the CUDA source's they are damage.
+// Records of CUDA on a track of another source are damage.
 void DropCudaRows(std::span<RecordingPart> parts) {
   for (RecordingPart& part : parts) {
     if (part.cuda.count > 0) part.CountDamage(part.cuda.first, part.cuda.count);

@@ -17,7 +17,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- @include job.sql
 
--- GREATEST and LEAST skip NULL, so an unknown gap is kept from them.
+-- GREATEST and LEAST skip NULL and would turn an unknown gap into the largest one.
 CREATE OR REPLACE TEMPORARY VIEW job_spans AS
 SELECT f.ri, f.file_id, f.start_ns AS file_start_ns, f.is_one_of_many, c.group_id, c.seq,
   COALESCE(c.step, -4611686018427387904) AS in_step, c.position, c.elements, c.kind,
