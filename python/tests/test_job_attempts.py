@@ -50,5 +50,10 @@ def test_no_output_replaces_a_part_of_the_job(tmp_path, files):
         said = run("merge", job, "-o", output, code=2).stderr
         assert f"{output} lies in the folders of the JOB {job}" in said
     assert not (job / "_opscope" / "x.opscope").exists()
+    tables = sorted(path.name for path in job.iterdir())
+    for folder in (job, job / "steps", job / "steps" / "new"):
+        said = run("export", job, "--to", "parquet", "-o", folder, code=2).stderr
+        assert f"{folder} lies in the folders of the JOB {job}" in said
+    assert sorted(path.name for path in job.iterdir()) == tables
     assert trace.read_bytes() == before
     run("merge", job, "-o", job / "whole.opscope", "-q")  # beside them it is no part

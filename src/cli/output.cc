@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -32,13 +31,13 @@ int WriteParquet(const Trace& trace, const OutputOptions& options) {
   return ExitFor(ExportParquet(borrowed, options.path, {.python_module = module}));
 }
 
-// Whether a file lies in a folder of a JOB, where each file is a part of it.
+// Whether an output is a JOB, one of its folders, or lies in one: every file there is a part of the JOB.
 bool IsPartOfJob(const std::string& job, const std::string& output) {
   namespace fs = std::filesystem;
   std::error_code failed;
   if (!IsJob(job)) return false;
   const fs::path inside = fs::weakly_canonical(output, failed).lexically_relative(fs::weakly_canonical(job, failed));
-  return std::distance(inside.begin(), inside.end()) > 1 && *inside.begin() != "..";
+  return !inside.empty() && *inside.begin() != ".." && fs::is_directory(fs::path(job) / *inside.begin(), failed);
 }
 
 }  // namespace
