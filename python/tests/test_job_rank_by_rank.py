@@ -99,7 +99,7 @@ def a_job(tmp_path, seed):
     return tmp_path / "job"
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(8))
 def test_rank_after_rank_gives_the_rows_of_the_merged_ranks(tmp_path, seed):
     job = a_job(tmp_path, seed)
     no_duckdb = {**os.environ, "OPSCOPE_DUCKDB_LIB": str(tmp_path / "none.so")}
@@ -129,7 +129,7 @@ def test_rank_after_rank_gives_the_rows_of_the_merged_ranks(tmp_path, seed):
 
 
 def test_damage_of_a_stored_trace_is_a_problem_of_its_rank(tmp_path):
-    job = a_job(tmp_path, 1)
+    job = a_job(tmp_path, 5)
     before = answer("devices", job, code=3)
     ranks = {row["rank"] for row in before["rows"]}
     victim = max(job.glob("traces/**/*.opscope"), key=lambda path: path.stat().st_size)
@@ -141,7 +141,15 @@ def test_damage_of_a_stored_trace_is_a_problem_of_its_rank(tmp_path):
     assert damage["ranks"] == [int(victim.parent.name.removeprefix("rank="))] and damage["file"] == str(victim)
     assert {row["rank"] for row in told["rows"]} <= ranks and told["quality"]["verdict"] != "good"
     victim.unlink()
-    assert str(victim) in run("devices", job, code=1).stderr
+    told = answer("devices", job, code=3)
+    (lost,) = [problem for problem in told["problems"] if problem["kind"] == "unreadable_trace"]
+    assert (lost["ranks"], lost["file"], lost["severity"]) == (damage["ranks"], str(victim), "error")
+    others = [row for row in before["rows"] if row["rank"] not in lost["ranks"]]
+    assert others and [row for row in told["rows"] if row["rank"] not in lost["ranks"]] == others
+    assert run("devices", job, code=3).stderr.count(str(victim)) == 1
+    for trace in job.glob("traces/**/*.opscope"):
+        trace.write_bytes(b"no trace")
+    assert str(min(job.glob("traces/attempt=0/rank=*/*.opscope")).parent.parent) in run("devices", job, code=1).stderr
 
 
 def test_damage_of_each_window_of_a_rank_is_a_problem(tmp_path):

@@ -55,6 +55,7 @@ class RankReader {
       if (question_.max_memory == 0) OPSCOPE_TRY(CheckMemoryFor(job, of_rank));
       OPSCOPE_TRY(AddRank(of_rank));
     }
+    if (!has_result_ && first_unreadable_) return *first_unreadable_;
     if (!has_result_) return Error{ErrorCode::kInvalidArgument, job + ": the JOB has no traces"};
     for (ResultTable& table : result_.tables) {
       for (const auto& [list, key] : question_.orders)
@@ -88,10 +89,14 @@ class RankReader {
       options.max_memory = std::max<uint64_t>(question_.max_memory / stored.size(), kHeadOfTrace);
     for (const StoredTrace& each : stored) {
       Result<Trace> trace = ImportFile(each.path, options);
-      if (!trace.ok()) return trace.error();
+      if (!trace.ok()) {
+        OPSCOPE_TRY(LeaveOut(each, trace.error()));
+        continue;
+      }
       AddDamage(trace.value(), each);
       inputs.push_back({std::move(trace).value(), each.path, each.rank});
     }
+    if (inputs.empty()) return {};
     MergeOptions merge;
     merge.is_choice = merge.keeps_clocks = true;
     merge.epoch_ns = epoch_ns_;
@@ -106,6 +111,19 @@ class RankReader {
     for (size_t i = 0; i < result_.tables.size(); ++i)
       result_.tables[i].Append(std::move(of_rank.tables[i]));
     if (of_rank.why_empty.empty()) result_.why_empty.clear();
+    return {};
+  }
+
+  // A trace that cannot be read costs its rows alone, unless the machine is short of memory.
+  Status LeaveOut(const StoredTrace& stored, const Error& error) {
+    if (error.code == ErrorCode::kOutOfMemory) return error;
+    if (!first_unreadable_) first_unreadable_ = error;
+    const std::string begin = stored.path + ": ";
+    attempt_.AddProblem({.file = stored.path,
+                         .kind = "unreadable_trace",
+                         .severity = ProblemSeverity::kError,
+                         .message = error.message.substr(error.message.starts_with(begin) ? begin.size() : 0),
+                         .ranks = {stored.rank}});
     return {};
   }
 
@@ -131,6 +149,7 @@ class RankReader {
   std::map<std::string, std::string, std::less<>> files_;  // by the digits of their parts, what was collected
   std::set<std::pair<std::string, std::string>> known_;    // files that were collected, and kinds of their problems
   std::optional<int64_t> epoch_ns_;
+  std::optional<Error> first_unreadable_;
   VerbResult result_;
   bool has_result_ = false;
 };

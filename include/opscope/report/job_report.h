@@ -65,8 +65,9 @@ struct RankByRank {
 };
 
 // The rows of all ranks. REQUIRES: each row is of one rank, and `compute` orders the lists that are
-// named in `orders` by that key. Files that do not fit together are left out, as in AnswerJob.
-// Errors as AnswerJob, and of traces that cannot be opened.
+// named in `orders` by that key. Files that do not fit together are left out, as in AnswerJob. A trace
+// that cannot be read is left out with the problem unreadable_trace. Errors as AnswerJob, and that of
+// the first trace if none can be read.
 [[nodiscard]] Result<JobAnswer> AnswerRankByRank(const std::string& job, JobEngine* engine,
                                                  std::optional<int32_t> attempt, const RankByRank& question);
 
