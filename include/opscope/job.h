@@ -4,7 +4,7 @@
 //
 //   opscope::CollectOptions options{.job = "job"};
 //   opscope::Result<opscope::CollectReport> report = opscope::CollectFiles({"rank0.json", "rank1.json"}, options);
-//   opscope::Result<std::vector<opscope::Trace>> traces = opscope::OpenJobTraces("job", {.ranks = {0}});
+//   opscope::Result<opscope::Trace> trace = opscope::OpenJobAsOne("job", {.ranks = {0}});
 //
 // Several processes may add to one JOB at once. A process that is killed leaves JOB as it was:
 // a part counts only when its manifest is there.
@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "opscope/merge.h"
 #include "opscope/result.h"
 #include "opscope/trace.h"
 
@@ -106,6 +107,10 @@ struct CompactReport {
 // True if the path is a folder that CollectFiles has made.
 [[nodiscard]] bool IsJob(const std::string& path);
 
+// Which attempts a JOB has, and that the last one is answered for unless JobSelection says another; "": it has one
+// attempt, or is no JOB.
+[[nodiscard]] std::string DescribeAttempts(const std::string& job);
+
 // Which traces of a JOB.
 struct JobSelection {
   // nullopt: the largest of JOB.
@@ -115,14 +120,6 @@ struct JobSelection {
   // Bytes that their traces may hold together: what does not fit, of the highest ranks, is left out with the Problem
   // over_memory_limit. 0: no limit, and kOutOfMemory if they need more memory than the machine has.
   uint64_t max_memory = 0;
-};
-
-// One recording of a JOB, by rank and begin.
-struct JobTrace {
-  Trace trace;
-  // Where it lies in JOB.
-  std::string file;
-  int32_t rank = -1;
 };
 
 // Whose clock the times of several ranks are on.
@@ -137,8 +134,8 @@ enum class JobClocks : uint8_t {
 [[nodiscard]] Result<Trace> OpenJobAsOne(const std::string& job, const JobSelection& selection = {},
                                          JobClocks clocks = JobClocks::kAligned);
 
-// Reads the traces that a JOB keeps. kInvalidArgument: no such attempt or rank; the message
-// names those that exist.
-[[nodiscard]] Result<std::vector<JobTrace>> OpenJobTraces(const std::string& job, const JobSelection& selection = {});
+// Reads the traces that a JOB keeps, for MergeTraces. One that cannot be read is an input that says why; if none can,
+// the error of the first is returned. kInvalidArgument: no such attempt or rank; the message names those that exist.
+[[nodiscard]] Result<std::vector<MergeInput>> OpenJobTraces(const std::string& job, const JobSelection& selection = {});
 
 }  // namespace opscope

@@ -36,6 +36,9 @@ struct MergeInput {
   std::string name;
   // -1: what the trace says, else what the name says.
   int32_t rank = -1;
+  // Why it could not be read, if so: `trace` is empty then, and the result has the
+  // Problem unreadable_trace. Empty: it was read.
+  std::string unreadable = {};
 };
 
 // How clocks are aligned.
@@ -119,7 +122,7 @@ struct Merged {
 };
 
 // Consumes the traces. O(n log n) in all rows. kInvalidArgument: no input, or none
-// that belongs to the job.
+// that could be read.
 [[nodiscard]] Result<Merged> MergeTraces(std::vector<MergeInput> inputs, const MergeOptions& options = {});
 
 // "reference", "collectives", "wall_clock", "none".

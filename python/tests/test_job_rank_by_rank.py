@@ -152,6 +152,32 @@ def test_damage_of_a_stored_trace_is_a_problem_of_its_rank(tmp_path):
     assert str(min(job.glob("traces/attempt=0/rank=*/*.opscope")).parent.parent) in run("devices", job, code=1).stderr
 
 
+def test_verbs_that_merge_answer_for_the_other_ranks_where_a_trace_is_unreadable(tmp_path):
+    job = a_job(tmp_path, 5)
+    counts = {row["rank"]: row["count"] for row in answer("summary", job, "--group-by", "rank", code=3)["rows"]}
+    lost = next(iter(counts))
+    others = {rank: count for rank, count in counts.items() if rank != lost}
+    victims = sorted(job.glob(f"traces/attempt=*/rank={lost}/*.opscope"))
+    for victim in victims:
+        victim.write_bytes(b"no trace")
+    told = answer("summary", job, "--group-by", "rank", code=3)
+    assert others and {row["rank"]: row["count"] for row in told["rows"]} == others
+    (problem,) = [problem for problem in told["problems"] if problem["kind"] == "unreadable_trace"]
+    assert problem["severity"] == "error" and problem["count"] == len(victims) > 0
+    assert all(str(victim) in problem["message"] for victim in victims)
+    whole = tmp_path / "all.opscope"
+    for command in (
+        ["advise", job],
+        ["steps", job, "--where", "kind = operator"],
+        ["diff", job, job],
+        ["merge", job, "-o", whole],
+        ["convert", job, "-o", tmp_path / "converted.opscope"],
+    ):
+        assert str(victims[0]) in run(*command, code=3).stderr
+    assert lost not in {row["rank"] for row in answer("summary", whole, "--group-by", "rank", code=3)["rows"]}
+    assert str(victims[0]) in run("merge", job, "--ranks", lost, "-o", tmp_path / "one.opscope", code=1).stderr
+
+
 def test_damage_of_each_window_of_a_rank_is_a_problem(tmp_path):
     files = [tmp_path / f"w{number}_of_0.json" for number in range(2)]
     for number, file in enumerate(files):

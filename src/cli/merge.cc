@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/merge.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,10 +60,10 @@ Result<std::vector<MergeInput>> OpenMergeInputs(const MergeVerbOptions& options,
       inputs.push_back({std::move(trace).value(), InputName(file), -1});
       continue;
     }
-    Result<std::vector<JobTrace>> traces = OpenJobTraces(file, selection);
+    ReportAttempts(file, options.common);
+    Result<std::vector<MergeInput>> traces = OpenJobTraces(file, selection);
     if (!traces.ok()) return traces.error();
-    for (JobTrace& each : traces.value())
-      inputs.push_back({std::move(each.trace), each.file, each.rank});
+    std::move(traces.value().begin(), traces.value().end(), std::back_inserter(inputs));
   }
   return inputs;
 }
@@ -100,7 +102,7 @@ int RunMerge(const MergeVerbOptions& options) {
   }
   const std::string name = is_taken ? "standard output" : options.output.path;
   if (!options.common.quiet) {
-    ListProblems(merged.value().trace, name, true);
+    ListProblems(merged.value().trace, name, options.common, true);
     if (!options.common.json || is_taken) ReportQuality(merged.value().trace, name);
   }
   return merged.value().trace.is_partial() ? kExitPartial : kExitDone;

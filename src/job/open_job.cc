@@ -5,24 +5,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
 
 #include "base/catch_bad_alloc.h"
-#include "base/saturating.h"
 #include "job/job_folder.h"
 #include "job/stored_traces.h"
 #include "opscope/import.h"
 #include "opscope/job.h"
-#include "opscope/merge.h"
 
 namespace opscope {
 namespace {
 
 namespace fs = std::filesystem;
 
-Result<std::vector<JobTrace>> OpenTraces(const std::string& job, const JobSelection& selection) {
+Result<std::vector<MergeInput>> OpenTraces(const std::string& job, const JobSelection& selection) {
   const Result<JobFolder> folder = JobFolder::Open(job);
   if (!folder.ok()) return folder.error();
   std::vector<StoredTrace> stored = ListStoredTraces(folder.value());
@@ -40,26 +39,25 @@ Result<std::vector<JobTrace>> OpenTraces(const std::string& job, const JobSelect
                  job + ": there is no rank " + std::to_string(rank) + "; there are: " + ListOfNumbers(ranks)};
   }
   if (!wanted.empty()) std::erase_if(stored, [&](const StoredTrace& trace) { return !wanted.contains(trace.rank); });
-  std::vector<JobTrace> traces;
+  std::vector<MergeInput> inputs;
+  std::optional<Error> first_unreadable;
   if (selection.max_memory == 0) OPSCOPE_TRY(CheckMemoryFor(job, stored));
   uint64_t held = 0;
   for (const StoredTrace& each : stored) {  // the highest ranks are those that do not fit
     const uint64_t limit = selection.max_memory, left = limit == 0 ? 0 : std::max(held + kHeadOfTrace, limit) - held;
     Result<Trace> trace = ImportFile(each.path, {.max_memory = left});
-    if (!trace.ok()) return trace.error();
-    held += trace.value().memory_bytes();
-    traces.push_back({std::move(trace).value(), each.path, each.rank});
+    if (trace.ok()) {
+      held += trace.value().memory_bytes();
+      inputs.push_back({std::move(trace).value(), each.path, each.rank});
+      continue;
+    }
+    if (trace.error().code == ErrorCode::kOutOfMemory) return trace.error();
+    inputs.push_back({Trace(), each.path, each.rank, MessageWithoutFile(trace.error(), each)});
+    if (!first_unreadable) first_unreadable = trace.error();
   }
-  const auto first_begin = [](const JobTrace& trace) {
-    int64_t first = INT64_MAX;
-    for (const Timestamp start : trace.trace.spans().start)
-      first = std::min(first, start.ns);
-    return SaturatingAdd(trace.trace.info().epoch_ns, first);
-  };
-  std::stable_sort(traces.begin(), traces.end(), [&](const JobTrace& a, const JobTrace& b) {
-    return std::pair(a.rank, first_begin(a)) < std::pair(b.rank, first_begin(b));
-  });
-  return traces;
+  if (std::all_of(inputs.begin(), inputs.end(), [](const MergeInput& input) { return !input.unreadable.empty(); }))
+    return *first_unreadable;
+  return inputs;
 }
 
 }  // namespace
@@ -69,22 +67,28 @@ bool IsJob(const std::string& path) {
   return fs::is_regular_file(fs::path(path) / "_opscope" / "job.json", ignored);
 }
 
+std::string DescribeAttempts(const std::string& job) {
+  const Result<JobFolder> folder = JobFolder::Open(job);
+  if (!folder.ok()) return "";
+  std::set<int32_t> attempts;
+  for (const StoredTrace& trace : ListStoredTraces(folder.value()))
+    attempts.insert(trace.attempt);
+  return attempts.size() < 2 ? "" : SentenceOfAttempts(attempts, *attempts.rbegin());
+}
+
 Result<Trace> OpenJobAsOne(const std::string& job, const JobSelection& selection, JobClocks clocks) {
-  Result<std::vector<JobTrace>> traces = OpenJobTraces(job, selection);
-  if (!traces.ok()) return traces.error();
-  if (traces.value().size() == 1 && clocks == JobClocks::kAligned) return std::move(traces.value()[0].trace);
-  std::vector<MergeInput> inputs;
-  for (JobTrace& each : traces.value())
-    inputs.push_back({std::move(each.trace), each.file, each.rank});
+  Result<std::vector<MergeInput>> inputs = OpenJobTraces(job, selection);
+  if (!inputs.ok()) return inputs.error();
+  if (inputs.value().size() == 1 && clocks == JobClocks::kAligned) return std::move(inputs.value()[0].trace);
   MergeOptions options;
   options.is_choice = !selection.ranks.empty();
   options.keeps_clocks = clocks == JobClocks::kOwn;
-  Result<Merged> merged = MergeTraces(std::move(inputs), options);
+  Result<Merged> merged = MergeTraces(std::move(inputs).value(), options);
   if (!merged.ok()) return merged.error();
   return std::move(merged.value().trace);
 }
 
-Result<std::vector<JobTrace>> OpenJobTraces(const std::string& job, const JobSelection& selection) {
+Result<std::vector<MergeInput>> OpenJobTraces(const std::string& job, const JobSelection& selection) {
   return CatchBadAlloc(job, [&] { return OpenTraces(job, selection); });
 }
 

@@ -43,10 +43,6 @@ class RankReader {
     std::erase_if(stored, [&](const StoredTrace& trace) {
       return trace.attempt != attempt_.number() || !files_.contains(trace.name.substr(0, kDigits));
     });
-    if (!question_.has_unknown_first) {  // they are listed as rank -1
-      const auto known = std::find_if(stored.begin(), stored.end(), [](const auto& trace) { return trace.rank >= 0; });
-      std::rotate(stored.begin(), known, stored.end());
-    }
     for (size_t first = 0, end = 0; first < stored.size(); first = end) {
       while (end < stored.size() && stored[end].rank == stored[first].rank)
         ++end;
@@ -118,11 +114,10 @@ class RankReader {
   Status LeaveOut(const StoredTrace& stored, const Error& error) {
     if (error.code == ErrorCode::kOutOfMemory) return error;
     if (!first_unreadable_) first_unreadable_ = error;
-    const std::string begin = stored.path + ": ";
     attempt_.AddProblem({.file = stored.path,
                          .kind = "unreadable_trace",
                          .severity = ProblemSeverity::kError,
-                         .message = error.message.substr(error.message.starts_with(begin) ? begin.size() : 0),
+                         .message = MessageWithoutFile(error, stored),
                          .ranks = {stored.rank}});
     return {};
   }
@@ -168,7 +163,6 @@ RankByRank DevicesByRank() {
 RankByRank MemoryByRank() {
   RankByRank question;
   question.compute = [](const Trace& trace) { return MemoryVerbResult(trace, MeasureMemoryUsage(trace), 0); };
-  question.has_unknown_first = true;
   return question;
 }
 

@@ -55,11 +55,21 @@ std::vector<StoredTrace> ListStoredTraces(const JobFolder& folder) {
   return traces;
 }
 
+std::string MessageWithoutFile(const Error& error, const StoredTrace& stored) {
+  const std::string begin = stored.path + ": ";
+  return error.message.substr(error.message.starts_with(begin) ? begin.size() : 0);
+}
+
 std::string ListOfNumbers(const std::set<int32_t>& numbers) {
   std::string text;
   for (const int32_t number : numbers)
     text.append(text.empty() ? "" : ", ").append(std::to_string(number));
   return text;
+}
+
+std::string SentenceOfAttempts(const std::set<int32_t>& attempts, int32_t chosen) {
+  return "the JOB has the attempts " + ListOfNumbers(attempts) + "; this is the answer of attempt " +
+         std::to_string(chosen) + ", and --attempt chooses another";
 }
 
 Result<int32_t> ChooseAttempt(const std::string& job, std::span<const StoredTrace> stored,
@@ -86,7 +96,8 @@ Status CheckMemoryFor(const std::string& job, std::span<const StoredTrace> store
       job + ": its traces have " + std::to_string(spans) + " spans, which take about " +
           std::to_string(spans / kGb * kBytesPerSpan + spans % kGb * kBytesPerSpan / kGb + 1) +
           " GB of memory; this machine has " + std::to_string(memory / kGb) +
-          " GB. `opscope merge JOB --ranks LIST -o FILE` takes some ranks, `opscope query JOB` asks the tables, "
+          " GB. `opscope merge JOB --ranks LIST -o FILE` takes some ranks, `opscope summary JOB --quantiles` and "
+          "`opscope query JOB` ask the tables, "
           "and --max-memory keeps what fits",
       0};
 }

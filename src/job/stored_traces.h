@@ -34,8 +34,13 @@ inline constexpr uint64_t kHeadOfTrace = 4096;
 // message names the attempts that it has.
 [[nodiscard]] Result<int32_t> ChooseAttempt(const std::string& job, std::span<const StoredTrace> stored,
                                             std::optional<int32_t> wanted);
+// Of an import; without the path, which stands beside it.
+[[nodiscard]] std::string MessageWithoutFile(const Error& error, const StoredTrace& stored);
+
 // "0, 1, 5"
 [[nodiscard]] std::string ListOfNumbers(const std::set<int32_t>& numbers);
+// The message of the problem several_attempts.
+[[nodiscard]] std::string SentenceOfAttempts(const std::set<int32_t>& attempts, int32_t chosen);
 
 // kOutOfMemory: these traces together need more memory than the machine has, so the kernel would kill the process.
 [[nodiscard]] Status CheckMemoryFor(const std::string& job, std::span<const StoredTrace> stored);

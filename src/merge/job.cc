@@ -92,6 +92,8 @@ InputFacts FactsOf(const MergeInput& input) {
   InputFacts facts;
   facts.name = input.name;
   facts.rank = input.rank;
+  facts.left_out = input.unreadable;
+  if (!input.unreadable.empty()) facts.left_out_problem = "unreadable_trace";
   facts.world_size = input.trace.info().world_size;
   if (facts.rank < 0) facts.rank = RankOf(input.trace);
   facts.spans = input.trace.spans().size();
@@ -145,7 +147,7 @@ void ExcludeForeignInputs(std::vector<InputFacts>* facts) {
 std::vector<std::pair<uint32_t, uint32_t>> MissingRanks(const std::vector<InputFacts>& facts, uint32_t world_size) {
   std::set<uint32_t> present;
   for (const InputFacts& input : facts) {
-    if (!input.left_out.empty()) continue;
+    if (input.left_out_problem == "other_job") continue;
     for (const RankWindow& window : input.ranks)
       present.insert(static_cast<uint32_t>(window.rank));
   }

@@ -93,6 +93,7 @@ class Merger {
       if (facts.left_out.empty()) merged_.world_size = std::max(merged_.world_size, facts.world_size);
     }
     const Members members = FindMembers(inputs_, facts_, options_);
+    if (members.clocks.empty()) return Error{ErrorCode::kInvalidArgument, "none of the inputs could be read"};
     const Alignment alignment = AlignClocks(members.clocks, options_.max_clock_difference_ns);
     Describe(members, alignment);
     Copy(members, alignment);

@@ -115,6 +115,26 @@ TEST(Merge, NamesADoubledRankAndKeepsTheLongerFile) {
   EXPECT_EQ(merged.trace.spans().size(), 4u * 300u);
 }
 
+TEST(Merge, AnswersForTheOthersWhereAnInputCouldNotBeRead) {
+  SyntheticJob job(9, {.ranks = 4, .steps = 100});
+  std::vector<MergeInput> inputs = job.AllRanks();
+  inputs[2].trace = Trace();
+  inputs[2].rank = 2;
+  inputs[2].unreadable = "is not a trace";
+  const Merged merged = MergeAll(std::move(inputs));
+  EXPECT_EQ(ProblemText(merged.trace),
+            "unreadable_trace: traces of ranks could not be read (job_rank2.opscope: is not a trace)\n");
+  EXPECT_TRUE(merged.trace.is_partial());
+  EXPECT_EQ(merged.trace.spans().size(), 3u * 300u);
+  EXPECT_EQ(merged.inputs[2].left_out, "is not a trace");
+}
+
+TEST(Merge, RefusesInputsOfWhichNoneCouldBeRead) {
+  std::vector<MergeInput> inputs;
+  inputs.push_back({Trace(), "a", 0, "is not a trace"});
+  EXPECT_EQ(MergeTraces(std::move(inputs)).error().message, "none of the inputs could be read");
+}
+
 // The clocks are set hours apart: what was merged has another time than the file of the rank.
 TEST(Merge, NamesARankThatAMergedFileHolds) {
   for (const double offset_ns : {0.0, 36000e9}) {

@@ -53,10 +53,8 @@ struct RankByRank {
   // one. Times are those of the rank's own clock less the earliest begin of the attempt.
   std::function<VerbResult(const Trace& trace)> compute = {};
   // Which key a list of the result is ordered by, as ResultTable::Sort does: ("kernels",
-  // "total_ns"). Lists that are not named stay by rank.
+  // "total_ns"). Lists that are not named stay by rank, those that are unknown first.
   std::vector<std::pair<std::string_view, std::string_view>> orders = {};
-  // Whether lists begin with the ranks that are unknown; else they end with them.
-  bool has_unknown_first = false;
   // Bytes that the traces of one rank may hold: what does not fit is left out with the Problem
   // over_memory_limit. 0: no limit, and kOutOfMemory if a rank needs more memory than the machine has.
   uint64_t max_memory = 0;
