@@ -102,7 +102,8 @@ struct RecordReport {
 // Lets the processes record the same steps and waits until their files are complete:
 // for the begin at most 60 s or four steps, for the window at most 60 s. Of the
 // processes of a rank those that make steps record; processes without a rank record if no
-// process has a rank. Errors as ListProcesses; kNotFound: there is no process.
+// process has a rank. A process of this machine that does not answer has failed. Errors
+// as ListProcesses; kNotFound: there is no process.
 [[nodiscard]] Result<RecordReport> RecordOnDemand(const RecordOptions& options);
 
 }  // namespace opscope

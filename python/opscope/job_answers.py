@@ -10,7 +10,7 @@ from typing import Any
 
 from opscope import _core
 from opscope.sizes import byte_count
-from opscope.sql import SqlRows, find_duckdb, rows_within
+from opscope.sql import SqlRows, checked_seconds, find_duckdb, rows_within
 from opscope.trace import Trace
 
 __all__ = ["Job", "collect", "job"]
@@ -21,11 +21,15 @@ def collect(
 ) -> list[dict]:
     """Adds trace files, and the traces below folders, to the JOB ``path`` (``pip install opscope[sql]``).
 
-    A dict per file, as ``opscope collect --json`` has them: "status" is "added", "already" or "refused". Raises
-    `opscope.Error` where JOB cannot be, and `OSError` where the system refuses; then the files before stay added.
+    A dict per file, as ``opscope collect --json`` has them: "status" is "added", "already" or "refused"; "problems"
+    has sentences, such as why a file is refused. Raises `opscope.Error` where JOB cannot be, and `OSError` where the
+    system refuses; then the files before stay added.
     """
-    names = [files] if isinstance(files, (str, bytes)) else list(files)
-    return json.loads(_core.collect(names, path, attempt, find_duckdb()))["files"]
+    names = [files] if isinstance(files, (str, bytes, os.PathLike)) else list(files)
+    told = json.loads(_core.collect(names, path, attempt, find_duckdb()))
+    for row in told["files"]:
+        row["problems"] = [each["message"] for each in told["problems"] if each["file"] == row["file"]]
+    return told["files"]
 
 
 def job(path: str | bytes | os.PathLike, engine: Any = None, attempt: int | None = None) -> Job:
@@ -44,6 +48,8 @@ class Job:
     """
 
     def __init__(self, path: str | bytes | os.PathLike, engine: Any = None, attempt: int | None = None):
+        if engine is not None and not hasattr(engine, "createDataFrame"):
+            raise TypeError(f"engine must be a SparkSession, or None for DuckDB, not {engine!r}")
         _core.job_files(path)  # it is a JOB
         self.path = path
         self._spark = engine
@@ -91,10 +97,10 @@ class Job:
             from opscope.spark import rows_of
 
             return rows_of(self._spark, self.path, query, limit, self._attempt)
-        memory = byte_count(max_memory, "max_memory")
+        memory, seconds = byte_count(max_memory, "max_memory"), checked_seconds(max_seconds)
         return rows_within(
             limit,
-            lambda count: _core.job_sql(self.path, query, max_seconds, memory, count, find_duckdb(), self._attempt),
+            lambda count: _core.job_sql(self.path, query, seconds, memory, count, find_duckdb(), self._attempt),
         )
 
     def trace(self, ranks: Sequence[int] | None = None, steps: tuple[int, int] | None = None) -> Trace:

@@ -39,6 +39,10 @@ def test_attempts_are_answered_one_at_a_time(tmp_path, files):
     of_python = opscope.job(tmp_path / "job", attempt=1).sql("SELECT DISTINCT rank FROM spans ORDER BY 1")
     assert list(of_python) == [{"rank": 0}, {"rank": 1}]
     assert {row["rank"] for row in answer("steps", tmp_path / "job", "--attempt", 0)["rows"]} == set(range(RANKS))
+    hint = "opscope: the JOB has the attempts 0, 1; this is the answer of attempt 1, and --attempt chooses another\n"
+    for verb in (["summary"], ["steps"], ["devices"], ["advise"], ["info"], ["merge", "-o", tmp_path / "all.opscope"]):
+        assert run(verb[0], tmp_path / "job", *verb[1:], code=None).stderr.count(hint) == 1, verb
+        assert hint not in run(verb[0], tmp_path / "job", *verb[1:], "--attempt", 0, code=None).stderr, verb
 
 
 def test_no_output_replaces_a_part_of_the_job(tmp_path, files):

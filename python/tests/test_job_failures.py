@@ -4,17 +4,17 @@
 import json
 
 import pytest
-from job_command import RANKS, STEP_US, STEPS, answer, rank_trace, run
+from job_command import RANKS, STEP_US, STEPS, answer, rank_trace, run, span
 
 duckdb = pytest.importorskip("duckdb")
 
 VERBS = ("ranks", "collectives", "stragglers", "critical-ranks")
 
 
-def write(folder, rank, name=None, **changes):
+def write(folder, rank, name=None, *, slow=2, **changes):
     folder.mkdir(exist_ok=True)
     path = folder / (name or f"rank{rank}.json")
-    path.write_text(json.dumps(rank_trace(rank, slow=2, **changes)))
+    path.write_text(json.dumps(rank_trace(rank, slow=slow, **changes)))
     return path
 
 
@@ -38,7 +38,8 @@ def require(job, expected, ranks):
         assert losses(answer(verb, job, code=3)) == expected, verb
     assert [row["rank"] for row in answer("ranks", job, code=3)["rows"]] == ranks
     for _, (named, *_) in expected:
-        assert f"(rank {named}" in run("stragglers", job, code=3).stderr
+        said = "says its rank\n" if named < 0 else f"(rank {named}"
+        assert said in run("stragglers", job, code=3).stderr
 
 
 def test_a_missing_rank_that_comes_late(tmp_path, files):
@@ -154,6 +155,9 @@ def test_two_attempts_are_said_and_are_no_loss(tmp_path, files):
         assert [(problem["kind"], problem["severity"]) for problem in told["problems"]] == [
             ("several_attempts", "info")
         ]
+    hint = "the JOB has the attempts 0, 1; this is the answer of attempt 1, and --attempt chooses another"
+    assert hint in run("ranks", job).stderr
+    assert "attempts" not in run("ranks", job, "--attempt", 0).stderr
 
 
 def test_a_file_without_a_rank(tmp_path, files):
@@ -236,3 +240,37 @@ def test_the_same_problem_of_many_ranks_is_ten_lines_and_a_number(tmp_path):
     (quality,) = [line for line in lines if "doubtful" in line]
     assert quality.count("problem truncated of rank 0, 1, 2, ") == 1 and ", 12" in quality
     assert len([line for line in run("ranks", job, "-v", code=3).stderr.splitlines() if "(rank " in line]) >= 13
+    merged = run("merge", job, "-o", tmp_path / "all.opscope", code=3).stderr.splitlines()
+    assert len([line for line in merged if "cut" in line and "(rank" not in line]) <= 10
+    assert f"opscope: {tmp_path / 'all.opscope'}: 3 more problems truncated; -v lists them" in merged
+
+
+def test_ranks_with_the_same_doubt_share_a_reason(tmp_path, files):
+    for rank, path in enumerate(files):
+        trace = json.loads(path.read_text())
+        for begin in range(rank + 1):  # each crosses the end of the first step
+            trace["traceEvents"].append(span(f"late{begin}", "cpu_op", 10_990 + begin, 100))
+        path.write_text(json.dumps(trace))
+    told = answer("ranks", collect(tmp_path, *files))
+    (reason,) = told["quality"]["reasons"]
+    assert reason.startswith("rank 0, 1, 2, 3: ") and reason.endswith(" spans cross others")
+    each = [answer("summary", path)["quality"]["reasons"] for path in files]
+    assert int(reason.split()[5]) == sum(int(of_rank.split()[0]) for (of_rank,) in each)
+
+
+def test_a_problem_of_a_file_is_one_reason(tmp_path, files):
+    files[1].write_text(files[1].read_text()[:-40])
+    told = answer("ranks", collect(tmp_path, *files, code=3), code=3)
+    assert told["quality"]["reasons"] == ["problem truncated of rank 1"]
+
+
+def test_without_collectives_it_is_unknown_who_waits(tmp_path, files):
+    even = collect(tmp_path, *(write(tmp_path / "even", rank, slow=None) for rank in range(RANKS)))
+    assert "no rank makes the others wait for 2 % of the mean step (1.000 ms) or more" in run("stragglers", even).stderr
+    for path in files:
+        trace = json.loads(path.read_text())
+        trace["traceEvents"] = [event for event in trace["traceEvents"] if "gloo" not in event["name"]]
+        path.write_text(json.dumps(trace))
+    run("collect", *files, "-o", tmp_path / "without")
+    said = run("stragglers", tmp_path / "without").stderr
+    assert "no collective has a counterpart on another rank, so who makes the others wait is unknown" in said

@@ -92,10 +92,14 @@ def test_a_stopped_process_does_not_hold_up_the_others(script, tmp_path):
         stopped = next(row["pid"] for row in ps(first.folder) if row["rank"] == 1)
         os.kill(stopped, signal.SIGSTOP)
         try:
-            answer = record(first.folder, "--steps", 1)
+            answer = record(first.folder, "--steps", 1, code=3)
         finally:
             os.kill(stopped, signal.SIGCONT)
-        assert [row["rank"] for row in answer["rows"]] == [0]  # the other one has not said which rank it has
+        # The other one has not said which rank it has.
+        assert [(row["rank"], row["pid"] == stopped, row["status"], row["why_not"]) for row in answer["rows"]] == [
+            (-1, True, "failed", "the process does not answer"),
+            (0, False, "complete", ""),
+        ]
         first.end()
 
 

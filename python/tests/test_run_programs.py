@@ -182,6 +182,14 @@ def test_a_framework_that_opscope_cannot_record_is_named(tmp_path):
     assert line["why_not"]
 
 
+def test_a_forked_child_that_cannot_be_recorded_has_a_line_of_its_own(tmp_path):
+    (tmp_path / "torch.py").write_text("")
+    program = "import os, torch\nif os.fork() == 0:\n    os._exit(0)\nos.wait()"
+    ran = run([PYTHON, "-c", program], tmp_path / "out", cwd=tmp_path)
+    assert len({line["pid"] for line in ran.lines()}) == 2
+    assert all(line["why_not"] for line in ran.lines())
+
+
 @pytest.mark.parametrize("clone", [False, True], ids=["alone", "beside_a_clone"])
 def test_an_environment_without_opscope_gets_it_from_run(tmp_path, clone):
     (tmp_path / "torch.py").write_text("")

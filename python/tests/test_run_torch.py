@@ -93,6 +93,13 @@ def test_steps_are_those_of_the_options(script, tmp_path):
     assert ran.lines()[0]["files"] == [file.name for file in ran.files()]
 
 
+def test_a_program_that_ends_before_the_first_step_says_so(script, tmp_path):
+    ran = run([PYTHON, script], tmp_path / "out", "--steps", "100..110")
+    assert [(line["files"], line["why_not"]) for line in ran.lines()] == [
+        ([], "step 100 did not begin: the program ended in step 6")
+    ]
+
+
 CHILDREN = """
 import multiprocessing, os, subprocess, sys
 from train import train
@@ -191,7 +198,7 @@ def test_torchrun_leaves_a_file_for_each_rank(tmp_path):
         assert steps(trace) == [1, 2]
         assert names(trace)["gloo:all_reduce"] == 2
     agents = [line for line in ran.lines() if line["rank"] == -1 and line["framework"] == "torch"]
-    assert [line["why_not"] for line in agents] == ["no operator was recorded"]
+    assert [line["why_not"] for line in agents] == ["step 1 did not begin: no optimizer and no profiler has stepped"]
 
 
 DYING = TRAIN.replace("sys.exit(3)", "import os, signal; os.kill(os.getpid(), int(sys.argv[1]))")
@@ -307,7 +314,7 @@ def test_the_page_shows_what_run_writes(script, tmp_path):
     rank = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "2", "TORCHELASTIC_RESTART_COUNT": "0"}
     runs = [
         run([PYTHON, script], tmp_path / "one", stdin="x\n", variables=rank),
-        run([PYTHON, "-c", "import torch"], tmp_path / "two"),
+        run([PYTHON, "-c", "import torch"], tmp_path / "two", "--steps", "10..20"),
     ]
     for line, ran, pid in zip(shown, runs, ("4711", "4700"), strict=True):
         (found,) = ran.lines()

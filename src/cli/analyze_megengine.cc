@@ -94,7 +94,7 @@ int Analyze(const AnalyzeOptions& options) {
   const MegEngineAnalysis analysis =
       AnalyzeMegEngineOperators(profile.is_graph ? profile.operators : calls.operators, options.selection);
   if (!options.common.quiet) {
-    ListProblems(profile.trace, import.name, options.common.verbose);
+    ListProblems(profile.trace, import.name, options.common);
     ReportQuality(profile.trace, import.name);
     if (!profile.is_graph) ReportMissingTimelineData(calls, options.selection, import.name);
   }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/exit_code.h"
+#include "cli/job_input.h"
 #include "cli/result_options.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
@@ -35,10 +36,8 @@ int RunCollect(const CollectVerbOptions& options, const CliHost& host) {
   const Result<CollectReport> collected = CollectFiles(options.common.files, collect);
   if (!collected.ok()) return ExitFor(Error{collected.error().code, "collect: " + collected.error().message});
   const CollectReport& report = collected.value();
-  bool is_partial = false;
   for (const JobProblem& problem : report.problems) {
     const bool is_loss = problem.severity != ProblemSeverity::kInfo;
-    is_partial |= is_loss;
     if (options.common.quiet || (!is_loss && !options.common.verbose)) continue;
     PrintError(problem.message.starts_with(problem.file) ? problem.message : problem.file + ": " + problem.message);
   }
@@ -49,7 +48,7 @@ int RunCollect(const CollectVerbOptions& options, const CliHost& host) {
     return file.status != CollectStatus::kRefused;
   });
   if (!is_any_read) return writer.End(kExitFailed);
-  return writer.End(WorseExit(printed, is_partial ? kExitPartial : kExitDone));
+  return writer.End(WorseExit(printed, ExitForProblems(report.problems)));
 }
 
 struct CompactVerbOptions {

@@ -52,8 +52,7 @@ Result<JobInput> OpenJobInput(const std::string& job, const CommonOptions& commo
   } else if (overview.error().code == ErrorCode::kUnsupported) {
     input.no_overview_reason = overview.error().message;
   } else {
-    const bool is_named = overview.error().message.starts_with(job);
-    return Error{overview.error().code, is_named ? overview.error().message : job + ": " + overview.error().message};
+    return NameJob(job, overview.error());
   }
   // Ranks that were chosen here are as many as the memory has room for.
   const uint64_t max_memory = input.overview != nullptr && ranks.empty() ? 0 : common.max_memory;
@@ -63,18 +62,32 @@ Result<JobInput> OpenJobInput(const std::string& job, const CommonOptions& commo
   return input;
 }
 
-void ReportJobProblems(const std::vector<JobProblem>& problems, bool all) {
+Error NameJob(const std::string& job, const Error& error) {
+  return {error.code, error.message.starts_with(job) ? error.message : job + ": " + error.message};
+}
+
+int ExitForProblems(const std::vector<JobProblem>& problems) {
+  const bool is_partial = std::any_of(problems.begin(), problems.end(), [](const JobProblem& problem) {
+    return problem.severity != ProblemSeverity::kInfo;
+  });
+  return is_partial ? kExitPartial : kExitDone;
+}
+
+void ReportJobProblems(const std::vector<JobProblem>& problems, const CommonOptions& common) {
+  const bool all = common.verbose;
   constexpr size_t kMostLines = 10, kMostRanks = 20;  // of a kind; of a line
   std::map<std::string_view, size_t> lines;           // by kind
   for (const JobProblem& problem : problems) {
-    const bool is_hint = problem.kind == "many_parts";  // something to do, not a property of the job
+    // Something to do, not a property of the job.
+    const bool is_hint = problem.kind == "many_parts" || (problem.kind == "several_attempts" && !common.attempt);
     if (problem.severity == ProblemSeverity::kInfo && !all && !is_hint) continue;
     if (++lines[problem.kind] > kMostLines && !all) continue;
     std::string line = problem.file.empty() ? problem.message : problem.file + ": " + problem.message;
-    for (size_t i = 0; i < std::min(problem.ranks.size(), kMostRanks); ++i)
+    const bool has_ranks = !problem.ranks.empty() && problem.ranks.front() >= 0;  // -1 would say nothing
+    for (size_t i = 0; has_ranks && i < std::min(problem.ranks.size(), kMostRanks); ++i)
       line.append(i == 0 ? " (rank " : ", ").append(std::to_string(problem.ranks[i]));
     if (problem.ranks.size() > kMostRanks) line.append(", ...");
-    PrintError(line + (problem.ranks.empty() ? "" : ")"));
+    PrintError(line + (has_ranks ? ")" : ""));
   }
   for (const auto& [kind, count] : lines) {
     if (count > kMostLines && !all)
@@ -88,16 +101,13 @@ int ReportJobInput(const JobInput& input, const std::string& job, const CommonOp
   if (input.overview == nullptr) return kExitDone;
   const std::vector<JobProblem>& problems = input.overview->problems;
   if (!common.quiet) {
-    ReportJobProblems(problems, common.verbose);
+    ReportJobProblems(problems, common);
     if (!input.ranks.empty() && input.ranks.size() < input.overview->rank_of_row.size()) {
       PrintError(job + ": the timeline has the spans of " + std::to_string(input.ranks.size()) + " of " +
                  std::to_string(input.overview->rank_of_row.size()) + " ranks; --ranks chooses them");
     }
   }
-  const bool is_partial = std::any_of(problems.begin(), problems.end(), [](const JobProblem& problem) {
-    return problem.severity != ProblemSeverity::kInfo;
-  });
-  return is_partial ? kExitPartial : kExitDone;
+  return ExitForProblems(problems);
 }
 
 }  // namespace opscope

@@ -36,8 +36,12 @@ struct JobInput {
 // Gives the exit code of a damaged job.
 int ReportJobInput(const JobInput& input, const std::string& job, const CommonOptions& common);
 
-// Losses and hints what to do, or with `all` harmless ones too.
-void ReportJobProblems(const std::vector<JobProblem>& problems, bool all);
+// The error with the JOB's name in front.
+[[nodiscard]] Error NameJob(const std::string& job, const Error& error);
+// kExitPartial if a problem means that data is lost.
+[[nodiscard]] int ExitForProblems(const std::vector<JobProblem>& problems);
+// Losses and hints what to do, or with common.verbose harmless ones too.
+void ReportJobProblems(const std::vector<JobProblem>& problems, const CommonOptions& common);
 
 // The numbers of --ranks. The error names the option.
 [[nodiscard]] Result<std::vector<int32_t>> ReadRanks(const std::vector<std::string>& texts);

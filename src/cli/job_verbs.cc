@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/job_verbs.h"
 
-#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -79,23 +78,16 @@ int AnswerOverJob(const std::string& verb, const std::string& job, const CommonO
                   const ResultVerbOptions& result, Result<std::unique_ptr<JobEngine>> engine, const AskJob& ask,
                   ResultWriter* writer) {
   Result<JobAnswer> answer = engine.ok() ? ask(engine.value().get()) : Result<JobAnswer>(engine.error());
-  if (!answer.ok()) {
-    const Error& error = answer.error();
-    const bool is_named = error.message.starts_with(job);
-    return ExitFor(Error{error.code, is_named ? error.message : job + ": " + error.message});
-  }
+  if (!answer.ok()) return ExitFor(NameJob(job, answer.error()));
   const std::vector<JobProblem>& problems = answer.value().problems;
-  const bool is_partial = std::any_of(problems.begin(), problems.end(), [](const JobProblem& problem) {
-    return problem.severity != ProblemSeverity::kInfo;
-  });
-  if (!common.quiet) ReportJobProblems(problems, common.verbose);
+  if (!common.quiet) ReportJobProblems(problems, common);
   if (!common.quiet && !common.json) {
     if (const std::string line = FormatQuality(answer.value().result.quality.value_or(Quality())); !line.empty())
       PrintError(job + ": " + line);
   }
   const int printed =
       PrintResult(verb, job, std::span<const ResultInput>(), common, result, std::move(answer.value().result), writer);
-  return WorseExit(printed, is_partial ? kExitPartial : kExitDone);
+  return WorseExit(printed, ExitForProblems(problems));
 }
 
 JobAnswerer AnswerFromTables(std::shared_ptr<const JobEngineOptions> options, const CliHost& host) {

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <map>
+#include <string_view>
 
 #include "base/catch_bad_alloc.h"
 #include "cli/exit_code.h"
@@ -35,8 +37,14 @@ std::string DuckdbModule(const CliHost& host) {
   return host.find_duckdb ? host.find_duckdb() : "";
 }
 
+void ReportAttempts(const std::string& job, const CommonOptions& common) {
+  if (common.attempt || common.quiet) return;
+  if (const std::string attempts = DescribeAttempts(job); !attempts.empty()) PrintError(attempts);
+}
+
 Result<Trace> OpenInput(const std::string& file, const CommonOptions& common) {
   if (IsJob(file)) {
+    ReportAttempts(file, common);
     return OpenJobAsOne(file, {.attempt = common.attempt, .ranks = {}, .max_memory = common.max_memory}, common.clocks);
   }
   ImportOptions options;
@@ -48,16 +56,24 @@ Result<Trace> OpenInput(const std::string& file, const CommonOptions& common) {
   return file == "-" ? ImportDescriptor(STDIN_FILENO, options) : ImportFile(file, options);
 }
 
-void ListProblems(const Trace& trace, const std::string& name, bool all) {
+void ListProblems(const Trace& trace, const std::string& name, const CommonOptions& options, bool all) {
+  constexpr size_t kMostLines = 10;  // of a kind: a merge of 1,000 ranks may have 1,000 of one
+  std::map<std::string_view, size_t> lines;
   const ProblemColumns& problems = trace.problems();
   for (size_t i = 0; i < problems.size(); ++i) {
     const bool is_loss = problems.severity[i] != ProblemSeverity::kInfo;
-    if (!is_loss && !all) continue;
+    if (!is_loss && !all && !options.verbose) continue;
+    if (++lines[trace.text(problems.kind[i])] > kMostLines && !options.verbose) continue;
     std::string line = name + ": ";
     if (problems.first_offset[i] >= 0) line += "at byte " + std::to_string(problems.first_offset[i]) + ": ";
     line += trace.text(problems.message[i]);
     if (problems.count[i] > 1) line += " (" + std::to_string(problems.count[i]) + " times)";
     PrintError(line);
+  }
+  for (const auto& [kind, count] : lines) {
+    if (count <= kMostLines || options.verbose) continue;
+    const std::string more = std::to_string(count - kMostLines) + " more problems " + std::string(kind);
+    PrintError(name + ": " + more + "; -v lists them");
   }
 }
 
@@ -127,7 +143,7 @@ std::string JobName(const CommonOptions& common) {
 }
 
 int ReportInput(const Trace& trace, const std::string& file, const CommonOptions& options) {
-  if (!options.quiet) ListProblems(trace, InputName(file), options.verbose);
+  if (!options.quiet) ListProblems(trace, InputName(file), options);
   if (!options.quiet && !options.json) ReportQuality(trace, InputName(file));
   return trace.is_partial() ? kExitPartial : kExitDone;
 }

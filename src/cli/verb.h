@@ -85,6 +85,8 @@ void AddFormOptions(Verb* verb, CommonOptions* options);
 // As messages call it: "-" is standard input.
 std::string InputName(const std::string& file);
 Result<Trace> OpenInput(const std::string& file, const CommonOptions& common);
+// Says on standard error which attempt of a JOB is answered for, if it has several and common.attempt chooses none.
+void ReportAttempts(const std::string& job, const CommonOptions& common);
 // A whole number that is not negative. The error names the option.
 Result<int32_t> ReadCount(const std::string& option, const std::string& text);
 // All files, in their order; the error of the first that cannot be opened.
@@ -104,8 +106,9 @@ int UseInput(const std::string& file, const std::function<int()>& use);
 // Prints the problems and the quality of an input as ForEachInput does. Gives the exit code of a damaged input.
 int ReportInput(const Trace& trace, const std::string& file, const CommonOptions& options);
 
-// The problems of a trace on standard error: losses, or with `all` harmless ones too.
-void ListProblems(const Trace& trace, const std::string& name, bool all);
+// The problems of a trace on standard error: losses, or with `all` or options.verbose harmless ones too. Without
+// options.verbose the first ten of a kind.
+void ListProblems(const Trace& trace, const std::string& name, const CommonOptions& options, bool all = false);
 
 // How far the trace can be trusted, in one line on standard error; nothing where it is good. JSON has it as "quality".
 void ReportQuality(const Trace& trace, const std::string& name);

@@ -9,7 +9,8 @@
 // "late" and records nothing, so a file never has other steps than those of the request.
 //
 // Of the processes with one rank only those count that make steps: workers that load data inherit the variables of
-// their rank. A launcher without a rank makes no steps, either.
+// their rank. A launcher without a rank makes no steps, either. A process of this machine that does not answer may have
+// any rank, so it is listed as failed: otherwise a rank that hangs would be missing from the rows, and all would look well.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
@@ -43,6 +44,12 @@ bool MakesSteps(const Peer& peer) {
   return peer.process.last_step > 0;
 }
 
+// Whether it is a process of this machine that has not said its rank. One of another machine may have ended long ago: its
+// socket can be removed there alone.
+bool IsSilent(const Peer& peer) {
+  return peer.is_local && !peer.is_gone && peer.process.last_step < 0;
+}
+
 // The processes of one rank that record.
 void ChooseOfRank(const std::vector<Peer*>& of_rank, std::vector<Peer*>* chosen) {
   const auto choose = [&](const auto& fits) {
@@ -65,6 +72,10 @@ std::vector<Peer*> Choose(std::vector<Peer>* peers, const RecordOptions& options
   for (Peer& peer : *peers) {
     if (options.pid) {
       if (peer.is_local && peer.process.pid == *options.pid && !peer.is_gone) chosen.push_back(&peer);
+      continue;
+    }
+    if (IsSilent(peer)) {
+      if (ranks.empty()) chosen.push_back(&peer);
       continue;
     }
     const bool is_wanted = ranks.empty() ? !has_ranks || peer.process.rank >= 0 : ranks.contains(peer.process.rank);
@@ -162,8 +173,12 @@ Result<RecordReport> RecordOnDemand(const RecordOptions& options) {
           {.rank = process.rank, .host = process.host, .pid = process.pid, .why_not = process.why_not});
     }
   }
-  for (const int32_t rank : missing)
-    report.rows.push_back({.rank = rank, .why_not = "there is no process of this rank"});
+  const bool has_silent = std::any_of(peers.value().begin(), peers.value().end(), IsSilent);
+  for (const int32_t rank : missing) {
+    report.rows.push_back(
+        {.rank = rank,
+         .why_not = has_silent ? "no process that answers has this rank" : "there is no process of this rank"});
+  }
   if (report.rows.empty() && ready.empty()) {
     const std::string what = options.pid ? "process " + std::to_string(*options.pid) : "process";
     return Error{ErrorCode::kNotFound, options.folder + ": there is no " + what + " that waits for requests"};

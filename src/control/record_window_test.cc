@@ -148,6 +148,24 @@ TEST(RecordWindow, RanksAndProcessesAreChosen) {
   EXPECT_EQ(none.error().message, folder.path() + ": there is no process 99 that waits for requests");
 }
 
+TEST(RecordWindow, AProcessThatDoesNotSayItsRankIsListedAsFailed) {
+  const Folder folder;
+  FakeProcess good(folder, 11, StatusLine(0, 11, 7), EndLine("complete", "rank0.opscope"));
+  FakeProcess hangs(folder, 12, "", "");
+  const Result<RecordReport> all = RecordOnDemand({.folder = folder.path(), .steps = 1});
+  ASSERT_TRUE(all.ok());
+  ASSERT_EQ(all.value().rows.size(), 2U);
+  EXPECT_EQ(all.value().rows[0].rank, -1);
+  EXPECT_EQ(all.value().rows[0].pid, 12);
+  EXPECT_EQ(all.value().rows[0].status, WindowStatus::kFailed);
+  EXPECT_EQ(all.value().rows[0].why_not, "the process has closed the connection");
+  EXPECT_EQ(all.value().rows[1].status, WindowStatus::kComplete);
+  const Result<RecordReport> one = RecordOnDemand({.folder = folder.path(), .ranks = {0, 1}, .steps = 1});
+  ASSERT_TRUE(one.ok());
+  ASSERT_EQ(one.value().rows.size(), 2U);
+  EXPECT_EQ(one.value().rows[1].why_not, "no process that answers has this rank");
+}
+
 TEST(RecordWindow, AnswersThatAreNoneFailAlone) {
   const Folder folder;
   FakeProcess good(folder, 11, StatusLine(0, 11, 7), EndLine("complete", "rank0.opscope"));

@@ -98,7 +98,10 @@ Result<VerbResult> AnswerStragglers(JobAttempt* job, JobOverview* overview = nul
   const int64_t steps = has_steps ? length.value().Integer(0, "steps").value_or(0) : 0;
   const std::optional<int64_t> mean = has_steps ? length.value().Integer(0, "mean_step_ns") : std::nullopt;
   JsonMemberWriter(&result.facts_json).Int("steps", steps).Json("mean_step_ns", NumberOrNull(mean));
-  if (rows.value().size() == 0) result.why_empty = has_steps ? "no rank makes the others wait" : "it has no steps";
+  if (rows.value().size() > 0) return result;
+  const Result<RowValues> matched = job->Query("SELECT COUNT(*) AS matched FROM job_matches WHERE is_synchronising");
+  if (!matched.ok()) return matched.error();
+  result.why_empty = WhyNoStragglers(mean, matched.value().Integer(0, "matched").value_or(0) > 0);
   return result;
 }
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/report/job_answers.h"
 
+#include "report/human_units.h"
 #include "report/result_units.h"
 
 namespace opscope {
@@ -142,6 +143,13 @@ const ResultDescription& CriticalRankStepResult() {
        {"rank", "Rank", kNumber, "The rank with most of it."},
        {"near_ranks", "Near", kNumber, "Ranks that waited next to nothing in it."}}};
   return description;
+}
+
+std::string WhyNoStragglers(std::optional<int64_t> mean_step_ns, bool has_matched_collectives) {
+  if (!mean_step_ns) return "it has no steps";
+  if (!has_matched_collectives)
+    return "no collective has a counterpart on another rank, so who makes the others wait is unknown";
+  return "no rank makes the others wait for 2 % of the mean step (" + HumanTime(*mean_step_ns) + ") or more";
 }
 
 }  // namespace opscope

@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "opscope/report/job_answers.h"
 
 namespace opscope {
 namespace {
@@ -40,6 +43,14 @@ TEST(JobQuality, OfADamagedJobWithAnyNumberOfKindsHasFewReasons) {
   for (int32_t i = 0; i < 100'000; ++i)
     problems.push_back(ProblemOf("kind" + std::to_string(i), 0));
   EXPECT_EQ(JudgeProblems(problems).reasons.size(), 20u);
+}
+
+TEST(JobAnswers, NoStragglersIsSaidWithWhatIsKnown) {
+  EXPECT_EQ(WhyNoStragglers(std::nullopt, false), "it has no steps");
+  EXPECT_EQ(WhyNoStragglers(1'500'000, false),
+            "no collective has a counterpart on another rank, so who makes the others wait is unknown");
+  EXPECT_EQ(WhyNoStragglers(1'500'000, true),
+            "no rank makes the others wait for 2 % of the mean step (1.500 ms) or more");
 }
 
 }  // namespace

@@ -1,8 +1,13 @@
-// The columns of the answers over a JOB, for help texts and references; docs/reference/job.md defines them.
+// The columns of the answers over a JOB, for help texts and references; docs/reference/job.md defines them. And why
+// `stragglers` has no rows.
 //
-// Thread rule: constants.
+// Thread rule: constants; any thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
 
 #include "opscope/report/result_table.h"
 
@@ -17,5 +22,8 @@ namespace opscope {
 [[nodiscard]] const ResultDescription& CriticalRankStepResult();
 // Some columns of `summary`, which mean the same there.
 [[nodiscard]] const ResultDescription& JobSummaryResult();
+
+// Why no rank is a straggler, as a part of a sentence. mean_step_ns: nullopt if the job has no steps.
+[[nodiscard]] std::string WhyNoStragglers(std::optional<int64_t> mean_step_ns, bool has_matched_collectives);
 
 }  // namespace opscope

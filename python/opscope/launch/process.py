@@ -137,12 +137,14 @@ def _close() -> None:
 
 
 def _write_line() -> None:
+    if _files.process != os.getpid():  # the parent could not begin to record, so no handler ran after the fork
+        _files.reset()
     recorded = [name for name, (_, recorder) in _recorders.items() if recorder.has_recorded]
     framework = (recorded or [*_recorders, *_why_not])[0]
     why_not = _why_not.get(framework, "")
     if framework in _recorders and not why_not:
-        nothing = "no recording was requested" if _plan.is_empty else "no operator was recorded"
-        why_not = _recorders[framework][1].why_not or _no_control or ("" if recorded else nothing)
+        recorder = _recorders[framework][1]
+        why_not = recorder.why_not or _no_control or ("" if recorded else recorder.why_nothing)
     is_same = _folder is not None and _folder.path == _plan.folder
     _files.write_line(framework, why_not, _demand_files.finished if is_same else [])
 

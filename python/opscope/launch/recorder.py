@@ -51,8 +51,8 @@ class Recorder:
         self._window: int | Demand | None = None  # that runs: a number of the plan's, or that of a request
         self._demand: Demand | None = None  # that waits for its first step, or runs
         self._path = ""  # of its file
-        self._is_marked = True  # False: the program marks its steps itself
-        self._marked: int | None = None  # the step that has an open range
+        self._marks_steps = True  # False: the program's own profiler does
+        self._marked_step: int | None = None  # the step that has an open range
         self._is_busy = False
         self.why_not = ""
         self.has_recorded = False
@@ -73,7 +73,7 @@ class Recorder:
 
     def optimizer_stepped(self, optimizer: object) -> None:
         """Called after each step of an optimizer."""
-        if self._is_marked and not self._is_over and self._optimizers.ends_step(optimizer):
+        if self._marks_steps and not self._is_over and self._optimizers.ends_step(optimizer):
             self._guard(self._step_ends)
 
     def profiler_stepped(self) -> None:
@@ -117,6 +117,16 @@ class Recorder:
         """Median length of the last steps; 0: no step has ended."""
         lengths = sorted(self._step_seconds)
         return lengths[len(lengths) // 2] if lengths else 0.0
+
+    @property
+    def why_nothing(self) -> str:
+        """Why this process has no file, although no window of it failed."""
+        if self._plan.is_empty:
+            return "no recording was requested"
+        if self._step >= self._plan.first:
+            return "no operator was recorded"
+        ended = f"the program ended in step {self._step}" if self._step else "no optimizer and no profiler has stepped"
+        return f"step {self._plan.first} did not begin: {ended}"
 
     def state(self) -> tuple[str, str]:
         """One of "ready", "recording" and "unavailable", and why a request would be refused. Waits for no lock."""
@@ -193,7 +203,7 @@ class Recorder:
             kept = self._files_of(window).keep(self._path)
             with contextlib.suppress(Exception):  # otherwise the window would record until the process ends
                 self._program.stop()
-            self._marked = None
+            self._marked_step = None
         if self._demand is not None and self._demand.first <= self._step:
             self._end_demand("failed", why_not, kept)  # the next request may go better
             return
@@ -249,9 +259,9 @@ class Recorder:
         files.settle(self._path)
 
     def _mark(self, step: int | None) -> None:
-        if self._is_marked and step != self._marked:
+        if self._marks_steps and step != self._marked_step:
             self._program.mark(step)
-            self._marked = step
+            self._marked_step = step
 
     def _stop(self, why_not: str = "") -> None:
         """Ends the window. ``why_not``: why it ends before it is complete."""
@@ -264,7 +274,7 @@ class Recorder:
                 self._mark(None)
             except Exception as error:  # the program destroys its process group, for example
                 why_not = why_not or f"{type(error).__name__}: {error}"
-                self._marked = None
+                self._marked_step = None
             counts = self._program.stop()
         except BaseException:
             self._window = window  # It still records. `_fail` stops it; after a Ctrl-C, the next step or the exit does.
@@ -296,7 +306,7 @@ class Recorder:
 
     def _take_their_steps(self) -> None:
         self._mark(None)
-        self._is_marked = False
+        self._marks_steps = False
         self._step_ends()
 
     def _make_way(self, name: str) -> None:

@@ -7,7 +7,7 @@ import type { RanksData, WebDocument } from "../model/document.ts";
 import { countText, exactText, parseNumber, type Value, visibleText } from "../model/numbers.ts";
 import { FigureCard, Pair } from "./card.tsx";
 import { RankMapFigure } from "./charts/rank_map.tsx";
-import { DocumentTable, useTable } from "./document_table.tsx";
+import { DocumentTable, useTable, whyEmpty } from "./document_table.tsx";
 import { Failure } from "./failure.tsx";
 import { Figure } from "./figure.tsx";
 import { usePage } from "./page_context.ts";
@@ -71,13 +71,20 @@ function RankName({ rank }: { rank: Value }) {
   return <span data-value={exactText(rank)}>{exactText(rank)}</span>;
 }
 
+// What stands in place of a straggler, and why: without collectives nothing says who waits.
+export function noStraggler(document: WebDocument): [large: string, reason: string] {
+  return [whyEmpty(document, "collective_groups") === "" ? "None" : "Unknown", whyEmpty(document, "stragglers")];
+}
+
 // The straggler that costs most, in words.
 function StragglerCard() {
+  const { document } = usePage();
   const table = useTable("stragglers");
   if (table === null || table.size === 0) {
+    const [large, reason] = noStraggler(document);
     return (
-      <FigureCard title="Straggler" large="None">
-        <Pair name="No rank, host or stage makes the others wait.">{""}</Pair>
+      <FigureCard title="Straggler" large={large}>
+        <Pair name={reason}>{""}</Pair>
       </FigureCard>
     );
   }
