@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/json_escape.h"
+
 namespace opscope {
 namespace {
 
@@ -20,21 +22,6 @@ std::string EncodedText(PyObject* text) {
   std::string result(PyBytes_AS_STRING(bytes), static_cast<size_t>(PyBytes_GET_SIZE(bytes)));
   Py_DECREF(bytes);
   return result;
-}
-
-// As within a string of JSON.
-void AppendEscaped(std::string* out, std::string_view text) {
-  constexpr char kHex[] = "0123456789abcdef";
-  for (const char byte : text) {
-    if (byte == '"' || byte == '\\') {
-      out->push_back('\\');
-      out->push_back(byte);
-    } else if (static_cast<unsigned char>(byte) < 0x20) {
-      out->append("\\u00").append({kHex[byte >> 4], kHex[byte & 15]});
-    } else {
-      out->push_back(byte);
-    }
-  }
 }
 
 // What keeps the method of a C function alive. An object that a method is bound to may be large (a tensor), and the
@@ -85,7 +72,7 @@ std::string CallNames::FileOf(PyCodeObject* code) const {
 const CallName* CallNames::OfSite(const void* key, PyCodeObject* code, int line) {
   if (const CallName* known = Find(key)) return known;
   std::string text = "\"CallFrom\":\"";
-  AppendEscaped(&text, FileOf(code));
+  AppendEscapedUtf8(&text, FileOf(code));
   text.append(":").append(std::to_string(line)).append("\"");
   return Add(key, std::move(text), reinterpret_cast<PyObject*>(code));
 }

@@ -11,11 +11,11 @@
 #include <string>
 #include <string_view>
 
+#include "base/json_escape.h"
 #include "opscope/recorder.h"
 #include "sources/streams/failures.h"
 #include "sources/streams/window_fact.h"
 #include "sources/torch/callbacks/callback_pool.h"
-#include "sources/torch/calls/keyword_json.h"
 #include "sources/torch/calls/operator_signatures.h"
 #include "sources/torch/hooks/capture_mode.h"
 #include "sources/torch/hooks/profiler_state.h"
@@ -40,7 +40,7 @@ constinit OpenSession open_sessions[kCallbackInstances];
 void AddCaptureMode(Window* window, uint32_t instance) {
   const char* why_callbacks = WhyCallbacks(instance);
   std::string mode_json;
-  AppendJsonString(why_callbacks != nullptr ? std::string("callbacks: ") + why_callbacks : "hooks", &mode_json);
+  AppendQuotedUtf8(&mode_json, why_callbacks != nullptr ? std::string("callbacks: ") + why_callbacks : "hooks");
   AddWindowFact(window, kTorchCaptureModeKey, mode_json);
 }
 

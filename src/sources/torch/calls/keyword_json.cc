@@ -7,7 +7,8 @@
 
 #include <charconv>
 #include <cmath>
-#include <string_view>
+
+#include "base/json_escape.h"
 
 namespace opscope {
 namespace {
@@ -39,7 +40,7 @@ void AppendValue(const c10::IValue& value, std::string* json) {
     json->append(value.toBool() ? "true" : "false");
   } else if (value.isString()) {
     const auto text = value.toStringView();  // c10's own type in older torch
-    AppendJsonString({text.data(), text.size()}, json);
+    AppendQuotedUtf8(json, {text.data(), text.size()});
   } else if (value.isList()) {
     json->push_back('[');
     bool first = true;
@@ -56,30 +57,11 @@ void AppendValue(const c10::IValue& value, std::string* json) {
 
 }  // namespace
 
-void AppendJsonString(std::string_view text, std::string* json) {
-  constexpr char kHex[] = "0123456789abcdef";
-  json->push_back('"');
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      json->push_back('\\');
-      json->push_back(c);
-    } else if (byte < 0x20) {
-      json->append("\\u00");
-      json->push_back(kHex[byte >> 4]);
-      json->push_back(kHex[byte & 15]);
-    } else {
-      json->push_back(c);
-    }
-  }
-  json->push_back('"');
-}
-
 std::string KeywordsAsJsonMembers(const std::unordered_map<std::string, c10::IValue>& keywords) {
   std::string json;
   for (const auto& [key, value] : keywords) {
     if (!json.empty()) json.append(", ");
-    AppendJsonString(key, &json);
+    AppendQuotedUtf8(&json, key);
     json.append(": ");
     AppendValue(value, &json);
   }

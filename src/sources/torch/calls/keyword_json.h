@@ -8,14 +8,10 @@
 #include <ATen/core/ivalue.h>
 
 #include <string>
-#include <string_view>
 #include <unordered_map>
 
 namespace opscope {
 
 std::string KeywordsAsJsonMembers(const std::unordered_map<std::string, c10::IValue>& keywords);
-
-// Appends `text` in quotes, escaped.
-void AppendJsonString(std::string_view text, std::string* json);
 
 }  // namespace opscope

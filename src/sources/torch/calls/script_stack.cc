@@ -9,9 +9,9 @@
 #include <tuple>
 #include <vector>
 
+#include "base/json_escape.h"
 #include "opscope/record.h"
 #include "opscope/torch_source.h"
-#include "sources/torch/calls/keyword_json.h"
 
 namespace opscope {
 
@@ -51,7 +51,7 @@ void AddScriptStack(uint32_t flags, uint64_t window, std::string* members) {
     const std::string modules = Modules();
     if (!modules.empty()) {
       std::string member = "\"Module Hierarchy\": ";
-      AppendJsonString(modules, &member);
+      AppendQuotedUtf8(&member, modules);
       *members = members->empty() ? member : member + ", " + *members;
     }
   }
