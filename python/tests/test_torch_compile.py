@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ranges and profiles under torch.compile and in TorchScript: no graph break, and they appear where torch's do."""
 
+import subprocess
+import sys
+
 import pytest
 
 pytestmark = pytest.mark.framework("torch")
@@ -83,17 +86,46 @@ def f(x):
         return x * 2
 print(torch._dynamo.explain(f)(torch.ones(2)).graph_break_count)
 """
-    import subprocess
-    import sys
-
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["0"]
 
 
-def test_importing_opscope_does_not_import_the_compiler():
-    import subprocess
-    import sys
+@pytest.mark.parametrize("replace", ["torch.profiler = opscope.torch", "opscope.torch.patch()"])
+def test_names_that_replace_torchs_break_no_graph(replace):
+    need_ranges_in_graphs()
+    program = f"""
+import torch, torch.profiler
+import opscope.torch
+theirs = torch.profiler.profile, torch.profiler.record_function, torch.autograd.profiler.profile
+outside = theirs[1]("outside")
+{replace}
+import torch._dynamo
+def breaks(range_of):
+    def f(x):
+        with range_of():
+            return x * 2
+    torch._dynamo.reset()
+    return torch._dynamo.explain(f)(torch.ones(2)).graph_break_count
+print(
+    *map(breaks, [
+        lambda: torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]),
+        lambda: torch.profiler.record_function("r"),
+        lambda: torch.autograd.profiler.profile(),
+        lambda: torch.autograd.profiler.record_function("r"),
+        lambda: opscope.torch.profile(),
+        lambda: opscope.torch.autograd_profiler.profile(),
+        lambda: theirs[0](),
+        lambda: theirs[1]("r"),
+        lambda: theirs[2](),
+        lambda: outside,
+    ]),
+)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0"] * 10
 
+
+def test_importing_opscope_does_not_import_the_compiler():
     program = "import opscope.torch, sys; print('torch._dynamo' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout.split() == ["False"]
 

@@ -60,6 +60,26 @@ def test_every_signature_is_torchs(name):
         assert all(mine[key][0] is inspect.Parameter.KEYWORD_ONLY for key in more & set(mine)), method
 
 
+def test_torchs_classes_accept_our_objects():
+    import torch
+    import torch.autograd.profiler_util as theirs
+
+    import opscope.torch as ours
+
+    with ours.profile(activities=[ours.ProfilerActivity.CPU]) as prof:
+        torch.ones(2).sum()
+    event, averages = prof.events()[0], prof.key_averages()
+    assert isinstance(event, theirs.FunctionEvent) and isinstance(event, ours.FunctionEvent)
+    assert isinstance(ours.FunctionEvent(1, "made", 1, 0.0, 1.0), theirs.FunctionEvent)
+    assert isinstance(event.time_range, theirs.Interval)
+    assert isinstance(averages[0], theirs.FunctionEventAvg)
+    assert isinstance(prof.events(), theirs.EventList) and isinstance(averages, theirs.EventList)
+    # benchmarks collect some events in a list of torch's class
+    collected = theirs.EventList(each for each in prof.events() if each.cpu_parent is None)
+    collected._build_tree()
+    assert [(row.key, row.count) for row in collected.key_averages()] == [("aten::ones", 1), ("aten::sum", 1)]
+
+
 def test_the_metadata_have_torchs_fields_in_torchs_order():
     theirs, ours = pair("EventMetadata")
     assert ours._fields == theirs._fields

@@ -50,6 +50,16 @@ PyObject* GetTimeRange(PyObject* object, void*) {
   return MakeInterval(object, events.start_us[self->row], events.end_us[self->row]);
 }
 
+// `event.__class__` is torch's class, so that isinstance() accepts the event as one: torch's own FunctionEventAvg.add
+// and programs check that. A class that a program derives from ours keeps its own.
+PyObject* GetClass(PyObject* object, void*) {
+  PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  const bool is_ours = Py_TYPE(object) == event_type || type == event_classes.made;
+  PyObject* shown = is_ours && event_classes.torchs_event != nullptr ? event_classes.torchs_event : type;
+  Py_INCREF(shown);
+  return shown;
+}
+
 // A value that the program has set takes precedence over the computed one, also in the dictionary of an event without
 // columns.
 PyObject* GetConstructedAttribute(PyObject* object, PyObject* name) {
@@ -177,6 +187,7 @@ void BindFunctionEvent(nb::module_& module) {
     event_getset.push_back({property.name, GetAttribute, nullptr, nullptr, const_cast<EventProperty*>(&property)});
   }
   event_getset.push_back({"time_range", GetTimeRange, nullptr, nullptr, nullptr});
+  event_getset.push_back({"__class__", GetClass, nullptr, nullptr, nullptr});
   event_getset.push_back({nullptr, nullptr, nullptr, nullptr, nullptr});
   event_slots[0].pfunc = event_getset.data();
   PyObject* type = PyType_FromSpec(&event_spec);

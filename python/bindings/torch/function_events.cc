@@ -260,8 +260,15 @@ ComputedTable EventTable(nb::pointer_and_handle<EventColumns> columns) {
 }
 
 void SetEventClasses(nb::object kernel, nb::dict derived, nb::object cpu, nb::dict device_types) {
-  event_classes = {kernel.release().ptr(), derived.release().ptr(), cpu.release().ptr(), device_types.release().ptr(),
-                   event_classes.made};
+  event_classes.kernel = kernel.release().ptr();
+  event_classes.derived = derived.release().ptr();
+  event_classes.cpu = cpu.release().ptr();
+  event_classes.device_types = device_types.release().ptr();
+}
+
+void SetOriginalEventClasses(nb::object event, nb::object interval) {
+  event_classes.torchs_event = event.release().ptr();
+  event_classes.torchs_interval = interval.release().ptr();
 }
 
 }  // namespace
@@ -313,6 +320,7 @@ void BindFunctionEvents(nb::module_& module) {
       .def("__getstate__", GetState)
       .def("__setstate__", SetState);
   module.def("set_event_classes", SetEventClasses);
+  module.def("set_original_event_classes", SetOriginalEventClasses, nb::arg("event"), nb::arg("interval"));
   module.def("set_constructed_event_class", [](nb::object made) { event_classes.made = made.release().ptr(); });
 }
 

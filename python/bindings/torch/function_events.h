@@ -125,6 +125,9 @@ struct EventClasses {
   PyObject* cpu = nullptr;           // DeviceType.CPU
   PyObject* device_types = nullptr;  // {use_device: DeviceType}
   PyObject* made = nullptr;          // class of events that a program constructs itself
+  // torch's classes, as which isinstance() accepts our objects; null: not set
+  PyObject* torchs_event = nullptr;
+  PyObject* torchs_interval = nullptr;
 };
 extern EventClasses event_classes;
 

@@ -60,10 +60,19 @@ void IntervalDealloc(PyObject* object) {
   Py_DECREF(type);
 }
 
+// As `__class__` of events (function_event.cc).
+PyObject* IntervalClass(PyObject* object, void*) {
+  PyObject* torchs = event_classes.torchs_interval;
+  PyObject* shown = torchs != nullptr ? torchs : reinterpret_cast<PyObject*>(Py_TYPE(object));
+  Py_INCREF(shown);
+  return shown;
+}
+
 int end_tag = 0;
 PyGetSetDef interval_getset[] = {
     {"start", IntervalGet, IntervalSet, "Microseconds since the recording began.", nullptr},
     {"end", IntervalGet, IntervalSet, "Microseconds since the recording began.", &end_tag},
+    {"__class__", IntervalClass, nullptr, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 PyMethodDef interval_methods[] = {

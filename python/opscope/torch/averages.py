@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import torch.autograd.profiler_util as _torchs
 from torch.autograd import DeviceType
 
 from .features import absent
@@ -41,8 +42,11 @@ _SUMS = (
 )
 
 
-class FunctionEventAvg(FormattedTimesMixin):
-    """Sums over events with one key; ``cpu_time`` and ``device_time`` are per call."""
+class FunctionEventAvg(FormattedTimesMixin, _torchs.FunctionEventAvg):
+    """Sums over events with one key; ``cpu_time`` and ``device_time`` are per call.
+
+    Derived from torch's class only so that isinstance() accepts it as one.
+    """
 
     def __init__(self) -> None:
         self.key: str | None = None
@@ -89,7 +93,7 @@ class FunctionEventAvg(FormattedTimesMixin):
         if self.key is None:
             self._inherit(other)
         _require(
-            isinstance(other, (FunctionEvent, FunctionEventAvg)),
+            isinstance(other, (_torchs.FunctionEvent, _torchs.FunctionEventAvg)),
             "Expected other to be a FunctionEvent or FunctionEventAvg",
         )
         _require(other.key == self.key, f"Expected keys to match, but got {other.key} vs {self.key}")

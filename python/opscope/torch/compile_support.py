@@ -15,6 +15,7 @@ import sys
 from types import ModuleType
 
 import torch.autograd.profiler
+import torch.profiler
 
 from ..log import tell
 
@@ -37,7 +38,7 @@ def compile_as(ours: type, torchs: type) -> None:
 def _teach(builder: ModuleType) -> None:
     try:
         contexts = sys.modules[_CONTEXTS]
-        contexts.supported_ctx_manager_classes.update(dict.fromkeys(_stands_for))
+        contexts.supported_ctx_manager_classes.update(dict.fromkeys([*_stands_for, *_stands_for.values()]))
         _let_calls_stand(contexts.TorchCtxManagerClassVariable)
         _let_objects_stand(builder, builder.VariableBuilder, builder.RecordFunctionVariable)
     except (AttributeError, KeyError) as error:
@@ -45,17 +46,31 @@ def _teach(builder: ModuleType) -> None:
 
 
 def _let_calls_stand(kind: type) -> None:
-    """Supports ``record_function("x")`` in a compiled function."""
+    """Supports ``record_function("x")`` and ``profile()`` in a compiled function."""
     call = kind.call_function
     if getattr(call, "_is_opscopes", False):
         return
 
     def call_function(self, *arguments, **keywords):
-        torchs = _stands_for.get(self.value) if isinstance(self.value, type) else None
-        return call(self if torchs is None else kind(torchs), *arguments, **keywords)
+        recognised = _recognised_class(self.value) if isinstance(self.value, type) else None
+        return call(self if recognised is None else kind(recognised), *arguments, **keywords)
 
     call_function._is_opscopes = True
     kind.call_function = call_function
+
+
+def _recognised_class(called: type) -> type | None:
+    """The class for which the compiler handles a call of `called`; None if `called` is neither ours nor torch's.
+
+    The compiler compares a called class with what ``torch.profiler`` names at that moment. ``patch()`` and
+    ``torch.profiler = opscope.torch`` put our classes there; then the compiler no longer recognises torch's own.
+    """
+    known = {*_stands_for, *_stands_for.values()}
+    if called not in known:
+        return None
+    torchs = _stands_for.get(called, called)
+    named = torch.profiler.record_function if torchs is _RANGE else torch.profiler.profile
+    return named if named in known else torchs
 
 
 def _let_objects_stand(builder: ModuleType, kind: type, as_range: type) -> None:
@@ -65,7 +80,7 @@ def _let_objects_stand(builder: ModuleType, kind: type, as_range: type) -> None:
         return
 
     def wrap_ranges(self, value):
-        if _stands_for.get(type(value)) is not _RANGE:
+        if _stands_for.get(type(value), type(value)) is not _RANGE:
             return wrap(self, value)
         self.install_guards(builder.GuardBuilder.ID_MATCH)
         return as_range(value)

@@ -8,8 +8,8 @@ rules that compute attributes from others that a program has set.
 from __future__ import annotations
 
 import json
-from collections import namedtuple
 
+import torch.autograd.profiler_util as _torchs
 from torch.autograd import DeviceType
 
 from .. import _core
@@ -19,7 +19,7 @@ from .features import behaves, has
 from .torch_shape import as_in_torch
 
 Interval = _core.torch.Interval
-Kernel = namedtuple("Kernel", ["name", "device", "duration"])
+Kernel = _torchs.Kernel
 
 _DEVICE_TYPES = (DeviceType.CUDA, DeviceType.PrivateUse1, DeviceType.MTIA, DeviceType.HPU, DeviceType.XPU)
 
@@ -73,6 +73,7 @@ class FormattedTimesMixin:
 
 
 FunctionEvent = _core.torch.FunctionEvent
+_core.torch.set_original_event_classes(_torchs.FunctionEvent, _torchs.Interval)
 FunctionEvent.__name__ = "FunctionEvent"  # AttributeErrors show the name without the module
 
 
