@@ -210,3 +210,15 @@ def test_the_command_writes_both(tmp_path):
         assert (done.returncode, done.stderr) == (0, f"opscope: {path}: usable: 4 spans cross others\n")
         opscope.open(path).export(tmp_path / "python", to=to)
         assert (tmp_path / to).read_bytes() == pathlib.Path(tmp_path / "python").read_bytes()
+
+
+def test_a_saved_result_is_logged_at_the_level_of_info(tmp_path, monkeypatch, capsys):
+    from opscope.paddle import load_profiler_result
+
+    (tmp_path / "t.pb").write_bytes(Invention(3).file())
+    result = load_profiler_result(tmp_path / "t.pb")
+    result.save(tmp_path / "silent.json")
+    assert capsys.readouterr().err == ""
+    monkeypatch.setenv("OPSCOPE_LOG", "info")
+    result.save(tmp_path / "told.json")
+    assert capsys.readouterr().err == f"opscope: writing profiling data to {tmp_path / 'told.json'}\n"

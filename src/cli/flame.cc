@@ -48,9 +48,9 @@ std::string WhyEmpty(const Trace& trace, const FlameOptions& options) {
     case FlameMetric::kDeviceTime:
       return "nothing in it ran on a device";
     case FlameMetric::kMemory:
-      return "no memory of its spans was recorded; that takes profile_memory=True";
+      return "no memory of its spans was recorded; that takes profile_memory=True (torch, Paddle)";
     case FlameMetric::kFlops:
-      return "no FLOPs of its spans are known; that takes record_shapes=True";
+      return "no FLOPs of its spans are known; that takes operators of torch and record_shapes=True";
     case FlameMetric::kTime:
     case FlameMetric::kCount:
       break;

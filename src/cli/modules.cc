@@ -17,8 +17,7 @@ VerbResult ComputeModules(std::span<const Trace> traces, const ResultVerb& verb)
   if (summary.nodes.size() < 2) {
     result.shown.clear();  // there is only the row of the whole program
     result.why_empty = DescribeEmptySelection(trace, verb.filter);
-    if (result.why_empty.empty())
-      result.why_empty = "there are no modules; they are recorded by with_modules=True and with_stack=True";
+    if (result.why_empty.empty()) result.why_empty = kNoModules;
   }
   return result;
 }

@@ -153,6 +153,7 @@ TEST_F(Cli, DevicesWithoutWorkSaysSo) {
 TEST_F(Cli, AnAnswerWithoutRowsSaysWhyInOneSentence) {
   Put("net.json", kModules);
   Put("none.json", "[]");
+  Put("bare.json", R"([{"ph":"X","name":"aten::mm","cat":"cpu_op","pid":1,"tid":1,"ts":0,"dur":2}])");
   const std::string chosen = "none of its spans is chosen by --where, --steps and --time";
   const std::pair<std::string, std::string> cases[] = {
       {"summary none.json", "none.json: there are no spans in it"},
@@ -163,8 +164,11 @@ TEST_F(Cli, AnAnswerWithoutRowsSaysWhyInOneSentence) {
       {"summary --style torch net.json --steps 7", "net.json: " + chosen + "; it has no steps"},
       {"devices net.json --where 'name = x'", "net.json: " + chosen},
       {"devices net.json", "net.json: there are no kernels, copies or sets of a device"},
+      {"modules bare.json",
+       "bare.json: no modules were recorded; that takes with_modules=True or with_stack=True (torch) or "
+       "with_scopes=True (MegEngine)"},
       {"flame net.json --metric memory",
-       "net.json: no memory of its spans was recorded; that takes profile_memory=True"},
+       "net.json: no memory of its spans was recorded; that takes profile_memory=True (torch, Paddle)"},
   };
   for (const auto& [arguments, sentence] : cases) {
     const Outcome outcome = Run(arguments);

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/report/roofline.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "cli/result_verb.h"
 #include "cli/terminal.h"
@@ -20,6 +22,12 @@ std::optional<double> IfGiven(double value) {
   return value > 0 ? std::optional(value) : std::nullopt;
 }
 
+bool HasShapesWithoutTypes(const RooflineReport& report) {
+  return std::any_of(report.rows.begin(), report.rows.end(), [](const RooflineRow& row) {
+    return row.dtype.empty() && row.shapes.find_first_of("0123456789") != std::string::npos;
+  });
+}
+
 VerbResult ComputeRoofline(std::span<const Trace> traces, const ResultVerb& verb, const RooflineVerbOptions& options) {
   const Trace& trace = traces[0];
   const SelectedSpans selected(verb.filter, trace);
@@ -32,8 +40,11 @@ VerbResult ComputeRoofline(std::span<const Trace> traces, const ResultVerb& verb
     if (result.why_empty.empty()) result.why_empty = "there are no operators";
   } else if (!report.has_shapes && !verb.common.quiet) {
     PrintError(
-        "the operators have no input shapes, so their FLOPs and bytes are unknown; record with "
-        "record_shapes=True");
+        HasShapesWithoutTypes(report)
+            ? "the input shapes have no data types, as Paddle records them, so FLOPs and bytes are unknown; opscope "
+              "summary --style paddle counts the FLOPs of Paddle's operators"
+            : "the operators have no input shapes, so their FLOPs and bytes are unknown; record with "
+              "record_shapes=True");
   }
   return result;
 }

@@ -49,6 +49,14 @@ TEST_F(RooflineVerbTest, SaysThatShapesAreMissing) {
   EXPECT_EQ(Run("roofline bare.json -q").error, "");
 }
 
+TEST_F(RooflineVerbTest, SaysThatShapesHaveNoTypes) {
+  Put("untyped.json", R"([{"ph":"X","name":"matmul dygraph","cat":"cpu_op","pid":1,"tid":1,"ts":0,"dur":2,
+    "args":{"Input Dims":[[64,32],[32,16]]}}])");
+  const Outcome outcome = Run("roofline untyped.json");
+  EXPECT_NE(outcome.error.find("the input shapes have no data types"), std::string::npos) << outcome.error;
+  EXPECT_EQ(outcome.error.find("record_shapes"), std::string::npos) << outcome.error;
+}
+
 TEST_F(RooflineVerbTest, RefusesAPeakOfNothing) {
   EXPECT_EQ(Run("roofline run.json --peak-flops 0").exit_code, 2);
 }

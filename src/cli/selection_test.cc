@@ -184,7 +184,7 @@ TEST_F(Selection, SaysWhatToRecordForKeysThatNoSpanHas) {
   Put("w.json", kWorkers);
   const Outcome stack = Run("summary w.json --group-by stack");
   EXPECT_EQ(stack.exit_code, 0);
-  EXPECT_EQ(stack.error, "opscope: w.json: no call stacks were recorded; that takes with_stack=True\n");
+  EXPECT_EQ(stack.error, "opscope: w.json: no call stacks were recorded; that takes with_stack=True (torch)\n");
   EXPECT_EQ(Run("summary w.json --group-by rank").error, "opscope: w.json: it does not say which rank it is of\n");
   EXPECT_EQ(Run("summary w.json --group-by name,step,process").error, "");
 }

@@ -83,8 +83,8 @@ int PrintTorchTable(const Trace& trace, const std::string& file, const SummaryOp
 std::string DescribeMissingKeys(const OpSummary& summary) {
   constexpr std::pair<std::string_view, const char*> kReasons[] = {
       {"shape", "no shapes were recorded; that takes record_shapes=True"},
-      {"stack", "no call stacks were recorded; that takes with_stack=True"},
-      {"module", "there are no modules; they are recorded by with_modules=True and with_stack=True"},
+      {"stack", "no call stacks were recorded; that takes with_stack=True (torch)"},
+      {"module", kNoModules},
       {"rank", "it does not say which rank it is of"},
       {"step", kNoSteps},
   };

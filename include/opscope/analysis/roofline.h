@@ -80,7 +80,7 @@ struct RooflineReport {
   int64_t time_ns = 0;
   // Of the rows with FLOPs and bytes.
   int64_t known_ns = 0;
-  // Some operator has recorded arguments with a tensor.
+  // Some operator has recorded arguments with a tensor of a known type.
   bool has_shapes = false;
 };
 

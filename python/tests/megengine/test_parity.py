@@ -66,3 +66,10 @@ def test_a_training_loop_leaves_what_the_original_leaves(run, name):
     assert members[0] == members[1]
     arguments = [{key for e in each.events for key in e.get("args", ())} for each in made]
     assert arguments[0] == arguments[1]
+
+
+def test_the_file_of_a_window_with_steps_leaves_nothing_out(run):
+    program = "profiler = Profiler('out')\nwith profiler:\n    (x + 1).numpy()\n    profiler.step()\nprofiler.dump()\n"
+    ran = run(program)
+    assert len(ran.files) == 1
+    assert "Warning" not in ran.told

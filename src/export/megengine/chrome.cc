@@ -277,6 +277,27 @@ std::string ThreadNames(const Trace& trace, const MegEngineFacts& facts) {
   return text;
 }
 
+// Spans of steps that a reader of the file makes again from the StopStep instants of the process.
+uint64_t CountRestoredSteps(const Trace& trace, const MegEngineFacts& facts) {
+  const InstantColumns& instants = trace.instants();
+  std::vector<uint64_t> stops(trace.tracks().size()), stops_of_process(trace.processes().size());
+  for (size_t i = 0; i < instants.size(); ++i) {
+    const TrackId track = instants.track[i];
+    if (track == TrackId::kNone || !facts.IsShown(track) || trace.text(instants.name[i]) != "StopStep") continue;
+    uint64_t& of_process = stops_of_process[Row(trace.tracks().process[Row(track)])];
+    of_process = std::max(of_process, ++stops[Row(track)]);
+  }
+  uint64_t restored = 0;
+  for (const SpanId step : trace.steps().span) {
+    if (step == SpanId::kNone) continue;
+    const TrackId track = trace.spans().track[Row(step)];
+    uint64_t& left = stops_of_process[Row(trace.tracks().process[Row(track)])];
+    if (facts.IsShown(track) || left == 0) continue;
+    --left, ++restored;
+  }
+  return restored;
+}
+
 void LeaveOutOfMegEngine(const Trace& trace, const MegEngineFacts& facts, ExportOutput* out) {
   uint64_t hidden_spans = 0;
   for (uint32_t track = 0; track < trace.tracks().size(); ++track)
@@ -286,7 +307,9 @@ void LeaveOutOfMegEngine(const Trace& trace, const MegEngineFacts& facts, Export
     return static_cast<uint64_t>(std::count_if(tracks.begin(), tracks.end(), is_hidden));
   };
   out->CountOmitted("spans of CUDA, which this format has not", facts.spans_of_cuda());
-  out->CountOmitted("spans of tracks that are no threads or streams", hidden_spans - facts.spans_of_cuda());
+  hidden_spans -= facts.spans_of_cuda();
+  hidden_spans -= std::min(hidden_spans, CountRestoredSteps(trace, facts));
+  out->CountOmitted("spans of tracks that are no threads or streams", hidden_spans);
   out->CountOmitted("asynchronous spans", trace.async_spans().size());
   out->CountOmitted("instants of tracks that are left out", count_hidden(trace.instants().track));
   out->CountOmitted("counter samples of tracks that are left out", count_hidden(trace.counters().track));

@@ -116,6 +116,36 @@ TEST(MegEngineChrome, WritesTheEventsThatWereRead) {
   }
 }
 
+// The reader adds a track of steps; a file needs only the StopStep instants for it.
+TEST(MegEngineChrome, KeepsStepsThatTheirStopInstantsSay) {
+  const fs::path path = fs::path(OPSCOPE_SOURCE_DIR) / "tests/golden/megengine_json/scope_and_step/input.json";
+  const Result<Trace> read = ImportFile(path.string());
+  ASSERT_TRUE(read.ok());
+  ASSERT_GT(read.value().steps().size(), 0u);
+  const Result<Exported> written = ExportToBytes(read.value(), ExportFormat::kMegEngineChrome);
+  ASSERT_TRUE(written.ok());
+  EXPECT_TRUE(written.value().left_out.empty()) << written.value().left_out[0].rows << " rows";
+  const Result<Trace> again = ImportBytes(std::as_bytes(std::span(std::string_view(written.value().bytes))), "again");
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again.value().steps().size(), read.value().steps().size());
+}
+
+TEST(MegEngineChrome, CountsStepsWithoutStopInstantsAsLeftOut) {
+  TraceBuilder builder;
+  const ProcessId process = builder.AddProcess({.pid = 7});
+  const TrackId worker = builder.AddTrack({.process = process, .tid = 1});
+  const TrackId steps = builder.AddTrack({.process = process, .kind = TrackKind::kOther, .tid = 2});
+  builder.AddInstant({.time = {10}, .name = builder.Intern("StopStep"), .track = worker});
+  for (int64_t number = 0; number < 3; ++number) {
+    builder.AddStep(number, StringId::kEmpty,
+                    builder.AddSpan({.start = {number * 10}, .duration = {10}, .track = steps}));
+  }
+  const auto exported = ExportToBytes(builder.Build(), ExportFormat::kMegEngineChrome);
+  ASSERT_TRUE(exported.ok());
+  ASSERT_EQ(exported.value().left_out.size(), 1u);
+  EXPECT_EQ(exported.value().left_out[0].rows, 2u);
+}
+
 std::vector<double> ValuesOf(const std::string& json, std::string_view name) {
   simdjson::dom::parser parser;
   std::vector<std::pair<double, double>> values;

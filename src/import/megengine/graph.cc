@@ -1,7 +1,7 @@
 // A static graph's profile (graph_reader.h) as a Trace. Each operator becomes a span per device and per dispatching
 // thread, named after its type; the correlation (id + 1) joins the two. The clocks of devices and of threads have
-// origins of their own. "kern", the begin of the kernel after waiting, and what the operator costs and is called stay
-// in `extra`; the graph is kept whole as metadata.
+// origins of their own, so each device is moved behind its dispatches. "kern", the begin of the kernel after waiting,
+// and what the operator costs and is called stay in `extra`; the graph is kept whole as metadata.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -13,6 +13,7 @@
 #include "base/json_object.h"
 #include "import/megengine/graph_reader.h"
 #include "import/megengine/importer.h"
+#include "import/megengine/timeline.h"
 #include "import/text/json_head.h"
 #include "import/text/json_number.h"
 
@@ -34,6 +35,7 @@ class GraphProfile {
     OPSCOPE_TRY(reader_.Read(name));
     for (const GraphInterval& interval : reader_.intervals())
       AddSpan(interval);
+    AlignMegEngineGraphDevices(builder_);
     if (builder_->HasProblem("missing_time")) builder_->FillMissingTimes();
     builder_->info().recorded = reader_.intervals().size();
     builder_->info().format = kMegEngineGraphFormat;

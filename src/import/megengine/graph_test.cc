@@ -5,8 +5,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "opscope/import.h"
 
@@ -56,6 +59,30 @@ TEST(MegEngineGraph, IsTheSameInAnyOrderOfItsMembers) {
     EXPECT_EQ(a.start[i], b.start[i]);
     EXPECT_EQ(a.duration[i], b.duration[i]);
   }
+}
+
+// The clock of a device has an origin of its own: 4.0 s here is 7.0 s of the thread.
+constexpr char kTwoClocks[] = R"({"graph_exec": {}, "profiler": {
+  "device": {"0": {"gpu0:0": {"start": 4.0, "kern": 4.0, "end": 4.5}},
+             "1": {"gpu0:0": {"start": 5.0, "kern": 5.0, "end": 5.25}}},
+  "host": {"0": {"main": {"start": 7.0, "kern": 7.0, "end": 7.1}},
+           "1": {"main": {"start": 7.2, "kern": 7.2, "end": 7.3}}}}})";
+
+TEST(MegEngineGraph, MovesADeviceBehindItsDispatches) {
+  const Result<Trace> read = ImportBytes(std::as_bytes(std::span(std::string_view(kTwoClocks))), "profile");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  const Trace& trace = read.value();
+  std::vector<int64_t> kernels, durations;
+  for (size_t i = 0; i < trace.spans().size(); ++i) {
+    if (trace.text(trace.spans().category[i]) != "kernel") continue;
+    kernels.push_back(trace.spans().start[i].ns);
+    durations.push_back(trace.spans().duration[i].ns);
+  }
+  EXPECT_EQ(kernels, (std::vector<int64_t>{7'000'000'000, 8'000'000'000}));
+  EXPECT_EQ(durations, (std::vector<int64_t>{500'000'000, 250'000'000}));
+  ASSERT_EQ(trace.problems().size(), 1u);
+  EXPECT_EQ(trace.text(trace.problems().kind[0]), "device_clock_moved");
+  EXPECT_EQ(trace.problems().count[0], 2u);
 }
 
 }  // namespace

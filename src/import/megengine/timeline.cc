@@ -9,8 +9,11 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "base/hash.h"
+#include "base/saturating.h"
 #include "import/text/json_number.h"
 #include "trace/span_kinds.h"
 
@@ -50,6 +53,16 @@ std::map<ProcessId, Timestamp> FirstBegins(TraceBuilder* builder) {
   return begins;
 }
 
+// Makes all spans of a track later by the track's delay.
+void DelayTracks(const std::vector<Duration>& delays, TraceBuilder* builder) {
+  const SpanColumns spans = builder->added_spans();
+  for (uint32_t row = 0; row < spans.size(); ++row) {
+    const Duration delay = delays[Row(spans.track[row])];
+    if (delay.ns == 0 || spans.start[row] == kNoTime) continue;
+    builder->SetStart(AddedSpan{row}, Timestamp{SaturatingAdd(spans.start[row].ns, delay.ns)});
+  }
+}
+
 }  // namespace
 
 int32_t NumberOfMegEngineDevice(std::string_view stream) {
@@ -85,11 +98,34 @@ void AlignMegEngineDevices(TraceBuilder* builder) {
   builder->AddProblem("device_clock_moved", -1, early);
   for (const size_t flow : launches)
     ends[flow] = ends[flow] + delays[Row(flows.end_track[flow])];
+  DelayTracks(delays, builder);
+}
+
+void AlignMegEngineGraphDevices(TraceBuilder* builder) {
   const SpanColumns spans = builder->added_spans();
-  for (uint32_t row = 0; row < spans.size(); ++row) {
-    const Duration delay = delays[Row(spans.track[row])];
-    if (delay.ns != 0) builder->SetStart(AddedSpan{row}, spans.start[row] + delay);
+  const auto is_of_device = [&](size_t row) {
+    return builder->track(spans.track[row]).kind == TrackKind::kDeviceStream;
+  };
+  // By correlation: the latest begin on a thread.
+  std::unordered_map<uint64_t, Timestamp, MixedHash> dispatched;
+  for (size_t row = 0; row < spans.size(); ++row) {
+    if (is_of_device(row) || spans.correlation[row] == 0 || spans.start[row] == kNoTime) continue;
+    Timestamp& begin = dispatched.try_emplace(spans.correlation[row], spans.start[row]).first->second;
+    begin = std::max(begin, spans.start[row]);
   }
+  std::vector<Duration> delays(builder->track_count());
+  uint64_t early = 0;
+  for (size_t row = 0; row < spans.size(); ++row) {
+    if (!is_of_device(row) || spans.start[row] == kNoTime) continue;
+    const auto launch = dispatched.find(spans.correlation[row]);
+    if (launch == dispatched.end() || launch->second <= spans.start[row]) continue;
+    Duration& delay = delays[Row(spans.track[row])];
+    delay = std::max(delay, launch->second - spans.start[row]);
+    ++early;
+  }
+  if (early == 0) return;
+  builder->AddProblem("device_clock_moved", -1, early);
+  DelayTracks(delays, builder);
 }
 
 void AddMegEngineSteps(TraceBuilder* builder) {

@@ -27,6 +27,10 @@ void NumberMegEngineDevices(TraceBuilder* builder);
 // the least that puts each kernel behind its launch: its true distance can only be larger.
 void AlignMegEngineDevices(TraceBuilder* builder);
 
+// Likewise for a static graph's profile, where a kernel and its dispatch have the same correlation and a device's clock
+// has an origin of its own.
+void AlignMegEngineGraphDevices(TraceBuilder* builder);
+
 // A span and a row of `steps` for each step of each process, on a track "steps" of its own: a range of the program may
 // hold several of them, or parts. Nothing where a file has steps already: an export of ours.
 void AddMegEngineSteps(TraceBuilder* builder);
