@@ -279,7 +279,8 @@ class TestCommand:
         assert run("report", path, "-o", tmp_path / "x.html", "--theme", "dark").returncode == 0
         done = run("report", path, "-o", "-", "--theme", "dark")
         assert done.returncode == 0 and done.stdout == (tmp_path / "x.html").read_bytes()
-        assert b' data-theme-choice="dark"' in done.stdout
+        root = done.stdout.partition(b"<html ")[2].partition(b">")[0]
+        assert b' data-theme-choice="dark"' in root and root.count(b"data-theme-choice=") == 1
 
     def test_an_unreadable_input_leaves_the_old_page(self, tmp_path):
         page = tmp_path / "x.html"

@@ -14,7 +14,7 @@ namespace opscope {
 namespace {
 
 constexpr std::string_view kTitleElement = "<title>opscope</title>";
-constexpr std::string_view kRoot = "<html ";
+constexpr std::string_view kThemeChoice = " data-theme-choice=\"auto\"";
 constexpr std::string_view kDataElement =
     "<script type=\"application/json\" id=\"opscope-data\" data-schema=\"opscope.web/1\">";
 constexpr std::string_view kThemes[] = {"auto", "light", "dark"};
@@ -56,12 +56,12 @@ std::optional<PageTheme> PageThemeFromName(std::string_view name) {
 
 std::string HtmlPage(const PageResults& results, const PageOptions& options) {
   const std::string_view page = kPageTemplate;
-  const size_t root = MarkIn(page, kRoot) + kRoot.size(), title = MarkIn(page, kTitleElement),
-               data = MarkIn(page, kDataElement) + kDataElement.size();
-  OPSCOPE_CHECK(root < title && title < data);
-  std::string out(page.substr(0, root));
-  out.append("data-theme-choice=\"").append(kThemes[static_cast<size_t>(options.theme)]).append("\" ");
-  out.append(page.substr(root, title - root));
+  const size_t choice = MarkIn(page, kThemeChoice), after_choice = choice + kThemeChoice.size();
+  const size_t title = MarkIn(page, kTitleElement), data = MarkIn(page, kDataElement) + kDataElement.size();
+  OPSCOPE_CHECK(after_choice < title && title < data);
+  std::string out(page.substr(0, choice));
+  out.append(" data-theme-choice=\"").append(kThemes[static_cast<size_t>(options.theme)]).append("\"");
+  out.append(page.substr(after_choice, title - after_choice));
   out.append("<title>").append(ElementText(PageTitle(results))).append(" - opscope</title>");
   const size_t after_title = title + kTitleElement.size();
   out.append(page.substr(after_title, data - after_title));

@@ -30,3 +30,17 @@ export function clipText(context: CanvasRenderingContext2D, text: string, width:
   while (length > 1 && context.measureText(`${text.slice(0, length)}…`).width > width) --length;
   return length > 1 ? `${text.slice(0, length)}…` : "";
 }
+
+// Writes the texts of ticks at `xs`, which rise: each to the right of its line, or to the left where the picture ends first.
+// One that would touch the text before is left out.
+export function drawTickTexts(context: CanvasRenderingContext2D, texts: readonly string[], xs: readonly number[], y: number, right: number): void {
+  let end = -Infinity;
+  texts.forEach((text, at) => {
+    const x = xs[at]!;
+    const width = context.measureText(text).width;
+    const left = x + 4 + width <= right ? x + 4 : x - 4 - width;
+    if (left < end + 4) return;
+    context.fillText(text, left, y);
+    end = left + width;
+  });
+}

@@ -7,7 +7,7 @@ import { type AddressAxis, addressAt, forVisibleBlocks, type MapBlocks, type Map
 import { ticksOf, tickTexts } from "../layout/timeline_layout.ts";
 import { addressText, kFromBefore, kKept, type MemoryBlocks } from "../model/memory_blocks.ts";
 import { visibleText } from "../model/numbers.ts";
-import { beginPicture, clipText, letterWidth } from "./canvas.ts";
+import { beginPicture, clipText, drawTickTexts, letterWidth } from "./canvas.ts";
 import type { Colours } from "./colours.ts";
 
 // Height of the scale of time below the blocks, and width of that of addresses.
@@ -95,13 +95,10 @@ function drawScales(context: CanvasRenderingContext2D, picture: MapPicture, widt
   context.fillRect(kAddressScale - 1, 0, 1, height);
   context.fillRect(kAddressScale, height, width, 1);
   const ticks = ticksOf(view, width);
-  tickTexts(ticks).forEach((text, at) => {
-    const x = kAddressScale + ((ticks[at]! - view.start) / (view.end - view.start)) * width;
-    context.fillStyle = colours.line;
-    context.fillRect(Math.round(x), height, 1, 6);
-    context.fillStyle = colours.ink;
-    if (x + 40 < picture.width) context.fillText(text, x + 4, height + kTimeScale / 2 + 2);
-  });
+  const xs = ticks.map((tick) => Math.round(kAddressScale + ((tick - view.start) / (view.end - view.start)) * width));
+  for (const x of xs) context.fillRect(x, height, 1, 6);
+  context.fillStyle = colours.ink;
+  drawTickTexts(context, tickTexts(ticks), xs, height + kTimeScale / 2 + 2, picture.width);
   // Where used addresses begin, and in between every 80 pixels.
   const toY = (level: number) => height - ((level - view.low) / (view.high - view.low)) * height;
   const levels = axis.segments.map((segment) => segment.height).filter((level) => level >= view.low && level <= view.high);

@@ -11,7 +11,7 @@ import type { Marks } from "../model/marks.ts";
 import type { FoundSpan } from "../model/span_source.ts";
 import type { Spans } from "../model/spans.ts";
 import type { Piece } from "../model/window_cache.ts";
-import { beginPicture } from "./canvas.ts";
+import { beginPicture, drawTickTexts } from "./canvas.ts";
 import type { Colours } from "./colours.ts";
 import { drawMarks } from "./marks_canvas.ts";
 import { labelsOf, NameLabels } from "./name_labels.ts";
@@ -97,13 +97,10 @@ function drawScale(context: CanvasRenderingContext2D, picture: TimelinePicture):
   context.fillStyle = colours.line;
   context.fillRect(0, kScale - 1, width, 1);
   const ticks = ticksOf(picture.range, width);
-  tickTexts(ticks).forEach((text, at) => {
-    const x = Math.round(toX(picture, ticks[at]!));
-    context.fillStyle = colours.line;
-    context.fillRect(x, kScale - 7, 1, 7);
-    context.fillStyle = colours.ink;
-    context.fillText(text, x + 4, kScale / 2 - 1);
-  });
+  const xs = ticks.map((tick) => Math.round(toX(picture, tick)));
+  for (const x of xs) context.fillRect(x, kScale - 7, 1, 7);
+  context.fillStyle = colours.ink;
+  drawTickTexts(context, tickTexts(ticks), xs, kScale / 2 - 1, width);
 }
 
 function drawTrack(context: CanvasRenderingContext2D, picture: TimelinePicture, spans: Spans, place: TrackPlace, top: number): void {

@@ -4,7 +4,7 @@
 import type { Sort } from "./address.ts";
 import type { ColumnDescription, Integer, TableData, Unit } from "./document.ts";
 import { foldCase } from "./names.ts";
-import { parseNumber, type Value } from "./numbers.ts";
+import { parseExact, parseNumber, type Value } from "./numbers.ts";
 
 export interface Column {
   key: string;
@@ -12,6 +12,8 @@ export interface Column {
   unit: Unit;
   documentation: string;
   values: Value[];
+  // Set for a column of moments: the begin of the trace, on the clock of `values`. The texts are the times since then.
+  origin?: bigint;
   // By row: by how much the value may be wrong; 0: it is exact. Without them all are.
   errors?: readonly number[];
 }
@@ -110,12 +112,24 @@ export function compareTexts(a: string, b: string): number {
   return a.length - b.length;
 }
 
-// The table of the document with its texts and exact numbers.
-export function readTable(data: TableData, strings: readonly string[]): Table {
+// Columns of moments, not of lengths.
+const kMoments: ReadonlySet<string> = new Set(["start_ns", "peak_ns"]);
+
+// What the text of a cell says: the value, or of a moment the time since the begin of the trace, as on the axis of the timeline.
+export function shownValue(column: Column, value: Value): Value {
+  if (column.origin === undefined || value === null || typeof value === "string" || typeof value === "boolean") return value;
+  return Number((parseExact(value) ?? column.origin) - column.origin);
+}
+
+// The table of the document with its texts and exact numbers. `origin`: the begin of the trace; without it moments are
+// shown on the clock of the trace.
+export function readTable(data: TableData, strings: readonly string[], origin?: bigint): Table {
   const taken = new Set(data.columns.map((column) => column.title));
   const columns = data.columns.map((description, at) => {
     const title = description.title === "" ? titleOf(description.key, taken) : headingOf(description.title);
-    return readColumn({ ...description, title }, data.values[at] ?? [], strings);
+    const column = readColumn({ ...description, title }, data.values[at] ?? [], strings);
+    if (origin === undefined || !kMoments.has(column.key)) return column;
+    return { ...column, origin, documentation: `${column.documentation} Shown as the time since the begin of the trace.`.trim() };
   });
   const folded =
     data.folded === null
@@ -142,10 +156,10 @@ function headingOf(title: string): string {
   return title.length > 1 ? title.charAt(0).toUpperCase() + title.slice(1) : title;
 }
 
-// A heading for a column that has none: "total_with_recursion_ns" becomes "Total with recursion", or "Total with
-// recursion ns" where another column has the shorter one.
+// A heading for a column that has none: "total_with_recursion_ns" becomes "Total with recursion". Where another column has
+// that heading, the unit follows in words: "peak_ns" becomes "Peak time" beside "Peak".
 export function titleOf(key: string, taken: ReadonlySet<string> = new Set()): string {
   const title = (text: string) => text.charAt(0).toUpperCase() + text.slice(1).replaceAll("_", " ");
   const short = title(key.replace(/_(ns|bytes)$/, ""));
-  return taken.has(short) ? title(key) : short;
+  return taken.has(short) ? title(key).replace(/ ns$/, " time") : short;
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { packTable, StringTable } from "./document_for_test.ts";
 import { tableCsv, tableText } from "./table_text.ts";
-import { compareTexts, nextSort, readTable, type Table } from "./tables.ts";
+import { compareTexts, nextSort, readTable, shownValue, type Table } from "./tables.ts";
 
 function table(rows: (string | number | null)[][], head = ["name:text", "count:number", "self_ns:time"]): Table {
   const strings = new StringTable();
@@ -49,7 +49,16 @@ describe("readTable", () => {
     const strings = new StringTable();
     const data = packTable(strings, ["name:text", "peak_bytes:bytes", "peak_ns:time", "self_share:share"], []);
     data.columns[1]!.title = "Peak";
-    expect(readTable(data, strings.texts).columns.map((column) => column.title)).toEqual(["Name", "Peak", "Peak ns", "Self share"]);
+    expect(readTable(data, strings.texts).columns.map((column) => column.title)).toEqual(["Name", "Peak", "Peak time", "Self share"]);
+  });
+
+  it("shows moments since the begin of the trace and copies them as they are", () => {
+    const strings = new StringTable();
+    const data = packTable(strings, ["name:text", "start_ns:time", "duration_ns:time"], [["a", "1661938466265034999", 7]]);
+    const steps = readTable(data, strings.texts, 1661938466265034000n);
+    expect(tableText(steps, steps.rows(null))).toBe("Name   Start  Duration\na     999 ns      7 ns\n");
+    expect(tableCsv(steps, steps.rows(null))).toBe("name,start_ns,duration_ns\r\na,1661938466265034999,7\r\n");
+    expect(shownValue(steps.columns[1]!, null)).toBe(null);
   });
 
   it("reads unknown texts and numbers as null", () => {

@@ -30,6 +30,9 @@ export function Compare() {
     <>
       <DifferenceGraph />
       <DocumentTable name="Compare" table="compare" hasHues />
+      <p class="hint">
+        A is the baseline, B is this run. Delta is the self time per step in B less that in A, or of the whole run without steps. Low and High bound it with 95 % confidence.
+      </p>
     </>
   );
 }

@@ -10,7 +10,7 @@ import type { Sort } from "../model/address.ts";
 import { countText, format } from "../model/numbers.ts";
 import { hueOf } from "../model/palette.ts";
 import { foldedValue } from "../model/table_text.ts";
-import { type Column, nextSort, type Table } from "../model/tables.ts";
+import { type Column, nextSort, shownValue, type Table } from "../model/tables.ts";
 import { CopyButtons } from "./copy_buttons.tsx";
 import { AlignedNumber } from "./figure.tsx";
 import { TimelineLink } from "./timeline_link.tsx";
@@ -165,7 +165,9 @@ function Row(props: { table: Table; row: number; index: number; hasHue: boolean 
   return (
     <tr aria-rowindex={props.index}>
       {table.columns.map((column, at) => {
-        const { exact, text } = format(column.values[row] ?? null, column.unit);
+        const value = column.values[row] ?? null;
+        const { exact } = format(value, column.unit);
+        const { text } = format(shownValue(column, value), column.unit);
         if (column.unit !== "text") {
           const error = column.errors?.[row] ?? 0;
           return (
@@ -184,7 +186,7 @@ function Row(props: { table: Table; row: number; index: number; hasHue: boolean 
         }
         const isName = at === table.nameColumn;
         return (
-          <td key={column.key} class={isName ? "text name" : "text"} data-value={exact} title={text.length > 40 ? text : undefined}>
+          <td key={column.key} class={`text${isName ? " name" : ""}${column.key === "message" ? " message" : ""}`} data-value={exact} title={text.length > 40 ? text : undefined}>
             {isName && props.hasHue && <i class={`hue hue-${hueOf(exact)}`} aria-hidden="true" />}
             {linked(at, text)}
           </td>

@@ -16,9 +16,9 @@ export function whyEmpty(document: WebDocument, key: TableName): string {
 }
 
 export function useTable(key: TableName): Table | null {
-  const { document } = usePage();
+  const { document, origin } = usePage();
   const data = document.tables[key];
-  return useMemo(() => (data === undefined ? null : readTable(data, document.strings)), [data]);
+  return useMemo(() => (data === undefined ? null : readTable(data, document.strings, origin.start)), [data]);
 }
 
 // `keys`: the columns to show, in this order; without them all.

@@ -3,6 +3,7 @@
 import { parseExactJson, plainValue } from "../model/exact_json.ts";
 import type { Marks } from "../model/marks.ts";
 import { visibleText } from "../model/numbers.ts";
+import { trackTitle } from "../model/track_titles.ts";
 import { ArgumentField, DetailsField, fieldOf } from "./details_field.tsx";
 import { usePage } from "./page_context.ts";
 
@@ -13,7 +14,7 @@ export function MarkDetails({ marks, mark }: { marks: Marks; mark: number }) {
   const isPoint = mark >= marks.firstPoint;
   const fields = [
     fieldOf("name", text(marks.name[mark]!), "text"),
-    fieldOf("track", track.id, "text", `${track.group} / ${track.title} (${track.id})`),
+    fieldOf("track", track.id, "text", `${track.group} / ${trackTitle(track)} (${track.id})`),
     fieldOf("category", text(marks.category[mark]!), "text"),
     fieldOf("start_ns", origin.exact(marks.start[mark]!), "time", marks.start[mark]!),
     fieldOf("duration_ns", marks.duration[mark]!, "time"),

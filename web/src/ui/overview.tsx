@@ -3,7 +3,7 @@
 // Each part shows itself only where the trace has its data. What a trace lacks is said in one sentence in its place, so
 // that an empty part is never mistaken for a good result.
 // SPDX-License-Identifier: Apache-2.0
-import { parseExact, parseNumber, visibleText } from "../model/numbers.ts";
+import { countText, parseExact, parseNumber, visibleText } from "../model/numbers.ts";
 import type { Integer, WebDocument } from "../model/document.ts";
 import { Card, Pair } from "./card.tsx";
 import { DeviceBars } from "./charts/device_bars.tsx";
@@ -15,6 +15,8 @@ import { TimelineLink } from "./timeline_link.tsx";
 
 // More devices than this are in the table alone.
 const kDevicesInCard = 4;
+// More files than this are in the tab About alone.
+const kFilesInCard = 4;
 
 // Why the tab has no data; "": it has.
 export function overviewEmpty(document: WebDocument): string {
@@ -55,7 +57,12 @@ function TraceCard() {
           <Figure value={document.timeline.tracks.length + (document.timeline.left_out_tracks ?? 0)} unit="number" />
         </Pair>
         <Pair name={document.files.length === 1 ? "File" : "Files"}>
-          <span class="file">{document.files.map(visibleText).join(", ")}</span>
+          {document.files.slice(0, kFilesInCard).map((file, at) => (
+            <span key={at} class="file">
+              {visibleText(file)}
+            </span>
+          ))}
+          {document.files.length > kFilesInCard && `and ${countText(document.files.length - kFilesInCard)} more`}
         </Pair>
       </dl>
     </Card>

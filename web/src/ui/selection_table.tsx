@@ -3,10 +3,11 @@
 import { useMemo } from "preact/hooks";
 import type { Range } from "../model/address.ts";
 import { countText } from "../model/numbers.ts";
-import type { Figure, SelectedName, SelectedRange } from "../model/span_source.ts";
+import type { Figure as SelectedFigure, SelectedName, SelectedRange } from "../model/span_source.ts";
 import { type Column, Table } from "../model/tables.ts";
 import { DataTable } from "./data_table.tsx";
 import { Failure } from "./failure.tsx";
+import { Figure } from "./figure.tsx";
 import { usePage } from "./page_context.ts";
 import { useLoaded } from "./use_loaded.ts";
 
@@ -20,15 +21,21 @@ export function SelectionTable({ range }: { range: Range }) {
   if (failure !== "") return <Failure message={failure} />;
   // Figures of another range are not shown.
   const isCurrent = data !== null && data.range.start === range.start && data.range.end === range.end;
-  return isCurrent ? <LoadedSelection selected={data.selected} /> : <p class="hint">The selection is being summed up.</p>;
+  return isCurrent ? <LoadedSelection range={range} selected={data.selected} /> : <p class="hint">The selection is being summed up.</p>;
 }
 
-function LoadedSelection({ selected }: { selected: SelectedRange }) {
+function LoadedSelection({ range, selected }: { range: Range; selected: SelectedRange }) {
+  const { origin } = usePage();
   const table = useMemo(() => tableOf(selected), [selected]);
   const { leftOut } = selected;
+  const [start, end] = [origin.exact(range.start), origin.exact(range.end)];
   return (
     <>
-      <DataTable name="Selection" table={table} firstSort={{ key: "total_with_recursion_ns", falling: true }} hasHues />
+      <DataTable name="Selection" table={table} firstSort={{ key: "total_with_recursion_ns", falling: true }} hasHues>
+        <span class="count">
+          <Figure value={end - start} unit="time" />, from <Figure value={start} unit="time" shown={range.start} /> to <Figure value={end} unit="time" shown={range.end} />
+        </span>
+      </DataTable>
       {leftOut > 0 && (
         <p class="hint">
           ≈ Up to{" "}
@@ -43,7 +50,7 @@ function LoadedSelection({ selected }: { selected: SelectedRange }) {
 }
 
 function tableOf({ rows, folded }: SelectedRange): Table {
-  const figures = (key: string, title: string, unit: Column["unit"], of: (row: SelectedName) => Figure): Column => {
+  const figures = (key: string, title: string, unit: Column["unit"], of: (row: SelectedName) => SelectedFigure): Column => {
     const all = rows.map(of);
     return { key, title, unit, documentation: "", values: all.map(({ value }) => value), errors: all.map(({ error }) => error) };
   };

@@ -3,6 +3,7 @@
 import { visibleText } from "../model/numbers.ts";
 import type { SpanDetails, SpanLink } from "../model/span_source.ts";
 import type { Spans } from "../model/spans.ts";
+import { trackTitle } from "../model/track_titles.ts";
 import { ArgumentField, DetailsField, fieldOf } from "./details_field.tsx";
 import { useAddress, usePage } from "./page_context.ts";
 import { rangeShowing, type TimelineState } from "./use_timeline.ts";
@@ -25,7 +26,7 @@ function Details({ spans, details }: { spans: Spans; details: SpanDetails }) {
   const track = spans.tracks[details.track]!;
   const fields = [
     fieldOf("name", details.name, "text"),
-    fieldOf("track", track.id, "text", `${track.group} / ${track.title} (${track.id})`),
+    fieldOf("track", track.id, "text", `${track.group} / ${trackTitle(track)} (${track.id})`),
     fieldOf("category", details.category, "text"),
     fieldOf("start_ns", origin.exact(details.key.start), "time", details.key.start),
     fieldOf("duration_ns", details.key.duration, "time"),

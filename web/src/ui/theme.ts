@@ -1,4 +1,4 @@
-// The theme: `auto` follows the system at once; `data-theme` of the root is the theme in effect.
+// The theme: `auto` follows the system at once; `data-theme` of the root is the theme in effect. Print is light.
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { type Colours, themeColours } from "../draw/colours.ts";
@@ -11,18 +11,33 @@ function writtenChoice(): ThemeChoice {
   return choice === "light" || choice === "dark" ? choice : "auto";
 }
 
+let printing = false;
+
+export function isPrinting(): boolean {
+  return printing;
+}
+
 export function useTheme(): [ThemeChoice, (choice: ThemeChoice) => void] {
   const [choice, setChoice] = useState(writtenChoice);
   // Before the next picture, so that no picture has the colours of the theme before.
   useLayoutEffect(() => {
     const system = window.matchMedia("(prefers-color-scheme: dark)");
     const apply = () => {
-      const isDark = choice === "auto" ? system.matches : choice === "dark";
+      const isDark = !printing && (choice === "auto" ? system.matches : choice === "dark");
       document.documentElement.dataset["theme"] = isDark ? "dark" : "light";
     };
+    // The colours of a canvas follow no style sheet for print, so the theme in effect changes.
+    const beginPrint = () => ((printing = true), apply());
+    const endPrint = () => ((printing = false), apply());
     apply();
     system.addEventListener("change", apply);
-    return () => system.removeEventListener("change", apply);
+    window.addEventListener("beforeprint", beginPrint);
+    window.addEventListener("afterprint", endPrint);
+    return () => {
+      system.removeEventListener("change", apply);
+      window.removeEventListener("beforeprint", beginPrint);
+      window.removeEventListener("afterprint", endPrint);
+    };
   }, [choice]);
   return [choice, setChoice];
 }

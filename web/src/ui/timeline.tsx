@@ -78,7 +78,7 @@ function LoadedTimeline({ spans, marks }: { spans: Spans; marks: Marks }) {
         )}
         {left > 0 && (
           <p class="hint">
-            Grey bars stand for <span data-value={left}>{countText(left)}</span> short spans that are left out of this page.
+            Grey bars stand for <span data-value={left}>{countText(left)}</span> short {left === 1 ? "span that is" : "spans that are"} left out of this page.
           </p>
         )}
         <LeftOutMarks marks={marks} />
@@ -99,18 +99,19 @@ function LeftOutMarks({ marks }: { marks: Marks }) {
   const { length } = usePage().origin;
   const outside = useMemo(() => countOutside(marks, length), [marks, length]);
   const parts = [
-    [outside, "ranges and points lie before the first span or after the last one, beyond the timeline"],
-    [marks.foldedRanges, "asynchronous ranges are grey bars"],
-    [marks.foldedPoints, "points in time are grey bars"],
-    [marks.leftOut, "ranges and points belong to no track of this page"],
+    [outside, "range or point lies", "ranges and points lie", " before the first span or after the last one, beyond the timeline"],
+    [marks.foldedRanges, "asynchronous range is in a grey bar", "asynchronous ranges are in grey bars", ""],
+    [marks.foldedPoints, "point in time is in a grey bar", "points in time are in grey bars", ""],
+    [marks.leftOut, "range or point belongs", "ranges and points belong", " to no track of this page"],
   ] as const;
   return (
     <>
       {parts.map(
-        ([count, text]) =>
+        ([count, one, several, text]) =>
           count > 0 && (
-            <p key={text} class="hint">
-              <span data-value={count}>{countText(count)}</span> {text}.
+            <p key={several} class="hint">
+              <span data-value={count}>{countText(count)}</span> {count === 1 ? one : several}
+              {text}.
             </p>
           ),
       )}

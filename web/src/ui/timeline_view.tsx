@@ -14,6 +14,8 @@ import { matchingNames } from "../model/matches.ts";
 import { visibleText } from "../model/numbers.ts";
 import type { FoundSpan } from "../model/span_source.ts";
 import { foundSpan, type Spans } from "../model/spans.ts";
+import { trackTitle } from "../model/track_titles.ts";
+import { drawSoon } from "./draw_soon.ts";
 import { Failure } from "./failure.tsx";
 import { Figure } from "./figure.tsx";
 import { useAddress, usePage } from "./page_context.ts";
@@ -99,14 +101,13 @@ export function TimelineView(props: { spans: Spans; marks: Marks; mark: number; 
 
   // Several changes within a frame make one picture.
   useLayoutEffect(() => {
-    const frame = requestAnimationFrame(() => {
+    return drawSoon(() => {
       if (canvas.current === null) return;
       const { details } = timeline;
       const flows = (details?.links ?? []).map(({ isOut, span }): [FoundSpan, FoundSpan] => (isOut ? [details!, span] : [span, details!]));
       const shown = { selected, hovered, marks, chosen: mark, hoveredMark, matches, flows };
       drawTimeline(canvas.current, { spans, layers, places, counters, colours, range, selection: timeline.selection, ...shown, ...view });
     });
-    return () => cancelAnimationFrame(frame);
   }, [spans, marks, mark, layers, places, counters, colours, timeline, hovered, hoveredMark, matches, view]);
 
   // The row of the selected span comes into view.
@@ -195,10 +196,11 @@ export function TimelineView(props: { spans: Spans; marks: Marks; mark: number; 
     () => (
       <ul class="tracks" aria-label="Tracks">
         {places.map(({ track, top, height }) => {
-          const { id, title, group, spans: count } = spans.tracks[track]!;
+          const { id, group, spans: count } = spans.tracks[track]!;
+          const title = trackTitle(spans.tracks[track]!);
           return (
             <li key={track} data-track={id} data-value={count} style={{ top: `${top + kScale}px`, height: `${height}px` }} title={visibleText(`${group} / ${title}`)}>
-              <strong>{visibleText(title) || id}</strong>
+              <strong>{visibleText(title)}</strong>
               {height > 2 * kRow && <small>{visibleText(group)}</small>}
             </li>
           );

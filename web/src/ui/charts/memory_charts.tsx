@@ -19,6 +19,8 @@ import { watchTheme } from "../theme.ts";
 import "./charts.css";
 
 const kHeight = 260;
+// Distances of the ticks of bytes: round in KiB, MiB and GiB.
+const kByteSteps = Array.from({ length: 50 }, (_, power) => 2 ** power);
 const kDashes = [[], [6, 4], [2, 3], [10, 4, 2, 4]];
 
 function dashOf(curve: number): number[] {
@@ -79,7 +81,7 @@ function MemoryChart({ name, curves }: { name: string; curves: MemoryData["curve
             scales: { x: { time: false } },
             axes: [
               { ...axis, space: 90, values: (_, ticks) => tickTexts(ticks) },
-              { ...axis, size: 80, values: (_, ticks) => ticks.map(bytesText) },
+              { ...axis, size: 92, incrs: kByteSteps, values: (_, ticks) => ticks.map(bytesText) },
             ],
             series: [
               {},

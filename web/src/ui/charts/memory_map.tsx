@@ -10,6 +10,7 @@ import type { BlocksData } from "../../model/document.ts";
 import { loadBlocks, type MemoryBlocks } from "../../model/memory_blocks.ts";
 import { countText, visibleText } from "../../model/numbers.ts";
 import { categoryHue, hueOf } from "../../model/palette.ts";
+import { drawSoon } from "../draw_soon.ts";
 import { Failure } from "../failure.tsx";
 import { Figure } from "../figure.tsx";
 import { usePage } from "../page_context.ts";
@@ -81,11 +82,10 @@ function BlockPicture({ blocks, title }: { blocks: MemoryBlocks; title: string }
   const legend = useMemo(() => largestKeys(keys, blocks.bytes, kLegend), [keys]);
 
   useLayoutEffect(() => {
-    const frame = requestAnimationFrame(() => {
+    return drawSoon(() => {
       if (canvas.current === null || size.width === 0) return;
       drawMemoryMap(canvas.current, { blocks, placed, axis, view, colours, strings: document.strings, hues, selected, hovered, width: size.width, height: size.height });
     });
-    return () => cancelAnimationFrame(frame);
   }, [blocks, placed, axis, view, colours, hues, selected, hovered, size]);
 
   const inner = { width: Math.max(1, size.width - kAddressScale), height: Math.max(1, size.height - kTimeScale) };

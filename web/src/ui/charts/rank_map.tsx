@@ -12,6 +12,7 @@ import { loadRankMap, medianOf, type RankMap, ratioOf, valuesOf } from "../../mo
 import { changeText } from "../../model/tree_diff.ts";
 import { useTable } from "../document_table.tsx";
 import { Choice } from "../choice.tsx";
+import { drawSoon } from "../draw_soon.ts";
 import { Failure } from "../failure.tsx";
 import { usePage } from "../page_context.ts";
 import { TimelineLink, timelineTarget } from "../timeline_link.tsx";
@@ -95,10 +96,9 @@ function Picture({ map, measure, places }: { map: RankMap; measure: RankMapData[
   const chosen = selected < grid.map.durations.length ? selected : -1;
 
   useLayoutEffect(() => {
-    const frame = requestAnimationFrame(() => {
+    return drawSoon(() => {
       if (canvas.current !== null && size.width > 0) drawRankMap(canvas.current, { grid, colours, marked, selected: chosen, hovered, width: size.width, height });
     });
-    return () => cancelAnimationFrame(frame);
   }, [grid, colours, marked, chosen, hovered, size.width, height]);
 
   const under = (event: MouseEvent) => {

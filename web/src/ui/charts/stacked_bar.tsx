@@ -12,9 +12,11 @@ export interface Part {
   hue: number;
 }
 
-// Parts of 0 are left out.
+// Parts of 0 are left out. A part below 0, which makes the others too large together, is in the list alone.
 export function StackedBar(props: { title: string; parts: readonly Part[]; whole: number; unit: Unit }) {
-  const parts = props.parts.filter((part) => part.value > 0);
+  const parts = props.parts.filter((part) => part.value !== 0);
+  const inBar = parts.filter((part) => part.value > 0);
+  const width = Math.max(props.whole, inBar.reduce((sum, part) => sum + part.value, 0));
   if (props.whole <= 0) return null;
   return (
     <figure class="stacked" aria-label={props.title}>
@@ -22,8 +24,8 @@ export function StackedBar(props: { title: string; parts: readonly Part[]; whole
         {props.title}: <Figure value={props.whole} unit={props.unit} />
       </figcaption>
       <div class="bar" aria-hidden="true">
-        {parts.map((part, at) => (
-          <i key={at} class={`hue-${part.hue}`} style={{ width: `${(100 * part.value) / props.whole}%` }} />
+        {inBar.map((part, at) => (
+          <i key={at} class={`hue-${part.hue}`} style={{ width: `${(100 * part.value) / width}%` }} />
         ))}
       </div>
       <ul class="parts">

@@ -1,7 +1,7 @@
 // Step time over steps: a bar per step with its parts stacked, and a line at the median. A press opens the step in the
 // timeline. The table Steps has the same numbers as text.
 // SPDX-License-Identifier: Apache-2.0
-import { parseNumber } from "../../model/numbers.ts";
+import { parseNumber, timeText } from "../../model/numbers.ts";
 import { useTable } from "../document_table.tsx";
 import { Figure } from "../figure.tsx";
 import { usePage } from "../page_context.ts";
@@ -34,7 +34,10 @@ export function StepChart() {
   const longest = Math.max(1, ...rows.map((row) => value("duration_ns", row)));
   const p50 = Number(parseNumber(document.overview.steps?.p50_ns ?? null) ?? 0);
   const parts = kParts.filter(([key]) => rows.some((row) => value(key, row) > 0));
-  const title = group === 1 ? "Step time over steps" : `Step time over steps, the longest of each ${group}`;
+  const isMultiRank = new Set(table.column("rank")?.values).size > 1;
+  const over = isMultiRank ? "Step time over the steps of each rank" : "Step time over steps";
+  const title = group === 1 ? over : `${over}, the longest of each ${group}`;
+  const nameOf = (row: number) => (isMultiRank ? `Rank ${value("rank", row)}, step ${value("step", row)}` : `Step ${value("step", row)}`);
   return (
     <figure class="chart steps" aria-label={title}>
       <figcaption>{title}</figcaption>
@@ -47,10 +50,12 @@ export function StepChart() {
         <ol>
         {rows.map((row) => {
           const range = table.ranges[row];
+          const duration = (key: string) => timeText(value(key, row));
+          const facts = [`${nameOf(row)}: ${duration("duration_ns")}`, ...parts.filter(([key]) => value(key, row) > 0).map(([key, name]) => `${name} ${duration(key)}`)].join("\n");
           const bar = (
-            <span class="column" style={{ height: `${(100 * value("duration_ns", row)) / longest}%` }}>
+            <span class="column" title={facts} style={{ height: `${(100 * value("duration_ns", row)) / longest}%` }}>
               <span class="words">
-                Step {value("step", row)}: <Figure value={value("duration_ns", row)} unit="time" />
+                {nameOf(row)}: <Figure value={value("duration_ns", row)} unit="time" />
                 {parts.filter(([key]) => value(key, row) > 0).map(([key, name]) => (
                   <span key={key}>
                     , {name} <Figure value={value(key, row)} unit="time" />

@@ -1,0 +1,11 @@
+// What a track is called on the page. A thread without a name has its number in place of one, as "7" or, in a job,
+// "7 (rank 3)"; the page says what that number is.
+// SPDX-License-Identifier: Apache-2.0
+import type { TrackData } from "./document.ts";
+
+const kNumber = /^-?\d+( \(rank \d+\))?$/;
+
+export function trackTitle({ id, title, kind }: Pick<TrackData, "id" | "title" | "kind">): string {
+  if (title === "") return id;
+  return kind !== "other" && kNumber.test(title) ? `${kind} ${title}` : title;
+}
