@@ -205,6 +205,12 @@ def test_limit_of_no_rows_leaves_the_columns_and_negative_limits_are_refused(tra
         assert not engine.sql("SELECT name FROM spans WHERE false", limit=0).is_truncated
         with pytest.raises(ValueError, match=r"^limit must not be negative$"):
             engine.sql("SELECT 1", limit=-1)
+        with pytest.raises(ValueError, match=r"^max_seconds must be 0 or more, not -1$"):
+            engine.sql("SELECT 1", max_seconds=-1)
+        with pytest.raises(TypeError, match=r"^max_seconds must be a number, not str$"):
+            engine.sql("SELECT 1", max_seconds="1")
+        with pytest.raises(TypeError, match=r"^query must be a str, not bytes$"):
+            engine.sql(b"SELECT 1")
         pytest.importorskip("pyarrow")
         table = none.to_arrow()
         assert (table.num_rows, table.column_names) == (0, ["name", "x"])
@@ -224,6 +230,15 @@ def test_text_csv_and_standard_input():
     done = query("SELECT * FROM spans WHERE false")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "opscope: query: there are no rows\n")
     assert query("-", "--csv", input="SELECT 7 AS x").stdout == "x\n7\n"
+
+
+def test_text_of_explain_is_the_plan_line_by_line():
+    plan = query("EXPLAIN SELECT name FROM spans").stdout
+    assert "\\x0a" not in plan
+    assert "name" in plan
+    lines = plan.splitlines()
+    assert len(lines) > 3
+    assert len({len(line) for line in lines}) == 1  # boxes are aligned
 
 
 def test_rows_are_a_list_and_a_table(trace):

@@ -99,6 +99,40 @@ def trace(tmp_path_factory):
     return opscope.open(path)
 
 
+@pytest.fixture(scope="module")
+def job(tmp_path_factory):
+    """Two ranks with the same correlations. Rank 1 launches by the driver, as Triton does, and waits 9 us longer."""
+    folder = tmp_path_factory.mktemp("ranks")
+    paths = []
+    for rank in range(2):
+        events = [event for event in EVENTS if event["cat"] != "kernel"]
+        events += [{**event, "ts": event["ts"] + 9 * rank} for event in EVENTS if event["cat"] == "kernel"]
+        if rank == 1:
+            driver = {"name": "cuLaunchKernel", "cat": "cuda_driver"}
+            events = [event | driver if event["cat"] == "cuda_runtime" else event for event in events]
+        path = folder / f"rank{rank}.json"
+        path.write_text(json.dumps({"distributedInfo": {"rank": rank, "world_size": 2}, "traceEvents": events}))
+        paths.append(path)
+    return opscope.merge(paths)
+
+
+def test_recipes_keep_the_ranks_of_a_job_apart(job):
+    rows = [tuple(row.values()) for row in job.sql(RECIPES["How long does a kernel wait after its launch?"])]
+    assert rows == [("relu", 13 * US, 22 * US), ("gemm", 10 * US, 19 * US)]
+    of_one = ANSWERS["What takes longer in one step than in another?"]
+    rows = [tuple(row.values()) for row in job.sql(RECIPES["What takes longer in one step than in another?"])]
+    assert rows == [(name, 2 * first, 2 * last) for name, first, last in of_one]
+
+
+def test_recipe_compares_the_first_step_with_the_last_whatever_their_numbers(tmp_path):
+    numbers = {"ProfilerStep#0": "ProfilerStep#551", "ProfilerStep#1": "ProfilerStep#552"}
+    events = [event | {"name": numbers.get(event["name"], event["name"])} for event in EVENTS]
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"traceEvents": events}))
+    question = "What takes longer in one step than in another?"
+    assert [tuple(row.values()) for row in opscope.open(path).sql(RECIPES[question])] == ANSWERS[question]
+
+
 def test_page_has_ten_recipes():
     assert list(RECIPES) == list(ANSWERS)
     assert len(RECIPES) == 10

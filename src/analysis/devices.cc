@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "analysis/device_gaps.h"
@@ -123,13 +124,18 @@ std::vector<Work> WorksOf(uint32_t track, const std::vector<uint8_t>* selected, 
 }  // namespace
 
 std::vector<DeviceRow> MeasureDevices(const DeviceOptions& options, DeviceAnalysisState* device_works) {
-  const TrackColumns& tracks = device_works->trace.tracks();
-  std::map<std::pair<ProcessId, int32_t>, std::vector<std::pair<TrackId, std::vector<Work>>>> devices;
+  const Trace& trace = device_works->trace;
+  const TrackColumns& tracks = trace.tracks();
+  // By rank, number of the device, process; its streams by number. Files have them in any order.
+  std::map<std::tuple<int32_t, int32_t, ProcessId>, std::map<std::pair<int64_t, TrackId>, std::vector<Work>>> devices;
   for (uint32_t track = 0; track < tracks.size(); ++track) {
     if (tracks.kind[track] != TrackKind::kDeviceStream) continue;
     std::vector<Work> works = WorksOf(track, options.selected, device_works);
     if (works.empty()) continue;
-    devices[{tracks.process[track], tracks.device[track]}].emplace_back(TrackId{track}, std::move(works));
+    const ProcessId process = tracks.process[track];
+    const int32_t rank = process == ProcessId::kNone ? -1 : trace.processes().rank[Row(process)];
+    devices[{rank, tracks.device[track], process}].emplace(std::pair(tracks.tid[track], TrackId{track}),
+                                                           std::move(works));
   }
   std::vector<DeviceRow> rows;
   for (auto& [device, streams] : devices) {
@@ -139,13 +145,13 @@ std::vector<DeviceRow> MeasureDevices(const DeviceOptions& options, DeviceAnalys
     const Interval window = WindowOf(all);
     const auto add = [&](TrackId stream, std::vector<Work>* works) {
       DeviceRow& row = rows.emplace_back(Measure(works, window, options.kernel_gap_ns));
-      row.process = device.first;
-      row.device = device.second;
+      row.process = std::get<ProcessId>(device);
+      row.device = std::get<1>(device);
       row.stream = stream;
     };
     add(TrackId::kNone, &all);
     for (auto& [stream, works] : streams)
-      add(stream, &works);
+      add(stream.second, &works);
   }
   return rows;
 }

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "analysis/intervals.h"
 #include "trace/builder.h"
@@ -52,6 +54,24 @@ TEST_F(DevicesTest, CountOverlappingTimeOnce) {
   EXPECT_EQ(rows[1].window_ns, 310) << "a stream is idle while its device works elsewhere";
   EXPECT_EQ(rows[1].longest_idle_ns, 110) << "after its last kernel";
   EXPECT_EQ(rows[2].busy_ns, 70);
+}
+
+TEST_F(DevicesTest, StandByNumberWhateverTheOrderOfTheFile) {
+  const ProcessId second = builder_.AddProcess({.pid = 1}), first = builder_.AddProcess({.pid = 0});
+  const auto add = [&](ProcessId process, int32_t device, int64_t tid) {
+    const TrackId stream =
+        builder_.AddTrack({.process = process, .kind = TrackKind::kDeviceStream, .tid = tid, .device = device});
+    Span(stream, "kernel", tid, 1);
+  };
+  add(second, 1, 24);
+  add(second, 1, 7);
+  add(first, 0, 20);
+  const Trace trace = builder_.Build();
+  std::vector<std::pair<int32_t, int64_t>> places;
+  for (const DeviceRow& row : MeasureDevices(trace))
+    places.emplace_back(row.device, row.stream == TrackId::kNone ? -1 : trace.tracks().tid[Row(row.stream)]);
+  const std::vector<std::pair<int32_t, int64_t>> by_number = {{0, -1}, {0, 20}, {1, -1}, {1, 7}, {1, 24}};
+  EXPECT_EQ(places, by_number);
 }
 
 TEST_F(DevicesTest, LeaveOutAnnotationsAndEverythingThatIsNoWork) {

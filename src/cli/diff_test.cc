@@ -74,6 +74,23 @@ TEST_F(DiffCommand, PrintsTheDifferenceNextToTheName) {
       "      3        3  1.000 ms  1.000 ms   0 ns  0 ns  0 ns  1\n");
 }
 
+TEST_F(DiffCommand, NamesDevicesAsMemoryDoes) {
+  const auto with_memory = [](int device_type, int device, int bytes) {
+    return R"({"ph":"i","s":"t","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":1,"ts":1,"args":{"Addr":16,)"
+           R"("Bytes":)" +
+           std::to_string(bytes) + R"(,"Total Allocated":)" + std::to_string(bytes) + R"(,"Device Type":)" +
+           std::to_string(device_type) + R"(,"Device Id":)" + std::to_string(device) + "}},";
+  };
+  const std::string before =
+      Quoted(Put("before.json", RunText({1}, with_memory(1, 3, 1024) + with_memory(0, -1, 2048))));
+  const std::string after = Quoted(Put("after.json", RunText({1}, with_memory(1, 3, 4096))));
+  EXPECT_THAT(Run("diff " + before + " " + after).out, HasSubstr("Device    A peak    B peak\n"
+                                                                 "cpu     2.00 KiB         -\n"
+                                                                 "cuda:3  1.00 KiB  4.00 KiB\n"));
+  EXPECT_THAT(Run("diff --json " + before + " " + after).out,
+              HasSubstr(R"({"rank":-1,"device_type":1,"device":3,"a_peak_bytes":1024,"b_peak_bytes":4096})"));
+}
+
 TEST_F(DiffCommand, TakesSetsOfRunsBehindOptions) {
   const Outcome sets = Run("diff --json --a " + a_ + " " + a_ + " " + a_ + " --b " + b_ + " " + b_ + " " + a_);
   EXPECT_EQ(sets.exit_code, kExitDone) << sets.error;

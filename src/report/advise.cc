@@ -1,6 +1,6 @@
 // The findings of `opscope advise`: columns, and a message for each kind. A message is a sentence with words in
-// capitals that the numbers of the finding replace, "The program waits for the device RATE times per step, mostly in
-// NAME", so that all messages stand in one list and no kind needs code of its own.
+// capitals that the numbers of the finding replace, "The program waits for the device TIMES, mostly in NAME", so that
+// all messages stand in one list and no kind needs code of its own.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/report/advise.h"
 
@@ -26,31 +26,31 @@ namespace {
 
 using namespace result_units;
 
-// The messages, by kind. NAME: the span of the evidence that took most time; RATE: how many of them per step; BYTES:
-// the growth; RANK: of the first evidence.
+// The messages, by kind. NAME: the span of the evidence that took most time; TIMES, RUNS: "2 times per
+// step", "2 runs per step"; COUNT: "12 times"; BYTES: the growth; RANK: of the first evidence.
 constexpr std::string_view kMessages[] = {
-    "The program waits for the device RATE times per step, mostly in NAME, and the device is idle afterwards. Keep the "
-    "value on the device, or read it some steps later.",
-    "The device waits for the host to launch work, RATE times per step, most of all before NAME. Launch less: CUDA "
-    "graphs, torch.compile, larger batches.",
+    "The program waits for the device TIMES, mostly in NAME, and the device is idle afterwards. Keep the value on the "
+    "device, or read it some steps later.",
+    "The device waits for the host to launch work, TIMES, most of all before NAME. Launch less: CUDA graphs, "
+    "torch.compile, larger batches.",
     "The program waits for input data in NAME. Load it ahead of time, in more workers.",
-    "Pointwise operations follow each other, RATE runs per step, such as one that begins with NAME. Fuse them, for "
-    "example by torch.compile.",
-    "Data is copied between host and device while no kernel runs, RATE times per step, mostly by NAME. Use pinned "
-    "memory and non_blocking=True, or keep the data on the device.",
+    "Pointwise operations follow each other, RUNS, such as one that begins with NAME. Fuse them, for example by "
+    "torch.compile.",
+    "Data is copied between host and device while no kernel runs, TIMES, mostly by NAME. Use pinned memory and "
+    "non_blocking=True, or keep the data on the device.",
     "Data is exchanged between ranks while nothing is computed. Overlap it with the backward pass, or send less.",
     "A compiler runs after the first step, mostly in NAME. Look for what changes from step to step: shapes, Python "
     "values, attributes of modules.",
-    "NAME is called after the first two steps, RATE times per step. Let the allocator keep its memory: no "
-    "empty_cache(), and the same sizes in each step.",
+    "NAME is called COUNT after the first two steps. Let the allocator keep its memory: no empty_cache(), and the same "
+    "sizes in each step.",
     "Each step leaves BYTES more allocated than the step before. Look for tensors that the program keeps, such as "
     "losses with their graph.",
     "Rank RANK computes longer than the others, which wait for it. Divide the work evenly.",
     "One of the threads that run NAME takes longer than the others beside it. Divide the work evenly.",
-    "Single values of tensors are read one after the other, RATE runs per step, such as one that begins with NAME. "
-    "Compute with whole tensors, and read the result.",
-    "Tensors are copied or converted, RATE times per step, mostly in NAME. Keep them in the type and the layout in "
-    "which they are used.",
+    "Single values of tensors are read one after the other, RUNS, such as one that begins with NAME. Compute with "
+    "whole tensors, and read the result.",
+    "Tensors are copied or converted, TIMES, mostly in NAME. Keep them in the type and the layout in which they are "
+    "used.",
     "NAME updates each weight by several operators. Fuse them: fused=True or, if the optimizer has no such argument, "
     "foreach=True.",
     "torch computes with more threads than the process may use processors, most of all in NAME. Start as many as there "
@@ -80,6 +80,15 @@ std::string MainName(const Trace& trace, const Finding& finding) {
   if (most == times.end()) return "";
   const std::string name = EscapedText(trace.text(most->first));
   return CountCodePoints(name) <= kLongestName ? name : std::string(FirstCodePoints(name, kLongestName - 3)) + "...";
+}
+
+// "once", "2 times", "1.5 times"; of runs "1 run", "2 runs".
+std::string TimesText(double number) {
+  return number == 1 ? "once" : FixedText(number, number == std::floor(number) ? 0 : 1) + " times";
+}
+
+std::string RunsText(double number) {
+  return FixedText(number, number == std::floor(number) ? 0 : 1) + (number == 1 ? " run" : " runs");
 }
 
 struct FindingLine {
@@ -133,9 +142,13 @@ std::string FindingMessage(const Trace& trace, const Advice& advice, const Findi
   const auto replace = [&](std::string_view word, const std::string& by) {
     if (const size_t at = message.find(word); at != message.npos) message.replace(at, word.size(), by);
   };
-  const double steps = static_cast<double>(std::max<uint64_t>(1, advice.steps));
-  const double rate = static_cast<double>(finding.count) / steps;
-  replace("RATE", rate == std::floor(rate) ? FixedText(rate, 0) : FixedText(rate, 1));
+  const auto count = static_cast<double>(finding.count);
+  const bool has_steps = trace.steps().size() > 0;
+  const double rate = has_steps ? count / static_cast<double>(std::max<uint64_t>(1, advice.steps)) : count;
+  const char* const per_step = has_steps ? " per step" : "";
+  replace("TIMES", TimesText(rate) + per_step);
+  replace("RUNS", RunsText(rate) + per_step);
+  replace("COUNT", TimesText(count));
   replace("BYTES", HumanBytes(finding.bytes_per_step.value_or(0)));
   replace("RANK", finding.evidence.empty() ? "" : std::to_string(finding.evidence.front().rank));
   const std::string name = MainName(trace, finding);
@@ -176,7 +189,11 @@ VerbResult AdviseVerbResult(const Trace& trace, const Advice& advice) {
     result.note +=
         "\n" + std::string(FindingKindName(finding.kind)) + ": " + FindingMessage(trace, advice, finding) + "\n";
   }
-  if (advice.findings.empty()) result.note = "nothing found\n";
+  if (advice.findings.empty()) {
+    result.note = "nothing found\n";
+  } else if (trace.steps().size() == 0) {
+    result.note += "\nThe trace has no steps; all of it counts as one step.\n";
+  }
   result.tables.push_back(AdviceTable(trace, advice));
   result.tables.back().Nest(EvidenceTable(trace, advice), first);
   result.facts_json =

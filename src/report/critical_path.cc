@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string>
 
+#include "base/saturating.h"
+#include "opscope/analysis/contents.h"
 #include "report/result_units.h"
 #include "report/track_text.h"
 
@@ -16,19 +18,21 @@ using namespace result_units;
 
 constexpr size_t kLongestShown = 20;
 
-// An edge, and the rank of its path.
+// An edge, and the rank of its path. The text has times since the first begin of the trace, as --time takes them.
 struct EdgeOfRank {
   const CriticalPathEdge* edge;
   int32_t rank;
+  int64_t first_ns;
 };
 
-std::vector<EdgeOfRank> EdgesOf(const CriticalPathReport& report, size_t limit) {
+std::vector<EdgeOfRank> EdgesOf(const Trace& trace, const CriticalPathReport& report, size_t limit) {
+  const int64_t first_ns = FirstBegin(trace);
   std::vector<EdgeOfRank> edges;
   const size_t count = limit == 0 ? report.rows.size() : std::min(limit, report.rows.size());
   edges.reserve(count);
   for (const CriticalPath& path : report.paths)
     for (size_t row = path.first_row; row < path.first_row + path.row_count && edges.size() < count; ++row)
-      edges.push_back({&report.rows[row], path.rank});
+      edges.push_back({&report.rows[row], path.rank, first_ns});
   return edges;
 }
 
@@ -72,7 +76,8 @@ constexpr ResultField<EdgeOfRank> kEdgeFields[] = {
      [](const Trace& trace, const EdgeOfRank& e) {
        return e.edge->span == SpanId::kNone ? std::string() : TrackText(trace, trace.spans().track[Row(e.edge->span)]);
      }},
-    {{"start_ns", "Start", kTime, "Begin, relative to `epoch_ns` of `opscope info`."},
+    {{"", "Begin", kTime}, [](const EdgeOfRank& e) { return SaturatingSubtract(e.edge->start_ns, e.first_ns); }},
+    {{"start_ns", "", kTime, "Begin, relative to `epoch_ns` of `opscope info`."},
      [](const EdgeOfRank& e) { return e.edge->start_ns; }},
     {{"duration_ns", "Duration", kTime, "Length."}, [](const EdgeOfRank& e) { return e.edge->duration_ns; }},
 };
@@ -97,11 +102,11 @@ ResultTable CriticalPathTable(const Trace& trace, const std::vector<CriticalPath
 }
 
 ResultTable CriticalPathEdgeTable(const Trace& trace, const CriticalPathReport& report, size_t limit) {
-  return MakeResultTable<EdgeOfRank>(CriticalPathEdgeResult(), kEdgeFields, trace, EdgesOf(report, limit));
+  return MakeResultTable<EdgeOfRank>(CriticalPathEdgeResult(), kEdgeFields, trace, EdgesOf(trace, report, limit));
 }
 
 ResultTable LongestEdgeTable(const Trace& trace, const CriticalPathReport& report, size_t limit) {
-  std::vector<EdgeOfRank> edges = EdgesOf(report, 0);
+  std::vector<EdgeOfRank> edges = EdgesOf(trace, report, 0);
   const auto end = edges.begin() + static_cast<std::ptrdiff_t>(std::min(limit, edges.size()));
   std::partial_sort(edges.begin(), end, edges.end(), [](const EdgeOfRank& a, const EdgeOfRank& b) {
     return a.edge->duration_ns != b.edge->duration_ns ? a.edge->duration_ns > b.edge->duration_ns : a.edge < b.edge;

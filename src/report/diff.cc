@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "opscope/report/memory.h"
 #include "report/result_units.h"
 
 namespace opscope {
@@ -75,12 +76,12 @@ constexpr ResultField<DiffSteps> kDiffStepsFields[] = {
 };
 
 constexpr ResultField<DiffMemory> kDiffMemoryFields[] = {
-    {{"rank", "Rank", kNumber, "Rank of the process; -1 if the input does not say it."},
+    {{"rank", "Rank", kNumber, "Rank of the process; -1 if the input does not say it.", kIfKnown},
      [](const DiffMemory& m) { return m.rank; }},
-    {{"device_type", "Device type", kNumber, "torch's `DeviceType` number."},
-     [](const DiffMemory& m) { return m.device_type; }},
-    {{"device", "Device", kNumber, "Number of the device; -1 if the input does not say it."},
+    {{"device_type", "", kNumber, "torch's `DeviceType` number."}, [](const DiffMemory& m) { return m.device_type; }},
+    {{"device", "", kNumber, "Number of the device; -1 if the input does not say it."},
      [](const DiffMemory& m) { return m.device; }},
+    {{"", "Device", kText}, [](const DiffMemory& m) { return MemoryDeviceName({m.rank, m.device_type, m.device}); }},
     {{"a_peak_bytes", "A peak", kBytes, "Largest level of allocated memory in A, over all of its runs."},
      [](const DiffMemory& m) { return m.a_peak_bytes; }},
     {{"b_peak_bytes", "B peak", kBytes, "The same in B."}, [](const DiffMemory& m) { return m.b_peak_bytes; }},

@@ -2,10 +2,12 @@
 // the statement's, so each value is written by its type at run time.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/csv.h"
+#include "base/escaped_text.h"
 #include "base/json_object.h"
 #include "base/text.h"
 #include "opscope/analysis/quality.h"
@@ -27,6 +29,11 @@ namespace {
 bool IsNumberType(int type) {
   return (type >= duckdb::kTinyint && type <= duckdb::kDouble) || type == duckdb::kHugeint ||
          type == duckdb::kUhugeint || type == duckdb::kDecimal;
+}
+
+// The two columns of EXPLAIN.
+bool IsPlan(const std::vector<SqlColumn>& columns) {
+  return columns.size() == 2 && columns[0].name == "explain_key" && columns[1].name == "explain_value";
 }
 
 }  // namespace
@@ -92,8 +99,26 @@ std::string SqlResult::Csv() const {
   return out + "\r\n";
 }
 
+// A plan is a drawing of several lines, which a cell of a table would escape and cut.
+std::string SqlResult::Rows::PlanText() const {
+  std::string plan, out;
+  ForEach([] {},
+          [&](size_t column, const VectorView& values, uint64_t row) {
+            if (column != 1) return;
+            AppendValue(session->api(), types[column], values, row, ValueForm::kPlain, &plan);
+            if (!plan.ends_with('\n')) plan += '\n';
+          });
+  for (size_t begin = 0; begin < plan.size();) {
+    const size_t end = plan.find('\n', begin);
+    out += EscapedText(std::string_view(plan).substr(begin, end - begin)) + '\n';
+    begin = end + 1;
+  }
+  return out;
+}
+
 std::string SqlResult::Text(size_t width) const {
   if (row_count() == 0) return "";
+  if (IsPlan(columns())) return rows_->PlanText();
   std::vector<TextColumn> table(columns().size());
   for (size_t i = 0; i < table.size(); ++i) {
     table[i].title = columns()[i].name;

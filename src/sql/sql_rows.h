@@ -41,6 +41,8 @@ struct SqlResult::Rows {
 
   // [[value, ...], ...]
   void AppendJson(duckdb::ValueForm form, std::string* out) const;
+  // What EXPLAIN gives, line by line. REQUIRES: the columns are explain_key and explain_value.
+  [[nodiscard]] std::string PlanText() const;
 
   std::shared_ptr<duckdb::Session> session;
   std::vector<SqlColumn> columns;

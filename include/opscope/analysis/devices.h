@@ -93,8 +93,9 @@ struct DeviceOptions {
   int64_t kernel_gap_ns = 30'000;
 };
 
-// One row per device, followed by one per stream with spans, in the order of the
-// tracks. O(spans), and O(n log n) in device spans and the calls that launched them.
+// One row per device, followed by one per stream with spans: by rank, number of the
+// device, number of the stream. O(spans), and O(n log n) in device spans and the
+// calls that launched them.
 [[nodiscard]] std::vector<DeviceRow> MeasureDevices(const Trace& trace, const DeviceOptions& options = {});
 
 }  // namespace opscope

@@ -194,7 +194,7 @@ constexpr CostRule kMoveRules[] = {
     {"tril", kElementwise, 1, 0, ResultType::kFirst},
     {"triu", kElementwise, 1, 0, ResultType::kFirst},
     {"flip", kElementwise, 1, 0, ResultType::kFirst},
-    {"roll", kElementwise, 1, 0, ResultType::kFirst},
+    {"roll", kElementwise, 1, 0, ResultType::kFirst, 1, true},
     {"copy", CopyCost},
     {"fill", FillCost, 1, 0},
     {"zero", FillCost, 1, 0, ResultType::kFirst, 1, true},
@@ -206,7 +206,7 @@ constexpr CostRule kMoveRules[] = {
     {"gather", GatherCost},
     {"embedding", EmbeddingCost, 2, 0, ResultType::kFirst, 1, true},
     {"_local_scalar_dense", ItemCost},
-    {"native_dropout", DropoutCost},
+    {"native_dropout", DropoutCost, 1, 1, ResultType::kPromoted, 1, true},
 };
 
 }  // namespace

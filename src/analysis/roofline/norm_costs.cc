@@ -131,7 +131,7 @@ constexpr CostRule kNormRules[] = {
     {"cudnn_batch_norm", BatchNormCost},
     {"native_batch_norm_backward", BatchNormBackwardCost},
     {"cudnn_batch_norm_backward", CudnnBatchNormBackwardCost},
-    {"_fused_rms_norm", RmsNormCost},
+    {"_fused_rms_norm", RmsNormCost, 1, 1, ResultType::kPromoted, 1, true},
 };
 
 }  // namespace

@@ -8,9 +8,10 @@
 //
 // An operator of a heavy family (products, convolutions, attention) counts where FlopsOfSpans counts it, so that FLOPs
 // are those of the operator summary. One of a light family counts always, but a shell (aten::zero_, which calls
-// aten::fill_) only if it calls no operator that counts. The pass from the last row to the first decides about shells:
-// rows are in pre-order, so all operators inside a shell are decided before it. The pass forward gives each span the
-// innermost row around it and subtracts times.
+// aten::fill_) only if it calls no operator that counts. aten::abs calls another overload of aten::abs, and aten::mul_
+// may call aten::mul: the inner one is part of the outer one, and its work counts once. The pass from the last row to
+// the first decides about shells: rows are in pre-order, so all operators inside a shell are decided before it. The pass
+// forward gives each span the innermost row around it and subtracts times.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/roofline/operator_rows.h"
 
@@ -46,6 +47,13 @@ bool HasEmptyTensor(const Trace& trace, ArgsId args) {
   return false;
 }
 
+// True for the inner aten::abs of one that calls another of its overloads.
+bool IsCalledByItself(const Trace& trace, const OperatorNames& names, size_t span, const CostRule& rule) {
+  const SpanId parent = trace.spans().parent[span];
+  return !rule.is_shell && parent != SpanId::kNone && IsHostOperator(trace, Row(parent)) &&
+         OperatorAt(trace, names, Row(parent)).rule == &rule;
+}
+
 // Decides from the last row to the first; kNone stays where a span is no operator.
 std::vector<OperatorRole> RolesOf(const Trace& trace, const OperatorNames& names) {
   const SpanColumns& spans = trace.spans();
@@ -60,7 +68,7 @@ std::vector<OperatorRole> RolesOf(const Trace& trace, const OperatorNames& names
       if (op.flops != nullptr) {
         counts = (!flops.empty() && flops[span] != 0) || (!counts_inside && HasEmptyTensor(trace, spans.args[span]));
       } else if (op.rule != nullptr) {
-        counts = !op.rule->is_shell || !counts_inside;
+        counts = (!op.rule->is_shell || !counts_inside) && !IsCalledByItself(trace, names, span, *op.rule);
       }
       const bool is_bookkeeping = op.is_bookkeeping || (op.has_formula() && counts_inside);
       roles[span] = counts           ? OperatorRole::kFormula

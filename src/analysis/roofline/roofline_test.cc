@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/roofline/operator_rows.h"
@@ -56,6 +57,45 @@ TEST(Roofline, CountsAShellOnlyIfItCallsNoOtherOperator) {
   EXPECT_EQ(rows.at("aten::zero_").time_ns, 20);
   EXPECT_EQ(rows.at("aten::zero_").bytes, 32);
   EXPECT_EQ(rows.at("aten::fill_").bytes, 32);
+}
+
+// As x.abs(), x.mul_(2) and x.sum() do on the CPU.
+TEST(Roofline, CountsAnOperatorThatCallsItsOwnOverloadOnce) {
+  for (const auto& [outer, inner] : {std::pair("aten::abs", "aten::abs"), std::pair("aten::mul_", "aten::mul"),
+                                     std::pair("aten::sum", "aten::sum")}) {
+    RooflineProgram program;
+    program.Add(outer, 0, 100, {T("float", {8})});
+    program.Add(inner, 20, 90, {T("float", {8}), T("float", {0})});
+    program.Add("aten::empty", 30, 40);
+    const Trace trace = program.Build();
+    const RooflineReport report = MeasureRoofline(trace);
+    ASSERT_EQ(report.rows.size(), 1u) << outer;
+    EXPECT_EQ(trace.text(report.rows[0].name), outer);
+    EXPECT_EQ(report.rows[0].calls, 1u);
+    EXPECT_EQ(report.rows[0].time_ns, 100);
+    EXPECT_EQ(report.rows[0].flops, 8);
+  }
+}
+
+// The CPU has no kernels of its own for these; a device has, and there they count themselves.
+TEST(Roofline, CountsPartsOfDropoutAndRmsNormWhereTheyAreCalled) {
+  const TestArgument x = T("float", {4, 8});
+  const std::pair<const char*, std::vector<TestArgument>> calls[] = {
+      {"aten::native_dropout", {x, S("0.5"), S("True")}},
+      {"aten::_fused_rms_norm", {x, L("[8]"), None(), S("1e-05")}},
+      {"aten::roll", {x, L("[1]"), L("[0]")}}};
+  for (const auto& [name, arguments] : calls) {
+    RooflineProgram program;
+    program.Add(name, 0, 100, arguments);
+    program.Add("aten::mul", 20, 90, {x, x});
+    const auto rows = RowsByName(program.Build());
+    EXPECT_EQ(rows.at(name).flops, 0) << name;
+    EXPECT_EQ(rows.at(name).bytes, 0) << name;
+    EXPECT_EQ(rows.at("aten::mul").flops, 32) << name;
+    RooflineProgram alone;
+    alone.Add(name, 0, 100, arguments);
+    EXPECT_GT(RowsByName(alone.Build()).at(name).bytes, 0) << name;
+  }
 }
 
 TEST(Roofline, JoinsCallsOfEqualShapesAndSplitsTypes) {
@@ -164,7 +204,7 @@ TEST(Roofline, HasNoRowsWithoutOperators) {
   EXPECT_TRUE(MeasureRoofline(program.Build()).rows.empty());
 }
 
-// The definition, in the plainest way: an operator counts if it has a formula; its time is its duration without the
+// The definition, in the plainest way: an operator counts if it has a formula and is not called by itself; its time is its duration without the
 // nearest rows inside it, which are found by walking up from every span.
 TEST(Roofline, AgreesWithTheDefinitionOnRandomPrograms) {
   const char* const names[] = {"aten::exp", "aten::mm", "aten::view", "aten::median", "aten::add"};
@@ -177,11 +217,13 @@ TEST(Roofline, AgreesWithTheDefinitionOnRandomPrograms) {
     }
     const Trace trace = program.Build();
     const SpanColumns& spans = trace.spans();
+    const auto parent = [&](size_t i) { return static_cast<size_t>(Row(spans.parent[i])); };
     const auto is_formula = [&](size_t i) {
       const std::string_view name = trace.text(spans.name[i]);
-      return name == "aten::exp" || name == "aten::mm" || name == "aten::add";
+      if (name == "aten::mm") return true;
+      const bool is_called_by_itself = spans.parent[i] != SpanId::kNone && spans.name[parent(i)] == spans.name[i];
+      return (name == "aten::exp" || name == "aten::add") && !is_called_by_itself;
     };
-    const auto parent = [&](size_t i) { return static_cast<size_t>(Row(spans.parent[i])); };
     const auto end = [&](size_t i) {
       int64_t clipped = spans.start[i].ns + spans.duration[i].ns;
       for (size_t at = i; spans.parent[at] != SpanId::kNone; at = parent(at)) {
