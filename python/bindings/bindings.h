@@ -11,6 +11,7 @@
 #include <nanobind/nanobind.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -86,6 +87,11 @@ auto WithoutGil(Work&& work) {
 // Bytes of a trace as str, and back. FromText also accepts lone surrogates (encoded as three bytes each).
 nb::object ToText(std::string_view bytes);
 std::string FromText(nb::handle text);
+// `FromText` of an argument. nanobind's std::string accepts valid Unicode alone, and a name of a trace may be none.
+// Raises TypeError with `name` for another type.
+std::string TextArgument(nb::handle argument, const char* name);
+// The argument `where`: a condition that chooses spans; no value for None.
+std::optional<std::string> WhereArgument(nb::handle argument);
 // The bytes of a str, without a copy if it is valid UTF-8; otherwise `*keep` owns the converted bytes. Returns false
 // with a Python exception set.
 bool TextBytes(PyObject* text, std::string* keep, std::string_view* bytes);

@@ -19,14 +19,16 @@ namespace opscope::python {
 namespace {
 
 // Metric, kind of limit and number, as the command line writes them.
-using LimitTexts = std::tuple<std::string, std::string, std::string>;
+using LimitTexts = std::tuple<nb::object, nb::object, nb::object>;
 
 [[noreturn]] void Refuse(const std::string& what) {
   Raise({ErrorCode::kInvalidArgument, what});
 }
 
 CheckLimit LimitOf(const LimitTexts& texts, bool has_baseline) {
-  const auto& [metric, kind_name, number] = texts;
+  const std::string metric = TextArgument(std::get<0>(texts), "the name of a metric");
+  const std::string kind_name = TextArgument(std::get<1>(texts), "the kind of a limit");
+  const std::string number = TextArgument(std::get<2>(texts), "a limit");
   const std::optional<LimitKind> kind = LimitKindFromName(kind_name);
   if (!kind) Refuse(metric + ": there is no limit '" + kind_name + "'; known: min, max, max_increase, max_decrease");
   if (IsRelative(*kind) && !has_baseline) Refuse(metric + ": " + kind_name + " needs a baseline");

@@ -39,13 +39,14 @@ DiffKey DiffKeyOf(const std::string& name) {
 }
 
 // The tables of rows, steps and memory, and the text of all.
-nb::tuple Diff(nb::list a, nb::list b, const std::string& by, const std::optional<std::string>& where) {
+nb::tuple Diff(nb::list a, nb::list b, nb::handle by, nb::handle where) {
   const PythonRuns runs_a(a), runs_b(b);
-  DiffOptions options{.by = DiffKeyOf(by)};
+  DiffOptions options{.by = DiffKeyOf(TextArgument(by, "by"))};
+  const std::optional<std::string> condition = WhereArgument(where);
   const VerbResult result = Unwrap(WithoutGil([&]() -> Result<VerbResult> {
     std::optional<SpanFilter> filter;
-    if (where) {
-      Result<SpanFilter> parsed = SpanFilter::Parse(*where);
+    if (condition) {
+      Result<SpanFilter> parsed = SpanFilter::Parse(*condition);
       if (!parsed.ok()) return Error{parsed.error().code, "where: " + parsed.error().message};
       options.filter = &filter.emplace(std::move(parsed).value());
     }

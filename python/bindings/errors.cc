@@ -1,4 +1,6 @@
-// Errors and text: how an Error is raised and how bytes become str.
+// Errors and text: how an Error is raised and how bytes become str. Names of a trace are bytes of the recorded program
+// and need not be UTF-8. Python has such bytes as lone surrogates, so that a name can come back as an argument;
+// nanobind's std::string refuses them.
 // SPDX-License-Identifier: Apache-2.0
 #include <cerrno>
 #include <string>
@@ -69,6 +71,17 @@ std::string FromText(nb::handle text) {
   if (bytes == nullptr) throw nb::python_error();
   nb::bytes owner = nb::steal<nb::bytes>(bytes);
   return {owner.c_str(), owner.size()};
+}
+
+std::string TextArgument(nb::handle argument, const char* name) {
+  if (PyUnicode_Check(argument.ptr())) return FromText(argument);
+  PyErr_Format(PyExc_TypeError, "%s must be a str, not %U", name, nb::str(argument.type().attr("__name__")).ptr());
+  throw nb::python_error();
+}
+
+std::optional<std::string> WhereArgument(nb::handle argument) {
+  if (argument.is_none()) return std::nullopt;
+  return TextArgument(argument, "where");
 }
 
 bool TextBytes(PyObject* text, std::string* keep, std::string_view* bytes) {

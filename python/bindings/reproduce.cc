@@ -28,8 +28,9 @@ Result<std::string> ScriptOf(const Trace& trace, const std::optional<std::string
   return ReproduceScript(trace, call.value(), "");
 }
 
-nb::object Reproduce(const SharedTrace& self, const std::optional<std::string>& where) {
-  return ToText(Unwrap(WithoutGil([&] { return ScriptOf(*self.trace, where); })));
+nb::object Reproduce(const SharedTrace& self, nb::handle where) {
+  const std::optional<std::string> condition = WhereArgument(where);
+  return ToText(Unwrap(WithoutGil([&] { return ScriptOf(*self.trace, condition); })));
 }
 
 }  // namespace

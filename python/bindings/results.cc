@@ -25,15 +25,16 @@
 namespace opscope::python {
 namespace {
 
-using Where = std::optional<std::string>;
+using Where = nb::object;  // of `WhereArgument`
 using Selected = const std::vector<uint8_t>*;
 
 // What `compute` gives for the spans that `where` chooses.
 template <typename Compute>
 auto OfSelected(const SharedTrace& self, const Where& where, Compute compute) {
+  const std::optional<std::string> condition = WhereArgument(where);
   return Unwrap(WithoutGil([&]() -> decltype(compute(*self.trace, nullptr)) {
-    if (!where) return compute(*self.trace, nullptr);
-    const Result<SpanFilter> filter = SpanFilter::Parse(*where);
+    if (!condition) return compute(*self.trace, nullptr);
+    const Result<SpanFilter> filter = SpanFilter::Parse(*condition);
     if (!filter.ok()) return Error{filter.error().code, "where: " + filter.error().message};
     const std::vector<uint8_t> selected = filter.value().Select(*self.trace);
     return compute(*self.trace, &selected);
@@ -56,12 +57,13 @@ GroupKey GroupKeyOf(const std::string& name) {
   Raise({ErrorCode::kInvalidArgument, "cannot group by '" + name + "'; known: " + known});
 }
 
-ComputedTable SummaryRows(const SharedTrace& self, const std::vector<std::string>& group_by, const std::string& sort,
-                          std::optional<size_t> limit, bool corrected, const Where& where) {
+ComputedTable SummaryRows(const SharedTrace& self, nb::list group_by, nb::handle sort, std::optional<size_t> limit,
+                          bool corrected, const Where& where) {
+  const std::string sort_key = TextArgument(sort, "sort");
   OpSummaryOptions options;
   options.group_by.clear();
-  for (const std::string& name : group_by)
-    options.group_by.push_back(GroupKeyOf(name));
+  for (const nb::handle name : group_by)
+    options.group_by.push_back(GroupKeyOf(TextArgument(name, "group_by")));
   using Rows = Result<std::shared_ptr<const OwnedTable>>;
   return ToMadeTable(OfSelected(self, where, [&](const Trace& trace, Selected spans) -> Rows {
     Result<SpanOverheads> overhead = SpanOverheads{};
@@ -72,7 +74,7 @@ ComputedTable SummaryRows(const SharedTrace& self, const std::vector<std::string
     }
     options.selected = spans;
     ResultTable table = SummaryTable(trace, SummarizeOps(trace, options));
-    OPSCOPE_TRY(table.Sort(sort));
+    OPSCOPE_TRY(table.Sort(sort_key));
     return table.ToTable(limit);
   }));
 }

@@ -33,15 +33,16 @@ SqlOptions OptionsFrom(double max_seconds, uint64_t max_memory, uint64_t max_row
   return options;
 }
 
-SqlAnswer Run(const SharedTrace& self, const std::string& sql, double max_seconds, uint64_t max_memory,
-              uint64_t max_rows, const std::string& python_module) {
+SqlAnswer Run(const SharedTrace& self, nb::handle query, double max_seconds, uint64_t max_memory, uint64_t max_rows,
+              const std::string& python_module) {
+  const std::string sql = TextArgument(query, "query");
   const SqlOptions options = OptionsFrom(max_seconds, max_memory, max_rows, python_module);
   return {std::make_shared<const SqlResult>(Unwrap(WithoutGil([&] { return RunSql(self.trace, sql, options); })))};
 }
 
-SqlAnswer RunOverJob(nb::object job, const std::string& sql, double max_seconds, uint64_t max_memory, uint64_t max_rows,
+SqlAnswer RunOverJob(nb::object job, nb::handle query, double max_seconds, uint64_t max_memory, uint64_t max_rows,
                      const std::string& python_module, std::optional<int32_t> attempt) {
-  const std::string path = FromPath(job);
+  const std::string path = FromPath(job), sql = TextArgument(query, "query");
   const SqlOptions options = OptionsFrom(max_seconds, max_memory, max_rows, python_module);
   return {
       std::make_shared<const SqlResult>(Unwrap(WithoutGil([&] { return RunJobSql(path, sql, options, attempt); })))};

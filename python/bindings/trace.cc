@@ -58,7 +58,7 @@ SharedTrace MergeFiles(nb::list paths, nb::list sync_names, double max_clock_dif
 }
 
 SharedTrace CutByCondition(const SharedTrace& self, nb::object where) {
-  const std::string condition = FromText(where);
+  const std::string condition = TextArgument(where, "where");
   return Share(Unwrap(WithoutGil([&]() -> Result<Trace> {
     const Result<SpanFilter> filter = SpanFilter::Parse(condition);
     if (!filter.ok()) return Error{filter.error().code, "where: " + filter.error().message};
@@ -124,8 +124,8 @@ nb::object TextAt(const SharedTrace& self, size_t index) {
   return ToText(self.trace->text(static_cast<StringId>(index)));
 }
 
-nb::object FindText(const SharedTrace& self, nb::str text) {
-  const std::optional<StringId> id = self.trace->FindString(FromText(text));
+nb::object FindText(const SharedTrace& self, nb::handle text) {
+  const std::optional<StringId> id = self.trace->FindString(TextArgument(text, "text"));
   return id ? nb::object(nb::int_(Row(*id))) : nb::none();
 }
 

@@ -91,4 +91,4 @@ def load_ipython_extension(shell) -> None:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__} - {"TYPE_CHECKING", "sys", "sysconfig"})

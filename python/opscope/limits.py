@@ -60,6 +60,8 @@ def _core_of(baseline: Any) -> _core.Trace | None:
 
 def _limit_texts(limits: Mapping[str, Mapping[str, float | str]]) -> Iterator[tuple[str, str, str]]:
     """(metric, kind, number) of each limit."""
+    if not isinstance(limits, Mapping):
+        raise TypeError(f'limits are a dict such as {{"spans": {{"max": 5}}}}, not {limits!r}')
     for metric, kinds in limits.items():
         if not isinstance(kinds, Mapping) or not kinds:
             raise TypeError(f'the limits of {metric} are a dict such as {{"max": 5}}, not {kinds!r}')

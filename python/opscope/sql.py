@@ -9,15 +9,17 @@ from __future__ import annotations
 import decimal
 import importlib.util
 import json
+import numbers
 import operator
 import os
 from collections.abc import Callable
+from typing import Any
 
 from opscope import _core
 from opscope.preview import PreviewList, TablePreview
 from opscope.table import require_package
 
-__all__ = ["SqlRows", "checked_limit", "find_duckdb", "rows_within"]
+__all__ = ["SqlRows", "checked_limit", "checked_seconds", "find_duckdb", "rows_within"]
 
 
 def find_duckdb() -> str:
@@ -27,13 +29,24 @@ def find_duckdb() -> str:
 
 
 def checked_limit(limit: int | None) -> int | None:
-    """A ``limit`` of rows, None for all. ValueError if it is negative."""
+    """A ``limit`` of rows, None for all. TypeError if it is no whole number, ValueError if it is negative."""
     if limit is None:
         return None
+    if not hasattr(limit, "__index__"):
+        raise TypeError(f"limit must be a whole number or None, not {type(limit).__name__}")
     count = operator.index(limit)
     if count < 0:
         raise ValueError("limit must not be negative")
     return count
+
+
+def checked_seconds(seconds: float) -> float:
+    """A ``max_seconds``. TypeError if it is no number, ValueError if it is negative or NaN."""
+    if not isinstance(seconds, numbers.Real):
+        raise TypeError(f"max_seconds must be a number, not {type(seconds).__name__}")
+    if not seconds >= 0:
+        raise ValueError(f"max_seconds must be 0 or more, not {seconds!r}")
+    return float(seconds)
 
 
 def rows_within(limit: int | None, run: Callable[[int], _core.SqlAnswer]) -> SqlRows:
@@ -77,7 +90,7 @@ class SqlRows(PreviewList):
                 row[at] = None if row[at] is None else decimal.Decimal(row[at])
         super().__init__(dict(zip(names, row, strict=True)) for row in rows)
 
-    def to_pandas(self):
+    def to_pandas(self) -> Any:
         """A ``pandas.DataFrame`` of the rows; integers with NULLs have pandas' type ``Int64``."""
         pandas = require_package("pandas", "pandas")
         data = {}
@@ -88,7 +101,7 @@ class SqlRows(PreviewList):
             data[name] = pandas.array(values, dtype="Int64") if fits and None in values else values
         return pandas.DataFrame(data)
 
-    def to_arrow(self):
+    def to_arrow(self) -> Any:
         """A ``pyarrow.Table``, with DuckDB's own types."""
         return require_package("pyarrow", "pyarrow").RecordBatchReader.from_stream(self).read_all()
 

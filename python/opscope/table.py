@@ -178,6 +178,8 @@ class Table:
         >>> list(trace.spans["name"]), trace.spans["start"].tolist()
         (['aten::mm', 'aten::add'], [10000, 20000])
         """
+        if not isinstance(column, str):
+            raise TypeError(f"a table has columns by name, and rows by row(index) or as it is iterated; not {column!r}")
         view = self._views.get(column)
         if view is None:
             described = self._schema[column]
@@ -247,7 +249,7 @@ class Table:
             return values
         return [None if value == described.unknown or value != value else value for value in values]
 
-    def to_pandas(self):
+    def to_pandas(self) -> Any:
         """A ``pandas.DataFrame`` over the same memory.
 
         Text columns become categories. Columns that may be unknown ("parent", "device") have pandas' nullable types
@@ -270,7 +272,7 @@ class Table:
                 data[column] = numpy.asarray(self[column])
         return pandas.DataFrame(data, copy=False)
 
-    def to_arrow(self):
+    def to_arrow(self) -> Any:
         """A ``pyarrow.Table`` over the same memory; text columns become dictionaries."""
         return require_package("pyarrow", "pyarrow").table(self)
 
@@ -343,11 +345,11 @@ class ResultRows(PreviewList):
         """Each key's type and documentation."""
         return self._table.schema
 
-    def to_pandas(self):
+    def to_pandas(self) -> Any:
         """A ``pandas.DataFrame``; see `Table.to_pandas`."""
         return self._table.to_pandas()
 
-    def to_arrow(self):
+    def to_arrow(self) -> Any:
         """A ``pyarrow.Table``."""
         return self._table.to_arrow()
 

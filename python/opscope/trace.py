@@ -28,7 +28,7 @@ from opscope import _core
 from opscope.comparison import TraceDiff, compare
 from opscope.page import page_frame, write_page
 from opscope.sizes import byte_count
-from opscope.sql import SqlRows, find_duckdb, rows_within
+from opscope.sql import SqlRows, checked_seconds, find_duckdb, rows_within
 from opscope.table import Strings, Table
 from opscope.trace_answers import TraceAnswers
 from opscope.trace_tables import TraceTables
@@ -83,7 +83,7 @@ def merge(
 
     Raises as `open` does for the first file that cannot be read.
     """
-    files = [paths] if isinstance(paths, (str, bytes)) else list(paths)
+    files = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else list(paths)
     return Trace(_core.merge_traces(files, list(sync), float(max_clock_difference)))
 
 
@@ -223,14 +223,14 @@ class Trace(TraceAnswers, TraceTables):
         Each table has a first column ``row``; handles of other tables are such numbers. Columns are read in place.
         The statement only reads, and reaches no file, no network and no setting. `opscope.Error`: DuckDB refuses it, or
         is not installed; ``TimeoutError`` and ``MemoryError``: it exceeded ``max_seconds`` or ``max_memory``.
-        ``limit``: at most so many rows (``is_truncated`` says whether there are more), None for all. ``ValueError``: it
-        is negative.
+        ``limit``: at most so many rows (``is_truncated`` says whether there are more), None for all. ``ValueError``: a
+        limit is negative.
 
         >>> list(trace.sql("SELECT name, duration FROM spans WHERE duration > 6000"))
         [{'name': 'aten::add', 'duration': 7000}]
         """
-        memory = byte_count(max_memory, "max_memory")
-        return rows_within(limit, lambda count: _core.sql(self._core, query, max_seconds, memory, count, find_duckdb()))
+        memory, seconds = byte_count(max_memory, "max_memory"), checked_seconds(max_seconds)
+        return rows_within(limit, lambda count: _core.sql(self._core, query, seconds, memory, count, find_duckdb()))
 
     def save(self, path: str | bytes | os.PathLike) -> None:
         """Writes the trace as ``.opscope``; a name that says another format is a ``ValueError``."""

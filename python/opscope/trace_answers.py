@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import numbers
 import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -314,6 +315,8 @@ class TraceAnswers:
 
 
 def _not_negative(name: str, number: int) -> int:
+    if not isinstance(number, numbers.Integral):
+        raise TypeError(f"{name} must be a whole number, not {type(number).__name__}")
     if number < 0:
         raise ValueError(f"{name} must not be negative")
     return number
@@ -321,5 +324,7 @@ def _not_negative(name: str, number: int) -> int:
 
 def _check_peaks(**peaks: float | None) -> None:
     for name, peak in peaks.items():
+        if peak is not None and not isinstance(peak, numbers.Real):
+            raise TypeError(f"{name} must be a number, not {type(peak).__name__}")
         if peak is not None and not 0 < peak < math.inf:
             raise ValueError(f"{name} must be a finite number above 0")

@@ -2,6 +2,7 @@
 """The package as it is installed: one wheel for every Python, stubs, version, what an import costs."""
 
 import ast
+import inspect
 import pathlib
 import re
 import shutil
@@ -165,6 +166,18 @@ def test_the_stub_lists_what_the_engine_has(name):
             # opscope.torch adds rare methods to the engine's event types when it is imported.
             added_to = ("FunctionEvent", "KinetoEvent")
             assert listed <= members if name in added_to else listed == members, name
+
+
+@pytest.mark.parametrize("name", STUBS)
+def test_the_stub_has_the_arguments_of_constructors_that_the_engine_states(name):
+    """Else a type checker refuses `record_function("forward")`, whose constructor is the engine's."""
+    body = ast.parse((PACKAGE / "_core" / f"{name}.pyi").read_text()).body
+    for kind in (node for node in body if isinstance(node, ast.ClassDef)):
+        if not getattr(getattr(STUBS[name], kind.name, None), "__text_signature__", None):
+            continue
+        made = next(node for node in kind.body if isinstance(node, ast.FunctionDef) and node.name == "__init__")
+        arguments = [each.arg for each in made.args.args[1:]]
+        assert arguments == list(inspect.signature(getattr(STUBS[name], kind.name)).parameters), kind.name
 
 
 def test_the_package_says_that_it_is_typed():

@@ -253,6 +253,9 @@ def test_query_sees_the_tables_and_nothing_else(tmp_path, job):
 def test_python_answers_as_the_command_line(tmp_path, files):
     told = opscope.collect([tmp_path / "traces"], tmp_path / "job")
     assert [row["status"] for row in told] == ["added"] * RANKS
+    (refused,) = opscope.collect(tmp_path / "absent", tmp_path / "job")  # a path alone is one file
+    assert refused["status"] == "refused"
+    assert [message.endswith("absent: No such file or directory") for message in refused["problems"]] == [True]
     job = opscope.job(tmp_path / "job")
     assert job.stragglers() == answer("stragglers", tmp_path / "job")["rows"]
     assert job.facts["steps"] == STEPS

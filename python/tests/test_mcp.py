@@ -82,6 +82,8 @@ def test_each_tool_only_reads_and_has_typed_arguments_that_are_described(client,
         assert len(tool.description) > 80
         for name, argument in tool.input_schema["properties"].items():
             assert "type" in argument or "anyOf" in argument or "enum" in argument, name
+    fields = client.error("summary", where="nothing = 1").partition("choose from ")[2].strip()
+    assert f"Fields: {fields}." in tools["summary"].input_schema["properties"]["where"]["description"]
     assert tools["diff"].input_schema["properties"]["by"]["enum"] == ["name", "shape", "kernel", "module", "step"]
     assert [f"{at}: {path.name}" in client.greeting.instructions for at, path in enumerate(files)] == [True] * 5
 

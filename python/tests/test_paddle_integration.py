@@ -120,6 +120,10 @@ def test_wrong_arguments_are_named(tmp_path):
         callback(tmp_path, schedule=3)
     with pytest.raises(ValueError, match=r"schedule must be the first step and the one behind the last, not \(5, 3\)"):
         callback(tmp_path, schedule=(5, 3))
+    with pytest.raises(ValueError, match=r"must be the first step and the one behind the last, not \(5, 'a'\)"):
+        callback(tmp_path, schedule=(5, "a"))
+    with pytest.raises(TypeError, match=r"targets must be a list .*profiler\.ProfilerTarget\.CPU.*not \['cpu'\]"):
+        callback(tmp_path, targets=["cpu"])
     with pytest.raises(TypeError, match="with_flops must be a bool, not int"):
         callback(tmp_path, with_flops=1)
     with pytest.raises(TypeError, match="unexpected keyword argument 'with_stack'"):

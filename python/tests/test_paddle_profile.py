@@ -120,6 +120,12 @@ def test_our_own_arguments_stand_beside(both):
     assert OWN <= set(inspect.signature(both[0].Profiler).parameters)
 
 
+def test_a_type_checker_accepts_a_handler_of_the_class_that_paddle_names(both):
+    """`export_chrome_tracing` is typed as a handler of paddle's own Profiler, which is no base class of ours."""
+    annotation = inspect.signature(both[0].Profiler).parameters["on_trace_ready"].annotation
+    assert annotation.replace("typing.", "").startswith("Callable[..., ")
+
+
 def run_ours(program, folder):
     return json.loads(run_alone([sys.executable, "-c", program], folder).splitlines()[-1])
 

@@ -217,6 +217,7 @@ WRONG = {
     "max=5": 'opscope: max is a dict such as {"step_p50_ns": 5}, not 5',
     'maximum={"spans": 1}': "opscope: the marker has no argument maximum; known: max, min, max_increase, ",
     '{"spans": 1}': "opscope: the marker takes names, such as max_increase=..., not {'spans': 1}",
+    'memory="yes"': "opscope: memory should be True or False, not 'yes'",
     'framework="jax"': "opscope cannot record this test: framework should be one of torch, paddle, megengine, not ",
 }
 
@@ -232,6 +233,34 @@ def test_wrong_limit_is_one_clear_line(programs, tmp_path):
         assert outcome == "failure" and message.startswith(why) and message.count("\n") == 0, message
     assert cases["test_last"][1] == "opscope: the test has limits, and it entered no `with opscope_profile:`"
     assert not list(tmp_path.glob(".*"))  # neither a cache nor baselines
+
+
+def test_markers_of_class_and_test_add_up_and_the_closer_limit_holds(programs, tmp_path):
+    text = """
+        import pytest, torch
+
+        @pytest.mark.opscope(max={"op_count:aten::neg": 0})
+        @pytest.mark.opscope(max={"op_count:aten::ones": 1})
+        class TestMarked:
+            def test_one(self):
+                torch.ones(2).neg()
+
+            @pytest.mark.opscope(memory=True, max={"op_count:aten::ones": 2})
+            def test_more(self):
+                torch.ones(2) + torch.ones(2) + torch.ones(2)
+                torch.ones(2).neg()
+
+            @pytest.mark.opscope(max={"op_count:aten::ones": 2})
+            def test_allowed(self):
+                torch.ones(2) + torch.ones(2)
+    """
+    (tmp_path / "test_speed.py").write_text(textwrap.dedent(text))
+    _, cases = run(programs, tmp_path, "--opscope", "-p", "no:cacheprovider")
+    more_neg = "opscope: op_count of aten::neg is 1, more than 0"
+    more_ones = "opscope: op_count of aten::ones is 4, more than 2"
+    assert cases["test_one"][1] == more_neg
+    assert sorted(cases["test_more"][1].split("\n")) == [more_neg, more_ones]
+    assert cases["test_allowed"][0] == "passed"
 
 
 def test_a_baseline_that_cannot_be_read_is_named(programs, runs, tmp_path):

@@ -40,6 +40,20 @@ def test_every_method_and_attribute_of_the_classes_is_found():
         assert missing <= {"record"}, type(theirs)  # torch's handle of an open range, for its own operators
 
 
+def test_the_help_of_profile_names_every_argument_that_torch_does_not_have():
+    import inspect
+
+    import torch.profiler
+
+    import opscope.torch
+
+    theirs = inspect.signature(torch.profiler.profile).parameters
+    own = [name for name in inspect.signature(opscope.torch.profile).parameters if name not in theirs]
+    assert {"record_to", "dump_to"} <= set(own)
+    for name in own:
+        assert ("dump_" if name.startswith("dump_") else name) in opscope.torch.profile.__doc__, name
+
+
 def test_an_unknown_name_is_an_attribute_error():
     import opscope.torch
 

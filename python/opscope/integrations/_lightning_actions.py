@@ -51,6 +51,7 @@ class Actions:
         with_modules: bool = False,
         max_bytes: int | str = DEFAULT_MAX_BYTES,
     ) -> None:
+        training = Training(dirpath)
         super().__init__(dirpath=dirpath)
         self._options = torch_options(
             schedule=schedule,
@@ -62,11 +63,13 @@ class Actions:
             with_modules=with_modules,
             max_bytes=max_bytes,
         )
-        self._training = Training(dirpath)
+        self._training = training
         self._open: dict[str, Any] = {}  # ranges of actions
         self._depth = 0  # of actions in `with profile()`
         self._fits = False  # in fit()
         self._waits = False  # for the first epoch of fit()
+
+    __init__.__qualname__ = "OpscopeProfiler.__init__"  # the name in Python's messages about arguments
 
     @property
     def files(self) -> list[str]:

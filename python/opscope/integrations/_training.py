@@ -30,6 +30,14 @@ def check_schedule(schedule: Any, example: str) -> None:
         raise TypeError(f"schedule must be a callable from a step's number to an action ({example}), not {kind}")
 
 
+def checked_members(name: str, values: Any, kinds: tuple[type, ...], example: str) -> list[Any]:
+    """``values`` as a list. TypeError if it is not an iterable of one or more members of ``kinds``."""
+    members = list(values) if isinstance(values, Iterable) else []
+    if not members or not all(isinstance(each, kinds) for each in members):
+        raise TypeError(f"{name} must be a list of one or more members, such as {example}, not {values!r}")
+    return members
+
+
 def checked_flags(*, max_bytes: int | str, **flags: bool) -> dict[str, Any]:
     """The arguments for a profile. TypeError for a flag that is no bool; TypeError, ValueError for ``max_bytes``."""
     for name, value in flags.items():
@@ -41,7 +49,11 @@ def checked_flags(*, max_bytes: int | str, **flags: bool) -> dict[str, Any]:
 def torch_options(*, schedule: Any, activities: Iterable[Any] | None, **others: Any) -> dict[str, Any]:
     """Arguments for `torch_profile`. TypeError, ValueError for values that are not allowed."""
     check_schedule(schedule, "opscope.torch.schedule(wait=5, warmup=1, active=5, repeat=1)")
-    activities = None if activities is None else list(activities)
+    if activities is not None:
+        from ..torch import ProfilerActivity
+
+        example = "[torch.profiler.ProfilerActivity.CPU]"
+        activities = checked_members("activities", activities, (ProfilerActivity, dict), example)
     return {"schedule": schedule, "activities": activities, **checked_flags(**others)}
 
 
@@ -56,6 +68,7 @@ def torch_profile(first: int, *, schedule: Callable | None, **options) -> Any:
     begun_at = 0
     made = profile(schedule=lambda step: asked(step - begun_at), **options)
     made.step_num = begun_at = first
+    made._keeps_each_cycle = True  # `Windows` writes a file of each
     return made
 
 
@@ -65,7 +78,9 @@ class Windows:
     """
 
     def __init__(self, dirpath: str | os.PathLike) -> None:
-        self.dirpath = os.fsdecode(os.fspath(dirpath))
+        if not isinstance(dirpath, (str, bytes, os.PathLike)):
+            raise TypeError(f"dirpath must be the path of a folder, not {type(dirpath).__name__}")
+        self.dirpath = os.fsdecode(dirpath)
         self.files: list[str] = []  # paths of the recordings
         self.count = 0  # windows so far, also those whose files cannot be written
         self._names: Files | None = None
@@ -137,11 +152,7 @@ class Training:
             return
         self._do(profile.stop)
         if self._profile is not None and self.windows.count == self._before and self._process == os.getpid():
-            warn_user(
-                f"opscope: no step of this training was recorded: it ended in step {profile.step_num}, before the "
-                "schedule began to record",
-                RuntimeWarning,
-            )
+            warn_of_short_training(profile)
         self._profile = None
 
     def _do(self, act: Callable[[], Any]) -> None:
@@ -153,6 +164,15 @@ class Training:
             with contextlib.suppress(Exception):
                 profile.stop()
             warn_user(f"opscope: the training goes on unrecorded: {_text_of(error)}", RuntimeWarning)
+
+
+def warn_of_short_training(profile: Any) -> None:
+    """For a training that left no window."""
+    warn_user(
+        f"opscope: no step of this training was recorded: it ended in step {profile.step_num}, before the schedule "
+        "began to record",
+        RuntimeWarning,
+    )
 
 
 def _text_of(error: Exception) -> str:

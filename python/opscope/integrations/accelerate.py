@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..frontend.framework import require
 from ..frontend.options import DEFAULT_MAX_BYTES
-from ._training import DEFAULT_DIRPATH, Windows, check_schedule, checked_flags
+from ._training import DEFAULT_DIRPATH, Windows, check_schedule, checked_flags, warn_of_short_training
 
 require("accelerate", "opscope.integrations.accelerate needs the package accelerate: `pip install accelerate`")
 
@@ -47,6 +47,9 @@ class OpscopeProfileKwargs(ProfileKwargs):
         check_schedule(self.schedule, "opscope.torch.schedule(wait=5, warmup=1, active=5, repeat=1)")
         if self.schedule is not None and self.schedule_option is not None:
             raise ValueError("schedule and schedule_option say the same thing: give one of them")
+        if self.on_trace_ready is not None and not callable(self.on_trace_ready):
+            raise TypeError(f"on_trace_ready must be callable, not {type(self.on_trace_ready).__name__}")
+        self._chosen_activities(), self._chosen_schedule()  # raise for wrong ones
         names = ("record_shapes", "profile_memory", "with_stack", "with_flops", "with_modules")
         self._options = checked_flags(max_bytes=self.max_bytes, **{name: getattr(self, name) for name in names})
         self._windows = Windows(self.dirpath)
@@ -63,11 +66,45 @@ class OpscopeProfileKwargs(ProfileKwargs):
 
     def build(self) -> Any:
         """The ``opscope.torch.profile`` of ``Accelerator.profile``."""
-        from ..torch import profile, schedule
+        from ..torch import profile as base
 
-        activities = self.activities and [self._get_profiler_activity(name) for name in self.activities]
-        steps = self.schedule if self.schedule_option is None else schedule(**self.schedule_option)
+        windows, windows_before = self._windows, self._windows.count
+
+        class profile(base):
+            __module__, __qualname__, __doc__ = base.__module__, base.__qualname__, base.__doc__
+
+            def stop(self) -> None:
+                was_running = self._session.is_started
+                super().stop()
+                if was_running and windows.count == windows_before:
+                    warn_of_short_training(self)
+
+        activities, steps = self._chosen_activities(), self._chosen_schedule()
         return profile(activities=activities, schedule=steps, on_trace_ready=self._write, **self._options)
+
+    def _chosen_activities(self) -> list[Any] | None:
+        if self.activities is None:
+            return None
+        if isinstance(self.activities, str) or not isinstance(self.activities, Iterable) or not self.activities:
+            raise TypeError(
+                f"activities must be a list of one or more names, such as ['cpu'], not {self.activities!r}; the folder "
+                "of the recordings is the argument dirpath"
+            )
+        return [self._get_profiler_activity(name) for name in self.activities]
+
+    def _chosen_schedule(self) -> Callable[[int], Any] | None:
+        if self.schedule_option is None:
+            return self.schedule
+        from ..torch import schedule
+
+        if not isinstance(self.schedule_option, Mapping):
+            raise TypeError(f"schedule_option must be a dict, not {type(self.schedule_option).__name__}")
+        try:
+            return schedule(**self.schedule_option)
+        except TypeError as error:
+            raise TypeError(f"schedule_option: {error}") from None
+        except AssertionError as error:
+            raise ValueError(f"schedule_option: {error}") from None
 
     def _write(self, profile: Any) -> None:
         self._windows.write(profile)

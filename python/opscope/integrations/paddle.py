@@ -10,8 +10,8 @@ from typing import Any
 
 from ..frontend.options import DEFAULT_MAX_BYTES
 from ..launch.hooks import call_on_exception
-from ..paddle import Profiler, make_scheduler
-from ._training import ACTIVE, DEFAULT_DIRPATH, WAIT, WARMUP, Training, check_schedule, checked_flags
+from ..paddle import Profiler, ProfilerTarget, make_scheduler
+from ._training import ACTIVE, DEFAULT_DIRPATH, WAIT, WARMUP, Training, check_schedule, checked_flags, checked_members
 
 from paddle import Model  # isort: skip
 from paddle.callbacks import Callback  # isort: skip
@@ -50,11 +50,14 @@ class OpscopeCallback(Callback):
         super().__init__()
         if not isinstance(schedule, tuple):
             check_schedule(schedule, "opscope.paddle.make_scheduler(closed=5, ready=1, record=5, repeat=1)")
-        elif len(schedule) != 2 or not 0 <= schedule[0] < schedule[1]:
+        elif not _is_range(schedule):
             raise ValueError(f"schedule must be the first step and the one behind the last, not {schedule!r}")
         flags = {"record_shapes": record_shapes, "profile_memory": profile_memory, "with_flops": with_flops}
         self._options = checked_flags(max_bytes=max_bytes, **flags)
-        self._options["targets"] = None if targets is None else list(targets)
+        if targets is not None:
+            example = "[paddle.profiler.ProfilerTarget.CPU]"
+            targets = checked_members("targets", targets, (ProfilerTarget,), example)
+        self._options["targets"] = targets
         self._schedule = schedule or make_scheduler(closed=WAIT, ready=WARMUP, record=ACTIVE, repeat=1)
         self._training = Training(dirpath)
         # Model.fit calls no callback when it raises.
@@ -79,6 +82,10 @@ class OpscopeCallback(Callback):
     def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
         """fit() has done all epochs."""
         self._training.end()
+
+
+def _is_range(schedule: tuple) -> bool:
+    return [type(step) for step in schedule] == [int, int] and 0 <= schedule[0] < schedule[1]
 
 
 def _end_training(model: Model) -> None:

@@ -10,9 +10,15 @@ import pytest
 if TYPE_CHECKING:
     from opscope.trace import Trace
 
-__all__ = ["OPTIONS", "RecordedTest"]
+__all__ = ["OPTIONS", "RecordedTest", "flag_error"]
 
 OPTIONS = ("shapes", "memory", "stack", "framework")
+
+
+def flag_error(options: dict[str, Any]) -> str | None:
+    """What is wrong with a flag that is not a bool; None if none is."""
+    wrong = [name for name, value in options.items() if name != "framework" and not isinstance(value, bool)]
+    return f"{wrong[0]} should be True or False, not {options[wrong[0]]!r}" if wrong else None
 
 
 class RecordedTest:
@@ -38,11 +44,14 @@ class RecordedTest:
 
     def __call__(self, **options: Any) -> RecordedTest:
         """What to record: ``shapes``, ``memory`` and ``stack`` are flags, ``framework`` is "torch", "paddle" or
-        "megengine" (default: the one that is imported). TypeError for another name.
+        "megengine" (default: the one that is imported). TypeError for another name, and for a flag that is not a bool.
         """
         for name in options:
             if name not in OPTIONS:
                 raise TypeError(f"opscope_profile takes {', '.join(OPTIONS)}, not {name}")
+        wrong = flag_error(options)
+        if wrong:
+            raise TypeError(wrong)
         self.options = {**self.options, **options}
         return self
 

@@ -8,12 +8,12 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 import opscope
-from opscope.integrations.pytest_fixture import OPTIONS, RecordedTest
+from opscope.integrations.pytest_fixture import OPTIONS, RecordedTest, flag_error
 
 __all__ = ["RECORDED", "MissingBaselineWarning", "Recorder"]
 
@@ -43,10 +43,10 @@ class Recorder:
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
-        marker, recorded = item.get_closest_marker("opscope"), item.stash.get(RECORDED, None)
-        if marker is None and recorded is None:
+        markers, recorded = list(item.iter_markers("opscope")), item.stash.get(RECORDED, None)
+        if not markers and recorded is None:
             return (yield)
-        options, limits = _read_marker(marker)
+        options, limits = _read_markers(markers)
         if recorded is None:
             with RecordedTest(True, **options) as recorded:
                 result = yield
@@ -124,22 +124,28 @@ def file_of(nodeid: str) -> str:
     return f"{readable}-{hashlib.sha256(nodeid.encode()).hexdigest()[:8]}.opscope"
 
 
-def _read_marker(marker: pytest.Mark | None) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """What to record, and the limits as `Trace.check` takes them."""
-    if marker is None:
-        return {}, {}
-    if marker.args:
-        pytest.fail(f"opscope: the marker takes names, such as max_increase=..., not {marker.args[0]!r}", pytrace=False)
+def _read_markers(markers: list[pytest.Mark]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """What to record, and the limits as `Trace.check` takes them. Of equal arguments the closest marker's holds."""
     options, limits = {}, {}
-    for name, value in marker.kwargs.items():
-        if name in OPTIONS:
-            options[name] = value
-        elif name not in _ABSOLUTE + _RELATIVE:
-            known = ", ".join(_ABSOLUTE + _RELATIVE + OPTIONS)
-            pytest.fail(f"opscope: the marker has no argument {name}; known: {known}", pytrace=False)
-        elif not isinstance(value, dict):
-            pytest.fail(f'opscope: {name} is a dict such as {{"step_p50_ns": 5}}, not {value!r}', pytrace=False)
-        else:
-            for metric, number in value.items():
-                limits.setdefault(metric, {})[name] = number
+    for marker in reversed(markers):  # pytest lists the closest one first
+        if marker.args:
+            _fail(f"the marker takes names, such as max_increase=..., not {marker.args[0]!r}")
+        for name, value in marker.kwargs.items():
+            if name in OPTIONS:
+                options[name] = value
+            elif name not in _ABSOLUTE + _RELATIVE:
+                known = ", ".join(_ABSOLUTE + _RELATIVE + OPTIONS)
+                _fail(f"the marker has no argument {name}; known: {known}")
+            elif not isinstance(value, dict):
+                _fail(f'{name} is a dict such as {{"step_p50_ns": 5}}, not {value!r}')
+            else:
+                for metric, number in value.items():
+                    limits.setdefault(metric, {})[name] = number
+    wrong = flag_error(options)
+    if wrong:
+        _fail(wrong)
     return options, limits
+
+
+def _fail(message: str) -> NoReturn:
+    pytest.fail(f"opscope: {message}", pytrace=False)

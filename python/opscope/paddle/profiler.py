@@ -92,7 +92,7 @@ class Profiler(Lifecycle, Views):
         scheduler: (
             Callable[[int], ProfilerState] | tuple[int, int] | None
         ) = None,
-        on_trace_ready: Callable[[Profiler], None] | None = None,
+        on_trace_ready: Callable[..., Any] | None = None,
         record_shapes: bool = False,
         profile_memory: bool = False,
         timer_only: bool = False,

@@ -8,6 +8,9 @@ answered from the columns.
 from __future__ import annotations
 
 import operator
+from typing import Any
+
+import torch.autograd.profiler_util as _torchs
 
 from .. import _core
 from ..frontend.lazy_list import unfill, unfilled_kind
@@ -44,8 +47,11 @@ _DEEPEST = 2**31 - 1  # values of stack depth
 
 
 @as_in_torch("EventList")
-class EventList(PreviewList):
-    """A list of FunctionEvent or FunctionEventAvg objects, with tables, averages and exports."""
+class EventList(PreviewList, _torchs.EventList):
+    """A list of FunctionEvent or FunctionEventAvg objects, with tables, averages and exports.
+
+    Derived from torch's class only so that isinstance() accepts it as one.
+    """
 
     def __init__(self, *args, **kwargs) -> None:
         self._use_device = kwargs.pop("use_device", None)
@@ -56,7 +62,7 @@ class EventList(PreviewList):
         self._made_of = None  # for averages: (the events, the grouping, the averages as computed)
         self._note = ""  # a line that is printed below the table
         self._loss = ""  # another one, about data that the recording lacks
-        super().__init__(*args, **kwargs)
+        list.__init__(self, *args, **kwargs)  # torch's __init__ would set the attributes anew
 
     def __str__(self) -> str:
         return str(self.table())
@@ -255,11 +261,11 @@ class EventList(PreviewList):
         """
         return event_frame.to_table(self)
 
-    def to_pandas(self):
+    def to_pandas(self) -> Any:
         """The list as a ``pandas.DataFrame``; numbers of recorded events are not copied. Times in microseconds."""
         return event_frame.to_pandas(self)
 
-    def to_arrow(self):
+    def to_arrow(self) -> Any:
         """The list as a ``pyarrow.Table``; numbers of recorded events are not copied."""
         return event_frame.to_table(self).to_arrow()
 

@@ -48,6 +48,7 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
 
     _unsupported = UnsupportedFeature
     _writes_chrome = "export_chrome_trace({!r})"
+    _keeps_each_cycle = False  # True: the integration that made this profile writes a file of each cycle
     # Selected activity types of each group; the second name is torch's since it became an object.
     activity_filters = activity_configs = property(
         lambda self: self._chosen, lambda self, chosen: setattr(self, "_chosen", chosen)
@@ -122,7 +123,8 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
 
     def prepare_trace(self) -> None:
         """Creates a new recording; the results of the previous one are discarded."""
-        if self.profiler is not None and not self.profiler.is_inherited and not self.acc_events:
+        replaces_events = self.profiler is not None and not self.profiler.is_inherited and not self.acc_events
+        if replaces_events and not self._keeps_each_cycle:
             warn_of_cleared_events()
         self.profiler = self._new_recording()
 

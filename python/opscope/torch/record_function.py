@@ -7,6 +7,8 @@ import copy
 import functools
 import inspect
 import types
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import torch
 
@@ -14,6 +16,8 @@ from .. import _core
 from . import source
 from .compile_support import compile_as
 from .script_support import script_as
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class record_function(_core.torch.RangeBase):
@@ -37,7 +41,7 @@ class record_function(_core.torch.RangeBase):
 
     __slots__ = ("__weakref__",)
 
-    def __call__(self, function):
+    def __call__(self, function: _Function) -> _Function:
         """Decorates a function; each call is a range of its own."""
         label, args = self.name, self.args
         # A subclass may have another constructor, and keep state: its object itself is entered, as under torch.

@@ -20,7 +20,9 @@ from opscope.integrations.mcp_server.capped import MAX_BYTES, cap
 from opscope.integrations.mcp_server.references import add_references
 from opscope.integrations.mcp_server.verbs import AnswerError, OpenedFiles, Verbs
 
-_FIELDS = "name, category, kind, overload, thread, process, duration, start, depth, sequence, step, rank, device"
+_FIELDS = (
+    "name, category, kind, overload, thread, process, duration, start, depth, sequence, step, rank, device, correlation"
+)
 
 File = Annotated[int | str, Field(description="An opened file: its name or its index. 0 is the first.")]
 Where = Annotated[
