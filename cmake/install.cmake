@@ -6,7 +6,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(opscope_modules base wire schedule flight session profiler trace import analysis merge export report sql c_api view)
+set(opscope_modules base wire schedule flight session profiler trace import analysis merge export report sql job control c_api view)
 set(objects)
 foreach(module IN LISTS opscope_modules)
   list(APPEND objects $<TARGET_OBJECTS:opscope_${module}>)
@@ -23,7 +23,8 @@ set_target_properties(opscope PROPERTIES EXCLUDE_FROM_ALL OFF)
 set_target_properties(opscope_recorder PROPERTIES EXPORT_NAME recorder)
 set_target_properties(opscope-native PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 
-install(DIRECTORY include/opscope DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+# cli.h declares the command line, which libopscope.a does not have.
+install(DIRECTORY include/opscope DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development PATTERN cli.h EXCLUDE)
 install(TARGETS opscope EXPORT opscope-library ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 install(TARGETS opscope_recorder EXPORT opscope-recorder
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)

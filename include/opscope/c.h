@@ -132,7 +132,7 @@ opscope_code opscope_profiler_new(const opscope_options* options, opscope_profil
 void opscope_profiler_free(opscope_profiler* profiler);
 
 // Begins with the action of the current step (0 at first). May be called again after a stop and then
-// continues with the same step. INVALID_ARGUMENT: running already, or the schedule is not valid.
+// continues with the same step. INVALID_ARGUMENT: running already, or the schedule or metadata_json is not valid.
 // UNSUPPORTED: too many recordings are open.
 opscope_code opscope_profiler_start(opscope_profiler* profiler, opscope_error* error);
 // Ends the current step and begins the next one; call it once per step of the program. With a schedule every

@@ -57,7 +57,7 @@ typedef struct opscope_import_options {
 // UNSUPPORTED: a format or version that this build cannot read.
 opscope_code opscope_trace_open(const char* path, const opscope_import_options* options, opscope_trace** trace,
                                 opscope_error* error);
-// Reads bytes, which are not needed after the call. `name` names them in messages and may be NULL.
+// Reads bytes, which are not needed after the call. `name` names them in messages; NULL: "bytes".
 opscope_code opscope_trace_open_bytes(const void* bytes, size_t size, const char* name,
                                       const opscope_import_options* options, opscope_trace** trace,
                                       opscope_error* error);
@@ -287,7 +287,8 @@ typedef struct opscope_export_options {
 // Writes the trace in another format, as safely as opscope_export_chrome.
 //
 // format: "chrome", "perfetto", "speedscope", "collapsed", "pprof", "csv", "opscope", "paddle-protobuf",
-// "paddle-chrome", "megengine-chrome" or "megengine-svg" (docs/reference/export_formats.md). options: may be NULL.
+// "paddle-chrome", "megengine-chrome", "megengine-svg" or "html" (docs/reference/export_formats.md). options: may be
+// NULL.
 // *left_out, unless left_out is NULL: a sentence about what the format could not hold, "" if it holds everything.
 // The caller passes it to opscope_text_free. INVALID_ARGUMENT: an unknown format, table or compression.
 opscope_code opscope_export(const opscope_trace* trace, const char* format, const char* path,

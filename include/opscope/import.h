@@ -50,8 +50,9 @@ struct ImportOptions {
 // Reads a file. O(bytes), and O(n log n) for spans out of order. kNotFound, kIo:
 // the system refused. kInvalidArgument: options.format is unknown. kMalformed:
 // damaged before the first whole event. kUnsupported: a format or version that this
-// build cannot read. kOutOfMemory: an allocation failed. Damage after the first
-// whole event is no error: the Trace has everything before it and a Problem.
+// build cannot read. kOutOfMemory: an allocation failed, or max_memory has no room
+// for the first whole event. Damage after the first whole event is no error: the
+// Trace has everything before it and a Problem.
 [[nodiscard]] Result<Trace> ImportFile(const std::string& path, const ImportOptions& options = {});
 
 // Reads from a descriptor's current position to its end: standard input, a socket,

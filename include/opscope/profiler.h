@@ -87,7 +87,7 @@ class Profiler {
 
   // Begins with the action of the current step (0 at first). May be called again
   // after Stop and then continues with the same step. kInvalidArgument: it is
-  // running, or the Schedule is not valid, or the flight options are not.
+  // running, or the Schedule, the flight options or metadata_json are not valid.
   // kUnsupported: the recorder or a source cannot record one more window.
   [[nodiscard]] Status Start();
   // Ends the current step and begins the next one. kInvalidArgument: not running.

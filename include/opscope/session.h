@@ -71,9 +71,10 @@ class Recording {
   Recording& operator=(const Recording&) = delete;
 
   // Opens the window and starts the sources. kInvalidArgument: it was started
-  // before. kUnsupported: the recorder or a source cannot record one more window;
-  // the message says which. If its session was not started, the flight recorder
-  // runs from here to Stop; its errors are those of Session::Start.
+  // before, or metadata_json is not members of a JSON object. kUnsupported: the
+  // recorder or a source cannot record one more window; the message says which. If
+  // its session was not started, the flight recorder runs from here to Stop; its
+  // errors are those of Session::Start.
   [[nodiscard]] Status Start();
   // Stops the sources and closes the window; milliseconds. A second call does
   // nothing.
@@ -95,7 +96,7 @@ class Recording {
   // Counts so far, final once it is over. recorded + dropped = issued.
   WindowCounts counts() const;
   // Adds one member to the recording's metadata; `json` is its value. False if the
-  // recording was read already.
+  // recording was read already, or `json` is no JSON value.
   bool AddMetadata(std::string_view key, std::string_view json);
 
   // Imports the recording at the first call and frees its window; later calls

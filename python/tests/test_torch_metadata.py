@@ -30,3 +30,18 @@ def test_metadata_of_wrong_types_is_refused_when_it_is_given():
     prof.add_metadata_json("k", "1" * 5000)
     with prof:
         pass
+
+
+def test_lone_surrogates_in_metadata_become_escapes(tmp_path):
+    """As bytes they would be no UTF-8, and no member of the recording would be readable."""
+    import opscope.torch
+
+    prof = opscope.torch.profile()
+    prof.preset_metadata_json("early", '"\udcff"')
+    prof.start()
+    prof.add_metadata_json("late", '["\ud800", "é"]')
+    prof.stop()
+    prof.save(tmp_path / "run.opscope")
+    metadata = opscope.open(tmp_path / "run.opscope").metadata
+    rows = dict(zip(metadata.text("key"), metadata.text("json"), strict=True))
+    assert (rows["early"], rows["late"]) == (r'"\udcff"', r'["\ud800", "é"]')

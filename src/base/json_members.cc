@@ -5,6 +5,7 @@
 
 #include <array>
 #include <bitset>
+#include <string>
 
 #include "base/text.h"
 
@@ -153,6 +154,12 @@ bool IsJsonValue(std::string_view text) {
 
 bool AreJsonMembers(std::string_view text) {
   return JsonCheck(text).AreMembers();
+}
+
+Status CheckMetadataJson(std::string_view members) {
+  if (members.empty() || AreJsonMembers(members)) return {};
+  return Error{ErrorCode::kInvalidArgument,
+               "metadata_json: these are no members of a JSON object: " + std::string(members.substr(0, 100)), 0};
 }
 
 }  // namespace opscope

@@ -9,11 +9,16 @@
 #include <cstddef>
 #include <string_view>
 
+#include "opscope/result.h"
+
 namespace opscope {
 
 // Nested at most 512 deep. O(bytes), without allocation
 [[nodiscard]] bool IsJsonValue(std::string_view text);
 [[nodiscard]] bool AreJsonMembers(std::string_view text);  // at least one
+
+// For metadata that a caller gives to a recording: kInvalidArgument unless the text is empty or AreJsonMembers.
+[[nodiscard]] Status CheckMetadataJson(std::string_view members);
 
 // End of the JSON value at `at`: the next comma or closing bracket outside of it.
 inline size_t EndOfJsonValue(std::string_view text, size_t at) {

@@ -245,6 +245,8 @@ TEST_F(CApi, RefusesWhatCannotBe) {
   EXPECT_EQ(std::string(error_.message), Path("nope") + ": No such file or directory");
   EXPECT_EQ(opscope_trace_open_bytes("{", 1, "name", nullptr, &trace, &error_), OPSCOPE_MALFORMED);
   EXPECT_EQ(opscope_trace_open_bytes("not a trace", 11, "name", nullptr, &trace, &error_), OPSCOPE_UNSUPPORTED);
+  EXPECT_EQ(opscope_trace_open_bytes("", 0, nullptr, nullptr, &trace, &error_), OPSCOPE_MALFORMED);
+  EXPECT_STREQ(error_.message, "bytes: at byte 0: the file is empty");
   const auto two = TraceOfText(kTwoOps);
   EXPECT_EQ(opscope_export_opscope(two.get(), Path("no/such/folder").c_str(), &error_), OPSCOPE_NOT_FOUND);
   EXPECT_EQ(error_.system_errno, ENOENT);

@@ -48,7 +48,9 @@ TEST_F(CApiExport, GivesEveryFormatAndTellsWhatItLeavesOut) {
   for (const char* format : {"chrome", "perfetto", "csv", "opscope"})
     EXPECT_EQ(told(format), "") << format;
   EXPECT_EQ(told("speedscope"), "left out, as speedscope has no place for them: 1 counter samples");
-  EXPECT_EQ(told("excel"), "there is no such format");
+  EXPECT_EQ(told("excel"),
+            "there is no format \"excel\"; formats: chrome perfetto speedscope collapsed pprof csv opscope "
+            "paddle-protobuf paddle-chrome megengine-chrome megengine-svg html");
   opscope_export_options options = OPSCOPE_EXPORT_OPTIONS_INIT;
   options.table = "counters";
   EXPECT_EQ(told("csv", &options), "");

@@ -37,6 +37,13 @@ opscope_code ReturnTrace(Result<Trace> imported, opscope_trace** trace, opscope_
   return OPSCOPE_OK;
 }
 
+std::string UnknownFormat(const char* format) {
+  std::string message = "there is no format \"" + std::string(format) + "\"; formats:";
+  for (const std::string_view name : ExportFormatNames())
+    message.append(" ").append(name);
+  return message;
+}
+
 bool ReadOptions(const opscope_import_options* given, ImportOptions* options) {
   opscope_import_options ours = OPSCOPE_IMPORT_OPTIONS_INIT;
   if (!ReadStruct(given, &ours)) return false;
@@ -96,7 +103,8 @@ opscope_code opscope_trace_open_bytes(const void* bytes, size_t size, const char
   if (!opscope::c_api::ReadOptions(options, &import)) return opscope::c_api::UnknownMembers(error);
   const std::span<const std::byte> input(static_cast<const std::byte*>(bytes), size);
   return Guard(error, [&] {
-    return opscope::c_api::ReturnTrace(opscope::ImportBytes(input, name == nullptr ? "" : name, import), trace, error);
+    const char* shown = name == nullptr ? "bytes" : name;
+    return opscope::c_api::ReturnTrace(opscope::ImportBytes(input, shown, import), trace, error);
   });
 }
 
@@ -210,8 +218,8 @@ opscope_code opscope_export(const opscope_trace* trace, const char* format, cons
     return Fail(error, ErrorCode::kInvalidArgument, "options: compression is no OPSCOPE_COMPRESSION_*");
   }
   const auto known = opscope::ExportFormatFromName(format);
-  if (!known) return Fail(error, ErrorCode::kInvalidArgument, "there is no such format");
   return Guard(error, [&] {
+    if (!known) return Fail(error, ErrorCode::kInvalidArgument, opscope::c_api::UnknownFormat(format));
     opscope::ExportOptions how;
     how.compression_from_name = given.compression == OPSCOPE_COMPRESSION_FROM_NAME;
     if (!how.compression_from_name) how.compression = static_cast<opscope::Compression>(given.compression);

@@ -1,8 +1,11 @@
 // The table of export formats, and the parts that all of them share: file, compression, counts of rows that were left
 // out.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
+#include <span>
 #include <string>
 
 #include "base/catch_bad_alloc.h"
@@ -57,7 +60,7 @@ constexpr auto kFormatNames = [] {
   return names;
 }();
 
-// The tables behind the memory timeline have no counterpart in Kineto's JSON.
+// The tables behind the memory timeline have no counterpart in Kineto's JSON, and JSON has no NaN or infinity.
 std::vector<LeftOut> LeftOutOfChrome(const Trace& trace) {
   std::vector<LeftOut> left_out;
   const auto add = [&](std::string_view what, size_t rows) {
@@ -67,6 +70,9 @@ std::vector<LeftOut> LeftOutOfChrome(const Trace& trace) {
   add("held tensors", trace.held_tensors().size());
   add("lives of tensors", trace.tensor_lives().size());
   add("operator schemas", trace.operators().size());
+  const std::span<const double> values = trace.counters().value;
+  add("counter samples that are no finite number",
+      static_cast<size_t>(std::ranges::count_if(values, [](double value) { return !std::isfinite(value); })));
   return left_out;
 }
 

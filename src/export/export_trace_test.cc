@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -224,6 +225,17 @@ Trace MakeNested(int64_t depth) {
   for (int64_t i = 0; i < depth; ++i)
     builder.AddSpan({.start = {i}, .duration = {2 * (depth - i)}, .name = name, .track = track});
   return builder.Build();
+}
+
+TEST(ExportTrace, CountsTheSamplesThatAreNoFiniteNumberAndSoNotInChrome) {
+  TraceBuilder builder;
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .tid = 1});
+  for (const double value : {1.5, double(NAN), double(INFINITY)})
+    builder.AddCounter({.name = builder.Intern("loss"), .track = track, .value = value});
+  const Trace trace = builder.Build();
+  EXPECT_EQ(ExportedText(ExportFormat::kChrome, ExportAll(trace, ExportFormat::kChrome)),
+            "left out, as chrome has no place for them: 2 counter samples that are no finite number");
+  EXPECT_EQ(ExportedText(ExportFormat::kCsv, ExportAll(trace, ExportFormat::kCsv)), "");
 }
 
 TEST(ExportTrace, GrowsWithTheDepthOfARecursionAndNotWithItsSquare) {

@@ -114,8 +114,16 @@ Status ContentImport::ImportGathered(const Format& format, PiecedText* text) {
   const size_t limit = options_.max_memory == 0 ? SIZE_MAX : static_cast<size_t>(options_.max_memory);
   text->Extend(limit);
   const std::string_view bytes = text->text().substr(0, limit);
-  OPSCOPE_TRY(format.import(BytesOf(bytes), name_, options_, builder_));
   const bool is_whole = text->ended() && bytes.size() == text->text().size();
+  Status imported = format.import(BytesOf(bytes), name_, options_, builder_);
+  // The importer takes the limit for the end of the file.
+  if (!imported.ok() && imported.error().code == ErrorCode::kMalformed && !is_whole) {
+    return Error{ErrorCode::kOutOfMemory,
+                 std::string(name_) + ": at byte " + std::to_string(bytes.size()) +
+                     ": the memory limit was reached before the first whole event",
+                 0};
+  }
+  OPSCOPE_TRY(std::move(imported));
   if (!is_whole && !builder_->HasProblem("over_memory_limit"))
     builder_->AddProblem("over_memory_limit", static_cast<int64_t>(bytes.size()));
   return {};

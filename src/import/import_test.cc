@@ -61,6 +61,18 @@ TEST(CompressedImport, KeepsWhatTheLimitHasRoomFor) {
   }
 }
 
+TEST(CompressedImport, OfABinaryFormatDoesNotCallTheMemoryLimitDamage) {
+  const std::string message = "\x0a\x7f" + std::string(127, '\0');
+  for (const auto compress : kCompressors) {
+    const std::string bytes = compress(message);
+    const Result<Trace> trace =
+        ImportBytes(std::as_bytes(std::span(bytes)), "file.gz", {.max_memory = 20, .format = "paddle-protobuf"});
+    ASSERT_FALSE(trace.ok());
+    EXPECT_EQ(trace.error().code, ErrorCode::kOutOfMemory);
+    EXPECT_EQ(trace.error().message, "file.gz: at byte 20: the memory limit was reached before the first whole event");
+  }
+}
+
 TEST(CompressedImport, SaysOfACutTrailerThatItIsOne) {
   for (const auto compress : kCompressors) {
     const std::string bytes = compress(Stacks(1000)), more = compress(Stacks(1000));

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/catch_bad_alloc.h"
+#include "base/json_members.h"
 
 namespace opscope {
 namespace {
@@ -46,6 +47,7 @@ Status Profiler::Stop() {
 Status Profiler::StartNow() {
   if (state_ == State::kRunning) return Misuse("profiler: started already");
   if (const auto* schedule = options_.schedule.target<Schedule>()) OPSCOPE_TRY(schedule->Validate());
+  OPSCOPE_TRY(CheckMetadataJson(options_.metadata_json));
   if (state_ == State::kIdle) action_ = ActionOf(step_);
   OPSCOPE_TRY(session_.Start());
   if (Status begun = ApplyTransition(Transition(Action::kNone, action_), false); !begun.ok()) {

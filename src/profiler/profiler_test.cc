@@ -67,6 +67,17 @@ TEST(Profiler, MisuseIsAnError) {
   EXPECT_EQ(wrong.state(), Profiler::State::kIdle);
 }
 
+TEST(Profiler, MetadataThatIsNoJsonFailsTheStartAndNotTheFile) {
+  for (const char* text : {"model", "{\"a\": 1}", "\"a\":", "\"a\": 1}", "\"a\": 1,", "\"a\": NaN"}) {
+    Profiler profiler({.schedule = Schedule{.wait = 1}, .metadata_json = text});
+    const Status started = profiler.Start();
+    ASSERT_FALSE(started.ok()) << text;
+    EXPECT_EQ(started.error().code, ErrorCode::kInvalidArgument);
+    EXPECT_EQ(started.error().message, std::string("metadata_json: these are no members of a JSON object: ") + text);
+    EXPECT_EQ(profiler.state(), Profiler::State::kIdle);
+  }
+}
+
 TEST(Profiler, AScheduleDecidesWhichStepsAreRecorded) {
   std::vector<std::vector<std::string>> recordings;
   std::vector<int64_t> seen_steps;

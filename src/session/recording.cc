@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json_members.h"
 #include "base/json_object.h"
 #include "base/metadata_keys.h"
 #include "flight/save.h"
@@ -83,6 +84,7 @@ Status Recording::Start() {
 
 Status Recording::State::Start() {
   if (phase != Phase::kNew) return Error{ErrorCode::kInvalidArgument, "the recording was already started"};
+  OPSCOPE_TRY(CheckMetadataJson(options.metadata_json));
   if (shared != nullptr) OPSCOPE_TRY(shared->StartFlight());
   std::string members = options.metadata_json;
   JsonMemberWriter(&members).Members(metadata);
@@ -223,7 +225,7 @@ WindowCounts Recording::counts() const {
 }
 
 bool Recording::AddMetadata(std::string_view key, std::string_view json) {
-  if (state_->is_in_child()) return false;
+  if (state_->is_in_child() || !IsJsonValue(json)) return false;
   std::string member;
   JsonMemberWriter(&member).EscapedKey(key).append(json);
   const MutexLock lock(state_->mutex);

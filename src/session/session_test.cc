@@ -80,6 +80,22 @@ TEST_F(SessionSources, OfAnotherVersionAreRefusedBeforeAnythingBegins) {
   EXPECT_TRUE(asked.empty());
 }
 
+TEST(RecordingMetadata, ThatIsNoJsonIsRefused) {
+  Recording wrong({.metadata_json = "\"model\":"});
+  EXPECT_EQ(wrong.Start().error().code, ErrorCode::kInvalidArgument);
+  Recording recording({.metadata_json = "\"model\": 1"});
+  EXPECT_FALSE(recording.AddMetadata("early", "resnet18"));
+  ASSERT_TRUE(recording.Start().ok());
+  EXPECT_FALSE(recording.AddMetadata("late", "1}"));
+  EXPECT_TRUE(recording.AddMetadata("text", "\"resnet18\""));
+  recording.Stop();
+  const Result<Recording::SharedTrace> trace = recording.ReadTrace();
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ(MetadataOf(*trace.value(), "model"), "1");
+  EXPECT_EQ(MetadataOf(*trace.value(), "text"), "\"resnet18\"");
+  EXPECT_FALSE(trace.value()->is_partial());
+}
+
 TEST_F(SessionSources, ReportWhatTheyLostInOneProblem) {
   static uint64_t lost_by_one, lost_by_two;
   lost_by_one = 100;  // before the recording

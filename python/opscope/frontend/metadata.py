@@ -25,14 +25,15 @@ def json_text(value: str) -> str:
 
 
 def checked_json(key: str, value: str) -> str:
-    """Returns `value` if it is valid JSON; otherwise raises, because one bad value makes the whole file unreadable."""
+    """Returns `value`, lone surrogates as escapes, if it is valid JSON; otherwise raises, because one bad value makes
+    the whole file unreadable."""
     if not isinstance(value, str):
         raise TypeError(f"metadata {key!r} must be JSON text, not {type(value).__name__}")
     try:
         json.loads(value, parse_int=str, parse_constant=_refuse)  # str: int() has a limit of digits
     except (ValueError, RecursionError) as error:
         raise ValueError(f"metadata {key!r} is not valid JSON: {error}") from None
-    return value
+    return value.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _refuse(constant: str) -> None:
