@@ -1,6 +1,6 @@
-// Metadata of a window that import understands: what a source, or who opened the
-// window, tells of the recording as a whole. Other metadata becomes that of the
-// Trace as it is.
+// Metadata of a window that the importer understands: what a source, or the code that
+// opened the window, says about the recording as a whole. Other metadata becomes that
+// of the Trace as it is.
 //
 // Thread rule: constants.
 // SPDX-License-Identifier: Apache-2.0

@@ -238,7 +238,7 @@ def test_a_trial_that_fails_is_kept_beside_the_adapter():
 
 def test_the_self_test_says_what_it_found():
     from opscope.adapters.installed import package_folder
-    from opscope.adapters.parts import parts_told, read_parts
+    from opscope.adapters.parts import parse_parts, read_parts
     from opscope.adapters.torch_adapter import carried
     from opscope.adapters.torch_build import read_torch
 
@@ -247,7 +247,7 @@ def test_the_self_test_says_what_it_found():
         pytest.skip("this package carries no adapter for this torch")
     command = [sys.executable, "-m", "opscope.adapters.torch_self_test", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
-    assert parts_told(done.stdout)["hooks"] == read_parts(path)["hooks"] == ""
+    assert parse_parts(done.stdout)["hooks"] == read_parts(path)["hooks"] == ""
     command = [sys.executable, "-m", "opscope", "doctor"]
     environment = {**os.environ, "OPSCOPE_TORCH_ROUTE": ""}
     shown = subprocess.run(command, capture_output=True, text=True, env=environment).stdout

@@ -106,7 +106,7 @@ def test_info_says_why_a_dump_was_written_and_what_was_open_on_each_thread(tmp_p
     opened = [[span["name"] for span in thread["spans"]] for thread in known["open"]]
     assert sorted(opened) == [["outer", 'inner "\n"'], ["waits for data"]]
     assert all(span["open_ns"] > 0 for thread in known["open"] for span in thread["spans"])
-    assert "KeyError ended what was recorded, or nobody caught it (dump 2, " in told_by_info(prof.dumps[1])
+    assert "KeyError left the recorded block, or was not caught (dump 2, " in told_by_info(prof.dumps[1])
     prof.save(tmp_path / "whole.opscope")
     whole = told_by_info(tmp_path / "whole.opscope")
     assert "Dumped" not in whole and "Open on" not in whole

@@ -119,7 +119,7 @@ def test_a_schedule_by_time_records_one_step_per_interval():
     assert {name for i, name in enumerate(actions) if i not in recorded} == {"NONE"}
 
 
-def test_steps_are_told_to_kineto_where_torch_tells_them(monkeypatch):
+def test_steps_are_reported_to_kineto_where_torch_reports_them(monkeypatch):
     import torch.profiler
 
     import opscope.torch

@@ -220,21 +220,16 @@ class SpanFolder {
       totals[i] = SaturatingAdd(totals[i], selfs_[i * metrics_.size() + metric]);
       if (i > 0) totals[nodes_[i].parent] = SaturatingAdd(totals[nodes_[i].parent], totals[i]);
     }
-    const size_t most = std::max<size_t>(1, options_.max_nodes);
-    int64_t least = INT64_MIN;
-    size_t of_least = 0;
-    if (nodes_.size() > most) least = LeastTotal(totals, most, &of_least);
-    tree.nodes.reserve(std::min(nodes_.size(), most));
-    std::vector<uint32_t> number(nodes_.size() > most ? nodes_.size() : 0);
+    const size_t max_nodes = std::max<size_t>(1, options_.max_nodes);
+    Cutoff cutoff = CutoffOf(totals, max_nodes);
+    tree.nodes.reserve(std::min(nodes_.size(), max_nodes));
+    std::vector<uint32_t> new_row(nodes_.size());
     for (size_t i = 0; i < nodes_.size(); ++i) {
-      const bool is_equal = totals[i] == least && !number.empty();
-      if (totals[i] < least || (is_equal && of_least == 0)) continue;
-      if (is_equal) --of_least;
+      if (!cutoff.Keeps(totals[i])) continue;
       const PathNode& path = nodes_[i];
-      const uint32_t parent = number.empty() ? path.parent : number[path.parent];
-      if (!number.empty()) number[i] = static_cast<uint32_t>(tree.nodes.size());
+      new_row[i] = static_cast<uint32_t>(tree.nodes.size());
       tree.nodes.push_back({.name = path.name,
-                            .parent = parent,
+                            .parent = new_row[path.parent],
                             .kind = path.kind,
                             .self = selfs_[i * metrics_.size() + metric],
                             .total = totals[i],
@@ -245,16 +240,26 @@ class SpanFolder {
     return tree;
   }
 
-  // The smallest total of the `most` heaviest nodes; of_least: how many of them have it. A parent comes before its
-  // children and is no lighter, so the first ones of equal weight have their parents.
-  static int64_t LeastTotal(const std::vector<int64_t>& totals, size_t most, size_t* of_least) {
+  // Chooses the heaviest nodes: those above `total`, and the first `ties` of those that equal it. A parent comes before
+  // its children and is no lighter, so a node that is kept has its parent.
+  struct Cutoff {
+    int64_t total = INT64_MIN;
+    size_t ties = 0;
+
+    bool Keeps(int64_t of_node) {
+      if (of_node != total) return of_node > total;
+      if (ties == 0) return false;
+      --ties;
+      return true;
+    }
+  };
+  static Cutoff CutoffOf(const std::vector<int64_t>& totals, size_t max_nodes) {
+    if (totals.size() <= max_nodes) return {};
     std::vector<int64_t> falling = totals;
-    std::nth_element(falling.begin(), falling.begin() + static_cast<ptrdiff_t>(most - 1), falling.end(),
-                     std::greater<>());
-    const int64_t least = falling[most - 1];
-    *of_least = most - static_cast<size_t>(
-                           std::count_if(totals.begin(), totals.end(), [&](int64_t total) { return total > least; }));
-    return least;
+    const auto last = falling.begin() + static_cast<ptrdiff_t>(max_nodes - 1);
+    std::nth_element(falling.begin(), last, falling.end(), std::greater<>());
+    const auto above = std::count_if(totals.begin(), totals.end(), [&](int64_t total) { return total > *last; });
+    return {*last, max_nodes - static_cast<size_t>(above)};
   }
 
   // Adds nodes for the frames between the span and its parent, if its stack extends the parent's.

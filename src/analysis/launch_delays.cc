@@ -59,8 +59,8 @@ LaunchDelays MeasureLaunches(std::span<const LaunchedWork> works, int64_t window
   for (const Interval& wait : waits)
     waited = SaturatingAdd(waited, SaturatingSubtract(wait.end, wait.begin));
   const int64_t largest = *std::max_element(delays.begin(), delays.end());
-  const DurationQuantiles spread = QuantilesOf(delays);
-  result.delay = {sum / static_cast<int64_t>(delays.size()), spread.p50_ns, spread.p99_ns, largest};
+  const DurationQuantiles quantiles = QuantilesOf(delays);
+  result.delay = {sum / static_cast<int64_t>(delays.size()), quantiles.p50_ns, quantiles.p99_ns, largest};
   result.queue_max = MaxConcurrent(waits);
   result.queue_mean = window_ns > 0 ? static_cast<double>(waited) / static_cast<double>(window_ns) : 0;
   return result;

@@ -66,7 +66,7 @@ class Summarizer {
     across_.End([&](const OpenSpan& span) { whole_.Complete(input, span); });
     AddFlops();
     if (has_memory) AddMemory();
-    return Finish(steps_ == nullptr ? Spread(input) : std::vector<DurationQuantiles>(whole_.groups.size()));
+    return Finish(steps_ == nullptr ? QuantilesOfGroups(input) : std::vector<DurationQuantiles>(whole_.groups.size()));
   }
 
   // By group, then step; each pair once. Run() precedes it.
@@ -147,8 +147,8 @@ class Summarizer {
     }
   }
 
-  // Lays the durations of each group side by side, in the order of the rows.
-  std::vector<DurationQuantiles> Spread(const SummaryInput& input) {
+  // Lays the durations of each group side by side in times_, where QuantilesOf may reorder them.
+  std::vector<DurationQuantiles> QuantilesOfGroups(const SummaryInput& input) {
     std::vector<uint64_t> begins(whole_.groups.size() + 1);
     for (size_t group = 0; group < whole_.groups.size(); ++group)
       begins[group + 1] = begins[group] + whole_.groups[group].count;
@@ -160,13 +160,13 @@ class Summarizer {
         if (group_of_[row] != OpenSpan::kNone) times_[next[group_of_[row]]++] = input.ReportedDuration(row);
       }
     });
-    std::vector<DurationQuantiles> spreads(whole_.groups.size());
-    const RowChunks pieces(spreads.size(), std::clamp<size_t>(spreads.size() / 256, 1, 64));
+    std::vector<DurationQuantiles> quantiles(whole_.groups.size());
+    const RowChunks pieces(quantiles.size(), std::clamp<size_t>(quantiles.size() / 256, 1, 64));
     team_.ForEach(pieces.count(), [&](size_t piece, size_t) {
       for (size_t group = pieces.begin(piece); group < pieces.end(piece); ++group)
-        spreads[group] = QuantilesOf({times_.data() + begins[group], whole_.groups[group].count});
+        quantiles[group] = QuantilesOf({times_.data() + begins[group], whole_.groups[group].count});
     });
-    return spreads;
+    return quantiles;
   }
 
   static int64_t Without(int64_t ns, double cost) {
@@ -226,7 +226,7 @@ class Summarizer {
     summary->correction = {std::llround(options_.overhead->whole_ns), options_.overhead->events, whole_.below_zero};
   }
 
-  OpSummary Finish(const std::vector<DurationQuantiles>& spreads) const {
+  OpSummary Finish(const std::vector<DurationQuantiles>& quantiles) const {
     OpSummary summary;
     summary.has_name = grouper_.has_name();
     summary.joins_steps = options_.join_steps;
@@ -253,9 +253,9 @@ class Summarizer {
       row.thread_self_ns = sums.thread_self_ns;
       row.min_ns = sums.min_ns;
       row.max_ns = sums.max_ns;
-      row.p50_ns = spreads[each.group].p50_ns;
-      row.p99_ns = spreads[each.group].p99_ns;
-      row.stddev_ns = spreads[each.group].stddev_ns;
+      row.p50_ns = quantiles[each.group].p50_ns;
+      row.p99_ns = quantiles[each.group].p99_ns;
+      row.stddev_ns = quantiles[each.group].stddev_ns;
       row.device_total_ns = sums.device_total_ns;
       row.device_self_ns = sums.device_self_ns;
       row.self_memory_bytes = SaturateToInt64(sums.memory_bytes);

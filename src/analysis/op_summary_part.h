@@ -66,7 +66,7 @@ struct SummaryInput {
   const StepsOfRanks* steps = nullptr;  // self times are divided by these; nullptr: they are not
 
   bool IsSelected(size_t span) const { return options.selected == nullptr || (*options.selected)[span] != 0; }
-  // A duration as the smallest, the largest and the spread show it.
+  // A duration as the smallest, the largest and the quantiles show it.
   int64_t ReportedDuration(size_t span) const {
     const int64_t duration = spans.duration[span].ns;
     return std::max<int64_t>(0, options.overhead == nullptr ? duration : duration - CostOf(span));

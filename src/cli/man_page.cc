@@ -66,14 +66,13 @@ std::string VerbSection(const Verb& verb) {
 }  // namespace
 
 std::string ManPage(const CommandLine& line, const std::string& version) {
-  std::string page =
-      ".TH OPSCOPE 1 \"\" \"" + Roff(version) + "\" \"User Commands\"\n.ad l\n.SH NAME\nopscope \\- " +
-      Roff(line.description) +
-      "\n.SH SYNOPSIS\n\\fBopscope\\fR \\fIVERB\\fR [\\fIOPTION\\fR...] [\\fIFILE\\fR...]\n"
-      ".SH DESCRIPTION\nReads traces, whoever wrote them, and answers questions about them. The format of "
-      "a file is found by its content; gzip and zstd are transparent; \\fB\\-\\fR is standard input. "
-      "Tables are for people; with \\fB\\-\\-json\\fR or \\fB\\-\\-csv\\fR times are integer "
-      "nanoseconds and sizes bytes.\n.SH VERBS\n";
+  std::string page = ".TH OPSCOPE 1 \"\" \"" + Roff(version) + "\" \"User Commands\"\n.ad l\n.SH NAME\nopscope \\- " +
+                     Roff(line.description) +
+                     "\n.SH SYNOPSIS\n\\fBopscope\\fR \\fIVERB\\fR [\\fIOPTION\\fR...] [\\fIFILE\\fR...]\n"
+                     ".SH DESCRIPTION\nReads traces of many profilers, and answers questions about them. The format of "
+                     "a file is found by its content; gzip and zstd are transparent; \\fB\\-\\fR is standard input. "
+                     "Tables are for people; with \\fB\\-\\-json\\fR or \\fB\\-\\-csv\\fR times are integer "
+                     "nanoseconds and sizes bytes.\n.SH VERBS\n";
   for (const Verb& verb : line.verbs)
     page += VerbSection(verb);
   page += ".SH \"EXIT STATUS\"\n" + Roff(line.footer) + "\n.SH ENVIRONMENT\n";

@@ -19,7 +19,7 @@ struct OutputOptions {
   bool small = false;              // .gz: smaller, slower
   std::string table = "spans";     // csv
   bool merge_threads = false;      // collapsed, pprof
-  bool quiet = false;              // do not tell what was left out
+  bool quiet = false;              // do not print what was left out
   const CliHost* host = nullptr;   // parquet
 };
 

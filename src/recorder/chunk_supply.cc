@@ -60,15 +60,15 @@ bool EvictFromOthers(const StreamState* asking, Window* window) {
   return EvictEndedStream(window) || EvictFromLargest(asking, window);
 }
 
-// A thread of the source writes tracks that outlive the window, so it can wait for a huge page. `is_deferred` holds
-// until the track is sealed, which takes the mutex.
+// Deferred tracks are written by a thread of the source, which can wait for a huge page. `is_deferred` holds until the
+// track is sealed, which takes the mutex.
 RecordingFile::Unit TakeAnywhere(const StreamState* state, Window* window, uint32_t size, uint32_t depths) {
   if (window->file != nullptr) {
     const RecordingFile::Unit unit = window->file->TakeUnit(size, depths);
     if (unit.chunk != nullptr) return unit;
   }
-  const bool nobody_waits = state->is_deferred && size == kChunkBytes;
-  return {nobody_waits ? TakeChunkInBackground() : TakeChunk(size), nullptr};
+  const bool may_wait = state->is_deferred && size == kChunkBytes;
+  return {may_wait ? TakeChunkInBackground() : TakeChunk(size), nullptr};
 }
 
 }  // namespace

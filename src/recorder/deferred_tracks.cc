@@ -44,7 +44,7 @@ uint32_t SlotOfDeferred(StreamState* state) {
 void SealDeferredTracks(Window* window) {
   const SignalsBlocked blocked;
   // Lock even without such tracks: another thread may be about to end the file after the last one.
-  const MutexLock edge(CloseMutex(window->slot));
+  const MutexLock close_lock(CloseMutex(window->slot));
   if (window->deferred.load() == 0) return;
   for (StreamState* state : window->streams) {
     if (state->is_deferred) Seal(state, window);
@@ -55,7 +55,7 @@ void SealDeferredTracks(Window* window) {
 void SealDeferredTrack(StreamState* state) {
   const uint32_t slot = SlotOfDeferred(state);
   if (slot == kMaxWindows) return;
-  const MutexLock edge(CloseMutex(slot));
+  const MutexLock close_lock(CloseMutex(slot));
   if (!state->is_deferred) return;  // sealed meanwhile, and the window may be gone
   Window* window = state->stream.window;
   if (!window->closed.load(std::memory_order_relaxed)) return ClearDeferred(state, window);  // as other tracks, then

@@ -97,15 +97,8 @@ void AfterFork() OPSCOPE_UNCHECKED_LOCKS {
 
 // The child has one thread: what follows needs no locks, and makes those usable that are held.
 void DetachStream(StreamState* state) OPSCOPE_UNCHECKED_LOCKS {
-  Stream& stream = state->stream;
-  StopAccepting(&stream);
-  stream.chunk = nullptr;
-  stream.next = nullptr;
-  stream.limit = nullptr;
-  stream.published = 0;
-  stream.open_capacity = 0;
-  stream.open_table = nullptr;
-  stream.top.store(nullptr, std::memory_order_relaxed);
+  StopAccepting(&state->stream);
+  ForgetChunk(&state->stream);
   state->sealed = true;
   state->is_deferred = false;
   state->held_by_owner = false;

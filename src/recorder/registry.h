@@ -112,6 +112,16 @@ inline void StartAccepting(Stream* stream, uint64_t generation) {
 inline void StopAccepting(Stream* stream) {
   StartAccepting(stream, 0);
 }
+// The stream lets go of its chunk and of its open scopes, which have their entries there.
+inline void ForgetChunk(Stream* stream) {
+  stream->chunk = nullptr;
+  stream->next = nullptr;
+  stream->limit = nullptr;
+  stream->published = 0;
+  stream->open_capacity = 0;
+  stream->open_table = nullptr;
+  stream->top.store(nullptr, std::memory_order_relaxed);
+}
 
 struct ThreadState {
   Thread thread;

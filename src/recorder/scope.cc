@@ -196,7 +196,7 @@ enum class Foreign { kRecord, kDrop };
 void EndOnOtherThread(OpenScope* scope, uint64_t now, Foreign how) {
   const uint64_t generation = scope->generation.load(std::memory_order_acquire);
   const uint32_t slot = SlotOf(generation);
-  MutexLock edge(CloseMutex(slot));  // the window does not close meanwhile
+  MutexLock close_lock(CloseMutex(slot));  // the window does not close meanwhile
   if (!IsOpen(scope)) return;
   if (opscope_window_generation[slot].load(std::memory_order_acquire) != generation) {
     MarkEnded(scope);

@@ -292,12 +292,7 @@ bool ReleaseStream(Thread* thread, StreamState* state) {
   if (state->held_by_window && !state->sealed) return false;
   ReleaseRetained(state);
   ClearNames(state);  // they point into the chunk
-  stream.chunk = nullptr;
-  stream.next = nullptr;
-  stream.limit = nullptr;
-  stream.published = 0;
-  stream.open_capacity = 0;
-  stream.top.store(nullptr, std::memory_order_relaxed);
+  ForgetChunk(&stream);
   for (Stream*& held : thread->streams) {
     if (held == &stream) held = nullptr;
   }
@@ -310,12 +305,7 @@ void RecycleWhenFree(StreamState* state) {
   if (state->held_by_owner || state->held_by_window) return;
   Stream& stream = state->stream;
   stream.window = nullptr;
-  stream.chunk = nullptr;
-  stream.next = nullptr;
-  stream.limit = nullptr;
-  stream.published = 0;
-  stream.open_capacity = 0;
-  stream.top.store(nullptr, std::memory_order_relaxed);
+  ForgetChunk(&stream);
   state->chunks.Free();
   state->names.Free();
   ThreadState* owner = StateOf(stream.thread);

@@ -93,7 +93,7 @@ void ReleaseOwnStream(Window* window) OPSCOPE_REQUIRES(registry.mutex) {
 }
 
 void CloseOnce(Window* window) {
-  MutexLock edge(CloseMutex(window->slot));
+  MutexLock close_lock(CloseMutex(window->slot));
   if (window->closed.load(std::memory_order_relaxed)) return;
   Unpublish(window);
   const Calibration end = AddCalibration(window);

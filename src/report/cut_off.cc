@@ -21,7 +21,7 @@ std::string Why(const DumpCause& cause) {
   const std::string& detail = cause.detail;
   if (cause.reason == "request") return "the program asked for it" + (detail.empty() ? "" : ": " + detail);
   if (cause.reason == "signal") return "the signal " + detail + " came";
-  if (cause.reason == "exception") return detail + " ended what was recorded, or nobody caught it";
+  if (cause.reason == "exception") return detail + " left the recorded block, or was not caught";
   if (cause.reason == "no_step" && !detail.empty()) return "there was " + detail;
   return cause.reason + (detail.empty() ? "" : ": " + detail);
 }

@@ -40,7 +40,7 @@ TEST(CutOff, SaysEachCauseInWords) {
   };
   EXPECT_EQ(words("request", ""), "the program asked for it");
   EXPECT_EQ(words("signal", "SIGUSR1"), "the signal SIGUSR1 came");
-  EXPECT_EQ(words("exception", "KeyError"), "KeyError ended what was recorded, or nobody caught it");
+  EXPECT_EQ(words("exception", "KeyError"), "KeyError left the recorded block, or was not caught");
   EXPECT_EQ(words("no_step", "no step for 1001 ms"), "there was no step for 1001 ms");
   EXPECT_EQ(words("mine", "a reason of a program"), "mine: a reason of a program");
 }

@@ -261,6 +261,44 @@ bool IsPlainName(std::string_view text) {
   return IsOperatorName("a::" + std::string(text));
 }
 
+// The comment at the head of the script: what was recorded, and what the script has to make up.
+std::string HeadComment(const Trace& trace, const RecordedCall& call, std::string_view file,
+                        const ArgumentWriter& writer) {
+  std::string out =
+      "#!/usr/bin/env python3\n"
+      "# Written by `opscope reproduce`: runs one recorded operator alone and times it. Needs nothing but torch.\n"
+      "#\n";
+  const auto line = [&out](std::string_view what, const std::string& text) {
+    out.append("# ").append(what).append(": ").append(text).append("\n");
+  };
+  if (!file.empty()) line("file", CommentText(file));
+  line("operator", FullName(trace, call));
+  line("recorded", TimeText(call));
+  line("device", DeviceText(call));
+  line("shapes", ShapesText(trace, trace.arguments(call.args)));
+  if (call.other_groups > 0) line("also chosen", OthersText(call));
+  out += "# values: random; a recording has none\n";
+  if (writer.has_zeros()) out += "# indices: 0, which is within the bounds of any tensor\n";
+  for (const std::string& missing : writer.missing())
+    line("not recorded", missing);
+  return out;
+}
+
+// LIBRARY, NAME, OVERLOAD, RECORDED_DEVICE and RECORDED_TIME. `name`: "aten::mm".
+std::string RecordedFacts(const Trace& trace, const RecordedCall& call, std::string_view name) {
+  const std::string_view overload = trace.text(call.overload);
+  const size_t colons = name.find("::");
+  std::string out = "LIBRARY, NAME = \"";
+  out.append(name.substr(0, colons)).append("\", \"").append(name.substr(colons + 2));
+  out.append("\"\nOVERLOAD = \"").append(overload).append("\"");
+  if (overload.empty()) out += "  # not recorded: the one that fits the arguments";
+  out.append("\nRECORDED_DEVICE = \"").append(call.device == CallDevice::kCuda ? "cuda" : "cpu").append("\"");
+  if (call.device == CallDevice::kUnknown) out += "  # not recorded";
+  out.append("\nRECORDED_TIME = \"").append(TimeText(call));
+  if (call.device_spans > 0) out.append("; on ").append(DeviceText(call));
+  return out + "\"\n";
+}
+
 }  // namespace
 
 Result<std::string> ReproduceScript(const Trace& trace, const RecordedCall& call, std::string_view file) {
@@ -271,44 +309,19 @@ Result<std::string> ReproduceScript(const Trace& trace, const RecordedCall& call
   }
   if (call.args == ArgsId::kNone && trace.argument_list_count() == 0)
     return Error{ErrorCode::kUnsupported, "no shapes were recorded; that takes record_shapes=True"};
-  const size_t colons = name.find("::");
   const std::span<const Argument> arguments = trace.arguments(call.args);
-  ArgumentWriter writer(trace, name.substr(colons + 2), arguments);
+  ArgumentWriter writer(trace, name.substr(name.find("::") + 2), arguments);
   std::string list;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Result<std::string> one = writer.Expression(arguments[i], i);
     if (!one.ok()) return Error{one.error().code, FullName(trace, call) + ": " + one.error().message};
     list.append("        ").append(one.value()).append(",\n");
   }
-
-  std::string out =
-      "#!/usr/bin/env python3\n"
-      "# Written by `opscope reproduce`: runs one recorded operator alone and times it. Needs nothing but torch.\n"
-      "#\n";
-  const auto comment = [&out](std::string_view what, const std::string& text) {
-    out.append("# ").append(what).append(": ").append(text).append("\n");
-  };
-  const std::string time = TimeText(call), device = DeviceText(call);
-  if (!file.empty()) comment("file", CommentText(file));
-  comment("operator", FullName(trace, call));
-  comment("recorded", time);
-  comment("device", device);
-  comment("shapes", ShapesText(trace, arguments));
-  if (call.other_groups > 0) comment("also chosen", OthersText(call));
-  out += "# values: random; a recording has none\n";
-  if (writer.has_zeros()) out += "# indices: 0, which is within the bounds of any tensor\n";
-  for (const std::string& missing : writer.missing())
-    comment("not recorded", missing);
-  out += "\nimport argparse\nimport functools\nimport sys\n\nimport torch\nfrom torch.utils import benchmark\n\n";
-  out.append("LIBRARY, NAME = \"").append(name.substr(0, colons)).append("\", \"").append(name.substr(colons + 2));
-  out.append("\"\nOVERLOAD = \"").append(overload).append("\"");
-  if (overload.empty()) out += "  # not recorded: the one that fits the arguments";
-  out.append("\nRECORDED_DEVICE = \"").append(call.device == CallDevice::kCuda ? "cuda" : "cpu").append("\"");
-  if (call.device == CallDevice::kUnknown) out += "  # not recorded";
-  out.append("\nRECORDED_TIME = \"").append(time);
-  if (call.device_spans > 0) out.append("; on ").append(device);
-  out += "\"\nNOT_RECORDED = object()\n\n\ndef make_arguments(tensor):\n    return [\n" + list + "    ]\n";
-  return out.append(kReproduceProgram);
+  return HeadComment(trace, call, file, writer) +
+         "\nimport argparse\nimport functools\nimport sys\n\nimport torch\nfrom torch.utils import benchmark\n\n" +
+         RecordedFacts(trace, call, name) + std::string(kNotRecorded) +
+         " = object()\n\n\ndef make_arguments(tensor):\n    return [\n" + list + "    ]\n" +
+         std::string(kReproduceProgram);
 }
 
 std::string DescribeOtherCalls(const Trace& trace, const RecordedCall& call) {

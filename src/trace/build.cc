@@ -72,6 +72,29 @@ void MoveParents(const SpanOrder& order, std::span<const Nesting> nesting, const
   }
 }
 
+void MoveSpans(const Column<uint32_t>& final_row, Column<SpanId>* spans) {
+  for (size_t row = 0; row < spans->size(); ++row)
+    (*spans)[row] = FinalSpan((*spans)[row], final_row);
+}
+
+// Each end of a flow: the span that the importer named, or else the innermost one around its time.
+void ResolveFlows(const SpanOrder& order, const Column<uint32_t>& final_row, TraceStorage* storage) {
+  EnclosingSpans enclosing(storage->spans);
+  const auto resolve = [&](SpanId* span, TrackId track, Timestamp time) {
+    if (*span != SpanId::kNone) {
+      *span = FinalSpan(*span, final_row);
+    } else if (Row(track) < order.tracks.size()) {
+      enclosing.Find(order.tracks[Row(track)], time, span);
+    }
+  };
+  FlowTable& flows = storage->flows;
+  for (size_t row = 0; row < flows.id.size(); ++row) {
+    resolve(&flows.start_span[row], flows.start_track[row], flows.start_time[row]);
+    resolve(&flows.end_span[row], flows.end_track[row], flows.end_time[row]);
+  }
+  enclosing.Finish();
+}
+
 }  // namespace
 
 Trace TraceBuilder::Build(size_t max_threads) {
@@ -93,27 +116,10 @@ Trace TraceBuilder::Build(size_t max_threads) {
   NestTracks(order, nesting, &spans, &crossings);
   if (crossings > 0) AddProblem("crossing_spans", -1, crossings);
 
-  for (size_t row = 0; row < storage.tensors.span.size(); ++row) {
-    storage.tensors.span[row] = FinalSpan(storage.tensors.span[row], final_row);
-  }
+  MoveSpans(final_row, &storage.tensors.span);
   OrderBySpan(&storage.tensors);
-  for (size_t row = 0; row < storage.steps.span.size(); ++row) {
-    storage.steps.span[row] = FinalSpan(storage.steps.span[row], final_row);
-  }
-  EnclosingSpans enclosing(spans);
-  const auto resolve = [&](SpanId* span, TrackId track, Timestamp time) {
-    if (*span != SpanId::kNone) {
-      *span = FinalSpan(*span, final_row);
-    } else if (Row(track) < order.tracks.size()) {
-      enclosing.Find(order.tracks[Row(track)], time, span);
-    }
-  };
-  FlowTable& flows = storage.flows;
-  for (size_t row = 0; row < flows.id.size(); ++row) {
-    resolve(&flows.start_span[row], flows.start_track[row], flows.start_time[row]);
-    resolve(&flows.end_span[row], flows.end_track[row], flows.end_time[row]);
-  }
-  enclosing.Finish();
+  MoveSpans(final_row, &storage.steps.span);
+  ResolveFlows(order, final_row, &storage);
 
   for (const ProcessRow& row : pending_->processes)
     storage.processes.Add(row);

@@ -14,8 +14,6 @@
 namespace opscope {
 namespace {
 
-// Rows are only written where a span is not `other`: the column of a trace that has nothing else stays blank.
-// Neighbours mostly share a category that tells the kind alone, so it goes by runs.
 class KindFiller {
  public:
   KindFiller(const StringPool& strings, std::span<const TrackRow> tracks, SpanTable* spans)
@@ -30,13 +28,13 @@ class KindFiller {
   bool Fill(size_t row, size_t end, SpanKindFinder* finder) const {
     const auto text = [this](StringId id) { return strings_.text(id); };
     SpanKind* rows = spans_.kind.is_unallocated() ? nullptr : spans_.kind.filled()->data();
-    bool is_own = false;
+    bool is_explicit = false;
     for (size_t next = row; row < end; row = next) {
       SpanKind found = finder->Of(spans_.category[row], spans_.name[row], FlagsOf(row), text);
       if (found != SpanKind::kStep && IsOnAnnotations(row)) found = SpanKind::kDeviceAnnotation;
       const SpanKind given = rows == nullptr ? kKindOfCategory : rows[row];
       const SpanKind kind = given == kKindOfCategory ? found : given == kForcedOther ? SpanKind::kOther : given;
-      is_own |= kind != found;
+      is_explicit |= kind != found;
       ++next;
       if (FlagsOf(row) == 0 && !finder->depends_on_name()) next = EndOfRun(row, end, rows);
       if (kind == given) continue;
@@ -44,7 +42,7 @@ class KindFiller {
       for (; row < next; ++row)
         rows[row] = kind;
     }
-    return is_own;
+    return is_explicit;
   }
 
  private:
@@ -76,13 +74,13 @@ bool FillKinds(const StringPool& strings, std::span<const TrackRow> tracks, Thre
   constexpr size_t kRowsAtOnce = size_t{1} << 16;
   const KindFiller filler(strings, tracks, spans);
   std::vector<std::unique_ptr<SpanKindFinder>> finders(team->size());
-  std::atomic<bool> is_own{false};
+  std::atomic<bool> is_explicit{false};
   team->ForEach((spans->size() + kRowsAtOnce - 1) / kRowsAtOnce, [&](size_t part, size_t member) {
     if (finders[member] == nullptr) finders[member] = std::make_unique<SpanKindFinder>(strings.size());
     const size_t end = std::min(spans->size(), (part + 1) * kRowsAtOnce);
-    if (filler.Fill(part * kRowsAtOnce, end, finders[member].get())) is_own.store(true, std::memory_order_relaxed);
+    if (filler.Fill(part * kRowsAtOnce, end, finders[member].get())) is_explicit.store(true, std::memory_order_relaxed);
   });
-  return is_own.load();
+  return is_explicit.load();
 }
 
 }  // namespace opscope

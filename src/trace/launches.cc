@@ -52,11 +52,12 @@ std::vector<Piece> PiecesOf(const TrackColumns& tracks, TrackKind kind) {
   return pieces;
 }
 
-// kOther: what neither computes nor launches, on a thread or on a stream.
+// kOperator: work, on a device too; kCall: of the runtime or driver; kRange: what the program marks around them;
+// kOther: neither computes nor launches.
 enum class Role : uint8_t { kOperator, kCall, kRange, kOther };
 
-// By kind. A communication is a range of the program in some formats and an operator in others, and of what has no
-// kind some has a role all the same: these look at the category.
+// The role follows from the kind. Two kinds need the category too: some formats have communications as ranges of the
+// program, others as operators, and kOther holds spans of any role.
 class Roles {
  public:
   explicit Roles(const StringPool& strings)
@@ -111,34 +112,35 @@ class SpanByNumber {
     has_range_ = (last - first) / kSparsest < count;
     first_ = first;
     if (!has_range_) numbers_ = NumberSet::Of(for_each);
-    const size_t places = has_range_ ? size_t{last - first} + 1 : numbers_.size();
-    owners_.reserve(places);
-    owners_.resize(places, kNoSpan);
+    const size_t rows = has_range_ ? size_t{last - first} + 1 : numbers_.size();
+    owners_.reserve(rows);
+    owners_.resize(rows, kNoSpan);
   }
-  // Any thread, unless it is alone: then one pays for no lock of the bus. `place_of` a row: what rows are compared by.
-  template <typename PlaceOf>
-  void Offer(uint32_t number, uint32_t row, bool is_alone, const PlaceOf& place_of) {
-    const size_t place = PlaceOfNumber(number);
-    if (place >= owners_.size()) return;
-    const auto is_before = [&](uint32_t known) { return known == kNoSpan || place_of(row) < place_of(known); };
+  // Makes `row` the owner of the number unless the owner has a smaller sort_key(row). Any thread; is_alone: no other
+  // thread offers, so no atomic instruction is needed.
+  template <typename SortKey>
+  void Offer(uint32_t number, uint32_t row, bool is_alone, const SortKey& sort_key) {
+    const size_t index = IndexOf(number);
+    if (index >= owners_.size()) return;
+    const auto is_before = [&](uint32_t known) { return known == kNoSpan || sort_key(row) < sort_key(known); };
     if (is_alone) {
-      if (is_before(owners_[place])) owners_[place] = row;
+      if (is_before(owners_[index])) owners_[index] = row;
       return;
     }
-    const std::atomic_ref<uint32_t> owner(owners_[place]);
+    const std::atomic_ref<uint32_t> owner(owners_[index]);
     uint32_t known = owner.load(std::memory_order_relaxed);
     while (is_before(known) && !owner.compare_exchange_weak(known, row, std::memory_order_relaxed)) {
     }
   }
   // REQUIRES: nothing is offered any more.
   uint32_t Of(uint32_t number) const {
-    const size_t place = PlaceOfNumber(number);
-    return place < owners_.size() ? owners_[place] : kNoSpan;
+    const size_t index = IndexOf(number);
+    return index < owners_.size() ? owners_[index] : kNoSpan;
   }
 
  private:
-  // An index behind all owners: the number is not wanted.
-  size_t PlaceOfNumber(uint32_t number) const {
+  // Row of owners_; not below its size: no device span has the number.
+  size_t IndexOf(uint32_t number) const {
     return has_range_ ? size_t{number} - first_ : numbers_.PlaceOf(number);  // wraps below the first
   }
 
@@ -251,15 +253,17 @@ class LaunchFinder {
     const bool ids_are_correlations = foreign_ids_ > own_ids_;
     for (uint32_t row = piece->first; row < piece->end; ++row) {
       uint32_t& launcher = piece->launchers[row - piece->first];
-      ++piece->launched;
-      if (launcher != kNoSpan) continue;
-      const uint32_t id = spans_.external_id[row], correlation = spans_.correlation[row];
-      // Kineto gives a wait that no operator made its own correlation as its id.
-      const bool is_own = spans_.kind[row] == SpanKind::kSynchronization || ids_are_correlations;
-      if (id != correlation || !is_own) launcher = operators_.Of(id);
-      if (launcher == kNoSpan) launcher = calls_.Of(correlation);
-      piece->launched -= launcher == kNoSpan ? 1 : 0;
+      if (launcher == kNoSpan) launcher = LauncherByIds(row, ids_are_correlations);
+      piece->launched += launcher != kNoSpan ? 1 : 0;
     }
+  }
+
+  uint32_t LauncherByIds(uint32_t row, bool ids_are_correlations) const {
+    const uint32_t id = spans_.external_id[row], correlation = spans_.correlation[row];
+    // Kineto gives a wait that no operator made its own correlation as its id.
+    const bool is_own = spans_.kind[row] == SpanKind::kSynchronization || ids_are_correlations;
+    const uint32_t found = id != correlation || !is_own ? operators_.Of(id) : kNoSpan;
+    return found != kNoSpan ? found : calls_.Of(correlation);
   }
 
   // The span itself, where it is an operator. Few spans lie between a call and its operator, but in a hostile trace.

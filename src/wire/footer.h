@@ -1,5 +1,6 @@
 // The footer of a complete column file: where the blocks are, which times they cover, and sums per
-// name, so that many ranks can be summarised from footers alone. Nothing else needs it.
+// name. It is for programs that want these without decoding the spans; opscope's own importer reads
+// blocks from the front and ignores it.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0

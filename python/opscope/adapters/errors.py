@@ -20,5 +20,5 @@ class CompilationFailed(AdapterMissing):
     """The compiler failed, or the compiled library does not work."""
 
 
-class NothingTried(CompilationFailed):
+class NothingTested(CompilationFailed):
     """The self-test ended before it tested anything: this says nothing about the library, and is not stored."""

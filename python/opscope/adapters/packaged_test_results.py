@@ -19,7 +19,7 @@ from ..log import tell
 from . import adapter as adapters
 from . import cache, parts
 from .adapter import Adapter
-from .errors import CacheUnusable, CompilationFailed, NothingTried
+from .errors import CacheUnusable, CompilationFailed, NothingTested
 from .trial import try_library
 
 
@@ -49,7 +49,7 @@ def parts_of(adapter: Adapter) -> dict[str, str] | None:
         return known
     try:
         return _tried(adapter)
-    except NothingTried as error:  # nothing is stored: the next program tests again
+    except NothingTested as error:  # nothing is stored: the next program tests again
         return {parts.OPERATORS: str(error)}
 
 
@@ -59,7 +59,7 @@ def _tried(adapter: Adapter) -> dict[str, str] | None:
     def attempt(place: Path) -> dict[str, str] | None:
         try:
             return try_library(adapter.parts, what, adapter.carried, place, adapter.self_test)
-        except NothingTried:
+        except NothingTested:
             raise
         except CompilationFailed as error:
             return {parts.OPERATORS: str(error)}

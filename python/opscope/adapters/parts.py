@@ -53,7 +53,7 @@ def lacks(parts: Parts, name: str) -> str:
     return parts[name].lacks if name in parts else name
 
 
-def parts_told(output: str) -> dict[str, str | None]:
+def parse_parts(output: str) -> dict[str, str | None]:
     """The results that a self-test has printed: part -> why it does not work; None for the part in which it ended."""
     rows = (json.loads(line) for line in output.splitlines() if line.startswith('{"part": '))
     return {row["part"]: row["why"] for row in rows}

@@ -12,13 +12,13 @@ from ..log import tell
 from .build import Recipe, compile_library
 from .child import Child, ending, environment, interpreter
 from .compiler import Compiler
-from .errors import CompilationFailed, NothingTried
-from .parts import CRASHED, OPERATORS, Parts, is_compiled_out, lacks, part_of, parts_told
+from .errors import CompilationFailed, NothingTested
+from .parts import CRASHED, OPERATORS, Parts, is_compiled_out, lacks, parse_parts, part_of
 
 SELF_TEST_LIMIT_S = 180.0
 
 
-class Trial:
+class SelfTest:
     """A self-test process (adapters/self_test.py), started before the library is compiled: it imports the framework
     meanwhile.
 
@@ -36,7 +36,7 @@ class Trial:
         command = [python, "-m", self._module]
         return Child(command, self._place / "self-test.log", f"testing {self._what}", environment(), listens=True)
 
-    def __enter__(self) -> Trial:
+    def __enter__(self) -> SelfTest:
         return self
 
     def __exit__(self, *error) -> None:
@@ -44,7 +44,7 @@ class Trial:
             self._process.end()
 
     @staticmethod
-    def _told(process: Child) -> tuple[dict[str, str | None], int | None, CompilationFailed]:
+    def _wait_for_results(process: Child) -> tuple[dict[str, str | None], int | None, CompilationFailed]:
         """The results that it has printed for each part, its exit status (None: it took too long), and the error if
         that is a failure.
         """
@@ -53,25 +53,25 @@ class Trial:
             failure = process.failure(status)
         except CompilationFailed as error:
             status, failure = None, error
-        found = parts_told(process.output())
+        found = parse_parts(process.output())
         if not found:
-            raise NothingTried(str(failure)) from failure
+            raise NothingTested(str(failure)) from failure
         return found, status, failure
 
-    def try_parts(self, library: Path, without: Iterable[str] = ()) -> dict[str, str] | None:
+    def test_parts(self, library: Path, without: Iterable[str] = ()) -> dict[str, str] | None:
         """Part -> why it does not work, for each part of the library; None if it cannot run here.
 
-        CompilationFailed if operators are not recorded, NothingTried if not even the framework can be imported. After a
+        CompilationFailed if operators are not recorded, NothingTested if the framework cannot be imported. After a
         crash in one part, or where one does not end, the others are tested in a new process.
         """
         if self._process is None:
-            _tell_untested(self._what)
+            _warn_untested(self._what)
             return None
         began = time.monotonic()
         crashed: dict[str, str] = {}
         while True:
             self._process.say(json.dumps({"library": str(library), "without": sorted({*without, *crashed})}))
-            found, status, failure = self._told(self._process)
+            found, status, failure = self._wait_for_results(self._process)
             broken = next((name for name, why in found.items() if why is None), OPERATORS)
             if broken == OPERATORS:
                 if found.get(OPERATORS) != "" or status is None:
@@ -99,10 +99,10 @@ def build_in_parts(
     while True:
         recipe = recipe_without(missing)
         # Importing the framework takes about as long as compiling a unit, so the self-test does it at the same time.
-        with Trial(parts, recipe.what, place, self_test) as trial:
+        with SelfTest(parts, recipe.what, place, self_test) as test:
             try:
                 library = compile_library(recipe, compiler, place)
-                found = trial.try_parts(library, missing)
+                found = test.test_parts(library, missing)
                 unfit = {name: why for name, why in (found or {}).items() if why and is_compiled_out(parts, name)}
             except CompilationFailed as error:
                 part = part_of(parts, getattr(error, "output", ""))
@@ -121,15 +121,15 @@ def build_in_parts(
 def try_library(parts: Parts, what: str, library: Path, place: Path, self_test: str) -> dict[str, str] | None:
     """Self-test of a finished library; part -> why it does not work. None if it cannot run here."""
     tell("warn", f"testing {what}, once")
-    with Trial(parts, what, place, self_test) as trial:
-        return trial.try_parts(library)
+    with SelfTest(parts, what, place, self_test) as test:
+        return test.test_parts(library)
 
 
 def test_library(what: str, library: Path, place: Path, module: str) -> None:
     """Runs the test module on the library in a separate process, because a library that does not match may crash."""
     python = interpreter()
     if python is None:
-        return _tell_untested(what)
+        return _warn_untested(what)
     began = time.monotonic()
     command = [python, "-m", module, str(library)]
     with Child(command, place / "self-test.log", f"testing {what}", environment()) as test:
@@ -139,5 +139,5 @@ def test_library(what: str, library: Path, place: Path, module: str) -> None:
     tell("info", f"tested {what} in {time.monotonic() - began:.1f} s")
 
 
-def _tell_untested(what: str) -> None:
+def _warn_untested(what: str) -> None:
     tell("warn", f"{what} was not tested: this program embeds Python and has no interpreter beside it")

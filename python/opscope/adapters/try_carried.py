@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .parts import parts_told
+from .parts import parse_parts
 
 LIMIT_S = 180
 
@@ -34,7 +34,7 @@ def main() -> int:
     if Path(library).name.startswith("libopscope_torch"):
         status, output = _output("opscope.adapters.torch_self_test", library)
         if status == 0:
-            told["parts"] = parts_told(output)
+            told["parts"] = parse_parts(output)
     else:
         status, output = _output("opscope.adapters.python_self_test", library)
         told["tried"] = status == 0

@@ -26,7 +26,7 @@ from .torch_shape import as_in_torch, as_written
 
 PROFILER_STEP_NAME = "ProfilerStep"
 # Older releases report each step to Kineto's daemon, whether one runs or not.
-_TELLS_EVERYBODY = "KINETO_USE_DAEMON" not in _TorchsProfile.step.__code__.co_consts
+_ALWAYS_REPORTS_STEPS = "KINETO_USE_DAEMON" not in _TorchsProfile.step.__code__.co_consts
 _SAVE, _STOPPED = ProfilerAction.RECORD_AND_SAVE, getattr(ProfilerAction, "DEVICE_STOPPED", None)
 
 
@@ -42,7 +42,8 @@ class profile(_KinetoProfile):
 
     ``schedule``: a callable from the step number to a ProfilerAction; without one everything from
     start to stop is recorded. ``on_trace_ready(prof)`` runs at the end of every cycle. The other
-    arguments are those of ``_KinetoProfile``.
+    arguments are those of ``torch.profiler.profile``. ``record_to``, ``max_bytes``, ``at_cap`` and ``dump_...`` are
+    opscope's own: ``help(opscope.frontend.options.OwnOptions)``.
     """
 
     def __init__(
@@ -100,7 +101,7 @@ class profile(_KinetoProfile):
         self.step_rec_fn: record_function | None = None
         self.current_action = _checked(self.schedule(self.step_num), self.step_num)
         KinetoStepTracker.init_step_count(PROFILER_STEP_NAME)
-        self._tells_steps = _TELLS_EVERYBODY or bool(os.environ.get("KINETO_USE_DAEMON", ""))
+        self._reports_steps = _ALWAYS_REPORTS_STEPS or bool(os.environ.get("KINETO_USE_DAEMON", ""))
 
     @functools.cached_property
     def action_map(self) -> dict[tuple[ProfilerAction, ProfilerAction | None], list[Callable[[], Any]]]:
@@ -153,7 +154,7 @@ class profile(_KinetoProfile):
             # Shortcut for equal actions with nothing to do: most steps of a long job are idle.
             if previous is not action or action is _SAVE or "action_map" in self.__dict__:
                 self._transit_action(previous, action)
-            if self._tells_steps:
+            if self._reports_steps:
                 KinetoStepTracker.increment_step(PROFILER_STEP_NAME)
             if self.record_steps:
                 self.step_rec_fn = record_function(f"ProfilerStep#{following}").__enter__()

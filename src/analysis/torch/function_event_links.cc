@@ -1,4 +1,4 @@
-// Attributes device work and memory to torch's events, as torch does.
+// Attributes device work to torch's events, as torch does.
 //
 // Kineto gives a kernel, copy or runtime call the "External id" of the op that launched it. torch appends device events
 // to that op's kernels and moves host events to the op's thread. An event without an op has its own CUPTI correlation
@@ -7,23 +7,15 @@
 // id, the call gets the op's kernels too: an error of torch, kept because its tables show it.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <unordered_map>
-#include <utility>
+#include <vector>
 
 #include "analysis/torch/function_event_list.h"
 #include "analysis/torch/function_event_rules.h"
 #include "analysis/torch/python_sum.h"
-#include "base/saturating.h"
-#include "opscope/torch/out_of_memory.h"
 
 namespace opscope {
 namespace {
-
-bool IsDevice(const FunctionEvents& events, size_t i) {
-  return (events.flags[i] & function_event_flags::kDevice) != 0;
-}
 
 // Identifies an op by its id, or by its row if ids are unreliable.
 using OpKey = uint64_t;
@@ -45,7 +37,7 @@ bool HasIdsOfOps(const Trace& trace, const EventListWork& work) {
   size_t of_ops = 0, own = 0;
   for (size_t i = 0; i < work.events.size(); ++i) {
     const SpanId span = work.events.span[i];
-    if (IsDevice(work.events, i) || !IsLinkedKind(trace, work.events, i)) continue;
+    if (IsDeviceEvent(work.events, i) || !IsLinkedKind(trace, work.events, i)) continue;
     const SpanId launcher = LauncherOf(trace, span);
     const uint32_t id = spans.external_id[Row(span)];
     if (launcher == SpanId::kNone || id == 0) continue;
@@ -86,7 +78,7 @@ void AttachTo(size_t op, const std::vector<uint32_t>& launched, EventListWork* w
   KernelRange& range = work->kernel_of[op];
   if (range.count == 0) range.first = static_cast<uint32_t>(work->kernels.size());
   for (uint32_t i : launched) {
-    if (IsDevice(work->events, i)) {
+    if (IsDeviceEvent(work->events, i)) {
       work->kernels.push_back(EventIndex{i});
       ++range.count;
     } else {
@@ -96,162 +88,12 @@ void AttachTo(size_t op, const std::vector<uint32_t>& launched, EventListWork* w
   }
 }
 
-struct MemoryIndex {
-  std::vector<uint32_t> row;      // rows of allocations, by time
-  std::vector<int64_t> time;      // time of these rows
-  std::vector<int64_t> host_sum;  // prefix sums of bytes, which wrap around; one entry more than rows
-  std::vector<int64_t> device_sum;
-  std::vector<int32_t> claim_change;  // +1 where an op's range begins, -1 after its end
-};
-
-MemoryIndex IndexAllocations(const AllocationColumns& allocations) {
-  MemoryIndex index;
-  const size_t n = allocations.size();
-  index.row.resize(n);
-  for (size_t i = 0; i < n; ++i)
-    index.row[i] = static_cast<uint32_t>(i);
-  auto by_time = [&](uint32_t a, uint32_t b) { return allocations.time[a] < allocations.time[b]; };
-  if (!std::is_sorted(index.row.begin(), index.row.end(), by_time)) {
-    std::stable_sort(index.row.begin(), index.row.end(), by_time);
-  }
-  index.time.resize(n);
-  index.host_sum.assign(n + 1, 0);
-  index.device_sum.assign(n + 1, 0);
-  index.claim_change.assign(n + 1, 0);
-  for (size_t k = 0; k < n; ++k) {
-    const uint32_t row = index.row[k];
-    index.time[k] = allocations.time[row].ns;
-    const int32_t type = allocations.device_type[row];
-    index.host_sum[k + 1] = WrappingAdd(index.host_sum[k], IsHostMemory(type) ? allocations.bytes[row] : 0);
-    index.device_sum[k + 1] = WrappingAdd(index.device_sum[k], IsDeviceMemory(type) ? allocations.bytes[row] : 0);
-  }
-  return index;
-}
-
-// Bytes of the rows [first, last). The difference of prefix sums that wrapped around is right if it fits itself.
-int64_t SumOfRows(const std::vector<int64_t>& prefix_sums, size_t first, size_t last) {
-  return static_cast<int64_t>(static_cast<uint64_t>(prefix_sums[last]) - static_cast<uint64_t>(prefix_sums[first]));
-}
-
-// First index from `from` on with a time after `end`. Usually near, so exponential search.
-size_t FirstAfter(const std::vector<int64_t>& time, size_t from, int64_t end) {
-  size_t step = 1, low = from, high = from;
-  while (high < time.size() && time[high] <= end) {
-    low = high + 1;
-    high += step;
-    step *= 2;
-  }
-  const auto begin = time.begin();
-  const auto limit = begin + static_cast<std::ptrdiff_t>(std::min(high, time.size()));
-  return static_cast<size_t>(std::upper_bound(begin + static_cast<std::ptrdiff_t>(low), limit, end) - begin);
-}
-
-// Appends an event without length and span. row: value for FunctionEvents::allocation.
-void AppendMoment(const Trace& trace, Timestamp at, TrackId on, StringId name, uint8_t flags, uint32_t row,
-                  EventListWork* work) {
-  FunctionEvents& events = work->events;
-  const TrackColumns& tracks = trace.tracks();
-  const uint32_t track = Row(on);
-  const double time = ToTorchUs(SaturatingSubtract(at.ns, events.trace_start.ns));
-  const bool has_track = track < tracks.size();
-  events.span.push_back(SpanId::kNone);
-  events.name.push_back(name);
-  events.start_us.push_back(time);
-  events.end_us.push_back(time);
-  events.thread.push_back(has_track ? TorchThread(tracks, track) : 0);
-  events.flags.push_back(flags);
-  events.allocation.push_back(row);
-  events.cpu_memory_usage.push_back(0);
-  events.device_memory_usage.push_back(0);
-  work->lane.push_back(has_track ? track : work->lane_count - 1);
-  if (!work->kernel_of.empty()) work->kernel_of.push_back({});
-}
-
-// Appends an event for each of these rows of `allocations`.
-void AppendAllocations(const Trace& trace, const std::vector<uint32_t>& rows, EventListWork* work) {
-  if (rows.empty()) return;
-  FunctionEvents& events = work->events;
-  const AllocationColumns& allocations = trace.allocations();
-  const StringId name{events.first_rewritten_name + static_cast<uint32_t>(events.rewritten_names.size())};
-  events.rewritten_names.emplace_back("[memory]");
-  for (const uint32_t row : rows) {
-    AppendMoment(trace, allocations.time[row], allocations.track[row], name, function_event_flags::kMemory, row, work);
-    const int32_t type = allocations.device_type[row];
-    if (IsHostMemory(type)) events.cpu_memory_usage.back() = allocations.bytes[row];
-    if (IsDeviceMemory(type)) events.device_memory_usage.back() = allocations.bytes[row];
-  }
-}
-
-// Appends out-of-memory requests. torch lists them all, without bytes.
-void AppendOutOfMemory(const Trace& trace, const std::vector<OutOfMemory>& requests, EventListWork* work) {
-  const InstantColumns& instants = trace.instants();
-  for (const OutOfMemory& request : requests) {
-    const uint32_t row = request.instant;
-    AppendMoment(trace, instants.time[row], instants.track[row], instants.name[row],
-                 function_event_flags::kMemory | function_event_flags::kOutOfMemory, row, work);
-  }
-}
-
-// The end that torch compares with times of memory. An unfinished range has another one in the list than in the Trace.
-int64_t ListedEnd(const Trace& trace, const FunctionEvents& events, size_t i) {
-  const SpanColumns& spans = trace.spans();
-  const uint32_t span = Row(events.span[i]);
-  if ((spans.flags[span] & span_flags::kUnfinished) == 0) return (spans.start[span] + spans.duration[span]).ns;
-  return SaturatingAdd(events.trace_start.ns, ClampToInt64(std::round(events.end_us[i] * kNsPerUs)));
-}
-
-void MakeMemoryColumns(size_t rows, FunctionEvents* events) {
-  events->allocation.assign(rows, 0xffffffff);
-  events->cpu_memory_usage.assign(rows, 0);
-  events->device_memory_usage.assign(rows, 0);
-}
-
-template <typename T>
-void Reorder(const std::vector<uint32_t>& order, std::vector<T>* column) {
-  if (column->empty()) return;
-  std::vector<T> ordered(order.size());
-  for (size_t i = 0; i < order.size(); ++i)
-    ordered[i] = (*column)[order[i]];
-  column->swap(ordered);
-}
-
-// Merges the rows from `added` on into the sorted rows before them.
-void SortAgain(size_t added, EventListWork* work) {
-  FunctionEvents& events = work->events;
-  std::vector<uint32_t> order(events.size());
-  for (size_t i = 0; i < order.size(); ++i)
-    order[i] = static_cast<uint32_t>(i);
-  const auto before = [&](uint32_t a, uint32_t b) {
-    return events.start_us[a] != events.start_us[b] ? events.start_us[a] < events.start_us[b]
-                                                    : events.end_us[a] > events.end_us[b];
-  };
-  const auto middle = order.begin() + static_cast<std::ptrdiff_t>(added);
-  if (!std::is_sorted(middle, order.end(), before)) std::stable_sort(middle, order.end(), before);
-  std::inplace_merge(order.begin(), middle, order.end(), before);
-  std::vector<uint32_t> new_row(order.size());
-  for (size_t i = 0; i < order.size(); ++i)
-    new_row[order[i]] = static_cast<uint32_t>(i);
-  Reorder(order, &events.span);
-  Reorder(order, &events.name);
-  Reorder(order, &events.start_us);
-  Reorder(order, &events.end_us);
-  Reorder(order, &events.thread);
-  Reorder(order, &events.flags);
-  Reorder(order, &events.allocation);
-  Reorder(order, &events.cpu_memory_usage);
-  Reorder(order, &events.device_memory_usage);
-  Reorder(order, &work->lane);
-  Reorder(order, &work->kernel_of);
-  for (EventIndex& kernel : work->kernels)
-    kernel = EventIndex{new_row[Row(kernel)]};
-}
-
 }  // namespace
 
 bool IsLinkedKind(const Trace& trace, const FunctionEvents& events, size_t i) {
   const SpanColumns& spans = trace.spans();
   const uint32_t span = Row(events.span[i]);
-  if (!IsDevice(events, i)) {
+  if (!IsDeviceEvent(events, i)) {
     // Most spans have a kind, which avoids comparing texts.
     const bool may_be_record = spans.kind[span] == SpanKind::kOther;
     return IsCall(spans.kind[span]) || (may_be_record && trace.text(spans.category[span]) == kEventRecord);
@@ -271,7 +113,7 @@ void LinkDeviceEvents(const Trace& trace, EventListWork* work) {
   std::vector<uint32_t> id(n, 0);
   std::vector<uint8_t> is_frontend(n, 0);
   for (size_t i = 0; i < n; ++i) {
-    if (IsDevice(events, i) || (events.flags[i] & function_event_flags::kAsync) != 0) continue;
+    if (IsDeviceEvent(events, i) || (events.flags[i] & function_event_flags::kAsync) != 0) continue;
     if (LaunchingOp(trace, *work, has_ids_of_ops, i) != 0) continue;
     const uint32_t span = Row(events.span[i]);
     is_frontend[i] = 1;
@@ -285,54 +127,6 @@ void LinkDeviceEvents(const Trace& trace, EventListWork* work) {
       if (auto found = launched.find(key); found != launched.end()) AttachTo(i, found->second, work);
     }
   }
-}
-
-void AttributeMemory(const Trace& trace, EventListWork* work) {
-  FunctionEvents& events = work->events;
-  const AllocationColumns& allocations = trace.allocations();
-  const std::vector<OutOfMemory> requests = FindOutOfMemory(trace);
-  if (allocations.size() == 0 && requests.empty()) return;
-  MemoryIndex index = IndexAllocations(allocations);
-  const size_t n = events.size();
-  MakeMemoryColumns(n, &events);
-  const SpanColumns& spans = trace.spans();
-  size_t first = 0;
-  for (size_t i = 0; i < n; ++i) {
-    if (IsDevice(events, i)) continue;
-    const int64_t start = spans.start[Row(events.span[i])].ns, end = ListedEnd(trace, events, i);
-    // As in torch, both ends are inclusive and the thread is ignored. Events are sorted by start.
-    while (first < index.time.size() && index.time[first] < start)
-      ++first;
-    const size_t last = FirstAfter(index.time, first, end);
-    if (first >= last) continue;
-    events.cpu_memory_usage[i] = SumOfRows(index.host_sum, first, last);
-    events.device_memory_usage[i] = SumOfRows(index.device_sum, first, last);
-    ++index.claim_change[first];
-    --index.claim_change[last];
-  }
-  int32_t claims = 0;
-  std::vector<uint32_t> unclaimed;
-  for (size_t k = 0; k < index.row.size(); ++k) {
-    claims += index.claim_change[k];
-    if (claims == 0) unclaimed.push_back(index.row[k]);
-  }
-  if (unclaimed.empty() && requests.empty()) return;
-  std::sort(unclaimed.begin(), unclaimed.end());
-  AppendAllocations(trace, unclaimed, work);
-  AppendOutOfMemory(trace, requests, work);
-  SortAgain(n, work);
-}
-
-void ListAllocations(const Trace& trace, EventListWork* work) {
-  const size_t n = work->events.size(), allocations = trace.allocations().size();
-  const std::vector<OutOfMemory> requests = FindOutOfMemory(trace);
-  if (allocations == 0 && requests.empty()) return;
-  MakeMemoryColumns(n, &work->events);
-  std::vector<uint32_t> rows(allocations);
-  std::iota(rows.begin(), rows.end(), 0u);
-  AppendAllocations(trace, rows, work);
-  AppendOutOfMemory(trace, requests, work);
-  SortAgain(n, work);
 }
 
 void SumDeviceTimes(EventListWork* work) {
@@ -352,7 +146,7 @@ void SumDeviceTimes(EventListWork* work) {
   // Children follow their parents in the list, so a backward pass knows every child before its parent.
   for (size_t i = n; i-- > 0;) {
     if ((events.flags[i] & function_event_flags::kAsync) != 0) continue;
-    if (IsDevice(events, i)) {
+    if (IsDeviceEvent(events, i)) {
       events.device_time_total_us[i] = events.end_us[i] - events.start_us[i];
       continue;
     }

@@ -30,6 +30,9 @@ struct EventListWork {
   std::vector<EventIndex> kernels;
 };
 
+inline bool IsDeviceEvent(const FunctionEvents& events, size_t i) {
+  return (events.flags[i] & function_event_flags::kDevice) != 0;
+}
 inline bool IsCall(SpanKind kind) {
   return kind == SpanKind::kRuntimeCall || kind == SpanKind::kDriverCall;
 }

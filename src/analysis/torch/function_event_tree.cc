@@ -161,7 +161,7 @@ void BuildCollectedTree(const Trace& trace, EventListWork* work) {
   ChildList children(&events);
   OpenEvents open(events);
   for (uint32_t row = 0; row < events.size(); ++row) {
-    if ((events.flags[row] & function_event_flags::kDevice) != 0) continue;
+    if (IsDeviceEvent(events, row)) continue;
     const uint32_t thread = events.thread[row];
     uint32_t parent = open.InnermostAt(thread, events.start_us[row]);
     const SpanId span = events.span[row];

@@ -81,8 +81,7 @@ std::string_view NameText(const Trace& trace, const FunctionEvents& events, size
 }
 
 double CpuTimeTotal(const FunctionEvents& events, size_t i) {
-  const bool is_device = (events.flags[i] & function_event_flags::kDevice) != 0;
-  if (is_device) return 0;
+  if (IsDeviceEvent(events, i)) return 0;
   const double recorded = events.end_us[i] - events.start_us[i];
   return events.overhead_us.empty() ? recorded : recorded - events.overhead_us[i];
 }

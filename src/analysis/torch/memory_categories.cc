@@ -123,8 +123,7 @@ class Rules {
     }
   }
 
-  // By tensor: the nodes that have a version of it as input, as nodes[first[tensor]] until before nodes[first[tensor +
-  // 1]].
+  // The nodes that have some version of tensor t as input: nodes[first[t]] to before nodes[first[t + 1]].
   struct Readers {
     std::vector<uint32_t> first, nodes;
   };
@@ -145,8 +144,8 @@ class Rules {
     return readers;
   }
 
-  // By tensor: true if any version depends on a gradient: it is learned and read, or an output of a node with such an
-  // input. A later version makes the earlier ones dependent too, so dependent tensors are followed in any order of time.
+  // By tensor: true if any version depends on a gradient. A version does if it is learned and read, or is an output of
+  // a node with such an input. It makes the earlier versions dependent too, so nodes are visited in any order of time.
   std::vector<uint8_t> FindDependentOnGradient() const {
     const Readers readers = FindReaders();
     std::vector<uint8_t> depends(keys_.tensor_count, 0), is_reached(flow_.nodes.size(), 0);
@@ -178,6 +177,19 @@ class Rules {
   // backward pass are no inputs.
   void SetInputs() {
     const std::vector<uint8_t> depends = FindDependentOnGradient();
+    const Versions takes_part = FindTakingPart();
+    for (uint32_t key = 0; key < keys_.keys.size(); ++key) {
+      if (depends[keys_.keys[key].tensor]) continue;
+      for (uint32_t version = 0; version < flow_.versions[key]; ++version) {
+        if (takes_part[categories_.NumberOf(key, version)]) {
+          categories_.SetVersionIfUnset(key, version, MemoryCategory::kInput);
+        }
+      }
+    }
+  }
+
+  // Versions that take part in the computation of a gradient, without outputs of the backward pass.
+  Versions FindTakingPart() const {
     Versions takes_part(categories_.version_count(), 0);
     for (auto node = flow_.nodes.rbegin(); node != flow_.nodes.rend(); ++node) {
       const bool counts = AnyInput(*node,
@@ -199,50 +211,13 @@ class Rules {
         if (edge.is_output()) takes_part[OutputOf(edge)] = 0;
       }
     }
-    for (uint32_t key = 0; key < keys_.keys.size(); ++key) {
-      if (depends[keys_.keys[key].tensor]) continue;
-      for (uint32_t version = 0; version < flow_.versions[key]; ++version) {
-        if (takes_part[categories_.NumberOf(key, version)]) {
-          categories_.SetVersionIfUnset(key, version, MemoryCategory::kInput);
-        }
-      }
-    }
+    return takes_part;
   }
 
   // A parameter is used in the forward pass together with inputs, takes part in computing a gradient, and depends on
   // one.
   void SetParametersByDataFlow() {
-    const auto is_gradient = [](MemoryCategory category) { return category == MemoryCategory::kGradient; };
-    Versions forward(categories_.version_count(), 0), candidate(categories_.version_count(), 0);
-    for (uint32_t key = 0; key < keys_.keys.size(); ++key) {
-      for (uint32_t version = 0; version < flow_.versions[key]; ++version)
-        forward[categories_.NumberOf(key, version)] = categories_.Of(key, version) == MemoryCategory::kInput;
-    }
-    for (const FlowNode& node : flow_.nodes) {
-      if (node.is_backward ||
-          AnyInput(node, [&](const FlowEdge& edge) { return is_gradient(CategoryOfInput(edge)); }) ||
-          AnyOutput(node, [&](const FlowEdge& edge) { return is_gradient(CategoryOfOutput(edge)); }) ||
-          !AnyInput(node, [&](const FlowEdge& edge) { return forward[InputOf(edge)] != 0; })) {
-        continue;
-      }
-      for (const FlowEdge& edge : flow_.edges_of(node)) {
-        if (edge.is_output()) forward[OutputOf(edge)] = 1;
-      }
-      for (const FlowEdge& edge : flow_.edges_of(node)) {
-        if (edge.is_input() && !forward[InputOf(edge)]) candidate[InputOf(edge)] = 1;
-      }
-    }
-    Versions used(categories_.version_count(), 0);
-    for (auto node = flow_.nodes.rbegin(); node != flow_.nodes.rend(); ++node) {
-      if (!AnyOutput(*node, [&](const FlowEdge& edge) {
-            return used[OutputOf(edge)] || is_gradient(CategoryOfOutput(edge));
-          })) {
-        continue;
-      }
-      for (const FlowEdge& edge : flow_.edges_of(*node)) {
-        if (edge.is_input()) used[InputOf(edge)] = 1;
-      }
-    }
+    const Versions candidate = FindReadWithInputs(), used = FindUsedForGradients();
     const std::vector<uint8_t> depends = FindDependentOnGradient();
     std::vector<uint8_t> is_parameter(keys_.tensor_count, 0);
     for (uint32_t key = 0; key < keys_.keys.size(); ++key) {
@@ -255,6 +230,47 @@ class Rules {
     for (uint32_t key = 0; key < keys_.keys.size(); ++key) {
       if (is_parameter[keys_.keys[key].tensor]) categories_.SetTensor(key, MemoryCategory::kParameter);
     }
+  }
+
+  static bool IsGradient(MemoryCategory category) { return category == MemoryCategory::kGradient; }
+
+  // Versions that the forward pass reads together with inputs, or with what it computed of them.
+  Versions FindReadWithInputs() const {
+    Versions forward(categories_.version_count(), 0), candidate(categories_.version_count(), 0);
+    for (uint32_t key = 0; key < keys_.keys.size(); ++key) {
+      for (uint32_t version = 0; version < flow_.versions[key]; ++version)
+        forward[categories_.NumberOf(key, version)] = categories_.Of(key, version) == MemoryCategory::kInput;
+    }
+    for (const FlowNode& node : flow_.nodes) {
+      if (node.is_backward || AnyInput(node, [&](const FlowEdge& edge) { return IsGradient(CategoryOfInput(edge)); }) ||
+          AnyOutput(node, [&](const FlowEdge& edge) { return IsGradient(CategoryOfOutput(edge)); }) ||
+          !AnyInput(node, [&](const FlowEdge& edge) { return forward[InputOf(edge)] != 0; })) {
+        continue;
+      }
+      for (const FlowEdge& edge : flow_.edges_of(node)) {
+        if (edge.is_output()) forward[OutputOf(edge)] = 1;
+      }
+      for (const FlowEdge& edge : flow_.edges_of(node)) {
+        if (edge.is_input() && !forward[InputOf(edge)]) candidate[InputOf(edge)] = 1;
+      }
+    }
+    return candidate;
+  }
+
+  // Versions from which a gradient is computed.
+  Versions FindUsedForGradients() const {
+    Versions used(categories_.version_count(), 0);
+    for (auto node = flow_.nodes.rbegin(); node != flow_.nodes.rend(); ++node) {
+      if (!AnyOutput(*node, [&](const FlowEdge& edge) {
+            return used[OutputOf(edge)] || IsGradient(CategoryOfOutput(edge));
+          })) {
+        continue;
+      }
+      for (const FlowEdge& edge : flow_.edges_of(*node)) {
+        if (edge.is_input()) used[InputOf(edge)] = 1;
+      }
+    }
+    return used;
   }
 
   // Activations are outputs of forward operators that have inputs or activations, and otherwise only parameters and

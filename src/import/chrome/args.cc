@@ -40,11 +40,11 @@ bool IsPythonMember(std::string_view key) {
   return key == "Python id" || key == "Python parent id" || key == "Python module id" || key == "Python thread";
 }
 
-// Numbers from `low` on, which a column holds beside its "none".
+// An integer from `low` to `high`. False: the value is something else, and `out` unchanged.
 template <typename T>
-bool ReadNumber(const JsonValue& value, int64_t low, T* out) {
+bool ReadInteger(const JsonValue& value, int64_t low, int64_t high, T* out) {
   const auto number = value.is_number() ? ParseInteger(value.text) : std::nullopt;
-  if (!number || *number < low || *number > INT32_MAX) return false;
+  if (!number || *number < low || *number > high) return false;
   *out = static_cast<T>(*number);
   return true;
 }
@@ -57,14 +57,15 @@ ChromePythonCall ReadPythonCall(const std::vector<JsonMember>& members) {
   for (const JsonMember& member : members) {
     const std::string_view key = member.key.text;
     if (key == "Python id") {
-      call.present = ReadNumber(member.value, 1, &call.row.id);
+      call.present = ReadInteger(member.value, 1, INT32_MAX, &call.row.id);
     } else if (key == "Python parent id") {
       has_caller = true;
-      is_known &= member.value.kind == JsonValue::Kind::kNull || ReadNumber(member.value, 1, &call.row.caller);
+      is_known &=
+          member.value.kind == JsonValue::Kind::kNull || ReadInteger(member.value, 1, INT32_MAX, &call.row.caller);
     } else if (key == "Python module id") {
-      is_known &= ReadNumber(member.value, 0, &call.row.module_id);
+      is_known &= ReadInteger(member.value, 0, INT32_MAX, &call.row.module_id);
     } else if (key == "Python thread") {
-      is_known &= ReadNumber(member.value, 0, &call.row.thread);
+      is_known &= ReadInteger(member.value, 0, INT32_MAX, &call.row.thread);
     } else if (key == "CallFrom") {
       has_place = true;
     }
@@ -150,13 +151,8 @@ bool ChromeArgs::ReadKnown(const JsonMember& member, SpanRow* row) {
       if (number) row->forward_thread = *number;
       return number.has_value();
     }
-    case 15: {
-      if (key != "Sequence number" || !value.is_number()) return false;
-      const auto number = ParseInteger(value.text);
-      if (!number || *number < 0) return false;
-      row->sequence = *number;
-      return true;
-    }
+    case 15:
+      return key == "Sequence number" && ReadInteger(value, 0, INT64_MAX, &row->sequence);
     case 16:
       return key == "opscope.overload" && value.is_string() && ReadOverload(value, row);
     default:
@@ -262,12 +258,6 @@ ChromeAllocation ChromeArgs::ReadAllocation(const std::vector<JsonMember>& membe
   ChromeAllocation allocation;
   bool has_address = false;
   bool has_bytes = false;
-  const auto read_int = [](const JsonValue& value, int64_t low, int64_t high, auto* out) {
-    const auto number = value.is_number() ? ParseInteger(value.text) : std::nullopt;
-    if (!number || *number < low || *number > high) return false;
-    *out = static_cast<std::remove_pointer_t<decltype(out)>>(*number);
-    return true;
-  };
   for (const JsonMember& member : members) {
     const std::string_view key = member.key.text;
     const JsonValue& value = member.value;
@@ -277,15 +267,15 @@ ChromeAllocation ChromeArgs::ReadAllocation(const std::vector<JsonMember>& membe
       if (address) allocation.row.address = *address;
       known = has_address = address.has_value();
     } else if (key == "Bytes") {
-      known = has_bytes = read_int(value, INT64_MIN, INT64_MAX, &allocation.row.bytes);
+      known = has_bytes = ReadInteger(value, INT64_MIN, INT64_MAX, &allocation.row.bytes);
     } else if (key == "Total Allocated") {
-      known = read_int(value, 0, INT64_MAX, &allocation.row.total_allocated);
+      known = ReadInteger(value, 0, INT64_MAX, &allocation.row.total_allocated);
     } else if (key == "Total Reserved") {
-      known = read_int(value, 0, INT64_MAX, &allocation.row.total_reserved);
+      known = ReadInteger(value, 0, INT64_MAX, &allocation.row.total_reserved);
     } else if (key == "Device Type") {
-      known = read_int(value, INT32_MIN, INT32_MAX, &allocation.row.device_type);
+      known = ReadInteger(value, INT32_MIN, INT32_MAX, &allocation.row.device_type);
     } else if (key == "Device Id") {
-      known = read_int(value, INT32_MIN, INT32_MAX, &allocation.row.device);
+      known = ReadInteger(value, INT32_MIN, INT32_MAX, &allocation.row.device);
     } else if (key == "Call stack") {
       known = value.is_string() && ReadCallStack(value, &allocation.row.stack);
     }

@@ -205,10 +205,6 @@ class FrameTree {
   NodeTable child_of_;
 };
 
-}  // namespace
-
-namespace {
-
 bool IsControl(unsigned char c) {
   return c < ' ' || c == 127;
 }

@@ -58,8 +58,8 @@ class CudaImport {
 
   // calls: how many there are at most.
   void Begin(ProcessId process, int64_t pid, size_t calls);
-  // Calls, devices, what tells of contexts and events, and the first work with its details. shared: of the record's
-  // event and details.
+  // Reads calls, devices, contexts, events, and the first work with its details. shared: of the record's event and
+  // details.
   static bool NeedsScan(const CudaShared& shared);
   void Scan(const CudaRecord& record, CudaShared* shared);
   // Each work, after it was looked at if it had to be.

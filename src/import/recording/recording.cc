@@ -222,7 +222,8 @@ void RecordingReader::AddOpenScopes() {
   if (!open_chunks_.empty()) std::stable_sort(chunks_.begin(), chunks_.end(), Before);
 }
 
-void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes) {
+// Sorts the chunks, adds those of open scopes, and brings all times to one clock.
+TickClock RecordingReader::PrepareChunks() {
   std::stable_sort(chunks_.begin(), chunks_.end(), Before);
   written_while_read_ += TrimToSnapshot(windows_, damaged_, &chunks_);
   if (written_while_read_ > 0) builder_->AddProblem("written_while_read", -1, written_while_read_);
@@ -232,8 +233,50 @@ void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes)
   const TickClock clock = MakeClock(windows_, chunks_, builder_->info().epoch_ns);
   builder_->info().epoch_ns = clock.epoch_ns();
   ConvertToTicks(clock, &chunks_, &tick_chunks_);
-  AddWindowFacts(windows_, builder_);
+  return clock;
+}
 
+void RecordingReader::ReadWindows(const TickClock& clock, RecordingTables* tables) const {
+  ReadTorchFacts(windows_, tables->links());
+  if (AnyWindowSays(windows_, kAdjustStepsKey)) tables->AdjustSteps();
+  if (AnyWindowSays(windows_, kPaddleDevicesKey)) tables->UsePaddlesWords();
+  for (const WindowInfo& window : windows_) {
+    tables->NameProcess(window.process, window.process_name);
+    ReadProcessFacts(window, clock, tables);
+  }
+}
+
+// Adds thread after thread, up to the memory limit, and counts the chunks that are missing.
+void RecordingReader::AddThreads(const ImportOptions& options, uint64_t input_bytes, std::vector<RecordingPart>* parts,
+                                 RecordingTables* tables) {
+  const WindowIndex index(windows_);
+  auto part = parts->begin();
+  for (size_t begin = 0, end = 0; begin < chunks_.size(); begin = end) {
+    end = begin + 1;
+    while (end < chunks_.size() && AreOfOneStream(chunks_[begin], chunks_[end]))
+      ++end;
+    if (options.max_memory != 0 && builder_->memory_bytes() + input_bytes > options.max_memory) {
+      builder_->AddProblem("over_memory_limit", chunks_[begin].file_offset());
+      break;
+    }
+    const auto first_part = part;
+    while (part != parts->end() && part->chunk < chunks_.data() + end)
+      ++part;
+    const auto chunks = std::span<const RecordingChunk>(chunks_).subspan(begin, end - begin);
+    const WindowInfo* window = index.Window(chunks.front());
+    const WindowThread* thread = index.Thread(chunks.front());
+    const uint64_t missing = CountMissing(chunks, window, thread);
+    if (missing > 0) builder_->AddProblem("missing_chunk", chunks.front().file_offset(), missing);
+    builder_->info().recorded += tables->AddThread(chunks, {first_part, part}, thread, EndOfWindow(window));
+  }
+  if (const uint64_t missing = CountThreadsWithoutChunks(chunks_, windows_, index); missing > 0) {
+    builder_->AddProblem("missing_chunk", -1, missing);
+  }
+}
+
+void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes) {
+  const TickClock clock = PrepareChunks();
+  AddWindowFacts(windows_, builder_);
   size_t records = 0;
   for (const RecordingChunk& chunk : chunks_)
     records += chunk.record_count();
@@ -246,40 +289,12 @@ void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes)
   builder_->ReserveSpans(spans);
 
   RecordingTables tables(builder_, &clock);
-  ReadTorchFacts(windows_, tables.links());
-  if (AnyWindowSays(windows_, kAdjustStepsKey)) tables.AdjustSteps();
-  if (AnyWindowSays(windows_, kPaddleDevicesKey)) tables.UsePaddlesWords();
-  for (const WindowInfo& window : windows_) {
-    tables.NameProcess(window.process, window.process_name);
-    ReadProcessFacts(window, clock, &tables);
-  }
-  const WindowIndex index(windows_);
-  auto part = parts.begin();
-  for (size_t begin = 0, end = 0; begin < chunks_.size(); begin = end) {
-    end = begin + 1;
-    while (end < chunks_.size() && AreOfOneStream(chunks_[begin], chunks_[end]))
-      ++end;
-    if (options.max_memory != 0 && builder_->memory_bytes() + input_bytes > options.max_memory) {
-      builder_->AddProblem("over_memory_limit", chunks_[begin].file_offset());
-      break;
-    }
-    const auto first_part = part;
-    while (part != parts.end() && part->chunk < chunks_.data() + end)
-      ++part;
-    const auto chunks = std::span<const RecordingChunk>(chunks_).subspan(begin, end - begin);
-    const WindowInfo* window = index.Window(chunks.front());
-    const WindowThread* thread = index.Thread(chunks.front());
-    const uint64_t missing = CountMissing(chunks, window, thread);
-    if (missing > 0) builder_->AddProblem("missing_chunk", chunks.front().file_offset(), missing);
-    builder_->info().recorded += tables.AddThread(chunks, {first_part, part}, thread, EndOfWindow(window));
-  }
-  if (const uint64_t missing = CountThreadsWithoutChunks(chunks_, windows_, index); missing > 0) {
-    builder_->AddProblem("missing_chunk", -1, missing);
-  }
+  ReadWindows(clock, &tables);
+  AddThreads(options, input_bytes, &parts, &tables);
   tables.Fill(&team);
   tables.Finish();
   if (AnyWindowSays(windows_, kOthersRanKey)) AddOperatorsElsewhere(builder_);
-  const uint64_t dropped = CountDropped(chunks_, windows_, index);
+  const uint64_t dropped = CountDropped(chunks_, windows_, WindowIndex(windows_));
   builder_->info().dropped += dropped;
   if (dropped > 0) builder_->AddProblem("dropped_at_cap", -1, dropped);
 }

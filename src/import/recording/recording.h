@@ -33,6 +33,9 @@
 
 namespace opscope {
 
+class RecordingTables;
+class TickClock;
+
 class RecordingReader {
  public:
   explicit RecordingReader(TraceBuilder* builder) : builder_(builder) {}
@@ -48,10 +51,15 @@ class RecordingReader {
   void Finish(const ImportOptions& options, uint64_t input_bytes);
 
  private:
-  std::vector<RecordingPart> Decode(ThreadTeam* team);
   void AddInfo(WindowInfo info);
   void AddLiveChunk(std::span<const std::byte> bytes, int64_t file_offset);
+  // The steps of Finish, in their order.
+  TickClock PrepareChunks();
   void AddOpenScopes();
+  std::vector<RecordingPart> Decode(ThreadTeam* team);
+  void ReadWindows(const TickClock& clock, RecordingTables* tables) const;
+  void AddThreads(const ImportOptions& options, uint64_t input_bytes, std::vector<RecordingPart>* parts,
+                  RecordingTables* tables);
 
   TraceBuilder* builder_;
   std::vector<RecordingChunk> chunks_;

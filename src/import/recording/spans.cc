@@ -1,6 +1,6 @@
 // Rows of spans: filled part by part, by several threads at once, then completed in order. The place of each row is
 // known before any is written (tree.h), so threads fill parts of one table without locks. What needs the builder, which
-// one thread at a time may use (interned members, problems), is noted as a late span and completed afterwards in the
+// one thread at a time may use (interned members, problems), becomes a deferred span and completed afterwards in the
 // order of the rows; so ids do not depend on the number of threads.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -86,9 +86,9 @@ SpanRow RecordingTables::RowOf(const RecordingPart& part, const PartScope& scope
   return row;
 }
 
-// Whether Complete has something to say of the span.
-bool RecordingTables::IsLate(const RecordingPart& part, const PartScope& scope, const Record& record,
-                             const SpanRow& row) {
+// True if Complete has something to add to the span.
+bool RecordingTables::NeedsBuilder(const RecordingPart& part, const PartScope& scope, const Record& record,
+                                   const SpanRow& row) {
   if ((row.flags & span_flags::kUnfinished) != 0 || row.duration.ns < 0) return true;
   if (IsStep(part, scope, record)) return true;
   if (scope.has_fields == 0) return false;
@@ -164,7 +164,7 @@ void RecordingTables::FillPart(const Thread& thread, const TickClock& clock, Fil
     row.track = thread.track;
     row.depth = depth;
     row.parent = parent == kNoParent ? AddedSpan::kNone : AddedSpan{first + parent};
-    if (IsLate(part, scope, record, row)) filled->late.push_back({place, row.duration.ns < 0, &scope});
+    if (NeedsBuilder(part, scope, record, row)) filled->deferred.push_back({place, row.duration.ns < 0, &scope});
     row.duration.ns = std::max<int64_t>(row.duration.ns, 0);
     if (row.external_id != 0 && row.sequence >= 0) filled->sequenced.push_back(place);
     if (row.external_id != 0 && row.scope == ScopeType::kBackwardFunction) filled->backward.push_back(place);
@@ -176,19 +176,20 @@ void RecordingTables::FillPart(const Thread& thread, const TickClock& clock, Fil
 
 // In pre-order, over all parts of the thread.
 void RecordingTables::CompleteThread(const Thread& thread) {
-  struct Late {
-    LateSpan span;
+  struct PartSpan {
+    DeferredSpan span;
     const RecordingPart* part;
   };
-  std::vector<Late> late;
+  std::vector<PartSpan> deferred;
   const auto parts = std::span(parts_).subspan(thread.first_part, thread.part_count);
   for (const FilledPart& filled : parts) {
-    for (const LateSpan& span : filled.late)
-      late.push_back({span, filled.part});
+    for (const DeferredSpan& span : filled.deferred)
+      deferred.push_back({span, filled.part});
   }
-  std::sort(late.begin(), late.end(), [](const Late& a, const Late& b) { return a.span.place < b.span.place; });
+  std::sort(deferred.begin(), deferred.end(),
+            [](const PartSpan& a, const PartSpan& b) { return a.span.place < b.span.place; });
   const auto first = static_cast<uint32_t>(thread.first);
-  for (const Late& each : late) {
+  for (const PartSpan& each : deferred) {
     if (each.span.is_negative) builder_->AddProblem("negative_duration", -1);
     Complete(*each.part, *each.span.scope, AddedSpan{first + each.span.place});
   }

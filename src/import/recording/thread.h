@@ -57,8 +57,8 @@ class RecordingTables {
   void Finish();
 
  private:
-  // A span whose row needs the builder, which one thread at a time may use.
-  struct LateSpan {
+  // A span to complete with the builder, which one thread at a time may use.
+  struct DeferredSpan {
     uint32_t place = 0;
     bool is_negative = false;  // its duration was
     const PartScope* scope = nullptr;
@@ -67,7 +67,7 @@ class RecordingTables {
   struct FilledPart {
     RecordingPart* part = nullptr;
     uint32_t thread = 0;  // row of threads_
-    std::vector<LateSpan> late;
+    std::vector<DeferredSpan> deferred;
     std::vector<uint32_t> sequenced, backward;  // spans for TorchLinks
     std::vector<TensorRow> tensors;             // from the last one of the last span to the first of the first
   };
@@ -101,7 +101,7 @@ class RecordingTables {
 
   SpanRow RowOf(const RecordingPart& part, const PartScope& scope, const Record& record, const TickClock& clock) const;
   void FillPart(const Thread& thread, const TickClock& clock, FilledPart* filled);
-  static bool IsLate(const RecordingPart& part, const PartScope& scope, const Record& record, const SpanRow& row);
+  static bool NeedsBuilder(const RecordingPart& part, const PartScope& scope, const Record& record, const SpanRow& row);
   void Complete(const RecordingPart& part, const PartScope& scope, AddedSpan span);
   std::string_view TakeFrames(std::string_view text, AddedSpan span);
   void CompleteThread(const Thread& thread);

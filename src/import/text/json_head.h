@@ -1,6 +1,6 @@
-// What the first bytes of a JSON document tell of it: the names of the outermost members, as far as they are there, and
-// the kind of the values behind them. Formats are distinguished by this, never by the name of a file, and a file that
-// was cut within its head is still what it began as.
+// What the first bytes of a JSON document say about it: the names of the outermost members, as far as they are there,
+// and the kind of the values behind them. Formats are distinguished by this, never by the name of a file, and a file
+// that was cut within its head is still what it began as.
 //
 // Thread rule: plain values; slices live as long as the bytes.
 // SPDX-License-Identifier: Apache-2.0

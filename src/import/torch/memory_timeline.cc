@@ -279,10 +279,6 @@ class TimelineDocument {
   TrackId track_ = TrackId::kNone;
 };
 
-}  // namespace
-
-namespace {
-
 // Of a list with a fault: whether it may begin with a number, and a row or the list of samples stands behind it.
 bool IsFaultyList(std::string_view list) {
   const size_t first = list.find_first_not_of(" \t\r\n,", 1);

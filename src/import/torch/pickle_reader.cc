@@ -49,6 +49,14 @@ bool PickleReader::TakeNumber(size_t size, uint64_t* number) {
   return true;
 }
 
+bool PickleReader::TakeSized(size_t size_of_length, const char* what, std::string_view* bytes) {
+  uint64_t size = 0;
+  if (!TakeNumber(size_of_length, &size)) return false;
+  if (size <= file_.size()) return Take(static_cast<size_t>(size), bytes);
+  offset_ = file_.size();
+  return Fail(End::kCut, std::string(what) + " is longer than the file");
+}
+
 bool PickleReader::Push(PickleValue value) {
   bytes_ += sizeof value;
   value.offset = static_cast<uint32_t>(std::min<size_t>(opcode_at_, UINT32_MAX));
@@ -57,27 +65,15 @@ bool PickleReader::Push(PickleValue value) {
 }
 
 bool PickleReader::PushText(Kind kind, size_t size_of_length) {
-  uint64_t size = 0;
   std::string_view bytes;
-  if (!TakeNumber(size_of_length, &size)) return false;
-  if (size > file_.size()) {
-    offset_ = file_.size();
-    return Fail(End::kCut, "a text is longer than the file");
-  }
-  if (!Take(static_cast<size_t>(size), &bytes)) return false;
-  return Push({.kind = kind, .bits = size, .data = bytes.data()});
+  if (!TakeSized(size_of_length, "a text", &bytes)) return false;
+  return Push({.kind = kind, .bits = bytes.size(), .data = bytes.data()});
 }
 
 // Two's complement, the lowest byte first, of any length.
 bool PickleReader::PushLong(size_t size_of_length) {
-  uint64_t size = 0;
   std::string_view bytes;
-  if (!TakeNumber(size_of_length, &size)) return false;
-  if (size > file_.size()) {
-    offset_ = file_.size();
-    return Fail(End::kCut, "a number is longer than the file");
-  }
-  if (!Take(static_cast<size_t>(size), &bytes)) return false;
+  if (!TakeSized(size_of_length, "a number", &bytes)) return false;
   const bool negative = !bytes.empty() && (bytes.back() & '\x80') != 0;
   uint64_t bits = negative ? UINT64_MAX : 0;
   for (size_t i = 0; i < std::min<size_t>(bytes.size(), 8); ++i)

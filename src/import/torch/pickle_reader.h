@@ -78,6 +78,8 @@ class PickleReader {
   bool Fail(End end, std::string complaint);
   bool Take(size_t size, std::string_view* bytes);
   bool TakeNumber(size_t size, uint64_t* number);
+  // Takes a length of `size_of_length` bytes, then so many bytes. what: of which a complaint says that it is too long.
+  bool TakeSized(size_t size_of_length, const char* what, std::string_view* bytes);
   bool TakeLine(std::string_view* line);
   bool PushText(Kind kind, size_t size_of_length);
   bool PushLong(size_t size_of_length);

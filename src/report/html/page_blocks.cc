@@ -117,14 +117,14 @@ void AppendPageBlocks(const PageResults& results, size_t max_bytes, PageStrings*
       AppendDevice(*results.trace, devices[i], std::min(most, devices[i].blocks.size()), strings, out);
     }
     *out += ']';
-    const size_t bytes = out->size() - begin + strings->late_bytes();
+    const size_t bytes = out->size() - begin + strings->uncommitted_bytes();
     if (bytes <= max_bytes || most == 0) break;
-    strings->TakeBack();
+    strings->RollBack();
     out->resize(begin);
     most = std::min(most * 9 / 10, static_cast<size_t>(static_cast<double>(most) * static_cast<double>(max_bytes) /
                                                        static_cast<double>(bytes)));
   }
-  strings->Keep();
+  strings->Commit();
 }
 
 }  // namespace opscope

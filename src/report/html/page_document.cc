@@ -252,12 +252,12 @@ std::string PageDocument(const PageResults& results, size_t max_bytes) {
     const bool is_least = spans == 0 && bytes == 0;
     if (out.size() <= max_bytes || is_least) return out;
     // At most 95 % of what would fit if the bytes per span stayed the same; shorter spans take less.
-    const size_t used = timeline.size() + strings.late_bytes();
+    const size_t used = timeline.size() + strings.uncommitted_bytes();
     const double fits = 0.95 * static_cast<double>(room) / static_cast<double>(std::max<size_t>(1, used));
     const double scale = std::min(fits, 0.9);
     spans = spans < 100 ? 0 : static_cast<size_t>(static_cast<double>(spans) * scale);
     bytes = bytes < 1000 ? 0 : static_cast<size_t>(static_cast<double>(bytes) * scale);
-    strings.TakeBack();
+    strings.RollBack();
   }
 }
 

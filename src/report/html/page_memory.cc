@@ -108,7 +108,7 @@ void AppendPeaks(const PageResults& results, size_t most_parts, size_t most_peak
   *out += ']';
 }
 
-// The samples of one counter and series of a track, by time.
+// The samples of one counter and series of a track, by time. JSON has no NaN or infinity, and a 0 would look measured.
 using CounterKey = std::tuple<TrackId, StringId, StringId>;
 
 std::map<CounterKey, std::vector<uint32_t>> CountersOf(const Trace& trace) {
@@ -126,14 +126,19 @@ bool IsInBytes(std::string_view text) {
   return text.find("bytes") != text.npos || text.find("Bytes") != text.npos || text.find("memory") != text.npos;
 }
 
-void AppendCounter(const Trace& trace, const CounterKey& key, const std::vector<uint32_t>& rows, size_t most,
+void AppendCounter(const Trace& trace, const CounterKey& key, const std::vector<uint32_t>& samples, size_t most,
                    PageStrings* strings, std::string* out) {
   const auto [track, name, series] = key;
   const CounterColumns& counters = trace.counters();
+  std::vector<uint32_t> rows;
   std::vector<double> all;
-  all.reserve(rows.size());
-  for (const uint32_t row : rows)
-    all.push_back(std::isfinite(counters.value[row]) ? counters.value[row] : 0);
+  rows.reserve(samples.size());
+  all.reserve(samples.size());
+  for (const uint32_t row : samples) {
+    if (!std::isfinite(counters.value[row])) continue;
+    rows.push_back(row);
+    all.push_back(counters.value[row]);
+  }
   const std::vector<uint32_t> points = PointsToDraw(all, most);
   IntegerColumn times(IntegerColumn::kDeltas);
   JsonObject object(out);
@@ -153,7 +158,7 @@ void AppendCounter(const Trace& trace, const CounterKey& key, const std::vector<
     AppendDouble(out, all[point]);
   }
   *out += ']';
-  object.Uint("left_out", rows.size() - points.size());
+  object.Uint("left_out", samples.size() - points.size());
   object.Close();
 }
 
@@ -178,8 +183,8 @@ void AppendPageMemory(const PageResults& results, size_t max_bytes, PageStrings*
     AppendPeaks(results, most_parts, most == 0 ? 0 : SIZE_MAX, strings, &object.Key("peaks"));
     object.Uint("left_out", results.memory_curves.size() - curves);
     object.Close();
-    if (out->size() - begin + strings->late_bytes() <= max_bytes || most == 0) break;
-    strings->TakeBack();
+    if (out->size() - begin + strings->uncommitted_bytes() <= max_bytes || most == 0) break;
+    strings->RollBack();
     out->resize(begin);
     most = most == SIZE_MAX ? 20'000 : most / 2;
     most_parts = most_parts * 2 / 3;
@@ -187,7 +192,7 @@ void AppendPageMemory(const PageResults& results, size_t max_bytes, PageStrings*
     curves /= 2;
     most = curves > 0 ? 64 : 0;
   }
-  strings->Keep();
+  strings->Commit();
 }
 
 void AppendPageCounters(const PageResults& results, size_t max_bytes, PageStrings* strings, std::string* out) {
@@ -205,15 +210,15 @@ void AppendPageCounters(const PageResults& results, size_t max_bytes, PageString
     }
     out->append("]");
     members.Uint("counters_left_out", counters.size() - std::min(count, counters.size()));
-    if (out->size() - begin + strings->late_bytes() <= max_bytes || most == 0) break;
-    strings->TakeBack();
+    if (out->size() - begin + strings->uncommitted_bytes() <= max_bytes || most == 0) break;
+    strings->RollBack();
     out->resize(begin);
     most = most == SIZE_MAX ? 10'000 : most / 2;
     if (most >= 64) continue;
     count /= 2;
     most = count > 0 ? 64 : 0;
   }
-  strings->Keep();
+  strings->Commit();
 }
 
 }  // namespace opscope

@@ -1,9 +1,9 @@
 // The texts of a page's data, each once: other members refer to them by index. Texts of a part that is written anew in
-// a smaller size can be taken back.
+// a smaller size can be rolled back.
 //
-//   strings.Keep();                       // what was added so far stays
+//   strings.Commit();                       // what was added so far stays
 //   WriteTimeline(budget, &strings);
-//   if (IsTooLarge()) strings.TakeBack();   // to what Keep kept
+//   if (IsTooLarge()) strings.RollBack();   // to the last Commit
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -27,7 +27,7 @@ class PageStrings {
   PageStrings(const Trace& trace, size_t max_bytes)
       : trace_(trace), max_bytes_(max_bytes), of_trace_(trace.string_count(), kUnknown) {
     Of(std::string_view());
-    Keep();
+    Commit();
   }
 
   uint32_t Of(std::string_view text) {
@@ -45,29 +45,29 @@ class PageStrings {
     return number;
   }
 
-  void Keep() {
-    for (uint32_t i = 0; i < late_.size(); ++i)
-      kept_.Add(late_.text(i));
-    late_.Clear();
-    kept_bytes_ = bytes_;
+  void Commit() {
+    for (uint32_t i = 0; i < uncommitted_.size(); ++i)
+      committed_.Add(uncommitted_.text(i));
+    uncommitted_.Clear();
+    committed_bytes_ = bytes_;
   }
-  void TakeBack() {
+  void RollBack() {
     for (uint32_t& number : of_trace_) {
-      if (number >= kept_.size()) number = kUnknown;
+      if (number >= committed_.size()) number = kUnknown;
     }
-    late_.Clear();
-    bytes_ = kept_bytes_;
+    uncommitted_.Clear();
+    bytes_ = committed_bytes_;
   }
 
   // About the length of all texts in the data.
   size_t bytes() const { return bytes_; }
-  // Of those since the last Keep.
-  size_t late_bytes() const { return bytes_ - kept_bytes_; }
+  // Of those since the last Commit.
+  size_t uncommitted_bytes() const { return bytes_ - committed_bytes_; }
 
-  size_t size() const { return kept_.size() + late_.size(); }
+  size_t size() const { return committed_.size() + uncommitted_.size(); }
   std::string_view text(size_t number) const {
     const auto index = static_cast<uint32_t>(number);
-    return index < kept_.size() ? kept_.text(index) : late_.text(index - kept_.size());
+    return index < committed_.size() ? committed_.text(index) : uncommitted_.text(index - committed_.size());
   }
   const Trace& trace() const { return trace_; }
 
@@ -88,18 +88,18 @@ class PageStrings {
   }
 
   uint32_t Add(std::string_view text) {
-    const uint32_t found = kept_.Find(text);
+    const uint32_t found = committed_.Find(text);
     if (found != TextInterner::kNone) return found;
-    const uint32_t before = late_.size(), number = late_.Add(text);
-    if (late_.size() > before) bytes_ += LengthOf(text);
-    return kept_.size() + number;
+    const uint32_t before = uncommitted_.size(), number = uncommitted_.Add(text);
+    if (uncommitted_.size() > before) bytes_ += LengthOf(text);
+    return committed_.size() + number;
   }
 
   const Trace& trace_;
   size_t max_bytes_;
   std::vector<uint32_t> of_trace_;  // by StringId
-  TextInterner kept_, late_;
-  size_t bytes_ = 0, kept_bytes_ = 0;
+  TextInterner committed_, uncommitted_;
+  size_t bytes_ = 0, committed_bytes_ = 0;
 };
 
 }  // namespace opscope

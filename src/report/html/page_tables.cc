@@ -37,6 +37,9 @@ constexpr ResultField<OpSummaryRow> kPageWorkFields[] = {
     {{"max_ns", "Max", kTime, "Longest duration."}, [](const OpSummaryRow& r) { return r.max_ns; }},
 };
 
+constexpr const char* kNoModules =
+    "No modules were recorded; that takes with_modules=True or with_stack=True (torch) or with_scopes=True "
+    "(MegEngine).";
 constexpr ResultField<OpSummaryRow> kPageModuleFields[] = {
     {{"name", "Name", kText, "Name of the module."},
      [](const Trace& trace, const OpSummaryRow& r) { return trace.text(r.name); }},
@@ -167,10 +170,9 @@ void AddOtherTables(const PageResults& results, const std::string& no_memory, st
   tables->push_back(GroupedOperators("operators_by_shape", trace, results.operators_by_shape,
                                      or_no_spans("No input shapes were recorded; that takes record_shapes=True.")));
   tables->push_back(GroupedOperators("operators_by_stack", trace, results.operators_by_stack,
-                                     or_no_spans("No call stacks were recorded; that takes with_stack=True.")));
+                                     or_no_spans("No call stacks were recorded; that takes with_stack=True (torch).")));
   tables->push_back(
-      GroupedOperators("operators_by_module", trace, results.operators_by_module,
-                       or_no_spans("No modules were recorded; that takes with_modules=True and with_stack=True.")));
+      GroupedOperators("operators_by_module", trace, results.operators_by_module, or_no_spans(kNoModules)));
   tables->push_back({"roofline",
                      RooflineTable(trace, results.roofline),
                      or_no_spans("No FLOPs and bytes are known; they take input shapes: record_shapes=True."),
@@ -186,7 +188,7 @@ void AddOtherTables(const PageResults& results, const std::string& no_memory, st
       {"modules",
        Sorted(MakeResultTable<OpSummaryRow>(PageModuleResult(), kPageModuleFields, trace, results.modules.rows),
               "self_ns"),
-       or_no_spans("No modules were recorded; that takes with_modules=True and with_stack=True."),
+       or_no_spans(kNoModules),
        {},
        2});
   tables->push_back({"leaks",
@@ -203,7 +205,7 @@ std::vector<PageTable> TablesOf(const PageResults& results) {
   const std::string no_memory =
       results.trace->tensor_lives().size() > 0
           ? "The input has tensors with their addresses instead of allocations; the blocks above show them."
-          : "No allocations were recorded; that takes profile_memory=True.";
+          : "No allocations were recorded; that takes profile_memory=True (torch, Paddle).";
   std::vector<PageTable> tables;
   AddOverviewTables(results, no_memory, &tables);
   if (!results.is_partial) AddOtherTables(results, no_memory, &tables);
@@ -211,24 +213,53 @@ std::vector<PageTable> TablesOf(const PageResults& results) {
   return tables;
 }
 
+// [[begin, end], null, ...]: of the first `rows` rows.
+void AppendRanges(const std::vector<PageRange>& ranges, size_t rows, std::string* out) {
+  out->append("[");
+  for (size_t row = 0; row < std::min(rows, ranges.size()); ++row) {
+    if (row > 0) *out += ',';
+    if (ranges[row]) {
+      out->append("[");
+      AppendPageInteger(ranges[row]->first, out);
+      out->append(",");
+      AppendPageInteger(ranges[row]->second, out);
+      out->append("]");
+    } else {
+      out->append("null");
+    }
+  }
+  out->append("]");
+}
+
+// How many rows are not among the first `rows`, and the sums of their columns; "null": the page has all rows.
+void AppendFolded(const PageTable& page, size_t rows, std::string* out) {
+  const OpSummary::LeftOut& left_out = page.left_out;
+  if (rows == page.table.size() && left_out.rows == 0) {
+    out->append("null");
+    return;
+  }
+  JsonObject folded(out);
+  folded.Uint("rows", page.table.size() - rows + left_out.rows);
+  folded.Key("sums");
+  JsonObject sums(out);
+  const std::pair<std::string_view, int64_t> left_out_sums[] = {
+      {"count", left_out.count},
+      {"self_ns", left_out.self_ns},
+      {"total_with_recursion_ns", left_out.total_with_recursion_ns}};
+  for (const auto& [key, of_left_out] : left_out_sums) {
+    if (const std::optional<int64_t> sum = page.table.SumFrom(rows, key))
+      sums.Int(key, SaturatingAdd(*sum, of_left_out));
+  }
+  sums.Close();
+  folded.Close();
+}
+
+// The page has the first `rows` rows of the table.
 void AppendPageTable(const PageTable& page, size_t rows, PageStrings* strings, std::string* out) {
   JsonObject object(out);
   page.table.AppendJsonColumns(rows, [&](std::string_view text) { return strings->Of(text); }, out);
   if (!page.ranges.empty() || page.key == "steps" || page.key == "findings") {
-    object.Key("ranges").append("[");
-    for (size_t row = 0; row < std::min(rows, page.ranges.size()); ++row) {
-      if (row > 0) *out += ',';
-      if (page.ranges[row]) {
-        out->append("[");
-        AppendPageInteger(page.ranges[row]->first, out);
-        out->append(",");
-        AppendPageInteger(page.ranges[row]->second, out);
-        out->append("]");
-      } else {
-        out->append("null");
-      }
-    }
-    out->append("]");
+    AppendRanges(page.ranges, rows, &object.Key("ranges"));
   }
   if (!page.timeline_ranks.empty()) {
     object.Key("timeline_ranks").append("[");
@@ -238,26 +269,7 @@ void AppendPageTable(const PageTable& page, size_t rows, PageStrings* strings, s
     }
     out->append("]");
   }
-  const OpSummary::LeftOut& left_out = page.left_out;
-  if (rows < page.table.size() || left_out.rows > 0) {
-    object.Key("folded");
-    JsonObject folded(out);
-    folded.Uint("rows", page.table.size() - rows + left_out.rows);
-    folded.Key("sums");
-    JsonObject sums(out);
-    const std::pair<std::string_view, int64_t> left_out_sums[] = {
-        {"count", left_out.count},
-        {"self_ns", left_out.self_ns},
-        {"total_with_recursion_ns", left_out.total_with_recursion_ns}};
-    for (const auto& [key, of_left_out] : left_out_sums) {
-      if (const std::optional<int64_t> sum = page.table.SumFrom(rows, key))
-        sums.Int(key, SaturatingAdd(*sum, of_left_out));
-    }
-    sums.Close();
-    folded.Close();
-  } else {
-    object.Json("folded", "null");
-  }
+  AppendFolded(page, rows, &object.Key("folded"));
   object.Text("why_empty", page.table.size() == 0 ? page.why_empty : "");
   object.Close();
 }
@@ -299,13 +311,13 @@ bool AppendWholeTables(const std::vector<PageTable>& tables, size_t max_bytes, P
   JsonObject object(out);
   for (const PageTable& page : tables) {
     AppendPageTable(page, page.table.size(), strings, &object.Key(page.key));
-    if (out->size() - begin + strings->late_bytes() <= max_bytes) continue;
-    strings->TakeBack();
+    if (out->size() - begin + strings->uncommitted_bytes() <= max_bytes) continue;
+    strings->RollBack();
     out->resize(begin);
     return false;
   }
   object.Close();
-  strings->Keep();
+  strings->Commit();
   return true;
 }
 
@@ -326,8 +338,8 @@ void AppendPageTables(const PageResults& results, size_t max_bytes, PageStrings*
     rows.push_back(std::min(table.table.size(), most));
     scratch.clear();
     AppendPageTable(table, rows.back(), strings, &scratch);
-    bytes.push_back(scratch.size() + strings->late_bytes());
-    strings->TakeBack();
+    bytes.push_back(scratch.size() + strings->uncommitted_bytes());
+    strings->RollBack();
     order.push_back(order.size());
   }
   // Tables that need less than their share leave the rest to the others.
@@ -342,14 +354,14 @@ void AppendPageTables(const PageResults& results, size_t max_bytes, PageStrings*
     for (;;) {
       written[i].clear();
       AppendPageTable(tables[i], rows[i], strings, &written[i]);
-      const size_t used = written[i].size() + strings->late_bytes();
+      const size_t used = written[i].size() + strings->uncommitted_bytes();
       if (used <= share || rows[i] == 0) break;
       rows[i] = std::min(rows[i] * 9 / 10, rows[i] * share / used);
-      strings->TakeBack();
+      strings->RollBack();
     }
-    max_bytes -= std::min(max_bytes, written[i].size() + strings->late_bytes());
+    max_bytes -= std::min(max_bytes, written[i].size() + strings->uncommitted_bytes());
     weights -= tables[i].weight;
-    strings->Keep();
+    strings->Commit();
   }
   JsonObject object(out);
   for (size_t i = 0; i < tables.size(); ++i)

@@ -274,13 +274,13 @@ void AppendPageNames(const PageResults& results, size_t max_bytes, PageStrings* 
     count.AppendJson(&object.Key("count"));
     object.Uint("left_out", names.size() - most).Uint("left_out_spans", spans);
     object.Close();
-    const size_t bytes = out->size() - begin + strings->late_bytes();
+    const size_t bytes = out->size() - begin + strings->uncommitted_bytes();
     if (bytes <= max_bytes || most == 0) break;
     most = std::min(most / 2, most * max_bytes / bytes);
-    strings->TakeBack();
+    strings->RollBack();
     out->resize(begin);
   }
-  strings->Keep();
+  strings->Commit();
 }
 
 }  // namespace opscope

@@ -117,13 +117,13 @@ void AppendTreeList(const std::vector<Tree>& trees, size_t max_bytes, PageString
     const size_t begin = out->size(), share = max_bytes / trees.size();
     for (size_t most = tree.nodes.size();;) {
       AppendPageTree(tree, most, strings, out);
-      const size_t bytes = out->size() - begin + strings->late_bytes();
+      const size_t bytes = out->size() - begin + strings->uncommitted_bytes();
       if (bytes <= share || most == 0) break;
       most = std::min(most / 2, most * share / bytes);
-      strings->TakeBack();
+      strings->RollBack();
       out->resize(begin);
     }
-    strings->Keep();
+    strings->Commit();
   }
   *out += ']';
 }

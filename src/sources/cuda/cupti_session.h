@@ -64,7 +64,7 @@ class CuptiSession {
 
   // Runs a call of CUPTI that changes refused_, enabled_ or subscriber_ on a thread of its own. False: it has not
   // returned. The call may say that mutex_ is held (AssertHeld): the caller of RunCall holds it, and after RunCall has
-  // given up, everybody else calls WaitForCall before touching these members.
+  // given up, all other code calls WaitForCall before it touches these members.
   bool RunCall(Deadline deadline, std::function<void()> call) OPSCOPE_REQUIRES(mutex_);
   // False: the last call of RunCall has not returned.
   bool WaitForCall(Deadline deadline) OPSCOPE_REQUIRES(mutex_);

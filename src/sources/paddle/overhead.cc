@@ -7,7 +7,6 @@
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <memory>
 #include <string>
 
 #include "base/mutex.h"
@@ -67,11 +66,7 @@ std::string MeasureAll(const Stream* stream, const Hooks& hooks) {
 
 // REQUIRES: GotLock() is held, so that no window begins to use the hooks meanwhile.
 std::string MeasureInScratchWindow(const Hooks& hooks) {
-  WindowOptions options;
-  options.native_threads = NativeThreads::kNone;
-  options.at_cap = AtCap::kKeepNewest;
-  options.max_bytes = 2 * kChunkBytes;
-  const std::unique_ptr<Window, void (*)(Window*)> window(opscope_window_open(&options, nullptr), &opscope_window_free);
+  const ScratchWindow window = OpenScratchWindow();
   if (window == nullptr) return "";
   const uint32_t slot = opscope_window_slot(window.get());
   const Stream* stream = opscope_stream_attach(slot, 0);

@@ -33,8 +33,8 @@ std::vector<Binding*>& FreeBindings() {
   static auto& bindings = *new std::vector<Binding*>;
   return bindings;
 }
-// For threads that no window wants.
-ThreadCalls nobody;
+// Stands for threads of which no window records calls.
+ThreadCalls no_calls;
 
 Binding* NewBinding() {
   std::vector<Binding*>& free = FreeBindings();
@@ -294,7 +294,7 @@ void FindFastBindings(ThreadCalls* calls) {
 
 ThreadCalls* LookUpCalls() {
   ThreadCalls* calls = FindCalls(PyThreadState_Get()->id);
-  if (calls == nullptr) calls = &nobody;
+  if (calls == nullptr) calls = &no_calls;
   cached_calls = {calls, calls_epoch};
   return calls;
 }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "base/short_runs.h"
@@ -17,6 +18,16 @@ namespace opscope {
 
 inline constexpr uint32_t kEventsPerRun = 48;
 inline constexpr size_t kNestedEvents = 24;
+
+// A window for the measured events alone, which is never full. Null: memory is short.
+using ScratchWindow = std::unique_ptr<Window, void (*)(Window*)>;
+inline ScratchWindow OpenScratchWindow() {
+  WindowOptions options;
+  options.native_threads = NativeThreads::kNone;
+  options.at_cap = AtCap::kKeepNewest;
+  options.max_bytes = 2 * kChunkBytes;
+  return {opscope_window_open(&options, nullptr), &opscope_window_free};
+}
 
 // run(): one event, begun and ended.
 template <typename Run>

@@ -179,11 +179,7 @@ std::string MeasureAll(const Stream* stream, bool inputs, const RangeFunctions& 
 
 // Opens a window and binds the calibration instance, which is never registered with torch, to it.
 std::string MeasureInScratchWindow(uint32_t flags, const RangeFunctions& by) {
-  WindowOptions options;
-  options.native_threads = NativeThreads::kNone;
-  options.at_cap = AtCap::kKeepNewest;
-  options.max_bytes = 2 * kChunkBytes;
-  const std::unique_ptr<Window, void (*)(Window*)> window(opscope_window_open(&options, nullptr), &opscope_window_free);
+  const ScratchWindow window = OpenScratchWindow();
   if (window == nullptr) return "";
   const uint32_t slot = opscope_window_slot(window.get());
   const Stream* stream = opscope_stream_attach(slot, at::RecordFunction::currentThreadId());

@@ -47,26 +47,26 @@ template <bool kHasIdentities>
 class FastArguments {
  public:
   // False: an argument is of another kind, or there are too many. Then the slow path has to encode them all.
-  __attribute__((always_inline)) bool Take(c10::ArrayRef<const c10::IValue> inputs) {
+  __attribute__((always_inline)) bool Encode(c10::ArrayRef<const c10::IValue> inputs) {
     uint32_t* at = words_;
     uint32_t tensors = 0;
     for (const c10::IValue& value : inputs) {
-      if (OPSCOPE_UNLIKELY(at > words_ + kWords - kMostOfOne)) return false;
+      if (OPSCOPE_UNLIKELY(at > words_ + kWords - kMaxWordsOfOne)) return false;
       if (value.isTensor()) {
-        c10::TensorImpl* body = value.toTensor().unsafeGetTensorImpl();
-        if (OPSCOPE_UNLIKELY(!IsPlain(*body) || !body->dtype().isScalarType())) {
+        c10::TensorImpl* impl = value.toTensor().unsafeGetTensorImpl();
+        if (OPSCOPE_UNLIKELY(!IsPlain(*impl) || !impl->dtype().isScalarType())) {
           if (value.toTensor().defined()) return false;
           *at++ = ArgumentTag(ArgKind::kUndefined);
           continue;
         }
-        const c10::IntArrayRef sizes = body->sizes();
-        if (OPSCOPE_UNLIKELY(sizes.size() > kMostSizes || tensors == kTensors)) return false;
-        const auto element = static_cast<uint32_t>(c10::typeMetaToScalarType(body->dtype()));
-        const uint32_t words = PutSmallTensor(at, sizes, body->strides(), element);
+        const c10::IntArrayRef sizes = impl->sizes();
+        if (OPSCOPE_UNLIKELY(sizes.size() > kMaxSizes || tensors == kTensors)) return false;
+        const auto element = static_cast<uint32_t>(c10::typeMetaToScalarType(impl->dtype()));
+        const uint32_t words = PutSmallTensor(at, sizes, impl->strides(), element);
         if (OPSCOPE_UNLIKELY(words == 0)) return false;
         at += words;
         if constexpr (kHasIdentities) {
-          const TensorIdentity identity = IdentityWith(body, NumberOf(body));
+          const TensorIdentity identity = IdentityWith(impl, NumberOf(impl));
           std::memcpy(tensors_ + tensors++ * sizeof(identity), &identity, sizeof(identity));
         }
       } else if (value.isInt()) {
@@ -98,9 +98,9 @@ class FastArguments {
 
  private:
   static constexpr uint32_t kWords = 128, kTensors = 8;
-  static constexpr size_t kMostSizes = 5, kMostIntegers = 10;
-  static constexpr uint32_t kMostOfOne = 1 + 2 * kMostSizes;
-  static_assert(kMostOfOne >= 1 + kMostIntegers);
+  static constexpr size_t kMaxSizes = 5, kMaxIntegers = 10;
+  static constexpr uint32_t kMaxWordsOfOne = 1 + 2 * kMaxSizes;
+  static_assert(kMaxWordsOfOne >= 1 + kMaxIntegers);
 
   template <typename Number>
   static uint32_t* PutNumber(uint32_t* at, ArgKind kind, Number number) {
@@ -113,7 +113,7 @@ class FastArguments {
   // Null: not all elements are integers of 32 bits.
   static uint32_t* PutIntegers(uint32_t* at, const c10::IValue& list) {
     const c10::ArrayRef<c10::IValue> values = list.toListRef();
-    if (OPSCOPE_UNLIKELY(values.size() > kMostIntegers)) return nullptr;
+    if (OPSCOPE_UNLIKELY(values.size() > kMaxIntegers)) return nullptr;
     if (OPSCOPE_UNLIKELY(values.empty()) && !IsOfIntegers(list)) return nullptr;
     *at++ = ArgumentTag(ArgKind::kIntList, values.size());
     for (const c10::IValue& value : values) {
@@ -132,7 +132,7 @@ class FastArguments {
 };
 
 struct NoArguments {
-  bool Take(c10::ArrayRef<const c10::IValue>) { return true; }
+  bool Encode(c10::ArrayRef<const c10::IValue>) { return true; }
   static constexpr const uint32_t* words() { return nullptr; }
   static constexpr uint32_t words_bytes() { return 0; }
   static constexpr const std::byte* tensors() { return nullptr; }
@@ -147,16 +147,16 @@ using FastArgumentsOf =
 // current chunk.
 template <uint32_t Options>
 inline ScopeEntries TryWriteFast(Stream* stream, const at::RecordFunction& range) {
-  constexpr bool kInputsToo = (Options & kWithInputs) != 0;
-  const bool has_keywords = kInputsToo && !(range.*Reach(torch_layout::KeywordInputs())).empty();
+  constexpr bool kHasInputs = (Options & kWithInputs) != 0;
+  const bool has_keywords = kHasInputs && !(range.*Reach(torch_layout::KeywordInputs())).empty();
   if (OPSCOPE_UNLIKELY(range.handle() != 0 || has_keywords)) return {};
   c10::ArrayRef<const c10::IValue> inputs;
-  if constexpr (kInputsToo) {
+  if constexpr (kHasInputs) {
     const Schema* schema = SchemaOf(range);
     inputs = schema != nullptr ? OwnInputs(range, *schema) : range.inputs();
   }
   FastArgumentsOf<Options> arguments;
-  if (OPSCOPE_UNLIKELY(!arguments.Take(inputs))) return {};
+  if (OPSCOPE_UNLIKELY(!arguments.Encode(inputs))) return {};
   const uint32_t name = OffsetOf(InternAndRecordOperator(stream, range, (Options & kWithTensors) != 0));
   PayloadHeader header;
   header.bytes = static_cast<uint32_t>(sizeof(header)) + arguments.words_bytes();

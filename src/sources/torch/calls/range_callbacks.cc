@@ -122,12 +122,12 @@ __attribute__((noinline, flatten)) Context StartSlow(const at::RecordFunction& r
 template <uint32_t Options>
 OPSCOPE_HOT Context StartRange(const at::RecordFunction& range, const CallbackBinding& binding) {
   if constexpr ((Options & kWithInputs) != 0) deferred_refcounts::EndBoxing();
-  const bool asks_scripts = (binding.flags.load(std::memory_order_relaxed) & kScriptFlags) != 0;
-  if (asks_scripts) MarkIfScript(range.scope());
+  const bool records_scripts = (binding.flags.load(std::memory_order_relaxed) & kScriptFlags) != 0;
+  if (records_scripts) MarkIfScript(range.scope());
   Stream* stream = StreamOf(binding, kThread);
   if (stream == nullptr) return nullptr;
   PrefetchRecords(stream);
-  if (__builtin_expect(!asks_scripts || !IsInScript(range, stream), 1)) {
+  if (__builtin_expect(!records_scripts || !IsInScript(range, stream), 1)) {
     OpenScope* scope = OpenScopeOn<true>(
         stream, [&] { return TryWriteFast<Options>(stream, range); }, RecordSource::kTorch,
         static_cast<uint8_t>(range.scope()), FlagsOf(range), KindOf(range));
