@@ -3,7 +3,6 @@
 .DEFAULT_GOAL := build
 .PHONY: help build demo docs web screenshots test test-pythons test-torches test-hosts test-aarch64 soak bench viewers asan tsan release fuzz wheel format lint tidy golden clean
 T ?= all
-R ?= demo-out/report.html
 # Node of .venv, for programs that npm starts
 NODE = PATH="$(CURDIR)/.venv/bin:$$PATH"
 S ?= 60
@@ -24,8 +23,10 @@ docs: ## the documents as a site with a search, in build/site, and the reports o
 web: ## the page of reports: checks and tests web/src, builds web/page.html (installs Node into .venv)
 	@tools/setup web && cd web && $(NODE) npm run check && $(NODE) npm test && $(NODE) npm run build
 
-screenshots: ## a picture of every tab of a report, R, into docs/pictures/report; R=FILE.html for another than the demo's
-	@tools/setup browser && tools/setup web && $(NODE) node web/tools/screenshots.mjs $(R) docs/pictures/report
+screenshots: ## a picture of every tab of a report into docs/pictures/report; R=FILE.html for another than docs/pictures/report.py writes
+	@tools/setup && tools/setup browser && tools/setup web
+	@test -n "$(R)" || .venv/bin/python docs/pictures/report.py build/steps.html
+	@$(NODE) node web/tools/screenshots.mjs $(or $(R),build/steps.html) docs/pictures/report
 
 test: ## everything: C++ and Python tests, the page in a browser, the map, the examples
 	@tools/setup browser && tools/setup java && tools/run_tests.py

@@ -1,4 +1,5 @@
-// Brings step functions onto common times: a value holds until the next time of its curve, null before the first.
+// Brings step functions onto common times: a value holds until the next time of its curve, null before the first. And
+// compares a whole with its parts.
 // SPDX-License-Identifier: Apache-2.0
 
 export interface StepCurve {
@@ -16,4 +17,9 @@ export function alignCurves(curves: readonly StepCurve[]): { times: number[]; va
     });
   });
   return { times, values };
+}
+
+// Whether the parts together have more than the whole and `error` at some time. `whole`, `parts`: of alignCurves.
+export function exceedWhole(whole: readonly (number | null)[], parts: readonly (readonly (number | null)[])[], error: number): boolean {
+  return whole.some((all, at) => all !== null && parts.reduce((sum, part) => sum + (part[at] ?? 0), 0) > all + error);
 }

@@ -6,7 +6,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { alignCurves } from "../../layout/step_curves.ts";
+import { alignCurves, exceedWhole } from "../../layout/step_curves.ts";
 import { tickTexts } from "../../layout/timeline_layout.ts";
 import { decodeColumn } from "../../model/columns.ts";
 import type { MemoryData } from "../../model/document.ts";
@@ -48,6 +48,7 @@ function MemoryChart({ name, curves }: { name: string; curves: MemoryData["curve
   const { document, origin } = usePage();
   const box = useRef<HTMLDivElement>(null);
   const [failure, setFailure] = useState("");
+  const [isFromBefore, setFromBefore] = useState(false);
   // Values at the pointer, else the last ones, per curve, and their time.
   const [shown, setShown] = useState<{ time: number; values: (number | null)[] } | null>(null);
   useEffect(() => {
@@ -60,6 +61,8 @@ function MemoryChart({ name, curves }: { name: string; curves: MemoryData["curve
       );
       if (isGone) return;
       const { times, values } = alignCurves(decoded);
+      const level = curves.findIndex((curve) => document.strings[curve.category] === "");
+      setFromBefore(level >= 0 && exceedWhole(values[level]!, values.filter((_, at) => at !== level), curves.reduce((sum, curve) => sum + errorOf(curve), 0)));
       const show = (index: number | null | undefined) => {
         const at = index ?? times.length - 1;
         setShown({ time: times[at] ?? 0, values: values.map((curve) => curve[at] ?? null) });
@@ -134,6 +137,12 @@ function MemoryChart({ name, curves }: { name: string; curves: MemoryData["curve
             </li>
           ))}
         </ul>
+      )}
+      {isFromBefore && (
+        <p class="hint">
+          The categories have tensors from before the recording, too. “all” counts from the begin of the recording, because the
+          trace does not say how much was allocated before.
+        </p>
       )}
       {largest > 0 && (
         <p class="hint">
