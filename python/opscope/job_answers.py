@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -105,10 +106,16 @@ class Job:
 
     def trace(self, ranks: Sequence[int] | None = None, steps: tuple[int, int] | None = None) -> Trace:
         """These ranks (None: all) as one `Trace`. ``steps``: the first and the last one to keep."""
-        chosen = None if ranks is None else [int(rank) for rank in ranks]
+        chosen = None if ranks is None else _numbers("ranks", ranks, "a list of ranks such as [0, 3]")
         if chosen == []:
             raise ValueError("ranks must not be empty; None is all of them")
-        where = None if steps is None else f"step >= {int(steps[0])} and step <= {int(steps[1])}"
+        where = None
+        if steps is not None:
+            expected = "the first and the last step, such as (10, 12)"
+            first_and_last = _numbers("steps", steps, expected)
+            if len(first_and_last) != 2:
+                raise ValueError(f"steps must be {expected}, not {steps!r}")
+            where = "step >= {} and step <= {}".format(*first_and_last)
         return Trace(_core.job_trace(self.path, self._attempt, chosen or [], where))
 
     def _answer(self, verb: str, members: bool = False) -> list[dict]:
@@ -126,3 +133,11 @@ class Job:
         self.problems = told.pop("problems")
         self.facts = told
         return rows
+
+
+def _numbers(name: str, values: Any, expected: str) -> list[int]:
+    """``values`` as integers. TypeError: they are none."""
+    try:
+        return [operator.index(value) for value in values]
+    except TypeError:
+        raise TypeError(f"{name} must be {expected}, not {values!r}") from None

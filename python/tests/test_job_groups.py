@@ -38,3 +38,14 @@ def test_an_engine_that_is_no_session_is_named(job):
     for engine in ("duckdb", "spark", 3):
         with pytest.raises(TypeError, match=f"engine must be a SparkSession, or None for DuckDB, not {engine!r}"):
             opscope.job(job, engine=engine)
+
+
+def test_wrong_ranks_and_steps_of_a_trace_are_named(job):
+    one = opscope.job(job)
+    for arguments in ({"ranks": 3}, {"ranks": ["1"]}, {"ranks": [1.5]}, {"steps": 3}, {"steps": ("a", "b")}):
+        (name,) = arguments
+        with pytest.raises(TypeError, match=f"{name} must be .* such as"):
+            one.trace(**arguments)
+    with pytest.raises(ValueError, match=r"steps must be the first and the last step, such as \(10, 12\), not \(1,\)"):
+        one.trace(steps=(1,))
+    assert len(one.trace(ranks=[1], steps=(1, 1)).steps) == 1

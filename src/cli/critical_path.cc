@@ -53,7 +53,12 @@ Verb CriticalPathVerb() {
                   .is_of_job = true,
                   .span_use = [] { return SpanUse{.host_spans = true, .works = true, .device_waits = true}; }};
   verb.common.clocks = JobClocks::kAligned;  // the path goes from rank to rank
-  return MakeResultVerb(std::move(verb));
+  Verb made = MakeResultVerb(std::move(verb));
+  for (Option& option : made.options) {
+    if (option.names.back() == "--limit")
+      option.description = "print this many edges (default: the 20 longest in text, else all)";
+  }
+  return made;
 }
 
 }  // namespace opscope

@@ -30,5 +30,15 @@ TEST_F(CriticalPathCommand, TextHasTimesSinceTheFirstBeginAsTimeTakesThem) {
               HasSubstr(R"("name":"b","track":"1/2","start_ns":1000000005000,"duration_ns":9000})"));
 }
 
+TEST_F(CriticalPathCommand, HelpSaysThatTextHasTwentyEdges) {
+  EXPECT_THAT(Run("critical-path --help").out, HasSubstr("20 longest"));
+  std::string events;
+  for (int i = 0; i < 30; ++i)
+    events.append(i == 0 ? "[" : ",")
+        .append(R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":2,"dur":1,"ts":)")
+        .append(std::to_string(2 * i) + "}");
+  EXPECT_THAT(Run("critical-path " + Quoted(Put("thirty.json", events + "]"))).out, HasSubstr("The 20 longest of "));
+}
+
 }  // namespace
 }  // namespace opscope
