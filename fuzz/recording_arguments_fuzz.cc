@@ -34,7 +34,7 @@ std::string PayloadOf(uint16_t fields, uint16_t count, std::string body) {
 
 class Chunk {
  public:
-  bool HasRoom() const { return made_.size() < 255 && chunk_.HasRoomFor(kMostBytes); }
+  bool HasRoom() const { return made_.size() < 255 && chunk_.HasRoomFor(kMaxBytes); }
 
   void Add(uint8_t how, uint8_t which, uint8_t count, std::string_view words) {
     Made made{.at = 0, .count = count, .has_arguments = how % 4 == 0, .same_as = made_.size()};
@@ -84,7 +84,7 @@ class Chunk {
   }
 
  private:
-  static constexpr size_t kMostBytes = 4 * 255 + 64;
+  static constexpr size_t kMaxBytes = 4 * 255 + 64;
 
   ChunkBytes chunk_{{.size = 16384}};
   std::vector<Made> made_;

@@ -42,8 +42,8 @@ SharedTrace ReadTrace(nb::bytes data, nb::object name, uint64_t max_memory, cons
 }
 
 SharedTrace MergeFiles(nb::list paths, nb::list sync_names, double max_clock_difference_s) {
-  constexpr double kMostSeconds = 1e9;  // as on the command line
-  if (!(max_clock_difference_s >= 0 && max_clock_difference_s <= kMostSeconds))
+  constexpr double kMaxSeconds = 1e9;  // as on the command line
+  if (!(max_clock_difference_s >= 0 && max_clock_difference_s <= kMaxSeconds))
     throw nb::value_error("max_clock_difference must be a number of seconds from 0 to 1e9");
   std::vector<MergeInput> inputs;
   for (const nb::handle path : paths) {

@@ -16,11 +16,11 @@ namespace opscope {
 struct RowChunks {
   // Largest number of chunks. A chunk's fixed cost grows with the depth of the spans, which a hostile trace may make
   // arbitrarily large.
-  static constexpr size_t kMost = 256;
+  static constexpr size_t kMaxChunks = 256;
   static constexpr size_t kUsualSize = size_t{1} << 16;  // some milliseconds of work, 100 times a thread's start
 
   explicit RowChunks(size_t row_count, size_t chunk_size = 0) : rows(row_count), size(chunk_size) {
-    if (size == 0) size = std::max(kUsualSize, row_count / kMost + 1);
+    if (size == 0) size = std::max(kUsualSize, row_count / kMaxChunks + 1);
   }
 
   size_t rows;

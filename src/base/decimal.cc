@@ -17,13 +17,13 @@ bool IsDigit(char c) {
 
 // What follows the 'e'.
 std::optional<int64_t> ParseExponent(std::string_view digits) {
-  constexpr int64_t kMost = 400;  // beyond doubles
+  constexpr int64_t kMaxExponent = 400;  // beyond doubles
   if (digits.starts_with("+-")) return std::nullopt;
   if (digits.starts_with('+')) digits.remove_prefix(1);
   int64_t exponent = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
   if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  if (exponent < -kMost || exponent > kMost) return std::nullopt;
+  if (exponent < -kMaxExponent || exponent > kMaxExponent) return std::nullopt;
   return exponent;
 }
 

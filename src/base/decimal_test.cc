@@ -9,7 +9,7 @@
 namespace opscope {
 namespace {
 
-constexpr uint64_t kMost = 4'000'000'000'000'000'000;
+constexpr uint64_t kMaxValue = 4'000'000'000'000'000'000;
 
 // The same by moving the point in the text and comparing texts; nullopt where more than `most`.
 std::optional<ScaledDecimal> ByHand(bool is_negative, const std::string& digits, int64_t decimals) {
@@ -20,7 +20,7 @@ std::optional<ScaledDecimal> ByHand(bool is_negative, const std::string& digits,
   const std::string rest = all.substr(all.size() - behind);
   std::string whole = all.substr(0, all.size() - behind);
   whole.erase(0, std::min(whole.find_first_not_of('0'), whole.size() - 1));
-  const std::string most = std::to_string(kMost);
+  const std::string most = std::to_string(kMaxValue);
   if (whole.size() > most.size() || (whole.size() == most.size() && whole > most)) return std::nullopt;
   return ScaledDecimal{is_negative, std::stoull(whole), rest.empty() ? 0 : rest[0] - '0',
                        rest.find_first_not_of('0') != std::string::npos};
@@ -42,7 +42,7 @@ TEST(ScaledDecimal, IsWhatMovingThePointByHandGives) {
     const bool is_negative = below(2) == 0;
     if (is_negative) text.insert(0, "-");
     if (exponent != 0) text += (below(2) == 0 ? "e" : "E") + std::to_string(exponent);
-    const auto read = ParseScaledDecimal(text, power, kMost);
+    const auto read = ParseScaledDecimal(text, power, kMaxValue);
     const auto wanted = ByHand(is_negative, digits, decimals - exponent - power);
     ASSERT_EQ(read.has_value(), wanted.has_value()) << text << " power " << power;
     refused += !wanted;
@@ -57,19 +57,19 @@ TEST(ScaledDecimal, IsWhatMovingThePointByHandGives) {
 }
 
 TEST(ScaledDecimal, RefusesWhatDoesNotFit) {
-  EXPECT_EQ(ParseScaledDecimal("4000000000000000000", 0, kMost)->whole, kMost);
-  EXPECT_FALSE(ParseScaledDecimal("4000000000000000001", 0, kMost));
-  EXPECT_FALSE(ParseScaledDecimal("18446744073709551617", 0, kMost));  // 1 in 64 bits
-  EXPECT_FALSE(ParseScaledDecimal("18446744073709552", 3, kMost));     // 384
-  EXPECT_FALSE(ParseScaledDecimal("1e300", 0, kMost));
-  EXPECT_EQ(ParseScaledDecimal("0e300", 9, kMost)->whole, 0u);
+  EXPECT_EQ(ParseScaledDecimal("4000000000000000000", 0, kMaxValue)->whole, kMaxValue);
+  EXPECT_FALSE(ParseScaledDecimal("4000000000000000001", 0, kMaxValue));
+  EXPECT_FALSE(ParseScaledDecimal("18446744073709551617", 0, kMaxValue));  // 1 in 64 bits
+  EXPECT_FALSE(ParseScaledDecimal("18446744073709552", 3, kMaxValue));     // 384
+  EXPECT_FALSE(ParseScaledDecimal("1e300", 0, kMaxValue));
+  EXPECT_EQ(ParseScaledDecimal("0e300", 9, kMaxValue)->whole, 0u);
 }
 
 TEST(ScaledDecimal, RefusesWhatIsNoNumber) {
   for (const char* text : {"",      "-",    ".",     "e3", "1e",  "1e+",   "1e-+2",
                            "1e+-2", "1..2", "1.2.3", "+1", "--1", "1e500", "1e-9223372036854775808",
                            "0x10",  "nan",  "inf",   "1 ", " 1",  "1,5"})
-    EXPECT_FALSE(ParseScaledDecimal(text, 0, kMost)) << text;
+    EXPECT_FALSE(ParseScaledDecimal(text, 0, kMaxValue)) << text;
 }
 
 }  // namespace

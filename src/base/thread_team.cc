@@ -22,8 +22,8 @@ unsigned AllowedProcessors() {
 }
 
 size_t DefaultThreadCount() {
-  constexpr unsigned kMost = 8;  // beyond them memory, not processors, sets the pace
-  return std::min(AllowedProcessors(), kMost);
+  constexpr unsigned kMaxThreads = 8;  // beyond them memory, not processors, sets the pace
+  return std::min(AllowedProcessors(), kMaxThreads);
 }
 
 ThreadTeam::ThreadTeam(size_t members) {

@@ -25,7 +25,7 @@
 namespace opscope {
 namespace {
 
-constexpr size_t kMostRulesBytes = size_t{16} << 20;
+constexpr size_t kMaxRulesBytes = size_t{16} << 20;
 
 struct CheckOptions {
   CommonOptions common;
@@ -46,7 +46,7 @@ Result<std::string> ReadRulesFile(const std::string& path) {
   if (!file.ok()) return file.error();
   std::string text;
   std::vector<std::byte> bytes(1 << 16);
-  while (text.size() < kMostRulesBytes) {
+  while (text.size() < kMaxRulesBytes) {
     const Result<size_t> read = file.value().Read(bytes);
     if (!read.ok()) return read.error();
     if (read.value() == 0) return text;

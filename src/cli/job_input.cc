@@ -20,7 +20,7 @@ namespace {
 
 // A Trace takes about 70 bytes per span, the results of a page 40.
 constexpr uint64_t kBytesPerSpan = 110;
-constexpr uint64_t kMostSpans = 20'000'000;
+constexpr uint64_t kMaxSpans = 20'000'000;
 
 Result<JobOverview> AskAllRanks(const std::string& job, std::optional<int32_t> attempt, const CliHost& host) {
   const Result<std::unique_ptr<JobEngine>> engine = OpenDuckdbEngine(job, DuckdbModule(host));
@@ -46,7 +46,7 @@ Result<JobInput> OpenJobInput(const std::string& job, const CommonOptions& commo
   input.ranks = ranks;
   Result<JobOverview> overview = AskAllRanks(job, common.attempt, host);
   if (overview.ok()) {
-    const uint64_t most = common.max_memory > 0 ? common.max_memory / kBytesPerSpan : kMostSpans;
+    const uint64_t most = common.max_memory > 0 ? common.max_memory / kBytesPerSpan : kMaxSpans;
     if (ranks.empty()) input.ranks = RanksToShow(overview.value(), most);
     input.overview = std::make_shared<const JobOverview>(std::move(overview).value());
   } else if (overview.error().code == ErrorCode::kUnsupported) {
@@ -75,23 +75,23 @@ int ExitForProblems(const std::vector<JobProblem>& problems) {
 
 void ReportJobProblems(const std::vector<JobProblem>& problems, const CommonOptions& common) {
   const bool all = common.verbose;
-  constexpr size_t kMostLines = 10, kMostRanks = 20;  // of a kind; of a line
-  std::map<std::string_view, size_t> lines;           // by kind
+  constexpr size_t kMaxLines = 10, kMaxRanks = 20;  // of a kind; of a line
+  std::map<std::string_view, size_t> lines;         // by kind
   for (const JobProblem& problem : problems) {
     // Something to do, not a property of the job.
     const bool is_hint = problem.kind == "many_parts" || (problem.kind == "several_attempts" && !common.attempt);
     if (problem.severity == ProblemSeverity::kInfo && !all && !is_hint) continue;
-    if (++lines[problem.kind] > kMostLines && !all) continue;
+    if (++lines[problem.kind] > kMaxLines && !all) continue;
     std::string line = problem.file.empty() ? problem.message : problem.file + ": " + problem.message;
     const bool has_ranks = !problem.ranks.empty() && problem.ranks.front() >= 0;  // -1 would say nothing
-    for (size_t i = 0; has_ranks && i < std::min(problem.ranks.size(), kMostRanks); ++i)
+    for (size_t i = 0; has_ranks && i < std::min(problem.ranks.size(), kMaxRanks); ++i)
       line.append(i == 0 ? " (rank " : ", ").append(std::to_string(problem.ranks[i]));
-    if (problem.ranks.size() > kMostRanks) line.append(", ...");
+    if (problem.ranks.size() > kMaxRanks) line.append(", ...");
     PrintError(line + (has_ranks ? ")" : ""));
   }
   for (const auto& [kind, count] : lines) {
-    if (count > kMostLines && !all)
-      PrintError(std::to_string(count - kMostLines) + " more problems " + std::string(kind) + "; -v lists them");
+    if (count > kMaxLines && !all)
+      PrintError(std::to_string(count - kMaxLines) + " more problems " + std::string(kind) + "; -v lists them");
   }
 }
 

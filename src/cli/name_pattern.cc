@@ -12,9 +12,9 @@ namespace {
 
 // std::regex recurses per character; a longer name would overflow the stack.
 #if defined(__SANITIZE_ADDRESS__)
-constexpr size_t kMostBytes = 512;  // the sanitizer makes stack frames larger
+constexpr size_t kMaxBytes = 512;  // the sanitizer makes stack frames larger
 #else
-constexpr size_t kMostBytes = 4096;
+constexpr size_t kMaxBytes = 4096;
 #endif
 
 // Copies the character class that begins at `at`; returns the position after it. In Python a bracket in first place is
@@ -69,7 +69,7 @@ Result<std::function<bool(std::string_view name)>> CompileNamePattern(const std:
     if (translated.ignores_case) flags |= std::regex::icase;
     const std::regex expression(translated.pattern, flags);
     return std::function<bool(std::string_view)>([expression](std::string_view name) {
-      const std::string_view looked_at = name.substr(0, kMostBytes);
+      const std::string_view looked_at = name.substr(0, kMaxBytes);
       try {
         return std::regex_search(looked_at.begin(), looked_at.end(), expression,
                                  std::regex_constants::match_continuous);

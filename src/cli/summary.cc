@@ -25,7 +25,7 @@ namespace opscope {
 namespace {
 
 // Of the texts of keys. 30,000 nested calls have 30,000 stacks, of 14 GB together.
-constexpr size_t kMostKeyBytes = size_t{1} << 30;
+constexpr size_t kMaxKeyBytes = size_t{1} << 30;
 // torch's group_by_stack_n: enough frames to tell call sites apart.
 constexpr int kStackFrames = 5;
 
@@ -120,7 +120,7 @@ int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptio
                                                  .selected = selected.get(),
                                                  .join_steps = options.common.prints_text(),
                                                  .leaves_out_window = options.common.prints_text() && !options.all,
-                                                 .max_key_bytes = kMostKeyBytes});
+                                                 .max_key_bytes = kMaxKeyBytes});
   // Conditions are on spans of tracks alone.
   const std::vector<AsyncSummaryRow> async_rows =
       options.filter ? std::vector<AsyncSummaryRow>() : SummarizeAsyncSpans(trace);

@@ -57,13 +57,13 @@ Result<Trace> OpenInput(const std::string& file, const CommonOptions& common) {
 }
 
 void ListProblems(const Trace& trace, const std::string& name, const CommonOptions& options, bool all) {
-  constexpr size_t kMostLines = 10;  // of a kind: a merge of 1,000 ranks may have 1,000 of one
+  constexpr size_t kMaxLines = 10;  // of a kind: a merge of 1,000 ranks may have 1,000 of one
   std::map<std::string_view, size_t> lines;
   const ProblemColumns& problems = trace.problems();
   for (size_t i = 0; i < problems.size(); ++i) {
     const bool is_loss = problems.severity[i] != ProblemSeverity::kInfo;
     if (!is_loss && !all && !options.verbose) continue;
-    if (++lines[trace.text(problems.kind[i])] > kMostLines && !options.verbose) continue;
+    if (++lines[trace.text(problems.kind[i])] > kMaxLines && !options.verbose) continue;
     std::string line = name + ": ";
     if (problems.first_offset[i] >= 0) line += "at byte " + std::to_string(problems.first_offset[i]) + ": ";
     line += trace.text(problems.message[i]);
@@ -71,8 +71,8 @@ void ListProblems(const Trace& trace, const std::string& name, const CommonOptio
     PrintError(line);
   }
   for (const auto& [kind, count] : lines) {
-    if (count <= kMostLines || options.verbose) continue;
-    const std::string more = std::to_string(count - kMostLines) + " more problems " + std::string(kind);
+    if (count <= kMaxLines || options.verbose) continue;
+    const std::string more = std::to_string(count - kMaxLines) + " more problems " + std::string(kind);
     PrintError(name + ": " + more + "; -v lists them");
   }
 }

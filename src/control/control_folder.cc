@@ -29,7 +29,7 @@ namespace {
 
 constexpr const char* kRequestName = "request.json";
 constexpr std::string_view kSocketEnding = ".sock";
-constexpr size_t kMostProcesses = 100'000;
+constexpr size_t kMaxProcesses = 100'000;
 constexpr int kLockTries = 300, kLockPauseUs = 50'000;
 constexpr int kConnectTries = 20, kConnectPauseUs = 10'000;
 
@@ -154,7 +154,7 @@ std::vector<std::string> ControlFolder::Processes() const {
   }
   while (const dirent* entry = readdir(entries)) {
     std::string process = ProcessOfSocket(entry->d_name);
-    if (!process.empty() && processes.size() < kMostProcesses) processes.push_back(std::move(process));
+    if (!process.empty() && processes.size() < kMaxProcesses) processes.push_back(std::move(process));
   }
   closedir(entries);
   std::sort(processes.begin(), processes.end());

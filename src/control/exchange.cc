@@ -22,7 +22,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr size_t kMostConnections = 200;
+constexpr size_t kMaxConnections = 200;
 constexpr milliseconds kLookAtFiles{100};
 
 // Whether a process of this machine exists. Not by kill(), because opscope sends no signals, not even number 0.
@@ -84,7 +84,7 @@ Status Exchange::Start(const std::string& message, const std::string& file, cons
 void Exchange::ConnectMore() {
   size_t connected = static_cast<size_t>(
       std::count_if(peers_.begin(), peers_.end(), [](const Peer* peer) { return peer->connection != nullptr; }));
-  for (; next_ < peers_.size() && connected < kMostConnections; ++next_) {
+  for (; next_ < peers_.size() && connected < kMaxConnections; ++next_) {
     Peer* peer = peers_[next_];
     if (!peer->is_local) continue;
     Result<int> made = folder_->Connect(peer->name);

@@ -37,7 +37,7 @@ constexpr int64_t kRemoteLeadNs = 4'000'000'000;
 constexpr int64_t kStepsAhead = 2;
 constexpr milliseconds kFirstAnswer{8000};
 // Limits of python/opscope/launch/demand.py, and time to write the files.
-constexpr int64_t kMostWaitNs = 600'000'000'000, kLeastWaitNs = 60'000'000'000;
+constexpr int64_t kMaxWaitNs = 600'000'000'000, kMinWaitNs = 60'000'000'000;
 constexpr seconds kWindowAndEnd{60 + 60};
 
 bool MakesSteps(const Peer& peer) {
@@ -103,9 +103,9 @@ int64_t FirstStep(const std::vector<Peer*>& ready) {
 
 // How long the slowest rank may take to begin, as it sees it itself.
 milliseconds LongestWait(const std::vector<Peer*>& ready) {
-  int64_t longest = kLeastWaitNs;
+  int64_t longest = kMinWaitNs;
   for (const Peer* peer : ready)
-    longest = std::max(longest, std::min(peer->process.step_ns, kMostWaitNs / 4) * 4);
+    longest = std::max(longest, std::min(peer->process.step_ns, kMaxWaitNs / 4) * 4);
   return std::chrono::duration_cast<milliseconds>(std::chrono::nanoseconds(longest)) + kWindowAndEnd;
 }
 

@@ -19,7 +19,7 @@ namespace opscope {
 namespace {
 
 constexpr int64_t kClockWindowNs = 10'000'000'000;
-constexpr size_t kMostReasons = 20, kMostRanks = 20;  // kMostRanks: of a reason
+constexpr size_t kMaxReasons = 20, kMaxRanks = 20;  // kMaxRanks: of a reason
 constexpr size_t kManyParts = 1000;
 
 ProblemSeverity SeverityOf(const std::string& name) {
@@ -74,10 +74,10 @@ class SharedReason {
   std::string Text() const {
     std::string text = "rank ";
     size_t listed = 0;
-    for (auto rank = ranks_.begin(); rank != ranks_.end() && listed < kMostRanks; ++rank, ++listed)
+    for (auto rank = ranks_.begin(); rank != ranks_.end() && listed < kMaxRanks; ++rank, ++listed)
       text.append(listed == 0 ? "" : ", ").append(std::to_string(*rank));
-    if (ranks_.size() > kMostRanks)
-      text.append(" and ").append(std::to_string(ranks_.size() - kMostRanks)).append(" more");
+    if (ranks_.size() > kMaxRanks)
+      text.append(" and ").append(std::to_string(ranks_.size() - kMaxRanks)).append(" more");
     text.append(": ");
     if (count_) text.append(std::to_string(*count_));
     if (total_) text.append(" of ").append(std::to_string(*total_));
@@ -191,7 +191,7 @@ Result<Quality> JobAttempt::Judge() {
       if (known.contains(line.substr(0, line.find(" (")))) continue;
       const SharedReason reason(line);
       auto found = std::find_if(shared.begin(), shared.end(), [&](const auto& each) { return each.IsLike(reason); });
-      if (found == shared.end() && shared.size() == kMostReasons) continue;  // of a damaged JOB
+      if (found == shared.end() && shared.size() == kMaxReasons) continue;  // of a damaged JOB
       if (found == shared.end()) found = shared.insert(shared.end(), reason);
       found->Add(verdicts.value().Integer(i, "rank").value_or(-1), reason);
     }

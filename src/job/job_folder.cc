@@ -32,8 +32,8 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kVersion = 1;
 constexpr std::string_view kFormat = "opscope-job";
-constexpr uint64_t kMostManifestBytes = uint64_t{1} << 30;
-constexpr int kMostListings = 1000;  // each but the first needs another compaction meanwhile
+constexpr uint64_t kMaxManifestBytes = uint64_t{1} << 30;
+constexpr int kMaxListings = 1000;  // each but the first needs another compaction meanwhile
 
 fs::path HeadPath(const std::string& job) {
   return fs::path(job) / "_opscope" / "job.json";
@@ -61,7 +61,7 @@ class JsonFile {
   Status Read(const fs::path& path) {
     path_ = path.string();
     std::error_code failed;
-    if (const uint64_t size = fs::file_size(path, failed); !failed && size > kMostManifestBytes)
+    if (const uint64_t size = fs::file_size(path, failed); !failed && size > kMaxManifestBytes)
       return Wrong("is larger than a gigabyte");
     simdjson::dom::element root;
     const simdjson::error_code error = parser_.load(path_).get(root);
@@ -219,7 +219,7 @@ Status JobFolder::ReadParts() {
   std::set<std::string> replaced;
   bool is_complete = false;
   for (int listing = 0; !is_complete; ++listing) {
-    if (listing == kMostListings)
+    if (listing == kMaxListings)
       return Error{ErrorCode::kIo, PartsPath(path_).string() + ": its manifests do not stay while they are read", 0};
     const Result<std::vector<std::string>> names = ListManifests(PartsPath(path_));
     if (!names.ok()) return names.error();

@@ -18,7 +18,7 @@ namespace opscope {
 namespace {
 
 // Points of a picture that fills a screen.
-constexpr size_t kMostCellsAcross = 512;
+constexpr size_t kMaxCellsAcross = 512;
 
 size_t CellsFor(size_t count, size_t per_cell) {
   return (count + per_cell - 1) / per_cell;
@@ -125,8 +125,8 @@ Status MeasureStepHeatMaps(JobSqlRunner* sql, JobOverview* overview) {
     }
     for (size_t row = 0; row < ranks.value().size(); ++row)
       map.ranks.push_back(ranks.value().Integer(row, "rank").value_or(-1));
-    map.ranks_per_cell = std::max<size_t>(1, CellsFor(map.ranks.size(), kMostCellsAcross));
-    map.steps_per_cell = std::max<size_t>(1, CellsFor(map.steps.size(), kMostCellsAcross));
+    map.ranks_per_cell = std::max<size_t>(1, CellsFor(map.ranks.size(), kMaxCellsAcross));
+    map.steps_per_cell = std::max<size_t>(1, CellsFor(map.steps.size(), kMaxCellsAcross));
     sql->Set("ranks_per_cell", static_cast<int64_t>(map.ranks_per_cell));
     sql->Set("steps_per_cell", static_cast<int64_t>(map.steps_per_cell));
     OPSCOPE_TRY(ReadCells(sql, is_own, &map));

@@ -99,12 +99,12 @@ std::string JobProblemsJson(std::span<const JobProblem> problems) {
 
 // A reason for each kind: of 10,000 ranks that all dropped events, a reason for each would be no line to read.
 Quality JudgeProblems(std::span<const JobProblem> problems) {
-  constexpr size_t kMostRanks = 20, kMostKinds = 20;
+  constexpr size_t kMaxRanks = 20, kMaxKinds = 20;
   std::vector<std::pair<std::string_view, std::set<int32_t>>> kinds;
   for (const JobProblem& problem : problems) {
     if (problem.severity == ProblemSeverity::kInfo) continue;
     auto found = std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.first == problem.kind; });
-    if (found == kinds.end() && kinds.size() == kMostKinds) continue;  // of a damaged JOB
+    if (found == kinds.end() && kinds.size() == kMaxKinds) continue;  // of a damaged JOB
     if (found == kinds.end()) found = kinds.insert(kinds.end(), {problem.kind, {}});
     found->second.insert(problem.ranks.begin(), problem.ranks.end());
   }
@@ -113,10 +113,10 @@ Quality JudgeProblems(std::span<const JobProblem> problems) {
   for (const auto& [kind, ranks] : kinds) {
     std::string& reason = quality.reasons.emplace_back("problem ").append(kind);
     size_t listed = 0;
-    for (auto rank = ranks.begin(); rank != ranks.end() && listed < kMostRanks; ++rank, ++listed)
+    for (auto rank = ranks.begin(); rank != ranks.end() && listed < kMaxRanks; ++rank, ++listed)
       reason.append(listed == 0 ? " of rank " : ", ").append(std::to_string(*rank));
-    if (ranks.size() > kMostRanks)
-      reason.append(" and ").append(std::to_string(ranks.size() - kMostRanks)).append(" more");
+    if (ranks.size() > kMaxRanks)
+      reason.append(" and ").append(std::to_string(ranks.size() - kMaxRanks)).append(" more");
   }
   return quality;
 }

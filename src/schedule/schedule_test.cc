@@ -63,11 +63,11 @@ TEST(Schedule, CountsOfRecordedStepsAreThoseOfTheOriginal) {
 }
 
 TEST(Schedule, HugeNumbersDoNotOverflow) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  const Schedule schedule{.wait = kMost, .warmup = kMost, .active = kMost, .repeat = kMost, .skip_first_wait = 1};
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  const Schedule schedule{.wait = kMax, .warmup = kMax, .active = kMax, .repeat = kMax, .skip_first_wait = 1};
   EXPECT_TRUE(schedule.Validate().ok());
   EXPECT_EQ(schedule.At(0), Action::kWarmup);
-  EXPECT_EQ(schedule.At(kMost), Action::kRecord);
+  EXPECT_EQ(schedule.At(kMax), Action::kRecord);
 }
 
 TEST(Schedule, ANegativeStepHasNoAction) {

@@ -23,8 +23,8 @@ namespace {
 constexpr size_t kDocumentBytes = size_t{8} << 20, kPartialDocumentBytes = size_t{2} << 20;
 // The whole document of fewer spans is there at once.
 constexpr size_t kSpansWorthTwoDocuments = 200'000;
-constexpr size_t kMostSelectionRows = 20'000;
-constexpr int64_t kMostPixels = 20'000;
+constexpr size_t kMaxSelectionRows = 20'000;
+constexpr int64_t kMaxPixels = 20'000;
 
 struct ViewPath {
   std::string_view path;
@@ -194,7 +194,7 @@ HttpResponse ViewApi::Spans(const RequestBody& body, size_t file, const TracePoi
   if (const Status read = body.ReadRange("range", &range.begin_ns, &range.end_ns); !read.ok()) return BadRequest(read);
   if (const Status read = body.ReadInteger("width", &pixels); !read.ok()) return BadRequest(read);
   if (pixels < 1) return ErrorResponse(400, "\"width\" is not a number of pixels.");
-  range.pixels = static_cast<uint32_t>(std::min(pixels, kMostPixels));
+  range.pixels = static_cast<uint32_t>(std::min(pixels, kMaxPixels));
   if (body.Has("tracks")) {
     std::vector<int64_t> tracks;
     if (const Status read = body.ReadIntegers("tracks", &tracks); !read.ok()) return BadRequest(read);
@@ -241,7 +241,7 @@ HttpResponse ViewApi::Selection(const RequestBody& body, const Trace& trace) {
   if (const Status read = body.ReadRange("range", &begin, &end); !read.ok()) return BadRequest(read);
   const std::vector<SelectedName> rows = SelectRange(trace, begin, end);
   SelectedName rest;
-  for (size_t i = kMostSelectionRows; i < rows.size(); ++i) {
+  for (size_t i = kMaxSelectionRows; i < rows.size(); ++i) {
     rest.count += rows[i].count;
     rest.total_with_recursion_ns = SaturatingAdd(rest.total_with_recursion_ns, rows[i].total_with_recursion_ns);
     rest.self_ns = SaturatingAdd(rest.self_ns, rows[i].self_ns);
@@ -255,7 +255,7 @@ HttpResponse ViewApi::Selection(const RequestBody& body, const Trace& trace) {
   JsonObject object(&response.body);
   std::string& list = object.Key("rows");
   list += '[';
-  for (size_t i = 0; i < std::min(rows.size(), kMostSelectionRows); ++i) {
+  for (size_t i = 0; i < std::min(rows.size(), kMaxSelectionRows); ++i) {
     if (i > 0) list += ',';
     JsonObject row(&list);
     row.Text("name", trace.text(rows[i].name));
@@ -263,9 +263,9 @@ HttpResponse ViewApi::Selection(const RequestBody& body, const Trace& trace) {
     row.Close();
   }
   list += ']';
-  if (rows.size() > kMostSelectionRows) {
+  if (rows.size() > kMaxSelectionRows) {
     JsonObject folded(&object.Key("folded"));
-    folded.Uint("rows", rows.size() - kMostSelectionRows);
+    folded.Uint("rows", rows.size() - kMaxSelectionRows);
     append(rest, &folded);
     folded.Close();
   } else {

@@ -36,7 +36,7 @@ namespace opscope {
 namespace {
 
 constexpr size_t kWorkers = 2;
-constexpr size_t kMostConnections = 256;
+constexpr size_t kMaxConnections = 256;
 
 int64_t NowMs() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
@@ -55,8 +55,8 @@ void Wake(int eventfd_number) {
 // As many as the process may have descriptors for, with some left for files.
 size_t ConnectionLimit() {
   rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kMostConnections;
-  return std::clamp<size_t>(limit.rlim_cur > 24 ? limit.rlim_cur - 16 : 8, 8, kMostConnections);
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kMaxConnections;
+  return std::clamp<size_t>(limit.rlim_cur > 24 ? limit.rlim_cur - 16 : 8, 8, kMaxConnections);
 }
 
 using Connections = std::map<uint64_t, std::unique_ptr<Connection>>;

@@ -12,7 +12,7 @@
 namespace opscope {
 namespace {
 
-constexpr size_t kMostFlows = 1000, kMostFrames = 10'000;
+constexpr size_t kMaxFlows = 1000, kMaxFrames = 10'000;
 constexpr std::string_view kFlowKindTexts[] = {"launch", "fwdbwd", "async", "other"};  // by TimelineFlowKind
 
 void AppendRow(JsonObject* object, std::string_view key, int64_t row) {
@@ -37,7 +37,7 @@ void AppendRelatives(const Trace& trace, uint32_t row, JsonObject* object) {
 
 void AppendStack(const Trace& trace, StackId stack, std::string* out) {
   std::vector<StringId> frames;  // innermost first
-  for (; stack != StackId::kNone && frames.size() < kMostFrames; stack = trace.stacks().caller[Row(stack)]) {
+  for (; stack != StackId::kNone && frames.size() < kMaxFrames; stack = trace.stacks().caller[Row(stack)]) {
     const FrameId frame = trace.stacks().frame[Row(stack)];
     frames.push_back(frame == FrameId::kNone ? StringId::kEmpty : trace.frames().text[Row(frame)]);
   }
@@ -85,7 +85,7 @@ void SpanDetails::AppendFlowsOf(uint32_t row, std::string* out) {
   *out += '[';
   size_t count = 0;
   for (const TimelineFlow& flow : *flows_) {
-    if ((flow.from != row && flow.to != row) || count == kMostFlows) continue;
+    if ((flow.from != row && flow.to != row) || count == kMaxFlows) continue;
     if (count++ > 0) *out += ',';
     JsonObject object(out);
     object.Text("kind", kFlowKindTexts[static_cast<size_t>(flow.kind)]);

@@ -26,7 +26,7 @@ namespace opscope {
 namespace {
 
 constexpr size_t kFew = 4;
-constexpr size_t kMostFiles = 10'000;
+constexpr size_t kMaxFiles = 10'000;
 constexpr int kDeepestFolder = 64;
 constexpr size_t kHeadOfFile = size_t{64} << 10;
 
@@ -99,7 +99,7 @@ void TraceFiles::AddBelow(int folder, const std::string& path, const std::string
   }
   while (const dirent* entry = readdir(entries)) {
     const char* const own = entry->d_name;
-    if (std::strcmp(own, ".") == 0 || std::strcmp(own, "..") == 0 || files_.size() >= kMostFiles) continue;
+    if (std::strcmp(own, ".") == 0 || std::strcmp(own, "..") == 0 || files_.size() >= kMaxFiles) continue;
     struct stat facts{};
     if (fstatat(folder, own, &facts, AT_SYMLINK_NOFOLLOW) != 0) continue;
     const std::string own_name = name.empty() ? own : name + "/" + own;

@@ -21,12 +21,12 @@ enum Result : std::uint32_t {
   kDriverNotLoaded = 9,
 };
 
-constexpr unsigned kMostDevices = 16;
+constexpr unsigned kMaxDevices = 16;
 struct Device {
   std::atomic<unsigned> power_questions{0};
   std::atomic<unsigned> clock_questions{0};
 };
-Device devices[kMostDevices];
+Device devices[kMaxDevices];
 std::atomic<int> users{0};
 
 std::uint32_t Begin(const char* function) {
@@ -65,7 +65,7 @@ FAKE_CUPTI_API std::uint32_t nvmlDeviceGetCount_v2(unsigned* count) {
 
 FAKE_CUPTI_API std::uint32_t nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
   if (const std::uint32_t code = Begin("nvmlDeviceGetHandleByIndex_v2")) return code;
-  if (index >= fake_cuda_devices() || index >= kMostDevices) return kInvalidArgument;
+  if (index >= fake_cuda_devices() || index >= kMaxDevices) return kInvalidArgument;
   *device = &devices[index];
   return kSuccess;
 }

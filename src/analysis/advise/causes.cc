@@ -12,7 +12,7 @@
 namespace opscope::advise {
 namespace {
 
-constexpr size_t kMostCollected = 4096;
+constexpr size_t kMaxCollected = 4096;
 
 int64_t LengthOf(const Evidence& evidence) {
   return SaturatingSubtract(evidence.end_ns, evidence.start_ns);
@@ -33,7 +33,7 @@ void Cause::AddSavings(const RankActivity& rank, size_t first, const IntervalSet
 void Cause::AddEvidence(const Evidence& evidence) {
   ++finding_.count;
   finding_.evidence.push_back(evidence);
-  if (finding_.evidence.size() >= kMostCollected) KeepLongest();
+  if (finding_.evidence.size() >= kMaxCollected) KeepLongest();
 }
 
 void Cause::AddEvidence(const Trace& trace, int32_t rank, const NamedSpan& span) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kFewestSteps = 4;
 constexpr int64_t kLastFirstNumber = 1;  // some programs count from 1; a later one is not the program's first step
-constexpr int64_t kLeastExcessNs = 100'000'000;  // what costs once matters from there on
+constexpr int64_t kMinExcessNs = 100'000'000;  // what costs once matters from there on
 constexpr int64_t kTimesMedian = 5;
 constexpr int64_t kPartsOfExcess = 20;  // a span that takes 5 % of it is evidence
 
@@ -33,7 +33,7 @@ int64_t ExcessOfFirstStep(const std::vector<RankStep>& steps) {
   const auto median = others.begin() + static_cast<std::ptrdiff_t>((others.size() - 1) / 2);
   std::nth_element(others.begin(), median, others.end());
   const int64_t first = DurationOf(steps[0]), excess = SaturatingSubtract(first, *median);
-  return excess >= kLeastExcessNs && first / kTimesMedian >= *median ? excess : 0;
+  return excess >= kMinExcessNs && first / kTimesMedian >= *median ? excess : 0;
 }
 
 // The outermost spans within the step that take much of the excess, or the step itself.

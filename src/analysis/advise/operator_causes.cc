@@ -23,7 +23,7 @@
 namespace opscope::advise {
 namespace {
 
-constexpr uint64_t kFewestReads = 10, kMostCallsBetweenReads = 3;
+constexpr uint64_t kFewestReads = 10, kMaxCallsBetweenReads = 3;
 constexpr int64_t kShortestCopyNs = 10'000;  // a scalar that is converted takes less
 
 bool ReadsAValue(std::string_view name) {
@@ -166,7 +166,7 @@ class CallReader {
 
   void AddRead() {
     const std::optional<size_t> step = rank_->StepAt(outermost_.time.begin);
-    if (!step || run_.step != *step || run_.calls_since > kMostCallsBetweenReads) EndRun();
+    if (!step || run_.step != *step || run_.calls_since > kMaxCallsBetweenReads) EndRun();
     if (!step) return;
     if (run_.reads == 0) run_ = {.first = outermost_, .step = *step};
     ++run_.reads;

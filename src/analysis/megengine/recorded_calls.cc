@@ -112,11 +112,11 @@ class CallReader {
 
   // The enclosing ranges as "outer.inner.". A damaged file may nest without bound, so only the innermost 64 count.
   const std::string& ScopesOf(SpanId parent) {
-    constexpr size_t kMostScopes = 64;
+    constexpr size_t kMaxScopes = 64;
     const auto [found, is_new] = scopes_.try_emplace(parent == SpanId::kNone ? kNone : Row(parent));
     if (!is_new) return found->second;
     std::vector<std::string_view> names;
-    for (SpanId range = parent; range != SpanId::kNone && names.size() < kMostScopes; range = spans_.parent[Row(range)])
+    for (SpanId range = parent; range != SpanId::kNone && names.size() < kMaxScopes; range = spans_.parent[Row(range)])
       names.push_back(trace_.text(spans_.name[Row(range)]));
     std::string& scopes = found->second;
     for (size_t i = names.size(); i-- > 0;)

@@ -15,7 +15,7 @@
 namespace opscope {
 namespace {
 
-constexpr int64_t kMostPoolingNumber = int64_t{1} << 32;  // sums and products of two of them fit
+constexpr int64_t kMaxPoolingNumber = int64_t{1} << 32;  // sums and products of two of them fit
 
 // One number per dimension of the window; nullopt: not recorded, or no such numbers.
 std::optional<std::vector<int64_t>> PoolingNumbers(const CallArguments& call, size_t at, size_t dimensions) {
@@ -24,7 +24,7 @@ std::optional<std::vector<int64_t>> PoolingNumbers(const CallArguments& call, si
   if (numbers->size() == 1) numbers->resize(dimensions, numbers->front());
   if (numbers->size() != dimensions) return std::nullopt;
   for (const int64_t number : *numbers)
-    if (number < 0 || number > kMostPoolingNumber) return std::nullopt;
+    if (number < 0 || number > kMaxPoolingNumber) return std::nullopt;
   return numbers;
 }
 
@@ -59,7 +59,7 @@ PoolingWindows WindowsOf(const CallArguments& call, const Argument& input, size_
   if (!kernel || !stride || !padding || !dilation || !ceil_mode || !windows.is_known()) return {};
   for (size_t d = 0; d < dimensions; ++d) {
     const int64_t size = SizeInWindowDimension(input, dimensions, d), step = (*stride)[d];
-    if (step == 0 || size < 0 || size > kMostPoolingNumber || (*dilation)[d] > (1 << 20) || (*kernel)[d] > (1 << 20))
+    if (step == 0 || size < 0 || size > kMaxPoolingNumber || (*dilation)[d] > (1 << 20) || (*kernel)[d] > (1 << 20))
       return {};
     const int64_t room = size + 2 * (*padding)[d] - (*dilation)[d] * ((*kernel)[d] - 1) - 1;
     if (room < 0) return {};
@@ -113,7 +113,7 @@ OperatorCost AveragePoolBackwardCost(const CallArguments& call, const CostRule& 
 // is no whole number, and gcd(size, count) - 1 of them are whole. 5 elements in 2 windows are [0, 3) and [2, 5), 6 = 5 +
 // 2 - 1.
 Amount AdaptiveLengths(int64_t size, int64_t count) {
-  if (size < 0 || size > kMostPoolingNumber || count < 0 || count > kMostPoolingNumber) return {};
+  if (size < 0 || size > kMaxPoolingNumber || count < 0 || count > kMaxPoolingNumber) return {};
   return Amount(size + count - std::gcd(size, count));
 }
 

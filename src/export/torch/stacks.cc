@@ -57,8 +57,8 @@ class StackLines {
 
 // Python's int(): truncation; 0 for values outside int64 and NaN.
 int64_t WholeMicroseconds(double us) {
-  constexpr double kMost = 9e18;
-  return us > -kMost && us < kMost ? static_cast<int64_t>(us) : 0;
+  constexpr double kMax = 9e18;
+  return us > -kMax && us < kMax ? static_cast<int64_t>(us) : 0;
 }
 
 Status Export(const Trace& trace, const FunctionEvents& events, StackMetric metric, const std::string& path) {

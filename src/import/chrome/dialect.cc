@@ -32,7 +32,7 @@ bool ChromeFile::FirstCategoryIs(std::string_view category) const {
 }
 
 ChromeDialects::ChromeDialects(std::span<const ChromeDialect* const> list) : list_(list) {
-  OPSCOPE_CHECK(list.size() <= kMost);
+  OPSCOPE_CHECK(list.size() <= kMaxDialects);
   for (size_t place = 0; place < list.size(); ++place) {
     const ChromeDialect& dialect = *list[place];
     members_.insert(members_.end(), dialect.members.begin(), dialect.members.end());

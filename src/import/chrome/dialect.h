@@ -127,11 +127,11 @@ inline constexpr ChromeDialect kPlainChrome{.format = "chrome-json"};
 // The dialects that a reader knows, and what holds in every file put together for it.
 class ChromeDialects {
  public:
-  static constexpr size_t kMost = 16;
-  using EvidenceOfEach = std::array<ChromeEvidence, kMost>;  // by place in the list
+  static constexpr size_t kMaxDialects = 16;
+  using EvidenceOfEach = std::array<ChromeEvidence, kMaxDialects>;  // by place in the list
 
   ChromeDialects() = default;
-  // REQUIRES: at most kMost, which outlive this.
+  // REQUIRES: at most kMaxDialects, which outlive this.
   explicit ChromeDialects(std::span<const ChromeDialect* const> list);
 
   std::span<const ChromeDialect* const> list() const { return list_; }

@@ -74,13 +74,13 @@ void ChromeJoin::SetDomain(ChromePairs::FlowPoint* point) {
     const ScopedId scope = ParseScopedId(builder_->text(id_scope));
     const bool is_local = scope.kind == ScopedId::Kind::kLocal;
     is_global = scope.kind == ScopedId::Kind::kGlobal;
-    const uint64_t next = std::min(flow_domains_.size() + 1, ChromePairs::kMostDomains);
+    const uint64_t next = std::min(flow_domains_.size() + 1, ChromePairs::kMaxDomains);
     const bool is_plain = !is_local && scope.json_scope.empty();
     const auto key = std::pair(scope.json_scope, is_local ? process : ProcessId::kNone);
     domain = is_plain ? 0 : flow_domains_.try_emplace(key, next).first->second;
     pairs_.SetFlowScope(domain, is_global, id_scope);
   }
-  point->domain = domain & ChromePairs::kMostDomains;
+  point->domain = domain & ChromePairs::kMaxDomains;
   point->is_global = is_global ? 1 : 0;
 }
 

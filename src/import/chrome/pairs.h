@@ -42,7 +42,7 @@ class ChromePairs {
     int64_t offset = 0;
     bool begin = false;  // b, not e
   };
-  static constexpr uint64_t kMostDomains = (uint64_t{1} << 20) - 1;
+  static constexpr uint64_t kMaxDomains = (uint64_t{1} << 20) - 1;
   // Of points with one id and time those that come first are less. A range that an arrow reaches and the next one
   // leaves has two points.
   enum FlowOrder : uint64_t { kFlowStart, kFlowStepEnd, kFlowStepStart, kFlowEnd };

@@ -8,7 +8,7 @@ namespace opscope {
 
 void LostMembers::Add(std::string_view name) {
   if (std::find(names_.begin(), names_.end(), name) != names_.end()) return;
-  if (names_.size() < kMost) {
+  if (names_.size() < kMaxNames) {
     names_.emplace_back(name);
   } else {
     has_more_ = true;

@@ -44,7 +44,7 @@ class LostMembers {
   std::string Text() const;  // "tts, tdur, ..."
 
  private:
-  static constexpr size_t kMost = 8;
+  static constexpr size_t kMaxNames = 8;
   std::vector<std::string> names_;
   bool has_more_ = false;
 };

@@ -13,7 +13,7 @@ bool ChromeRows::AddFlow(const ChromeEvent& event, bool start) {
   }
   ChromePairs::FlowPoint point;
   point.id = id.FlowNumber();
-  if (id.has_flow_scope()) point.domain = Row(FlowScope(id)) & ChromePairs::kMostDomains;
+  if (id.has_flow_scope()) point.domain = Row(FlowScope(id)) & ChromePairs::kMaxDomains;
   point.category = ReadCategory(event).today;
   point.name = ReadName(event);
   conventions_.dialects->AddEvidence(event, &part_->evidence);

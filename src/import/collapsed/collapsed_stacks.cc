@@ -35,8 +35,8 @@
 namespace opscope {
 namespace {
 
-constexpr size_t kDeepest = 60'000;    // depths of spans are 16-bit numbers
-constexpr uint64_t kMost = kLatestNs;  // of all counts
+constexpr size_t kDeepest = 60'000;        // depths of spans are 16-bit numbers
+constexpr uint64_t kMaxCount = kLatestNs;  // of all counts
 constexpr int kLinesLookedAt = 32;
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr size_t kLookedAt = size_t{1} << 20;  // decides whether stacks are differential
@@ -325,7 +325,7 @@ class CollapsedStacks {
 
   // False: its count is too much.
   bool Add(const StackLine& stack, int64_t offset) {
-    if (stack.count > kMost - total_ || stack.count_before > kMost - total_before_) {
+    if (stack.count > kMaxCount - total_ || stack.count_before > kMaxCount - total_before_) {
       builder_->AddProblem("bad_value", offset, 1, "a count with which the sum would pass 4 * 10^18");
       return false;
     }

@@ -100,9 +100,11 @@ TEST(RecordingMemory, MakesInstantsOfRequestsWithoutMemoryWithTheTotalsOfTheirTi
 }
 
 TEST(RecordingMemory, SaturatesTotalsOfDamagedSizes) {
-  constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
-  const Trace trace = ImportBlocks({{0xa0, kMost}, {0xb0, kMost}, {0xc0, kMost, kFreed}, {0xd0, kMost, kFreed}});
-  EXPECT_THAT(trace.allocations().total_allocated, ElementsAre(kMost, kMost, 0, -static_cast<int64_t>(kMost)));
+  constexpr uint64_t kMaxBytes = std::numeric_limits<int64_t>::max();
+  const Trace trace =
+      ImportBlocks({{0xa0, kMaxBytes}, {0xb0, kMaxBytes}, {0xc0, kMaxBytes, kFreed}, {0xd0, kMaxBytes, kFreed}});
+  EXPECT_THAT(trace.allocations().total_allocated,
+              ElementsAre(kMaxBytes, kMaxBytes, 0, -static_cast<int64_t>(kMaxBytes)));
 }
 
 }  // namespace

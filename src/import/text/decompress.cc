@@ -83,9 +83,9 @@ class GzipPieces : public Decompressor {
 
   // A member that fits into what is worth a try. Leaves everything as it was otherwise.
   bool ReadWholeMember(TextPiece* piece) {
-    constexpr size_t kMost = size_t{4} << 20;
+    constexpr size_t kMaxSize = size_t{4} << 20;
     if (!tries_whole_) return false;
-    const std::string_view rest = Look(kMost);
+    const std::string_view rest = Look(kMaxSize);
     if (rest.size() < 18) return false;
     const size_t capacity = CapacityFor(rest);
     *piece = NewPiece(capacity);
@@ -104,11 +104,11 @@ class GzipPieces : public Decompressor {
 
   // The last four bytes are the size of the last member: mostly there is only one, or all are of one size.
   size_t CapacityFor(std::string_view rest) const {
-    constexpr size_t kMost = size_t{32} << 20, kUsual = size_t{2} << 20;
+    constexpr size_t kMaxSize = size_t{32} << 20, kUsual = size_t{2} << 20;
     uint32_t size_field = 0;
     if (is_last()) std::memcpy(&size_field, rest.data() + rest.size() - 4, 4);
     // The size field may lie: nothing deflates better than 1032 to 1.
-    const bool is_plausible = size_field / 1032 <= rest.size() && size_field <= kMost;
+    const bool is_plausible = size_field / 1032 <= rest.size() && size_field <= kMaxSize;
     return std::max<size_t>(is_plausible ? size_field : 0, kUsual);
   }
 

@@ -26,7 +26,7 @@ size_t JsonArrayMemo::Find(std::string_view rest, bool* plain) const {
 }
 
 void JsonArrayMemo::Keep(std::string_view rest, size_t size, bool plain) {
-  if (rest.size() < kKey || size > kMost) return;
+  if (rest.size() < kKey || size > kMaxSize) return;
   Entry& entry = entries_[SlotOf(rest)];
   entry.size = static_cast<uint16_t>(size);
   entry.plain = plain;

@@ -55,11 +55,11 @@ class JsonArrayMemo {
   void Keep(std::string_view rest, size_t size, bool plain);
 
  private:
-  static constexpr size_t kMost = 188, kKey = 16, kEntries = 256;
+  static constexpr size_t kMaxSize = 188, kKey = 16, kEntries = 256;
   struct Entry {
     uint16_t size = 0;
     bool plain = true;
-    char text[kMost];
+    char text[kMaxSize];
   };
   static size_t SlotOf(std::string_view rest);
   std::unique_ptr<Entry[]> entries_ = std::make_unique<Entry[]>(kEntries);

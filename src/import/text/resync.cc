@@ -39,7 +39,7 @@ std::string_view HeadOf(std::string_view text) {
 class OpenBrackets {
  public:
   void Open(bool is_array) {
-    if (depth_ < kMost) is_array_[depth_++] = is_array;
+    if (depth_ < kMaxDepth) is_array_[depth_++] = is_array;
   }
   void Close(bool is_array) {
     for (int i = depth_; i-- > 0;) {
@@ -51,8 +51,8 @@ class OpenBrackets {
   bool ends_in_array() const { return depth_ > 0 && is_array_[depth_ - 1]; }
 
  private:
-  static constexpr int kMost = JsonScanner::kMaxDepth;
-  bool is_array_[kMost] = {};
+  static constexpr int kMaxDepth = JsonScanner::kMaxDepth;
+  bool is_array_[kMaxDepth] = {};
   int depth_ = 0;
 };
 

@@ -19,8 +19,8 @@ class TinyPieces : public PieceReader {
   explicit TinyPieces(std::string_view text) : text_(text) {}
 
   bool Next(TextPiece* piece) override {
-    constexpr size_t kMost = 37;
-    const size_t size = std::min(text_.size(), 1 + (text_.size() * 7919) % kMost);
+    constexpr size_t kMaxSize = 37;
+    const size_t size = std::min(text_.size(), 1 + (text_.size() * 7919) % kMaxSize);
     *piece = NewPiece(size + 1);
     if (size != 0) std::memcpy(piece->data.get(), text_.data(), size);
     piece->size = size;

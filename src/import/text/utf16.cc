@@ -124,7 +124,7 @@ Utf16Order GuessUtf16(std::span<const std::byte> head) {
 }
 
 void Utf16Offsets::AddOther(size_t utf8_bytes) {
-  const bool is_full = !is_ascii_ && characters_ == kMostCharacters;
+  const bool is_full = !is_ascii_ && characters_ == kMaxCharacters;
   if (stretches_.empty() || is_full || is_ascii_) {
     is_ascii_ = utf8_bytes == 1;
     characters_ = 0;

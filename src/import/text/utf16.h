@@ -47,7 +47,7 @@ class Utf16Offsets {
     uint64_t utf8 = 0, utf16 = 0;  // offsets of its first character
     std::string lengths;           // empty: all ASCII
   };
-  static constexpr size_t kMostCharacters = 4096;  // in a stretch that is not ASCII
+  static constexpr size_t kMaxCharacters = 4096;  // in a stretch that is not ASCII
   void AddOther(size_t utf8_bytes);
 
   std::vector<Stretch> stretches_;

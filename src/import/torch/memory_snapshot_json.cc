@@ -297,9 +297,9 @@ class SnapshotDocument {
   }
 
   void Remember(std::string_view frames, StackId stack) {
-    constexpr size_t kMost = size_t{4} << 20;
+    constexpr size_t kMaxSize = size_t{4} << 20;
     text_bytes_ += frames.size();
-    if (text_bytes_ > kMost) {
+    if (text_bytes_ > kMaxSize) {
       stack_of_text_.clear();
       text_bytes_ = frames.size();
     }

@@ -120,7 +120,7 @@ class TimelineDocument {
   // Numbers of the array at the cursor; NaN and the like are 0 and counted. Of more than a row has the first ones.
   // False: the scanner failed.
   bool ReadNumbers(std::vector<int64_t>* numbers) {
-    constexpr size_t kMost = kCategories + 2;
+    constexpr size_t kMaxNumbers = kCategories + 2;
     numbers->clear();
     const char first = scanner_.Peek();
     if ((first >= '0' && first <= '9') || first == '-') return scanner_.Fail("a number stands outside of any row");
@@ -133,7 +133,7 @@ class TimelineDocument {
       if (next == '[') return scanner_.Fail("a list within a row");
       JsonValue value;
       if (!scanner_.ReadValue(&value)) return false;
-      if (numbers->size() < kMost) numbers->push_back(Whole(value));
+      if (numbers->size() < kMaxNumbers) numbers->push_back(Whole(value));
       next = scanner_.Peek();
       if (next != ']' && next != ',') return scanner_.Fail("',' or ']' is missing");
       if (next == ',') scanner_.Skip(1);

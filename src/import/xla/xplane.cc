@@ -198,9 +198,9 @@ class XSpaceFile {
   // The pieces of a device, or of a host, are processes of their own, and so are their numbers: 3, 1003, 2003, ... If
   // many in a row are taken, any number that is not, so that planes cannot make each other walk over all of theirs.
   int64_t UnusedPid(int64_t pid) {
-    constexpr int kMostTries = 64;
+    constexpr int kMaxTries = 64;
     uint64_t& later = later_with_pid_[pid];
-    for (int tries = 0; tries < kMostTries; ++tries, ++later) {
+    for (int tries = 0; tries < kMaxTries; ++tries, ++later) {
       const auto next = static_cast<int64_t>(static_cast<uint64_t>(pid) + 1000 * later);
       if (pids_.insert(next).second) return next;
     }

@@ -126,7 +126,7 @@ void AddMember(const XSharedFacts::Member& member, XEventFacts* facts) {
   for (size_t i = 0; i < facts->member_count; ++i) {
     if (facts->members.compare(facts->key_begins[i], member.key.size(), member.key) == 0) return;
   }
-  if (facts->member_count == XEventFacts::kMostMembers) {
+  if (facts->member_count == XEventFacts::kMaxMembers) {
     facts->left_out = true;
     return;
   }

@@ -25,7 +25,7 @@ namespace opscope {
 
 // What the stats of an event say: some are columns of the Trace, the rest become members of a JSON object.
 struct XEventFacts {
-  static constexpr size_t kMostMembers = 64;
+  static constexpr size_t kMaxMembers = 64;
 
   uint32_t correlation = 0;
   std::optional<int64_t> step;                 // from 0
@@ -33,7 +33,7 @@ struct XEventFacts {
   uint64_t producer_type = 0, consumer_type = 0;
   bool is_op = false, is_copy = false, is_set = false;
   std::string members;
-  std::array<size_t, kMostMembers> key_begins{};  // in `members`, of the first member_count
+  std::array<size_t, kMaxMembers> key_begins{};  // in `members`, of the first member_count
   size_t member_count = 0;
   bool left_out = false;  // there were more members than that
 };

@@ -20,7 +20,7 @@ namespace {
 // About what a row with a text takes in compressed columns.
 constexpr size_t kTextRowBytes = 4;
 // Most keys with columns of their own; the integers of further ones are texts.
-constexpr size_t kMostIntegerKeys = 64;
+constexpr size_t kMaxIntegerKeys = 64;
 
 // A key between its quotes as a text; keys with escapes are rare and stay as they are spelt, but for quotes.
 std::string_view DecodeKey(std::string_view quoted, std::string* key) {
@@ -171,7 +171,7 @@ class ArgumentCollector {
     for (size_t at = 0; at < keys_.size(); ++at) {
       if (keys_[at] == key) return at;
     }
-    if (keys_.size() == kMostIntegerKeys) return kNoColumn;
+    if (keys_.size() == kMaxIntegerKeys) return kNoColumn;
     const uint32_t text = Text(key);
     keys_.push_back(texts_.text(text));
     integers_.push_back({.key = text});

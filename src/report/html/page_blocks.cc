@@ -101,9 +101,9 @@ void AppendDevice(const Trace& trace, const MemoryMapDevice& device, size_t most
 }  // namespace
 
 void AppendPageBlocks(const PageResults& results, size_t max_bytes, PageStrings* strings, std::string* out) {
-  constexpr size_t kMostDevices = 200;  // the members of 1,000 devices without blocks take 0.5 MB
+  constexpr size_t kMaxDevices = 200;  // the members of 1,000 devices without blocks take 0.5 MB
   const std::span<const MemoryMapDevice> all = results.memory_map;
-  const std::span<const MemoryMapDevice> devices = all.first(std::min(kMostDevices, all.size()));
+  const std::span<const MemoryMapDevice> devices = all.first(std::min(kMaxDevices, all.size()));
   JsonMemberWriter members(out);
   members.Uint("blocks_left_out_devices", all.size() - devices.size());
   members.Key("blocks");

@@ -42,11 +42,11 @@ std::string PageInfo(const PageResults& results, size_t max_bytes) {
 }
 
 std::string PageQuality(const Quality& quality) {
-  constexpr size_t kMostReasons = 20, kLongest = 2000;
+  constexpr size_t kMaxReasons = 20, kLongest = 2000;
   Quality shown = quality;
-  if (shown.reasons.size() > kMostReasons) {
-    shown.reasons.resize(kMostReasons);
-    shown.reasons.push_back("and " + std::to_string(quality.reasons.size() - kMostReasons) + " more");
+  if (shown.reasons.size() > kMaxReasons) {
+    shown.reasons.resize(kMaxReasons);
+    shown.reasons.push_back("and " + std::to_string(quality.reasons.size() - kMaxReasons) + " more");
   }
   for (std::string& reason : shown.reasons)
     reason = CutText(reason, kLongest);
@@ -66,8 +66,8 @@ std::string PageOverview(const PageResults& results) {
     out += '}';
   }
   object.Key("memory_peak").append("[");
-  constexpr size_t kMostDevices = 100;
-  for (size_t i = 0; i < std::min(kMostDevices, results.memory.devices.size()); ++i) {
+  constexpr size_t kMaxDevices = 100;
+  for (size_t i = 0; i < std::min(kMaxDevices, results.memory.devices.size()); ++i) {
     const DeviceMemoryRow& device = results.memory.devices[i];
     if (i > 0) out += ',';
     JsonObject peak(&out);
@@ -97,8 +97,8 @@ std::string HeadJson(const PageResults& results) {
   JsonObject object(&out);
   object.Text("schema", "opscope.web/1").Text("producer", results.producer).Text("title", PageTitle(results));
   object.Key("files").append("[");
-  constexpr size_t kMostFiles = 200, kLongestName = 500;
-  for (size_t i = 0; i < std::min(kMostFiles, results.files.size()); ++i) {
+  constexpr size_t kMaxFiles = 200, kLongestName = 500;
+  for (size_t i = 0; i < std::min(kMaxFiles, results.files.size()); ++i) {
     if (i > 0) out += ',';
     AppendJsonString(&out, CutText(results.files[i], kLongestName));
   }

@@ -14,7 +14,7 @@ namespace opscope {
 namespace {
 
 constexpr size_t kWidth = 100;
-constexpr size_t kMostIndent = 1000;  // Python nests no deeper; a damaged file would make the text quadratic
+constexpr size_t kMaxIndent = 1000;  // Python nests no deeper; a damaged file would make the text quadratic
 
 // str(round(value, 2)): "1.5", "2.0".
 std::string Rounded(double value) {
@@ -65,7 +65,7 @@ std::string FormatPaddleFlops(std::span<const PaddleLayer> layers, int64_t repea
     const auto flops = static_cast<double>(layer.flops);
     const double rate = layer.time == 0 ? 0 : flops * 1e9 / static_cast<double>(layer.time);
     const size_t indent = layer.depth > layers[0].depth ? layer.depth - layers[0].depth : 0;
-    std::string line(std::min(indent, kMostIndent), ' ');
+    std::string line(std::min(indent, kMaxIndent), ' ');
     line.append(layer.name).append(" latency: ").append(TimeText(layer.time)).append(", FLOPs: ");
     line.append(LargeNumber(flops, true)).append(", FLOPS: ").append(LargeNumber(rate, false)).append("\n");
     if (first.empty()) first = line;

@@ -31,11 +31,11 @@ uint64_t CuptiNow() {
 }
 
 ClockPair ReadClockPair() {
-  constexpr int kTries = 5, kMostTries = 20;
+  constexpr int kTries = 5, kMaxTries = 20;
   constexpr uint64_t kGoodTicks = 5000;  // one or two microseconds; more: this thread was interrupted
   ClockPair best;
   best.bound_ticks = UINT64_MAX;
-  for (int i = 0; i < kTries || (best.bound_ticks > kGoodTicks && i < kMostTries); ++i) {
+  for (int i = 0; i < kTries || (best.bound_ticks > kGoodTicks && i < kMaxTries); ++i) {
     const uint64_t before = ReadTicks();
     const uint64_t now = CuptiNow();
     const uint64_t after = ReadTicks();

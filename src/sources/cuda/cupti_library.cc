@@ -155,9 +155,9 @@ CuptiLibrary LoadCupti(const std::string& file) {
     library.call.GetResultString(answer, &name);
     const std::string code = NameOfCode(answer, name);
     library.why_not = WhyNot(ReasonOf(answer, code), "cuptiGetVersion", code);
-  } else if (library.version < kLeastApi) {
+  } else if (library.version < kMinApi) {
     library.why_not = "CUDA is not recorded: CUPTI is too old (its API is " + std::to_string(library.version) +
-                      ", needed is " + std::to_string(kLeastApi) + ")";
+                      ", needed is " + std::to_string(kMinApi) + ")";
   }
   return library;
 }

@@ -51,7 +51,7 @@ struct CuptiFunctions {
 
 // From this API version on a request for a buffer may be declined (CUPTI 12.9).
 inline constexpr uint32_t kApiThatTakesNull = 27;
-inline constexpr uint32_t kLeastApi = 18;  // CUPTI 12.1
+inline constexpr uint32_t kMinApi = 18;  // CUPTI 12.1
 
 struct CuptiLibrary {
   std::string path;

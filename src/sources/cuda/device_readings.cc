@@ -19,7 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kBetween{100}, kForWindows{1000};
-constexpr int kMostMillisecondsAtEnd = 100;
+constexpr int kMaxMillisecondsAtEnd = 100;
 
 DecodedRecord RecordOf(uint32_t device, CudaReading what, unsigned value) {
   DecodedRecord record;
@@ -77,7 +77,7 @@ void DeviceReadings::EndWithProcess() {
   DeviceReadings& readings = Get();
   if (readings.process_ != getpid()) return;  // a child has no such thread
   readings.is_ending_.store(true);
-  for (int i = 0; i < kMostMillisecondsAtEnd && readings.is_inside_.load(); ++i)
+  for (int i = 0; i < kMaxMillisecondsAtEnd && readings.is_inside_.load(); ++i)
     std::this_thread::sleep_for(milliseconds(1));
 }
 

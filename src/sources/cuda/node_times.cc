@@ -6,13 +6,13 @@
 namespace opscope::cuda {
 namespace {
 
-constexpr size_t kMost = size_t{1} << 22;  // of each, 160 MiB
+constexpr size_t kMaxEntries = size_t{1} << 22;  // of each, 160 MiB
 
 }  // namespace
 
 template <typename Details>
 void NodeTimes::AddWork(const DecodedRecord& record) {
-  if (works.size() >= kMost) {
+  if (works.size() >= kMaxEntries) {
     ++dropped;
     return;
   }
@@ -42,7 +42,7 @@ void NodeTimes::Add(const DecodedRecord& record) {
       if ((flags_ & cuda_timer_flags::kRegions) == 0) return;
       const auto details = record.DetailsAs<CudaExternalIdDetails>();
       if (details.kind != static_cast<uint32_t>(kKindOfRegions)) return;  // of another tool
-      if (regions.size() < kMost) {
+      if (regions.size() < kMaxEntries) {
         regions.push_back({details.id, record.correlation, 0});
       } else {
         ++dropped;

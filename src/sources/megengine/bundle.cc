@@ -15,7 +15,7 @@ namespace opscope::megengine {
 namespace {
 
 constexpr uint64_t kLongestText = 1u << 20;
-constexpr uint64_t kMostThreads = 4096;
+constexpr uint64_t kMaxThreads = 4096;
 constexpr int64_t kEarliest = 1500000000000000000;  // 2017, nanoseconds; before MegEngine was
 
 Error Unlike(const char* what) {
@@ -35,7 +35,7 @@ const void* Follow(const void* pointer, size_t offset, OwnMemory* memory) {
 }
 
 bool ReadThreads(const NativeMap& map, OwnMemory* memory, FoundBundle* found) {
-  if (map.size > kMostThreads) return false;
+  if (map.size > kMaxThreads) return false;
   const void* at = map.first;
   for (uint64_t i = 0; i < map.size; ++i) {
     ThreadNode node;
@@ -105,7 +105,7 @@ Result<FoundBundle> FindBundle(const void* function_record, OwnMemory* memory) {
   FoundBundle found{.start = bundle.start, .threads = {}, .begin = bundle.begin, .end = bundle.end};
   if (bundle.start < kEarliest) return Unlike("the time of the start");
   if (!ReadThreads(bundle.threads, memory, &found)) return Unlike("the names of the threads");
-  if (bundle.options.size > kMostThreads) return Unlike("the options");
+  if (bundle.options.size > kMaxThreads) return Unlike("the options");
   const auto bytes = reinterpret_cast<uintptr_t>(bundle.end) - reinterpret_cast<uintptr_t>(bundle.begin);
   if (bundle.begin > bundle.end || bundle.end > bundle.capacity || bytes % sizeof(NativeRecord) != 0) {
     return Unlike("the list of records");

@@ -11,7 +11,7 @@ namespace opscope::megengine {
 namespace {
 
 constexpr int32_t kCpuDefault = -1024, kMultithreadDefault = -1025, kMultithread = 11;
-constexpr int32_t kMostDevices = 4096;
+constexpr int32_t kMaxDevices = 4096;
 
 const char* TypeName(int32_t type) {
   switch (type) {
@@ -42,11 +42,11 @@ std::string StreamText(int32_t stream) {
 }
 
 bool IsDevice(int32_t device) {
-  return (device >= -1 && device < kMostDevices) || device == kCpuDefault || device == kMultithreadDefault;
+  return (device >= -1 && device < kMaxDevices) || device == kCpuDefault || device == kMultithreadDefault;
 }
 bool IsLocator(const Locator& locator) {
   return TypeName(locator.type) != nullptr && IsDevice(locator.device) && locator.stream >= -3 &&
-         locator.stream < kMostDevices;
+         locator.stream < kMaxDevices;
 }
 // One that is resolved: of a known type, with a number.
 bool IsPhysical(const Locator& locator) {

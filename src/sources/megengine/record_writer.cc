@@ -26,12 +26,12 @@ bool IsDense(const TensorLayout& layout) {
 }
 
 // Lists longer than a tag can say are cut; no operator takes so many tensors.
-constexpr size_t kMostTensors = 0xffff;
+constexpr size_t kMaxTensors = 0xffff;
 
 uint32_t ArgumentBytes(const Entries& entries) {
   uint64_t words = 0;
   if (entries.has_lists)
-    words += 2 + 2 * (std::min(entries.inputs.size(), kMostTensors) + std::min(entries.outputs.size(), kMostTensors));
+    words += 2 + 2 * (std::min(entries.inputs.size(), kMaxTensors) + std::min(entries.outputs.size(), kMaxTensors));
   if (entries.layout != nullptr) words += 1 + 2 * Dimensions(*entries.layout) * (IsDense(*entries.layout) ? 1 : 2);
   return static_cast<uint32_t>(words * 4);
 }
@@ -53,7 +53,7 @@ char* PutWords(char* place, const void* words, uint64_t count) {
 }
 
 char* PutList(char* place, std::span<const uint64_t> ids) {
-  const size_t count = std::min(ids.size(), kMostTensors);
+  const size_t count = std::min(ids.size(), kMaxTensors);
   return PutWords(Put(place, Tag(ArgKind::kIntList, count, arg_flags::kWide)), ids.data(), count);
 }
 

@@ -25,13 +25,13 @@ using paddle_layout::Dims;
 using paddle_layout::Shapes;
 
 // Where the payload is made before it has a place: what does not fit is not recorded, and counted.
-constexpr size_t kMostWords = 4096;
-constexpr uint32_t kMostArguments = 0xffff;
+constexpr size_t kMaxWords = 4096;
+constexpr uint32_t kMaxArguments = 0xffff;
 
 struct Draft {
   PayloadHeader header;
   uint32_t keywords[2];
-  uint32_t words[kMostWords];
+  uint32_t words[kMaxWords];
 };
 static_assert(offsetof(Draft, words) == kFixedBytesOfArguments);
 
@@ -78,7 +78,7 @@ class Names {
     size_ += text.size();
   }
   void AppendCount(size_t count) {
-    char digits[kMostDigits];
+    char digits[kMaxDigits];
     Append('*');
     Append(DigitsOf(count, digits));
   }
@@ -102,14 +102,14 @@ OpenScope* InnermostOperator(const Stream* stream) {
 // A payload in the making, and its names.
 class Drafting {
  public:
-  explicit Drafting(Draft* draft) : draft_(draft), at_(draft->words), end_(draft->words + kMostWords - 1) {}
+  explicit Drafting(Draft* draft) : draft_(draft), at_(draft->words), end_(draft->words + kMaxWords - 1) {}
 
   bool AddName(const char* name, size_t tensors) {
     names_.Add(name, tensors);
     return true;
   }
   bool AddTensor(const Dims& dims) {
-    if (OPSCOPE_UNLIKELY(static_cast<size_t>(end_ - at_) < kMostWordsOfTensor)) return false;
+    if (OPSCOPE_UNLIKELY(static_cast<size_t>(end_ - at_) < kMaxWordsOfTensor)) return false;
     ++count_;
     return VisitTensor(dims, [this](uint32_t word) {
       *at_++ = word;
@@ -128,7 +128,7 @@ class Drafting {
   }
   // The header. False: there are too many.
   bool End() {
-    if (count_ > kMostArguments) return false;
+    if (count_ > kMaxArguments) return false;
     *at_ = 0;  // padding
     const auto words = static_cast<uint32_t>(at_ - draft_->words);
     draft_->header.bytes = (kFixedBytesOfArguments + words * 4 + 7) & ~7u;
@@ -210,8 +210,8 @@ void RecordTensorShapes(Stream* stream, std::span<const PaddleTensorShape> tenso
   for (const PaddleTensorShape& tensor : tensors) {
     if (tensor.argument != last) shapes.push_back({last = tensor.argument, {}});
     Dims& dims = shapes.back().second.emplace_back();
-    dims.rank = static_cast<int32_t>(std::min<size_t>(tensor.sizes.size(), paddle_layout::kMostDims + 1));
-    std::copy_n(tensor.sizes.begin(), std::min<size_t>(tensor.sizes.size(), paddle_layout::kMostDims), dims.sizes);
+    dims.rank = static_cast<int32_t>(std::min<size_t>(tensor.sizes.size(), paddle_layout::kMaxDims + 1));
+    std::copy_n(tensor.sizes.begin(), std::min<size_t>(tensor.sizes.size(), paddle_layout::kMaxDims), dims.sizes);
   }
   RecordArguments(stream, shapes, nullptr);
 }

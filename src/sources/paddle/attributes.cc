@@ -14,7 +14,7 @@ namespace {
 using paddle_layout::Attribute;
 using paddle_layout::AttributeType;
 
-constexpr size_t kMostValues = 0xffff, kMostText = 64;
+constexpr size_t kMaxValues = 0xffff, kMaxText = 64;
 
 template <typename T>
 const T& ValueOf(const Attribute& attribute) {
@@ -31,7 +31,7 @@ struct Encoding {
 template <typename T>
 Encoding List(const Attribute& attribute, ArgKind kind, bool is_wide) {
   const size_t count = ValueOf<std::vector<T>>(attribute).size();
-  return count <= kMostValues ? Encoding{kind, is_wide, static_cast<uint32_t>(count)} : Encoding{};
+  return count <= kMaxValues ? Encoding{kind, is_wide, static_cast<uint32_t>(count)} : Encoding{};
 }
 
 Encoding EncodingOf(const Attribute& attribute) {
@@ -119,7 +119,7 @@ uint32_t* WriteAttribute(const Attribute& attribute, uint32_t* at) {
 std::string_view TextOf(const Attribute& attribute) {
   if (static_cast<AttributeType>(attribute.type) != AttributeType::kText) return {};
   const std::string_view text = ValueOf<std::string>(attribute);
-  const bool fits = text.size() <= kMostText && text.find_first_of(",;*=") == std::string_view::npos;
+  const bool fits = text.size() <= kMaxText && text.find_first_of(",;*=") == std::string_view::npos;
   return fits ? text : std::string_view();
 }
 

@@ -13,8 +13,8 @@ namespace opscope {
 
 template <typename Visit>
 inline void ForEachAttribute(const paddle_layout::AttributeMap* map, const Visit& visit) {
-  constexpr uint64_t kMostPlaces = 1 << 12;  // no operator has that many
-  if (map == nullptr || map->count == 0 || map->places_less_one > kMostPlaces || map->most_lookups < 0) return;
+  constexpr uint64_t kMaxPlaces = 1 << 12;  // no operator has that many
+  if (map == nullptr || map->count == 0 || map->places_less_one > kMaxPlaces || map->most_lookups < 0) return;
   const uint64_t places = map->places_less_one + static_cast<uint64_t>(map->most_lookups);
   for (uint64_t i = 0; i < places; ++i) {
     if (map->entries[i].distance >= 0) visit(map->entries[i]);

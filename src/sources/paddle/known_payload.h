@@ -48,9 +48,9 @@ class KnownPayload {
     return Separate(',') && Has(name) && (text.empty() || (Has('=') && Has(text)));
   }
   bool AddValue(const paddle_layout::Attribute& attribute) {
-    uint32_t words[kMostWordsOfValue];
+    uint32_t words[kMaxWordsOfValue];
     const size_t size = WordsOf(attribute);
-    if (size > kMostWordsOfValue || static_cast<size_t>(end_of_words_ - word_) < size) return false;
+    if (size > kMaxWordsOfValue || static_cast<size_t>(end_of_words_ - word_) < size) return false;
     WriteAttribute(attribute, words);
     ++count_;
     const bool is_alike = std::equal(words, words + size, word_);
@@ -63,7 +63,7 @@ class KnownPayload {
   }
 
  private:
-  static constexpr size_t kMostWordsOfValue = 32;  // longer lists are always written again
+  static constexpr size_t kMaxWordsOfValue = 32;  // longer lists are always written again
 
   bool Has(char letter) { return letter_ != end_of_letters_ && *letter_++ == letter; }
   bool Has(std::string_view text) {
@@ -73,7 +73,7 @@ class KnownPayload {
     return true;
   }
   bool HasCount(size_t count) {
-    char digits[kMostDigits];
+    char digits[kMaxDigits];
     return Has('*') && Has(DigitsOf(count, digits));
   }
   bool Separate(char letter) {

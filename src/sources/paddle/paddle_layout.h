@@ -35,7 +35,7 @@ struct Dims {
   int32_t rank;
 };
 static_assert(sizeof(Dims) == 80);
-inline constexpr int32_t kMostDims = 9;
+inline constexpr int32_t kMaxDims = 9;
 // An operator's arguments: name and shapes of each, none for one that was left out, several for a list.
 using Shapes = std::vector<std::pair<const char*, std::vector<Dims>>>;
 

@@ -27,9 +27,9 @@ inline bool IsWide(const paddle_layout::Dims& dims) {
   return high != 0;
 }
 inline bool HasShape(const paddle_layout::Dims& dims) {
-  return dims.rank >= 0 && dims.rank <= paddle_layout::kMostDims;
+  return dims.rank >= 0 && dims.rank <= paddle_layout::kMaxDims;
 }
-inline constexpr size_t kMostWordsOfTensor = 1 + 2 * paddle_layout::kMostDims;
+inline constexpr size_t kMaxWordsOfTensor = 1 + 2 * paddle_layout::kMaxDims;
 
 // take(uint32_t word): false ends it. Whether it took all.
 template <typename Take>
@@ -48,14 +48,14 @@ __attribute__((always_inline)) inline bool VisitTensor(const paddle_layout::Dims
   return true;
 }
 
-inline constexpr size_t kMostDigits = 20;
+inline constexpr size_t kMaxDigits = 20;
 
-inline std::string_view DigitsOf(size_t count, char (&digits)[kMostDigits]) {
-  char* begin = digits + kMostDigits;
+inline std::string_view DigitsOf(size_t count, char (&digits)[kMaxDigits]) {
+  char* begin = digits + kMaxDigits;
   do
     *--begin = static_cast<char>('0' + count % 10);
   while ((count /= 10) != 0);
-  return {begin, static_cast<size_t>(digits + kMostDigits - begin)};
+  return {begin, static_cast<size_t>(digits + kMaxDigits - begin)};
 }
 
 // Passes names and values to a sink in their order, until it returns false. True: the sink took all.

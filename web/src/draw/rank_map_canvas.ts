@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { cornerOf, kRankScale, kStepScale, labelsOf, type RankGrid } from "../layout/rank_map_layout.ts";
 import { heatOf } from "../model/rank_map.ts";
-import { kMostChange } from "../model/tree_diff.ts";
+import { kMaxChange } from "../model/tree_diff.ts";
 import { beginPicture } from "./canvas.ts";
 import type { Colours } from "./colours.ts";
 
@@ -28,8 +28,8 @@ export function drawRankMap(canvas: HTMLCanvasElement, picture: RankMapPicture):
   const gapY = grid.height >= 5 ? 1 : 0;
   // A colour after the other: a change of the colour ends a batch of the canvas.
   const heats = Array.from(map.durations, (_, cell) => heatOf(map, cell));
-  for (let heat = -kMostChange; heat <= kMostChange; ++heat) {
-    context.fillStyle = colours.heats[heat + kMostChange]!;
+  for (let heat = -kMaxChange; heat <= kMaxChange; ++heat) {
+    context.fillStyle = colours.heats[heat + kMaxChange]!;
     for (let cell = 0; cell < heats.length; ++cell) {
       if (heats[cell] !== heat) continue;
       const { x, y } = cornerOf(grid, cell);

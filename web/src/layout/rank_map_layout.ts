@@ -8,7 +8,7 @@ export const kRankScale = 64;
 export const kStepScale = 26;
 const kWidest = 40;
 const kHighest = 22;
-const kMostHeight = 560;
+const kMaxHeight = 560;
 
 export interface RankGrid {
   // Joined until it fits.
@@ -21,8 +21,8 @@ export interface RankGrid {
 // `width`: of the picture, scales included.
 export function fitRankMap(map: RankMap, width: number): RankGrid {
   const room = Math.max(1, Math.floor(width) - kRankScale);
-  const fitted = joinCells(map, Math.max(1, Math.ceil(map.rows / kMostHeight)), Math.max(1, Math.ceil(map.columns / room)));
-  const height = Math.max(1, Math.min(kHighest, kMostHeight / Math.max(1, fitted.rows)));
+  const fitted = joinCells(map, Math.max(1, Math.ceil(map.rows / kMaxHeight)), Math.max(1, Math.ceil(map.columns / room)));
+  const height = Math.max(1, Math.min(kHighest, kMaxHeight / Math.max(1, fitted.rows)));
   return {
     map: fitted,
     width: Math.min(kWidest, room / Math.max(1, fitted.columns)),

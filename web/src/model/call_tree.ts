@@ -124,10 +124,10 @@ class TreeBuilder {
 
 // An inverted tree has at most so many nodes, and is made in so many steps: 40,000 paths of 1,000 different calls would
 // not fit into memory.
-const kMostInverted = { nodes: 2_000_000, steps: 20_000_000 };
+const kMaxInverted = { nodes: 2_000_000, steps: 20_000_000 };
 
 // The tree of callers. Nodes without a value are left out, except in the tree of time, where each name has a row.
-export function invert(tree: CallTree, most = kMostInverted): CallTree {
+export function invert(tree: CallTree, most = kMaxInverted): CallTree {
   const builder = new TreeBuilder(tree);
   const { count, total, self } = builder.tree;
   const nodes = Int32Array.from(tree.name.keys()).filter((node) => node > 0 && (tree.self[node] !== 0 || (tree.count[node] !== 0 && tree.metric === "time")));

@@ -11,9 +11,9 @@ import { loadSpans, type Spans, spansOn } from "./spans.ts";
 import { WindowCache } from "./window_cache.ts";
 
 // Spans whose details are kept: those of the last selections.
-const kMostDetails = 200;
+const kMaxDetails = 200;
 // As the server has it.
-const kMostPixels = 20_000;
+const kMaxPixels = 20_000;
 
 // An integer in JSON, exact.
 function exactJson(value: bigint): number | string {
@@ -51,7 +51,7 @@ export function serverSource(document: WebDocument, server: TraceServer, file: s
         throw error;
       });
     known.set(query, asked);
-    if (known.size > kMostDetails) known.delete(known.keys().next().value!);
+    if (known.size > kMaxDetails) known.delete(known.keys().next().value!);
     return asked;
   };
   const details = async (key: SpanKey): Promise<ServedSpan | null> => {
@@ -95,7 +95,7 @@ export function serverSource(document: WebDocument, server: TraceServer, file: s
     leftOut: 0,
     detail: new ServedDetail(document, windows, load, async (range, pixel, wanted, signal) => {
       const list = await served();
-      const width = Math.min(kMostPixels, Math.max(1, Math.round((range.end - range.start) / pixel)));
+      const width = Math.min(kMaxPixels, Math.max(1, Math.round((range.end - range.start) / pixel)));
       // A span of length 0 may begin at the end of the trace.
       const body = { file: id, range: rangeJson({ start: range.start, end: range.end + 1 }), width, tracks: wanted.map((track) => list.tracks[track]!.track) };
       return server.ask("/api/spans", body, (answer) => readWindow(answer, list, origin), signal);

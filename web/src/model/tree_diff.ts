@@ -25,11 +25,11 @@ export async function decodeTreeDiff(data: TreeDiffData, strings: readonly strin
 }
 
 // Largest step of a change in each direction.
-export const kMostChange = 3;
+export const kMaxChange = 3;
 // Ratios at which the steps 1, 2 and 3 begin.
 export const kChangeSteps = [1.02, 1.1, 1.5] as const;
 
-// From -kMostChange, much less, to kMostChange, much more. 0: nearly the same.
+// From -kMaxChange, much less, to kMaxChange, much more. 0: nearly the same.
 export function changeStep(run: number, base: number): number {
   if (run === base) return 0;
   const ratio = run > base ? run / base : base / run;

@@ -17,7 +17,7 @@ import "./flame.css";
 
 type Widths = "run" | "base";
 
-// By step of the change plus kMostChange, as kChangeSteps has them.
+// By step of the change plus kMaxChange, as kChangeSteps has them.
 const kLegend = ["gone, −33 % or less", "−9 %", "−2 %", "about the same", "+2 %", "+10 %", "+50 % or more, new"];
 
 // Why the tab has no data; "": it has.

@@ -11,7 +11,7 @@ import { type CallTree, type Children, matchedTotal, nameOf, pathTo } from "../m
 import { foldCase } from "../model/names.ts";
 import { visibleText } from "../model/numbers.ts";
 import { hueOf, kHues } from "../model/palette.ts";
-import { changeStep, kMostChange, shortChange, type TreeDiff } from "../model/tree_diff.ts";
+import { changeStep, kMaxChange, shortChange, type TreeDiff } from "../model/tree_diff.ts";
 import { Breadcrumb } from "./breadcrumb.tsx";
 import { Figure } from "./figure.tsx";
 import { changesOf, factsOf } from "./frame_facts.ts";
@@ -46,7 +46,7 @@ export function FlameView(props: { label: string; tree: CallTree; childList: Chi
   const style = useMemo(
     () => ({
       fillOf: (node: number) => {
-        if (diff !== undefined) return colours.changes[kMostChange + changeStep(diff.run.total[node]!, diff.base.total[node]!)]!;
+        if (diff !== undefined) return colours.changes[kMaxChange + changeStep(diff.run.total[node]!, diff.base.total[node]!)]!;
         return colours.hues[node === 0 ? kHues - 1 : hueOf(nameOf(tree, node))]!;
       },
       labelOf: (node: number) => (diff === undefined ? nameOf(tree, node) : `${shortChange(diff.run.total[node]!, diff.base.total[node]!)} ${nameOf(tree, node)}`),

@@ -28,14 +28,14 @@ uint64_t Read(const uint64_t* word) {
 
 // The words of torch's variables that may be the counter.
 std::vector<Word> SmallWords() {
-  constexpr uint64_t kMost = uint64_t{1} << 24;
+  constexpr uint64_t kMax = uint64_t{1} << 24;
   std::vector<Word> words;
   for (const Segment& segment : SegmentsOf("libtorch_cpu.so")) {
     if (!segment.is_writable) continue;
     const auto* end = reinterpret_cast<const uint64_t*>(segment.end & ~uintptr_t{7});
     for (const auto* word = reinterpret_cast<const uint64_t*>((segment.begin + 7) & ~uintptr_t{7}); word < end;
          ++word) {
-      if (const uint64_t value = Read(word); value - 1 < kMost) words.push_back({word, value});
+      if (const uint64_t value = Read(word); value - 1 < kMax) words.push_back({word, value});
     }
   }
   return words;

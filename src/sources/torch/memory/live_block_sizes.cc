@@ -30,7 +30,7 @@ struct Entry {
   std::atomic<uint64_t> address;  // 0: free
   std::atomic<uint64_t> facts;    // bytes << 24 | usable size minus bytes << 11 | tag of the address
 };
-constexpr uint64_t kMostBytes = (uint64_t{1} << 40) - 1;
+constexpr uint64_t kMaxBytes = (uint64_t{1} << 40) - 1;
 constexpr uint64_t kExcessUnknown = (1 << 13) - 1;
 constexpr uint64_t kTagMask = (1 << 11) - 1;
 constexpr size_t kWays = 4, kSets = size_t{1} << 15;  // a set is a cache line
@@ -149,7 +149,7 @@ void BeginLiveBlockEpoch() {
 
 void AddLiveBlock(void* block, uint64_t bytes) {
   const auto address = reinterpret_cast<uint64_t>(block);
-  if (OPSCOPE_UNLIKELY(bytes > kMostBytes || AddressIn(address) != address)) return;
+  if (OPSCOPE_UNLIKELY(bytes > kMaxBytes || AddressIn(address) != address)) return;
   const UsableSize usable = usable_size.load(std::memory_order_relaxed);
   const uint64_t excess = usable == nullptr ? kExcessUnknown : std::min(usable(block) - bytes, kExcessUnknown);
   Entry* entry = RecentOf(address);

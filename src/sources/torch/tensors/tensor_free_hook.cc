@@ -17,7 +17,7 @@ namespace {
 
 // In the Itanium ABI an object points behind the first two words of its vtable. Weak: null in a torch that does not
 // export the symbol.
-constexpr size_t kBeforeFunctions = 2, kMostFunctions = 8;
+constexpr size_t kBeforeFunctions = 2, kMaxFunctions = 8;
 extern "C" [[gnu::weak]] void* const opscope_tensor_vtable[] __asm__("_ZTVN3c1010TensorImplE");
 extern "C" [[gnu::weak]] void TorchDelete(c10::TensorImpl* tensor) __asm__("_ZN3c1010TensorImplD0Ev");
 
@@ -36,7 +36,7 @@ void Delete(c10::TensorImpl* tensor) {
 
 bool PatchDelete() {
   if (&opscope_tensor_vtable == nullptr || &TorchDelete == nullptr) return false;
-  const std::span functions(opscope_tensor_vtable + kBeforeFunctions, kMostFunctions);
+  const std::span functions(opscope_tensor_vtable + kBeforeFunctions, kMaxFunctions);
   const auto found = std::ranges::find(functions, reinterpret_cast<void*>(&TorchDelete));
   if (found == functions.end()) return false;
   const std::vector<Segment> segments = SegmentsOf("libc10.so");

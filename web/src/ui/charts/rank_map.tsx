@@ -25,7 +25,7 @@ import "./rank_map.css";
 
 const kTitles = { duration_ns: "Step time by rank", own_ns: "Step time without waiting by rank" };
 const kMeasures = { duration_ns: "step time", own_ns: "without waiting" };
-// By step of the change plus kMostChange, as kChangeSteps has them.
+// By step of the change plus kMaxChange, as kChangeSteps has them.
 const kLegend = ["−33 % or less", "−9 %", "−2 %", "within 2 % of the median", "+2 %", "+10 %", "+50 % or more"];
 
 // `steps`: of the job, of which a page with little room may have no picture.
