@@ -10,7 +10,8 @@
 //
 // Of the processes with one rank only those count that make steps: workers that load data inherit the variables of
 // their rank. A launcher without a rank makes no steps, either. A process of this machine that does not answer may have
-// any rank, so it is listed as failed: otherwise a rank that hangs would be missing from the rows, and all would look well.
+// any rank, so it is listed as failed: otherwise a rank that hangs would be missing from the rows, and all would look
+// well.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>

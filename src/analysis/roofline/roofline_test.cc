@@ -204,8 +204,8 @@ TEST(Roofline, HasNoRowsWithoutOperators) {
   EXPECT_TRUE(MeasureRoofline(program.Build()).rows.empty());
 }
 
-// The definition, in the plainest way: an operator counts if it has a formula and is not called by itself; its time is its duration without the
-// nearest rows inside it, which are found by walking up from every span.
+// The definition, in the plainest way: an operator counts if it has a formula and is not called by itself; its time is
+// its duration without the nearest rows inside it, which are found by walking up from every span.
 TEST(Roofline, AgreesWithTheDefinitionOnRandomPrograms) {
   const char* const names[] = {"aten::exp", "aten::mm", "aten::view", "aten::median", "aten::add"};
   std::mt19937 random(20);
