@@ -191,7 +191,9 @@ def test_the_sums_of_all_groups_stay_where_the_stacks_exceed_the_page(tmp_path):
         assert sum(row["count"] for row in listed) + sums["count"] == depth + 900, key
         assert sum(row["self_ns"] for row in listed) + sums["self_ns"] == (2 * depth + 10) * 1000, key
     assert data["tables"]["operators_by_stack"]["folded"]["rows"] > 0
-    assert data["tables"]["operators_by_module"]["why_empty"].endswith("with_modules=True and with_stack=True.")
+    assert data["tables"]["operators_by_module"]["why_empty"].startswith(
+        "No modules were recorded; that takes with_modules=True or"
+    )
 
 
 def test_names_cannot_leave_the_data_element(tmp_path):

@@ -103,7 +103,7 @@ def list_like(events, members):
 
     from opscope.torch import EventList
 
-    made = (TorchsList if isinstance(events, TorchsList) else EventList)(members)
+    made = (EventList if isinstance(events, EventList) else TorchsList)(members)
     made._tree_built = True
     return made
 

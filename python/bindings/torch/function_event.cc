@@ -114,6 +114,7 @@ PyObject* EventNew(PyTypeObject* type, PyObject*, PyObject*) {
 }
 
 PyMethodDef event_methods[] = {
+    {"__dir__", NamesOfType, METH_NOARGS, nullptr},
     {"_place", PlaceOfEvent, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
@@ -179,6 +180,21 @@ std::optional<uint32_t> RowOf(PyObject* object, const EventColumns* columns) {
     return std::nullopt;
   }
   return Self(object)->row;
+}
+
+PyObject* NamesOfType(PyObject* object, PyObject*) {
+  PyObject* names = PyObject_Dir(reinterpret_cast<PyObject*>(Py_TYPE(object)));
+  if (names == nullptr) return nullptr;
+  PyObject* members = PyObject_GenericGetAttr(object, nb::str("__dict__").ptr());
+  if (members == nullptr) {
+    PyErr_Clear();
+    return names;
+  }
+  PyObject* keys = PyDict_Check(members) ? PyDict_Keys(members) : nullptr;
+  Py_DECREF(members);
+  if (keys != nullptr) PyList_SetSlice(names, PyList_Size(names), PyList_Size(names), keys);
+  Py_XDECREF(keys);
+  return names;
 }
 
 void BindFunctionEvent(nb::module_& module) {

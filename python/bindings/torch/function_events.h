@@ -130,6 +130,8 @@ struct EventClasses {
   PyObject* torchs_interval = nullptr;
 };
 extern EventClasses event_classes;
+// dir() of an object whose `__class__` is not its type: the names of its type and of its dictionary.
+PyObject* NamesOfType(PyObject* object, PyObject*);
 
 // An argument list as torch's Python objects. New references, null on error.
 PyObject* InputShapes(const Trace& trace, ArgsId args, bool structured);

@@ -76,6 +76,7 @@ PyGetSetDef interval_getset[] = {
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 PyMethodDef interval_methods[] = {
+    {"__dir__", NamesOfType, METH_NOARGS, nullptr},
     {"elapsed_us", IntervalElapsed, METH_NOARGS, "The length of the interval."},
     {"__reduce__", IntervalReduce, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
