@@ -16,7 +16,7 @@ from opscope.adapters import self_test
 from opscope.adapters.adapter import INCLUDE, LIBRARIES, Adapter, source_files
 from opscope.adapters.build import LINK_FLAGS, Recipe
 from opscope.adapters.parts import OPERATORS
-from opscope.adapters.trial import build_in_parts
+from opscope.adapters.run_self_test import build_in_parts
 from opscope.frontend.lifecycle import Lifecycle
 from opscope.frontend.loader import Loader
 from opscope.frontend.patching import Patch, Patching

@@ -136,7 +136,7 @@ class Job:
 
 
 def _numbers(name: str, values: Any, expected: str) -> list[int]:
-    """``values`` as integers. TypeError: they are none."""
+    """``values`` as integers. TypeError: ``values`` is not iterable, or a member is not an integer."""
     try:
         return [operator.index(value) for value in values]
     except TypeError:

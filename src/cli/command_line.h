@@ -28,8 +28,8 @@ struct OptionSequence {
 
 // Where the value of an option is stored; its type decides which values are allowed: a flag, a string, an optional
 // string ("" differs from unset), several strings (the option may be repeated), an integer, an optional integer, a
-// number, a number of bytes with suffixes K, M and G. A target that is neither empty nor 0 is the default that the help shows. std::monostate:
-// --help and --version, which every verb has.
+// number, a number of bytes with suffixes K, M and G. A target that is neither empty nor 0 is the default that the help
+// shows. std::monostate: --help and --version, which every verb has.
 using OptionTarget =
     std::variant<std::monostate, bool*, std::string*, std::optional<std::string>*, std::vector<std::string>*, int64_t*,
                  std::optional<int32_t>*, double*, uint64_t*, OptionSequence*>;

@@ -1,5 +1,5 @@
-// `opscope ranks`, `collectives`, `stragglers` and `critical-ranks`: one question to all ranks of a JOB. Verbs of a trace
-// that take a JOB, too, are answered without a merge of its ranks where that is possible.
+// `opscope ranks`, `collectives`, `stragglers` and `critical-ranks`: one question to all ranks of a JOB. Verbs of a
+// trace that take a JOB, too, are answered without a merge of its ranks where that is possible.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/job_verbs.h"
 

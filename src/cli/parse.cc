@@ -21,8 +21,8 @@ namespace {
 
 constexpr size_t kHelpColumns = 80;
 
-// CLI11 splits the operand "[64,128]" into two. Its only switch against that, allow_extra_args(false), allows one operand
-// alone. So this byte stands in front of such texts during the parse.
+// CLI11 splits the operand "[64,128]" into two. Its only switch against that, allow_extra_args(false), allows one
+// operand alone. So this byte stands in front of such texts during the parse.
 constexpr char kHidden = '\x01';
 
 std::string HiddenFromCli11(const std::string& text) {

@@ -45,8 +45,8 @@ bool MakesSteps(const Peer& peer) {
   return peer.process.last_step > 0;
 }
 
-// Whether it is a process of this machine that has not said its rank. One of another machine may have ended long ago: its
-// socket can be removed there alone.
+// Whether it is a process of this machine that has not said its rank. One of another machine may have ended long ago:
+// its socket can be removed there alone.
 bool IsSilent(const Peer& peer) {
   return peer.is_local && !peer.is_gone && peer.process.last_step < 0;
 }

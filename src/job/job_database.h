@@ -35,8 +35,8 @@ class JobDatabase {
   std::unique_ptr<duckdb::Session> session_;
 };
 
-// read_parquet(['a', 'b'], ...): the columns that the files have. DuckDB alone would take folders such as "rank=5" above
-// them for columns.
+// read_parquet(['a', 'b'], ...): the columns that the files have. DuckDB alone would take folders such as "rank=5"
+// above them for columns.
 [[nodiscard]] std::string ReadParquet(const std::vector<std::string>& files);
 
 }  // namespace opscope

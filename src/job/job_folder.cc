@@ -1,7 +1,7 @@
-// Reads and writes job.json and the manifests. Which manifests count: those of most files first, of equal ones those that
-// none replaces, then by name; of these, each that repeats no file of one before it. So a process that compacts, another one that does so at the same
-// time, and those that add do not disturb each other: a compaction joins all that counts, so whichever has joined more
-// has all that the others have.
+// Reads and writes job.json and the manifests. Which manifests count: those of most files first, of equal ones those
+// that none replaces, then by name; of these, each that repeats no file of one before it. So a process that compacts,
+// another one that does so at the same time, and those that add do not disturb each other: a compaction joins all that
+// counts, so whichever has joined more has all that the others have.
 //
 // Example: A {a}, B {b}. One compaction joins them as C {a, b}; while it reads, D {d} is added, and another compaction
 // joins E {a, b, d}. E counts, and A, B, C and D repeat it. An A' {a}, which was collected meanwhile, repeats it, too.

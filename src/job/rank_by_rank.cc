@@ -1,5 +1,5 @@
-// Answers whose rows are of one rank each, such as how busy a device was. Merging the traces of all ranks would give the
-// same rows with the memory of all; here one rank is read, computed and dropped before the next.
+// Answers whose rows are of one rank each, such as how busy a device was. Merging the traces of all ranks would give
+// the same rows with the memory of all; here one rank is read, computed and dropped before the next.
 //
 // Example: 10,000 ranks with 30,000 spans each have 300 million spans, which would take 24 GB at 80 bytes per span. One
 // rank takes 2.4 MB; the rows of the result are kept.

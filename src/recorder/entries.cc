@@ -44,8 +44,8 @@ uint32_t NamedBy(const PayloadHeader* payload, uint16_t field) {
   return WordAt(reinterpret_cast<const char*>(payload) + OffsetOfField(payload->fields, field));
 }
 
-// Calls visit(at, name) for each name of a kHeld payload: `name` is the offset of a NameEntry, `at` the position of that
-// number in the payload.
+// Calls visit(at, name) for each name of a kHeld payload: `name` is the offset of a NameEntry, `at` the position of
+// that number in the payload.
 template <typename Visit>
 void ForEachNameOfHeld(const PayloadHeader* payload, const Visit& visit) {
   if ((payload->fields & payload_fields::kHeld) == 0) return;

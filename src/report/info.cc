@@ -136,7 +136,8 @@ std::string_view ParentProcess(const Trace& trace) {
   return {};
 }
 
-// The options as a JSON object. Those of a damaged file may be any bytes, which are then the text of a member "damaged".
+// The options as a JSON object. Those of a damaged file may be any bytes, which are then the text of a member
+// "damaged".
 std::string JsonOfOptions(const std::string& options) {
   if (options.empty()) return "{}";
   if (options.front() == '{' && IsJsonValue(options)) return options;

@@ -234,8 +234,8 @@ PyObject* GetEndsOnExit(PyObject* object, void*) {
   return PyBool_FromLong(!Self(object)->ends_with_future);
 }
 
-// The state for copy and pickle: the dictionary of the instance (None without one), and its other attributes. A copy has
-// no open entry.
+// The state for copy and pickle: the dictionary of the instance (None without one), and its other attributes. A copy
+// has no open entry.
 PyObject* RangeGetState(PyObject* object, PyObject*) {
   PyObject* values = PyObject_GenericGetDict(object, nullptr);
   if (values == nullptr) {

@@ -11,8 +11,8 @@ once, into a private cache. Nothing here imports a framework.
     compiler.py         which C++ compiler there is
     build.py            compiles a library
     parts.py            the parts of an adapter, and which of them fit
-    trial.py            has it tried before anybody uses it, part by part
-    self_test.py        the process in which it is tried
+    run_self_test.py    tests a library before its first use, part by part
+    self_test.py        the process in which it is tested
     packaged_test_results.py  what is known of one that the package carries
 
 One framework each: torch_build.py, torch_adapter.py, torch_self_test.py; python_calls.py, python_self_test.py.

@@ -20,7 +20,7 @@ from . import adapter as adapters
 from . import cache, parts
 from .adapter import Adapter
 from .errors import CacheUnusable, CompilationFailed, NothingTested
-from .trial import try_library
+from .run_self_test import try_library
 
 
 @functools.cache

@@ -21,7 +21,7 @@ from ..log import tell
 from .adapter import INCLUDE, LIBRARIES, Adapter, source_files
 from .build import Recipe, compile_library
 from .compiler import Compiler
-from .trial import test_library
+from .run_self_test import test_library
 
 _FOLDERS = ("sources/python", "sources/streams")
 VERSION = "{}.{}".format(*sys.version_info)

@@ -16,7 +16,7 @@ from .build import LINK_FLAGS, Recipe
 from .compiler import Compiler
 from .parts import Part, flags_without, sources_of
 from .torch_build import TorchBuild
-from .trial import build_in_parts
+from .run_self_test import build_in_parts
 
 FOLDERS = ("sources/got", "sources/streams", "sources/torch")
 SELF_TEST = "opscope.adapters.torch_self_test"

@@ -1,6 +1,6 @@
 // Lists the layers and operators for Paddle's FLOPs table, indented by depth. Backward and optimization subtrees are
-// left out, as in the original. Each row knows the layer around it. Rows are in pre-order, so that one pass from the last
-// row to the first adds the FLOPs of operators to all layers around them, at any depth.
+// left out, as in the original. Each row knows the layer around it. Rows are in pre-order, so that one pass from the
+// last row to the first adds the FLOPs of operators to all layers around them, at any depth.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/paddle/layers.h"
 

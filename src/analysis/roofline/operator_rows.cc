@@ -10,8 +10,8 @@
 // are those of the operator summary. One of a light family counts always, but a shell (aten::zero_, which calls
 // aten::fill_) only if it calls no operator that counts. aten::abs calls another overload of aten::abs, and aten::mul_
 // may call aten::mul: the inner one is part of the outer one, and its work counts once. The pass from the last row to
-// the first decides about shells: rows are in pre-order, so all operators inside a shell are decided before it. The pass
-// forward gives each span the innermost row around it and subtracts times.
+// the first decides about shells: rows are in pre-order, so all operators inside a shell are decided before it. The
+// pass forward gives each span the innermost row around it and subtracts times.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/roofline/operator_rows.h"
 

@@ -110,8 +110,8 @@ OperatorCost AveragePoolBackwardCost(const CallArguments& call, const CostRule& 
 
 // Windows of adaptive pooling begin at floor(i size / count) and end at ceil((i + 1) size / count); of one dimension
 // the sum of their lengths. Two windows share an element at each of the count - 1 inner boundaries i size / count that
-// is no whole number, and gcd(size, count) - 1 of them are whole. 5 elements in 2 windows are [0, 3) and [2, 5), 6 = 5 +
-// 2 - 1.
+// is no whole number, and gcd(size, count) - 1 of them are whole. 5 elements in 2 windows are [0, 3) and [2, 5), 6 = 5
+// + 2 - 1.
 Amount AdaptiveLengths(int64_t size, int64_t count) {
   if (size < 0 || size > kMaxPoolingNumber || count < 0 || count > kMaxPoolingNumber) return {};
   return Amount(size + count - std::gcd(size, count));

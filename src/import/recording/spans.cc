@@ -1,7 +1,7 @@
 // Rows of spans: filled part by part, by several threads at once, then completed in order. The place of each row is
 // known before any is written (tree.h), so threads fill parts of one table without locks. What needs the builder, which
-// one thread at a time may use (interned members, problems), becomes a deferred span and completed afterwards in the
-// order of the rows; so ids do not depend on the number of threads.
+// one thread at a time may use (interned members, problems), becomes a deferred span, which is completed afterwards in
+// the order of the rows; so ids do not depend on the number of threads.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <optional>

@@ -25,16 +25,16 @@ if "the end" in os.environ["HANGING"].split(","):
 
 @pytest.fixture
 def try_parts(tmp_path, monkeypatch):
-    from opscope.adapters import trial
+    from opscope.adapters import run_self_test
 
     (tmp_path / "planted_self_test.py").write_text(SELF_TEST)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    monkeypatch.setattr(trial, "SELF_TEST_LIMIT_S", 3.0)
+    monkeypatch.setattr(run_self_test, "SELF_TEST_LIMIT_S", 3.0)
 
     def tried(hanging="", crashing=""):
         monkeypatch.setenv("HANGING", hanging)
         monkeypatch.setenv("CRASHING", crashing)
-        return trial.try_library({}, "the adapter", tmp_path / "x.so", tmp_path, "planted_self_test")
+        return run_self_test.try_library({}, "the adapter", tmp_path / "x.so", tmp_path, "planted_self_test")
 
     return tried
 
