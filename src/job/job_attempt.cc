@@ -6,12 +6,12 @@
 #include "job/job_attempt.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "job/shared_reasons.h"
 #include "job/stored_traces.h"
 #include "opscope/report/job.h"
 
@@ -19,7 +19,6 @@ namespace opscope {
 namespace {
 
 constexpr int64_t kClockWindowNs = 10'000'000'000;
-constexpr size_t kMaxReasons = 20, kMaxRanks = 20;  // kMaxRanks: of a reason
 constexpr size_t kManyParts = 1000;
 
 ProblemSeverity SeverityOf(const std::string& name) {
@@ -36,59 +35,6 @@ std::string SentenceOf(const std::string& kind) {
   const auto found = sentences.find(kind);
   return found == sentences.end() ? kind : std::string(found->second);
 }
-
-// The number at the begin of `text`, which it is taken off; nullopt: there is none.
-std::optional<uint64_t> TakeNumber(std::string_view* text) {
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-  if (error != std::errc()) return std::nullopt;
-  text->remove_prefix(static_cast<size_t>(end - text->data()));
-  return number;
-}
-
-// One reason of many ranks. "12 spans cross others" of rank 0 and "3 spans cross others" of rank 1 are "rank 0, 1: 15
-// spans cross others": a reason for each rank would be no line to read.
-class SharedReason {
- public:
-  explicit SharedReason(std::string_view reason) {
-    count_ = TakeNumber(&reason);
-    if (constexpr std::string_view kOf = " of "; count_ && reason.starts_with(kOf)) {
-      std::string_view rest = reason.substr(kOf.size());
-      total_ = TakeNumber(&rest);
-      if (total_) reason = rest;
-    }
-    rest_ = reason;
-  }
-
-  bool IsLike(const SharedReason& other) const {
-    return rest_ == other.rest_ && count_.has_value() == other.count_.has_value() &&
-           total_.has_value() == other.total_.has_value();
-  }
-  void Add(int64_t rank, const SharedReason& other) {
-    if (!ranks_.empty()) {
-      if (count_) *count_ += *other.count_;
-      if (total_) *total_ += *other.total_;
-    }
-    ranks_.insert(rank);
-  }
-  std::string Text() const {
-    std::string text = "rank ";
-    size_t listed = 0;
-    for (auto rank = ranks_.begin(); rank != ranks_.end() && listed < kMaxRanks; ++rank, ++listed)
-      text.append(listed == 0 ? "" : ", ").append(std::to_string(*rank));
-    if (ranks_.size() > kMaxRanks)
-      text.append(" and ").append(std::to_string(ranks_.size() - kMaxRanks)).append(" more");
-    text.append(": ");
-    if (count_) text.append(std::to_string(*count_));
-    if (total_) text.append(" of ").append(std::to_string(*total_));
-    return text.append(rest_);
-  }
-
- private:
-  std::optional<uint64_t> count_, total_;
-  std::string rest_;
-  std::set<int64_t> ranks_;
-};
 
 }  // namespace
 
@@ -120,7 +66,7 @@ Result<RowValues> JobAttempt::Query(const std::string& select) {
 Result<RowValues> JobAttempt::RunFile(const std::string& file) {
   Result<JobRows> rows = sql_->Run(file);
   if (!rows.ok()) return rows.error();
-  for (std::string& column : rows.value().columns) {  // which are words of SQL
+  for (std::string& column : rows.value().columns) {  // "set" and "group" are words of SQL
     if (column == "set_kind") column = "set";
     if (column == "group_name") column = "group";
   }
@@ -179,25 +125,21 @@ Result<Quality> JobAttempt::Judge() {
   std::set<std::string> known;  // reasons that JudgeProblems has given
   for (const JobProblem& problem : problems_)
     if (problem.severity != ProblemSeverity::kInfo) known.insert("problem " + problem.kind);
-  std::vector<SharedReason> shared;
+  SharedReasons shared;
   for (size_t i = 0; i < verdicts.value().size(); ++i) {
     const int64_t verdict = verdicts.value().Integer(i, "verdict").value_or(0);
     quality.verdict = std::max(quality.verdict, static_cast<Verdict>(std::clamp<int64_t>(verdict, 0, 2)));
+    const int64_t rank = verdicts.value().Integer(i, "rank").value_or(-1);
     const std::string reasons = verdicts.value().Text(i, "reasons");  // one a line
     for (size_t begin = 0; begin < reasons.size();) {
       const size_t end = std::min(reasons.find('\n', begin), reasons.size());
       const std::string line = reasons.substr(begin, end - begin);
+      if (!known.contains(line.substr(0, line.find(" (")))) shared.Add(rank, line);
       begin = end + 1;
-      if (known.contains(line.substr(0, line.find(" (")))) continue;
-      const SharedReason reason(line);
-      auto found = std::find_if(shared.begin(), shared.end(), [&](const auto& each) { return each.IsLike(reason); });
-      if (found == shared.end() && shared.size() == kMaxReasons) continue;  // of a damaged JOB
-      if (found == shared.end()) found = shared.insert(shared.end(), reason);
-      found->Add(verdicts.value().Integer(i, "rank").value_or(-1), reason);
     }
   }
-  for (const SharedReason& reason : shared)
-    quality.reasons.push_back(reason.Text());
+  for (std::string& reason : shared.Texts())
+    quality.reasons.push_back(std::move(reason));
   return quality;
 }
 
