@@ -49,16 +49,12 @@ Verb CriticalPathVerb() {
                   .sort_help =
                       "a JSON field of the edges such as duration_ns (default: text by duration, others "
                       "by time)",
+                  .limit_help = "print this many edges (default: the 20 longest in text, else all)",
                   .compute = ComputeCriticalPath,
                   .is_of_job = true,
                   .span_use = [] { return SpanUse{.host_spans = true, .works = true, .device_waits = true}; }};
   verb.common.clocks = JobClocks::kAligned;  // the path goes from rank to rank
-  Verb made = MakeResultVerb(std::move(verb));
-  for (Option& option : made.options) {
-    if (option.names.back() == "--limit")
-      option.description = "print this many edges (default: the 20 longest in text, else all)";
-  }
-  return made;
+  return MakeResultVerb(std::move(verb));
 }
 
 }  // namespace opscope

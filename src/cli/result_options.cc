@@ -14,14 +14,12 @@
 
 namespace opscope {
 
-void AddResultOptions(Verb* verb, CommonOptions* common, ResultVerbOptions* options, const std::string& sort_help) {
+void AddResultOptions(Verb* verb, CommonOptions* common, ResultVerbOptions* options, const std::string& sort_help,
+                      const std::string& limit_help) {
   AddFormOptions(verb, common);
   verb->results = ResultKeysText(verb->names.front());
   verb->Add({.names = {"--sort"}, .target = &options->sort, .description = sort_help});
-  verb->Add({.names = {"--limit"},
-             .target = &options->limit,
-             .description = "print this many rows (default: all)",
-             .least = 1});
+  verb->Add({.names = {"--limit"}, .target = &options->limit, .description = limit_help, .least = 1});
   verb->Add({.names = {"--explain"},
              .target = &options->explain,
              .description = "also what the answer rests on: spans that count, problems, clocks, overhead; on standard "

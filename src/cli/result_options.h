@@ -24,8 +24,11 @@ struct ResultVerbOptions {
   bool explain = false;  // say what the answer rests on
 };
 
+inline constexpr const char* kLimitHelp = "print this many rows (default: all)";
+
 // Also the keys of the verb's results, below its help. `sort_help`: what may be sorted by, and what happens without.
-void AddResultOptions(Verb* verb, CommonOptions* common, ResultVerbOptions* options, const std::string& sort_help);
+void AddResultOptions(Verb* verb, CommonOptions* common, ResultVerbOptions* options, const std::string& sort_help,
+                      const std::string& limit_help = kLimitHelp);
 
 // Sorts the first table by --sort and prints the requested form: text no wider than the terminal, with a bold first
 // line if colour is on. Fails on wrong usage of --sort. `inputs`: JSON lists their problems. Returns the exit code.

@@ -101,7 +101,7 @@ Verb MakeResultVerb(ResultVerb given) {
                    result_verb->sets.empty() ? InputFiles::kSeveral : InputFiles::kOptional);
   for (InputSet& set : result_verb->sets)
     verb.Add({.names = {set.option}, .target = &set.files, .description = set.description, .takes_files = true});
-  AddResultOptions(&verb, &result_verb->common, &result_verb->options, result_verb->sort_help);
+  AddResultOptions(&verb, &result_verb->common, &result_verb->options, result_verb->sort_help, result_verb->limit_help);
   AddSelectionOptions(&verb, selection.get());
   for (const Option& option : result_verb->more_options)
     verb.Add(option);

@@ -37,6 +37,7 @@ struct ResultVerb {
   std::string name;
   std::string description;
   std::string sort_help = {};
+  std::string limit_help = kLimitHelp;
   // Of one Trace, or of all inputs in the order of the command line; those of the first set come first.
   std::function<VerbResult(std::span<const Trace> traces, const ResultVerb& verb)> compute;
   size_t inputs = 1;                       // more than 1: the verb takes exactly so many files, together
