@@ -11,6 +11,7 @@
 #include "cli/job_verbs.h"
 #include "cli/result_verb.h"
 #include "opscope/analysis/memory_usage.h"
+#include "opscope/report/missing_data.h"
 
 namespace opscope {
 namespace {
@@ -18,8 +19,7 @@ namespace {
 std::string WhyNoMemory(const Trace& trace, const ResultVerb& verb) {
   if (trace.allocations().size() == 0 && trace.tensor_lives().size() > 0)
     return "it has tensors with their addresses instead of allocations; opscope export --to megengine-svg draws them";
-  if (trace.allocations().size() == 0)
-    return "no allocations were recorded; that takes profile_memory=True (torch, Paddle)";
+  if (trace.allocations().size() == 0) return kNoAllocations;
   const std::string nothing = DescribeEmptySelection(trace, verb.filter);
   return nothing.empty() ? "nothing was allocated or freed while a chosen span was open" : nothing;
 }

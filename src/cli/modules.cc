@@ -3,6 +3,7 @@
 #include "opscope/analysis/modules.h"
 
 #include "cli/result_verb.h"
+#include "opscope/report/missing_data.h"
 #include "opscope/report/modules.h"
 
 namespace opscope {

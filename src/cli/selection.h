@@ -39,8 +39,6 @@ class SelectedSpans {
 };
 
 inline constexpr const char* kNoSteps = "it has no steps";
-inline constexpr const char* kNoModules =
-    "no modules were recorded; that takes with_modules=True or with_stack=True (torch) or with_scopes=True (MegEngine)";
 
 // A sentence that explains why no span of `trace` is selected; "" if some are.
 std::string DescribeEmptySelection(const Trace& trace, const std::optional<SpanFilter>& filter);

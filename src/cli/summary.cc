@@ -20,6 +20,7 @@
 #include "opscope/analysis/async_summary.h"
 #include "opscope/analysis/op_summary.h"
 #include "opscope/report.h"
+#include "opscope/report/missing_data.h"
 
 namespace opscope {
 namespace {
@@ -82,10 +83,8 @@ int PrintTorchTable(const Trace& trace, const std::string& file, const SummaryOp
 // What to record for keys that are empty in all rows, in a sentence; "": none is.
 std::string DescribeMissingKeys(const OpSummary& summary) {
   constexpr std::pair<std::string_view, const char*> kReasons[] = {
-      {"shape", "no shapes were recorded; that takes record_shapes=True"},
-      {"stack", "no call stacks were recorded; that takes with_stack=True (torch)"},
-      {"module", kNoModules},
-      {"rank", "it does not say which rank it is of"},
+      {"shape", kNoShapes},   {"stack", kNoStacks},
+      {"module", kNoModules}, {"rank", "it does not say which rank it is of"},
       {"step", kNoSteps},
   };
   std::string why;

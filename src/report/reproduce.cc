@@ -21,6 +21,7 @@
 #include <span>
 #include <utility>
 
+#include "opscope/report/missing_data.h"
 #include "report/human_units.h"
 #include "report/python_literal.h"
 #include "report/reproduce_program.h"
@@ -307,8 +308,7 @@ Result<std::string> ReproduceScript(const Trace& trace, const RecordedCall& call
   if (!overload.empty() && !IsPlainName(overload)) {
     return Error{ErrorCode::kUnsupported, "the overload '" + CommentText(overload) + "' is no name of torch"};
   }
-  if (call.args == ArgsId::kNone && trace.argument_list_count() == 0)
-    return Error{ErrorCode::kUnsupported, "no shapes were recorded; that takes record_shapes=True"};
+  if (call.args == ArgsId::kNone && trace.argument_list_count() == 0) return Error{ErrorCode::kUnsupported, kNoShapes};
   const std::span<const Argument> arguments = trace.arguments(call.args);
   ArgumentWriter writer(trace, name.substr(name.find("::") + 2), arguments);
   std::string list;

@@ -134,7 +134,7 @@ TEST(ReproduceScript, RefusesAnOverloadThatIsNoName) {
 
 TEST(ReproduceScript, SaysWhyACallCannotBeMadeAgain) {
   OneOperator bare;
-  EXPECT_EQ(Facts(bare.Script("aten::mm", {})), "error: no shapes were recorded; that takes record_shapes=True");
+  EXPECT_EQ(Facts(bare.Script("aten::mm", {})), "error: no input shapes were recorded; that takes record_shapes=True");
   OneOperator sparse;
   ArgumentRow row = sparse.Tensor("float", {2, 2}, {});
   row.has_strides = false;

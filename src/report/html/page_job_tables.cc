@@ -2,7 +2,6 @@
 // row of a straggler leads to the first step in which it was one, on the lowest of its ranks that the timeline has.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 #include <utility>
@@ -74,16 +73,10 @@ PageTable RankTable(const JobOverview& job, const RanksInTimeline& timeline) {
   return page;
 }
 
-// "it has no steps" as "It has no steps."
-std::string Sentence(std::string part) {
-  if (!part.empty()) part.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(part.front())));
-  return part + ".";
-}
-
 PageTable StragglerTable(const JobOverview& job, const RanksInTimeline& timeline) {
   PageTable page{.key = "stragglers",
                  .table = job.stragglers.tables[0],
-                 .why_empty = Sentence(job.stragglers.why_empty),
+                 .why_empty = PageSentence(job.stragglers.why_empty),
                  .weight = 2};
   for (const JobOverview::Straggler& straggler : job.straggler_of_row) {
     page.timeline_ranks.push_back(timeline.FirstOf(straggler.ranks));

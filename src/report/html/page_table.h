@@ -34,6 +34,9 @@ struct PageTable {
   std::vector<std::optional<int32_t>> timeline_ranks = {};
 };
 
+// A part of a sentence as a sentence: "it has no steps" -> "It has no steps."
+[[nodiscard]] std::string PageSentence(std::string part);
+
 // The tables of the tab Ranks. REQUIRES: results.job is not null
 void AddJobTables(const PageResults& results, std::vector<PageTable>* tables);
 

@@ -2,6 +2,7 @@
 // here: works by name, modules by name, problems. If a table is too large, its last rows are folded into their sums.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "base/json_object.h"
@@ -10,6 +11,7 @@
 #include "opscope/report/devices.h"
 #include "opscope/report/diff.h"
 #include "opscope/report/memory.h"
+#include "opscope/report/missing_data.h"
 #include "opscope/report/result_inputs.h"
 #include "opscope/report/roofline.h"
 #include "opscope/report/steps.h"
@@ -37,9 +39,6 @@ constexpr ResultField<OpSummaryRow> kPageWorkFields[] = {
     {{"max_ns", "Max", kTime, "Longest duration."}, [](const OpSummaryRow& r) { return r.max_ns; }},
 };
 
-constexpr const char* kNoModules =
-    "No modules were recorded; that takes with_modules=True or with_stack=True (torch) or with_scopes=True "
-    "(MegEngine).";
 constexpr ResultField<OpSummaryRow> kPageModuleFields[] = {
     {{"name", "Name", kText, "Name of the module."},
      [](const Trace& trace, const OpSummaryRow& r) { return trace.text(r.name); }},
@@ -165,17 +164,15 @@ void AddOverviewTables(const PageResults& results, const std::string& no_memory,
 void AddOtherTables(const PageResults& results, const std::string& no_memory, std::vector<PageTable>* tables) {
   const Trace& trace = *results.trace;
   const std::string no_spans = "The trace has no spans.";
-  const auto or_no_spans = [&](const char* why) { return trace.spans().size() == 0 ? no_spans : why; };
+  const auto or_no_spans = [&](const char* why) { return trace.spans().size() == 0 ? no_spans : PageSentence(why); };
   tables->push_back({"operators", Sorted(SummaryTable(trace, results.operators), "self_ns"), no_spans, {}, 6});
-  tables->push_back(GroupedOperators("operators_by_shape", trace, results.operators_by_shape,
-                                     or_no_spans("No input shapes were recorded; that takes record_shapes=True.")));
-  tables->push_back(GroupedOperators("operators_by_stack", trace, results.operators_by_stack,
-                                     or_no_spans("No call stacks were recorded; that takes with_stack=True (torch).")));
+  tables->push_back(GroupedOperators("operators_by_shape", trace, results.operators_by_shape, or_no_spans(kNoShapes)));
+  tables->push_back(GroupedOperators("operators_by_stack", trace, results.operators_by_stack, or_no_spans(kNoStacks)));
   tables->push_back(
       GroupedOperators("operators_by_module", trace, results.operators_by_module, or_no_spans(kNoModules)));
   tables->push_back({"roofline",
                      RooflineTable(trace, results.roofline),
-                     or_no_spans("No FLOPs and bytes are known; they take input shapes: record_shapes=True."),
+                     or_no_spans("no FLOPs and bytes are known; they take input shapes: record_shapes=True"),
                      {},
                      2});
   tables->push_back(
@@ -205,7 +202,7 @@ std::vector<PageTable> TablesOf(const PageResults& results) {
   const std::string no_memory =
       results.trace->tensor_lives().size() > 0
           ? "The input has tensors with their addresses instead of allocations; the blocks above show them."
-          : "No allocations were recorded; that takes profile_memory=True (torch, Paddle).";
+          : PageSentence(kNoAllocations);
   std::vector<PageTable> tables;
   AddOverviewTables(results, no_memory, &tables);
   if (!results.is_partial) AddOtherTables(results, no_memory, &tables);
@@ -322,6 +319,12 @@ bool AppendWholeTables(const std::vector<PageTable>& tables, size_t max_bytes, P
 }
 
 }  // namespace
+
+std::string PageSentence(std::string part) {
+  if (part.empty()) return part;
+  part.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(part.front())));
+  return part + ".";
+}
 
 void AppendPageTables(const PageResults& results, size_t max_bytes, PageStrings* strings, std::string* out) {
   const std::vector<PageTable> tables = TablesOf(results);
