@@ -228,7 +228,7 @@ def test_an_adapter_that_was_not_tried_and_cannot_be_takes_the_callbacks():
                      "aten::empty_strided", "aten::copy_"]  # fmt: skip
 
 
-def test_a_trial_that_fails_is_kept_beside_the_adapter():
+def test_a_self_test_that_fails_is_kept_beside_the_adapter():
     code = "from opscope.adapters import parts\n"
     code += "parts.read_parts = lambda library: {'operators': '', 'hooks': 'no such luck'}\n"
     way, names = run_python(code + RECORD, OPSCOPE_TORCH_ROUTE="")

@@ -71,6 +71,16 @@ def test_the_tables_say_what_this_torch_says():
     assert [path for path in features.known() if features.was_in(path, release) != features.has(path)] == []
 
 
+def test_what_this_torch_lacks_is_removed_from_our_classes_alone():
+    from opscope.torch.torch_shape import as_in_torch
+
+    theirs = type("Theirs", (), {"__module__": "torch.autograd.profiler_util", "removed": 1})
+    ours = type("Ours", (theirs,), {"removed": 2, "kept": 3})
+    as_in_torch("Ours", absent=lambda owner: (frozenset({"removed"}), {}))(ours)
+    assert "removed" not in vars(ours) and "kept" in vars(ours)
+    assert theirs.removed == 1
+
+
 def test_an_argument_that_this_torch_lacks_is_a_type_error():
     from opscope.torch import _KinetoProfile, features
     from opscope.torch.torch_shape import as_in_torch, as_written

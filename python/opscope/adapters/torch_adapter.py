@@ -15,8 +15,8 @@ from .adapter import INCLUDE, LIBRARIES, Adapter, source_files
 from .build import LINK_FLAGS, Recipe
 from .compiler import Compiler
 from .parts import Part, flags_without, sources_of
-from .torch_build import TorchBuild
 from .run_self_test import build_in_parts
+from .torch_build import TorchBuild
 
 FOLDERS = ("sources/got", "sources/streams", "sources/torch")
 SELF_TEST = "opscope.adapters.torch_self_test"

@@ -21,6 +21,8 @@ def as_in_torch(owner: str, absent: Callable = absent) -> Callable:
             return _without(ours, arguments[""]) if "" in arguments else ours
         _name_as_torch(ours, owner)
         for kind in ours.__mro__[:-1]:
+            if kind.__module__.startswith("torch."):
+                continue  # a base class for isinstance() alone, which other code uses
             for name in attributes & vars(kind).keys():
                 delattr(kind, name)
         for method, names in arguments.items():
