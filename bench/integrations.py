@@ -2,7 +2,9 @@
 """Added time of a step under opscope.integrations, beside the profiler that each trainer has itself.
 
 A step lasts from one forward pass to the next one. All steps of a training but the first are recorded, with shapes and
-memory; the median of its steps is one sample, less that of the same training without a profiler.
+memory; the median of its steps is one sample, less that of the same training without a profiler. A cell of a notebook
+and a test of pytest train with a loop of their own, recorded as a whole; their hosts have no profiler of operators, so
+torch.profiler stands beside them.
 """
 
 import contextlib
@@ -29,7 +31,23 @@ HOSTS = {
     "transformers": ("trainer_transformers", "step of transformers' Trainer, beside torch.profiler", "us/step"),
     "accelerate": ("trainer_accelerate", "step with Accelerate, beside its ProfileKwargs", "us/step"),
     "paddle": ("paddle_fit", "step of paddle.Model.fit, beside paddle.profiler", "us/step"),
+    "IPython": ("trainer_cell", "step in a cell under %%opscope, beside torch.profiler in the cell", "us/step"),
+    "pytest": ("trainer_pytest", "step in a test under pytest --opscope, beside torch.profiler in the test", "us/step"),
 }
+# What a cell runs, by side.
+CELLS = {
+    "off": "train()",
+    "opscope": "%%opscope --shapes --memory\ntrain()",
+    "theirs": "with torch_profile():\n    train()",
+}
+# A file of tests, the same for each side.
+TEST = """
+import pytest
+
+@pytest.mark.opscope(shapes=True, memory=True)
+def test_training(train):
+    train()
+"""
 
 
 class Clock:
@@ -118,19 +136,78 @@ def of_paddle(side, folder, steps):
     return paddle_fit.UnderPaddle(schedule, lambda _: None, **FLAGS)
 
 
+def torch_profile():
+    return measure.new_profile("torch", **FLAGS)
+
+
+def loop(steps):
+    """A training as a user writes it, without a trainer."""
+    import small_trainings
+    import torch
+
+    model = small_trainings.Layers()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    rows = torch.ones(small_trainings.BATCH, 8)
+
+    def train():
+        for _ in range(steps):
+            model(rows)["loss"].backward()
+            optimizer.step()
+            optimizer.zero_grad()
+
+    return train
+
+
+def of_cells(steps):
+    """side -> None: runs the loop in a cell."""
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell()
+    shell.run_line_magic("load_ext", "opscope")
+    shell.push({"train": loop(steps), "torch_profile": torch_profile})
+    return lambda side: shell.run_cell(CELLS[side]).raise_error()
+
+
+def of_tests(folder, steps):
+    """side -> None: runs the loop in a test, by pytest in this process."""
+    import pytest
+
+    file = Path(folder, "test_training.py")
+    file.write_text(TEST)
+    plugin = "opscope.integrations.pytest_plugin"  # of this build, which may not be the one that is installed
+
+    def run(side):
+        train = loop(steps)
+
+        class Training:
+            @pytest.fixture
+            def train(self):
+                with torch_profile() if side == "theirs" else contextlib.nullcontext():
+                    yield train
+
+        options = ["-p", "no:opscope", "-p", plugin, "-p", "no:cacheprovider", "-q", f"--rootdir={folder}"]
+        options += ["--opscope"] if side == "opscope" else []
+        if status := pytest.main([*options, str(file)], plugins=[Training()]):
+            raise SystemExit(f"bench: pytest ended with {status}")
+
+    return run
+
+
 def trainings(host, folder, steps):
     """(clock, function that trains with one side)"""
-    make = globals()[f"of_{host}"]
     if host == "paddle":
         import paddle_fit
 
-        return Clock(paddle_fit.Layers), lambda side: paddle_fit.fit(make(side, folder, steps), steps=steps)
+        return Clock(paddle_fit.Layers), lambda side: paddle_fit.fit(of_paddle(side, folder, steps), steps=steps)
     import small_trainings
 
-    path = Path(folder)
-    return Clock(small_trainings.Layers), lambda side: small_trainings.train(
-        host, make(side, folder, steps), path, steps=steps
-    )
+    clock = Clock(small_trainings.Layers)
+    if host == "IPython":
+        return clock, of_cells(steps)
+    if host == "pytest":
+        return clock, of_tests(folder, steps)
+    make, path = globals()[f"of_{host}"], Path(folder)
+    return clock, lambda side: small_trainings.train(host, make(side, folder, steps), path, steps=steps)
 
 
 def measured(arguments):

@@ -26,7 +26,6 @@ PAGES = {
             "Instructions": ("instructions_",),
             "Corrected times": ("corrected_",),
             "Flight recorder": ("flight_",),
-            "Losses": ("lost_",),
             "Programs under `opscope run`": ("run_",),
         },
     ),
@@ -36,7 +35,7 @@ PAGES = {
         {
             "Added time per operator": ("op_",),
             "Added time of a training step": ("step",),
-            "Trainers": ("trainer_",),
+            "Trainers, cells of notebooks, tests": ("trainer_",),
             "Calls of Python": ("call_",),
             "Ranges and steps of the program": ("user_",),
             "Start and stop": ("stop_", "start"),
