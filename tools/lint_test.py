@@ -87,6 +87,19 @@ class Lint(unittest.TestCase):
         self.expect("a.py:2", '"nobody"', {"a.py": PYTHON + "x = 1  # nobody\n"})
         self.expect("a.py:4", '"nobody"', {"a.py": PYTHON + 'def f():\n    """One.\n    nobody"""\n'})
 
+    def test_comments_of_build_files_settings_queries_and_scripts_are_read(self):
+        for name in ("CMakeLists.txt", "Makefile", "cmake/a.cmake", ".github/workflows/a.yml", "a.toml"):
+            self.expect(f"{name}:2", '"nobody"', {name: "x = 1\ny = 2  # nobody\n"})
+            self.expect_none({name: "x = \"# nobody\"\ny = 'a # nobody'\nz#nobody\n"})
+        self.expect("a.sql:2", '"nobody"', {"a.sql": f"-- {lint.LICENCE}\nSELECT 1  -- nobody\n"})
+        self.expect_none({"a.sql": f"-- {lint.LICENCE}\nSELECT '-- nobody'\n"})
+        self.expect("a.def:2", '"nobody"', {"a.def": CXX + "X(1)  // nobody\n"})
+        shell, python = f"#!/usr/bin/env bash\n{PYTHON}", f"#!/usr/bin/env python3\n{PYTHON}"
+        self.expect("tools/a:3", '"nobody"', {"tools/a": shell + 'x="$#"  # nobody\n'})
+        self.expect("tools/a:4", '"nobody"', {"tools/a": python + 'def f():\n    """nobody"""\n'})
+        self.expect("tools/a:1", "SPDX", {"tools/a": "#!/bin/sh\n"})
+        self.expect_none({"corpus/a": "# nobody\n"})
+
     def test_texts_of_a_program_are_not_comments(self):
         self.expect_none({"src/a.cc": CXX + 'auto x = "// nobody", y = R"(\n// nobody OwnCost\n)";\n'})
         self.expect_none({"src/a.cc": CXX + "int x = 1'000; auto y = '\"'; auto z = \"nobody\";\n"})
@@ -131,6 +144,13 @@ class Lint(unittest.TestCase):
         for name in ("src/merge/merge_test.cc", "src/merge/merge_for_test.cc", "tests/merge.cc", "src/merge/merge.h"):
             self.expect_none({name: CXX + "int x;\n" * 150})
 
+    def test_a_source_that_is_no_longer_thin_is_found(self):
+        for folder, limit in lint.THIN.items():
+            for name in (f"{folder}a.py", f"{folder}b/a.py"):
+                self.expect(f"{name}:{limit}", f"{limit} lines", {name: PYTHON + "x = 1\n" * (limit - 1)})
+                self.expect_none({name: PYTHON + "x = 1\n" * (limit - 2)})
+        self.expect_none({"python/opscope/a.py": PYTHON + "x = 1\n" * 200})
+
     def test_a_lost_licence_line_is_found(self):
         swallowed = "// The text of a message. SPDX-License-Identifier: Apache-2.0\nint x;\n"
         self.expect("src/base/text.h:1", "SPDX", {"src/base/text.h": swallowed})
@@ -152,7 +172,7 @@ class Lint(unittest.TestCase):
             with redirect_stdout(io.StringIO()) as printed:
                 self.assertEqual(lint.main(["--count", folder]), 0)
         rows = [line.split() for line in printed.getvalue().splitlines()]
-        self.assertEqual(rows[1:], [["src/sources/torch", "2", "1", "0", "0"], ["all", "2", "1", "0", "0"]])
+        self.assertEqual(rows[1:], [["src/sources/torch", "2", "1", "0", "0", "0"], ["all", "2", "1", "0", "0", "0"]])
 
 
 if __name__ == "__main__":

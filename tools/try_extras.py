@@ -2,7 +2,7 @@
 """Tries the extras of the opscope that this Python has installed; ends with a traceback where one does not hold.
 
 python -I tools/try_extras.py none       no extra is installed: each says in one line what to install
-python -I tools/try_extras.py sql        one is: sql, mcp, spark or notebook
+python -I tools/try_extras.py sql        one is: pandas, arrow, sql, mcp, spark or notebook
 """
 
 import asyncio
@@ -47,6 +47,22 @@ def try_none(traces):
     return "says what to install"
 
 
+def table_of(traces):
+    import opscope
+
+    return opscope.open(traces / "rank0.json").spans
+
+
+def try_pandas(traces):
+    assert table_of(traces).to_pandas()["duration"].tolist() == [5000]
+    return "gives a DataFrame"
+
+
+def try_arrow(traces):
+    assert table_of(traces).to_arrow()["duration"].to_pylist() == [5000]
+    return "gives a table"
+
+
 def try_sql(traces):
     rows = answer("query", traces / "rank1.json", "SELECT duration FROM spans")["rows"]
     assert rows == [[6000]], rows
@@ -88,7 +104,8 @@ def try_notebook(traces):
     return "is loaded"
 
 
-TRIES = {"none": try_none, "sql": try_sql, "mcp": try_mcp, "spark": try_spark, "notebook": try_notebook}
+TRIES = {"none": try_none, "pandas": try_pandas, "arrow": try_arrow, "sql": try_sql, "mcp": try_mcp}
+TRIES |= {"spark": try_spark, "notebook": try_notebook}
 
 
 def main():

@@ -26,7 +26,7 @@ EXTRAS = (
     Extra("arrow", "tables as Arrow", ("pyarrow",)),
     Extra("sql", "opscope query, Parquet, folders of opscope collect", ("duckdb>=1.4",)),
     Extra("spark", "opscope.spark, --engine spark", ("pyspark>=4.1", "pyarrow", "duckdb>=1.4"), needs_java=True),
-    Extra("notebook", "%%opscope in notebooks", ("ipython>=7",)),
+    Extra("notebook", "%%opscope in notebooks", ("ipython>=7.21",)),
     Extra("mcp", "opscope mcp", ("mcp>=2.0",)),
 )
 

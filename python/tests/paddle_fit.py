@@ -38,21 +38,21 @@ class Raising(paddle.callbacks.Callback):
 
 
 class Layers(paddle.nn.Layer):
-    def __init__(self, fails_at=None):
+    def __init__(self, fails_at=None, failure=Failure):
         super().__init__()
         self.layers = paddle.nn.Sequential(paddle.nn.Linear(8, 8), paddle.nn.ReLU(), paddle.nn.Linear(8, 2))
-        self.calls, self.fails_at = 0, fails_at
+        self.calls, self.fails_at, self.failure = 0, fails_at, failure
 
     def forward(self, x):
         self.calls += 1
         if self.calls - 1 == self.fails_at:
-            raise Failure("model")
+            raise self.failure("model")
         return self.layers(x)
 
 
-def fit(callback, *, steps, epochs=1, fails_in="", fails_at=0):
-    """``steps`` in each epoch. ``fails_in``: "model" or "callback", which raises Failure in step ``fails_at``."""
-    layers = Layers(fails_at if fails_in == "model" else None)
+def fit(callback, *, steps, epochs=1, fails_in="", fails_at=0, failure=Failure):
+    """``steps`` in each epoch. ``fails_in``: "model", which raises ``failure`` in step ``fails_at``, or "callback"."""
+    layers = Layers(fails_at if fails_in == "model" else None, failure)
     model = paddle.Model(layers)
     model.prepare(paddle.optimizer.SGD(parameters=layers.parameters()), paddle.nn.MSELoss())
     callbacks = [callback, Raising(fails_at if fails_in == "callback" else None)]

@@ -2,7 +2,7 @@
 """Small trainings by the trainers of other libraries, for the tests of opscope.integrations.
 
 ``train(host, profiling, steps=N)`` trains N steps with a profiler, a callback or a handler of that host. ``fails_in``:
-"model" or "data", which raises Failure in step ``fails_at``.
+"model" or "data", which raises ``failure`` in step ``fails_at``. ``accumulated``: batches for one update.
 """
 
 import importlib
@@ -36,31 +36,32 @@ class Rows(torch.utils.data.Dataset):
 class Layers(torch.nn.Module):
     """A model as transformers' Trainer takes it: it returns its loss."""
 
-    def __init__(self, fails_at=None):
+    def __init__(self, fails_at=None, failure=Failure):
         super().__init__()
         self.layers = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
-        self.calls, self.fails_at = 0, fails_at
+        self.calls, self.fails_at, self.failure = 0, fails_at, failure
 
     def forward(self, x):
         self.calls += 1
         if self.calls - 1 == self.fails_at:
-            raise Failure("model")
+            raise self.failure("model")
         return {"loss": self.layers(x).pow(2).mean()}
 
 
-def parts(steps, fails_in, fails_at):
+def parts(batches, fails_in, fails_at, failure):
     """(model, rows): no row is used twice."""
     in_data = BATCH * fails_at if fails_in == "data" else None
-    return Layers(fails_at if fails_in == "model" else None), Rows(BATCH * (steps + 4), in_data)
+    return Layers(fails_at if fails_in == "model" else None, failure), Rows(BATCH * (batches + 4), in_data)
 
 
-def with_transformers(callback, folder, steps, model, rows, resumed):
+def with_transformers(callback, folder, steps, model, rows, resumed, accumulated):
     from transformers import Trainer, TrainingArguments
 
     arguments = TrainingArguments(
         output_dir=str(folder / "checkpoints"),
         max_steps=steps,
         per_device_train_batch_size=BATCH,
+        gradient_accumulation_steps=accumulated,
         use_cpu=True,
         report_to=[],
         save_steps=4,
@@ -80,7 +81,7 @@ def with_transformers(callback, folder, steps, model, rows, resumed):
     return trainer
 
 
-def with_lightning(package, profiler, folder, steps, model, rows, resumed):
+def with_lightning(package, profiler, folder, steps, model, rows, resumed, accumulated):
     module = importlib.import_module({"lightning": "lightning.pytorch"}.get(package, package))
 
     class Wrapped(module.LightningModule):
@@ -98,6 +99,7 @@ def with_lightning(package, profiler, folder, steps, model, rows, resumed):
 
     trainer = module.Trainer(
         max_steps=steps,
+        accumulate_grad_batches=accumulated,
         accelerator="cpu",
         profiler=profiler,
         logger=False,
@@ -118,7 +120,7 @@ def with_lightning(package, profiler, folder, steps, model, rows, resumed):
     return trainer
 
 
-def with_accelerate(handler, folder, steps, model, rows, resumed):
+def with_accelerate(handler, steps, model, rows):
     from accelerate import Accelerator
 
     accelerator = Accelerator(cpu=True, kwargs_handlers=[handler])
@@ -134,14 +136,14 @@ def with_accelerate(handler, folder, steps, model, rows, resumed):
             prof.step()
 
 
-def train(host, profiling, folder, *, steps, fails_in="", fails_at=0, resumed=""):
+def train(host, profiling, folder, *, steps, fails_in="", fails_at=0, failure=Failure, resumed="", accumulated=1):
     """``resumed``: "first" leaves a checkpoint at step 4, "again" begins with it."""
-    model, rows = parts(max(steps, 1), fails_in, fails_at)
+    model, rows = parts(max(steps, 1) * accumulated, fails_in, fails_at, failure)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=UserWarning, message="(?!opscope)")
         warnings.filterwarnings("ignore", category=FutureWarning)
         if host == "transformers":
-            return with_transformers(profiling, folder, steps, model, rows, resumed)
+            return with_transformers(profiling, folder, steps, model, rows, resumed, accumulated)
         if host == "accelerate":
-            return with_accelerate(profiling, folder, steps, model, rows, resumed)
-        return with_lightning(host, profiling, folder, steps, model, rows, resumed)
+            return with_accelerate(profiling, steps, model, rows)
+        return with_lightning(host, profiling, folder, steps, model, rows, resumed, accumulated)

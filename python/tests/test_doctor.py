@@ -11,6 +11,7 @@ from pathlib import Path
 import bare_package
 import pytest
 from built import built
+from load_tool import load_tool
 
 from opscope import _core, extras
 
@@ -217,6 +218,12 @@ def test_every_extra_of_the_package_is_known():
     assert {extra.name: list(extra.packages) for extra in extras.EXTRAS} == declared
 
 
+def test_make_wheel_tries_every_extra():
+    names = {extra.name for extra in extras.EXTRAS}
+    assert {*load_tool("build_wheel.py").EXTRAS} == names
+    assert {*load_tool("try_extras.py").TRIES} == names | {"none"}
+
+
 def install(folder, name, version):
     package = folder / f"{name}-{version}.dist-info"
     package.mkdir()
@@ -246,13 +253,15 @@ def test_an_extra_is_there_if_all_its_packages_are(monkeypatch, tmp_path):
         ("mcp", "2.0rc1", []),
         ("duckdb", "1.10.0", []),
         ("duckdb", "1.3.2", ["duckdb>=1.4"]),
+        ("ipython", "7.20.0", ["ipython>=7.21"]),
+        ("ipython", "7.21.0", []),
     ],
 )
 def test_a_package_that_is_too_old_is_missing(monkeypatch, tmp_path, name, version, missing):
     install(tmp_path, name, version)
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     found = {extra["name"]: extra for extra in extras.facts()}
-    extra = found["sql" if name == "duckdb" else name]
+    extra = found[{"duckdb": "sql", "ipython": "notebook"}.get(name, name)]
     assert (extra["installed"], extra["missing"], bool(extra["install"])) == ({name: version}, missing, bool(missing))
 
 

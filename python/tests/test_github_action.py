@@ -165,7 +165,8 @@ def test_rows_limits_the_comparison(files):
         ({"head": "head.json", "limits": "--max spans=1"}, 2, "limits: a line is one of max, min, "),
         ({"head": "head.json", "limits": "max"}, 2, "limits: a line is one of max, min, "),
         ({"head": "\n"}, 2, "head is a file, or one a line"),
-        ({"head": "head.json", "base": "a\nb"}, 2, "base is one file or none"),
+        ({"head": "head.json\nnone.json", "limits": "min spans=1"}, 1, "none.json: "),
+        ({"head": "head.json", "base": "none.json\nbase.json", "limits": "min spans=1"}, 1, "none.json: "),
         ({"head": "head.json", "rows": "all"}, 2, "rows is a number from 1 on, not 'all'"),
     ],
 )
@@ -214,12 +215,32 @@ def test_name_of_an_operator_in_a_limit_stays_in_its_cell_and_its_line(files):
     assert rendered(summary).rows[1][0] == f"op_count {name}"
 
 
-def test_files_of_several_ranks_are_one_job(files):
-    for rank in range(2):
-        content = steps(1000)[:-1] + b', "distributedInfo": {"rank": %d, "world_size": 2}}' % rank
-        (files / f"rank{rank}.json").write_bytes(content)
-    code, _, summary = run_action(files, head="rank0.json\nrank1.json", limits="max spans=4\nmin spans=4")
-    assert code == 0 and "2 limits kept" in summary
+def test_files_of_several_ranks_are_one_job_on_both_sides(files):
+    lists = {}
+    for side, duration in (("base", 1000), ("head", 2000)):
+        for rank in range(2):
+            content = steps(duration)[:-1] + b', "distributedInfo": {"rank": %d, "world_size": 2}}' % rank
+            (files / f"{side}{rank}.json").write_bytes(content)
+        lists[side] = f"{side}0.json\n{side}1.json"
+    code, _, summary = run_action(files, **lists, limits="max spans=4\nmin spans=4\nmax-increase step_p50_ns=150%")
+    assert code == 0 and "3 limits kept" in summary
+    page = rendered(summary)
+    assert ["step_p50_ns", "max increase", "2.000 ms", "1.000 ms", "2.500 ms", ""] in page.rows
+    assert [row[2:-1] for row in page.rows if row[0] == "aten::mm"] == [["1.000 ms", "1.996 ms", "3.996 ms", "2", "2"]]
+    # A job is compared with one rank, too.
+    code, _, summary = run_action(files, head=lists["head"], base="base0.json", limits="max-increase spans=100%")
+    assert code == 0 and "### opscope diff: base to head\n" in summary
+    assert sorted(path.name for path in files.glob("*.opscope")) == []
+
+
+def test_a_damaged_file_among_those_of_several_ranks_is_said(files):
+    content = steps(1000)
+    (files / "whole.json").write_bytes(content)
+    (files / "cut.json").write_bytes(content[: len(content) * 2 // 3])
+    code, _, summary = run_action(files, head="whole.json\ncut.json", limits="min spans=1")
+    alone, _, summary_of_one = run_action(files, head="cut.json", limits="min spans=1")
+    assert (code, alone) == (3, 3)
+    assert "The recording is doubtful" in summary and "The recording is doubtful" in summary_of_one
 
 
 def test_package_is_what_pip_installs(files):

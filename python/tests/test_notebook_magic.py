@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from notebook_kernel import execute
@@ -48,9 +49,16 @@ UNKNOWN = "%%opscope --shaeps\nran = True"
 NO_SUCH = "%%opscope --framework jax\nran = True"
 AFTER_WRONG = "'ran' in globals()"
 SYNTAX = "%%opscope\n1 +"
+# The cell that the page shows, the model that it is about, and what was recorded.
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "how-to" / "profile_a_notebook_cell.md").read_text()
+(QUOTED,), (SHOWN,) = (re.findall(pattern, PAGE, re.DOTALL) for pattern in (r"python\n(%%.*?)\n```", r"text\n(.*?)```"))
+PAGE_MODEL = "model = torch.nn.Linear(64, 64)"
+PAGE_ROWS = (
+    "print(json.dumps([[row['name'], row['count'], row['self_memory_bytes']] for row in _prof.trace.summary()]))"
+)
 LISTED = "print(' '.join(get_ipython().run_line_magic('who_ls', '')))"
 CELLS = (LOAD, SETUP, TRAIN, AFTER, SILENT, LOADER, RAISES, AFTER_RAISE, STACK, AFTER_STACK, REPORT)
-CELLS += (UNKNOWN, NO_SUCH, AFTER_WRONG, SYNTAX, LISTED)
+CELLS += (UNKNOWN, NO_SUCH, AFTER_WRONG, SYNTAX, LISTED, PAGE_MODEL, QUOTED, PAGE_ROWS)
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +109,9 @@ def test_cell_runs_in_the_namespace_of_the_notebook_with_what_its_options_ask(ou
 
 
 def test_semicolon_hides_the_value(outputs):
+    magic = pytest.importorskip("IPython.core.magic")
+    if not hasattr(magic, "output_can_be_silenced"):
+        pytest.skip("this IPython always shows the value of a magic")
     (overview,) = outputs[SILENT]
     assert "aten::relu" in overview.data["text/plain"]
 
@@ -147,6 +158,19 @@ def test_profile_is_no_variable_of_the_user_and_nothing_is_written(notebook):
     folder, outputs = notebook
     assert "_prof" not in printed(outputs, LISTED)[0].split()
     assert all(path.name.startswith(("JUPYTER", "IPYTHON")) for path in folder.iterdir())
+
+
+def test_page_shows_what_its_cell_shows(outputs):
+    (overview,) = outputs[QUOTED]
+    shown, lines = (text.splitlines() for text in (SHOWN, overview.data["text/plain"]))
+    first, titles, *rows, more, finding, note = shown
+    assert re.sub(r"\d+", "N", first) == re.sub(r"\d+", "N", lines[0]) and titles.split() == lines[1].split()
+    assert (finding, note) == (outputs[LOADER][0].data["text/plain"].splitlines()[-2], lines[-1])
+    (line,) = printed(outputs, PAGE_ROWS)
+    recorded = {name: (count, size) for name, count, size in json.loads(line)}
+    assert int(re.fullmatch(r"\((\d+) more\)", more)[1]) + len(rows) == len(recorded)
+    for count, _, _, size, unit, name in (row.split(maxsplit=5) for row in rows):
+        assert recorded[name] == (int(count), float(size) * {"B": 1, "KB": 1024}[unit]), name
 
 
 PADDLE = (

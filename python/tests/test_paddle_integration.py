@@ -3,16 +3,13 @@
 
 import importlib
 import json
-import os
-import socket
-import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from examples_path import EXAMPLES
 from paddle_runs import run_original
+from trainer_recordings import free_ports, only_trace, run_ranks, steps_of, within_steps
 
 pytestmark = pytest.mark.framework("paddle")
 
@@ -23,29 +20,6 @@ def callback(folder, **options):
     from opscope.integrations.paddle import OpscopeCallback
 
     return OpscopeCallback(folder, **options)
-
-
-def only_trace(folder):
-    """The one recording of a folder, which has its report beside it and nothing else."""
-    import opscope
-
-    (path,) = folder.glob(f"rank_unknown-a0-*-{os.getpid()}-*.opscope")
-    report = path.with_suffix(".html")
-    assert sorted(folder.iterdir()) == [report, path]
-    assert report.read_text().startswith("<!doctype html>") and report.stat().st_size > 100_000
-    return opscope.open(path)
-
-
-def steps_of(trace):
-    return [int(name.partition("#")[2]) for name in trace.spans["name"] if name.startswith("ProfileStep#")]
-
-
-def within_steps(trace, wanted):
-    """How often a span lies within each step."""
-    spans = trace.spans
-    rows = list(zip(spans["name"], spans["start"], spans["duration"], strict=True))
-    steps = [(start, start + length) for name, start, length in rows if name.startswith("ProfileStep#")]
-    return [sum(name == wanted and begin <= start < end for name, start, _ in rows) for begin, end in steps]
 
 
 def test_each_step_of_the_window_counts_over_epochs_and_has_one_of_everything(tmp_path):
@@ -103,6 +77,23 @@ def test_an_exception_leaves_what_was_recorded_and_passes(where, tmp_path):
     assert len(made.files) == 2
 
 
+def test_ctrl_c_leaves_what_was_recorded(tmp_path):
+    from paddle_fit import fit
+
+    with pytest.raises(KeyboardInterrupt):
+        fit(callback(tmp_path / "out"), steps=12, fails_in="model", fails_at=8, failure=KeyboardInterrupt)
+    assert steps_of(only_trace(tmp_path / "out")) == [6, 7, 8]
+
+
+def test_the_class_in_place_of_an_object_is_named():
+    from paddle_fit import fit
+
+    from opscope.integrations.paddle import OpscopeCallback
+
+    with pytest.raises(TypeError, match=r"^callbacks takes objects, such as OpscopeCallback\(\), not the class$"):
+        fit(OpscopeCallback, steps=1)
+
+
 def test_first_and_last_step_are_a_schedule_and_a_short_training_says_so(tmp_path):
     from paddle_fit import fit
 
@@ -141,29 +132,15 @@ def test_absent_paddle_is_named(monkeypatch):
         importlib.import_module("opscope.integrations.paddle")
 
 
-def free_ports(count):
-    taken = [socket.socket() for _ in range(count)]
-    for each in taken:
-        each.bind(("127.0.0.1", 0))
-    ports = [each.getsockname()[1] for each in taken]
-    for each in taken:
-        each.close()
-    return ports
-
-
 def test_two_gloo_ranks_leave_a_recording_and_a_report_each(tmp_path):
     import opscope
 
     places = [f"127.0.0.1:{port}" for port in free_ports(2)]
     job = {"PADDLE_TRAINERS_NUM": "2", "PADDLE_TRAINER_ENDPOINTS": ",".join(places), "PADDLE_DISTRI_BACKEND": "gloo"}
-    program = [str(Path(__file__).with_name("two_rank_trainings.py")), str(EXAMPLES / "train_with_paddle.py")]
-    ranks = []
-    for rank, place in enumerate(places):
-        environment = {**os.environ, **job, "PADDLE_TRAINER_ID": str(rank), "PADDLE_CURRENT_ENDPOINT": place}
-        output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        ranks.append(subprocess.Popen([sys.executable, *program], cwd=tmp_path, env=environment, **output))
-    printed = [process.communicate(timeout=300)[0] for process in ranks]
-    assert [process.returncode for process in ranks] == [0, 0], "\n".join(printed)
+    ranks = [
+        {**job, "PADDLE_TRAINER_ID": str(rank), "PADDLE_CURRENT_ENDPOINT": place} for rank, place in enumerate(places)
+    ]
+    run_ranks(tmp_path, ranks, ["paddle"], [EXAMPLES / "train_with_paddle.py"])
     for rank in (0, 1):
         (path,) = (tmp_path / "opscope-run").glob(f"rank{rank}-*.opscope")
         assert path.with_suffix(".html").exists()

@@ -272,6 +272,33 @@ def test_a_baseline_that_cannot_be_read_is_named(programs, runs, tmp_path):
     assert str(tmp_path) in cases["test_whole"][1] and "Traceback" not in cases["test_whole"][1]
 
 
+def test_a_baseline_that_cannot_be_written_is_one_line_with_its_path(programs, runs, tmp_path):
+    folder, _ = runs
+    chosen = tmp_path / "file"
+    chosen.write_text("")
+    printed, cases = run(programs, folder, "--opscope-update", f"--opscope-baselines={chosen}", "-k", "whole or case")
+    assert outcomes(cases) == {"test_whole": "failure", "test_case": "passed"}
+    message = cases["test_whole"][1]
+    assert message.startswith("opscope: the baseline cannot be written: ") and str(chosen) in message
+    assert message.count("\n") == 0 and "Traceback" not in printed and "pathlib" not in printed
+
+
+def test_a_cache_folder_that_cannot_be_written_costs_the_recording_alone(programs, runs):
+    folder, _ = runs
+    _, cases = run(programs, folder, "--opscope", "-o", "cache_dir=/proc/opscope", "-k", "case", CALLS="4")
+    assert cases["test_case"][1] == "opscope: op_count of aten::linear is 4, more than 3"
+    assert cases["test_case"][2]["opscope_recording"] == "not kept"
+
+
+def test_a_pytest_that_is_too_old_is_named(pytester):
+    pytester.makeconftest("import pytest\ndel pytest.StashKey")
+    pytester.makepyfile("def test_one():\n    pass\n")
+    pytester.runpytest_subprocess(*PLUGIN).assert_outcomes(passed=1)
+    result = pytester.runpytest_subprocess(*PLUGIN, "--opscope")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert result.errlines == ["ERROR: --opscope needs pytest 7.0 and pluggy 1.2, or newer", ""]
+
+
 def test_relative_folder_of_baselines_is_that_of_the_call_after_a_test_has_changed_the_directory(programs, tmp_path):
     text = """
         import os, pytest, torch
@@ -302,11 +329,29 @@ def test_workers_of_xdist_use_the_names_of_a_run_without(programs, runs, tmp_pat
     assert baselines(tmp_path) == found["update"][2]
 
 
+def test_a_test_that_runs_a_profiler_of_torch_is_recorded_beside_it(programs, tmp_path):
+    (tmp_path / "test_speed.py").write_text(
+        """
+import opscope.torch, pytest, torch
+
+@pytest.mark.opscope(max={"op_count:aten::neg": 0})
+@pytest.mark.parametrize("module", [torch.profiler, opscope.torch], ids=["torch", "opscope"])
+def test_own(module):
+    with module.profile() as prof:
+        torch.ones(2).neg()
+    assert sum(event.name == "aten::neg" for event in prof.events()) == 1
+"""
+    )
+    _, cases = run(programs, tmp_path, "--opscope")
+    messages = [cases[f"test_own[{name}]"][1].splitlines()[0] for name in ("torch", "opscope")]
+    assert messages == ["opscope: op_count of aten::neg is 1, more than 0"] * 2
+
+
 @pytest.mark.framework("paddle")
 def test_a_program_with_paddle_is_recorded_with_paddle(programs, tmp_path):
     (tmp_path / "test_speed.py").write_text(
         """
-import paddle, pytest
+import contextlib, opscope.paddle, paddle, paddle.profiler, pytest
 
 @pytest.mark.opscope(framework="paddle", max={"op_count:sum dygraph": 2})
 def test_steps(opscope_profile):
@@ -323,14 +368,18 @@ def test_next(opscope_profile):
     assert list(opscope_profile.trace.spans["name"]).count("sum dygraph") == 1
 
 @pytest.mark.opscope(framework="paddle", max={"op_count:sum dygraph": 0})
-def test_last():
-    paddle.ones([2]).sum()
+@pytest.mark.parametrize("module", [None, paddle.profiler, opscope.paddle], ids=["none", "paddle", "opscope"])
+def test_own(module):
+    with module.Profiler(on_trace_ready=print) if module else contextlib.nullcontext():
+        paddle.ones([2]).sum()
 """
     )
     _, cases = run(programs, tmp_path, "--opscope")
     assert cases["test_steps"][1].startswith("opscope: op_count of sum dygraph is 3, more than 2\n")
     assert cases["test_next"][0] == "passed"
-    assert cases["test_last"][1].startswith("opscope: op_count of sum dygraph is 1, more than 0\n")
+    for own in ("none", "paddle"):
+        assert cases[f"test_own[{own}]"][1].startswith("opscope: op_count of sum dygraph is 1, more than 0\n")
+    assert "Paddle has one for each process" in cases["test_own[opscope]"][1]
     assert not Path(tmp_path / "profiler_log").exists()
 
 

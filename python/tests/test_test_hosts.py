@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/test_hosts: which tests count for a trainer, and how it keeps its table."""
+"""tools/test_hosts: which tests count for a host, and how it keeps its table."""
 
+import re
+from pathlib import Path
+
+import pytest
 from load_tool import load_tool
 
+ROOT = Path(__file__).resolve().parents[2]
 tool = load_tool("test_hosts")
 
 
@@ -38,4 +43,27 @@ def test_environments_that_are_not_named_keep_their_rows(tmp_path, monkeypatch):
 def test_an_environment_that_does_not_exist_is_refused(monkeypatch, capsys):
     monkeypatch.setattr(tool.sys, "argv", ["test_hosts", "eldest"])
     assert tool.main() == 2
-    assert "there is no environment eldest; there are newest, oldest, paddle" in capsys.readouterr().out
+    assert (
+        "there is no environment eldest; there are newest, oldest, newest-tools, oldest-tools, paddle"
+        in capsys.readouterr().out
+    )
+
+
+def test_the_oldest_tools_are_those_that_the_package_claims():
+    tomllib = pytest.importorskip("tomllib")  # of Python 3.11
+    claims = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    claimed = dict(each.split(">=") for name in ("notebook", "mcp", "test") for each in claims[name] if ">=" in each)
+    tried = dict(each.split("==") for each in tool.ENVIRONMENTS["oldest-tools"] if "==" in each)
+    assert {name: f"{claimed[name]}.0" for name in tried} == tried
+
+
+def test_each_host_has_a_file_of_tests():
+    for environment in tool.ENVIRONMENTS:
+        assert all((ROOT / "python" / "tests" / file).exists() for _, file in tool.hosts_of(environment).values())
+
+
+def test_the_page_has_the_newest_and_the_oldest_of_each_host():
+    page = (ROOT / "docs" / "reference" / "host_versions.md").read_text()
+    hosts = re.findall(r"^\| (\w+) \| [\d.]+ \|", page, re.MULTILINE)
+    twice = [*tool.TRAINERS, *tool.TOOL_TESTS]
+    assert sorted(hosts) == sorted([*twice, *twice, "paddle"])

@@ -5,14 +5,17 @@ import importlib
 import os
 import pickle
 import re
-import socket
+import runpy
 import subprocess
 import sys
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from examples_path import EXAMPLES
+from trainer_recordings import free_ports, only_trace, run_ranks, steps_of, within_steps
+from tutorial import BLOCK, compare
 
 pytestmark = pytest.mark.framework("torch")
 
@@ -44,31 +47,6 @@ def train(host, profiler, folder, **options):
     return small_trainings.train(host, profiler, folder, **options)
 
 
-def only_trace(folder):
-    """The one recording of a folder, which has its report beside it and nothing else."""
-    import opscope
-
-    (path,) = folder.glob("*.opscope")
-    name = rf"rank_unknown-a0-[\w.]+-{os.getpid()}-\d+"
-    assert re.fullmatch(name, path.stem)
-    report = path.with_suffix(".html")
-    assert sorted(folder.iterdir()) == [report, path]
-    assert report.read_text().startswith("<!doctype html>") and report.stat().st_size > 100_000
-    return opscope.open(path)
-
-
-def steps_of(trace):
-    return [int(name.partition("#")[2]) for name in trace.spans["name"] if name.startswith("ProfilerStep#")]
-
-
-def within_steps(trace, wanted):
-    """How often a span lies within each step."""
-    spans = trace.spans
-    rows = list(zip(spans["name"], spans["start"], spans["duration"], strict=True))
-    steps = [(start, start + length) for name, start, length in rows if name.startswith("ProfilerStep#")]
-    return [sum(name == wanted and begin <= start < end for name, start, _ in rows) for begin, end in steps]
-
-
 def names_of(trace):
     """Operators, backward functions and ranges of optimizers, with their numbers."""
     pattern = re.compile(r"aten::|\w+Backward\d|autograd::engine|Optimizer\.|enumerate\(DataLoader\)")
@@ -92,6 +70,15 @@ def test_each_step_of_the_window_has_its_number_and_one_of_everything(host, tmp_
     assert {name: within_steps(trace, name) for name in expected} == {name: [n] * 5 for name, n in expected.items()}
     assert profiler.files == [str(next((tmp_path / "out").glob("*.opscope")))]
     assert not is_profiling()
+
+
+@each_of("lightning", "pytorch_lightning", "transformers")
+def test_steps_of_accumulated_gradients_are_batches_with_lightning_and_updates_with_transformers(host, tmp_path):
+    train(host, profiling(host, tmp_path / "out"), tmp_path, steps=12 if host == "transformers" else 4, accumulated=3)
+    trace = only_trace(tmp_path / "out")
+    assert steps_of(trace) == [6, 7, 8, 9, 10]
+    batches, updates = (within_steps(trace, name) for name in ("ReluBackward0", "Optimizer.step#SGD.step"))
+    assert (batches, updates) == (([3] * 5, [1] * 5) if host == "transformers" else ([1] * 5, [0, 0, 1, 0, 0]))
 
 
 def with_torch(host, folder):
@@ -164,6 +151,15 @@ def test_an_exception_leaves_what_was_recorded_and_passes(host, where, tmp_path)
     # The same object records the next training.
     train(host, profiler, tmp_path, steps=12)
     assert len(profiler.files) == 2
+
+
+@each_of(*HOSTS)
+def test_ctrl_c_leaves_what_was_recorded(host, tmp_path):
+    profiler = profiling(host, tmp_path / "out")
+    with suppress(KeyboardInterrupt, SystemExit):  # Lightning raises another one, or none
+        train(host, profiler, tmp_path, steps=12, fails_in="model", fails_at=8, failure=KeyboardInterrupt)
+    assert not is_profiling()
+    assert steps_of(only_trace(tmp_path / "out")) == [6, 7, 8]
 
 
 def test_a_callback_that_is_deleted_leaves_what_was_recorded(tmp_path):
@@ -254,6 +250,14 @@ def test_wrong_arguments_are_named(host, tmp_path):
             profiling(host, tmp_path, activities=wrong)
 
 
+@each_of("lightning", "pytorch_lightning")
+def test_the_class_in_place_of_an_object_is_named(host, tmp_path):
+    with pytest.raises(
+        TypeError, match=r"^Trainer takes an object, such as profiler=OpscopeProfiler\(\), not the class$"
+    ):
+        train(host, type(profiling(host, tmp_path)), tmp_path, steps=1)
+
+
 def test_wrong_arguments_of_the_handler_of_accelerate_are_named():
     from opscope.integrations.accelerate import OpscopeProfileKwargs
 
@@ -334,18 +338,28 @@ def test_a_handler_without_steps_records_the_block_and_calls_its_own_handler(tmp
         OpscopeProfileKwargs(schedule=lambda _: None, schedule_option=PLAN)
 
 
+@pytest.mark.framework("accelerate")
+def test_a_handler_can_be_the_argument_of_profile_and_lists_its_arguments(tmp_path):
+    from accelerate import Accelerator, ProfileKwargs
+
+    from opscope.integrations.accelerate import OpscopeProfileKwargs
+
+    handler = OpscopeProfileKwargs(dirpath=tmp_path / "out", record_shapes=True)
+    with Accelerator(cpu=True).profile(handler):
+        import torch
+
+        torch.ones(2).neg()
+    assert names_of(only_trace(tmp_path / "out").spans["name"])["aten::neg"] == 1
+    assert handler.to_kwargs() == {"dirpath": tmp_path / "out", "record_shapes": True}
+    assert OpscopeProfileKwargs(with_flops=True).to_kwargs() == ProfileKwargs(with_flops=True).to_kwargs()
+    assert {*OpscopeProfileKwargs().to_dict()} == {*ProfileKwargs().to_dict(), "dirpath", "schedule", "max_bytes"}
+
+
 def test_importing_the_integrations_imports_no_host():
-    code = (
-        "import sys, opscope.integrations; print(sorted({'torch', 'paddle', 'lightning', 'numpy'} & set(sys.modules)))"
-    )
+    hosts = "{'torch', 'paddle', 'lightning', 'numpy'}"
+    code = f"import sys, opscope.integrations; print(sorted({hosts} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
-
-
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return str(taken.getsockname()[1])
 
 
 @each_of("lightning")
@@ -354,20 +368,12 @@ def free_port():
 def test_two_gloo_ranks_leave_a_recording_and_a_report_each(host, tmp_path):
     import opscope
 
-    programs = [str(EXAMPLES / f"train_with_{name}.py") for name in ("accelerate", "transformers", "lightning")]
-    job = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port()}
+    job = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(*free_ports(1))}
     job |= {"GROUP_RANK": "0", "TORCHELASTIC_RUN_ID": "test", "TORCHELASTIC_RESTART_COUNT": "0"}
-    ranks = []
-    for rank in ("0", "1"):
-        command = [sys.executable, str(Path(__file__).with_name("two_rank_trainings.py")), *programs]
-        environment = {**os.environ, **job, "RANK": rank, "LOCAL_RANK": rank}
-        ranks.append(
-            subprocess.Popen(
-                command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-            )
-        )
-    printed = [process.communicate(timeout=300)[0] for process in ranks]
-    assert [process.returncode for process in ranks] == [0, 0], "\n".join(printed)
+    ranks = [{**job, "RANK": rank, "LOCAL_RANK": rank} for rank in ("0", "1")]
+    modules = ("torch._dynamo", "accelerate", "transformers.trainer", "lightning.pytorch")
+    programs = [EXAMPLES / f"train_with_{name}.py" for name in ("accelerate", "transformers", "lightning")]
+    run_ranks(tmp_path, ranks, modules, programs)
     for rank in (0, 1):
         files = sorted((tmp_path / "opscope-run").glob(f"rank{rank}-*.opscope"))
         assert [path.name.rpartition("-")[2] for path in files] == ["1.opscope", "2.opscope", "3.opscope"]
@@ -379,3 +385,16 @@ def test_two_gloo_ranks_leave_a_recording_and_a_report_each(host, tmp_path):
             reduced = Counter(name for name in trace.spans["name"] if name == "gloo:all_reduce")
             assert reduced["gloo:all_reduce"] >= 5, path
     assert len(list((tmp_path / "opscope-run").iterdir())) == 12
+
+
+@each_of("lightning")
+def test_the_page_shows_what_its_first_example_prints(host, tmp_path, monkeypatch, capsys):
+    page = (EXAMPLES.parent / "docs" / "how-to" / "profile_a_trainer.md").read_text()
+    shown_files, shown_steps = (body for language, _, body in BLOCK.findall(page) if language == "text")
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(EXAMPLES / "train_with_lightning.py"), run_name="__main__")
+    recording = capsys.readouterr().out.splitlines()[-1]
+    node = re.sub(r"[^A-Za-z0-9._]", "_", os.uname().nodename)
+    assert recording.replace(f"-{node}-{os.getpid()}-", "-node1-4711-") == shown_files.strip()
+    command = [sys.executable, "-m", "opscope", "steps", recording]
+    compare(command, shown_steps, subprocess.run(command, capture_output=True, text=True, check=True).stdout)

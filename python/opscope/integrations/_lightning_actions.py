@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..frontend.options import DEFAULT_MAX_BYTES
-from ._training import DEFAULT_DIRPATH, Training, torch_options, torch_profile
+from ._arguments import torch_options
+from ._training import DEFAULT_DIRPATH, Training, torch_profile
 
 _EPOCH = "run_training_epoch"
 # Actions that end a step: a batch of fit(), with its optimizer; in validate(), test() and predict() there is no other.
@@ -106,8 +107,10 @@ class Actions:
             self._training.step()
 
     @contextmanager
-    def profile(self, action_name: str) -> Iterator[str]:
+    def profile(self, action_name: str = "") -> Iterator[str]:
         """A block as an action. An exception that leaves the outermost one ends the training."""
+        if not isinstance(self, Actions):  # Trainer(profiler=OpscopeProfiler) calls this first, with the name alone
+            raise TypeError("Trainer takes an object, such as profiler=OpscopeProfiler(), not the class")
         self._depth += 1
         try:
             self.start(action_name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the integrations share: checked arguments, a profile over one training, and the files of its windows.
+"""What the integrations share: a profile over one training, and the files of its windows.
 
 A trainer's callbacks say where the training begins, where each step ends and where the training is over. After the
 begin nothing here raises into the trainer: what fails is one warning, and the training goes on unrecorded.
@@ -10,51 +10,16 @@ from __future__ import annotations
 import contextlib
 import os
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from ..launch.files import Files
-from ..sizes import byte_count
 from ..trace import Trace
 from ..user_warning import warn_user
 
 DEFAULT_DIRPATH = "opscope-run"  # as that of `opscope run`
 # Idle, warm-up and recorded steps, once: the first steps of a training are its slowest.
 WAIT, WARMUP, ACTIVE = 5, 1, 5
-
-
-def check_schedule(schedule: Any, example: str) -> None:
-    """TypeError for a schedule that cannot be called; ``example``: one that can."""
-    if schedule is not None and not callable(schedule):
-        kind = type(schedule).__name__
-        raise TypeError(f"schedule must be a callable from a step's number to an action ({example}), not {kind}")
-
-
-def checked_members(name: str, values: Any, kinds: tuple[type, ...], example: str) -> list[Any]:
-    """``values`` as a list. TypeError if it is not an iterable of one or more members of ``kinds``."""
-    members = list(values) if isinstance(values, Iterable) else []
-    if not members or not all(isinstance(each, kinds) for each in members):
-        raise TypeError(f"{name} must be a list of one or more members, such as {example}, not {values!r}")
-    return members
-
-
-def checked_flags(*, max_bytes: int | str, **flags: bool) -> dict[str, Any]:
-    """The arguments for a profile. TypeError for a flag that is no bool; TypeError, ValueError for ``max_bytes``."""
-    for name, value in flags.items():
-        if not isinstance(value, bool):
-            raise TypeError(f"{name} must be a bool, not {type(value).__name__}")
-    return {**flags, "max_bytes": byte_count(max_bytes, "max_bytes")}
-
-
-def torch_options(*, schedule: Any, activities: Iterable[Any] | None, **others: Any) -> dict[str, Any]:
-    """Arguments for `torch_profile`. TypeError, ValueError for values that are not allowed."""
-    check_schedule(schedule, "opscope.torch.schedule(wait=5, warmup=1, active=5, repeat=1)")
-    if activities is not None:
-        from ..torch import ProfilerActivity
-
-        example = "[torch.profiler.ProfilerActivity.CPU]"
-        activities = checked_members("activities", activities, (ProfilerActivity, dict), example)
-    return {"schedule": schedule, "activities": activities, **checked_flags(**others)}
 
 
 def torch_profile(first: int, *, schedule: Callable | None, **options) -> Any:
@@ -64,9 +29,9 @@ def torch_profile(first: int, *, schedule: Callable | None, **options) -> Any:
     from ..torch import profile
     from ..torch import schedule as steps
 
-    asked = schedule or steps(wait=WAIT, warmup=WARMUP, active=ACTIVE, repeat=1)
+    chosen = schedule or steps(wait=WAIT, warmup=WARMUP, active=ACTIVE, repeat=1)
     begun_at = 0
-    made = profile(schedule=lambda step: asked(step - begun_at), **options)
+    made = profile(schedule=lambda step: chosen(step - begun_at), **options)
     made.step_num = begun_at = first
     made._keeps_each_cycle = True  # `Windows` writes a file of each
     return made

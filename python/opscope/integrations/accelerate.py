@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from ..frontend.framework import require
 from ..frontend.options import DEFAULT_MAX_BYTES
-from ._training import DEFAULT_DIRPATH, Windows, check_schedule, checked_flags, warn_of_short_training
+from ._arguments import check_schedule, checked_flags
+from ._training import DEFAULT_DIRPATH, Windows, warn_of_short_training
 
 require("accelerate", "opscope.integrations.accelerate needs the package accelerate: `pip install accelerate`")
 
@@ -63,6 +64,15 @@ class OpscopeProfileKwargs(ProfileKwargs):
     def files(self) -> list[str]:
         """Paths of the recordings that this process has written."""
         return self._windows.files
+
+    def to_dict(self) -> dict[str, Any]:
+        """All arguments."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def to_kwargs(self) -> dict[str, Any]:
+        """The arguments that are not the defaults."""
+        defaults = {field.name: field.default for field in fields(self)}
+        return {name: value for name, value in self.to_dict().items() if value != defaults[name]}
 
     def build(self) -> Any:
         """The ``opscope.torch.profile`` of ``Accelerator.profile``."""

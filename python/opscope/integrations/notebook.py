@@ -61,16 +61,16 @@ class OpscopeMagics(magic.Magics):
     def opscope(self, line: str, cell: str) -> Any:
         """Records the cell and shows what took most time; ``_prof`` is the profile, also if the cell raises."""
         __tracebackhide__ = True
-        asked = parse_argstring(self.opscope, line)
+        chosen = parse_argstring(self.opscope, line)
         try:
-            profile = new_profile(asked.framework, shapes=asked.shapes, memory=asked.memory, stack=asked.stack)
+            profile = new_profile(chosen.framework, shapes=chosen.shapes, memory=chosen.memory, stack=chosen.stack)
         except (ImportError, ValueError, RuntimeError) as error:
             raise UsageError(str(error)) from None
         code, last = self._compile(cell)
         self.shell.push({"_prof": profile}, interactive=False)
         with profile:
             value = self._run(code, last)
-        _show(profile, asked.report)
+        _show(profile, chosen.report)
         return value
 
     def _compile(self, cell: str) -> tuple[Any, Any]:

@@ -11,7 +11,8 @@ from typing import Any
 from ..frontend.options import DEFAULT_MAX_BYTES
 from ..launch.hooks import call_on_exception
 from ..paddle import Profiler, ProfilerTarget, make_scheduler
-from ._training import ACTIVE, DEFAULT_DIRPATH, WAIT, WARMUP, Training, check_schedule, checked_flags, checked_members
+from ._arguments import check_schedule, checked_flags, checked_members
+from ._training import ACTIVE, DEFAULT_DIRPATH, WAIT, WARMUP, Training
 
 from paddle import Model  # isort: skip
 from paddle.callbacks import Callback  # isort: skip
@@ -68,6 +69,12 @@ class OpscopeCallback(Callback):
     def files(self) -> list[str]:
         """Paths of the recordings that this process has written."""
         return self._training.windows.files
+
+    def set_model(self, model: Model | None = None) -> None:
+        """The model of fit(), before it begins."""
+        if not isinstance(self, OpscopeCallback):  # with the class in `callbacks` this is the first call
+            raise TypeError("callbacks takes objects, such as OpscopeCallback(), not the class")
+        super().set_model(model)
 
     def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """fit() begins."""

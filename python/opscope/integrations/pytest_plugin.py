@@ -37,8 +37,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", _MARKER)
     if _is_on(config):
-        from opscope.integrations.pytest_recorder import Recorder
-
+        try:
+            from opscope.integrations.pytest_recorder import Recorder
+        except (AttributeError, TypeError) as error:  # pytest.StashKey, pytest.hookimpl(wrapper=True)
+            raise pytest.UsageError("--opscope needs pytest 7.0 and pluggy 1.2, or newer") from error
         config.pluginmanager.register(Recorder(config), "opscope-test-recorder")
 
 

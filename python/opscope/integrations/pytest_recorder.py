@@ -8,18 +8,18 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 
 import opscope
-from opscope.integrations.pytest_fixture import OPTIONS, RecordedTest, flag_error
+from opscope.integrations.pytest_fixture import RecordedTest
+from opscope.integrations.pytest_marker import RELATIVE, read_markers
 
 __all__ = ["RECORDED", "MissingBaselineWarning", "Recorder"]
 
 RECORDED = pytest.StashKey[RecordedTest]()  # what the fixture of an item records
 _FILE = pytest.StashKey[str]()
-_ABSOLUTE, _RELATIVE = ("max", "min"), ("max_increase", "max_decrease")
 
 
 class MissingBaselineWarning(pytest.PytestWarning):
@@ -46,7 +46,7 @@ class Recorder:
         markers, recorded = list(item.iter_markers("opscope")), item.stash.get(RECORDED, None)
         if not markers and recorded is None:
             return (yield)
-        options, limits = _read_markers(markers)
+        options, limits = read_markers(markers)
         if recorded is None:
             with RecordedTest(True, **options) as recorded:
                 result = yield
@@ -64,7 +64,7 @@ class Recorder:
             return
         name = item.stash[_FILE]
         baseline = self._baselines / name
-        is_relative = any(kind in _RELATIVE for kinds in limits.values() for kind in kinds)
+        is_relative = any(kind in RELATIVE for kinds in limits.values() for kind in kinds)
         is_missing = is_relative and not self._updates and not baseline.exists()
         against = None if not is_relative else trace if self._updates or is_missing else baseline
         recording = self._save(trace, name)
@@ -75,21 +75,23 @@ class Recorder:
             lines += [f"{what}: {self._shown(path)}" for what, path in files.items() if path is not None]
             pytest.fail("\n".join(lines), pytrace=False)
         if self._updates and is_relative:
-            baseline.parent.mkdir(parents=True, exist_ok=True)
-            trace.save(baseline)
+            if why_not := _write(trace, baseline):
+                pytest.fail(f"opscope: the baseline cannot be written: {why_not}", pytrace=False)
             item.user_properties.append(("opscope_baseline", "written"))
         elif is_missing:
             item.user_properties.append(("opscope_baseline", "missing"))
             item.warn(MissingBaselineWarning(f"no baseline {self._shown(baseline)}: pytest --opscope-update writes it"))
 
     def _save(self, trace: opscope.Trace, name: str) -> Path | None:
-        """The recording goes into pytest's cache folder, if it has one."""
+        """The recording goes into pytest's cache folder, if it has one that can be written."""
         cache = getattr(self._config, "cache", None)
         if cache is None:
             return None
-        path = cache.mkdir("opscope") / name
-        trace.save(path)
-        return path
+        try:
+            path = cache.mkdir("opscope") / name
+        except OSError:
+            return None
+        return None if _write(trace, path) else path
 
     def _shown(self, path: Path) -> str:
         return os.path.relpath(path, self._config.invocation_params.dir)
@@ -104,6 +106,16 @@ class Recorder:
         texts = [f"{counts['written']} baselines written to {self._shown(self._baselines)}"] * bool(counts["written"])
         texts += [f"{counts['missing']} without a baseline (--opscope-update)"] * bool(counts["missing"])
         terminalreporter.write_line(", ".join([f"opscope: {recorded} tests recorded", *texts]))
+
+
+def _write(trace: opscope.Trace, path: Path) -> str | None:
+    """Why a recording cannot be written, with the path; None if it is."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        trace.save(path)
+    except (opscope.Error, OSError) as error:
+        return str(error)
+    return None
 
 
 def _crossed(trace: opscope.Trace, limits: dict[str, dict], baseline: opscope.Trace | Path | None) -> list[str]:
@@ -122,30 +134,3 @@ def file_of(nodeid: str) -> str:
     """The name of a test's file: readable, safe on every file system, and another one for each test."""
     readable = re.sub(r"[^A-Za-z0-9._-]+", "_", nodeid).strip("._")[:100]
     return f"{readable}-{hashlib.sha256(nodeid.encode()).hexdigest()[:8]}.opscope"
-
-
-def _read_markers(markers: list[pytest.Mark]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """What to record, and the limits as `Trace.check` takes them. Of equal arguments the closest marker's holds."""
-    options, limits = {}, {}
-    for marker in reversed(markers):  # pytest lists the closest one first
-        if marker.args:
-            _fail(f"the marker takes names, such as max_increase=..., not {marker.args[0]!r}")
-        for name, value in marker.kwargs.items():
-            if name in OPTIONS:
-                options[name] = value
-            elif name not in _ABSOLUTE + _RELATIVE:
-                known = ", ".join(_ABSOLUTE + _RELATIVE + OPTIONS)
-                _fail(f"the marker has no argument {name}; known: {known}")
-            elif not isinstance(value, dict):
-                _fail(f'{name} is a dict such as {{"step_p50_ns": 5}}, not {value!r}')
-            else:
-                for metric, number in value.items():
-                    limits.setdefault(metric, {})[name] = number
-    wrong = flag_error(options)
-    if wrong:
-        _fail(wrong)
-    return options, limits
-
-
-def _fail(message: str) -> NoReturn:
-    pytest.fail(f"opscope: {message}", pytrace=False)

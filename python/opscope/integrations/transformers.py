@@ -10,7 +10,8 @@ from typing import Any
 from ..frontend.framework import require
 from ..frontend.options import DEFAULT_MAX_BYTES
 from ..launch.hooks import call_on_exception
-from ._training import DEFAULT_DIRPATH, Training, torch_options, torch_profile
+from ._arguments import torch_options
+from ._training import DEFAULT_DIRPATH, Training, torch_profile
 
 require(
     "transformers",

@@ -31,7 +31,7 @@ def serve(files: list[str]) -> int:
     if "-" in files:
         return _refuse("standard input has the protocol, so '-' cannot be a file", WRONG_USAGE)
     try:
-        from opscope.integrations.mcp_server.tools import make_server
+        from opscope.integrations.mcp_server.server import make_server
     except ImportError as error:
         return _refuse(f"needs the package mcp, 2.0 or newer ({error}): pip install 'opscope[mcp]'", FAILED)
     for file in files:
