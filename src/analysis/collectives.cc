@@ -1,7 +1,7 @@
 // Recognizes collectives by name: NCCL and RCCL kernels on device streams ("ncclDevKernel_AllReduce_Sum_f32_RING_LL"),
-// ranges of the CPU backends on threads ("gloo:all_reduce"). Kind, group and size come from Kineto's members where a
-// file has them, else from the name and the arguments. Each distinct name is parsed once, since a run has millions of
-// kernels and few names.
+// ranges of the CPU backends on threads ("gloo:all_reduce"). Kind, group, size and number come from Kineto's members
+// where a file has them, else kind and size from the name and the arguments. Each distinct name is parsed once, since a
+// run has millions of kernels and few names.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/collectives.h"
 
@@ -69,6 +69,14 @@ uint64_t NumberOf(std::string_view json) {
   return number;
 }
 
+// Nothing but a whole number is one.
+std::optional<int64_t> WholeNumberIn(std::string_view json) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(json.data(), json.data() + json.size(), number);
+  if (json.empty() || error != std::errc() || end != json.data() + json.size()) return std::nullopt;
+  return number;
+}
+
 uint64_t ElementsOfArguments(const Trace& trace, ArgsId id) {
   uint64_t elements = 0;
   for (const Argument& argument : trace.arguments(id)) {
@@ -123,7 +131,7 @@ class Finder {
   }
 
   void Add(size_t row, CollectiveKind kind, bool is_device) {
-    Collective collective{static_cast<SpanId>(row), kind, 0, 0};
+    Collective collective{.span = static_cast<SpanId>(row), .kind = kind};
     const std::string_view extra = trace_.text(trace_.spans().extra[row]);
     if (const std::string_view recorded_name = FindJsonMember(extra, "Collective name"); !recorded_name.empty())
       collective.kind = KindOf(Unquoted(recorded_name));
@@ -131,6 +139,7 @@ class Finder {
     collective.elements = NumberOf(FindJsonMember(extra, "In msg nelems"));
     if (!is_device && collective.elements == 0)
       collective.elements = ElementsOfArguments(trace_, trace_.spans().args[row]);
+    collective.number = WholeNumberIn(FindJsonMember(extra, "Seq"));
     found_.rows.push_back(collective);
   }
 

@@ -93,7 +93,7 @@ class RowFinder {
       row.kind = NameOfKind(collective.kind);
       row.step = StepOf(span);
       row.elements = NumberIn(FindJsonMember(extra, "In msg nelems")).value_or(0);
-      row.seq = NumberIn(FindJsonMember(extra, "Seq"));
+      row.seq = collective.number;
       row.start_ns = spans.start[span].ns;
       row.duration_ns = spans.duration[span].ns;
       found_.rows.push_back(row);

@@ -24,6 +24,7 @@ constexpr int64_t kMinToleranceNs = 50'000;
 // The offset that collectives may show on one machine although its clock is right: drivers convert the times of
 // devices.
 constexpr int64_t kSameClockNs = 100'000;
+constexpr int64_t kSameClockErrorNs = 20'000;  // a usual one
 // With fewer pairs the residual does not estimate the noise.
 constexpr size_t kMinPairsToContradict = 8;
 // Below this count ranks of one machine with busy cores may leave collectives in any order.
@@ -69,15 +70,15 @@ struct Comparison {
   uint64_t after = 0;
 };
 
-Comparison Compare(const SyncPoints& reference, const SyncPoints& own, std::optional<int64_t> max_difference_ns) {
-  SequenceMatch match = MatchSequences(reference, own, max_difference_ns);
+Comparison Compare(const SyncPoints& reference, const SyncPoints& own, const ClockBelief& belief) {
+  SequenceMatch match = MatchSequences(reference, own, belief);
   Comparison comparison;
   comparison.outcome = match.outcome;
   comparison.before = match.before, comparison.after = match.after;
   if (match.outcome != MatchOutcome::kMatched) return comparison;
   comparison.fit = FitClock(match.pairs);
   const int64_t tolerance = std::max(8 * std::min(comparison.fit.residual_p50_ns, INT64_MAX / 8), kMinToleranceNs);
-  comparison.pairs = PairsNear(reference, own, comparison.fit.map, tolerance);
+  comparison.pairs = PairsNear(reference, own, comparison.fit.map, tolerance, match.numbered);
   if (2 * comparison.pairs.size() >= match.pairs.size()) {
     comparison.fit = FitClock(comparison.pairs);
   } else {
@@ -180,7 +181,8 @@ class Aligner {
     if (!first.has_wall_clock || !member.has_wall_clock) return false;
     const std::optional<WallBound> bound = BoundBetween(first.machine, member.machine, max_difference_ns_);
     if (!bound) return false;
-    const Comparison match = Compare(first.points, member.points, max_difference_ns_);
+    const int64_t error_ns = bound->is_measured ? std::max(bound->bound_ns, kSameClockErrorNs) : kSameClockErrorNs;
+    const Comparison match = Compare(first.points, member.points, {max_difference_ns_, error_ns});
     if (match.outcome == MatchOutcome::kOtherTime || match.outcome == MatchOutcome::kContradicts) return false;
     const bool was_set = bound->is_measured && bound->bound_ns > kSameClockNs;
     if (was_set && match.outcome == MatchOutcome::kNothingShared) return false;
@@ -242,8 +244,9 @@ class Aligner {
     MemberClock& clock = alignment_.clocks[i];
     if (clock.is_stranger) return {};
     const bool clocks_compare = reference.has_wall_clock && member.has_wall_clock;
-    Comparison match =
-        Compare(points, member.points, clocks_compare ? std::optional<int64_t>(max_difference_ns_) : std::nullopt);
+    ClockBelief belief;
+    if (clocks_compare) belief.max_difference_ns = max_difference_ns_;
+    Comparison match = Compare(points, member.points, belief);
     if (match.outcome != MatchOutcome::kMatched && match.outcome != MatchOutcome::kNothingShared) {
       clock.doubt = MismatchReason(match.outcome);
       clock.is_stranger = match.outcome != MatchOutcome::kDoesNotFit;

@@ -39,7 +39,8 @@ void CopyFacts(const Trace& trace, TraceBuilder* builder) {
   const ProblemColumns& problems = trace.problems();
   for (size_t row = 0; row < problems.size(); ++row) {
     builder->RestoreProblem(trace.text(problems.kind[row]), problems.severity[row], problems.count[row],
-                            problems.first_offset[row], trace.text(problems.message[row]));
+                            problems.first_offset[row], trace.text(problems.message[row]),
+                            trace.text(problems.ranks[row]));
   }
 }
 

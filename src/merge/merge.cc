@@ -9,7 +9,11 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/catch_bad_alloc.h"
 #include "base/saturating.h"
@@ -20,6 +24,7 @@
 #include "merge/merge_metadata.h"
 #include "merge/sync_points.h"
 #include "trace/builder.h"
+#include "trace/problem_kinds.h"
 
 namespace opscope {
 namespace {
@@ -66,6 +71,17 @@ Members FindMembers(const std::vector<MergeInput>& inputs, const std::vector<Inp
       std::sort(list.begin(), list.end(), [](const SyncPoint& a, const SyncPoint& b) { return a.time_ns < b.time_ns; });
   }
   return members;
+}
+
+// As many missing ranks as are named: a damaged file may say any world size.
+constexpr size_t kMaxRanksNamed = 1'000'000;
+
+// "[0,3]"
+std::string RanksText(const std::set<int32_t>& ranks) {
+  std::string text = "[";
+  for (const int32_t rank : ranks)
+    text.append(text.size() == 1 ? "" : ",").append(std::to_string(rank));
+  return text + "]";
 }
 
 template <typename T>
@@ -160,10 +176,13 @@ class Merger {
       info.dropped += trace.info().dropped;
       const MemberClock& clock = alignment.clocks[members.of_input[i]];
       input.processes = appender.Append(trace, {trace.info().epoch_ns, MapOf(clock), info.epoch_ns}, input.rank);
-      CopyProblems(trace, input);
+      CopyProblems(inputs_[i], input);
       inputs_metadata_[i] = MetadataOf(trace);
       inputs_[i].trace = Trace();  // frees its memory before the next copy
     }
+    for (const std::string_view kind : {kForeignIds, std::string_view("crossing_spans")})
+      NameRanks(kind, counted_again_[std::string(kind)]);
+    NameRanks("shared_ids", {});
     if (appender.shared_ids() > 0) builder_.AddProblem("shared_ids", -1, appender.shared_ids());
   }
 
@@ -187,46 +206,80 @@ class Merger {
     return spans;
   }
 
-  void CopyProblems(const Trace& trace, const MergedInput& input) {
-    const ProblemColumns& rows = trace.problems();
-    const bool is_one_of_many = inputs_.size() > 1;
-    for (size_t row = 0; row < rows.size(); ++row) {
-      // Another input may have the missing rank; AddProblems checks again.
-      if (trace.text(rows.kind[row]) == "rank_missing") continue;
-      std::string message(trace.text(rows.message[row]));
-      if (is_one_of_many) message += " (" + input.name + ")";
-      builder_.RestoreProblem(trace.text(rows.kind[row]), rows.severity[row], rows.count[row],
-                              is_one_of_many ? -1 : rows.first_offset[row], message);
-    }
+  // Says of which ranks a problem is that the builder counts, if that is wanted.
+  void NameRanks(std::string_view kind, const std::set<int32_t>& ranks) {
+    if (options_.of_job) builder_.SetProblemRanks(kind, RanksText(ranks));
   }
 
-  // Adds one row per kind of problem, with the names of all inputs that it concerns.
+  void CopyProblems(const MergeInput& from, const MergedInput& input) {
+    const Trace& trace = from.trace;
+    const ProblemColumns& rows = trace.problems();
+    const bool is_one_of_many = inputs_.size() > 1;
+    const auto with_name = [&](std::string_view message) {
+      return std::string(message) + (is_one_of_many ? " (" + input.name + ")" : "");
+    };
+    for (size_t row = 0; row < rows.size(); ++row) {
+      const std::string_view kind = trace.text(rows.kind[row]);
+      // Another input may have the missing rank; AddProblems checks again.
+      if (kind == "rank_missing") continue;
+      counted_again_[std::string(kind)].insert(input.rank);
+      const std::string_view before = trace.text(rows.ranks[row]);  // of a JOB that was merged before
+      builder_.RestoreProblem(kind, rows.severity[row], rows.count[row], is_one_of_many ? -1 : rows.first_offset[row],
+                              with_name(trace.text(rows.message[row])),
+                              options_.of_job ? RanksText({input.rank}) : std::string(before));
+    }
+    for (const JobProblem& problem : from.problems)
+      AddJobProblem(problem, with_name(problem.message));
+  }
+
+  void AddJobProblem(const JobProblem& problem, const std::string& message) {
+    builder_.RestoreProblem(problem.kind, problem.severity, problem.count, problem.first_offset, message,
+                            RanksText({problem.ranks.begin(), problem.ranks.end()}));
+  }
+
+  // Adds one row per kind of problem, with the names of all inputs that it concerns, and those of the whole JOB.
   void AddProblems() {
-    std::map<std::string_view, std::pair<uint64_t, std::string>> rows;
-    const auto add = [&](std::string_view kind, const std::string& what) {
-      auto& [count, detail] = rows[kind];
-      detail += (count++ == 0 ? "" : "; ") + what;
+    struct Found {
+      uint64_t count = 0;
+      std::string detail;
+      std::set<int32_t> ranks;
+    };
+    std::map<std::string_view, Found> rows;
+    const auto add = [&](std::string_view kind, const std::string& what) -> Found& {
+      Found& found = rows[kind];
+      found.detail += (found.count++ == 0 ? "" : "; ") + what;
+      return found;
     };
     for (size_t i = 0; i < merged_.inputs.size(); ++i) {
       const MergedInput& input = merged_.inputs[i];
+      const auto add_input = [&](std::string_view kind, const std::string& what) {
+        add(kind, input.name + ": " + what).ranks.insert(input.rank);
+      };
       if (!input.left_out.empty()) {
-        add(facts_[i].left_out_problem, input.name + ": " + input.left_out);
+        add_input(facts_[i].left_out_problem, input.left_out);
         continue;
       }
-      if (late_[i] > 0) add("rank_starts_late", input.name + ": " + std::to_string(late_[i]) + " collectives before");
-      if (early_[i] > 0) add("rank_ends_early", input.name + ": " + std::to_string(early_[i]) + " collectives after");
-      if (!contradictions_[i].empty()) add("wall_clock_in_doubt", input.name + ": " + contradictions_[i]);
-      if (!doubts_[i].empty()) add("clock_not_aligned", input.name + ": " + doubts_[i]);
-      if (doubts_[i].empty() && input.clock == ClockSource::kNone)
-        add("clock_not_aligned", input.name + ": no wall clock");
+      if (late_[i] > 0) add_input("rank_starts_late", std::to_string(late_[i]) + " collectives before");
+      if (early_[i] > 0) add_input("rank_ends_early", std::to_string(early_[i]) + " collectives after");
+      if (!contradictions_[i].empty()) add_input("wall_clock_in_doubt", contradictions_[i]);
+      if (!doubts_[i].empty()) add_input("clock_not_aligned", doubts_[i]);
+      if (doubts_[i].empty() && input.clock == ClockSource::kNone) add_input("clock_not_aligned", "no wall clock");
     }
     for (const auto& [first, last] : MissingRanks(facts_, merged_.world_size)) {
       if (options_.is_choice) break;
-      add("rank_missing", std::to_string(first) + (first == last ? "" : " to " + std::to_string(last)));
-      rows["rank_missing"].first += last - first;
+      Found& missing =
+          add("rank_missing", std::to_string(first) + (first == last ? "" : " to " + std::to_string(last)));
+      missing.count += last - first;
+      for (uint32_t rank = first; rank <= last && missing.ranks.size() < kMaxRanksNamed; ++rank)
+        missing.ranks.insert(static_cast<int32_t>(rank));
     }
-    for (const auto& [kind, row] : rows)
-      builder_.AddProblem(kind, -1, row.first, row.second);
+    for (const auto& [kind, found] : rows) {
+      NameRanks(kind, found.ranks);
+      builder_.AddProblem(kind, -1, found.count, found.detail);
+    }
+    if (!options_.of_job) return;
+    for (const JobProblem& problem : *options_.of_job)
+      AddJobProblem(problem, problem.message);
   }
 
   std::vector<MergeInput> inputs_;
@@ -234,6 +287,7 @@ class Merger {
   std::vector<InputFacts> facts_;  // in canonical order, as the following members
   std::vector<std::string> doubts_, contradictions_;
   std::vector<uint64_t> late_, early_;
+  std::map<std::string, std::set<int32_t>> counted_again_;  // ranks of the inputs, by kind of their problems
   std::vector<InputMetadata> inputs_metadata_;
   TraceBuilder builder_;
   Merged merged_;

@@ -1,27 +1,19 @@
-// Finds which sync points of two ranks are the same moments. Ranks may begin to record at different collectives and may
-// lack some, so their sequences are shifted against each other until labels and gaps agree.
+// Finds which sync points of two ranks are the same moments, over all groups that both are in.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <span>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "merge/clock_fit.h"
+#include "merge/group_match.h"
 #include "merge/sync_points.h"
 
 namespace opscope {
-
-enum class MatchOutcome : uint8_t {
-  kMatched,
-  kNothingShared,  // no group with sync points on both sides
-  kOtherTime,      // the clocks say that the two were not recorded together
-  kContradicts,    // the kinds of operations do not agree
-  kDoesNotFit,     // the kinds agree, the gaps between them do not
-};
 
 struct SequenceMatch {
   MatchOutcome outcome = MatchOutcome::kNothingShared;
@@ -29,16 +21,17 @@ struct SequenceMatch {
   // Number of reference points before the first and after the last point of `own`.
   uint64_t before = 0;
   uint64_t after = 0;
+  std::set<std::string> numbered;  // groups in which points with different numbers are not the same
 };
 
-// max_difference_ns: largest accepted difference of the two clocks; nullopt if the clocks are not comparable. O(n * m)
-// for n and m points of a group.
+// Points of each group by time. O(n * m) for n and m points of a group without numbers.
 [[nodiscard]] SequenceMatch MatchSequences(const SyncPoints& reference, const SyncPoints& own,
-                                           std::optional<int64_t> max_difference_ns);
+                                           const ClockBelief& belief);
 
 // Pairs of equal labels that lie within `tolerance_ns` of each other under `map`. Also finds pairs behind a gap in one
-// of the recordings, which one shift cannot. O(n log n) in all points.
+// of the recordings, which one shift cannot. In the groups `numbered` the numbers are equal, too. O(n log n) in all
+// points.
 [[nodiscard]] std::vector<ClockPair> PairsNear(const SyncPoints& reference, const SyncPoints& own, const ClockMap& map,
-                                               int64_t tolerance_ns);
+                                               int64_t tolerance_ns, const std::set<std::string>& numbered = {});
 
 }  // namespace opscope

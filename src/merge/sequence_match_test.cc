@@ -35,10 +35,10 @@ TEST(MatchSequences, BearsTimesAtTheEndsOfTheirRange) {
   for (uint64_t i = 0; i < 20; ++i)
     list.push_back({i < 10 ? INT64_MIN : INT64_MAX, 1});
   const SyncPoints points = {{"group", list}}, late = {{"group", std::vector<SyncPoint>(20, SyncPoint{INT64_MAX, 1})}};
-  const SequenceMatch match = MatchSequences(points, points, 5'000'000'000);
+  const SequenceMatch match = MatchSequences(points, points, {5'000'000'000});
   EXPECT_EQ(match.outcome, MatchOutcome::kMatched);
   EXPECT_FALSE(match.pairs.empty());
-  EXPECT_LE(MatchSequences(points, late, std::nullopt).pairs.size(), list.size());
+  EXPECT_LE(MatchSequences(points, late, {}).pairs.size(), list.size());
 }
 
 }  // namespace

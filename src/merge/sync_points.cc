@@ -45,7 +45,7 @@ SyncPoints FindSyncPoints(const Trace& trace, std::span<const std::string> names
     // Ranks may pass different sizes to the other kinds, and labels must be equal on all ranks.
     const uint64_t elements = row.kind == CollectiveKind::kAllReduce ? row.elements : 0;
     const uint64_t label = (elements << 4) | static_cast<uint64_t>(row.kind);
-    points[collectives.groups[row.group]][RankOf(trace, row.span)].push_back({end_of(row.span), label});
+    points[collectives.groups[row.group]][RankOf(trace, row.span)].push_back({end_of(row.span), label, row.number});
   }
   for (const std::string& name : names) {
     const std::optional<StringId> id = trace.FindString(name);
@@ -53,7 +53,7 @@ SyncPoints FindSyncPoints(const Trace& trace, std::span<const std::string> names
     for (size_t row = 0; row < spans.size(); ++row) {
       const auto span = static_cast<SpanId>(row);
       if (spans.name[row] == *id && is_finished(span))
-        points["span " + name][RankOf(trace, span)].push_back({end_of(span), 0});
+        points["span " + name][RankOf(trace, span)].push_back({end_of(span), 0, std::nullopt});
     }
   }
   return OfOneRankEach(&points);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,8 +17,9 @@
 namespace opscope {
 
 struct SyncPoint {
-  int64_t time_ns = 0;  // a Timestamp of the trace
-  uint64_t label = 0;   // kind and size of the operation: equal on every rank of the group
+  int64_t time_ns = 0;                 // a Timestamp of the trace
+  uint64_t label = 0;                  // kind and size of the operation: equal on every rank of the group
+  std::optional<int64_t> number = {};  // Collective::number
 };
 
 // Points by group, unordered. The key is the group's name with, if known, its members.

@@ -2,9 +2,9 @@
 // RCCL, and the ranges of Gloo and MPI.
 //
 // The host ranges `nccl:*` cover only the launch and are no rows. Kernels carry
-// their group and size in Kineto's arguments ("Process Group Name", "In msg
-// nelems"). For Gloo the size is that of the range's arguments, and the group is
-// unknown.
+// their group, size and number in Kineto's arguments ("Process Group Name", "In msg
+// nelems", "Seq"). For Gloo the size is that of the range's arguments, and the group
+// is unknown.
 //
 //   const Collectives found = FindCollectives(trace);
 //   for (const Collective& row : found.rows) Print(found.groups[row.group], row.elements);
@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,9 @@ struct Collective {
   uint32_t group = 0;
   // Elements of the input, as Kineto reports them; 0: unknown.
   uint64_t elements = 0;
+  // The program's own number of the call in its group, Kineto's "Seq", which is equal
+  // on all ranks; nullopt: not recorded.
+  std::optional<int64_t> number = {};
 };
 
 // All collectives of a trace.
