@@ -72,16 +72,6 @@ struct CollectedFile {
   std::string refusal;
 };
 
-// A problem of a JOB, and the ranks that it concerns.
-struct JobProblem {
-  std::string file, kind;
-  ProblemSeverity severity = ProblemSeverity::kInfo;
-  uint64_t count = 1;
-  int64_t first_offset = -1;
-  std::string message;
-  std::vector<int32_t> ranks;
-};
-
 // The result of CollectFiles.
 struct CollectReport {
   // In the order of the arguments; of a folder by path.
@@ -134,8 +124,16 @@ enum class JobClocks : uint8_t {
 [[nodiscard]] Result<Trace> OpenJobAsOne(const std::string& job, const JobSelection& selection = {},
                                          JobClocks clocks = JobClocks::kAligned);
 
-// Reads the traces that a JOB keeps, for MergeTraces. One that cannot be read is an input that says why; if none can,
-// the error of the first is returned. kInvalidArgument: no such attempt or rank; the message names those that exist.
-[[nodiscard]] Result<std::vector<MergeInput>> OpenJobTraces(const std::string& job, const JobSelection& selection = {});
+// The traces of a JOB, for MergeTraces.
+struct JobTraces {
+  // One that cannot be read says why.
+  std::vector<MergeInput> inputs;
+  // Those that are of no input, for MergeOptions::of_job.
+  std::vector<JobProblem> problems;
+};
+
+// Reads the traces that a JOB keeps. If none can be read, the error of the first is returned. kInvalidArgument: no such
+// attempt or rank; the message names those that exist.
+[[nodiscard]] Result<JobTraces> OpenJobTraces(const std::string& job, const JobSelection& selection = {});
 
 }  // namespace opscope

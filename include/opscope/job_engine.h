@@ -64,9 +64,10 @@ struct JobTableFiles {
 [[nodiscard]] size_t CountJobParts(const std::vector<JobTableFiles>& tables);
 
 // DuckDB in this process, with the tables of a JOB. kUnsupported: there is no DuckDB, or JOB has a
-// newer version. kInvalidArgument: the folder is no JOB.
+// newer version. kInvalidArgument: the folder is no JOB. tables: of these alone; empty: all.
 [[nodiscard]] Result<std::unique_ptr<JobEngine>> OpenDuckdbEngine(const std::string& job,
-                                                                  const std::string& python_module = {});
+                                                                  const std::string& python_module = {},
+                                                                  const std::vector<std::string>& tables = {});
 
 // As RunSql, over the tables of a JOB: it reaches no file but those of JOB. attempt: the tables have
 // the rows of this one; nullopt: of all, and their column `attempt` says which. kInvalidArgument:

@@ -28,6 +28,20 @@
 
 namespace opscope {
 
+// A problem of a JOB (job.h), and the ranks that it concerns.
+struct JobProblem {
+  // "": it is not of one file.
+  std::string file;
+  std::string kind;
+  ProblemSeverity severity = ProblemSeverity::kInfo;
+  uint64_t count = 1;
+  // -1: unknown.
+  int64_t first_offset = -1;
+  std::string message;
+  // -1 is a file without a rank.
+  std::vector<int32_t> ranks;
+};
+
 // One trace to merge.
 struct MergeInput {
   Trace trace;
@@ -39,6 +53,8 @@ struct MergeInput {
   // Why it could not be read, if so: `trace` is empty then, and the result has the
   // Problem unreadable_trace. Empty: it was read.
   std::string unreadable = {};
+  // What is wrong with it beside the problems of the trace.
+  std::vector<JobProblem> problems = {};
 };
 
 // How clocks are aligned.
@@ -54,6 +70,9 @@ struct MergeOptions {
   // earliest begin becomes TraceInfo::epoch_ns, or `epoch_ns` if it has a value.
   bool keeps_clocks = false;
   std::optional<int64_t> epoch_ns = {};
+  // The inputs are of a JOB, which has these problems beside those of its inputs. Each
+  // problem of the result says of which ranks it is.
+  std::optional<std::vector<JobProblem>> of_job = {};
 };
 
 // How an input's times were aligned with the reference.
@@ -127,13 +146,6 @@ struct Merged {
 
 // "reference", "collectives", "wall_clock", "none".
 [[nodiscard]] std::string_view ClockSourceName(ClockSource source);
-
-// One object of the array "inputs" of `opscope merge --json`: {"file", "rank",
-// "rank_from", "spans", "clock", "offset_ns", "drift_ppb", "sync_points",
-// "residual_p50_ns", "residual_p99_ns", "wall_bound_ns", "refused_fit":
-// {"offset_ns", "drift_ppb", "residual_p99_ns"}, "processes"}; or "left_out" after
-// the rank.
-[[nodiscard]] std::string MergedInputJson(const MergedInput& input);
 
 // The rank in the last part of a path: "rank3", "rank-3", "rank_3" -> 3. -1: none.
 [[nodiscard]] int32_t RankFromName(std::string_view path);

@@ -35,6 +35,8 @@
 
 namespace opscope {
 
+struct Quality;  // opscope/analysis/quality.h
+
 // Limits of one query, and where DuckDB may be.
 struct SqlOptions {
   // The query is stopped within half a second of this limit.
@@ -79,6 +81,8 @@ class SqlResult {
   void AppendExactJsonRows(std::string* out) const;
   // {"schema": "opscope.query/1", "columns", "rows", "truncated", "problems", "quality"}
   [[nodiscard]] std::string Json(const Trace& trace) const;
+  // The same of a query that is not of one Trace.
+  [[nodiscard]] std::string Json(std::string_view problems_json, const Quality& quality) const;
   // With a title line; NULL is empty.
   [[nodiscard]] std::string Csv() const;
   // A table no wider than `width` columns of a terminal; 0: any width.

@@ -78,14 +78,14 @@ class Spans(Table):
     depth: memoryview
     """Number of spans around it. (uint16)"""
     flags: memoryview
-    """Sum of: 1 unfinished at the end of the recording, 2 asynchronous (outside the nesting), 4 ended on another
-    thread, 8 range of a step, 16 scope of the program itself (`OPSCOPE_SCOPE`), 32 asynchronous only because a span
-    that began inside it ended after it. (uint8)
+    """A sum of flags. 1 unfinished at the end of the recording, 2 asynchronous (outside the nesting), 4 ended on
+    another thread, 8 range of a step, 16 scope of the program itself (`OPSCOPE_SCOPE`), 32 asynchronous only because
+    a span that began inside it ended after it. (uint8)
     """
     scope: memoryview
     """How the framework classified it: torch's `at::RecordScope` number. (uint8; 255: unknown)"""
     kind: memoryview
-    """What the span is, whichever framework recorded it: 0 other, 1 operator, 2 kernel, 3 copy, 4 set, 5 communication,
+    """What the span is, whichever framework recorded it. 0 other, 1 operator, 2 kernel, 3 copy, 4 set, 5 communication,
     6 synchronization, 7 runtime_call, 8 driver_call, 9 user_range, 10 step, 11 module, 12 python_function, 13
     c_function, 14 data_loading, 15 optimizer, 16 backward, 17 forward, 18 device_annotation, 19 overhead
     (docs/reference/span_kinds.md). (uint8)
@@ -280,6 +280,8 @@ class Problems(Table):
     """Byte of the first one in the uncompressed input (of the file itself for `.opscope`). (int64; -1: unknown)"""
     message: TextColumn
     """The problem as a sentence."""
+    ranks: TextColumn
+    """Of the merged ranks of a JOB: those that it concerns, such as `[0,3]`; -1 is an unknown rank."""
 
 
 class Metadata(Table):
@@ -356,7 +358,7 @@ class Operators(Table):
     name: TextColumn
     """Name of the operator, with its overload."""
     arguments: TextColumn
-    """A code per argument: `t` tensor, `T` list of tensors, `b` bool, `i` int, `f` float, `c` complex, `n` number, `0`
+    """A code per argument. `t` tensor, `T` list of tensors, `b` bool, `i` int, `f` float, `c` complex, `n` number, `0`
     None, `*` anything, `-` anything else; `?` before it: optional, `!` behind it: written to. `.` if there are none.
     """
 

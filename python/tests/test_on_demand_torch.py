@@ -256,7 +256,7 @@ def test_a_window_that_no_step_begins_ends_after_a_minute(tmp_path):
         (row,) = record(running.folder, "--steps", 2, code=1)["rows"]
         assert (row["status"], row["file"], row["why_not"]) == (
             "failed",
-            "",
+            None,
             "step 2 did not begin within 3 s",
         )
         running.end()

@@ -56,7 +56,7 @@ def job_fixture(spark, tmp_path_factory):
     told = opscope.spark.collect(spark, [*files, bad], folder / "job")
     assert [(row["file"], row["status"], row["rank"]) for row in told] == [
         *((str(file), "added", rank) for rank, file in enumerate(files)),
-        (str(bad), "refused", -1),
+        (str(bad), "refused", None),
     ]
     again = opscope.spark.collect(spark, files, folder / "job")
     assert [row["status"] for row in again] == ["already"] * len(files)

@@ -76,7 +76,10 @@ Verb CollectVerb(const CliHost& host) {
       option.description = "which start of the job they are of (default: what each file says, else 0)";
   }
   AddResultOptions(&verb, &options->common, &options->result, "a JSON field such as rank or spans");
-  std::erase_if(verb.options, [](const Option& option) { return option.names.back() == "--explain"; });
+  std::erase_if(verb.options, [](const Option& option) {
+    const std::string& name = option.names.back();
+    return name == "--explain" || name == "--engine" || name == "--master";
+  });
   verb.Add({.names = {"-o", "--output"},
             .target = &options->job,
             .description = "the folder; it is made, or gets more files",

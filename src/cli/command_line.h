@@ -14,6 +14,8 @@
 #include <variant>
 #include <vector>
 
+#include "opscope/result.h"
+
 namespace opscope {
 
 // The values of several options in the order of the command line, where it matters across them. Each of the options has
@@ -60,6 +62,8 @@ struct Verb {
   std::string description;
   std::string results = {};  // the fields of what it prints, for its help; "": it prints no rows
   std::string footer = {};   // "": the command line's footer
+  // Whether the values of options fit together that several verbs have, called before `run`. The error is wrong usage.
+  std::function<Status()> check = {};
   // Runs the verb after the targets are written, and owns them. Called once. Returns the exit code.
   std::function<int()> run = {};
   std::vector<Option> options = {};  // without --help and --version

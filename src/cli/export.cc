@@ -4,9 +4,11 @@
 #include <optional>
 #include <string>
 
+#include "cli/exit_code.h"
 #include "cli/output.h"
 #include "cli/selection.h"
 #include "cli/verb.h"
+#include "opscope/analysis/quality.h"
 
 namespace opscope {
 namespace {
@@ -22,8 +24,14 @@ int RunExport(const std::string& verb, ExportVerbOptions& options) {
   if (!filter.ok()) return UsageError(verb + ": " + filter.error().message);
   if (const int refused = RefuseInputAsOutput(verb, options.output.path, options.common.files)) return refused;
   options.output.quiet = options.common.quiet;
-  return ForEachSelected(options.common, filter.value(),
-                         [&](const Trace& trace, const std::string&) { return WriteTrace(trace, options.output); });
+  return ForEachSelected(options.common, filter.value(), [&](const Trace& trace, const std::string& file) {
+    options.output.input = InputName(file);
+    const int code = WriteTrace(trace, options.output);
+    // As `report`, of which it is another name.
+    const bool says_doubtful =
+        options.output.format == "html" && JudgeQuality(trace).verdict == Verdict::kDoubtful && code == kExitDone;
+    return says_doubtful ? kExitPartial : code;
+  });
 }
 
 std::shared_ptr<ExportVerbOptions> AddExportOptions(Verb* verb) {

@@ -14,6 +14,7 @@
 #include "cli/exit_code.h"
 #include "cli/terminal.h"
 #include "opscope/job_engine.h"
+#include "opscope/report/quality.h"
 
 namespace opscope {
 namespace {
@@ -93,6 +94,15 @@ void ReportJobProblems(const std::vector<JobProblem>& problems, const CommonOpti
     if (count > kMaxLines && !all)
       PrintError(std::to_string(count - kMaxLines) + " more problems " + std::string(kind) + "; -v lists them");
   }
+}
+
+int ReportJobCondition(const std::string& job, const std::vector<JobProblem>& problems, const Quality& quality,
+                       const CommonOptions& common) {
+  if (!common.quiet) ReportJobProblems(problems, common);
+  if (!common.quiet && !common.json) {
+    if (const std::string line = FormatQuality(quality); !line.empty()) PrintError(job + ": " + line);
+  }
+  return ExitForProblems(problems);
 }
 
 int ReportJobInput(const JobInput& input, const std::string& job, const CommonOptions& common) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/verb.h"
+#include "opscope/analysis/quality.h"
 #include "opscope/job.h"
 #include "opscope/report/job_overview.h"
 #include "opscope/result.h"
@@ -40,6 +41,10 @@ int ReportJobInput(const JobInput& input, const std::string& job, const CommonOp
 [[nodiscard]] Error NameJob(const std::string& job, const Error& error);
 // kExitPartial if a problem means that data is lost.
 [[nodiscard]] int ExitForProblems(const std::vector<JobProblem>& problems);
+// Says on standard error, unless common.quiet, the problems of a JOB and how far its data can be trusted, which JSON has,
+// too. Gives the exit code of a damaged job.
+int ReportJobCondition(const std::string& job, const std::vector<JobProblem>& problems, const Quality& quality,
+                       const CommonOptions& common);
 // Losses and hints what to do, or with common.verbose harmless ones too.
 void ReportJobProblems(const std::vector<JobProblem>& problems, const CommonOptions& common);
 

@@ -15,7 +15,6 @@
 #include "cli/result_options.h"
 #include "cli/terminal.h"
 #include "opscope/report/job_report.h"
-#include "opscope/report/quality.h"
 
 namespace opscope {
 namespace {
@@ -24,23 +23,21 @@ struct JobVerbOptions {
   CommonOptions common;
   ResultVerbOptions result;
   bool members = false;
-  JobEngineOptions engine;
 };
 
 int RunJobVerb(const std::string& verb, const JobVerbOptions& options, const CliHost& host) {
-  if (const Status fits = CheckEngine(options.engine); !fits.ok())
-    return UsageError(verb + ": " + fits.error().message);
   const std::string& job = options.common.files[0];
   const JobQuestion question{.attempt = options.common.attempt, .with_members = options.members};
   ResultWriter writer(options.common, ResultWriter::Of::kTogether);
   return writer.End(AnswerOverJob(
-      verb, job, options.common, options.result, OpenEngine(job, options.engine, host),
+      verb, job, options.common, options.result, OpenEngine(job, options.common.engine, host),
       [&](JobEngine* engine) { return AnswerJob(verb, engine, question); }, &writer));
 }
 
 // nullopt: the answer needs the merged spans, or there is no DuckDB and --engine spark was not given.
-std::optional<int> AnswerWithoutMerge(const std::string& job, const ResultVerb& verb, const JobEngineOptions& options,
-                                      const CliHost& host, ResultWriter* writer, const AskJob& ask) {
+std::optional<int> AnswerWithoutMerge(const std::string& job, const ResultVerb& verb, const CliHost& host,
+                                      ResultWriter* writer, const AskJob& ask) {
+  const JobEngineOptions& options = verb.common.engine;
   if (verb.filter || verb.options.explain) {
     if (!options.is_spark()) return std::nullopt;
     return UsageError(verb.name + ": --engine spark: not with --where, --steps, --time and --explain");
@@ -51,21 +48,6 @@ std::optional<int> AnswerWithoutMerge(const std::string& job, const ResultVerb& 
 }
 
 }  // namespace
-
-void AddEngineOptions(Verb* verb, JobEngineOptions* options) {
-  verb->Add({.names = {"--engine"},
-             .target = &options->engine,
-             .description = "what answers over a folder of `opscope collect` (default duckdb)",
-             .choices = {"duckdb", "spark"}});
-  verb->Add({.names = {"--master"},
-             .target = &options->master,
-             .description = "where Spark is, such as local[8]; without it Spark's own settings say"});
-}
-
-Status CheckEngine(const JobEngineOptions& options) {
-  if (options.master.empty() || options.is_spark()) return {};
-  return Error{ErrorCode::kInvalidArgument, "--master goes with --engine spark"};
-}
 
 Result<std::unique_ptr<JobEngine>> OpenEngine(const std::string& job, const JobEngineOptions& options,
                                               const CliHost& host) {
@@ -79,20 +61,16 @@ int AnswerOverJob(const std::string& verb, const std::string& job, const CommonO
                   ResultWriter* writer) {
   Result<JobAnswer> answer = engine.ok() ? ask(engine.value().get()) : Result<JobAnswer>(engine.error());
   if (!answer.ok()) return ExitFor(NameJob(job, answer.error()));
-  const std::vector<JobProblem>& problems = answer.value().problems;
-  if (!common.quiet) ReportJobProblems(problems, common);
-  if (!common.quiet && !common.json) {
-    if (const std::string line = FormatQuality(answer.value().result.quality.value_or(Quality())); !line.empty())
-      PrintError(job + ": " + line);
-  }
+  const int code =
+      ReportJobCondition(job, answer.value().problems, answer.value().result.quality.value_or(Quality()), common);
   const int printed =
       PrintResult(verb, job, std::span<const ResultInput>(), common, result, std::move(answer.value().result), writer);
-  return WorseExit(printed, ExitForProblems(problems));
+  return WorseExit(printed, code);
 }
 
-JobAnswerer AnswerFromTables(std::shared_ptr<const JobEngineOptions> options, const CliHost& host) {
-  return [options = std::move(options), &host](const std::string& job, const ResultVerb& verb, ResultWriter* writer) {
-    return AnswerWithoutMerge(job, verb, *options, host, writer, [&](JobEngine* engine) {
+JobAnswerer AnswerFromTables(const CliHost& host) {
+  return [&host](const std::string& job, const ResultVerb& verb, ResultWriter* writer) {
+    return AnswerWithoutMerge(job, verb, host, writer, [&](JobEngine* engine) {
       return AnswerJob(verb.name, engine, {.attempt = verb.common.attempt});
     });
   };
@@ -110,13 +88,14 @@ JobAnswerer AnswerByRanks(RankByRank lists, const CliHost& host) {
       if (!verb.common.quiet) question.on_progress = [&](size_t done, size_t total) { progress.Show(done, total); };
       return AnswerRankByRank(job, engine, verb.common.attempt, question);
     };
-    return AnswerWithoutMerge(job, verb, {}, host, writer, ask);
+    return AnswerWithoutMerge(job, verb, host, writer, ask);
   };
 }
 
 Verb JobVerb(const std::string& name, const std::string& description, const CliHost& host) {
   auto options = std::make_shared<JobVerbOptions>();
   Verb verb{.names = {name}, .description = description};
+  options->common.engine.why_no_spark = [](const CommonOptions&) { return std::string(); };
   AddCommonOptions(&verb, &options->common, InputFiles::kOne);
   std::erase_if(verb.options, [](const Option& option) {
     return option.names.back() == "--from" || option.names.back() == "--max-memory";
@@ -127,7 +106,6 @@ Verb JobVerb(const std::string& name, const std::string& description, const CliH
   std::erase_if(verb.options, [](const Option& option) { return option.names.back() == "--explain"; });
   if (name == "collectives")
     verb.Add({.names = {"--members"}, .target = &options->members, .description = "in JSON, the ranks of each"});
-  AddEngineOptions(&verb, &options->engine);
   verb.run = [name, options, &host] { return RunJobVerb(name, *options, host); };
   return verb;
 }

@@ -17,17 +17,6 @@
 
 namespace opscope {
 
-struct JobEngineOptions {
-  std::string engine = "duckdb";
-  std::string master;  // of Spark; "": its own settings say
-  bool is_spark() const { return engine == "spark"; }
-};
-
-// --engine, --master.
-void AddEngineOptions(Verb* verb, JobEngineOptions* options);
-
-// Whether the options fit together.
-Status CheckEngine(const JobEngineOptions& options);
 // kUnsupported: there is no DuckDB, or no Python for Spark.
 Result<std::unique_ptr<JobEngine>> OpenEngine(const std::string& job, const JobEngineOptions& options,
                                               const CliHost& host);
@@ -41,7 +30,7 @@ int AnswerOverJob(const std::string& verb, const std::string& job, const CommonO
 // How a ResultVerb answers over a JOB without a merge of its ranks: from its tables, or from one rank after the other,
 // with lists ordered as RankByRank says. Without DuckDB, and for chosen spans, the ranks are merged after all.
 // REQUIRES: `host` outlives the verb.
-JobAnswerer AnswerFromTables(std::shared_ptr<const JobEngineOptions> options, const CliHost& host);
+JobAnswerer AnswerFromTables(const CliHost& host);
 JobAnswerer AnswerByRanks(RankByRank lists, const CliHost& host);
 
 }  // namespace opscope

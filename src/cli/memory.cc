@@ -33,7 +33,6 @@ VerbResult ComputeMemory(std::span<const Trace> traces, const ResultVerb& verb, 
   if (!by_step) return result;
   std::swap(result.tables[0], result.tables[2]);  // --sort orders it
   result.shown = {0};
-  if (usage.omitted_steps > 0) result.note = std::to_string(usage.omitted_steps) + " rows are left out\n";
   if (!usage.devices.empty() && usage.steps.empty())
     result.why_empty = trace.steps().size() == 0 ? kNoSteps : "none of its steps is chosen";
   return result;

@@ -50,8 +50,9 @@ Result<JobSelection> ReadJobSelection(const MergeVerbOptions& options) {
   return selection;
 }
 
-// What is merged: the files, and of a JOB the chosen ranks.
-Result<std::vector<MergeInput>> OpenMergeInputs(const MergeVerbOptions& options, const JobSelection& selection) {
+// What is merged: the files, and of a JOB the chosen ranks; its problems go to `merge`.
+Result<std::vector<MergeInput>> OpenMergeInputs(const MergeVerbOptions& options, const JobSelection& selection,
+                                                MergeOptions* merge) {
   std::vector<MergeInput> inputs;
   for (const std::string& file : options.common.files) {
     if (!IsJob(file)) {
@@ -61,9 +62,13 @@ Result<std::vector<MergeInput>> OpenMergeInputs(const MergeVerbOptions& options,
       continue;
     }
     ReportAttempts(file, options.common);
-    Result<std::vector<MergeInput>> traces = OpenJobTraces(file, selection);
+    Result<JobTraces> traces = OpenJobTraces(file, selection);
     if (!traces.ok()) return traces.error();
-    std::move(traces.value().begin(), traces.value().end(), std::back_inserter(inputs));
+    std::vector<MergeInput>& opened = traces.value().inputs;
+    std::move(opened.begin(), opened.end(), std::back_inserter(inputs));
+    if (!merge->of_job) merge->of_job.emplace();
+    std::vector<JobProblem>& problems = traces.value().problems;
+    std::move(problems.begin(), problems.end(), std::back_inserter(*merge->of_job));
   }
   return inputs;
 }
@@ -74,9 +79,9 @@ int RunMerge(const MergeVerbOptions& options) {
   if (const int refused = RefuseInputAsOutput("merge", options.output.path, options.common.files)) return refused;
   const Result<JobSelection> selection = ReadJobSelection(options);
   if (!selection.ok()) return UsageError("merge: " + selection.error().message);
-  Result<std::vector<MergeInput>> inputs = OpenMergeInputs(options, selection.value());
-  if (!inputs.ok()) return ExitFor(inputs.error());
   MergeOptions merge = options.merge;
+  Result<std::vector<MergeInput>> inputs = OpenMergeInputs(options, selection.value(), &merge);
+  if (!inputs.ok()) return ExitFor(inputs.error());
   merge.is_choice = !options.ranks.empty();
   merge.max_clock_difference_ns = static_cast<int64_t>(options.max_clock_difference_s * 1e9);
   Result<Merged> merged = MergeTraces(std::move(inputs).value(), merge);

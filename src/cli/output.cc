@@ -60,10 +60,11 @@ void AddFormatOptions(Verb* verb, OutputOptions* options, const CliHost& host, b
   verb->Add({.names = {"--small"}, .target = &options->small, .description = "as .gz: smaller, slower"});
   verb->Add({.names = {"--to"},
              .target = &options->format,
-             .description = "chrome (Kineto's JSON), perfetto (protobuf), speedscope, collapsed (stacks), pprof, csv "
-                            "(one table), opscope, paddle-protobuf, paddle-chrome, megengine-chrome, megengine-svg, "
-                            "html (as `report`) or parquet (a folder of files, one per table and rank); "
-                            ".gz and .zst by the name of the output",
+             .description =
+                 "chrome (Kineto's JSON), perfetto (protobuf), speedscope, collapsed (stacks), pprof, csv "
+                 "(one table), opscope, paddle-protobuf, paddle-chrome, megengine-chrome, megengine-svg, "
+                 "html (as `report`, which has more options) or parquet (a folder of files, one per table and rank); "
+                 ".gz and .zst by the name of the output",
              .choices = std::move(formats),
              .is_required = is_required});
 }
@@ -92,6 +93,7 @@ int WriteTrace(const Trace& trace, const OutputOptions& options) {
   export_options.table = options.table;
   export_options.merge_threads = options.merge_threads;
   export_options.compression_from_name = !to_standard_output;
+  if (format == ExportFormat::kHtml) export_options.trace_name = options.input;
   TerminalProgress progress(options.path);
   export_options.on_progress = [&](size_t written, size_t pieces) { progress.Show(written, pieces); };
   const Result<Exported> exported = to_standard_output ? ExportToBytes(trace, format, export_options)

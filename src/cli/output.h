@@ -19,6 +19,7 @@ struct OutputOptions {
   bool small = false;              // .gz: smaller, slower
   std::string table = "spans";     // csv
   bool merge_threads = false;      // collapsed, pprof
+  std::string input;               // html: name of the input, the title of the page; "": that of the output
   bool quiet = false;              // do not print what was left out
   const CliHost* host = nullptr;   // parquet
 };

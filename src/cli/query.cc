@@ -4,17 +4,21 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cli/exit_code.h"
+#include "cli/job_input.h"
 #include "cli/result_writer.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "opscope/job.h"
 #include "opscope/job_engine.h"
+#include "opscope/report/job.h"
+#include "opscope/report/job_report.h"
 #include "opscope/sql.h"
 
 namespace opscope {
@@ -41,37 +45,65 @@ Result<std::string> ReadStatement(const std::string& operand) {
   }
 }
 
-int PrintRows(const Trace& trace, const std::string& file, const std::string& sql, const QueryVerbOptions& options,
-              const std::string& python_module) {
+SqlOptions LimitsOf(const QueryVerbOptions& options, const std::string& python_module) {
   // DuckDB cannot be stopped within one huge value; the process can.
   const auto end_process = [](const std::string& message) {
     PrintError("query: " + message);
     _exit(kExitFailed);
   };
-  const SqlOptions limits = {.max_seconds = options.max_seconds,
-                             .max_memory = options.max_memory,
-                             .max_rows = static_cast<uint64_t>(options.limit),
-                             .python_module = python_module,
-                             .on_stuck = end_process};
-  const std::shared_ptr<const Trace> borrowed(std::shared_ptr<void>(), &trace);
-  const Result<SqlResult> result =
-      IsJob(file) ? RunJobSql(file, sql, limits, options.common.attempt) : RunSql(borrowed, sql, limits);
-  if (!result.ok()) {
-    PrintError("query: " + result.error().message);
-    return kExitFailed;
-  }
-  const SqlResult& rows = result.value();
+  return {.max_seconds = options.max_seconds,
+          .max_memory = options.max_memory,
+          .max_rows = static_cast<uint64_t>(options.limit),
+          .python_module = python_module,
+          .on_stuck = end_process};
+}
+
+// json: of the rows and what is wrong with their input.
+int PrintRows(const SqlResult& rows, const QueryVerbOptions& options, const std::function<std::string()>& json) {
   if (options.common.prints_text() && !options.common.quiet) {
     if (rows.row_count() == 0) PrintError("query: there are no rows");
     if (rows.is_truncated())
       PrintError("query: only the first " + std::to_string(rows.row_count()) + " rows (--limit)");
   }
   ResultWriter writer(options.common, ResultWriter::Of::kTogether);
-  return writer.Write(file,
-                      options.common.json  ? rows.Json(trace)
+  return writer.Write(options.file,
+                      options.common.json  ? json()
                       : options.common.csv ? rows.Csv()
                                            : rows.Text(writer.width()),
                       true);
+}
+
+int FailQuery(const Error& error) {
+  PrintError("query: " + error.message);
+  return kExitFailed;
+}
+
+int QueryTrace(const Trace& trace, const std::string& sql, const QueryVerbOptions& options,
+               const std::string& python_module) {
+  const std::shared_ptr<const Trace> borrowed(std::shared_ptr<void>(), &trace);
+  const Result<SqlResult> rows = RunSql(borrowed, sql, LimitsOf(options, python_module));
+  if (!rows.ok()) return FailQuery(rows.error());
+  return PrintRows(rows.value(), options, [&] { return rows.value().Json(trace); });
+}
+
+// What is wrong with the files whose rows the statement sees.
+Result<JobCondition> ConditionOf(const QueryVerbOptions& options, const std::string& python_module) {
+  const Result<std::unique_ptr<JobEngine>> engine =
+      OpenDuckdbEngine(options.file, python_module, {"ranks", "problems"});
+  if (!engine.ok()) return engine.error();
+  return FindJobCondition(engine.value().get(), options.common.attempt);
+}
+
+int QueryJob(const std::string& sql, const QueryVerbOptions& options, const std::string& python_module) {
+  const std::string& job = options.file;
+  const Result<SqlResult> rows = RunJobSql(job, sql, LimitsOf(options, python_module), options.common.attempt);
+  if (!rows.ok()) return FailQuery(rows.error());
+  const Result<JobCondition> condition = ConditionOf(options, python_module);
+  if (!condition.ok()) return FailQuery(NameJob(job, condition.error()));
+  const auto& [problems, quality] = condition.value();
+  const int printed =
+      PrintRows(rows.value(), options, [&] { return rows.value().Json(JobProblemsJson(problems), quality); });
+  return WorseExit(printed, ReportJobCondition(job, problems, quality, options.common));
 }
 
 int RunQuery(QueryVerbOptions& options, const CliHost& host) {
@@ -81,9 +113,9 @@ int RunQuery(QueryVerbOptions& options, const CliHost& host) {
   const Result<std::string> sql = ReadStatement(options.sql);
   if (!sql.ok()) return ExitFor(sql.error());
   const std::string python_module = DuckdbModule(host);
-  if (IsJob(options.file)) return PrintRows(Trace(), options.file, sql.value(), options, python_module);
-  return ForEachInput(options.common, [&](const Trace& trace, const std::string& file) {
-    return PrintRows(trace, file, sql.value(), options, python_module);
+  if (IsJob(options.file)) return QueryJob(sql.value(), options, python_module);
+  return ForEachInput(options.common, [&](const Trace& trace, const std::string&) {
+    return QueryTrace(trace, sql.value(), options, python_module);
   });
 }
 
@@ -92,6 +124,10 @@ int RunQuery(QueryVerbOptions& options, const CliHost& host) {
 Verb QueryVerb(const CliHost& host) {
   auto options = std::make_shared<QueryVerbOptions>();
   Verb verb{.names = {"query"}, .description = "one SQL statement over the tables of the trace"};
+  options->common.engine.why_no_spark = [](const CommonOptions&) -> std::string {
+    return "a statement of Spark may read and write any file, and `query` promises that a statement cannot; "
+           "opscope.job(JOB, engine=session).sql in Python runs it";
+  };
   AddCommonOptions(&verb, &options->common, InputFiles::kOne);
   for (Option& option : verb.options) {
     if (option.is_operand()) option.target = &options->file;  // a list would take the statement, too

@@ -84,7 +84,12 @@ int ReportOnJob(const ReportVerbOptions& options, const CliHost& host) {
   if (const int written = WritePage(input.value(), options.baseline.empty() ? nullptr : &baseline.value(), options))
     return written;
   int code = ReportJobInput(input.value(), JobName(options.common), options.common);
-  code = WorseExit(code, ReportInput(trace, JobName(options.common), options.common));
+  ProblemKinds said;
+  if (input.value().overview != nullptr) {
+    for (const JobProblem& problem : input.value().overview->problems)
+      said.insert(problem.kind);
+  }
+  code = WorseExit(code, ReportInput(trace, JobName(options.common), options.common, said));
   if (!options.baseline.empty())
     code = WorseExit(code, ReportInput(baseline.value(), options.baseline, options.common));
   if (JudgeQuality(trace).verdict == Verdict::kDoubtful) code = WorseExit(code, kExitPartial);

@@ -87,7 +87,10 @@ int RunArguments(int argc, const char* const* argv, const CliHost& host) {
   DescribeCommandLine(host, &line);
   const ParsedArguments parsed = ParseArguments(line, kVersionText, argc, argv);
   if (parsed.help_or_version) return ExitFor(WriteStandardOutput(*parsed.help_or_version));
-  return parsed.verb != nullptr ? parsed.verb->run() : UsageError(parsed.error);
+  if (parsed.verb == nullptr) return UsageError(parsed.error);
+  const Status checked = parsed.verb->check ? parsed.verb->check() : Status();
+  if (!checked.ok()) return UsageError(parsed.verb->names.front() + ": " + checked.error().message);
+  return parsed.verb->run();
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/report/steps.h"
 
-#include <memory>
 #include <span>
 #include <utility>
 
@@ -26,21 +25,19 @@ VerbResult ComputeSteps(std::span<const Trace> traces, const ResultVerb& verb) {
 }  // namespace
 
 Verb StepsVerb(const CliHost& host) {
-  auto options = std::make_shared<JobEngineOptions>();
-  Verb verb = MakeResultVerb(
-      {.name = "steps",
-       .description = "how long the training steps were, and what they consist of",
-       .sort_help = "a JSON field such as duration_ns or idle_ns (default: by rank and begin)",
-       .compute = &ComputeSteps,
-       .is_of_job = true,
-       .check = [options] { return CheckEngine(*options); },
-       .span_use =
-           [] {
-             return SpanUse{.host_spans = true, .works = true, .step_spans = true, .place = SpanUsePlace::kInSteps};
-           },
-       .answer_job = AnswerFromTables(options, host)});
-  AddEngineOptions(&verb, options.get());
-  return verb;
+  ResultVerb verb{.name = "steps",
+                  .description = "how long the training steps were, and what they consist of",
+                  .sort_help = "a JSON field such as duration_ns or idle_ns (default: by rank and begin)",
+                  .compute = &ComputeSteps,
+                  .is_of_job = true,
+                  .span_use =
+                      [] {
+                        return SpanUse{
+                            .host_spans = true, .works = true, .step_spans = true, .place = SpanUsePlace::kInSteps};
+                      },
+                  .answer_job = AnswerFromTables(host)};
+  verb.common.engine.why_no_spark = &WhyNotOneJob;
+  return MakeResultVerb(std::move(verb));
 }
 
 }  // namespace opscope

@@ -39,7 +39,6 @@ struct SummaryOptions {
   bool all = false;
   bool quantiles = false;
   bool exact = false;
-  JobEngineOptions engine;
   bool flop_rate = false;
   double peak_flops = 0;
   bool corrected = false;
@@ -160,7 +159,7 @@ int PrintJobSummary(const std::string& job, const SummaryOptions& options, const
   if (options.rows.explain) return wrong("--explain");
   const JobQuestion question{.attempt = options.common.attempt, .is_exact = options.exact};
   return AnswerOverJob(
-      "summary", job, options.common, options.rows, OpenEngine(job, options.engine, host),
+      "summary", job, options.common, options.rows, OpenEngine(job, options.common.engine, host),
       [&](JobEngine* engine) { return AnswerJob("summary", engine, question); }, writer);
 }
 
@@ -175,8 +174,6 @@ int RunSummary(SummaryOptions* options, const CliHost& host) {
   Result<std::optional<SpanFilter>> filter = ReadSelection(options->selection);
   if (!filter.ok()) return UsageError("summary: " + filter.error().message);
   options->filter = std::move(filter).value();
-  if (const Status fits = CheckEngine(options->engine); !fits.ok())
-    return UsageError("summary: " + fits.error().message);
   if (options->exact && !options->quantiles) return UsageError("summary: --exact: only with --quantiles");
   ResultWriter writer(options->common);
   const auto print = [&](const Trace& trace, const std::string& file) {
@@ -201,6 +198,9 @@ Verb SummaryVerb(const CliHost& host) {
   Verb verb{.names = {"summary", "top"}, .description = "the operator table", .run = [options, &host] {
               return RunSummary(options.get(), host);
             }};
+  options->common.engine.why_no_spark = [quantiles = &options->quantiles](const CommonOptions& common) {
+    return *quantiles ? WhyNotOneJob(common) : std::string("of this verb Spark answers --quantiles alone");
+  };
   AddCommonOptions(&verb, &options->common);
   AddResultOptions(&verb, &options->common, &options->rows,
                    "plain: a JSON field such as self_ns or count (default total_ns); torch: an attribute of its rows "
@@ -226,7 +226,6 @@ Verb SummaryVerb(const CliHost& host) {
   verb.Add({.names = {"--exact"},
             .target = &options->exact,
             .description = "with --quantiles: from every span, which takes longer"});
-  AddEngineOptions(&verb, &options->engine);
   verb.Add({.names = {"--all"},
             .target = &options->all,
             .description = "show Kineto's own span of the whole recording, \"PyTorch Profiler (0)\", too; --json and "

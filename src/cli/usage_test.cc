@@ -58,6 +58,22 @@ TEST_F(Cli, NeedsPythonForSpark) {
   EXPECT_EQ(outcome.error, "opscope: job: --engine spark needs Python: pip install 'opscope[spark]'\n");
 }
 
+TEST_F(Cli, RefusesAnEngineThatWouldNotGiveTheAnswer) {
+  const std::string file = Quoted(Put("a.json", kOneOp));
+  for (const std::string& arguments :
+       {"summary " + file, "summary --quantiles " + file, "steps " + file, "devices " + file,
+        "query " + file + " 'SELECT 1'", "diff --a " + file + " --b " + file, "merge -o x.opscope " + file}) {
+    const Outcome outcome = Run(arguments + " --engine spark");
+    EXPECT_EQ(outcome.exit_code, 2) << arguments << outcome.error;
+    EXPECT_EQ(outcome.out, "") << arguments;
+    const std::string verb = arguments.substr(0, arguments.find(' '));
+    EXPECT_TRUE(outcome.error.starts_with("opscope: " + verb + ": --engine spark: ")) << outcome.error;
+    EXPECT_EQ(Run(arguments + " --master local").exit_code, 2) << arguments;
+  }
+  EXPECT_EQ(Run("summary --engine duckdb " + file).exit_code, 0);
+  EXPECT_EQ(Run("collect --engine duckdb -o job " + file).exit_code, 2);
+}
+
 TEST_F(Cli, BracketsAroundAnOperandAreNoList) {
   Put("[a,b]", kOneOp);
   EXPECT_EQ(Run("info '[a,b]'").exit_code, 0);

@@ -56,18 +56,22 @@ Result<Trace> OpenInput(const std::string& file, const CommonOptions& common) {
   return file == "-" ? ImportDescriptor(STDIN_FILENO, options) : ImportFile(file, options);
 }
 
-void ListProblems(const Trace& trace, const std::string& name, const CommonOptions& options, bool all) {
+void ListProblems(const Trace& trace, const std::string& name, const CommonOptions& options, bool all,
+                  const ProblemKinds& said) {
   constexpr size_t kMaxLines = 10;  // of a kind: a merge of 1,000 ranks may have 1,000 of one
   std::map<std::string_view, size_t> lines;
   const ProblemColumns& problems = trace.problems();
   for (size_t i = 0; i < problems.size(); ++i) {
-    const bool is_loss = problems.severity[i] != ProblemSeverity::kInfo;
-    if (!is_loss && !all && !options.verbose) continue;
-    if (++lines[trace.text(problems.kind[i])] > kMaxLines && !options.verbose) continue;
+    const std::string_view kind = trace.text(problems.kind[i]);
+    if (said.contains(kind)) continue;
+    if (kind == "several_attempts" && !options.attempt) continue;  // ReportAttempts has said it
+    const bool is_said = problems.severity[i] != ProblemSeverity::kInfo || kind == "many_parts";
+    if (!is_said && !all && !options.verbose) continue;
+    if (++lines[kind] > kMaxLines && !options.verbose) continue;
     std::string line = name + ": ";
     if (problems.first_offset[i] >= 0) line += "at byte " + std::to_string(problems.first_offset[i]) + ": ";
     line += trace.text(problems.message[i]);
-    if (problems.count[i] > 1) line += " (" + std::to_string(problems.count[i]) + " times)";
+    if (problems.count[i] > 1 && kind != "many_parts") line += " (" + std::to_string(problems.count[i]) + " times)";
     PrintError(line);
   }
   for (const auto& [kind, count] : lines) {
@@ -79,6 +83,28 @@ void ListProblems(const Trace& trace, const std::string& name, const CommonOptio
 
 void ReportQuality(const Trace& trace, const std::string& name) {
   if (const std::string line = FormatQuality(JudgeQuality(trace)); !line.empty()) PrintError(name + ": " + line);
+}
+
+namespace {
+
+// opscope answers from the engine that the user names, or not at all.
+Status CheckEngine(const CommonOptions& common) {
+  const JobEngineOptions& engine = common.engine;
+  const auto wrong = [](const std::string& what) { return Error{ErrorCode::kInvalidArgument, what}; };
+  if (!engine.is_spark() && !engine.master.empty()) return wrong("--master goes with --engine spark");
+  if (!engine.is_spark()) return {};
+  const std::string why = engine.why_no_spark
+                              ? engine.why_no_spark(common)
+                              : "the spans of the ranks are read on this machine; `opscope merge JOB --ranks` makes a "
+                                "smaller input";
+  return why.empty() ? Status() : wrong("--engine spark: " + why);
+}
+
+}  // namespace
+
+std::string WhyNotOneJob(const CommonOptions& common) {
+  if (common.files.size() > 1) return "it takes one folder of `opscope collect`";
+  return IsJob(common.files[0]) ? "" : InputName(common.files[0]) + " is no folder of `opscope collect`";
 }
 
 void AddCommonOptions(Verb* verb, CommonOptions* options, InputFiles files) {
@@ -105,6 +131,14 @@ void AddCommonOptions(Verb* verb, CommonOptions* options, InputFiles files) {
              .target = &options->from,
              .description = "the format of the input, instead of what its content looks like",
              .choices = {ImportFormatNames().begin(), ImportFormatNames().end()}});
+  verb->Add({.names = {"--engine"},
+             .target = &options->engine.engine,
+             .description = "what answers over a folder of `opscope collect`",
+             .choices = {"duckdb", "spark"}});
+  verb->Add({.names = {"--master"},
+             .target = &options->engine.master,
+             .description = "where Spark is, such as local[8]; without it Spark's own settings say"});
+  verb->check = [options] { return CheckEngine(*options); };
 }
 
 void AddFormOptions(Verb* verb, CommonOptions* options) {
@@ -142,8 +176,8 @@ std::string JobName(const CommonOptions& common) {
   return names;
 }
 
-int ReportInput(const Trace& trace, const std::string& file, const CommonOptions& options) {
-  if (!options.quiet) ListProblems(trace, InputName(file), options);
+int ReportInput(const Trace& trace, const std::string& file, const CommonOptions& options, const ProblemKinds& said) {
+  if (!options.quiet) ListProblems(trace, InputName(file), options, false, said);
   if (!options.quiet && !options.json) ReportQuality(trace, InputName(file));
   return trace.is_partial() ? kExitPartial : kExitDone;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,18 @@ namespace opscope {
 
 extern const char* const kVersionText;  // "opscope 1.2.3"
 
+struct CommonOptions;
+
+// What answers over a JOB.
+struct JobEngineOptions {
+  std::string engine = "duckdb";
+  std::string master;  // of Spark; "": its own settings say
+  // Why Spark does not answer, as a part of a sentence; "": it does. None: the verb reads spans on this machine.
+  std::function<std::string(const CommonOptions&)> why_no_spark = {};
+
+  bool is_spark() const { return engine == "spark"; }
+};
+
 struct CommonOptions {
   std::vector<std::string> files;
   bool json = false;
@@ -31,6 +44,7 @@ struct CommonOptions {
   std::optional<int32_t> attempt;      // of a JOB; nullopt: the largest
   JobClocks clocks = JobClocks::kOwn;  // of a JOB; timelines need kAligned
   std::string from;                    // one of ImportFormatNames(); "": the content tells
+  JobEngineOptions engine = {};
 
   bool prints_text() const { return !json && !csv; }
 };
@@ -77,10 +91,14 @@ void DescribeCommandLine(const CliHost& host, CommandLine* line);
 // kOptional: there may also be none.
 enum class InputFiles { kOne, kSeveral, kOptional };
 
-// FILE, -q, -v, --no-color, --max-memory.
+// FILE, -q, -v, --no-color, --max-memory, --attempt, --from, --engine, --master. The verb refuses an engine that would
+// not give the answer.
 void AddCommonOptions(Verb* verb, CommonOptions* options, InputFiles files = InputFiles::kSeveral);
 // --json, --csv
 void AddFormOptions(Verb* verb, CommonOptions* options);
+
+// For JobEngineOptions::why_no_spark: Spark answers over one JOB alone. "": the input is one.
+std::string WhyNotOneJob(const CommonOptions& common);
 
 // As messages call it: "-" is standard input.
 std::string InputName(const std::string& file);
@@ -101,14 +119,19 @@ std::string JobName(const CommonOptions& common);
 // worst code.
 int ForEachInput(const CommonOptions& options, const std::function<int(const Trace&, const std::string& file)>& use);
 
+// Kinds of problems that the user has read, which are not listed again.
+using ProblemKinds = std::set<std::string, std::less<>>;
+
 // What `use` returns; where memory does not suffice, an error that names the file, and its exit code.
 int UseInput(const std::string& file, const std::function<int()>& use);
 // Prints the problems and the quality of an input as ForEachInput does. Gives the exit code of a damaged input.
-int ReportInput(const Trace& trace, const std::string& file, const CommonOptions& options);
+int ReportInput(const Trace& trace, const std::string& file, const CommonOptions& options,
+                const ProblemKinds& said = {});
 
 // The problems of a trace on standard error: losses, or with `all` or options.verbose harmless ones too. Without
 // options.verbose the first ten of a kind.
-void ListProblems(const Trace& trace, const std::string& name, const CommonOptions& options, bool all = false);
+void ListProblems(const Trace& trace, const std::string& name, const CommonOptions& options, bool all = false,
+                  const ProblemKinds& said = {});
 
 // How far the trace can be trusted, in one line on standard error; nothing where it is good. JSON has it as "quality".
 void ReportQuality(const Trace& trace, const std::string& name);

@@ -130,7 +130,7 @@ class Collector {
     fs::create_directories(whole.parent_path(), failed);
     if (failed) return Error{ErrorCode::kIo, whole.parent_path().string() + ": " + failed.message(), failed.value()};
     OPSCOPE_TRY(ExportOpscope(trace, whole.string()));
-    part.files.push_back({"traces", path.string(), trace.spans().size()});
+    part.files.push_back({"traces", path.string(), trace.spans().size(), identity.rank_of_name});
     return folder_->Add(std::move(part));
   }
 

@@ -22,8 +22,8 @@ struct CollectiveRow {
   std::optional<int64_t> step;  // nullopt: outside of all steps
   int64_t elements = 0;         // 0: unknown
   std::optional<int64_t> seq;
-  int64_t position = 0;                   // how many rows of the same group and step come before
-  int64_t start_ns = 0, duration_ns = 0;  // of the clock of the Trace
+  int64_t position = 0;                   // number of earlier rows of the same group and step
+  int64_t start_ns = 0, duration_ns = 0;  // on the clock of the Trace
   // The time since the synchronising collective of the group before, with its seven parts; duration_ns is its length.
   // nullopt: the kind does not synchronise, or nothing says where the gap begins.
   std::optional<StepTimes> gap;
@@ -34,7 +34,7 @@ struct CollectiveGroup {
   std::string key;   // NAME/SIZE/MEMBERS
   int32_t size = 0;
   std::vector<int32_t> members;  // empty: not recorded
-  // How many spans it has, how many of them have a number, and these.
+  // Numbers of spans of the group, of spans with a sequence number, and of distinct sequence numbers; their range.
   int64_t spans = 0, with_seq = 0, distinct_seq = 0;
   std::optional<int64_t> first_seq, last_seq;
 };

@@ -1,12 +1,12 @@
-// The critical path through a job: which ranks determine its length. It is the one cross-rank analysis that is a walk,
-// so it is code over rows that SQL gave (src/job/sql/critical_*.sql).
+// The critical path through a job: which ranks determine its length. No other cross-rank analysis needs a walk, so this
+// one is C++ code over rows of SQL (src/job/sql/critical_*.sql).
 //
 // Contract: rows may be in any order and have any times; a row with an index out of range is ignored.
 // Ties: the lowest rank, then the first collective. A piece whose end is before its begin counts as empty.
 // Cost: O(n log n) time; 8 bytes per member beside the input.
 // Thread rule: a pure function.
 //
-//   CriticalRanksInput input;    // filled from the four files of SQL
+//   CriticalRanksInput input;    // filled from the four SQL files
 //   CriticalRanks answer = FindCriticalRanks(std::move(input));
 //   answer.ranks[0].critical_ns;
 // SPDX-License-Identifier: Apache-2.0
@@ -43,17 +43,17 @@ struct CriticalRanks {
   struct Rank {
     int32_t rank = 0;
     int64_t critical_ns = 0;
-    int64_t steps = 0;  // in which it has most of the path
+    int64_t steps = 0;  // steps in which the rank has most of the path
     int64_t saved_ns = 0;
   };
   struct Step {
     int64_t step = 0, length_ns = 0;
-    int32_t rank = 0;  // with most of the path in it
+    int32_t rank = 0;  // the rank with most of the path in this step
   };
   int64_t length_ns = 0;    // 0 without steps
-  int64_t what_if_ns = 0;   // if every rank's gap before it held the others up were the median gap
-  std::vector<Rank> ranks;  // by critical_ns falling, then by rank
-  std::vector<Step> steps;  // by step, those that the path crosses
+  int64_t what_if_ns = 0;   // length if each gap that delays the other ranks were shortened to the median gap
+  std::vector<Rank> ranks;  // by descending critical_ns, then by rank
+  std::vector<Step> steps;  // by step; only steps that the path crosses
 };
 
 CriticalRanks FindCriticalRanks(CriticalRanksInput input);

@@ -121,6 +121,27 @@ Status CheckParquet(const std::string& path) {
                                           ": the Parquet file is damaged or ends too early"};
 }
 
+// Of the tables with these names; none: of all.
+Result<std::vector<JobTableFiles>> ListFilesOf(const std::string& job, const std::vector<std::string>& names) {
+  return CatchBadAlloc(job, [&]() -> Result<std::vector<JobTableFiles>> {
+    const Result<JobFolder> folder = JobFolder::Open(job);
+    if (!folder.ok()) return folder.error();
+    std::vector<JobTableFiles> tables;
+    for (const JobTable& table : JobTables()) {
+      if (!names.empty() && std::find(names.begin(), names.end(), table.name) == names.end()) continue;
+      JobTableFiles& listed = tables.emplace_back();
+      listed.table = table.name;
+      listed.files = folder.value().FilesOf(table.name);
+      listed.rows = folder.value().CountRows(table.name);
+      for (const std::string& file : listed.files)
+        OPSCOPE_TRY(CheckParquet(file));
+      for (const JobColumn& column : table.columns)
+        listed.columns.emplace_back(column.name, column.type);
+    }
+    return tables;
+  });
+}
+
 }  // namespace
 
 Status DefineJobViews(const std::vector<JobTableFiles>& tables, std::optional<int32_t> attempt,
@@ -142,22 +163,7 @@ Status DefineJobViews(const std::vector<JobTableFiles>& tables, std::optional<in
 }
 
 Result<std::vector<JobTableFiles>> ListJobFiles(const std::string& job) {
-  return CatchBadAlloc(job, [&]() -> Result<std::vector<JobTableFiles>> {
-    const Result<JobFolder> folder = JobFolder::Open(job);
-    if (!folder.ok()) return folder.error();
-    std::vector<JobTableFiles> tables;
-    for (const JobTable& table : JobTables()) {
-      JobTableFiles& listed = tables.emplace_back();
-      listed.table = table.name;
-      listed.files = folder.value().FilesOf(table.name);
-      listed.rows = folder.value().CountRows(table.name);
-      for (const std::string& file : listed.files)
-        OPSCOPE_TRY(CheckParquet(file));
-      for (const JobColumn& column : table.columns)
-        listed.columns.emplace_back(column.name, column.type);
-    }
-    return tables;
-  });
+  return ListFilesOf(job, {});
 }
 
 size_t CountJobParts(const std::vector<JobTableFiles>& tables) {
@@ -200,9 +206,10 @@ Result<SqlResult> RunJobSql(const std::string& job, const std::string& sql, cons
   });
 }
 
-Result<std::unique_ptr<JobEngine>> OpenDuckdbEngine(const std::string& job, const std::string& python_module) {
+Result<std::unique_ptr<JobEngine>> OpenDuckdbEngine(const std::string& job, const std::string& python_module,
+                                                    const std::vector<std::string>& names) {
   return CatchBadAlloc(job, [&]() -> Result<std::unique_ptr<JobEngine>> {
-    const Result<std::vector<JobTableFiles>> tables = ListJobFiles(job);
+    const Result<std::vector<JobTableFiles>> tables = ListFilesOf(job, names);
     if (!tables.ok()) return tables.error();
     Result<std::unique_ptr<duckdb::Session>> session = OpenSession(python_module);
     if (!session.ok()) return session.error();

@@ -14,7 +14,8 @@
 
 namespace opscope {
 
-// A view for each table. A table without files has its columns and no rows. attempt: whose rows; nullopt: of all.
+// Creates a view for each table. A table without files has its columns and no rows. attempt: the attempt whose rows the
+// views have; nullopt: all.
 [[nodiscard]] Status DefineJobViews(const std::vector<JobTableFiles>& tables, std::optional<int32_t> attempt,
                                     duckdb::Session* session);
 

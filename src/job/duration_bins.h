@@ -1,8 +1,8 @@
 // Bins of durations for quantiles of many ranks: the ranks' counts by bin add up, and the p-quantile is at most the
 // largest duration of the bin in which it lies.
 //
-// A bin has the durations with equal seven leading bits: 0 to 127 each their own, then 64 bins for each power of two.
-// The largest of a bin is less than 1/64, so 1.6 %, above the smallest.
+// A bin has the durations with equal seven leading bits: one bin each for 0 to 127, then 64 bins for each power of two.
+// The largest duration of a bin is less than 1/64 (1.6 %) above the smallest.
 //
 // Thread rule: pure function.
 // SPDX-License-Identifier: Apache-2.0
@@ -13,7 +13,7 @@
 
 namespace opscope {
 
-// From 0 to 3711; longer durations have larger bins. Negative ones have that of 0.
+// The number of the bin, 0 to 3711, ascending with the duration. Negative durations have the bin of 0.
 constexpr int32_t BinOfDuration(int64_t duration_ns) {
   if (duration_ns < 128) return duration_ns < 0 ? 0 : static_cast<int32_t>(duration_ns);
   const int shift = static_cast<int>(std::bit_width(static_cast<uint64_t>(duration_ns))) - 7;

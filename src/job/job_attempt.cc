@@ -11,15 +11,14 @@
 #include <string_view>
 #include <utility>
 
+#include "job/job_problems.h"
 #include "job/shared_reasons.h"
-#include "job/stored_traces.h"
 #include "opscope/report/job.h"
 
 namespace opscope {
 namespace {
 
 constexpr int64_t kClockWindowNs = 10'000'000'000;
-constexpr size_t kManyParts = 1000;
 
 ProblemSeverity SeverityOf(const std::string& name) {
   return ProblemSeverityFromName(name).value_or(ProblemSeverity::kError);
@@ -102,17 +101,10 @@ Status JobAttempt::FindProblems(const std::string& file) {
   if (!of_job.ok()) return of_job.error();
   for (size_t i = 0; i < of_job.value().size(); ++i)
     AddJobProblem(of_job.value(), i);
-  const std::set<int32_t> attempts(numbers_.begin(), numbers_.end());
-  for (JobProblem& problem : problems_)
-    if (problem.kind == "several_attempts") problem.message = SentenceOfAttempts(attempts, number_);
-  if (engine_.parts() >= kManyParts) {
-    problems_.push_back({.file = "",
-                         .kind = "many_parts",
-                         .count = engine_.parts(),
-                         .message = "the JOB has " + std::to_string(engine_.parts()) +
-                                    " parts, which are slow to open; opscope compact joins them",
-                         .ranks = {}});
+  for (JobProblem& problem : problems_) {
+    if (problem.kind == "several_attempts") problem = SeveralAttempts({numbers_.begin(), numbers_.end()}, number_);
   }
+  if (std::optional<JobProblem> many = ManyParts(engine_.parts())) problems_.push_back(std::move(*many));
   return {};
 }
 

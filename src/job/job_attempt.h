@@ -1,5 +1,5 @@
-// One attempt of a JOB, behind an engine: the rows that its files of SQL give, its problems, and how far its data can
-// be trusted. The files of SQL share their views, which the engine computes once.
+// One attempt of a JOB, queried through an engine: the rows of SQL files, the problems, and the quality of the data.
+// The SQL files share their views, which the engine computes once.
 //
 //   JobAttempt job(engine);
 //   OPSCOPE_TRY(job.Choose({}));                         the latest one
@@ -30,29 +30,30 @@ class JobAttempt {
  public:
   explicit JobAttempt(JobEngine* engine) : engine_(*engine) {}
 
-  // nullopt: the largest number. kInvalidArgument: there is no such attempt. Comes before all that follows.
+  // Chooses the attempt; nullopt: the one with the largest number. kInvalidArgument: no such attempt. REQUIRES: called
+  // before the following functions.
   [[nodiscard]] Status Choose(std::optional<int32_t> wanted);
 
   // The rows of a SELECT.
   [[nodiscard]] Result<RowValues> Query(const std::string& select);
   // The rows of a file of src/job/sql.
   [[nodiscard]] Result<RowValues> RunFile(const std::string& file);
-  // Likewise, but hands them over in parts, which together may be too many to be in memory at once.
+  // The same, but passes the rows on in parts, because all of them may not fit into memory.
   [[nodiscard]] Status StreamFile(const std::string& file, const std::function<void(const RowValues& rows)>& use);
 
-  // Keeps the problems that collect stored with each file, and those that show in the whole job alone, such as a
-  // missing rank: the rows of `file`.
+  // Loads the problems that `collect` stored with each file, and the problems of the whole job, such as a missing rank,
+  // which are the rows of `file`.
   [[nodiscard]] Status FindProblems(const std::string& file);
-  // By these problems, and by what the files say of themselves.
+  // The quality by these problems and by the metadata of the files.
   [[nodiscard]] Result<Quality> Judge();
-  // Those of FindProblems.
+  // The problems that FindProblems has loaded.
   std::vector<int64_t> MissingRanks() const;
   void AddProblem(JobProblem problem) { problems_.push_back(std::move(problem)); }
   // The result with its problems and its quality.
   [[nodiscard]] Result<JobAnswer> Complete(VerbResult result);
 
   int32_t number() const { return number_; }
-  const std::vector<int64_t>& numbers() const { return numbers_; }  // of all attempts
+  const std::vector<int64_t>& numbers() const { return numbers_; }  // numbers of all attempts
   const std::vector<JobProblem>& problems() const { return problems_; }
   JobSqlRunner* sql() { return sql_.get(); }
 

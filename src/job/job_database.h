@@ -1,4 +1,4 @@
-// DuckDB as JOB needs it: tables of a part become Parquet files, and the files of a JOB are views.
+// DuckDB for a JOB: writes tables of a part as Parquet files, and reads the files of a JOB as views.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -19,11 +19,12 @@ namespace opscope {
 
 class JobDatabase {
  public:
-  // kUnsupported: there is no DuckDB. A database that has threads of its own leaves some memory of each behind, so one
-  // that is opened for every file gets one.
+  // kUnsupported: there is no DuckDB. threads: use 1 for a database that is opened for every file, because each thread
+  // of DuckDB leaks some memory.
   [[nodiscard]] static Result<std::unique_ptr<JobDatabase>> Open(const std::string& python_module, unsigned threads);
 
-  // Writes a table of one file, with the columns that are equal in all its rows. The file has a name when it is whole.
+  // Writes a table of one file, with the columns that are equal in all its rows. The file gets its name when it is
+  // complete.
   [[nodiscard]] Result<uint64_t> WritePart(const JobTable& table, const PartTable& rows, const FileIdentity& identity,
                                            int64_t file_id, const std::string& path);
   // Joins files of a table.

@@ -99,7 +99,10 @@ class JsonFile {
       if (element["table"].get(table) != simdjson::SUCCESS || element["path"].get(path) != simdjson::SUCCESS ||
           element["rows"].get(rows) != simdjson::SUCCESS || !IsBelowJob(path))
         return false;
-      files->push_back({std::string(table), std::string(path), rows});
+      PartFile& file = files->emplace_back(PartFile{std::string(table), std::string(path), rows});
+      int64_t rank = 0;
+      if (element["rank_of_name"].get(rank) == simdjson::SUCCESS && rank >= 0 && rank <= INT32_MAX)
+        file.rank_of_name = static_cast<int32_t>(rank);
     }
     return true;
   }
@@ -125,8 +128,10 @@ std::string ManifestJson(const PartManifest& part) {
   json.append(",\"files\":[");
   for (const PartFile& file : part.files) {
     if (json.back() != '[') json.append(",\n");
-    JsonObject(&json).Text("table", file.table).Text("path", file.path).Uint("rows", file.rows);
-    json.append("}");
+    JsonObject object(&json);
+    object.Text("table", file.table).Text("path", file.path).Uint("rows", file.rows);
+    if (file.rank_of_name) object.Int("rank_of_name", *file.rank_of_name);
+    object.Close();
   }
   json.append("],");
   AppendTexts("replaces", part.replaces, &json);

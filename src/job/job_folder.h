@@ -1,16 +1,19 @@
-// The folder of a JOB: which parts it has, and how a part is added.
+// The folder of a JOB: lists its parts and adds a part.
 //
 //   JOB/_opscope/job.json          {"format": "opscope-job", "version": 1, "bucket_ranks": 128}
 //   JOB/_opscope/parts/NAME.json   {"sha256": [...], "files": [{"table", "path", "rows"}], "replaces": [NAME, ...]}
 //
-// A manifest is renamed into place as the last action of what adds a part; a file that no manifest lists does not
-// count. Several processes may add at once, so a manifest may repeat what another has: the one with most files counts.
+// A file of the table "traces" may also have "rank_of_name".
+//
+// Adding a part ends with the rename of its manifest; a file that no manifest lists does not count. Several processes
+// may add parts at once, so two manifests may list the same traces: the one with more files counts.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -24,6 +27,8 @@ struct PartFile {
   std::string table;
   std::string path;  // below JOB
   uint64_t rows = 0;
+  // The rank in the name of the collected file, if the metadata of the trace have another one.
+  std::optional<int32_t> rank_of_name = {};
 };
 
 struct PartManifest {
@@ -42,14 +47,14 @@ class JobFolder {
 
   const std::string& path() const { return path_; }
   uint32_t bucket_ranks() const { return bucket_ranks_; }
-  // The manifests that count, by name; one that Add has added may be the last.
+  // The manifests that count, by name; those added by Add may follow at the end.
   const std::vector<PartManifest>& parts() const { return parts_; }
-  // Those that do not, because they repeat others.
+  // The manifests that do not count, because others list the same traces.
   const std::vector<PartManifest>& superseded() const { return superseded_; }
   bool Has(std::string_view sha256) const { return sha256_.contains(sha256); }
   // Paths of the files of a table, in the order of the manifests.
   [[nodiscard]] std::vector<std::string> FilesOf(std::string_view table) const;
-  // The rows of these files together, as the manifests say.
+  // The number of rows of these files, from the manifests.
   [[nodiscard]] uint64_t CountRows(std::string_view table) const;
 
   // Writes the manifest and counts it. Its files must be complete.
@@ -57,7 +62,7 @@ class JobFolder {
   // Removes the superseded manifests whose traces all are in parts(), and their files, except files that a part of
   // parts() lists. An error leaves the rest to the next call.
   [[nodiscard]] Status RemoveSuperseded();
-  // A name that no other process takes.
+  // A name that no other process uses.
   [[nodiscard]] static std::string NewName(std::string_view sha256);
 
  private:

@@ -1,5 +1,4 @@
-// The parts of a JobOverview that are no answer of a verb: what its rows say to a program, and the picture of steps by
-// ranks.
+// The parts of a JobOverview that no verb computes: facts about its rows for programs, and the image of steps by ranks.
 //
 // Thread rule: pure functions, but for the engine behind the runner.
 // SPDX-License-Identifier: Apache-2.0
@@ -17,7 +16,7 @@ void ReadRankRows(const RowValues& rows, JobOverview* overview);
 void ReadStragglerRows(const RowValues& rows, JobOverview* overview);
 void ReadCriticalPath(const CriticalRanks& path, JobOverview* overview);
 
-// Both pictures of steps by ranks, of at most 512 x 512 cells. Errors are those of the engine.
+// Both images of steps by ranks, of at most 512 x 512 cells. Errors are those of the engine.
 [[nodiscard]] Status MeasureStepHeatMaps(JobSqlRunner* sql, JobOverview* overview);
 
 }  // namespace opscope

@@ -1,7 +1,7 @@
-// The SQL of the analyses: src/job/sql, one file each.
+// Runs the SQL of the analyses, one file of src/job/sql for each.
 //
-//   -- @include matching.sql      the CREATEs of that file come first, once
-//   -- @materialise               the rows of the next CREATE are kept
+//   -- @include matching.sql      runs the CREATEs of that file first, once
+//   -- @materialise               makes the next CREATE a table
 //   CREATE OR REPLACE TEMPORARY VIEW x AS SELECT ...;
 //   SELECT ...;                   the last statement: the answer
 //
@@ -24,27 +24,27 @@ namespace opscope {
 // One statement of a file.
 struct JobStatement {
   std::string include;  // another file, to run first; "": none
-  std::string view;     // what a CREATE makes; "": this is the SELECT of the answer
+  std::string view;     // the view that a CREATE makes; "": the SELECT of the answer
   std::string select;
   bool is_kept = false;
 };
 
-// In their order. REQUIRES: the text is one of opscope's own.
+// The statements of a file in their order. REQUIRES: the text is one of opscope's own files.
 [[nodiscard]] std::vector<JobStatement> SplitJobSql(std::string_view text);
 
 // Runs files of one JOB, each include once.
 class JobSqlRunner {
  public:
-  // parameters: {{name}} is replaced by the number.
+  // parameters: the number replaces {{name}}.
   JobSqlRunner(JobEngine* engine, std::map<std::string, int64_t> parameters)
       : engine_(engine), parameters_(std::move(parameters)) {}
 
-  // One more parameter, for files that run from now on.
+  // Adds a parameter for files that run from now on.
   void Set(const std::string& name, int64_t number) { parameters_[name] = number; }
 
-  // The rows of a file's last statement. kInvalidArgument: what the engine says, behind the name of the file.
+  // The rows of a file's last statement. kInvalidArgument: the name of the file and the engine's message.
   [[nodiscard]] Result<JobRows> Run(const std::string& file);
-  // Likewise, but hands the rows over as JobEngine::Stream does.
+  // The same, but passes the rows on as JobEngine::Stream does.
   [[nodiscard]] Status Stream(const std::string& file, const JobEngine::UseRows& use);
 
  private:

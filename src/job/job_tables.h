@@ -11,14 +11,14 @@ namespace opscope {
 
 struct JobColumn {
   std::string_view name;
-  // "INTEGER", "BIGINT", "VARCHAR", "INTEGER[]"; of the last, part tables have texts such as "0,1,2".
+  // "INTEGER", "BIGINT", "VARCHAR" or "INTEGER[]", for which part tables have texts such as "0,1,2".
   std::string_view type;
 };
 
 struct JobTable {
   std::string_view name;
   std::span<const JobColumn> columns;
-  // Columns by which the rows of a file are ordered; "": as they come.
+  // Columns by which the rows of a file are ordered; "": unordered.
   std::string_view order;
 };
 

@@ -12,6 +12,7 @@
 
 #include "base/catch_bad_alloc.h"
 #include "job/job_folder.h"
+#include "job/job_problems.h"
 #include "job/stored_traces.h"
 #include "opscope/import.h"
 #include "opscope/job.h"
@@ -21,13 +22,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<std::vector<MergeInput>> OpenTraces(const std::string& job, const JobSelection& selection) {
+Result<JobTraces> OpenTraces(const std::string& job, const JobSelection& selection) {
   const Result<JobFolder> folder = JobFolder::Open(job);
   if (!folder.ok()) return folder.error();
   std::vector<StoredTrace> stored = ListStoredTraces(folder.value());
   const Result<int32_t> chosen = ChooseAttempt(job, stored, selection.attempt);
   if (!chosen.ok()) return chosen.error();
   const int32_t attempt = chosen.value();
+  JobTraces traces;
+  traces.problems = ProblemsOfFolder(folder.value(), stored, attempt);
   std::set<int32_t> ranks;
   std::erase_if(stored, [&](const StoredTrace& trace) { return trace.attempt != attempt; });
   for (const StoredTrace& trace : stored)
@@ -39,7 +42,7 @@ Result<std::vector<MergeInput>> OpenTraces(const std::string& job, const JobSele
                  job + ": there is no rank " + std::to_string(rank) + "; there are: " + ListOfNumbers(ranks)};
   }
   if (!wanted.empty()) std::erase_if(stored, [&](const StoredTrace& trace) { return !wanted.contains(trace.rank); });
-  std::vector<MergeInput> inputs;
+  std::vector<MergeInput>& inputs = traces.inputs;
   std::optional<Error> first_unreadable;
   if (selection.max_memory == 0) OPSCOPE_TRY(CheckMemoryFor(job, stored));
   uint64_t held = 0;
@@ -49,6 +52,7 @@ Result<std::vector<MergeInput>> OpenTraces(const std::string& job, const JobSele
     if (trace.ok()) {
       held += trace.value().memory_bytes();
       inputs.push_back({std::move(trace).value(), each.path, each.rank});
+      inputs.back().problems = ProblemsOfRank(each.path, each.rank, each.rank_of_name);
       continue;
     }
     if (trace.error().code == ErrorCode::kOutOfMemory) return trace.error();
@@ -57,7 +61,13 @@ Result<std::vector<MergeInput>> OpenTraces(const std::string& job, const JobSele
   }
   if (std::all_of(inputs.begin(), inputs.end(), [](const MergeInput& input) { return !input.unreadable.empty(); }))
     return *first_unreadable;
-  return inputs;
+  return traces;
+}
+
+bool IsOneWithoutProblems(const JobTraces& traces) {
+  if (traces.inputs.size() != 1 || !traces.problems.empty()) return false;
+  const MergeInput& input = traces.inputs[0];
+  return input.unreadable.empty() && input.problems.empty() && input.trace.problems().size() == 0;
 }
 
 }  // namespace
@@ -73,22 +83,25 @@ std::string DescribeAttempts(const std::string& job) {
   std::set<int32_t> attempts;
   for (const StoredTrace& trace : ListStoredTraces(folder.value()))
     attempts.insert(trace.attempt);
-  return attempts.size() < 2 ? "" : SentenceOfAttempts(attempts, *attempts.rbegin());
+  return attempts.size() < 2 ? "" : SeveralAttempts(attempts, *attempts.rbegin()).message;
 }
 
 Result<Trace> OpenJobAsOne(const std::string& job, const JobSelection& selection, JobClocks clocks) {
-  Result<std::vector<MergeInput>> inputs = OpenJobTraces(job, selection);
-  if (!inputs.ok()) return inputs.error();
-  if (inputs.value().size() == 1 && clocks == JobClocks::kAligned) return std::move(inputs.value()[0].trace);
+  Result<JobTraces> traces = OpenJobTraces(job, selection);
+  if (!traces.ok()) return traces.error();
+  const bool is_choice = !selection.ranks.empty();
+  if (is_choice && clocks == JobClocks::kAligned && IsOneWithoutProblems(traces.value()))
+    return std::move(traces.value().inputs[0].trace);  // a merge would give a copy of it
   MergeOptions options;
-  options.is_choice = !selection.ranks.empty();
+  options.is_choice = is_choice;
   options.keeps_clocks = clocks == JobClocks::kOwn;
-  Result<Merged> merged = MergeTraces(std::move(inputs).value(), options);
+  options.of_job = std::move(traces.value().problems);
+  Result<Merged> merged = MergeTraces(std::move(traces.value().inputs), options);
   if (!merged.ok()) return merged.error();
   return std::move(merged.value().trace);
 }
 
-Result<std::vector<MergeInput>> OpenJobTraces(const std::string& job, const JobSelection& selection) {
+Result<JobTraces> OpenJobTraces(const std::string& job, const JobSelection& selection) {
   return CatchBadAlloc(job, [&] { return OpenTraces(job, selection); });
 }
 

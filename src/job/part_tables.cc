@@ -17,6 +17,7 @@
 #include "base/saturating.h"
 #include "job/collective_rows.h"
 #include "job/duration_bins.h"
+#include "job/job_problems.h"
 #include "job/sha256.h"
 #include "opscope/analysis/quality.h"
 #include "opscope/analysis/steps.h"
@@ -265,20 +266,8 @@ std::vector<JobProblem> ProblemsOfFile(const Trace& trace, const FileIdentity& i
                         std::string(trace.text(rows.message[i])),
                         {identity.rank}});
   }
-  if (identity.rank < 0) {
-    problems.push_back({.file = file,
-                        .kind = "rank_unknown",
-                        .severity = ProblemSeverity::kDataLoss,
-                        .message = "neither the metadata nor the name of the file says its rank",
-                        .ranks = {-1}});
-  }
-  if (identity.rank_of_name) {
-    problems.push_back({.file = file,
-                        .kind = "rank_disagrees",
-                        .message = "the metadata say rank " + std::to_string(identity.rank) +
-                                   ", the name of the file " + std::to_string(*identity.rank_of_name),
-                        .ranks = {identity.rank}});
-  }
+  for (JobProblem& problem : ProblemsOfRank(file, identity.rank, identity.rank_of_name))
+    problems.push_back(std::move(problem));
   return problems;
 }
 

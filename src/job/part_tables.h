@@ -15,15 +15,16 @@
 
 namespace opscope {
 
-// A table with the columns of JobTables() but attempt, rank and file_id, which are equal in all rows.
+// A table with the columns of JobTables() except attempt, rank and file_id, which are equal in all rows.
 using PartTable = std::shared_ptr<const OwnedTable>;
 
-// In the order of JobTables(). problems: of the file, those of the Trace included. O(spans log spans).
+// The tables in the order of JobTables(). problems: those of the file, including those of the Trace. O(spans log
+// spans).
 [[nodiscard]] std::vector<PartTable> MakePartTables(const Trace& trace, const FileIdentity& identity,
                                                     const std::string& file, const std::string& sha256,
                                                     const std::vector<JobProblem>& problems);
 
-// The problems of a file: those of its Trace, and what its identity lacks.
+// The problems of a file: those of its Trace, and missing parts of its identity.
 [[nodiscard]] std::vector<JobProblem> ProblemsOfFile(const Trace& trace, const FileIdentity& identity,
                                                      const std::string& file);
 

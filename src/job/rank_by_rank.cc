@@ -104,9 +104,7 @@ class RankReader {
       has_result_ = true;
       return {};
     }
-    for (size_t i = 0; i < result_.tables.size(); ++i)
-      result_.tables[i].Append(std::move(of_rank.tables[i]));
-    if (of_rank.why_empty.empty()) result_.why_empty.clear();
+    AppendRows(std::move(of_rank), &result_);
     return {};
   }
 

@@ -1,4 +1,4 @@
-// The rows that an engine gave, as values of a result.
+// The rows of an engine as values of a result.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,4 @@
-// SHA-256 of a file, by which a JOB knows what it has, and of texts.
+// SHA-256 of files, by which a JOB recognises the files that it has, and of texts.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -16,7 +16,7 @@ namespace opscope {
 
 [[nodiscard]] std::string Sha256OfText(std::string_view text);
 
-// The first 8 bytes, the first of them most significant, as the numbers `file_id` and `group_id` of the tables.
+// The first 8 bytes as a big-endian number: `file_id` and `group_id` of the tables.
 [[nodiscard]] int64_t IdOfSha256(std::string_view sha256);
 
 }  // namespace opscope

@@ -1,5 +1,5 @@
-// Joins the reasons for which ranks doubt their traces. Ranks of a job mostly have the same ones, and a line for each rank
-// could not be read:
+// Joins the reasons for which ranks doubt their traces. Ranks of a job mostly have the same ones, and a line for each
+// rank could not be read:
 //
 //   SharedReasons reasons;
 //   reasons.Add(0, "12 spans cross others");
@@ -21,8 +21,8 @@ namespace opscope {
 
 class SharedReasons {
  public:
-  // Reasons that differ in a number at their beginning alone, or in two as in "3 of 10 events", are one; the numbers are
-  // added up. A JOB has at most 20 reasons: a damaged one may have any number, and later ones are left out.
+  // Joins reasons that differ only in a number at their beginning, or in two as in "3 of 10 events", and adds up the
+  // numbers. Drops reasons after the first 20, because a damaged JOB may have any number of them.
   void Add(int64_t rank, std::string_view reason);
   // In the order in which they were added first, with at most 20 ranks each.
   [[nodiscard]] std::vector<std::string> Texts() const;

@@ -42,8 +42,10 @@ std::vector<StoredTrace> ListStoredTraces(const JobFolder& folder) {
   for (const PartManifest& part : folder.parts()) {
     for (const PartFile& file : part.files) {
       const fs::path path(file.path);
-      StoredTrace stored{
-          .path = (fs::path(folder.path()) / path).string(), .name = path.stem().string(), .spans = file.rows};
+      StoredTrace stored{.path = (fs::path(folder.path()) / path).string(),
+                         .name = path.stem().string(),
+                         .spans = file.rows,
+                         .rank_of_name = file.rank_of_name};
       if (stored.name.starts_with(kPartBegin)) stored.name.erase(0, kPartBegin.size());
       if (file.table == "traces" && ReadNumber(path, "attempt=", &stored.attempt) &&
           ReadNumber(path, "rank=", &stored.rank))
@@ -65,11 +67,6 @@ std::string ListOfNumbers(const std::set<int32_t>& numbers) {
   for (const int32_t number : numbers)
     text.append(text.empty() ? "" : ", ").append(std::to_string(number));
   return text;
-}
-
-std::string SentenceOfAttempts(const std::set<int32_t>& attempts, int32_t chosen) {
-  return "the JOB has the attempts " + ListOfNumbers(attempts) + "; this is the answer of attempt " +
-         std::to_string(chosen) + ", and --attempt chooses another";
 }
 
 Result<int32_t> ChooseAttempt(const std::string& job, std::span<const StoredTrace> stored,

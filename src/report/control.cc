@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/report/control.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -64,16 +65,16 @@ constexpr ResultField<ControlProcess> kProcessFields[] = {
 constexpr ResultField<RecordedProcess> kRecordedFields[] = {
     {{"rank", "", kNumber, "Rank of the process; -1: unknown."}, [](const RecordedProcess& row) { return row.rank; }},
     {{"", "Rank", kFigure}, [](const RecordedProcess& row) { return NumberIfKnown(row.rank); }},
-    {{"host", "Host", kText, "Name of its machine; empty: there is no process of this rank."},
+    {{"host", "Host", kOptionalText, "Name of its machine; null: there is no process of this rank."},
      [](const RecordedProcess& row) { return row.host; }},
-    {{"pid", "Process", kNumber, "Number of the process; 0: there is no process of this rank."},
-     [](const RecordedProcess& row) { return row.pid; }},
+    {{"pid", "Process", kNumber, "Number of the process; null: there is no process of this rank."},
+     [](const RecordedProcess& row) { return row.pid == 0 ? std::nullopt : std::optional(row.pid); }},
     {{"status", "Status", kText,
       "`complete`: the file has all steps; `failed`; `late`: the process was past the first step when the request "
       "came, and recorded nothing."},
      [](const RecordedProcess& row) { return NameOfWindow(row.status); }},
-    {{"file", "File", kText,
-      "Path of the file; empty: no file was written. One of a failed window has a part of the steps."},
+    {{"file", "File", kOptionalText,
+      "Path of the file; null: no file was written. One of a failed window has a part of the steps."},
      [](const RecordedProcess& row) { return row.file; }},
     {{"why_not", "Why not", kText, "Why the file is not complete; empty: it is."},
      [](const RecordedProcess& row) { return row.why_not; }},

@@ -32,24 +32,36 @@ std::string_view NameOfStatus(CollectStatus status) {
   return "refused";
 }
 
+// Nothing is known of a file that is refused.
+template <typename T>
+std::optional<T> IfRead(const CollectedFile& row, T value) {
+  if (row.status == CollectStatus::kRefused) return std::nullopt;
+  return value;
+}
+
 constexpr ResultField<CollectedFile> kCollectFields[] = {
     {{"file", "File", kText, "Path of the file, as it was given or found."},
      [](const CollectedFile& row) { return row.file; }},
     {{"status", "Status", kText,
       "`added`; `already`: the folder has a file of the same content; `refused`: it is no trace, see `problems`."},
      [](const CollectedFile& row) { return NameOfStatus(row.status); }},
-    {{"rank", "", kNumber, "Its rank; -1: unknown."}, [](const CollectedFile& row) { return row.rank; }},
+    {{"rank", "", kNumber,
+      "Its rank; -1: unknown. This field and those below but `sha256` are null of a refused file."},
+     [](const CollectedFile& row) { return IfRead(row, row.rank); }},
     {{"", "Rank", kFigure},
      [](const CollectedFile& row) { return row.rank < 0 ? std::string() : std::to_string(row.rank); }},
-    {{"rank_from", "From", kText, "What says the rank: `metadata`, `file_name` or `none`."},
-     [](const CollectedFile& row) { return row.rank_from; }},
-    {{"attempt", "Attempt", kNumber, "Which start of the job."}, [](const CollectedFile& row) { return row.attempt; }},
+    {{"rank_from", "From", kOptionalText, "What says the rank: `metadata`, `file_name` or `none`."},
+     [](const CollectedFile& row) { return IfRead(row, row.rank_from); }},
+    {{"attempt", "Attempt", kNumber, "Which start of the job."},
+     [](const CollectedFile& row) { return IfRead(row, row.attempt); }},
     {{"world_size", "World size", kNumber, "Number of ranks of the job, as the file says; -1: unknown.", kIfKnown},
-     [](const CollectedFile& row) { return row.world_size; }},
-    {{"host", "Host", kText, "Name of the machine; empty: unknown."},
-     [](const CollectedFile& row) { return row.host; }},
-    {{"spans", "Spans", kNumber, "Number of its spans."}, [](const CollectedFile& row) { return row.spans; }},
-    {{"sha256", "", kText, "SHA-256 of its bytes."}, [](const CollectedFile& row) { return row.sha256; }},
+     [](const CollectedFile& row) { return IfRead(row, row.world_size); }},
+    {{"host", "Host", kOptionalText, "Name of the machine; null: unknown, too."},
+     [](const CollectedFile& row) { return IfRead(row, row.host); }},
+    {{"spans", "Spans", kNumber, "Number of its spans."},
+     [](const CollectedFile& row) { return IfRead(row, row.spans); }},
+    {{"sha256", "", kOptionalText, "SHA-256 of its bytes; null: they cannot be read."},
+     [](const CollectedFile& row) { return row.sha256; }},
 };
 
 }  // namespace

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "opscope/report/control.h"
 #include "opscope/report/job_answers.h"
 
 namespace opscope {
@@ -43,6 +45,29 @@ TEST(JobQuality, OfADamagedJobWithAnyNumberOfKindsHasFewReasons) {
   for (int32_t i = 0; i < 100'000; ++i)
     problems.push_back(ProblemOf("kind" + std::to_string(i), 0));
   EXPECT_EQ(JudgeProblems(problems).reasons.size(), 20u);
+}
+
+TEST(CollectResult, NothingIsKnownOfARefusedFile) {
+  CollectReport report;
+  report.files = {{.file = "a.json", .host = {}, .sha256 = "00", .refusal = "a.json: no trace"}};
+  const std::string json = ResultJson(CollectVerbResult(report, "job"), std::span<const ResultInput>());
+  EXPECT_NE(json.find(R"({"file":"a.json","status":"refused","rank":null,"rank_from":null,"attempt":null,)"
+                      R"("world_size":null,"host":null,"spans":null,"sha256":"00"})"),
+            std::string::npos)
+      << json;
+  report.files[0].status = CollectStatus::kAdded;
+  const std::string added = ResultJson(CollectVerbResult(report, "job"), std::span<const ResultInput>());
+  EXPECT_NE(added.find(R"("rank":-1,"rank_from":"none","attempt":0,"world_size":-1,"host":null,"spans":0,)"),
+            std::string::npos)
+      << added;
+}
+
+TEST(RecordedResult, ARankWithoutAProcessHasNoHostAndNoFile) {
+  RecordReport report;
+  report.rows = {{.rank = 7, .why_not = "there is no process of this rank"}, {.host = "node1", .pid = 5, .file = "f"}};
+  const std::string json = ResultJson(RecordedVerbResult(report), std::span<const ResultInput>());
+  EXPECT_NE(json.find(R"({"rank":7,"host":null,"pid":null,"status":"failed","file":null,)"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"({"rank":-1,"host":"node1","pid":5,"status":"failed","file":"f",)"), std::string::npos) << json;
 }
 
 TEST(JobAnswers, NoStragglersIsSaidWithWhatIsKnown) {

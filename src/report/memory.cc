@@ -156,7 +156,7 @@ VerbResult MemoryVerbResult(const Trace& trace, const MemoryUsage& usage, std::o
   result.tables.push_back(begin_ns ? DeviceTableSince(*begin_ns, trace, usage) : MemoryDeviceTable(trace, usage));
   result.tables.push_back(MemoryStepTable(trace, usage));
   result.shown = {1, 0};
-  if (usage.omitted_steps > 0) result.facts_json = "\"omitted_steps\":" + std::to_string(usage.omitted_steps);
+  result.omitted = {"steps", usage.omitted_steps};
   return result;
 }
 

@@ -1,8 +1,11 @@
 // The problems of inputs, as JSON and as text, and how far the inputs of one result can be trusted together.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "base/escaped_text.h"
 #include "base/json_object.h"
@@ -14,6 +17,20 @@ namespace opscope {
 namespace {
 
 constexpr std::string_view kSeverityNames[] = {"info", "data_loss", "error"};
+
+// Whether the text is a list of ranks such as "[-1,3]", as merges write it: a damaged file may have any text there.
+bool IsRankList(std::string_view text) {
+  std::string list = "[";
+  const char *at = text.data() + 1, *const end = text.data() + text.size();
+  while (at < end) {
+    int32_t rank = 0;
+    const auto [behind, error] = std::from_chars(at, end, rank);
+    if (error != std::errc()) break;
+    list.append(list.size() == 1 ? "" : ",").append(std::to_string(rank));
+    at = behind + 1;
+  }
+  return list + "]" == text;
+}
 
 // An object for each problem, separated from what `out` has after `begin`. `file`: "" of the only input.
 void AppendProblems(const Trace& trace, const std::string& file, size_t begin, std::string* out) {
@@ -27,6 +44,8 @@ void AppendProblems(const Trace& trace, const std::string& file, size_t begin, s
     object.Uint("count", problems.count[i]);
     object.Int("first_offset", problems.first_offset[i]);
     object.Text("message", trace.text(problems.message[i]));
+    const std::string_view ranks = trace.text(problems.ranks[i]);
+    if (!ranks.empty() && IsRankList(ranks)) object.Json("ranks", ranks);
     object.Close();
   }
 }

@@ -323,6 +323,13 @@ std::shared_ptr<const OwnedTable> ResultTable::ToTable(std::optional<size_t> lim
   return table;
 }
 
+void AppendRows(VerbResult more, VerbResult* result) {
+  for (size_t i = 0; i < result->tables.size(); ++i)
+    result->tables[i].Append(std::move(more.tables[i]));
+  if (more.omitted.rows > 0) result->omitted = {more.omitted.list, result->omitted.rows + more.omitted.rows};
+  if (more.why_empty.empty()) result->why_empty.clear();
+}
+
 std::string ResultText(const VerbResult& result, const RowOptions& options) {
   std::string out;
   for (const size_t shown : result.shown) {
@@ -330,6 +337,8 @@ std::string ResultText(const VerbResult& result, const RowOptions& options) {
     if (!out.empty() && !text.empty()) out += '\n';
     out += text;
     if (shown == 0) out += result.note;
+    if (result.omitted.rows > 0 && result.tables[shown].description().list == result.omitted.list)
+      out += std::to_string(result.omitted.rows) + " rows are left out\n";
   }
   return out;
 }
@@ -339,6 +348,7 @@ std::string ResultJson(const VerbResult& result, std::span<const ResultInput> in
   JsonObject document(&out);
   document.Text("schema", "opscope." + std::string(result.tables[0].description().verb) + "/1");
   if (!result.facts_json.empty()) out.append(",").append(result.facts_json);
+  if (result.omitted.rows > 0) document.Uint(std::string("omitted_").append(result.omitted.list), result.omitted.rows);
   const auto add = [&](const ResultTable& table) {
     document.Key(table.description().list);
     if (table.description().is_object && table.size() == 1) {

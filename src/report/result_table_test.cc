@@ -120,6 +120,20 @@ TEST(ResultJson, HasFactsListsProblemsAndQuality) {
   EXPECT_EQ(std::string_view(root["quality"]["verdict"]), "good");
 }
 
+TEST(VerbResult, OfSeveralRanksCountsTheRowsThatAllOfThemLack) {
+  VerbResult whole{.tables = {Fruits()}, .why_empty = "nothing"};
+  AppendRows({.tables = {Fruits()}, .omitted = {"rows", 3}}, &whole);
+  AppendRows({.tables = {Fruits()}, .omitted = {"rows", 0}}, &whole);
+  AppendRows({.tables = {Fruits()}, .omitted = {"rows", 4}}, &whole);
+  EXPECT_EQ(whole.tables[0].size(), 4 * Fruits().size());
+  EXPECT_EQ(whole.why_empty, "");
+  simdjson::dom::parser parser;
+  const simdjson::padded_string text(ResultJson(whole, Trace()));
+  EXPECT_EQ(uint64_t(parser.parse(text)["omitted_rows"]), 7u);
+  EXPECT_NE(ResultText(whole).find("\n7 rows are left out\n"), std::string::npos);
+  EXPECT_EQ(ResultJson({.tables = {Fruits()}}, Trace()).find("omitted"), std::string::npos);
+}
+
 TEST(ResultJson, HasTheListsWithinRowsWhereSortingPutsThem) {
   ResultTable table = Fruits();
   const auto text = [](const ResultTable& rows, size_t row) {
@@ -192,6 +206,19 @@ TEST(ResultJson, HasAListOfOneRowAsAnObjectIfItIsDescribedSo) {
       ResultJson(result, Trace(), {.limit = 1})
           .find("\n],\"best\":{\"name\":\"pear\",\"total_ns\":2,\"share\":0.5,\"empty\":0,\"id\":7},\"problems\":[]"),
       std::string::npos);
+}
+
+TEST(ResultJson, HasTheRanksOfAProblemOnlyIfTheyAreAList) {
+  const auto json = [](const std::string& ranks) {
+    TraceBuilder builder;
+    builder.RestoreProblem("truncated", ProblemSeverity::kDataLoss, 1, -1, "cut", ranks);
+    const Trace trace = builder.Build();
+    return ProblemsJson(std::vector<ResultInput>{{&trace, {}}});
+  };
+  for (const std::string list : {"[]", "[3]", "[-1,0,12]"})
+    EXPECT_NE(json(list).find("\"message\":\"cut\",\"ranks\":" + list + "}"), std::string::npos) << json(list);
+  for (const std::string wrong : {"", "3", "[", "[3", "[03]", "[3,]", "[--1]", "[1 2]", "[],\"x\":[]", "[99999999999]"})
+    EXPECT_EQ(json(wrong).find("ranks"), std::string::npos) << json(wrong);
 }
 
 TEST(ResultJson, HasTheProblemsOfAllInputsWithTheirFiles) {

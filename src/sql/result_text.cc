@@ -58,6 +58,10 @@ void SqlResult::AppendExactJsonRows(std::string* out) const {
 }
 
 std::string SqlResult::Json(const Trace& trace) const {
+  return Json(ProblemsJson(trace), JudgeQuality(trace));
+}
+
+std::string SqlResult::Json(std::string_view problems_json, const Quality& quality) const {
   std::string out;
   JsonObject document(&out);
   document.Text("schema", "opscope.query/1");
@@ -72,8 +76,8 @@ std::string SqlResult::Json(const Trace& trace) const {
   out += ']';
   AppendJsonRows(&document.Key("rows"));
   document.Json("truncated", is_truncated() ? "true" : "false");
-  document.Json("problems", ProblemsJson(trace));
-  document.Json("quality", QualityJson(JudgeQuality(trace)));
+  document.Json("problems", problems_json);
+  document.Json("quality", QualityJson(quality));
   document.Close();
   return out + "\n";
 }

@@ -258,8 +258,17 @@ void TraceBuilder::AddProblem(std::string_view kind, int64_t offset, uint64_t co
   const ProblemKind& known = FindProblemKind(kind);
   std::string message(known.sentence);
   if (!detail.empty()) message.append(" (").append(detail).append(")");
-  table.Add(
-      {.kind = id, .severity = known.severity, .count = count, .first_offset = offset, .message = Intern(message)});
+  const auto ranks = pending_->ranks_of_problem.find(Row(id));
+  table.Add({.kind = id,
+             .severity = known.severity,
+             .count = count,
+             .first_offset = offset,
+             .message = Intern(message),
+             .ranks = ranks == pending_->ranks_of_problem.end() ? StringId::kNone : ranks->second});
+}
+
+void TraceBuilder::SetProblemRanks(std::string_view kind, std::string_view ranks) {
+  pending_->ranks_of_problem[Row(Intern(kind))] = Intern(ranks);
 }
 
 void TraceBuilder::RemapProblemOffsets(const std::function<uint64_t(uint64_t)>& offset_of) {
@@ -270,10 +279,17 @@ void TraceBuilder::RemapProblemOffsets(const std::function<uint64_t(uint64_t)>& 
 }
 
 void TraceBuilder::RestoreProblem(std::string_view kind, ProblemSeverity severity, uint64_t count, int64_t offset,
-                                  std::string_view message) {
-  if (kind == kForeignIds) return;
-  storage_->problems.Add(
-      {.kind = Intern(kind), .severity = severity, .count = count, .first_offset = offset, .message = Intern(message)});
+                                  std::string_view message, std::string_view ranks) {
+  if (kind == kForeignIds) {
+    if (!ranks.empty()) SetProblemRanks(kind, ranks);
+    return;
+  }
+  storage_->problems.Add({.kind = Intern(kind),
+                          .severity = severity,
+                          .count = count,
+                          .first_offset = offset,
+                          .message = Intern(message),
+                          .ranks = ranks.empty() ? StringId::kNone : Intern(ranks)});
 }
 
 bool TraceBuilder::HasProblem(std::string_view kind) const {

@@ -126,9 +126,11 @@ class TraceBuilder {
   void AddProblem(std::string_view kind, int64_t offset, uint64_t count = 1, std::string_view detail = {});
 
   // A problem row as an earlier run stored it (.opscope); kinds of newer versions are kept too, and what Build counts
-  // is left out.
+  // is left out. `ranks`: a list such as "[0,3]"; "": unknown.
   void RestoreProblem(std::string_view kind, ProblemSeverity severity, uint64_t count, int64_t offset,
-                      std::string_view message);
+                      std::string_view message, std::string_view ranks = {});
+  // Which ranks a row of this kind concerns that AddProblem or Build makes from now on.
+  void SetProblemRanks(std::string_view kind, std::string_view ranks);
   bool HasProblem(std::string_view kind) const;
   // Translates the offsets of all problems so far by offset_of, for importers that read a derived text.
   void RemapProblemOffsets(const std::function<uint64_t(uint64_t)>& offset_of);

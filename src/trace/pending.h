@@ -18,8 +18,9 @@ namespace opscope {
 struct TraceBuilder::Pending {
   std::vector<ProcessRow> processes;
   std::vector<TrackRow> tracks;
-  std::vector<Nesting> nesting;                          // by track
-  std::unordered_map<uint32_t, size_t> row_of_metadata;  // by key
+  std::vector<Nesting> nesting;                             // by track
+  std::unordered_map<uint32_t, size_t> row_of_metadata;     // by key
+  std::unordered_map<uint32_t, StringId> ranks_of_problem;  // by kind
   bool has_python_calls = false;
   bool fill_stacks = false;
 };

@@ -150,6 +150,7 @@ class RandomTables {
       for (uint64_t n = Below(3); n > 0; --n)
         builder_.AddTensor({span, Any(), Any(), static_cast<int32_t>(Any32()), static_cast<int32_t>(Any32())});
     }
+    builder_.SetProblemRanks("bad_value", "[0,3]");
     builder_.AddProblem("bad_value", AnySigned(), 1 + Below(9), "detail");
   }
 

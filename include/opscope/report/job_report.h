@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "opscope/analysis/quality.h"
 #include "opscope/job.h"
 #include "opscope/job_engine.h"
 #include "opscope/report/result_table.h"
@@ -45,6 +46,15 @@ struct JobAnswer {
 // by name; "steps".
 // kInvalidArgument: another verb, or no such attempt. Other errors are those of the engine.
 [[nodiscard]] Result<JobAnswer> AnswerJob(std::string_view verb, JobEngine* engine, const JobQuestion& question = {});
+
+// What is wrong with the files of a JOB, for an answer that is none of these.
+struct JobCondition {
+  std::vector<JobProblem> problems;
+  Quality quality;
+};
+
+// nullopt: of all attempts. Reads the tables `ranks` and `problems`. Errors as AnswerJob.
+[[nodiscard]] Result<JobCondition> FindJobCondition(JobEngine* engine, std::optional<int32_t> attempt = {});
 
 // A result that is computed from the traces of one rank after the other, so that the memory of one
 // rank is enough.

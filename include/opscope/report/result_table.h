@@ -269,6 +269,13 @@ ResultTable MakeResultTable(const ResultDescription& description, std::span<cons
   return table;
 }
 
+// How many rows a list lacks because it would be too long: `"omitted_steps":7` in JSON.
+struct OmittedRows {
+  // Key of the list in JSON.
+  std::string_view list;
+  uint64_t rows = 0;
+};
+
 // Everything that a verb of the command line prints, in any of its formats.
 struct VerbResult {
   // At least one. --sort orders the first, and CSV has the first alone.
@@ -279,6 +286,7 @@ struct VerbResult {
   std::string note = {};
   // Members that JSON has before the tables: `"corrected":true`; "": none.
   std::string facts_json = {};
+  OmittedRows omitted = {};
   // nullopt: JSON has no "quality".
   std::optional<Quality> quality = {};
   // What the answer rests on (opscope/report/basis.h), a row per input; nullopt: not requested.
@@ -288,6 +296,9 @@ struct VerbResult {
   // The list that JSON has under "problems"; nullopt: the problems of the inputs.
   std::optional<std::string> problems_json = {};
 };
+
+// Adds the rows of another result of the same verb behind those of `result`.
+void AppendRows(VerbResult more, VerbResult* result);
 
 // The shown tables one below the other, with the note; "" if they have no rows.
 [[nodiscard]] std::string ResultText(const VerbResult& result, const RowOptions& options = {});

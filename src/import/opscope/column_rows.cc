@@ -113,7 +113,7 @@ class TableRows {
       case ProblemDescription::kNumber:
         return AddEach<ProblemDescription>([&](const ProblemRow& row) {
           builder_->RestoreProblem(builder_->text(row.kind), row.severity, row.count, row.first_offset,
-                                   builder_->text(row.message));
+                                   builder_->text(row.message), builder_->text(row.ranks));
         });
       default:
         return true;

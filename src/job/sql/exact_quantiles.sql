@@ -2,7 +2,7 @@
 --
 -- Example: 98 spans of 1000 ns, one of 1008 and one of 5000: p50_ns is 1000, p99_ns is 1008.
 -- SPDX-License-Identifier: Apache-2.0
--- @include job.sql
+-- @include files.sql
 
 SELECT s.name, COUNT(*) AS count,
   CAST(LEAST(SUM(CAST(s.duration_ns AS DECIMAL(28, 0))), 9223372036854775807) AS BIGINT) AS total_with_recursion_ns,

@@ -3,7 +3,7 @@
 --
 -- Example: world size 4, files of ranks 0, 1 and 3: one row (rank_missing, data_loss, NULL, 2).
 -- SPDX-License-Identifier: Apache-2.0
--- @include job.sql
+-- @include files.sql
 
 CREATE OR REPLACE TEMPORARY VIEW job_digits AS
 SELECT * FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS t(n);

@@ -4,7 +4,7 @@
 -- Example: 98 spans of 1000 ns, one of 1008 and one of 5000. The first 99 share a bin, whose largest is 1008: p50_ns and
 -- p99_ns are 1008.
 -- SPDX-License-Identifier: Apache-2.0
--- @include job.sql
+-- @include files.sql
 
 WITH bins AS (
   SELECT s.name, s.bin, CAST(SUM(s.count) AS BIGINT) AS n, MAX(s.max_ns) AS max_ns,

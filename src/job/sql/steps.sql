@@ -4,7 +4,7 @@
 -- Example: rank 0 began at 5 s and its step 0 at 6 s, rank 1 began at 4 s and its step 0 at 7 s: the step of rank 0
 -- begins at 2 s, that of rank 1 at 3 s.
 -- SPDX-License-Identifier: Apache-2.0
--- @include job.sql
+-- @include files.sql
 
 WITH earliest AS (
   SELECT MIN(start_ns) AS epoch_ns FROM job_judged_files WHERE fault IS NULL AND spans > 0
