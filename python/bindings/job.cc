@@ -26,27 +26,39 @@ namespace opscope::python {
 namespace {
 
 Result<JobAnswer> AskEngine(const std::string& verb, const std::string& job, JobEngine* engine,
-                            std::optional<int32_t> attempt, bool members) {
-  if (verb == "devices") return AnswerRankByRank(job, engine, attempt, DevicesByRank());
-  if (verb == "memory") return AnswerRankByRank(job, engine, attempt, MemoryByRank());
-  return AnswerJob(verb, engine, {.attempt = attempt, .with_members = members});
+                            const JobQuestion& question) {
+  if (verb == "devices") return AnswerRankByRank(job, engine, question.attempt, DevicesByRank());
+  if (verb == "memory") return AnswerRankByRank(job, engine, question.attempt, MemoryByRank());
+  return AnswerJob(verb, engine, question);
 }
 
-std::string Answer(const std::string& verb, nb::object job, std::optional<int32_t> attempt, bool members,
-                   const std::string& python_module, nb::object of_python) {
+// The JSON of a result, and its first list as a table, which Arrow and pandas read.
+using JsonAndTable = std::pair<std::string, std::shared_ptr<const OwnedTable>>;
+
+JsonAndTable JsonAndTableOf(const VerbResult& result) {
+  return {ResultJson(result, std::span<const ResultInput>()), result.tables[0].ToTable()};
+}
+
+nb::tuple ToPython(JsonAndTable answer) {
+  return nb::make_tuple(std::move(answer.first), ToMadeTable(std::move(answer.second)));
+}
+
+nb::tuple Answer(const std::string& verb, nb::object job, std::optional<int32_t> attempt, bool members, bool is_exact,
+                 const std::string& python_module, nb::object of_python) {
   const std::string path = FromPath(job);
   const bool is_duckdb = of_python.is_none();
-  return Unwrap(WithoutGil([&]() -> Result<std::string> {
+  const JobQuestion question = {.attempt = attempt, .with_members = members, .is_exact = is_exact};
+  return ToPython(Unwrap(WithoutGil([&]() -> Result<JsonAndTable> {
     const Result<std::unique_ptr<JobEngine>> engine =
         is_duckdb ? OpenDuckdbEngine(path, python_module) : WrapEngine(of_python, path);
     if (!engine.ok()) return engine.error();
-    const Result<JobAnswer> answer = AskEngine(verb, path, engine.value().get(), attempt, members);
+    const Result<JobAnswer> answer = AskEngine(verb, path, engine.value().get(), question);
     if (!answer.ok()) return answer.error();
-    return ResultJson(answer.value().result, std::span<const ResultInput>());
-  }));
+    return JsonAndTableOf(answer.value().result);
+  })));
 }
 
-std::string Collect(nb::list files, nb::object job, std::optional<int32_t> attempt, const std::string& python_module) {
+nb::tuple Collect(nb::list files, nb::object job, std::optional<int32_t> attempt, const std::string& python_module) {
   std::vector<std::string> paths;
   for (nb::handle file : files)
     paths.push_back(FromPath(nb::borrow(file)));
@@ -54,11 +66,11 @@ std::string Collect(nb::list files, nb::object job, std::optional<int32_t> attem
   options.job = FromPath(job);
   options.attempt = attempt;
   options.python_module = python_module;
-  return Unwrap(WithoutGil([&]() -> Result<std::string> {
+  return ToPython(Unwrap(WithoutGil([&]() -> Result<JsonAndTable> {
     const Result<CollectReport> report = CollectFiles(paths, options);
     if (!report.ok()) return report.error();
-    return ResultJson(CollectVerbResult(report.value(), options.job), std::span<const ResultInput>());
-  }));
+    return JsonAndTableOf(CollectVerbResult(report.value(), options.job));
+  })));
 }
 
 using TableFiles =
@@ -72,8 +84,9 @@ std::vector<TableFiles> FilesOfJob(nb::object job) {
   return tables;
 }
 
-Result<Trace> JobPart(const std::string& path, const JobSelection& selection, const std::optional<std::string>& where) {
-  Result<Trace> whole = OpenJobAsOne(path, selection);
+Result<Trace> JobPart(const std::string& path, const JobSelection& selection, JobClocks clocks,
+                      const std::optional<std::string>& where) {
+  Result<Trace> whole = OpenJobAsOne(path, selection, clocks);
   if (!whole.ok() || !where) return whole;
   const Result<SpanFilter> filter = SpanFilter::Parse(*where);
   if (!filter.ok()) return filter.error();
@@ -81,10 +94,11 @@ Result<Trace> JobPart(const std::string& path, const JobSelection& selection, co
 }
 
 SharedTrace OpenPart(nb::object job, std::optional<int32_t> attempt, std::vector<int32_t> ranks,
-                     std::optional<std::string> where) {
+                     std::optional<std::string> where, bool has_one_clock) {
   const std::string path = FromPath(job);
-  return {std::make_shared<const Trace>(
-      Unwrap(WithoutGil([&] { return JobPart(path, {.attempt = attempt, .ranks = std::move(ranks)}, where); })))};
+  const JobClocks clocks = has_one_clock ? JobClocks::kAligned : JobClocks::kOwn;
+  return {std::make_shared<const Trace>(Unwrap(
+      WithoutGil([&] { return JobPart(path, {.attempt = attempt, .ranks = std::move(ranks)}, clocks, where); })))};
 }
 
 }  // namespace
@@ -92,14 +106,15 @@ SharedTrace OpenPart(nb::object job, std::optional<int32_t> attempt, std::vector
 void BindJob(nb::module_& module) {
   module.def(
       "job_answer", &Answer, nb::arg("verb"), nb::arg("job"), nb::arg("attempt").none(), nb::arg("members"),
-      nb::arg("python_module"), nb::arg("engine").none(),
-      "The JSON of a verb over a JOB. `engine`: None is DuckDB, else an object with define(name, select, is_kept) "
+      nb::arg("is_exact"), nb::arg("python_module"), nb::arg("engine").none(),
+      "The JSON of a verb over a JOB, and its rows as a table. `engine`: None is DuckDB, else an object with define(name, select, is_kept) "
       "and query(select), which returns the names of the columns and the rows as JSON.");
   module.def("collect", &Collect, nb::arg("files"), nb::arg("job"), nb::arg("attempt").none(), nb::arg("python_module"),
-             "Adds files to a JOB; the JSON of `opscope collect`.");
+             "Adds files to a JOB; the JSON of `opscope collect`, and its rows as a table.");
   module.def("job_files", &FilesOfJob, nb::arg("job"), "(table, files, [(column, type), ...], rows) of a JOB.");
   module.def("job_trace", &OpenPart, nb::arg("job"), nb::arg("attempt").none(), nb::arg("ranks"),
-             nb::arg("where").none(), "Ranks of a JOB as one trace.");
+             nb::arg("where").none(), nb::arg("has_one_clock"),
+             "Ranks of a JOB as one trace. `has_one_clock`: their clocks are aligned, else each rank keeps its own.");
 }
 
 }  // namespace opscope::python

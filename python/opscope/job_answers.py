@@ -6,12 +6,15 @@ from __future__ import annotations
 import json
 import operator
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from opscope import _core
+from opscope.comparison import TraceDiff
+from opscope.limits import TraceCheck
 from opscope.sizes import byte_count
 from opscope.sql import SqlRows, checked_seconds, find_duckdb, rows_within
+from opscope.table import ResultRows
 from opscope.trace import Trace
 
 __all__ = ["Job", "collect", "job"]
@@ -19,7 +22,7 @@ __all__ = ["Job", "collect", "job"]
 
 def collect(
     files: Sequence[str | bytes | os.PathLike], path: str | bytes | os.PathLike, *, attempt: int | None = None
-) -> list[dict]:
+) -> ResultRows:
     """Adds trace files, and the traces below folders, to the JOB ``path`` (``pip install opscope[sql]``).
 
     A dict per file, as ``opscope collect --json`` has them: "status" is "added", "already" or "refused"; "problems"
@@ -27,10 +30,11 @@ def collect(
     system refuses; then the files before stay added.
     """
     names = [files] if isinstance(files, (str, bytes, os.PathLike)) else list(files)
-    told = json.loads(_core.collect(names, path, attempt, find_duckdb()))
-    for row in told["files"]:
-        row["problems"] = [each["message"] for each in told["problems"] if each["file"] == row["file"]]
-    return told["files"]
+    text, table = _core.collect(names, path, attempt, find_duckdb())
+    answer = json.loads(text)
+    for row in answer["files"]:
+        row["problems"] = [each["message"] for each in answer["problems"] if each["file"] == row["file"]]
+    return ResultRows(table, "files", answer["files"])
 
 
 def job(path: str | bytes | os.PathLike, engine: Any = None, attempt: int | None = None) -> Job:
@@ -43,9 +47,12 @@ def job(path: str | bytes | os.PathLike, engine: Any = None, attempt: int | None
 
 
 class Job:
-    """The ranks of a job. Each method is the verb of its name and returns its ``rows``: a list of dicts.
+    """The ranks of a job. Each method is the verb of its name and returns its ``rows`` (`ResultRows`).
 
     `facts` and `problems` of the last answer stay: ``job.facts["missing_ranks"]``.
+
+    `summary`, `advise`, `diff` and `check` read the traces of all ranks into this process, whatever the engine is;
+    `devices` and `memory` read one rank after the other. The rest is SQL over the tables of JOB.
     """
 
     def __init__(self, path: str | bytes | os.PathLike, engine: Any = None, attempt: int | None = None):
@@ -58,34 +65,67 @@ class Job:
         self.facts: dict = {}
         self.problems: list[dict] = []
 
-    def ranks(self) -> list[dict]:
+    def ranks(self) -> ResultRows:
         """The ranks: steps, waiting, clocks."""
         return self._answer("ranks")
 
-    def collectives(self, *, members: bool = False) -> list[dict]:
+    def collectives(self, *, members: bool = False) -> ResultRows:
         """The collectives. ``members``: with the ranks of each."""
         return self._answer("collectives", members)
 
-    def stragglers(self) -> list[dict]:
+    def stragglers(self) -> ResultRows:
         """The ranks, hosts and pipeline stages that make the others wait."""
         return self._answer("stragglers")
 
-    def critical_ranks(self) -> list[dict]:
+    def critical_ranks(self) -> ResultRows:
         """The ranks that determine how long the job takes; `facts` has its steps."""
         return self._answer("critical-ranks")
 
-    def steps(self) -> list[dict]:
+    def steps(self) -> ResultRows:
         """The steps of all ranks: how long they were, and what they consisted of; `facts` has their summary."""
         return self._answer("steps")
 
-    def devices(self) -> list[dict]:
+    def devices(self) -> ResultRows:
         """How busy the devices of all ranks were; `facts` has their kernels and copies. Reads one rank at a time."""
         return self._answer("devices")
 
-    def memory(self) -> list[dict]:
+    def memory(self) -> ResultRows:
         """Which operators hold the memory of each device at its peak; `facts` has devices and steps. Reads one rank at
         a time."""
         return self._answer("memory")
+
+    def summary(self, *, quantiles: bool = False, exact: bool = False, **options: Any) -> ResultRows:
+        """The operator summary of all ranks; ``options`` are those of `Trace.summary`.
+
+        ``quantiles``: counts, sums and quantiles by name alone, from the tables of JOB, without reading a trace;
+        "p50_ns" and "p99_ns" are at most 2.2 % too large, and with ``exact`` they are exact.
+        """
+        if not quantiles:
+            if exact:
+                raise ValueError("exact is for quantiles=True; without it p50_ns and p99_ns are exact")
+            return self._own_clocks().summary(**options)
+        if options:
+            raise TypeError(f"quantiles=True takes exact alone, not {', '.join(options)}")
+        return self._answer("summary", is_exact=exact)
+
+    def advise(self, *, where: str | None = None) -> ResultRows:
+        """What slows the job down: as `Trace.advise`."""
+        return self._own_clocks().advise(where=where)
+
+    def diff(self, other: Job | Trace | Sequence[Trace], *, by: str = "name", where: str | None = None) -> TraceDiff:
+        """What changed from this job to another one, or to other traces: as `Trace.diff`."""
+        against = other._own_clocks() if isinstance(other, Job) else other
+        return self._own_clocks().diff(against, by=by, where=where)
+
+    def check(
+        self,
+        limits: Mapping[str, Mapping[str, Any]],
+        *,
+        baseline: Job | Trace | str | bytes | os.PathLike | None = None,
+    ) -> TraceCheck:
+        """Whether the job keeps limits: as `Trace.check`. ``baseline``: of a job, too."""
+        against = baseline._own_clocks() if isinstance(baseline, Job) else baseline
+        return self._own_clocks().check(limits, baseline=against)
 
     def sql(
         self, query: str, *, max_seconds: float = 60, max_memory: int | str = "4G", limit: int | None = 1_000_000
@@ -116,23 +156,28 @@ class Job:
             if len(first_and_last) != 2:
                 raise ValueError(f"steps must be {expected}, not {steps!r}")
             where = "step >= {} and step <= {}".format(*first_and_last)
-        return Trace(_core.job_trace(self.path, self._attempt, chosen or [], where))
+        return Trace(_core.job_trace(self.path, self._attempt, chosen or [], where, True))
 
-    def _answer(self, verb: str, members: bool = False) -> list[dict]:
+    def _own_clocks(self) -> Trace:
+        """All ranks, each with the times of its own clock: what an answer over JOB counts by."""
+        trace = Trace(_core.job_trace(self.path, self._attempt, [], None, False))
+        self.facts, self.problems = {}, list(trace.problems)
+        return trace
+
+    def _answer(self, verb: str, members: bool = False, is_exact: bool = False) -> ResultRows:
         engine = None
         if self._spark is not None:
             from opscope.spark import engine_of
 
             engine = engine_of(self._spark, self.path)
         try:
-            told = json.loads(_core.job_answer(verb, self.path, self._attempt, members, find_duckdb(), engine))
+            text, table = _core.job_answer(verb, self.path, self._attempt, members, is_exact, find_duckdb(), engine)
         finally:
             if engine is not None:
                 engine.close()
-        rows = told.pop("rows")
-        self.problems = told.pop("problems")
-        self.facts = told
-        return rows
+        self.facts = json.loads(text)
+        self.problems = self.facts.pop("problems")
+        return ResultRows(table, "rows", self.facts.pop("rows"))
 
 
 def _numbers(name: str, values: Any, expected: str) -> list[int]:

@@ -326,8 +326,8 @@ _TableOfName = TypeVar("_TableOfName", bound=Table)
 class ResultRows(PreviewList):
     """The rows of a result: a list of dicts, and a table for Arrow and pandas, numbers as they were computed.
 
-    ``to_arrow`` gives what Polars and DuckDB take too (pyarrow itself takes a list as columns). The table has the rows
-    as they were computed, whatever is done to the list.
+    ``to_arrow`` gives what Polars and DuckDB take too (pyarrow itself takes a list as columns). Changes of the list do
+    not change the table.
 
     >>> rows = trace.summary()
     >>> rows[0]["name"], rows[0]["total_ns"]
@@ -336,9 +336,9 @@ class ResultRows(PreviewList):
     'Time of the spans that do not lie inside a span of the same row on the same track.'
     """
 
-    def __init__(self, core: _core.ComputedTable, name: str):
-        self._table = Table(core, name)
-        super().__init__(self._table)
+    def __init__(self, core: _core.ComputedTable, name: str, rows: list[dict[str, Any]] | None = None):
+        self._table = Table(core, name)  # `rows` may have lists beside its columns
+        super().__init__(self._table if rows is None else rows)
 
     @property
     def schema(self) -> dict[str, Column]:

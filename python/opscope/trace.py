@@ -232,6 +232,8 @@ class Trace(TraceAnswers, TraceTables):
         memory, seconds = byte_count(max_memory, "max_memory"), checked_seconds(max_seconds)
         return rows_within(limit, lambda count: _core.sql(self._core, query, seconds, memory, count, find_duckdb()))
 
+    query = sql  # by the name of the command, ``opscope query``
+
     def save(self, path: str | bytes | os.PathLike) -> None:
         """Writes the trace as ``.opscope``; a name that says another format is a ``ValueError``."""
         refuse_other_formats(path)
@@ -261,9 +263,9 @@ class Trace(TraceAnswers, TraceTables):
             return
         if to not in _core.EXPORT_FORMATS:
             raise ValueError(f"cannot export to '{to}'; known: {', '.join([*_core.EXPORT_FORMATS, 'parquet'])}")
-        told = self._core.export_as(path, to, table, merge_threads)
-        if told:
-            warn_user(f"{os.fsdecode(path)}: {told}", ExportWarning)
+        left_out = self._core.export_as(path, to, table, merge_threads)
+        if left_out:
+            warn_user(f"{os.fsdecode(path)}: {left_out}", ExportWarning)
 
     def __repr__(self) -> str:
         return (

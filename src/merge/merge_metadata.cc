@@ -53,13 +53,7 @@ void AppendProcesses(const std::vector<MergedProcess>& processes, std::string* o
   *out += ']';
 }
 
-}  // namespace
-
-std::string_view ClockSourceName(ClockSource source) {
-  static constexpr std::string_view kNames[] = {"reference", "collectives", "wall_clock", "none"};
-  return kNames[static_cast<size_t>(source)];
-}
-
+// One object of "inputs": without what is unknown; of an input that is left out, the reason is the last member.
 std::string MergedInputJson(const MergedInput& input) {
   std::string out;
   JsonObject object(&out);
@@ -93,6 +87,13 @@ std::string MergedInputJson(const MergedInput& input) {
   AppendProcesses(input.processes, &out);
   object.Close();
   return out;
+}
+
+}  // namespace
+
+std::string_view ClockSourceName(ClockSource source) {
+  static constexpr std::string_view kNames[] = {"reference", "collectives", "wall_clock", "none"};
+  return kNames[static_cast<size_t>(source)];
 }
 
 InputMetadata MetadataOf(const Trace& trace) {

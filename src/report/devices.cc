@@ -32,7 +32,8 @@ using Delay = LaunchDelays::Delay;
 constexpr ResultField<DeviceRow> kDeviceFields[] = {
     {{"rank", "Rank", kNumber, "Rank of the device's process; -1 if the input does not say it.", kIfKnown},
      [](const Trace& trace, const DeviceRow& r) { return RankOf(trace, r.process); }},
-    {{"device", "Device", kNumber, "Number of the device."}, [](const DeviceRow& r) { return r.device; }},
+    {{"device", "Device", kNumber, "Number of the device; unknown if the input does not number them."},
+     [](const DeviceRow& r) { return DeviceNumber(r.device); }},
     {{"stream", "Stream", kText, "Number of the stream; `all` for the device as a whole."},
      [](const Trace& trace, const DeviceRow& r) { return StreamName(trace, r); }},
     {{"spans", "Spans", kNumber, "Kernels, copies and sets."}, [](const DeviceRow& r) { return r.spans; }},

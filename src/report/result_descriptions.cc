@@ -51,6 +51,7 @@ std::span<const ResultDescription* const> ResultDescriptions() {
       &ThreadListResult(),
       &StepListResult(),
       &MergeResult(),
+      &MergedProcessResult(),
       &CollectResult(),
       &RankResult(),
       &JobCollectiveResult(),

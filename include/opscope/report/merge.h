@@ -21,8 +21,9 @@ namespace opscope {
 [[nodiscard]] std::string MergeJson(const Merged& merged, const Quality& quality);
 [[nodiscard]] std::string FormatMerge(const Merged& merged, size_t width = 0);
 
-// The columns of MergeTable.
+// The columns of MergeTable, and of the list of processes that JSON has in each row.
 [[nodiscard]] const ResultDescription& MergeResult();
+[[nodiscard]] const ResultDescription& MergedProcessResult();
 // A row per input: which rank it is, and how its clock was aligned.
 [[nodiscard]] ResultTable MergeTable(const Merged& merged);
 
