@@ -22,6 +22,7 @@ TITLES = {
     "memory": "Memory",
     "critical_path": "Critical path",
     "advise": "Advice",
+    "roofline": "Roofline",
 }
 PASSES, PASSES_OF_THE_CRITICAL_PATH = 12, 30
 

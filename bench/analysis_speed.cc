@@ -16,6 +16,7 @@
 #include "opscope/analysis/devices.h"
 #include "opscope/analysis/memory_usage.h"
 #include "opscope/analysis/op_summary.h"
+#include "opscope/analysis/roofline.h"
 #include "opscope/analysis/steps.h"
 #include "opscope/import.h"
 
@@ -43,6 +44,7 @@ const std::vector<Analysis> kAnalyses = {
     {"memory", [](const Trace& t) { return opscope::MeasureMemoryUsage(t).rows.size(); }},
     {"critical_path", [](const Trace& t) { return opscope::FindCriticalPaths(t, {.rows = false}).paths.size(); }},
     {"advise", [](const Trace& t) { return opscope::Advise(t).findings.size(); }},
+    {"roofline", [](const Trace& t) { return opscope::MeasureRoofline(t).rows.size(); }},
 };
 
 }  // namespace

@@ -40,6 +40,7 @@ int64_t* PartOf(PathEdgeKind kind, CriticalPathTimes* times) {
 
 struct TracksOfRank {
   std::vector<uint32_t> threads, streams;  // ascending
+  bool has_steps = false;                  // on a track of any kind: MegEngine's steps have one of their own
 };
 
 class PathFinder {
@@ -62,6 +63,7 @@ class PathFinder {
     std::map<int32_t, TracksOfRank> ranks;
     for (uint32_t track = 0; track < tracks.size(); ++track) {
       TracksOfRank& rank = ranks[RankOfTrack(trace_, TrackId{track})];
+      rank.has_steps |= has_step_[track] != 0;
       if (tracks.kind[track] == TrackKind::kThread) rank.threads.push_back(track);
       if (tracks.kind[track] == TrackKind::kDeviceStream) rank.streams.push_back(track);
     }
@@ -73,7 +75,7 @@ class PathFinder {
  private:
   void FindPathOf(int32_t rank, const TracksOfRank& tracks) {
     std::vector<BlockingCall> calls;
-    std::vector<HostLane> lanes = ReadLanes(tracks.threads, &calls);
+    std::vector<HostLane> lanes = ReadLanes(tracks, &calls);
     PathWorks works(tracks.streams, options_.selected, &state_);
     if (lanes.empty() && works.size() == 0) return;
     FindWaits(rank, tracks.streams, &lanes, &works, &calls);
@@ -97,13 +99,10 @@ class PathFinder {
   }
 
   // The lanes that have host spans.
-  std::vector<HostLane> ReadLanes(const std::vector<uint32_t>& threads, std::vector<BlockingCall>* calls) {
+  std::vector<HostLane> ReadLanes(const TracksOfRank& of_rank, std::vector<BlockingCall>* calls) {
     std::map<uint32_t, std::vector<uint32_t>> threads_of_lanes;
-    bool has_steps = false;
-    for (const uint32_t track : threads) {
+    for (const uint32_t track : of_rank.threads)
       threads_of_lanes[thread_of_lane_[track]].push_back(track);
-      has_steps |= has_step_[track] != 0;
-    }
     std::vector<HostLane> lanes;
     for (auto& [first, its_threads] : threads_of_lanes) {
       const bool is_main =
@@ -118,7 +117,7 @@ class PathFinder {
       for (const uint32_t track : lane.tracks())
         lane_of_tracks_[track] = index;
     }
-    if (!has_steps && !lanes.empty()) {
+    if (!of_rank.has_steps && !lanes.empty()) {
       const auto covers_less = [](const HostLane& a, const HostLane& b) { return a.covered_ns() < b.covered_ns(); };
       std::max_element(lanes.begin(), lanes.end(), covers_less)->is_main = true;
     }

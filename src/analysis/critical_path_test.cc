@@ -88,6 +88,21 @@ TEST(CriticalPath, WithoutADeviceIsAnotherThreadIfThatIsBusierThanTheMainOne) {
   EXPECT_EQ(report.paths[0].length_ns, 16) << "gaps weigh nothing there";
 }
 
+// As MegEngine records them: then the gaps of the thread whose spans cover most do not weigh.
+TEST(CriticalPath, OfARankWhoseStepsHaveATrackOfTheirOwnHasNoMainThread) {
+  PathProgram program;
+  const TrackId thread = program.Thread(0, 1), stream = program.Stream(0, 0, 7);
+  program.Step(program.Other(0), 0, 0, 100'000);
+  program.Add(thread, "cuda_runtime", "cudaLaunchKernel", 2'000, 4'000, 5);
+  program.Add(thread, "cpu_op", "op", 90'000, 91'000);
+  program.Add(stream, "kernel", "gemm", 12'000, 60'000, 5);
+  const Trace trace = program.Build();
+  const CriticalPathReport report = FindCriticalPaths(trace);
+  ASSERT_EQ(report.paths.size(), 1u);
+  EXPECT_EQ(report.paths[0].times.compute_ns, 48'000);
+  EXPECT_EQ(report.paths[0].times.gap_ns, 0);
+}
+
 TEST(CriticalPath, RunsThroughTheThreadsThatAutogradConnects) {
   PathProgram program;
   const TrackId forward = program.Thread(0, 1), backward = program.Thread(0, 2);

@@ -40,6 +40,32 @@ TEST_F(AdviseCommand, SaysOnceWhereACauseOccursOncePerStep) {
   EXPECT_THAT(Advise(StepsWithCalls(4, 2, "aten::copy_", "cpu_op")).out, HasSubstr("converted, 2 times per step,"));
 }
 
+TEST_F(AdviseCommand, NamesMeansOfTorchToProgramsOfTorchAlone) {
+  // A kernel in the middle of each step, whose launch comes late.
+  const auto launched_late = [](const std::string& op) {
+    std::string text = "[";
+    for (int step = 0; step < 4; ++step) {
+      const auto span = [&](const char* category, const std::string& name, int begin, int length, int pid, int call) {
+        text += std::string(text == "[" ? "" : ",") + R"({"ph":"X","cat":")" + category + R"(","name":")" + name +
+                R"(","pid":)" + std::to_string(pid) + R"(,"tid":1,"ts":)" + std::to_string(step * 1000 + begin) +
+                R"(,"dur":)" + std::to_string(length) + R"(,"args":{"device":0,"stream":1,"correlation":)" +
+                std::to_string(step * 10 + call) + "}}";
+      };
+      span("user_annotation", "ProfilerStep#" + std::to_string(step), 0, 1000, 1, 0);
+      span("cpu_op", op, 10, 890, 1, 0);
+      for (int call = 0; call < 2; ++call) {
+        span("cuda_runtime", "cudaLaunchKernel", 100 + 600 * call, 5, 1, call + 1);
+        span("kernel", "gemm", 110 + 600 * call, 100, 0, call + 1);
+      }
+    }
+    return text + "]";
+  };
+  EXPECT_THAT(Advise(launched_late("aten::mm")).out, HasSubstr("Launch less: CUDA graphs, torch.compile, larger"));
+  const Outcome other = Advise(launched_late("MatrixMul"));
+  EXPECT_THAT(other.out, HasSubstr("Launch less: larger batches, or a graph that is compiled or captured."));
+  EXPECT_THAT(other.out, Not(HasSubstr("torch")));
+}
+
 // The first two steps are not considered, so a number per step of all steps would be too small.
 TEST_F(AdviseCommand, CountsAllocationsOfTheDriverAfterTheFirstTwoSteps) {
   EXPECT_THAT(Advise(StepsWithCalls(4, 2, "cudaMalloc", "cuda_runtime")).out,

@@ -119,7 +119,11 @@ int Check(const CheckOptions& options, const CheckPlan& plan) {
   int code = kExitDone;
   if (options.junit != "-") {  // else standard output has the XML
     ResultWriter writer(common, ResultWriter::Of::kTogether);
-    code = writer.End(PrintResult("check", job, inputs, common, options.rows, CheckVerbResult(rows), &writer));
+    VerbResult result = CheckVerbResult(rows);
+    result.basis = BasisIfRequested(options.rows, std::span(&trace.value(), 1), std::nullopt);
+    if (result.basis && !plan.baseline.empty())
+      result.basis->Append(*BasisIfRequested(options.rows, std::span(&baseline.value(), 1), std::nullopt));
+    code = writer.End(PrintResult("check", job, inputs, common, options.rows, std::move(result), &writer));
   }
   for (const ResultInput& input : inputs)
     code = WorseExit(code, ReportInput(*input.trace, input.name, common));

@@ -66,6 +66,22 @@ TEST_F(Explain, CountsTheSpansOfEachKindAndHowFarTheClocksDiffer) {
   EXPECT_NE(json["explain"].error(), simdjson::SUCCESS) << "only on request";
 }
 
+TEST_F(Explain, OfACheckIsThatOfTheTraceAndOfItsBaseline) {
+  Put("job.json", kJob);
+  Put("one.json", R"([{"ph":"X","pid":1,"tid":1,"ts":0,"dur":10,"name":"aten::mm","cat":"cpu_op"}])");
+  simdjson::dom::parser parser;
+  simdjson::dom::element json;
+  ASSERT_EQ(parser.parse(Run("check job.json --max spans=9 --explain --json").out).get(json), simdjson::SUCCESS);
+  EXPECT_EQ(int64_t(json["explain"]["spans"]), 6);
+  const std::string compared = "check job.json --max-increase spans=9 --baseline one.json --explain";
+  ASSERT_EQ(parser.parse(Run(compared + " --json").out).get(json), simdjson::SUCCESS);
+  EXPECT_EQ(int64_t(json["explain"].at(0)["spans"]), 6);
+  EXPECT_EQ(int64_t(json["explain"].at(1)["spans"]), 1);
+  const std::string error = Run(compared).error;
+  EXPECT_NE(error.find("job.json: Spans: 6\n"), std::string::npos) << error;
+  EXPECT_NE(error.find("one.json: Spans: 1\n"), std::string::npos) << error;
+}
+
 TEST_F(Explain, SaysInTextOnStandardErrorWhatThereIs) {
   Put("job.json", kJob);
   const Outcome outcome = Run("steps job.json --explain");

@@ -60,6 +60,22 @@ constexpr std::string_view kMessages[] = {
 };
 static_assert(std::size(kMessages) == kFindingKinds);
 
+// What messages say of traces without operators of torch, in place of torch's own means.
+constexpr std::pair<std::string_view, std::string_view> kOtherFrameworks[] = {
+    {"CUDA graphs, torch.compile, larger batches", "larger batches, or a graph that is compiled or captured"},
+    {"for example by torch.compile", "for example by the compiler of the framework"},
+    {"Use pinned memory and non_blocking=True", "Copy from pinned memory without waiting"},
+};
+
+bool HasTorchOperators(const Trace& trace) {
+  const auto& names = trace.spans().name;
+  std::vector<uint8_t> is_seen(trace.string_count());
+  return std::any_of(names.begin(), names.end(), [&](StringId name) {
+    if (name == StringId::kNone || std::exchange(is_seen[Row(name)], 1) != 0) return false;
+    return trace.text(name).starts_with("aten::");
+  });
+}
+
 // Longer names, such as those of C++ templates, are cut in messages; the evidence has them whole.
 constexpr size_t kLongestName = 60;
 
@@ -142,6 +158,9 @@ std::string FindingMessage(const Trace& trace, const Advice& advice, const Findi
   const auto replace = [&](std::string_view word, const std::string& by) {
     if (const size_t at = message.find(word); at != message.npos) message.replace(at, word.size(), by);
   };
+  for (const auto& [of_torch, of_others] : kOtherFrameworks) {
+    if (message.find(of_torch) != message.npos && !HasTorchOperators(trace)) replace(of_torch, std::string(of_others));
+  }
   const auto count = static_cast<double>(finding.count);
   const bool has_steps = trace.steps().size() > 0;
   const double rate = has_steps ? count / static_cast<double>(std::max<uint64_t>(1, advice.steps)) : count;

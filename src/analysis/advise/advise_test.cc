@@ -189,6 +189,30 @@ TEST(Advise, ComparesRanksByWhatTheyCompute) {
   EXPECT_EQ(advice.findings[0].evidence[0].rank, 1);
 }
 
+TEST(Advise, TakesRanksThatAreLongerInTurnsForEqual) {
+  for (const int64_t end : {620, 990}) {
+    PlantedJob job(4, 2);
+    job.Host("cpu_op", "forward", 10, 510, 0, 0);
+    job.Host("cpu_op", "forward", 10, 410, 0, 1);
+    job.Host("cpu_op", "backward", 420, end, 2, 1);
+    const Advice advice = job.Ask();
+    if (end == 620) {
+      EXPECT_TRUE(advice.findings.empty()) << "each is 100 longer in two steps";
+    } else {
+      ASSERT_EQ(PlantedJob::KindsOf(advice), Kinds{FindingKind::kRankImbalance});
+      EXPECT_EQ(advice.findings[0].evidence[0].rank, 1);
+      EXPECT_EQ(advice.findings[0].saving_ns, 92) << "a quarter of -50 - 50 + 235 + 235";
+    }
+  }
+}
+
+TEST(Advise, TakesScopesOfMegEngineOnTwoThreadsForStages) {
+  PlantedJob job(2);
+  job.Host("scope", "0", 100, 600);
+  job.OtherThread("0", 100, 200, "scope");
+  EXPECT_TRUE(job.Ask().findings.empty());
+}
+
 TEST(Advise, ComparesThreadsThatRunTheSameAtOnce) {
   for (const int64_t begin : {100, 620}) {
     PlantedJob job(2);

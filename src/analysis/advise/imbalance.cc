@@ -29,19 +29,56 @@ Evidence EvidenceOf(const RankTime& time) {
   return {time.rank, time.track, StringId::kEmpty, time.step.begin, time.step.end};
 }
 
-const RankTime& Longest(const std::vector<RankTime>& times) {
-  return *std::max_element(times.begin(), times.end(),
-                           [](const RankTime& a, const RankTime& b) { return a.time_ns < b.time_ns; });
+// How much longer `time` is than the mean of `times`, rounded down.
+template <typename Times>
+int64_t ExcessOver(const Times& times, int64_t time) {
+  int64_t sum = 0;
+  for (const int64_t each : times)
+    sum = SaturatingAdd(sum, each);
+  const auto count = static_cast<int64_t>(times.size());
+  return time - sum / count - (sum % count != 0 ? 1 : 0);
 }
 
-// How much longer the longest is than the mean, rounded down.
-template <typename Times>
-int64_t ExcessOver(const Times& times, int64_t longest) {
-  int64_t sum = 0;
-  for (const int64_t time : times)
-    sum = SaturatingAdd(sum, time);
-  const auto count = static_cast<int64_t>(times.size());
-  return longest - sum / count - (sum % count != 0 ? 1 : 0);
+// The rank that takes longer than the mean over all steps together. Times that only vary make another rank the longest
+// in each step; such differences cancel out here, and each step's share of the sum counts.
+Cause CauseOfLongest(const TimesByStep& by_step) {
+  std::map<int32_t, int64_t> sums;                // by rank, of what it takes longer than the mean; may be negative
+  std::vector<std::map<int32_t, int64_t>> steps;  // the same of each step
+  for (const auto& [number, times] : by_step) {
+    std::vector<int64_t> lengths;
+    for (const RankTime& time : times)
+      lengths.push_back(time.time_ns);
+    std::map<int32_t, int64_t>& excess = steps.emplace_back();
+    for (const RankTime& time : times) {
+      excess[time.rank] = ExcessOver(lengths, time.time_ns);
+      sums[time.rank] = SaturatingAdd(sums[time.rank], excess[time.rank]);
+    }
+  }
+  Cause cause(FindingKind::kRankImbalance, Confidence::kMedium, by_step.size());
+  const auto most =
+      std::max_element(sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == sums.end() || most->second <= 0) return cause;
+  const auto& [rank, sum] = *most;
+  double longer = 0;
+  for (std::map<int32_t, int64_t>& excess : steps)
+    longer += static_cast<double>(std::max<int64_t>(0, excess[rank]));
+  size_t step = 0;
+  for (const auto& [number, times] : by_step) {
+    const int64_t excess = steps[step][rank];
+    if (excess > 0) {
+      cause.AddSaving(step, static_cast<int64_t>(static_cast<double>(excess) * (static_cast<double>(sum) / longer)));
+      cause.AddEvidence(EvidenceOf(*std::find_if(times.begin(), times.end(),
+                                                 [&](const RankTime& time) { return time.rank == rank; })));
+    }
+    ++step;
+  }
+  return cause;
+}
+
+// MegEngine's interpreter and its workers have each scope one after the other: stages, between which nothing is divided.
+bool IsStage(const Trace& trace, uint32_t span) {
+  const std::string_view category = trace.text(trace.spans().category[span]);
+  return category == "scope" || category == "module";
 }
 
 // An outermost host span of a name that several threads have.
@@ -96,7 +133,7 @@ class ThreadComparison {
       const int64_t begin = spans.start[span].ns;
       if (begin < end) return;
       end = SaturatingAdd(begin, spans.duration[span].ns);
-      if (spans.name[span] != StringId::kNone) use(spans.name[span], Interval{begin, end});
+      if (spans.name[span] != StringId::kNone && !IsStage(job_.trace, span)) use(spans.name[span], Interval{begin, end});
     });
   }
 
@@ -208,18 +245,7 @@ Cause FindRankImbalance(const Job& job) {
     }
   }
   std::erase_if(by_step, [](const auto& step) { return step.second.size() < 2; });
-  Cause cause(FindingKind::kRankImbalance, Confidence::kMedium, by_step.size());
-  size_t step = 0;
-  for (const auto& [number, times] : by_step) {
-    const RankTime& longest = Longest(times);
-    std::vector<int64_t> lengths;
-    for (const RankTime& time : times)
-      lengths.push_back(time.time_ns);
-    const int64_t excess = ExcessOver(lengths, longest.time_ns);
-    cause.AddSaving(step++, excess);
-    if (excess > 0) cause.AddEvidence(EvidenceOf(longest));
-  }
-  return cause;
+  return CauseOfLongest(by_step);
 }
 
 Cause FindThreadImbalance(const Job& job) {

@@ -45,9 +45,9 @@ class PlantedJob {
     for (int step = first; step < steps_; ++step)
       Add(threads_[static_cast<size_t>(rank)], category, name, step * step_ns_ + begin, step * step_ns_ + end);
   }
-  void OtherThread(const char* name, int64_t begin, int64_t end) {
+  void OtherThread(const char* name, int64_t begin, int64_t end, const char* category = "cpu_op") {
     for (int step = 0; step < steps_; ++step)
-      Add(others_[0], "cpu_op", name, step * step_ns_ + begin, step * step_ns_ + end);
+      Add(others_[0], category, name, step * step_ns_ + begin, step * step_ns_ + end);
   }
   // A work, and its launch of 2 ns that begins at `launch`.
   void Work(const char* category, const char* name, int64_t launch, int64_t begin, int64_t end, int32_t rank = 0) {
