@@ -1,6 +1,6 @@
 # Sets OPSCOPE_TORCH_DIR to the torch package that the Python we build for can import, unless the user has set it.
-# pip builds in an isolated environment that hides what is installed by PYTHONPATH, so the interpreter is asked a second
-# time without it (-E). No torch: the variable stays empty and the build goes on without the PyTorch source.
+# pip builds in an isolated environment whose PYTHONPATH hides the installed packages, so the query runs a second time
+# without PYTHONPATH (-E). No torch: the variable stays empty and the build goes on without the PyTorch source.
 find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module ${SKBUILD_SABI_COMPONENT})
 foreach(isolation IN ITEMS "" -E)
   if(NOT OPSCOPE_TORCH_DIR)

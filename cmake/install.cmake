@@ -1,8 +1,8 @@
 # What `cmake --install` gives to others: headers, libopscope.a (every module but the command line and the
 # sources), the shared recorder, the program, the CMake package `opscope` and a pkg-config file.
 #
-# One archive and not one per module: an order of archives is nobody's business. Static, because the C++
-# interface is made of std types; what must be one per process, the recorder, is shared.
+# One archive instead of one per module, so that users need not order archives on the link line. It is static because
+# the C++ interface consists of std types. The recorder is shared, because a process must have only one.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -47,7 +47,7 @@ install(FILES ${manual}/_opscope DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-f
 install(FILES ${manual}/opscope.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT program)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/opscope)
-# Apart, so that what links the recorder alone needs nobody's libraries.
+# Two export sets, so that a project that links only the recorder needs no third-party library.
 foreach(part IN ITEMS library recorder)
   install(EXPORT opscope-${part} NAMESPACE opscope:: DESTINATION ${package} COMPONENT development)
 endforeach()

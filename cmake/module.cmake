@@ -47,7 +47,7 @@ function(opscope_module name)
   endif()
   if(OPSCOPE_DEVELOPER AND tests)
     add_executable(${name}_tests ${tests})
-    # A compiler may be told to write its __FILE__ relative to the build folder, where no test runs.
+    # Some options of compilers make __FILE__ relative to the build folder, in which no test runs.
     target_compile_definitions(${name}_tests PRIVATE OPSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     target_link_libraries(${name}_tests PRIVATE opscope_${name} ${arg_PRIVATE_DEPS} ${arg_TEST_DEPS})
     opscope_test_program(${name}_tests)

@@ -13,16 +13,16 @@ std::atomic<const toynet_observer*> observers[kObservers];
 thread_local int depth = 0;
 
 // Calls all observers of an operator.
-class Told {
+class ObserverCalls {
  public:
-  explicit Told(const char* op) {
+  explicit ObserverCalls(const char* op) {
     for (int i = 0; i < kObservers; ++i) {
       observers_[i] = observers[i].load(std::memory_order_acquire);
       if (observers_[i] != nullptr) tokens_[i] = observers_[i]->begin(observers_[i]->context, op, depth);
     }
     ++depth;
   }
-  ~Told() {
+  ~ObserverCalls() {
     --depth;
     for (int i = kObservers; i-- > 0;) {
       if (observers_[i] != nullptr) observers_[i]->end(tokens_[i]);
@@ -35,7 +35,7 @@ class Told {
 };
 
 double Leaf(const char* op, int size) {
-  const Told told(op);
+  const ObserverCalls calls(op);
   double sum = 0;
   for (int i = 1; i <= size; ++i)
     sum += std::sqrt(static_cast<double>(i));
@@ -60,7 +60,7 @@ void toynet_remove_observer(int number) {
 
 double toynet_run(const char* op, int size) {
   if (std::strcmp(op, "conv") != 0) return Leaf(op, size);
-  const Told told(op);
+  const ObserverCalls calls(op);
   return Leaf("pad", size / 4) + Leaf("matmul", size);
 }
 

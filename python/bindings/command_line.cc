@@ -68,7 +68,7 @@ HostFacts AskForFacts(nb::handle host) {
   } catch (const std::exception& error) {
     HostFacts facts;
     facts.is_present = true;
-    facts.frameworks.push_back({"python", "", "none", std::string("it could not be asked: ") + error.what(), ""});
+    facts.frameworks.push_back({"python", "", "none", std::string("the query failed: ") + error.what(), ""});
     return facts;
   }
 }

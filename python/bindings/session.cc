@@ -94,7 +94,7 @@ void BindSession(nb::module_& module) {
       .def("dump", &Dump, nb::arg("path").none() = nb::none(), nb::arg("reason") = "request", nb::arg("detail") = "",
            "Dumps now; the name of the file. RuntimeError: nothing is being recorded, or no path.")
       .def_prop_ro("files", &Files, "The dumps so far.")
-      .def("take_messages", &TakeMessages, "What went wrong in dumps that nobody was waiting for.");
+      .def("take_messages", &TakeMessages, "Failures of dumps in the background, which no call returned.");
 }
 
 }  // namespace opscope::python

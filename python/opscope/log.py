@@ -44,7 +44,7 @@ def is_quiet() -> bool:
     return getattr(_of_thread, "is_quiet", False)
 
 
-def tell(level: str, message: str) -> None:
+def log_message(level: str, message: str) -> None:
     """Writes ``opscope: MESSAGE``; control characters are escaped, so that it stays one line."""
     if not is_on(level) or sys.stderr is None or is_quiet():
         return

@@ -3,6 +3,7 @@
 
 import html
 import json
+import platform
 import re
 import subprocess
 import sys
@@ -61,6 +62,15 @@ def check_numbers(name, folder):
     assert len(expected) > 3
 
 
+def check_about(name, folder):
+    """The page says with what it was made, and with which arguments of the profile."""
+    said = read_page(folder / "page.html")["about"]["metadata"]
+    assert said["host_name"] and said["opscope_processors"] >= 1
+    software = said["opscope_software"]
+    assert set(software) >= {name, "opscope", "python"} and all(version[0].isdigit() for version in software.values())
+    assert software["python"] == platform.python_version() and said["opscope_options"]
+
+
 def check_answers(answers):
     assert {key: answers[key] for key in ANSWERS} == ANSWERS
     baseline = "TypeError: baseline must be an opscope.Trace (opscope.open(path), prof.trace), not "
@@ -68,3 +78,7 @@ def check_answers(answers):
     assert answers["no folder"].startswith("FileNotFoundError: [Errno 2] No such file or directory: ")
     before = "RuntimeError: nothing has been recorded yet|AssertionError: Profiler must be initialized"
     assert re.match(before, answers["before"])
+    profile = r"<opscope\.\w+\.\w+: "
+    assert re.fullmatch(profile + "nothing recorded yet>", answers["text before"])
+    assert re.fullmatch(profile + r"[\d,]+ events on \d+ threads, recording>", answers["text running"])
+    assert re.fullmatch(profile + r"[1-9][\d,]* events on [1-9]\d* threads>", answers["text"])

@@ -79,11 +79,14 @@ def main():
     step()
     page = folder / "page.html"
     answers = {"before": told(lambda: prof.report(page)), "frame before": repr(prof._repr_html_())}
+    answers["text before"] = repr(prof)
     prof.start()
     for _ in range(STEPS):
         step()
     answers |= {"running": told(lambda: prof.report(page)), "frame running": repr(prof._repr_html_())}
+    answers["text running"] = repr(prof)
     prof.stop()
+    answers["text"] = repr(prof)
     assert not page.exists()
     wrong = {
         "theme": {"theme": "pink"},

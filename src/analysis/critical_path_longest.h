@@ -21,8 +21,8 @@ namespace opscope {
 struct PathStretch {
   uint32_t lane = kNoPathNode;  // kNoPathNode: an edge, which `kind` and `node` describe
   PathEdgeKind kind = PathEdgeKind::kHost;
-  uint32_t node = 0;  // a call for kSync, else a work: the one behind kLaunch and kQueue, or itself
-  int64_t begin = 0, end = 0;
+  uint32_t node = 0;           // a call for kSync, else a work: the one behind kLaunch and kQueue, or itself
+  int64_t begin = 0, end = 0;  // ns
 };
 
 class LongestPath {
@@ -31,7 +31,7 @@ class LongestPath {
   LongestPath(const std::vector<HostLane>& lanes, const PathWorks& works, const std::vector<BlockingCall>& calls,
               const std::vector<uint32_t>& lane_of_tracks, const SpanColumns& spans);
 
-  // Length of the longest path. O(n log n) in works and calls.
+  // Length of the longest path in ns. O(n log n) in works and calls.
   int64_t Find();
   // The path, in order of time. REQUIRES: Find.
   [[nodiscard]] std::vector<PathStretch> Stretches() const;
@@ -39,8 +39,8 @@ class LongestPath {
  private:
   // From `time` on, the longest path to a moment of the lane is `gain` more than the weight of the lane until then.
   struct Gain {
-    int64_t time, gain;
-    uint32_t call;  // that brought it
+    int64_t time, gain;  // ns
+    uint32_t call;       // the blocking call from which the gain comes
   };
   struct Release {
     uint32_t from = kNoPathNode;  // a work, or kByLaunch
@@ -95,7 +95,7 @@ class LongestPath {
   const std::vector<uint32_t>& lane_of_tracks_;
   const SpanColumns& spans_;
   std::vector<std::vector<Gain>> gains_;  // by lane, in order of time
-  std::vector<int64_t> length_to_end_;    // of the longest path to the end of each work
+  std::vector<int64_t> length_to_end_;    // ns, of the longest path to the end of each work
   std::vector<uint32_t> came_from_;       // its release: a work, kByLaunch, or kNoPathNode if it begins the path
   uint32_t last_lane_ = kNoPathNode, last_work_ = kNoPathNode;  // where the path ends
 };

@@ -1,8 +1,8 @@
 // A moment at which works of length 0 begin and end. Their edges to works, and over syncs to lanes, have length 0 and
 // may lead back: lane -> work (launched now) -> next work of the stream -> lane (a call waits for it). No edge of the
-// moment has weight, so every node has the length of the best node from which it can be reached. Nodes are taken by
-// falling length, and each hands its length to all that it leads to and that have none yet: every node and edge is
-// visited once, and the way back is a forest even where the graph has cycles.
+// moment has weight, so every node has the length of the best node from which it can be reached. The nodes are
+// visited by descending length, and each gives its length to the successors that have none yet. So every node and edge
+// is visited once, and the predecessors form a forest even if the graph has cycles.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <numeric>

@@ -255,9 +255,9 @@ class SpanFolder {
   };
   static Cutoff CutoffOf(const std::vector<int64_t>& totals, size_t max_nodes) {
     if (totals.size() <= max_nodes) return {};
-    std::vector<int64_t> falling = totals;
-    const auto last = falling.begin() + static_cast<ptrdiff_t>(max_nodes - 1);
-    std::nth_element(falling.begin(), last, falling.end(), std::greater<>());
+    std::vector<int64_t> descending = totals;
+    const auto last = descending.begin() + static_cast<ptrdiff_t>(max_nodes - 1);
+    std::nth_element(descending.begin(), last, descending.end(), std::greater<>());
     const auto above = std::count_if(totals.begin(), totals.end(), [&](int64_t total) { return total > *last; });
     return {*last, max_nodes - static_cast<size_t>(above)};
   }

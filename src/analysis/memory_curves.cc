@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "analysis/memory_events.h"
+#include "analysis/tensor_life_curves.h"
 #include "base/saturating.h"
 #include "opscope/torch/memory_timeline.h"
 
@@ -31,7 +32,8 @@ void AddPoint(int64_t time_ns, int64_t bytes, MemoryCurve* curve) {
 
 MemoryCurve LevelOf(const Trace& trace, const MemoryPlace& place, const std::vector<uint32_t>& rows) {
   const AllocationColumns& allocations = trace.allocations();
-  MemoryCurve curve{.place = place, .category = {}, .times_ns = {}, .bytes = {}};
+  MemoryCurve curve;
+  curve.place = place;
   int64_t level = 0;
   if (const int64_t known = allocations.total_allocated[rows[0]]; known != -1)
     level = SaturatingSubtract(known, allocations.bytes[rows[0]]);
@@ -92,7 +94,7 @@ std::vector<MemoryCurve> MeasureMemoryCurves(const Trace& trace) {
 std::vector<MemoryCurve> MeasureMemoryCurves(const Trace& trace, const MemoryTimeline& timeline) {
   std::vector<MemoryCurve> curves;
   const std::map<MemoryPlace, std::vector<uint32_t>> rows = MemoryEventsByPlace(trace);
-  if (rows.empty()) return curves;
+  if (rows.empty()) return MeasureTensorLifeCurves(trace);
   const bool has_categories = timeline.has_operators && !HasDeviceOfSeveralRanks(rows);
   RowsByDevice timeline_rows;
   if (has_categories) timeline_rows = TimelineRowsByDevice(timeline);

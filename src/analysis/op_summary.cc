@@ -25,7 +25,7 @@ namespace {
 
 class Summarizer {
  public:
-  // steps: what the self times are divided by; nullptr: they are not, and percentiles are computed.
+  // steps: groups the self times by step too; nullptr: does not, and computes percentiles.
   Summarizer(const Trace& trace, const OpSummaryOptions& options, size_t chunk_size,
              const StepsOfRanks* steps = nullptr)
       : trace_(trace),
@@ -274,7 +274,7 @@ class Summarizer {
   SpanGrouper grouper_;
   FlopNames flop_names_;
   Column<uint32_t> group_of_;  // by span: its group in its part
-  Column<int64_t> times_;      // by span its clipped end, if options request it; then durations by group
+  Column<int64_t> times_;      // ns; by span its clipped end, if the trace has allocations; later durations by group
   GroupRows groups_;           // of the whole
   SummarySums whole_;
   SpansCrossingChunks across_;

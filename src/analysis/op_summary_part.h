@@ -63,7 +63,7 @@ struct SummaryInput {
   const FlopNames& flop_names;
   std::span<uint32_t> group_of;  // by span: written by its part, numbers of the part's groups; kNone: not selected
   std::span<int64_t> ends;       // by span: clipped to its parent's, written when asked for; else empty
-  const StepsOfRanks* steps = nullptr;  // self times are divided by these; nullptr: they are not
+  const StepsOfRanks* steps = nullptr;  // self times are grouped by these too; nullptr: they are not
 
   bool IsSelected(size_t span) const { return options.selected == nullptr || (*options.selected)[span] != 0; }
   // A duration as the smallest, the largest and the quantiles show it.

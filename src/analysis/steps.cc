@@ -43,7 +43,7 @@ class StepMeasurement {
 
   bool IsSelected(uint32_t span) const { return selected_ == nullptr || (*selected_)[span] != 0; }
 
-  // A step without selected spans says nothing.
+  // A step without selected spans is left out.
   bool IsShown(const Step& step) const { return IsSelected(step.span) || step.row.idle_ns < step.row.duration_ns; }
 
   void FindSteps() {
@@ -89,7 +89,7 @@ StepDurations MeasureStepDurations(const std::vector<StepTimes>& rows) {
   const auto [least, most] = std::minmax_element(durations.begin(), durations.end());
   result.min_ns = *least;
   result.max_ns = *most;
-  result.mean_ns = std::max(*least, sum / static_cast<int64_t>(rows.size()));  // the sum may have stopped
+  result.mean_ns = std::max(*least, sum / static_cast<int64_t>(rows.size()));  // the sum saturates
   const DurationQuantiles quantiles = QuantilesOf(durations);
   result.p50_ns = quantiles.p50_ns;
   result.p99_ns = quantiles.p99_ns;

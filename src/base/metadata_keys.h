@@ -24,6 +24,10 @@ inline constexpr std::string_view kDistributedKey = "distributedInfo";
 // Numbers: threads with which torch computes one operator, and processors that the process may use.
 inline constexpr std::string_view kThreadsKey = "opscope_threads";
 inline constexpr std::string_view kProcessorsKey = "opscope_processors";
+// Objects: versions of opscope, the framework, Python and CUDA, by these names in lower case; and the options that the
+// user gave to the profiler.
+inline constexpr std::string_view kSoftwareKey = "opscope_software";
+inline constexpr std::string_view kOptionsKey = "opscope_options";
 inline constexpr std::string_view kXlaHostsKey = "hostnames";
 
 }  // namespace opscope

@@ -28,7 +28,7 @@ class ControlFolder {
   ~ControlFolder();
 
   const std::string& path() const { return path_; }
-  // The path of a file in it, for people.
+  // The path of a file in the folder, for messages.
   std::string PathOf(const std::string& name) const;
 
   // Names of the processes that have a socket, HOST-PID, in order.
@@ -42,13 +42,13 @@ class ControlFolder {
   [[nodiscard]] bool IsOfThisMachineAlone() const;
   void RemoveSocket(const std::string& process) const;
 
-  // The answer of a process in its file, whole. nullopt: there is none, or it is no regular file of this user alone.
+  // The complete answer of a process from its file. nullopt: no file, or not a regular file of this user alone.
   [[nodiscard]] std::optional<std::string> ReadAnswerFile(const std::string& process) const;
   void RemoveAnswerFile(const std::string& process) const;
 
-  // Puts the request into request.json, in one step. One command at a time does so: waits at most 15 s for others.
+  // Writes request.json in one step. One command at a time may have a request: waits at most 15 s for others.
   [[nodiscard]] Status WriteRequest(const std::string& message);
-  // Removes it and lets other commands write theirs. Nothing if there is none.
+  // Removes the request, so that other commands can write theirs. No effect without a request.
   void RemoveRequest();
 
  private:
@@ -60,7 +60,7 @@ class ControlFolder {
   bool has_request_ = false;
 };
 
-// The name of this machine as names of sockets have it: other characters than letters, digits, '.' and '_' are '_'.
+// The name of this machine in names of sockets: characters other than letters, digits, '.' and '_' become '_'.
 [[nodiscard]] std::string HostInNames(const std::string& host);
 
 // Whether a file system with this `f_type` of statfs() can be mounted by one machine at a time only.

@@ -1,5 +1,5 @@
-// Asks many processes at once and waits for their answers: those of this machine through sockets, those of other
-// machines through request.json, which they read once a second, and files HOST-PID.json.
+// Sends a request to many processes at once and waits for their answers: those of this machine through sockets, those
+// of other machines through request.json, which they read once a second, and files HOST-PID.json.
 //
 //   Exchange exchange(&folder, std::move(peers));
 //   exchange.Start(StatusMessage(), StatusFile(request, host), request);
@@ -25,18 +25,18 @@ namespace opscope {
 
 using ControlClock = std::chrono::steady_clock;
 
-// A process, as a command sees it.
+// A process, from the view of a command.
 struct Peer {
   std::string name;  // HOST-PID
   bool is_local = true;
-  // What it has said of itself, else the parts of its name.
+  // From its answer; before an answer, from its name.
   ControlProcess process = {};
-  // It is of this machine and does not exist any more. False if another machine may have the same name.
+  // True if the process was on this machine and has ended. False if another machine may have the same name.
   bool is_gone = false;
-  // Of the exchange that runs.
+  // State in the current exchange.
   bool is_done = false;
   bool has_answered = false;
-  std::string why_not = {};  // why it is done without an answer
+  std::string why_not = {};  // why there is no answer
   std::unique_ptr<ProcessConnection> connection = {};
   std::string last_file = {};
 };
@@ -45,21 +45,21 @@ struct Peer {
 [[nodiscard]] std::vector<Peer> FindPeers(const ControlFolder& folder);
 // 16 random hexadecimal digits.
 [[nodiscard]] std::string NewRequestNumber();
-// Of this machine, as processes call it.
+// The name of this machine in names of processes.
 [[nodiscard]] std::string OwnHost();
 
 class Exchange {
  public:
-  // Called for each answer; true: the peer has no more to say.
+  // Called for each answer; true: the peer is done.
   using OnAnswer = std::function<bool(Peer* peer, const ControlAnswer& answer)>;
 
   Exchange(ControlFolder* folder, std::vector<Peer*> peers) : folder_(folder), peers_(std::move(peers)) {}
 
-  // `message` goes to sockets; `file` to request.json, if there are peers of other machines. Who cannot be reached is
-  // done at once, with `why_not`.
+  // `message` goes to sockets; `file` to request.json, if there are peers of other machines. An unreachable
+  // peer is done at once, with `why_not`.
   [[nodiscard]] Status Start(const std::string& message, const std::string& file, const std::string& request);
-  // Until all peers are done: each gives its first answer within `first`, and the last one within `last`. A peer whose
-  // connection ends before is done, with `why_not`.
+  // Runs until all peers are done. Each must give its first answer within `first` and its last one within `last`. A
+  // peer whose connection ends earlier is done, with `why_not`.
   void Run(std::chrono::milliseconds first, std::chrono::milliseconds last, const OnAnswer& on_answer);
 
  private:
@@ -73,7 +73,7 @@ class Exchange {
   ControlFolder* folder_;
   std::vector<Peer*> peers_;
   std::vector<Peer*> open_ = {};
-  size_t next_ = 0;  // of peers_, that is not connected yet
+  size_t next_ = 0;  // index of the next peer to connect
   std::string message_ = {}, request_ = {};
 };
 

@@ -1,5 +1,5 @@
 // A connection to a process: sends one message and receives lines, without waiting. The caller polls the descriptor.
-// What the other side sends is bounded: a line of more than 4096 bytes ends the connection.
+// A received line of more than 4096 bytes ends the connection.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,7 +12,7 @@ namespace opscope {
 
 class ProcessConnection {
  public:
-  // Takes over the descriptor, which does not block.
+  // Takes ownership of a non-blocking descriptor.
   ProcessConnection(int descriptor, std::string message);
   ProcessConnection(const ProcessConnection&) = delete;
   ProcessConnection& operator=(const ProcessConnection&) = delete;
@@ -23,9 +23,9 @@ class ProcessConnection {
   short events() const;
   // Sends and receives what is possible now.
   void Continue();
-  // The next whole line, without its end.
+  // The next complete line, without its end.
   std::optional<std::string> NextLine();
-  // No further byte can come. NextLine may still have lines.
+  // True if no more bytes can arrive. NextLine may still have lines.
   bool is_ended() const { return is_ended_; }
 
  private:

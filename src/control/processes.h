@@ -1,4 +1,4 @@
-// The processes of a folder, asked for their state: what `opscope ps` lists and `opscope record` chooses from.
+// The processes of a folder with their states, for `opscope ps` and `opscope record`.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,9 +12,9 @@
 
 namespace opscope {
 
-// All of them, by rank, host and pid; a process that does not answer is unavailable.
+// All processes, by rank, host and pid. A process that does not answer is unavailable.
 [[nodiscard]] Result<std::vector<Peer>> AskProcesses(ControlFolder* folder);
-// Asks these again. A process that does not answer keeps what is known of it.
+// Queries these processes again. A process that does not answer keeps its earlier state.
 [[nodiscard]] Status AskAgain(ControlFolder* folder, const std::vector<Peer*>& peers);
 
 }  // namespace opscope

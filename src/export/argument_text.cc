@@ -49,17 +49,33 @@ void AppendShape(std::string* out, const Argument& argument, Of of) {
 
 }  // namespace
 
-ArgumentTexts::ArgumentTexts(const Trace& trace)
+ArgumentKeys ArgumentKeysWithValues(const Trace& trace) {
+  ArgumentKeys keys{.values = false, .types = false, .strides = false};
+  for (size_t i = 0; i < trace.argument_list_count(); ++i) {
+    for (const Argument& argument : trace.arguments(static_cast<ArgsId>(i))) {
+      keys.values |= !trace.text(argument.value).empty();
+      keys.types |= !trace.text(argument.dtype).empty();
+      keys.strides |= argument.has_strides;
+      for (const Argument& tensor : argument.tensors)
+        keys.strides |= tensor.has_strides;
+    }
+  }
+  return keys;
+}
+
+ArgumentTexts::ArgumentTexts(const Trace& trace, const ArgumentKeys& keys)
     : before_stack_(trace.argument_list_count()), dims_(trace.argument_list_count()) {
   for (size_t i = 0; i < before_stack_.size(); ++i) {
     const std::span<const Argument> arguments = trace.arguments(static_cast<ArgsId>(i));
     std::string* out = &before_stack_[i];
-    AppendList(out, "Concrete Inputs", arguments,
-               [&](const Argument& a) { AppendJsonString(out, trace.text(a.value)); });
-    out->append(", ");
-    AppendList(out, "Input type", arguments, [&](const Argument& a) { AppendJsonString(out, trace.text(a.dtype)); });
-    out->append(", ");
-    AppendList(out, "Input Strides", arguments, [&](const Argument& a) {
+    const auto append = [&](bool is_known, std::string_view name, const auto& append_item) {
+      if (!is_known) return;
+      if (!out->empty()) out->append(", ");
+      AppendList(out, name, arguments, append_item);
+    };
+    append(keys.values, "Concrete Inputs", [&](const Argument& a) { AppendJsonString(out, trace.text(a.value)); });
+    append(keys.types, "Input type", [&](const Argument& a) { AppendJsonString(out, trace.text(a.dtype)); });
+    append(keys.strides, "Input Strides", [&](const Argument& a) {
       AppendShape(out, a, [](const Argument& t) { return t.has_strides ? t.strides : std::span<const int64_t>(); });
     });
     AppendList(&dims_[i], "Input Dims", arguments,

@@ -12,11 +12,18 @@
 
 namespace opscope {
 
+// Which members a text has beside "Input Dims".
+struct ArgumentKeys {
+  bool values = true, types = true, strides = true;
+};
+// Those of which the trace has at least one value. O(arguments of all lists)
+[[nodiscard]] ArgumentKeys ArgumentKeysWithValues(const Trace& trace);
+
 class ArgumentTexts {
  public:
-  explicit ArgumentTexts(const Trace& trace);
+  explicit ArgumentTexts(const Trace& trace, const ArgumentKeys& keys = {});
 
-  // "Concrete Inputs": [...], "Input type": [...], "Input Strides": [...]
+  // "Concrete Inputs": [...], "Input type": [...], "Input Strides": [...]; "" without any of them.
   const std::string& values_types_strides(ArgsId id) const { return before_stack_[Row(id)]; }
   // "Input Dims": [...]; torch writes the call stack between the two
   const std::string& dims(ArgsId id) const { return dims_[Row(id)]; }

@@ -36,7 +36,7 @@ void AppendValue(std::string_view json, std::string* out) {
 // What torch's files do not have. They identify the machine by its host name alone, so boot id and what is known of the
 // clock are left out beside it.
 bool IsUnknownToTorch(const Trace& trace, std::string_view key) {
-  if (key == kThreadsKey || key == kProcessorsKey) return true;
+  if (key == kThreadsKey || key == kProcessorsKey || key == kSoftwareKey || key == kOptionsKey) return true;
   return (key == kBootKey || key == kWallClockKey || key == kWallErrorKey) && FindMetadata(trace, kHostKey);
 }
 

@@ -28,7 +28,7 @@ void AddUint(std::string_view key, uint64_t value, std::vector<IntegerArgument>*
 }  // namespace
 
 void SpanArguments::AppendList(ArgsId list, std::string* members) const {
-  NextMember(texts_->values_types_strides(list), members);
+  if (const std::string& text = texts_->values_types_strides(list); !text.empty()) NextMember(text, members);
   NextMember(texts_->dims(list), members);
 }
 

@@ -1,5 +1,6 @@
 // The arguments of a span as the object "args" of Kineto's JSON has them, for writers of other formats. What only that
-// format needs is left out: call stacks, numbers of events, and ids that the writer makes up.
+// format needs is left out: call stacks, numbers of events, ids that the writer makes up, and lists of values, types or
+// strides if no argument of the trace has one.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -24,7 +25,7 @@ class SpanArguments {
   explicit SpanArguments(const Trace& trace)
       : trace_(&trace),
         python_function_(trace.FindString("python_function").value_or(StringId::kNone)),
-        texts_(std::make_shared<const ArgumentTexts>(trace)),
+        texts_(std::make_shared<const ArgumentTexts>(trace, ArgumentKeysWithValues(trace))),
         steps_(std::make_shared<const OwnStepNumbers>(trace)) {
     if (const FrameworkMembers members = MegEngineMembersBesideKineto(trace)) of_framework_ = members();
   }

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include "opscope/table.h"
 #include "opscope/trace.h"
@@ -46,18 +47,32 @@ std::string UnknownOf(const TableColumn& column) {
   return is_signed ? std::to_string(static_cast<int64_t>(*column.unknown)) : std::to_string(*column.unknown);
 }
 
+// A long text has only its first sentence in the table and the rest below it.
+constexpr size_t kMaxCell = 200;
+
+std::string CellOf(std::string_view documentation) {
+  const size_t end = documentation.find(". ");
+  return std::string(documentation.size() <= kMaxCell ? documentation : documentation.substr(0, end + 1));
+}
+
 template <typename Description>
 void AppendTable(const Trace& trace, std::string* out) {
   const TableView table = *FindTable(trace, Description::kName);
   *out += "\n## " + std::string(table.name) + "\n\n" + std::string(table.documentation) + "\n\n";
   *out += "| column | type | unknown | number | meaning |\n| --- | --- | --- | --- | --- |\n";
   size_t next = 0;
+  std::string below;
   Description::ForEach([&](auto description) {
     const TableColumn& column = table.columns[next++];
     const std::string number = description.kNumber == 0 ? "" : std::to_string(description.kNumber);
+    const std::string cell = CellOf(column.documentation);
     *out += "| `" + std::string(column.name) + "` | " + KindOf(column) + " | " + UnknownOf(column) + " | " + number +
-            " | " + std::string(column.documentation) + " |\n";
+            " | " + cell + " |\n";
+    if (cell.size() == column.documentation.size()) return;
+    below +=
+        "\n`" + std::string(column.name) + "`: " + std::string(column.documentation.substr(cell.size() + 1)) + "\n";
   });
+  *out += below;
 }
 
 std::string Reference() {

@@ -19,22 +19,22 @@
 
 namespace opscope {
 
-// A reader that takes the place of the importer of one format that is read as a stream.
+// A reader that replaces the importer of one streamed format.
 struct FormatOverride {
   std::string_view format;
   std::function<Status(TextSource* text, std::string_view name, const ImportOptions& options, TraceBuilder* builder)>
       stream;
 };
 
-// The Trace of a content, with what is the same for all formats. `name`: of the content, for errors. `instead`: null,
-// or what reads its format.
+// Imports a content. This is the part of importing that is equal for all formats. `name`: of the content, for errors.
+// `instead`: the reader to use for its format; may be null.
 [[nodiscard]] Result<Trace> ImportContent(std::span<const std::byte> bytes, std::string_view name,
                                           const ImportOptions& options, const FormatOverride* instead = nullptr);
-// Likewise of a file, unless it could not be opened.
+// The same for a file. Returns its error if it could not be opened.
 [[nodiscard]] Result<Trace> ImportContent(Result<InputFile> opened, std::string_view name, const ImportOptions& options,
                                           const FormatOverride* instead = nullptr);
 
-// The name that the options give, else "descriptor 3".
+// The name in the options, else "descriptor 3".
 [[nodiscard]] std::string NameOfDescriptor(int descriptor, const ImportOptions& options);
 
 }  // namespace opscope

@@ -1,4 +1,4 @@
-// The formats that opscope reads, and which of them a content is.
+// The formats that opscope reads, and the detection of the format of a content.
 //
 // Thread rule: any thread; the list is immutable.
 // SPDX-License-Identifier: Apache-2.0
@@ -17,10 +17,10 @@
 
 namespace opscope {
 
-// What detection looks at: the first bytes of the content, or all of it where there is less.
+// Bytes at the begin of the content that the detection reads; fewer if the content is shorter.
 inline constexpr size_t kHeadBytes = size_t{64} << 10;
 
-// `import` gets the whole content, `stream` reads it through a window; each format has one of them.
+// A format has either `import`, which gets the whole content, or `stream`, which reads it through a window.
 struct Format {
   std::string_view name;  // TraceInfo::format
   bool (*detect)(std::span<const std::byte> head);
@@ -28,12 +28,13 @@ struct Format {
                    TraceBuilder* builder) = nullptr;
   Status (*stream)(TextSource* text, std::string_view name, const ImportOptions& options,
                    TraceBuilder* builder) = nullptr;
-  const ChromeDialects& (*dialects)() = nullptr;  // whose formats this importer reads, too
+  const ChromeDialects& (*dialects)() = nullptr;  // dialects that this importer also reads; null: none
 
   bool IsNamed(std::string_view format) const;
 };
 
-// `wanted`: the format that the user names, whatever the content looks like, or "". `name`: of the content, for errors.
+// Finds the format of a content. `wanted`: the format that the user names, which overrides the detection, or "".
+// `name`: of the content, for errors.
 [[nodiscard]] Result<const Format*> FindFormat(std::span<const std::byte> content, std::string_view name,
                                                const std::string& wanted);
 

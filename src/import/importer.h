@@ -3,11 +3,11 @@
 // declaration in the importer.h of that folder and one row in formats.cc. Texts are read as a stream (TextSource),
 // binary formats get the bytes.
 //
-// Contract of every importer: what is whole is added to `builder`; damage after the first whole event
-// is a problem row and success; damage before it is kMalformed with "NAME: at byte N: what is wrong".
-// It sets builder->info().format, format_version, epoch_ns and options_json. With
-// options.max_memory != 0 it stops, with an `over_memory_limit` problem, when the text that it holds plus
-// builder->memory_bytes() passes the limit.
+// Contract of every importer: it adds all undamaged events to `builder`. Damage after the first whole event is a
+// problem row, and the import succeeds. Damage before it is kMalformed with "NAME: at byte N: what is wrong". The
+// importer sets builder->info().format, format_version, epoch_ns and options_json. With options.max_memory != 0 it
+// stops, with an `over_memory_limit` problem, when the text that it holds plus builder->memory_bytes() exceeds the
+// limit.
 //
 // Thread rule: any thread, one builder per call.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
-// Which rank of which job the processes of a trace are, from Kineto's "distributedInfo" or from the metadata of a
-// merge, and on which host they ran, from "host_name" of Kineto and of recordings.
+// Ranks of the processes of a trace, from Kineto's "distributedInfo" or from the metadata of a merge, and their hosts,
+// from "host_name" of Kineto and of recordings.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0

@@ -45,8 +45,8 @@ FreePart** PartsOf(uint32_t size) OPSCOPE_UNCHECKED_LOCKS {  // where it is, not
   return &pool.parts[std::countr_zero(size) - std::countr_zero(kMinChunkBytes)];
 }
 
-void AddPart(FreePart** parts, void* place, uint32_t size) OPSCOPE_REQUIRES(pool.mutex) {
-  auto* part = static_cast<FreePart*>(place);
+void AddPart(FreePart** parts, void* address, uint32_t size) OPSCOPE_REQUIRES(pool.mutex) {
+  auto* part = static_cast<FreePart*>(address);
   part->next = *parts;
   *parts = part;
   pool.part_bytes += size;
@@ -69,8 +69,8 @@ void* TakePart(FreePart** parts, uint32_t size) OPSCOPE_REQUIRES(pool.mutex) {
 }
 
 void* MapPrefaulted(uint64_t size) {
-  void* place = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-  return place == MAP_FAILED ? nullptr : place;
+  void* address = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  return address == MAP_FAILED ? nullptr : address;
 }
 
 // Null: there is no memory, or the system does not know the advice to touch it (before Linux 5.14).
@@ -112,11 +112,11 @@ void PrefaultPool() {
   if (pool.touched && pool.count >= kReadyChunks) return;
   const uint32_t wanted = pool.touched ? kReadyChunks - pool.count : kPooledChunks;
   pool.touched = true;
-  auto* place = static_cast<char*>(MapPrefaulted(uint64_t{wanted} * kChunkBytes));
-  if (place == nullptr) return;  // chunks are then mapped one by one, as far as memory goes
+  auto* address = static_cast<char*>(MapPrefaulted(uint64_t{wanted} * kChunkBytes));
+  if (address == nullptr) return;  // chunks are then mapped one by one, as far as memory goes
   // The last address first: chunks are then taken in the order of addresses.
   for (uint32_t i = wanted; i-- > 0;)
-    pool.chunks[pool.count++] = place + uint64_t{i} * kChunkBytes;
+    pool.chunks[pool.count++] = address + uint64_t{i} * kChunkBytes;
 }
 
 ChunkHeader* TakeChunk(uint32_t size) {
@@ -151,12 +151,12 @@ void ReturnChunk(ChunkHeader* chunk, uint32_t size) {
   UnmapMemory(chunk, size);
 }
 
-void UnmapMemory(void* place, uint64_t bytes) {
-  munmap(place, bytes);
+void UnmapMemory(void* address, uint64_t bytes) {
+  munmap(address, bytes);
 }
 
-void DiscardPages(void* place, uint64_t bytes) {
-  madvise(place, bytes, MADV_DONTNEED);
+void DiscardPages(void* address, uint64_t bytes) {
+  madvise(address, bytes, MADV_DONTNEED);
 }
 
 void LockPool() {

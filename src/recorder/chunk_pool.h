@@ -32,10 +32,10 @@ ChunkHeader* TakeChunkInBackground();
 // back to the system.
 void ReturnChunk(ChunkHeader* chunk, uint32_t size);
 
-void UnmapMemory(void* place, uint64_t bytes);
+void UnmapMemory(void* address, uint64_t bytes);
 
 // Gives the pages back and keeps the addresses: late writers find zeroes there.
-void DiscardPages(void* place, uint64_t bytes);
+void DiscardPages(void* address, uint64_t bytes);
 
 // For fork: the pool's lock must not be held by a thread that the child does not have.
 void LockPool() OPSCOPE_UNCHECKED_LOCKS;

@@ -17,7 +17,7 @@ bool TscIsTrustworthy();
 struct WallReading {
   int64_t monotonic_ns = 0;
   int64_t unix_ns = 0;
-  int64_t within_ns = 0;  // how far apart the two may have been read
+  int64_t within_ns = 0;  // the most time between the two readings
   int64_t offset_ns() const { return unix_ns - monotonic_ns; }
 };
 
@@ -25,7 +25,7 @@ struct WallReading {
 // the wall clock (NTP, an administrator) does not bend the times inside it.
 WallReading ReadWallClock();
 
-// Ticks and time read together; of several tries the one that took least.
+// Reads ticks and time together, several times, and returns the pair of the shortest reading.
 Calibration Calibrate(int64_t wall_offset_ns);
 
 // Ticks and the nanoseconds that they took, measured since the library was loaded (waits until that is a

@@ -2,8 +2,8 @@
 // not hand them over while the program waits for the end of its recording. Such a track is sealed as a thread is, but
 // later: when its source closes it, at the window's first read, or when that is freed. The last of them ends the file.
 //
-// A track is late from its opening on, which registry.mutex guards, until it is sealed, or closed before its window;
-// that takes the window's close mutex, too, so that who holds either may ask.
+// A track is deferred from its opening until it is sealed, or is closed before its window. registry.mutex guards both
+// changes; the second one also needs the window's close mutex, so a holder of either may check for it.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0

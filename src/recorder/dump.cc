@@ -245,9 +245,9 @@ class Dump {
   // The chunk that is due, pinned; null when it was recycled, and all before it with it.
   static ChunkHeader* PinNext(StreamState* state, const ThreadCursor& turn) OPSCOPE_REQUIRES(state->mutex) {
     if (state->chunks.empty() || turn.next_sequence < state->chunks[0]->sequence) return nullptr;
-    const size_t place = turn.next_sequence - state->chunks[0]->sequence;
-    if (place >= state->chunks.size()) return nullptr;
-    return state->pins[kOlder].chunk = state->chunks[place];
+    const size_t index = turn.next_sequence - state->chunks[0]->sequence;
+    if (index >= state->chunks.size()) return nullptr;
+    return state->pins[kOlder].chunk = state->chunks[index];
   }
 
   bool WriteOlder(ThreadCursor* turn) {

@@ -34,9 +34,9 @@ class CompactSink final : public EntrySink {
   uint32_t Intern(std::string_view text) override {
     if (const uint32_t known = names_.Find(base_, text); known != 0) return known;
     uint32_t offset = 0;
-    char* place = Reserve(static_cast<uint32_t>(NameEntryBytes(text.size())), &offset);
-    if (place == nullptr) return 0;
-    StoreName(place, text);
+    char* address = Reserve(static_cast<uint32_t>(NameEntryBytes(text.size())), &offset);
+    if (address == nullptr) return 0;
+    StoreName(address, text);
     names_.Insert(text, offset);
     return offset;
   }
@@ -124,9 +124,9 @@ void RemoveFirst(StreamList* list) {
 
 // REQUIRES: the stream has no chunk.
 void Forget(StreamState* state, Window* window) OPSCOPE_REQUIRES(registry.mutex, state->mutex) {
-  StreamState*& place = window->streams[state->place];
-  place = window->streams.back();
-  place->place = state->place;
+  StreamState*& entry = window->streams[state->index];
+  entry = window->streams.back();
+  entry->index = state->index;
   window->streams.SetSize(window->streams.size() - 1);
   ++window->forgotten_threads;
   window->forgotten_dropped += state->stream.dropped.load(std::memory_order_relaxed) + state->recycled +

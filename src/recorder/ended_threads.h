@@ -13,9 +13,9 @@ namespace opscope {
 // The thread of an open window's stream has ended.
 void CompactEndedStream(StreamState* state) OPSCOPE_REQUIRES(registry.mutex, state->mutex);
 
-// At the cap of a window that keeps the newest: gives up the records of the thread that ended first. False: there is
-// none, or another thread holds the lists just now. REQUIRES: neither registry.mutex nor the mutex of a stream of
-// an ended thread is held.
+// At the cap of a window that keeps the newest events: frees the records of the thread that ended first. False: no
+// thread has ended, or another thread holds the lists now. REQUIRES: neither registry.mutex nor the mutex of a stream
+// of an ended thread is held.
 bool EvictEndedStream(Window* window);
 
 }  // namespace opscope

@@ -33,9 +33,9 @@ uint32_t OffsetOfField(uint16_t fields, uint16_t field) {
   return static_cast<uint32_t>(sizeof(PayloadHeader)) + BytesOfFields(static_cast<uint16_t>(fields & (field - 1u)));
 }
 
-uint32_t WordAt(const char* place) {
+uint32_t WordAt(const char* address) {
   uint32_t word;
-  std::memcpy(&word, place, sizeof(word));
+  std::memcpy(&word, address, sizeof(word));
   return word;
 }
 
@@ -200,9 +200,9 @@ char* EntryScratch::Reserve(uint32_t bytes, uint32_t* offset) {
 
 uint32_t EntryScratch::Intern(std::string_view text) {
   uint32_t offset = 0;
-  char* place = Reserve(static_cast<uint32_t>(NameEntryBytes(text.size())), &offset);
-  if (place == nullptr) return 0;
-  StoreName(place, text);
+  char* address = Reserve(static_cast<uint32_t>(NameEntryBytes(text.size())), &offset);
+  if (address == nullptr) return 0;
+  StoreName(address, text);
   return offset;
 }
 

@@ -1,4 +1,4 @@
-// Names and payloads ("entries") on their way from one chunk to another: an open scope moves on
+// Copies names and payloads ("entries") from one chunk to another: an open scope moves on
 // with its thread's next chunk, a scope that ends on another thread goes into that thread's chunk, an
 // unfinished one into the last chunk of its window. Payloads name other entries by offset (overload,
 // keywords), so a copy is not a memcpy.
@@ -32,7 +32,7 @@ class EntrySink {
  public:
   // Offset of a name with this text, 0: no room.
   virtual uint32_t Intern(std::string_view text) = 0;
-  // Place of `bytes` bytes (a multiple of 8) and its offset; null: no room.
+  // Reserves `bytes` bytes (a multiple of 8); returns their address and offset. Null: no room.
   virtual char* Reserve(uint32_t bytes, uint32_t* offset) = 0;
 
  protected:
@@ -44,21 +44,21 @@ struct CopiedEntries {
   uint32_t payload = 0;
 };
 
-// Writes a NameEntry at `place`, which has NameEntryBytes(text.size()) bytes.
-inline void StoreName(char* place, std::string_view text) {
+// Writes a NameEntry at `address`, which has NameEntryBytes(text.size()) bytes.
+inline void StoreName(char* address, std::string_view text) {
   NameEntry entry;
   entry.size = static_cast<uint32_t>(text.size());
-  std::memset(place + NameEntryBytes(text.size()) - 8, 0, 8);  // the NUL and what is left of the last word
-  std::memcpy(place, &entry, sizeof(entry));
-  if (!text.empty()) std::memcpy(place + sizeof(entry), text.data(), text.size());
+  std::memset(address + NameEntryBytes(text.size()) - 8, 0, 8);  // the NUL and what is left of the last word
+  std::memcpy(address, &entry, sizeof(entry));
+  if (!text.empty()) std::memcpy(address + sizeof(entry), text.data(), text.size());
 }
 
 inline constexpr uint32_t kNoThread = 0xffffffff;
 
-// Room that CopyEntries needs at most.
+// Upper bound of the room that CopyEntries needs.
 uint64_t BytesOfEntries(const EntrySpace& from, uint32_t name, uint32_t payload);
 
-// Lowest offset that the entries occupy, `otherwise` when there are none.
+// Lowest offset of the entries; `otherwise` if there are none.
 uint32_t LowestOffset(const EntrySpace& from, uint32_t name, uint32_t payload, uint32_t otherwise);
 
 // start_thread other than kNoThread: adds kFieldStartThread, with a payload where there was none.
@@ -70,7 +70,7 @@ class EntryScratch final : public EntrySink {
  public:
   uint32_t Intern(std::string_view text) override;
   char* Reserve(uint32_t bytes, uint32_t* offset) override;
-  // Reserve this much first: places must not move while they are filled.
+  // Reserve this much first: entries must not move while they are filled.
   [[nodiscard]] bool Prepare(uint64_t bytes);
   EntrySpace space() const { return {bytes_.begin(), bytes_.size()}; }
 

@@ -28,11 +28,11 @@ BlockHeader MakeBlockHeader(uint16_t type, uint16_t flags, const void* payload, 
   return header;
 }
 
-void CommitBlockHeader(const BlockHeader& header, void* place) {
+void CommitBlockHeader(const BlockHeader& header, void* address) {
   uint64_t words[4];
   static_assert(sizeof(words) == sizeof(header));
   std::memcpy(words, &header, sizeof(words));
-  auto* to = static_cast<PublishedWord*>(place);
+  auto* to = static_cast<PublishedWord*>(address);
   for (int i = 3; i >= 0; --i)
     __atomic_store_n(to + i, words[i], __ATOMIC_RELEASE);
 }

@@ -18,6 +18,6 @@ FileHeader MappedFileHeader();
 BlockHeader MakeBlockHeader(uint16_t type, uint16_t flags, const void* payload, uint64_t bytes);
 
 // Writes the header where a reader may look at any time: the word with the magic last.
-void CommitBlockHeader(const BlockHeader& header, void* place);
+void CommitBlockHeader(const BlockHeader& header, void* address);
 
 }  // namespace opscope

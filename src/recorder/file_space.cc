@@ -81,17 +81,17 @@ int WriteAll(int descriptor, uint64_t offset, const void* data, uint64_t bytes) 
   return 0;
 }
 
-int MakeWritable(void* place, uint64_t bytes) {
+int MakeWritable(void* address, uint64_t bytes) {
 #if !defined(MADV_POPULATE_WRITE)
   constexpr int MADV_POPULATE_WRITE = 23;
 #endif
   for (int i = 0; i < kMaxRetries; ++i) {
-    if (madvise(place, bytes, MADV_POPULATE_WRITE) == 0) return 0;
+    if (madvise(address, bytes, MADV_POPULATE_WRITE) == 0) return 0;
     if (errno == EINTR || errno == EAGAIN) continue;
     if (errno != EINVAL) return errno == EFAULT ? EIO : errno;  // EFAULT: what would have been SIGBUS
     // Before Linux 5.14. The space was allocated, which is all that can be known.
     for (uint64_t at = 0; at < bytes; at += kPageBytes)
-      *(static_cast<volatile char*>(place) + at) = 0;
+      *(static_cast<volatile char*>(address) + at) = 0;
     return 0;
   }
   return EINTR;

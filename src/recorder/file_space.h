@@ -21,7 +21,7 @@ int WriteAll(int descriptor, uint64_t offset, const void* data, uint64_t bytes);
 
 // Makes the pages of a new shared mapping writable: where the disk has no room after all this says so, and a
 // store would raise SIGBUS. The bytes stay zero.
-int MakeWritable(void* place, uint64_t bytes);
+int MakeWritable(void* address, uint64_t bytes);
 
 // Creates a file of its own beside `path`. `name` takes its name.
 int CreateTemporary(const char* path, char* name, uint64_t name_bytes, int* descriptor);

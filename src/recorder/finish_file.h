@@ -1,6 +1,6 @@
-// The end of a recording's file: what the close has settled in memory is written to where it belongs, what
-// was recorded in memory is appended, then the window's information and the end mark. The chunks that lie in
-// the file are not touched, so this takes milliseconds however large it is.
+// Ends a recording's file: writes chunks that the close has sealed in memory to their positions, appends chunks that
+// were recorded in memory, then the window's information and the end mark. The chunks that lie in the file are not
+// touched, so this takes milliseconds however large it is.
 //
 // Thread rule: any thread; one at a time per window, a second call does nothing.
 // SPDX-License-Identifier: Apache-2.0

@@ -49,8 +49,8 @@ size_t WholePages(size_t bytes) {
 }
 
 void* Map(size_t bytes) {
-  void* place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return place == MAP_FAILED ? nullptr : place;
+  void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return address == MAP_FAILED ? nullptr : address;
 }
 
 void* CutPiece(size_t bytes) OPSCOPE_REQUIRES(memory.mutex) {
@@ -80,17 +80,17 @@ void* AllocateMemory(size_t bytes) {
   return piece;
 }
 
-void FreeMemory(void* place, size_t bytes) {
-  if (place == nullptr) return;
+void FreeMemory(void* address, size_t bytes) {
+  if (address == nullptr) return;
   const size_t rounded = RoundedToThreeBits(bytes);
   if (rounded > kLargestPiece) {
-    munmap(place, WholePages(bytes));
+    munmap(address, WholePages(bytes));
     return;
   }
   const SignalsBlocked blocked;
   MutexLock lock(memory.mutex);
   FreePiece*& free = memory.free[ClassOf(rounded)];
-  free = ::new (place) FreePiece{free};
+  free = ::new (address) FreePiece{free};
 }
 
 void LockMemory() {

@@ -17,12 +17,12 @@ namespace opscope {
 // Aligned to 64 bytes, of any content. Null when memory is short.
 void* AllocateMemory(size_t bytes);
 // `bytes`: as in AllocateMemory. Null is accepted.
-void FreeMemory(void* place, size_t bytes);
+void FreeMemory(void* address, size_t bytes);
 
 template <typename T>
 T* MakeInMemory() {
-  void* place = AllocateMemory(sizeof(T));
-  return place == nullptr ? nullptr : ::new (place) T;
+  void* address = AllocateMemory(sizeof(T));
+  return address == nullptr ? nullptr : ::new (address) T;
 }
 
 // For fork: the lock must not be held by a thread that the child does not have.

@@ -28,7 +28,7 @@ bool ListOpenScopes(const Stream& stream, uint64_t generation, OpenScopeCopies* 
 // the whole call; it may have scopes that end meanwhile. REQUIRES: `until` was read before the call.
 bool ListOpenScopesWhileRunning(const Stream& stream, uint64_t generation, uint64_t until, OpenScopeCopies* copies);
 
-// Takes those out whose records are among [before, after) of the chunk.
+// Removes the scopes whose records are among [before, after) of the chunk.
 void RemoveFinished(OpenScopeCopies* copies, const ChunkHeader* chunk, uint32_t before, uint32_t after);
 
 // Scopes that began at the cap have no name to be shown by; they count as dropped.

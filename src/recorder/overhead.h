@@ -1,4 +1,4 @@
-// What recording one event takes on this machine, measured by the recorder itself: it runs its own hot
+// The time to record one event on this machine, measured by the recorder itself: it runs its own hot
 // path on a stream that belongs to no window, a few thousand events, once per process. The numbers go
 // into every recording (kWindowInfo, "own_cost") so that reports can take the cost off again
 // (include/opscope/analysis/overhead.h says how).

@@ -61,11 +61,11 @@ void WriteTrailer(ChunkHeader* chunk, uint64_t size, uint32_t thread_index, uint
 }
 
 // Clears the trailer first: a concurrent reader of a reused unit then knows that its chunk is gone.
-RecordingFile::Unit MakeUnit(char* place, uint64_t chunk_at, uint32_t size) {
+RecordingFile::Unit MakeUnit(char* address, uint64_t chunk_at, uint32_t size) {
   RecordingFile::Unit unit;
-  unit.chunk = reinterpret_cast<ChunkHeader*>(place + chunk_at);
+  unit.chunk = reinterpret_cast<ChunkHeader*>(address + chunk_at);
   __atomic_exchange_n(TrailerOf(unit.chunk, size), 0, __ATOMIC_ACQ_REL);  // what follows is seen after it
-  char* table = place + kBlockHeaderBytes;
+  char* table = address + kBlockHeaderBytes;
   const uint64_t table_bytes = chunk_at - kBlockHeaderBytes;
   std::memset(table, 0, table_bytes);
   unit.table = ::new (table) OpenTable;
@@ -130,14 +130,14 @@ RecordingFile::~RecordingFile() {
   const ErrnoGuard keep;
   if (descriptor_ >= 0) close(descriptor_);
   if (unknown_) return;
-  std::sort(retained_.begin(), retained_.end(), [](const Piece& a, const Piece& b) { return a.place < b.place; });
+  std::sort(retained_.begin(), retained_.end(), [](const Piece& a, const Piece& b) { return a.address < b.address; });
   for (const Segment& segment : segments_) {
     char* at = segment.base;
     char* const end = segment.base + segment.bytes;
     for (const Piece& retained : retained_) {
-      if (retained.place < at || retained.place >= end) continue;
-      if (retained.place > at) munmap(at, static_cast<size_t>(retained.place - at));
-      at = retained.place + retained.bytes;
+      if (retained.address < at || retained.address >= end) continue;
+      if (retained.address > at) munmap(at, static_cast<size_t>(retained.address - at));
+      at = retained.address + retained.bytes;
     }
     if (at < end) munmap(at, static_cast<size_t>(end - at));
   }
@@ -224,10 +224,10 @@ char* RecordingFile::Extend(uint64_t bytes) {
 char* RecordingFile::TakeFreeUnit(uint64_t bytes, uint64_t chunk_at) {
   for (size_t i = free_units_.size(); i-- > 0;) {
     if (free_units_[i].bytes != bytes || free_units_[i].chunk_at != chunk_at) continue;
-    char* place = free_units_[i].place;
+    char* address = free_units_[i].address;
     free_units_[i] = free_units_.back();
     free_units_.SetSize(free_units_.size() - 1);
-    return place;
+    return address;
   }
   return nullptr;
 }
@@ -236,19 +236,19 @@ RecordingFile::Unit RecordingFile::TakeUnit(uint32_t size, uint32_t depths) {
   const ErrnoGuard keep;
   const uint64_t chunk_at = OffsetOfChunk(depths);
   const uint64_t bytes = BytesOfUnit(chunk_at, size);
-  char* place = nullptr;
+  char* address = nullptr;
   {
     MutexLock lock(mutex_);
     if (char* returned = TakeFreeUnit(bytes, chunk_at)) return MakeUnit(returned, chunk_at, size);
-    place = Extend(bytes);
+    address = Extend(bytes);
   }
-  if (place == nullptr) return {};
-  if (const int error = MakeWritable(place, bytes); error != 0) {
+  if (address == nullptr) return {};
+  if (const int error = MakeWritable(address, bytes); error != 0) {
     Fail(error, "while writing the file");
     return {};
   }
-  const Unit unit = MakeUnit(place, chunk_at, size);
-  CommitBlockHeader(MakeBlockHeader(block_types::kLiveChunk, 0, nullptr, bytes - kBlockHeaderBytes), place);
+  const Unit unit = MakeUnit(address, chunk_at, size);
+  CommitBlockHeader(MakeBlockHeader(block_types::kLiveChunk, 0, nullptr, bytes - kBlockHeaderBytes), address);
   return unit;
 }
 
@@ -266,10 +266,10 @@ void RecordingFile::ReturnUnit(ChunkHeader* chunk) {
 }
 
 bool RecordingFile::Holds(const void* chunk) {
-  const auto* place = static_cast<const char*>(chunk);
+  const auto* address = static_cast<const char*>(chunk);
   MutexLock lock(mutex_);
-  return unknown_ || std::any_of(segments_.begin(), segments_.end(), [place](const Segment& segment) {
-           return place >= segment.base && place < segment.base + segment.bytes;
+  return unknown_ || std::any_of(segments_.begin(), segments_.end(), [address](const Segment& segment) {
+           return address >= segment.base && address < segment.base + segment.bytes;
          });
 }
 
@@ -277,19 +277,19 @@ bool RecordingFile::AddInfo(std::string_view json) {
   const ErrnoGuard keep;
   const uint64_t bytes = PageUp(kBlockHeaderBytes + json.size());
   MutexLock lock(mutex_);
-  char* place = Extend(bytes);
-  if (place == nullptr || json.size() >= kMaxBlockBytes) return false;
-  errno = MakeWritable(place, bytes);
+  char* address = Extend(bytes);
+  if (address == nullptr || json.size() >= kMaxBlockBytes) return false;
+  errno = MakeWritable(address, bytes);
   if (errno != 0) return FailLocked("while writing the file");
-  std::memcpy(place + kBlockHeaderBytes, json.data(), json.size());
-  CommitBlockHeader(MakeBlockHeader(block_types::kWindowInfo, 0, json.data(), json.size()), place);
+  std::memcpy(address + kBlockHeaderBytes, json.data(), json.size());
+  CommitBlockHeader(MakeBlockHeader(block_types::kWindowInfo, 0, json.data(), json.size()), address);
   return true;
 }
 
 RecordingFile::RetainedUnit RecordingFile::Retain(ChunkHeader* chunk, bool replace) {
   const ErrnoGuard keep;
   RetainedUnit retained;
-  char* place = UnitOf(chunk);
+  char* address = UnitOf(chunk);
   const uint64_t chunk_at = chunk->table_distance + kBlockHeaderBytes;
   const uint64_t bytes = BytesOfUnit(chunk_at, chunk->size);
   MutexLock lock(mutex_);
@@ -298,15 +298,15 @@ RecordingFile::RetainedUnit RecordingFile::Retain(ChunkHeader* chunk, bool repla
     return retained;
   }
   for (const Segment& segment : segments_) {
-    if (place < segment.base || place >= segment.base + segment.bytes) continue;
-    retained.chunk_offset = segment.offset + static_cast<uint64_t>(place - segment.base) + chunk_at;
+    if (address < segment.base || address >= segment.base + segment.bytes) continue;
+    retained.chunk_offset = segment.offset + static_cast<uint64_t>(address - segment.base) + chunk_at;
     // Refused only where there is no memory for it: the thread then ends its store in the file.
     if (replace) {
-      mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+      mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
     }
-    retained.place = place;
+    retained.address = address;
     retained.bytes = bytes;
-    [[maybe_unused]] const bool kept = retained_.Push({place, bytes, chunk_at});  // reserved above
+    [[maybe_unused]] const bool kept = retained_.Push({address, bytes, chunk_at});  // reserved above
     return retained;
   }
   return retained;

@@ -8,8 +8,8 @@
 // A store into a mapping for which the disk has no room raises SIGBUS, which ends the job. So a segment
 // is allocated (fallocate) before it is mapped, and a unit's pages are made writable by the system
 // (MADV_POPULATE_WRITE answers with an error where a store would raise the signal) before they are used.
-// Whatever is refused ends the growth of the file; its user goes on in memory. Each segment keeps a reserve
-// for what ends the file.
+// If the system refuses any of this, the file stops growing and the recording continues in memory. Each segment keeps a
+// reserve for the end of the file.
 //
 // The file appears under its name complete with head and first segment, by a rename: what was there before
 // is replaced and never cut, because another process may have it mapped.
@@ -38,31 +38,31 @@ class RecordingFile {
  public:
   // `info`: the first kWindowInfo block. Null with *failure when the system refuses; no file stays then.
   static RecordingFile* Create(const char* path, std::string_view info, FileFailure* failure);
-  // Unmaps everything but what is retained.
+  // Unmaps everything except retained units.
   ~RecordingFile();
   RecordingFile(const RecordingFile&) = delete;
   RecordingFile& operator=(const RecordingFile&) = delete;
 
   struct Unit {
-    ChunkHeader* chunk = nullptr;  // its magic is 0, else of any content; null: the file can take no more
-    OpenTable* table = nullptr;    // made, without entries; names no chunk yet
+    ChunkHeader* chunk = nullptr;  // its magic is 0, the rest is undefined; null: the file can take no more
+    OpenTable* table = nullptr;    // initialised, without entries and without a chunk
   };
   // Room for a chunk of `size` bytes (a multiple of 4096) and a table of at least `depths` entries.
   Unit TakeUnit(uint32_t size, uint32_t depths);
-  // The unit's chunk is this from now on.
+  // Assigns a chunk to the unit.
   static void NameChunk(const Unit& unit, uint32_t thread_index, uint32_t sequence);
-  // For the next TakeUnit of this size.
+  // Returns a unit, which the next TakeUnit of this size may use.
   void ReturnUnit(ChunkHeader* chunk);
   bool Holds(const void* chunk);
 
-  // One more kWindowInfo block. False: no room.
+  // Appends a kWindowInfo block. False: no room.
   bool AddInfo(std::string_view json);
 
   // Puts private memory (zeroes) where the chunk was, for a thread that may still be writing to it; the file
-  // keeps what it has. Not `replace`: the memory stays that of the file. The caller unmaps the place (`place`,
-  // `bytes`) when the thread has let go of it.
+  // keeps what it has. Not `replace`: the memory stays that of the file. The caller unmaps `bytes` bytes at `address`
+  // when the thread has let go of it.
   struct RetainedUnit {
-    void* place = nullptr;  // null: memory is short; the chunk is as it was, and stays mapped for ever
+    void* address = nullptr;  // null: memory is short; the chunk is as it was, and stays mapped for ever
     uint64_t bytes = 0;
     uint64_t chunk_offset = 0;  // in the file
   };
@@ -72,7 +72,7 @@ class RecordingFile {
   Mutex& finish_mutex() OPSCOPE_LOCK_RETURNED(finish_mutex_) { return finish_mutex_; }
   bool is_finished() const OPSCOPE_REQUIRES(finish_mutex_) { return finished_; }
   bool WriteAt(uint64_t offset, const void* data, uint64_t bytes);
-  // Behind everything else. Room for the end of the file stays free. False: the file can take no more.
+  // Appends a block at the end. Keeps room for the end of the file. False: the file can take no more.
   bool AppendBlock(uint16_t type, const void* data, uint64_t bytes);
   // Writes the last kWindowInfo block and kEnd, cuts what is not used, closes the descriptor.
   void End(std::string_view info);
@@ -92,7 +92,7 @@ class RecordingFile {
     uint64_t used;
   };
   struct Piece {
-    char* place;
+    char* address;
     uint64_t bytes;
     uint64_t chunk_at;
   };
@@ -118,9 +118,9 @@ class RecordingFile {
   GrowingArray<Segment> segments_ OPSCOPE_GUARDED_BY(mutex_);
   GrowingArray<Piece> free_units_ OPSCOPE_GUARDED_BY(mutex_);
   GrowingArray<Piece> retained_ OPSCOPE_GUARDED_BY(mutex_);
-  uint64_t end_ OPSCOPE_GUARDED_BY(mutex_) = 0;  // of what AppendBlock wrote, 0: nothing
+  uint64_t end_ OPSCOPE_GUARDED_BY(mutex_) = 0;  // end of the blocks of AppendBlock; 0: none
   uint64_t file_bytes_ OPSCOPE_GUARDED_BY(mutex_) = 0;
-  bool unknown_ OPSCOPE_GUARDED_BY(mutex_) = false;  // what is mapped where; nothing is unmapped then
+  bool unknown_ OPSCOPE_GUARDED_BY(mutex_) = false;  // the mappings are unknown, and nothing is unmapped
   FileFailure failure_ OPSCOPE_GUARDED_BY(mutex_);
 };
 

@@ -93,11 +93,11 @@ struct StreamState {
   void* retained = nullptr;     // memory of a closed window that stays mapped for its thread (invariant 7)
   uint64_t retained_bytes = 0;
   bool retained_in_file = false;
-  const ChunkHeader* sealed_copy = nullptr;  // stands in memory for a chunk of the file that is loaned ...
+  const ChunkHeader* sealed_copy = nullptr;  // in memory, instead of a chunk of the file that is pinned ...
   uint64_t sealed_copy_offset = 0;           // ... and begins there
   StreamState* next_free = nullptr;
   StreamState* next_ended = nullptr;  // of a StreamList
-  size_t place = 0;                   // in Window::streams while that is open
+  size_t index = 0;                   // in Window::streams, while the window is open
 };
 
 inline StreamState* StateOf(Stream* stream) {
@@ -125,8 +125,8 @@ inline void ForgetChunk(Stream* stream) {
 
 struct ThreadState {
   Thread thread;
-  bool is_track = false;                 // no thread has it; constant while it is used
-  uint16_t chunk_layout = kChunkLayout;  // of its chunks; likewise
+  bool is_track = false;                 // a track, which no thread owns; constant while in use
+  uint16_t chunk_layout = kChunkLayout;  // of its chunks; constant while in use
   char name[32] = {};                    // written by the thread
   GrowingArray<OpenScope*> slot_blocks;  // written by the thread
   StreamState* free_streams OPSCOPE_GUARDED_BY(registry.mutex) = nullptr;
@@ -159,15 +159,15 @@ struct Window {
   std::atomic<bool> closed{false};    // written under CloseMutex(slot)
   std::atomic<uint32_t> deferred{0};  // streams that are; written under registry.mutex
   bool detached = false;              // of the process that this one was forked from
-  RecordingFile* file = nullptr;      // constant; null: record_to was not asked for, or refused
+  RecordingFile* file = nullptr;      // constant; null: record_to was not requested, or refused
   FileFailure refused;                // constant; why there is no file
   std::atomic<uint32_t> left_out{0};  // chunks that the file has no copy of, set when it ends
 
   GrowingArray<StreamState*> streams;                        // registry.mutex while open, constant afterwards
   StreamList ended OPSCOPE_GUARDED_BY(registry.mutex);       // of threads that ended, with chunks
   StreamList count_only OPSCOPE_GUARDED_BY(registry.mutex);  // of threads that ended, with nothing left but counts
-  uint64_t forgotten_threads = 0;  // registry.mutex and dumping: those that were forgotten, ...
-  uint64_t forgotten_dropped = 0;  // ... and what they had counted
+  uint64_t forgotten_threads = 0;  // registry.mutex and dumping: ended threads without records, not in `streams`, ...
+  uint64_t forgotten_dropped = 0;  // ... and the events that they dropped
   // Events of threads that cannot record: memory was short for what they need, or they are past their end.
   std::atomic<uint64_t> dropped_without_stream{0};
 
@@ -175,7 +175,7 @@ struct Window {
 
   Mutex mutex;
   GrowingArray<Calibration> calibrations OPSCOPE_GUARDED_BY(mutex);
-  int64_t calibrated_at_ns OPSCOPE_GUARDED_BY(mutex) = 0;  // coarse
+  int64_t calibrated_at_ns OPSCOPE_GUARDED_BY(mutex) = 0;  // of CLOCK_MONOTONIC_COARSE
   GrowingArray<char> metadata OPSCOPE_GUARDED_BY(mutex);
   GrowingArray<char> overhead OPSCOPE_GUARDED_BY(mutex);  // members of a JSON object, from sources
   GrowingArray<char*> info_texts

@@ -57,11 +57,11 @@ bool Unlink(Stream* stream, OpenScope* scope) {
 }
 
 // Takes a scope that leaves no record in its thread's chunk out of the file's table; its thread may have
-// used the place for another one since. REQUIRES: the mutex of the stream is held.
+// reused the entry for another one since. REQUIRES: the mutex of the stream is held.
 void ClearTableEntry(Stream* stream, uint64_t start, uint32_t depth) {
   if (depth >= stream->open_capacity) return;
-  auto* place = reinterpret_cast<PublishedWord*>(stream->open_table + depth);
-  __atomic_compare_exchange_n(place, &start, uint64_t{0}, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+  auto* entry = reinterpret_cast<PublishedWord*>(stream->open_table + depth);
+  __atomic_compare_exchange_n(entry, &start, uint64_t{0}, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
 // The window of the scope is closed, perhaps at this moment: the closing thread may be reading the slot, so

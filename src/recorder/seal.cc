@@ -65,7 +65,7 @@ void Retain(Window* window, StreamState* state, ChunkHeader* chunk, const ChunkH
   if (!state->retained_in_file) return;
   const bool is_read = state->pins[0].chunk == chunk || state->pins[1].chunk == chunk;
   const RecordingFile::RetainedUnit retained = window->file->Retain(chunk, !is_read);
-  state->retained = is_read ? nullptr : retained.place;  // null: it stays mapped, for the dump that reads it
+  state->retained = is_read ? nullptr : retained.address;  // null: it stays mapped, for the dump that reads it
   state->retained_bytes = retained.bytes;
   state->sealed_copy = retained.chunk_offset == 0 ? nullptr : copy;
   state->sealed_copy_offset = retained.chunk_offset;

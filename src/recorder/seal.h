@@ -1,4 +1,4 @@
-// Makes what one thread recorded in a window final, while that thread may still be writing.
+// Makes the records of one thread in a window final, while that thread may still be writing.
 //
 // Thread rule: the closing thread, with the window's close mutex held.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,6 +1,6 @@
-// Keeps the calling thread's signal handlers out for as long as it lives: what holds one of the
-// recorder's locks must neither be entered again by a handler of its own thread nor be left by one that
-// jumps away (siglongjmp). Slow paths only; two system calls.
+// Blocks the calling thread's signals during its lifetime. Code that holds a lock of the recorder must not be
+// interrupted by a handler of its own thread, which might need the lock or jump away (siglongjmp). For slow paths only:
+// two system calls.
 //
 // Signals that the code itself would have to cause stay as they are, so that crash handlers see a crash.
 //

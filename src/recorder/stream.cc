@@ -265,7 +265,7 @@ StreamState* AttachLocked(Thread* thread, Window* window, uint64_t logical_threa
   // Enough for the whole pool; a recording that grows beyond it asks again.
   [[maybe_unused]] const bool reserved = state->chunks.Reserve(kPooledChunks);
   JoinWindow(state, thread, window, logical_thread);
-  state->place = window->streams.size();
+  state->index = window->streams.size();
   window->live.fetch_add(1, std::memory_order_relaxed);
   return window->streams.Push(state) ? state : nullptr;
 }

@@ -119,7 +119,7 @@ bool IsInterrupted(const OpenScope* mark, const void* frame) {
   stack_t signal_stack{};
   if (sigaltstack(nullptr, &signal_stack) == 0 && (signal_stack.ss_flags & SS_DISABLE) == 0) {
     const uintptr_t from = reinterpret_cast<uintptr_t>(signal_stack.ss_sp);
-    const auto is_on_it = [&](uintptr_t place) { return place >= from && place < from + signal_stack.ss_size; };
+    const auto is_on_it = [&](uintptr_t address) { return address >= from && address < from + signal_stack.ss_size; };
     if (is_on_it(here) != is_on_it(writer)) return is_on_it(here);
   }
   return here + kSignalFrame < writer;

@@ -1,4 +1,4 @@
-// The kWindowInfo block: what is known of a window beside its chunks, as JSON text.
+// The kWindowInfo block: the facts about a window outside of its chunks, as JSON text.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0

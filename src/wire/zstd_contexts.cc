@@ -20,25 +20,25 @@ class IdleContexts {
  public:
   // Null: none idles.
   Context* Take() {
-    for (std::atomic<Context*>& place : places_) {
-      if (place.load(std::memory_order_relaxed) == nullptr) continue;
-      if (Context* context = place.exchange(nullptr, std::memory_order_acquire)) return context;
+    for (std::atomic<Context*>& slot : slots_) {
+      if (slot.load(std::memory_order_relaxed) == nullptr) continue;
+      if (Context* context = slot.exchange(nullptr, std::memory_order_acquire)) return context;
     }
     return nullptr;
   }
 
-  // False: there is no place.
+  // False: no slot is free.
   bool Keep(Context* context) {
-    for (std::atomic<Context*>& place : places_) {
+    for (std::atomic<Context*>& slot : slots_) {
       Context* none = nullptr;
-      if (place.compare_exchange_strong(none, context, std::memory_order_release, std::memory_order_relaxed))
+      if (slot.compare_exchange_strong(none, context, std::memory_order_release, std::memory_order_relaxed))
         return true;
     }
     return false;
   }
 
  private:
-  std::array<std::atomic<Context*>, kMaxIdle> places_{};
+  std::array<std::atomic<Context*>, kMaxIdle> slots_{};
 };
 
 constinit IdleContexts<ZSTD_CCtx> compressors;

@@ -1,5 +1,6 @@
-// Contexts of zstd, lent for one plane and kept for the next one: making one costs more than compressing a
-// short plane. Not thread_local: where memory is too short to note a destructor, the C library ends the program.
+// Contexts of zstd from a pool: making one costs more than compressing a short plane (a byte plane of a column,
+// column_encoding.h), so each is reused. Not thread_local: where memory is too short to note a destructor, the C
+// library ends the program.
 //
 // Thread rule: any thread; nothing waits, so a child of fork may go on.
 // SPDX-License-Identifier: Apache-2.0

@@ -21,7 +21,7 @@ run(${CMAKE_COMMAND} --build ${FOLDER}/build --parallel 2)
 run(${CMAKE_CTEST_COMMAND} --test-dir ${FOLDER}/build --output-on-failure --no-tests=error)
 run(${FOLDER}/moved/bin/opscope-native summary ${FOLDER}/build/in_c.opscope)
 
-# A run path into a build folder would load what somebody else has put there.
+# A run path into a build folder would load what another user has put there.
 file(GLOB_RECURSE binaries ${FOLDER}/moved/bin/* ${FOLDER}/moved/*.so*)
 foreach(binary IN LISTS binaries)
   execute_process(COMMAND ${READELF} -dW ${binary} OUTPUT_VARIABLE dynamic)

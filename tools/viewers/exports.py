@@ -34,10 +34,10 @@ class Exports:
 
     def __init__(self, program, folder, trace):
         self.folder = folder
-        self._told = {}
+        self._stderr_of = {}
         folder.mkdir(parents=True, exist_ok=True)
         for name in ("perfetto", "speedscope", "collapsed", "pprof"):
-            self._told[name] = self._export(program, trace, name, "--to", name)
+            self._stderr_of[name] = self._export(program, trace, name, "--to", name)
         for table in ("spans", "tracks", "async_spans", "instants", "counters", "flows"):
             self._export(program, trace, table, "--to", "csv", "--table", table)
         self.spans = self.table("spans")
@@ -54,7 +54,7 @@ class Exports:
             return list(csv.DictReader(file, strict=True))
 
     def is_left_out(self, name, what):
-        return what in self._told[name]
+        return what in self._stderr_of[name]
 
 
 def text_of(field):

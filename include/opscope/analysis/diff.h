@@ -73,7 +73,7 @@ struct DiffSums {
   int64_t memory_bytes = 0;
 };
 
-// Spans with one key. Hosts and devices are not told apart.
+// Spans with one key. Spans of hosts and of devices have equal keys if their names are equal.
 struct DiffRow {
   std::string name;
   // The shapes, the module or the number of the step; "" if the key is the name alone.

@@ -31,7 +31,7 @@ struct LeakCandidateRow {
   uint64_t steps = 0;
 };
 
-// Largest first: by bytes falling, then by allocations falling, then by place, name and
+// By descending bytes, then by descending number of allocations, then by device, name and
 // stack. O(n log n) in allocations.
 [[nodiscard]] std::vector<LeakCandidateRow> FindLeakCandidates(const Trace& trace);
 

@@ -22,6 +22,8 @@ struct MemoryTimeline;  // opscope/torch/memory_timeline.h
 // One device, or one category of a device.
 struct MemoryCurve {
   MemoryPlace place;
+  // Of tensor lives the stream of the device, which names it; else kNone.
+  TrackId track = TrackId::kNone;
   // "PARAMETER", "GRADIENT", ...: MemoryCategoryName. "": all memory of the device, the
   // level that MeasureMemoryUsage measures.
   std::string_view category;
@@ -31,10 +33,12 @@ struct MemoryCurve {
   std::vector<int64_t> bytes;
 };
 
-// By place; the level of a device comes before its categories. Categories are there if the
+// By device; the level of a device comes before its categories. Categories are there if the
 // input says what operators write, and if no device belongs to several ranks. A category
 // that never holds memory has no curve. O(n log n) in allocations, and the cost of
-// BuildMemoryTimeline.
+// BuildMemoryTimeline. Where the trace has `tensor_lives` instead of `allocations`
+// (MegEngine), a curve for each stream has the bytes of the tensors that live; addresses that
+// several of them cover count once.
 [[nodiscard]] std::vector<MemoryCurve> MeasureMemoryCurves(const Trace& trace);
 // The same from the trace's BuildMemoryTimeline, for callers that have it.
 [[nodiscard]] std::vector<MemoryCurve> MeasureMemoryCurves(const Trace& trace, const MemoryTimeline& timeline);

@@ -57,7 +57,7 @@ struct MemoryMapDevice {
   uint64_t without_address = 0;
 };
 
-// By place, then by track. `timeline`: the trace's BuildMemoryTimeline, for the categories;
+// By device, then by track. `timeline`: the trace's BuildMemoryTimeline, for the categories;
 // an empty one gives none. `max_blocks`: most blocks of each device. O(n log n) in
 // allocations, and O(rows) of the timeline.
 [[nodiscard]] std::vector<MemoryMapDevice> MapMemory(const Trace& trace, const MemoryTimeline& timeline,

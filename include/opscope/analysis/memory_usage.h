@@ -85,8 +85,8 @@ struct StepMemoryRow {
 struct MemoryUsage {
   // By rank, device type, device.
   std::vector<DeviceMemoryRow> devices;
-  // By device, within it by peak_bytes falling, then by allocated_bytes falling, then by name. The
-  // row that is_before is the last one of its device.
+  // By device; within a device by descending peak_bytes, then by descending allocated_bytes, then
+  // by name. The row that is_before is the last one of its device.
   std::vector<OperatorMemoryRow> rows;
   // By device, within it by the begin of the step, then by number.
   std::vector<StepMemoryRow> steps;

@@ -1,4 +1,4 @@
-// Writes a Trace in any format, selected by name. docs/reference/export_formats.md says what each
+// Writes a Trace as one file in any format, selected by name. docs/reference/export_formats.md says what each
 // format keeps.
 //
 //   const auto format = opscope::ExportFormatFromName("perfetto");
@@ -26,7 +26,8 @@
 
 namespace opscope {
 
-// Every format that can be written.
+// Every format that ExportTrace writes. `opscope export --to parquet` writes a folder of files
+// instead, by ExportParquet (opscope/sql.h).
 enum class ExportFormat : uint8_t {
   kChrome,
   kPerfetto,

@@ -164,7 +164,7 @@ struct PaddleStatistics {
   std::vector<PaddleItem> memory_manipulation;
   // The program's ranges by thread.
   std::vector<PaddleThreadRanges> ranges;
-  // Memory by place.
+  // Memory by device, which Paddle calls a place.
   std::vector<PaddlePlaceMemory> memory;
 };
 

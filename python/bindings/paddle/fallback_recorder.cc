@@ -178,9 +178,10 @@ constexpr PaddleFallbackRecorder kWrappers = {.start = &Start<1>, .stop = &Stop<
 
 void SetFallbackRecorder(const PaddleSource* source, PaddlePart part, nb::object object) {
   const auto* found = std::find(std::begin(kFallbackParts), std::end(kFallbackParts), part);
-  if (found == std::end(kFallbackParts)) throw nb::value_error("nobody stands in for this part of the Paddle source");
-  PyObject*& place = objects[static_cast<size_t>(found - kFallbackParts)];
-  if (place == nullptr) place = object.release().ptr();
+  if (found == std::end(kFallbackParts))
+    throw nb::value_error("this part of the Paddle source has no fallback recorder");
+  PyObject*& recorder = objects[static_cast<size_t>(found - kFallbackParts)];
+  if (recorder == nullptr) recorder = object.release().ptr();
   source_of_all = source;
   source->set_fallback_recorder(part, part == PaddlePart::kNative ? &kNative : &kWrappers);
 }

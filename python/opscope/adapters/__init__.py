@@ -5,7 +5,7 @@ The engine depends on no framework. An adapter depends on the layouts of one bui
 carries those that were built with it, and the sources, from which one for any other build is compiled
 once, into a private cache. Nothing here imports a framework.
 
-    installed.py        what is installed, told from files
+    installed.py        finds installed frameworks by their files
     adapter.py          one that is compiled: its key, its entry in the cache, how it comes there
     cache.py            the private folder, its lock, what makes an entry valid
     compiler.py         which C++ compiler there is

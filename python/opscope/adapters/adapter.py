@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .. import _core
-from ..log import tell
+from ..log import log_message
 from . import cache
 from .compiler import Compiler, find_compiler, require_compiler
 from .errors import AdapterMissing, CacheUnusable, CompilationFailed
@@ -129,13 +129,13 @@ class Adapter:
         with cache.lock(entry.folder, limit_s=WAIT_LIMIT_S, waiting_for=waiting_for) as is_locked:
             is_made_meanwhile = _identity(entry.library) != before
             if entry.is_valid() and (not rebuild or is_made_meanwhile):
-                tell("info", f"{self.what} was made by another process: {entry.library}")
+                log_message("info", f"{self.what} was made by another process: {entry.library}")
                 return entry.library
             failed = entry.failure_text()
             if failed and failed != failed_before:
                 raise CompilationFailed(failed.partition("\n")[2])
             if entry.library.exists() and not rebuild:
-                tell("info", f"{entry.library} is broken; it is made anew")
+                log_message("info", f"{entry.library} is broken; it is made anew")
             return self._make(compiler, entry, is_locked)
 
     def _make(self, compiler: Compiler, entry: cache.Entry, is_locked: bool) -> Path:
@@ -151,7 +151,7 @@ class Adapter:
                 f"the cache folder {entry.folder} cannot be written: {error.strerror}; "
                 f"set {cache.VARIABLE} to a folder of your own"
             ) from error
-        tell("info", f"{self.what} is in {entry.library} ({os.stat(entry.library).st_size} bytes)")
+        log_message("info", f"{self.what} is in {entry.library} ({os.stat(entry.library).st_size} bytes)")
         return entry.library
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..log import tell
+from ..log import log_message
 from .child import Child
 from .compiler import Compiler
 
@@ -50,14 +50,14 @@ class Recipe:
 
 def compile_library(recipe: Recipe, compiler: Compiler, place: Path) -> Path:
     """Compiles a library in `place`. CompilationFailed has the first error as its text, and all output in `output`."""
-    tell("warn", f"compiling {recipe.what}, once; this takes some seconds ({compiler.command[0]})")
+    log_message("warn", f"compiling {recipe.what}, once; this takes some seconds ({compiler.command[0]})")
     began = time.monotonic()
     running = f"compiling {recipe.what}, once"
     with contextlib.ExitStack() as stack:
         units = []
         for name, sources, optimisation in recipe.units():
             command = compile_command(recipe, compiler, name, sources, optimisation, place)
-            tell("debug", " ".join(command))
+            log_message("debug", " ".join(command))
             units.append(stack.enter_context(Child(command, place / f"{name}.log", running)))
         for unit in units:
             _require_success(unit)
@@ -67,7 +67,7 @@ def compile_library(recipe: Recipe, compiler: Compiler, place: Path) -> Path:
     command += [*recipe.link_flags, *map(str, recipe.libraries)]
     with Child(command, place / "link.log", running) as linking:
         _require_success(linking)
-    tell("warn", f"compiled {recipe.what} in {time.monotonic() - began:.1f} s, once")
+    log_message("warn", f"compiled {recipe.what} in {time.monotonic() - began:.1f} s, once")
     return library
 
 

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..log import tell
+from ..log import log_message
 from .errors import CacheUnusable
 
 VARIABLE = "OPSCOPE_CACHE"
@@ -202,7 +202,7 @@ def _wait(file: int, path: Path, limit_s: float, waiting_for: str) -> bool:
             return True
         except OSError as error:
             if error.errno not in (errno.EAGAIN, errno.EACCES, errno.EINTR):
-                tell("info", f"{path}: no locks here ({error.strerror}); going on without")
+                log_message("info", f"{path}: no locks here ({error.strerror}); going on without")
                 return False
         now = time.monotonic()
         holder = os.pread(file, 200, 0).decode(errors="replace") or "another process"
@@ -213,6 +213,6 @@ def _wait(file: int, path: Path, limit_s: float, waiting_for: str) -> bool:
             )
         if now >= next_word:
             next_word = now + NEXT_WORD_S
-            tell("warn", f"waiting for {holder}: {waiting_for} ({now - began:.0f} s)")
+            log_message("warn", f"waiting for {holder}: {waiting_for} ({now - began:.0f} s)")
         time.sleep(pause * random.uniform(0.5, 1.0))
         pause = min(pause * 1.5, 0.5)

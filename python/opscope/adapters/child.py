@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from ..log import tell
+from ..log import log_message
 from .cache import FIRST_WORD_S, NEXT_WORD_S
 from .errors import CompilationFailed
 
@@ -70,7 +70,7 @@ class Child:
                     raise CompilationFailed(f"{self.what} was given up after {limit_s:.0f} s")
                 if now >= next_word:
                     next_word = now + NEXT_WORD_S
-                    tell("warn", f"{self.what} ({now - self._began:.0f} s)")
+                    log_message("warn", f"{self.what} ({now - self._began:.0f} s)")
         except BaseException:
             self.end()
             raise
@@ -95,8 +95,8 @@ class Child:
         """The exception for this exit status."""
         lines = self.output().splitlines()
         last = lines[-1] if lines else "no output"
-        told = next((line for line in lines if "error:" in line or "Error:" in line), last)
-        return CompilationFailed(f"{self.what} failed ({ending(status)}): {told.strip()[:_SHOWN_CHARACTERS]}")
+        reason = next((line for line in lines if "error:" in line or "Error:" in line), last)
+        return CompilationFailed(f"{self.what} failed ({ending(status)}): {reason.strip()[:_SHOWN_CHARACTERS]}")
 
 
 def ending(status: int) -> str:

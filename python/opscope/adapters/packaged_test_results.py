@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from ..log import tell
+from ..log import log_message
 from . import adapter as adapters
 from . import cache, parts
 from .adapter import Adapter
@@ -32,8 +32,8 @@ def _kept(folder: Path, library: Path) -> Path:
 
 def known_parts(adapter: Adapter) -> dict[str, str] | None:
     """Part -> why it does not work, "" if it does; None if untested. Runs no test. REQUIRES: the package carries it."""
-    if (told := parts.read_parts(adapter.carried)) is not None:
-        return told
+    if (packaged := parts.read_parts(adapter.carried)) is not None:
+        return packaged
     try:
         kept = _kept(adapter.entry_folder(), adapter.carried)
         if any(cache.complaint(folder) for folder in (kept.parent.parent, kept.parent)):
@@ -68,7 +68,7 @@ def _tried(adapter: Adapter) -> dict[str, str] | None:
         note = _kept(adapter.entry_folder(), adapter.carried)
         return _kept_or_found(adapter, note, what, attempt)
     except (OSError, CacheUnusable) as error:
-        tell("info", f"what a test of {what} shows cannot be kept: {error}")
+        log_message("info", f"what a test of {what} shows cannot be kept: {error}")
         if not adapter.must_be_tried:
             return None
     with tempfile.TemporaryDirectory() as place:

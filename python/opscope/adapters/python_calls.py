@@ -17,7 +17,7 @@ import threading
 from pathlib import Path
 from types import ModuleType
 
-from ..log import tell
+from ..log import log_message
 from .adapter import INCLUDE, LIBRARIES, Adapter, source_files
 from .build import Recipe, compile_library
 from .compiler import Compiler
@@ -39,7 +39,7 @@ def calls_library() -> ModuleType:
         if _loaded is None:
             path = adapter().ready()
             _loaded = load(path)
-            tell("info", f"{_WHAT} is {path}")
+            log_message("info", f"{_WHAT} is {path}")
         return _loaded
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from ..log import tell
+from ..log import log_message
 from .build import Recipe, compile_library
 from .child import Child, ending, environment, interpreter
 from .compiler import Compiler
@@ -82,8 +82,8 @@ class SelfTest:
             self._process = self._start()
         found |= crashed
         for name in (name for name, why in found.items() if why and not is_compiled_out(self._parts, name)):
-            tell("warn", f"{self._what} goes without {lacks(self._parts, name)}: {found[name]}")
-        tell("info", f"tested {self._what} in {time.monotonic() - began:.1f} s")
+            log_message("warn", f"{self._what} goes without {lacks(self._parts, name)}: {found[name]}")
+        log_message("info", f"tested {self._what} in {time.monotonic() - began:.1f} s")
         return found
 
 
@@ -114,13 +114,13 @@ def build_in_parts(
             return library, None if found is None else found | missing
         # What crashes in the self-test would crash in the user's process, too: it is compiled out.
         for name, why in unfit.items():
-            tell("warn", f"{recipe.what} goes without {lacks(parts, name)}: {why}")
+            log_message("warn", f"{recipe.what} goes without {lacks(parts, name)}: {why}")
         missing |= unfit
 
 
 def try_library(parts: Parts, what: str, library: Path, place: Path, self_test: str) -> dict[str, str] | None:
     """Self-test of a finished library; part -> why it does not work. None if it cannot run here."""
-    tell("warn", f"testing {what}, once")
+    log_message("warn", f"testing {what}, once")
     with SelfTest(parts, what, place, self_test) as test:
         return test.test_parts(library)
 
@@ -136,8 +136,8 @@ def test_library(what: str, library: Path, place: Path, module: str) -> None:
         status = test.wait(SELF_TEST_LIMIT_S)
         if status != 0:
             raise test.failure(status)
-    tell("info", f"tested {what} in {time.monotonic() - began:.1f} s")
+    log_message("info", f"tested {what} in {time.monotonic() - began:.1f} s")
 
 
 def _warn_untested(what: str) -> None:
-    tell("warn", f"{what} was not tested: this program embeds Python and has no interpreter beside it")
+    log_message("warn", f"{what} was not tested: this program embeds Python and has no interpreter beside it")

@@ -19,7 +19,7 @@ from .parts import OPERATORS
 Attempts = Mapping[str, Callable[[object], str]]
 
 
-def _tell(part: str, why: str | None) -> None:
+def _report(part: str, why: str | None) -> None:
     print(json.dumps({"part": part, "why": why}), flush=True)
 
 
@@ -32,16 +32,16 @@ def try_parts(attempts: Attempts, load: Callable[[str], object], path: str, with
         source = load(path)
     except _core.Error as error:
         source, found[OPERATORS] = None, str(error)
-        _tell(OPERATORS, found[OPERATORS])
+        _report(OPERATORS, found[OPERATORS])
     for part, attempt in attempts.items():
         if source is None or part in without:
             continue
-        _tell(part, None)
+        _report(part, None)
         try:
             found[part] = attempt(source)
         except Exception as error:  # any exception: this part does not work
             found[part] = f"{type(error).__name__}: {error}"
-        _tell(part, found[part])
+        _report(part, found[part])
         if part == OPERATORS and found[part]:
             break
     return found
@@ -51,13 +51,13 @@ def main(attempts: Attempts, load: Callable[[str], object], prepare: Callable[[]
     """Main function of the process; ``prepare`` imports the framework."""
     prepare()
     if len(sys.argv) > 1:
-        asked = {"library": sys.argv[1], "without": []}
+        request = {"library": sys.argv[1], "without": []}
     else:
         line = sys.stdin.readline()
         if not line.strip():
             return 0  # the parent has gone
-        asked = json.loads(line)
-    found = try_parts(attempts, load, asked["library"], asked["without"])
+        request = json.loads(line)
+    found = try_parts(attempts, load, request["library"], request["without"])
     if found[OPERATORS]:
         print(f"Error: the adapter does not work: {found[OPERATORS]}")
     return 1 if found[OPERATORS] else 0

@@ -30,17 +30,17 @@ def _output(module: str, library: str) -> tuple[int, str]:
 
 def main() -> int:
     library, facts, note = sys.argv[1:]
-    told = json.loads(Path(facts).read_text())
+    results = json.loads(Path(facts).read_text())
     if Path(library).name.startswith("libopscope_torch"):
         status, output = _output("opscope.adapters.torch_self_test", library)
         if status == 0:
-            told["parts"] = parse_parts(output)
+            results["parts"] = parse_parts(output)
     else:
         status, output = _output("opscope.adapters.python_self_test", library)
-        told["tried"] = status == 0
+        results["tried"] = status == 0
     if status != 0:
         print(f"{library} was not tried here: {output.strip()[-500:]}")
-    Path(note).write_text(json.dumps(told) + "\n")
+    Path(note).write_text(json.dumps(results) + "\n")
     return 0
 
 

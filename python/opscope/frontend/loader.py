@@ -16,7 +16,7 @@ from .. import _core
 from ..adapters import packaged_test_results, parts
 from ..adapters.adapter import Adapter
 from ..adapters.errors import AdapterMissing
-from ..log import tell
+from ..log import log_message
 
 Source = TypeVar("Source", bound=_core.Source)
 
@@ -79,7 +79,7 @@ class Loader(Generic[Source]):
                 entry = adapter.cached()
                 return entry is not None and self._use(adapter, entry.library) is not None
             except (AdapterMissing, _core.Error, OSError) as error:
-                tell("info", f"no adapter is ready: {error}")
+                log_message("info", f"no adapter is ready: {error}")
                 return False
 
     def build(self, *, rebuild: bool = False) -> Path:
@@ -103,7 +103,7 @@ class Loader(Generic[Source]):
         self._path = path
         self._left_out = parts.left_out(found)
         self._take(self._loaded, found)
-        tell("info", f"{adapter.what} is {path}")
+        log_message("info", f"{adapter.what} is {path}")
         return self._loaded
 
     def _take_carried(self, adapter: Adapter) -> Source | None:
@@ -111,12 +111,13 @@ class Loader(Generic[Source]):
             return None
         found = packaged_test_results.parts_of(adapter)
         if why := parts.misfit(adapter.parts, found):
-            tell("warn", f"{adapter.what} that the package carries does not fit ({why}); another one is needed")
+            log_message("warn", f"{adapter.what} that the package carries does not fit ({why}); another one is needed")
             return None
         try:
             return self._use(adapter, adapter.carried, found)
         except _core.Error as error:
-            tell("warn", f"{adapter.what} that the package carries does not load ({error}); another one is needed")
+            why = f"does not load ({error}); another one is needed"
+            log_message("warn", f"{adapter.what} that the package carries {why}")
             return None
 
     def _take_compiled(self, adapter: Adapter, rebuild: bool) -> Source:
@@ -129,7 +130,7 @@ class Loader(Generic[Source]):
         except _core.Error as error:
             if rebuild:
                 raise AdapterMissing(f"{adapter.what} does not load: {error}") from error
-            tell("info", f"{path} does not load ({error}); it is made anew")
+            log_message("info", f"{path} does not load ({error}); it is made anew")
             return self._take_compiled(adapter, rebuild=True)
 
 

@@ -35,8 +35,8 @@ def transition_plans(
             continue
         plan = [("" if step == "warn" else methods[step], warning) for step, warning in steps]
         if warnings is not None:
-            told = warnings.get((previous, following))
-            plan = [("", told)] * bool(told) + [(method, None) for method, _ in plan if method]
+            warning = warnings.get((previous, following))
+            plan = [("", warning)] * bool(warning) + [(method, None) for method, _ in plan if method]
         plans[named[previous], None if following is None else named[following]] = tuple(plan)
     return plans
 

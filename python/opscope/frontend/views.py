@@ -6,6 +6,20 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from .recording import Recording
+
+
+def describe_profile(name: str, recording: Recording | None) -> str:
+    """The text form of a profile object of the class `name`."""
+    if recording is None:
+        return f"<{name}: nothing recorded yet>"
+    if recording.is_inherited:  # its counts are in the parent
+        return f"<{name}: recorded before this process was forked>"
+    counts = recording.counts()
+    dropped = f", {counts['dropped']:,} dropped" if counts["dropped"] else ""
+    state = ", recording" if recording.is_running else ""
+    return f"<{name}: {counts['recorded']:,} events on {counts['threads']:,} threads{dropped}{state}>"
+
 
 class Views:
     """Mixin of a Lifecycle class."""
@@ -15,16 +29,7 @@ class Views:
     _flame_metrics: Mapping[str, str] = {"time": "time"}
 
     def __repr__(self) -> str:
-        recording = self._last_recording
-        name = f"{self._front_end}.{type(self).__name__}"
-        if recording is None:
-            return f"<{name}: nothing recorded yet>"
-        if recording.is_inherited:  # its counts are in the parent
-            return f"<{name}: recorded before this process was forked>"
-        counts = recording.counts()
-        dropped = f", {counts['dropped']:,} dropped" if counts["dropped"] else ""
-        state = ", recording" if recording.is_running else ""
-        return f"<{name}: {counts['recorded']:,} events on {counts['threads']:,} threads{dropped}{state}>"
+        return describe_profile(f"{self._front_end}.{type(self).__name__}", self._last_recording)
 
     def _write_flamegraph(self, path: str | os.PathLike, metric: str, options: dict) -> None:
         if metric not in self._flame_metrics:

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lets ``opscope ps`` and ``opscope record`` talk to this process: a thread that waits for them, and nothing else.
 
-The thread wakes for a client, at the end of a window, and once a second to look at ``request.json``, through which
-commands on other machines ask. It takes about 0.2 ms of processor time a second and nothing per operator
-(bench/on_demand.py). It is no ``threading.Thread``, which the program would see among its own, and it takes no signal.
-It writes each request, served or refused, to ``control.log``.
+The thread wakes for a client, at the end of a window, and once a second to read ``request.json``, by which commands on
+other machines send requests. It takes about 0.2 ms of processor time a second and nothing per operator
+(bench/on_demand.py). It is no ``threading.Thread``, which the program would see among its own, and it handles no
+signals. It writes each request, served or refused, to ``control.log``.
 
-Thread rule: the program's threads call ``close`` and ``forget``, the control thread all else. Any ends windows.
+Thread rule: the program's threads call ``close`` and ``forget``, the control thread all other methods. Windows may end
+on any thread.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ TICK_SECONDS = 1.0
 
 
 class Control:
-    """Of one process. OSError if the socket cannot be made; nothing stays then."""
+    """Answers requests to one process. OSError if the socket cannot be made; then no file is left."""
 
     def __init__(
         self,
@@ -46,9 +47,9 @@ class Control:
         self._folder, self._files, self._recorders, self._why_not = folder, files, recorders, why_not
         self._name = f"{host_in_names(files.host)}-{files.process}"
         self._clients: dict[int, Client] = {}
-        self._waiting: dict[Demand, Client | None] = {}  # who gets the result; None: it goes to a file
-        self._ended: list[Demand] = []  # whose results are to be sent
-        self._lock = threading.RLock()  # of the three above: the program's end sends results, too
+        self._waiting: dict[Demand, Client | None] = {}  # window -> client that gets the result; None: a file gets it
+        self._ended: list[Demand] = []  # windows whose results are not sent yet
+        self._lock = threading.RLock()  # guards the three above: the end of the program sends results too
         self._is_closed = False
         self._looked_at = 0.0
         self._last_failure = ""
@@ -68,7 +69,7 @@ class Control:
     # ---- the program's threads ------------------------------------------------------------------
 
     def close(self) -> None:
-        """The process ends, or becomes another program: sends the last results and removes the socket."""
+        """Sends the last results and removes the socket, before the process ends or becomes another program."""
         self._is_closed = True
         try:
             self._send_results()
@@ -100,14 +101,14 @@ class Control:
             self._end_service()
 
     def _log_failure(self, error: Exception) -> None:
-        """Once for failures that repeat."""
+        """Logs a failure, once if it repeats."""
         why_not = f"{type(error).__name__}: {error}"
         if why_not != self._last_failure:
             self._last_failure = why_not
             self._log(None, "", why_not)
 
     def _end_service(self) -> None:
-        """No client waits for this process any more. The program goes on, or has called ``close``."""
+        """Sends the last results, closes all connections and removes the socket, if ``close`` has not done so."""
         try:
             self._send_results()
         finally:
@@ -147,7 +148,7 @@ class Control:
             self._looked_at = now
             self._look_once_a_second()
         if self._socket.descriptor in found:
-            self._accept()  # last: fails as long as the program has no descriptor free
+            self._accept()  # last, because it fails while the program has no free descriptor
 
     def _accept(self) -> None:
         try:
@@ -182,7 +183,7 @@ class Control:
             return
         try:
             self._serve(request, client)
-        except Exception as error:  # the client must not wait for an answer that will not come
+        except Exception as error:  # otherwise the client would wait for ever
             client.send(answer(error=f"{type(error).__name__}: {error}"))
             self._drop(client)
             raise
@@ -221,10 +222,10 @@ class Control:
         self._log(None, "status", "")
         self._send(None, self._status(request.number))
 
-    # ---- what a request asks --------------------------------------------------------------------
+    # ---- requests -------------------------------------------------------------------------------
 
     def _chosen(self) -> tuple[str, Program | None, Recorder | None]:
-        """The framework whose steps count: of several, the one that has ended most steps."""
+        """The framework whose steps count: the one with the most steps so far."""
         found = [(name, program, recorder) for name, (program, recorder) in list(self._recorders.items())]
         if found:
             return max(found, key=lambda each: each[2].last_step)
@@ -273,7 +274,7 @@ class Control:
         try:
             if self._wake.is_ours():
                 os.write(self._wake.number, b"\0")
-        except OSError:  # it wakes already
+        except OSError:  # the pipe is full: the thread wakes anyway
             pass
 
     def _send_results(self) -> None:

@@ -16,15 +16,15 @@ from .own_descriptor import OwnDescriptor, copy_above_standard_streams
 
 REQUEST = "request.json"
 LOG = "control.log"
-MAX_BYTES = 4096  # of a message
-MAX_LOG_BYTES = 16 << 20  # behind that, requests are served but not logged
+MAX_BYTES = 4096  # of one message
+MAX_LOG_BYTES = 16 << 20  # of the log; later requests are served but not logged
 
 
 class ControlFolder:
-    """OSError, with a sentence for the user, if the folder cannot be had or is not this user's alone."""
+    """Opens the folder. OSError, with a sentence for the user, if that fails or the folder is not this user's alone."""
 
     def __init__(self, path: str) -> None:
-        self.path = os.path.abspath(path)  # without a slash at the end, with which O_NOFOLLOW would follow a link
+        self.path = os.path.abspath(path)  # removes a final slash, with which O_NOFOLLOW would follow a link
         try:
             os.mkdir(self.path, 0o700)
         except FileExistsError:
@@ -54,13 +54,13 @@ class ControlFolder:
 
     @property
     def link(self) -> str:
-        """A path of the folder, of at most 24 bytes, which no change of names affects. RuntimeError: it was closed."""
+        """A path of the folder through its descriptor, at most 24 bytes, valid after a rename. RuntimeError: closed."""
         if not self.is_open():
             raise RuntimeError("the program has closed the folder of OPSCOPE_CONTROL")
         return f"/proc/self/fd/{self.descriptor}"
 
     def identity_of(self, name: str) -> tuple[int, int] | None:
-        """Device and number of a file; None: no file has the name."""
+        """Device and inode number of a file; None: no file has the name."""
         try:
             return _identity(os.stat(name, dir_fd=self.descriptor, follow_symlinks=False))
         except OSError:
@@ -74,7 +74,7 @@ class ControlFolder:
             pass
 
     def write(self, name: str, content: bytes) -> None:
-        """A file that appears whole, in place of the one that has the name."""
+        """Writes a file that replaces the one of this name in one step."""
         self._check_open()
         part = name + ".part"
         self.remove(part)
@@ -87,7 +87,7 @@ class ControlFolder:
         os.rename(part, name, src_dir_fd=self.descriptor, dst_dir_fd=self.descriptor)
 
     def append_to_log(self, line: bytes) -> None:
-        """In one write, because many processes append."""
+        """Appends a line by one write, because many processes append."""
         self._check_open()
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         file = os.open(LOG, flags, 0o600, dir_fd=self.descriptor)
@@ -99,7 +99,7 @@ class ControlFolder:
             os.close(file)
 
     def new_request(self) -> bytes | None:
-        """The content of ``request.json``, once. None: there is no new one. PermissionError: it is not trusted."""
+        """The content of a new ``request.json``, once. None: no new one. PermissionError: it may be another user's."""
         identity = self._request_identity()
         if identity == self._request:
             return None

@@ -22,19 +22,19 @@ _MAX_TEXT = 1000
 
 
 class BadMessage(ValueError):
-    """The sentence says what is wrong, without a word of the message."""
+    """A malformed message. The text describes the fault and does not quote the message."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What ``ps`` and ``record`` ask."""
+    """A request of ``ps`` or ``record``."""
 
     command: str  # "status" or "record"
-    number: str = ""  # of 16 hexadecimal digits
+    number: str = ""  # 16 hexadecimal digits
     first_step: int = 0
     steps: int = 0
-    host: str = ""  # in a file: the machine of the command, which reaches its own processes by their sockets
-    ranks: tuple[tuple[int, int], ...] = ()  # in a file: from the first to the last of each pair; -1: without a rank
+    host: str = ""  # in a file: machine of the command, whose own processes get requests by socket
+    ranks: tuple[tuple[int, int], ...] = ()  # in a file: (first, last) of each range; -1: processes without a rank
 
     def is_for(self, rank: int) -> bool:
         """Whether a request in a file is for the processes of this rank."""
@@ -46,7 +46,7 @@ _OF_FILE = {"status": {"request", "host"}, "record": {"host", "ranks"}}
 
 
 def read_request(message: bytes, *, is_file: bool = False) -> Request:
-    """From a socket, or from ``request.json``. BadMessage: it is no request."""
+    """Parses a request from a socket or from ``request.json``. BadMessage: it is malformed."""
     given = _read_object(message)
     command = given.get("command")
     if type(given.get("version")) is not int or given["version"] != VERSION:
@@ -116,10 +116,10 @@ def _ranks(given: Any) -> tuple[tuple[int, int], ...]:
 
 
 def answer(**members: Any) -> bytes:
-    """A line for the other side. Long texts are cut, so that it has at most 4096 bytes."""
+    """Formats an answer as one line. Cuts long texts, so that the line has at most 4096 bytes."""
     texts = {name: value[:_MAX_TEXT] if isinstance(value, str) else value for name, value in members.items()}
     line = json.dumps({"version": VERSION, **texts}, separators=(",", ":")).encode() + b"\n"
-    if len(line) > MAX_BYTES:  # characters that JSON writes in six bytes or more
+    if len(line) > MAX_BYTES:  # characters that take six bytes or more in JSON
         texts = {name: ascii(value)[1:201] if isinstance(value, str) else value for name, value in texts.items()}
         line = json.dumps({"version": VERSION, **texts}, separators=(",", ":")).encode() + b"\n"
     return line

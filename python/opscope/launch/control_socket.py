@@ -23,19 +23,19 @@ MESSAGE_SECONDS = 1.0
 
 
 class Client:
-    """A connection. It sends one request, and gets lines until the request is done."""
+    """A connection from a command. It sends one request, and gets lines until the request is done."""
 
     def __init__(self, connection: socket.socket, peer: tuple[int, int]) -> None:
         self._connection = connection
         self.descriptor = connection.fileno()
         self._own = OwnDescriptor(self.descriptor)
         self.peer_process, self.peer_user = peer
-        self.deadline = time.monotonic() + MESSAGE_SECONDS  # of its message
+        self.deadline = time.monotonic() + MESSAGE_SECONDS  # for its message
         self._received = b""
 
     def read(self) -> bytes | None:
-        """The message without the end of its line, when it is complete; None: not yet. EOFError: the client has
-        gone, or sends more than a message.
+        """The complete message, without the end of its line; None: it is incomplete. EOFError: the client has closed
+        the connection, or has sent more than one message.
         """
         if not self._own.is_ours():
             raise EOFError
@@ -54,15 +54,15 @@ class Client:
         return line if end else None
 
     def send(self, line: bytes) -> bool:
-        """False: the client does not read."""
+        """Sends a line. False: the client does not read."""
         try:
             return self._own.is_ours() and self._connection.send(line, socket.MSG_NOSIGNAL) == len(line)
         except OSError:
             return False
 
     def close(self, *, for_both_sides: bool = True) -> None:
-        """The client sees the end, even where a child that was forked meanwhile has the connection, too. Not
-        ``for_both_sides``: this process is such a child.
+        """Shuts the connection down, so that the client sees its end even if a forked child has it too. A forked child
+        itself calls this with ``for_both_sides`` False, which leaves the connection to the parent.
         """
         if for_both_sides and self._own.is_ours():
             try:
@@ -74,13 +74,13 @@ class Client:
 
 
 class ControlSocket:
-    """OSError if it cannot be made."""
+    """The listening socket. OSError if it cannot be made."""
 
     def __init__(self, folder: ControlFolder, name: str) -> None:
         self._folder, self._name = folder, name
         self._socket = _above_standard_streams(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC))
         try:
-            os.fchmod(self._socket.fileno(), 0o600)  # which bind gives to the file
+            os.fchmod(self._socket.fileno(), 0o600)  # bind gives this mode to the file
             self._file = self._listen()
         except BaseException:
             self._socket.close()
@@ -89,8 +89,8 @@ class ControlSocket:
         self._own = OwnDescriptor(self.descriptor)
 
     def _listen(self) -> tuple[int, int] | None:
-        """The file appears when clients can connect to it. Returns its identity."""
-        path, part = f"{self._folder.link}/{self._name}", self._name + ".new"  # short: an address has 108 bytes
+        """Creates the socket file when clients can connect to it. Returns its identity."""
+        path, part = f"{self._folder.link}/{self._name}", self._name + ".new"  # an address has at most 108 bytes
         if self._folder.identity_of(self._name) is not None and not self._is_left_over(path):
             raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE), self._name)
         self._folder.remove(part)
@@ -101,7 +101,7 @@ class ControlSocket:
         return made
 
     def _is_left_over(self, path: str) -> bool:
-        """Whether the name is that of a socket on which no process listens: of a process that had our number."""
+        """Whether the name belongs to a socket without a listener, left by an earlier process with our id."""
         facts = os.stat(self._name, dir_fd=self._folder.descriptor, follow_symlinks=False)
         if not stat.S_ISSOCK(facts.st_mode) or facts.st_uid != os.geteuid():
             return False
@@ -113,7 +113,7 @@ class ControlSocket:
         return self._own.is_ours()
 
     def accept(self) -> Client | None:
-        """The next client; None: no client waits. Another user's is not accepted: PermissionError. Another OSError: no
+        """The next client; None: no client waits. PermissionError: the client is of another user. Other OSErrors: no
         descriptor is free.
         """
         try:
@@ -139,7 +139,7 @@ class ControlSocket:
 
 
 def _above_standard_streams(made: socket.socket) -> socket.socket:
-    """The same socket with a number above 2, which does not block. Closes the one with the old number."""
+    """A non-blocking copy of the socket with a descriptor above 2. Closes the old descriptor."""
     with made:
         copy = copy_above_standard_streams(made.fileno())
         moved = socket.socket(made.family, made.type, made.proto, copy)
@@ -148,6 +148,6 @@ def _above_standard_streams(made: socket.socket) -> socket.socket:
 
 
 def refuse(client: Client) -> None:
-    """One client too many."""
+    """Answers a client beyond the limit, and closes its connection."""
     client.send(answer(error=f"{MAX_CLIENTS} clients are connected"))
     client.close()

@@ -12,16 +12,16 @@ from ..frontend.options import DEFAULT_MAX_BYTES
 
 MAX_STEPS = 100
 MAX_SECONDS = 60.0
-# Of a window; less where the disk has less than twice as much.
+# Bytes of a window; less if the disk has less than twice as much free.
 MAX_BYTES = DEFAULT_MAX_BYTES
 # A file of a recording takes its space in pieces of 4 MiB.
 MIN_BYTES = 16 << 20
-# The first step may be a few steps away, and steps may be long.
+# Limits of the wait for the first step, which may be a few long steps away.
 MAX_WAIT_SECONDS = 600.0
 
 
 class NoRoom(OSError):
-    """The disk has not enough room for a window."""
+    """The disk has too little free space for a window."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -37,10 +37,10 @@ class Demand:
         self.request, self.first, self.steps = request, first, steps
         self._on_end = on_end
         self.status = ""  # "complete", "failed", "late"; "": not over yet
-        self.file = ""  # its name in the folder; "": no file was written
+        self.file = ""  # name in the folder; "": no file was written
         self.why_not = ""
-        self._ends_at = math.inf  # by time.monotonic()
-        self._limit = ""  # what passes then
+        self._ends_at = math.inf  # of time.monotonic()
+        self._limit = ""  # the limit that passes at _ends_at
 
     def has(self, step: int) -> bool:
         """Whether the window has this step."""
@@ -53,16 +53,16 @@ class Demand:
         self._limit = f"step {self.first} did not begin within {seconds:.0f} s"
 
     def begin(self) -> None:
-        """The window has begun."""
+        """Called when the window has begun."""
         self._ends_at = time.monotonic() + MAX_SECONDS
         self._limit = f"the window was ended after {MAX_SECONDS:.0f} s"
 
     def why_too_late(self) -> str:
-        """Which limit of time has passed; "": none."""
+        """The time limit that has passed; "": none."""
         return self._limit if time.monotonic() >= self._ends_at else ""
 
     def end(self, status: str, why_not: str = "", file: str = "") -> None:
-        """The first end counts."""
+        """Records the end of the window. Later calls have no effect."""
         if self.status:
             return
         self.status, self.why_not, self.file = status, why_not, file
@@ -70,7 +70,7 @@ class Demand:
 
 
 def max_bytes(folder: str) -> int:
-    """How large a window may become: 1 GiB, and half of what is free on the disk. NoRoom: too little."""
+    """The largest size of a window: 1 GiB, but at most half of the free space. NoRoom: too little."""
     facts = os.statvfs(folder)
     room = facts.f_bavail * facts.f_frsize // 2
     if room < MIN_BYTES:

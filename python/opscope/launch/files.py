@@ -11,12 +11,12 @@ from typing import Any
 
 from .. import _core
 
-# What a host may be called; anything else could lead out of the folder or confuse shells.
+# Characters that a host's name may have in file names; others could lead out of the folder or confuse shells.
 _ODD = re.compile(r"[^A-Za-z0-9._]")
 
 
 def host_in_names(host: str) -> str:
-    """A host as the names of files have it, without ``-``."""
+    """The host's name for names of files, without ``-``."""
     return _ODD.sub("_", host) or "_"
 
 
@@ -28,12 +28,12 @@ class Files:
         self.reset()
 
     def reset(self) -> None:
-        """Begins anew, in a forked child."""
+        """Starts again in a forked child, without files."""
         self.process = os.getpid()
         facts = _core.process_identity()
         self.rank, self._attempt, self.host = facts["rank"], facts["attempt"], facts["host"]
         self._number = 0
-        self.finished: list[str] = []  # names of the files that are complete
+        self.finished: list[str] = []  # names of complete files
         self._has_line = False
 
     def new_name(self) -> str:
@@ -45,7 +45,7 @@ class Files:
                 return path
 
     def settle(self, path: str) -> None:
-        """The recorder of a forked child has added the process to the name of a file, where it is already."""
+        """Removes the process id that the recorder of a forked child has appended to a name that already has it."""
         stem, extension = os.path.splitext(path)
         with contextlib.suppress(OSError):
             os.rename(f"{stem}.{self.process}{extension}", path)
@@ -55,7 +55,7 @@ class Files:
         return f"rank{shown}-a{self._attempt}-{host_in_names(self.host)}-{self.process}-{number}.opscope"
 
     def finish(self, path: str, distributed_info: dict[str, Any] | None) -> str:
-        """A file is complete. Its name gets the rank that the framework has, if that differs. Returns the name."""
+        """Ends a complete file: its name gets the framework's rank, if that differs. Returns the name."""
         rank = self.rank if distributed_info is None else int(distributed_info["rank"])
         if rank != self.rank:
             self.rank = rank
@@ -67,7 +67,7 @@ class Files:
         return self.keep(path)
 
     def keep(self, path: str) -> str:
-        """A file stays as it is. Returns its name; "": it does not exist."""
+        """Ends a file that stays as it is. Returns its name; "": it does not exist."""
         if not os.path.lexists(path):
             return ""
         self.finished.append(os.path.basename(path))
@@ -79,8 +79,8 @@ class Files:
             os.unlink(path)
 
     def write_line(self, framework: str, why_not: str, more_files: list[str]) -> None:
-        """Appends the line of this process, once; in one write, because many processes append. ``more_files``: that
-        stand in the same folder.
+        """Appends the line of this process to ``run.jsonl``, once, by one write, because many processes append.
+        ``more_files``: files on demand in the same folder.
         """
         if self._has_line:
             return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts calls before or behind methods of a framework's classes."""
+"""Adds calls before or after methods of a framework's classes."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def call_before(cls: type, name: str, act: Callable[[Any], None]) -> None:
     setattr(cls, name, hooked)
 
 
-def call_behind(cls: type, name: str, act: Callable[[Any], None]) -> None:
-    """Calls ``act(self)`` behind each call of a method that returns; behind the outer one alone, where a method calls
-    that of its base class.
+def call_after(cls: type, name: str, act: Callable[[Any], None]) -> None:
+    """Calls ``act(self)`` after each call of a method that returns. If a method calls that of its base class, only
+    after the outer call.
     """
     method = getattr(cls, name)
 
@@ -37,7 +37,7 @@ def call_behind(cls: type, name: str, act: Callable[[Any], None]) -> None:
 
 
 def call_on_exception(cls: type, name: str, act: Callable[[Any], None]) -> None:
-    """Calls ``act(self)`` when an exception leaves a method; it passes through. With the same ``act`` once alone."""
+    """Calls ``act(self)`` when an exception leaves a method, then raises it again. Adds the same ``act`` only once."""
     method = getattr(cls, name)
     if getattr(method, "_acts", None) is act:
         return

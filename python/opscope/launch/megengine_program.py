@@ -18,7 +18,7 @@ from . import hooks
 from .program import Counts
 from .recorder import Recorder
 
-# MegEngine's own marks are records, too. A window with more than a few has operators and need not be read.
+# MegEngine's own marks are records too. A window with more records than this has operators and is not read to see that.
 _FEW = 1000
 _MARKS = ("ProfilerStep#", "StartProfile", "StopProfile")
 
@@ -47,10 +47,10 @@ class MegEngineProgram:
     # ---- the program's own ------------------------------------------------------------------
 
     def watch(self, recorder: Recorder) -> None:
-        hooks.call_behind(Optimizer, "step", recorder.optimizer_stepped)
+        hooks.call_after(Optimizer, "step", recorder.optimizer_stepped)
         for kind, name in ((_original.Profiler, "megengine.utils.profiler"), (Profiler, "opscope.megengine")):
             hooks.call_before(kind, "start", lambda _, name=name: recorder.other_begins(name))
-            hooks.call_behind(kind, "step", lambda _: recorder.profiler_stepped())
+            hooks.call_after(kind, "step", lambda _: recorder.profiler_stepped())
 
     def other_is_running(self) -> bool:
         return _original._running_profiler is not None

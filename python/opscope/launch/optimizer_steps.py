@@ -7,15 +7,15 @@ import weakref
 
 
 class OptimizerSteps:
-    """A step ends when the leading optimizer has stepped: the first one that ever did.
+    """A step of the program ends when the leading optimizer has stepped. The first optimizer that steps is the leader.
 
-    A program with several optimizers (a GAN) steps each of them once in a step. Another one takes the lead if the
-    leading one is gone, or if it steps twice while the leading one does not step.
+    A program with several optimizers (a GAN) steps each of them once in a step. Another optimizer becomes the leader if
+    the leader was destroyed, or if the other one steps twice while the leader does not step.
     """
 
     def __init__(self) -> None:
         self._leader: weakref.ref | None = None
-        self._others: set[int] = set()  # that have stepped since the leader did
+        self._others: set[int] = set()  # ids of optimizers that have stepped since the leader did
 
     def ends_step(self, optimizer: object) -> bool:
         """Whether this step of this optimizer ends a step of the program."""

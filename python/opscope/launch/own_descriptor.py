@@ -8,14 +8,14 @@ import os
 
 
 def copy_above_standard_streams(descriptor: int) -> int:
-    """A copy with a number above 2. A program that has closed its standard streams gets numbers from 0 to 2 for new
-    descriptors, and what C code prints would go there. The caller closes both.
+    """A copy with a number above 2. If a program has closed its standard streams, new descriptors get the numbers 0 to
+    2, and C code would print to them. The caller closes both descriptors.
     """
     return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
 
 
 def own_pipe() -> tuple[OwnDescriptor, OwnDescriptor]:
-    """The end to read and the end to write of a new pipe that does not block; OSError: no descriptor is free."""
+    """The read end and the write end of a new non-blocking pipe. OSError: no descriptor is free."""
     ends = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     copies: list[OwnDescriptor] = []
     try:
@@ -32,7 +32,7 @@ def own_pipe() -> tuple[OwnDescriptor, OwnDescriptor]:
 
 
 class OwnDescriptor:
-    """Takes over a descriptor. Before each use ask ``is_ours``: otherwise it would be a file of the program."""
+    """Owns a descriptor. Check ``is_ours`` before each use: the number may belong to a file of the program now."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -48,7 +48,7 @@ class OwnDescriptor:
 
 
 def identity(descriptor: int) -> tuple[int, int] | None:
-    """Device and number of what a descriptor leads to; None: it is closed. Pipes and sockets have numbers, too."""
+    """Device and inode number of an open descriptor; None: it is closed. Pipes and sockets have inode numbers too."""
     try:
         facts = os.fstat(descriptor)
     except OSError:

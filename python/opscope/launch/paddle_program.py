@@ -11,12 +11,11 @@ from paddle.profiler import Profiler as _paddles_profiler
 from paddle.profiler import ProfilerTarget
 from paddle.profiler import utils as _utils
 
-from ..frontend.metadata import process_metadata
 from ..frontend.session import Session
 from ..paddle import phases
 from ..paddle.profiler import Profiler
 from ..paddle.record_event import RecordEvent
-from ..paddle.recording import Recording
+from ..paddle.recording import Recording, paddle_metadata
 from ..paddle.source import source
 from ..paddle.targets import usable_targets
 from . import hooks
@@ -38,7 +37,7 @@ class PaddleProgram:
     def forget(self) -> None:
         self._session: Session | None = None
         self._recording: Recording | None = None
-        self._range: RecordEvent | None = None  # of the open step
+        self._range: RecordEvent | None = None  # range of the open step
         self._marks = 0
         self._is_in_use = False  # phases.begin_use() has no end_use() yet
 
@@ -49,14 +48,14 @@ class PaddleProgram:
     # ---- the program's own ------------------------------------------------------------------
 
     def watch(self, recorder: Recorder) -> None:
-        _utils.wrap_optimizers()  # Paddle's ranges of steps, which its profilers add, too
+        _utils.wrap_optimizers()  # adds Paddle's ranges of optimizer steps, as its profilers do
         for name in paddle.optimizer.__all__:
             kind = getattr(paddle.optimizer, name)
-            hooks.call_behind(kind, "step", recorder.optimizer_stepped)
-            hooks.call_behind(kind, "minimize", lambda optimizer: _minimized(optimizer, recorder))
+            hooks.call_after(kind, "step", recorder.optimizer_stepped)
+            hooks.call_after(kind, "minimize", lambda optimizer: _minimized(optimizer, recorder))
         for kind, name in ((_paddles_profiler, "paddle.profiler"), (Profiler, "opscope.paddle")):
             hooks.call_before(kind, "start", lambda profiler, name=name: _begins(profiler, name, recorder))
-            hooks.call_behind(
+            hooks.call_after(
                 kind, "step", lambda profiler: None if profiler.timer_only else recorder.profiler_stepped()
             )
 
@@ -74,7 +73,7 @@ class PaddleProgram:
         self._recording = Recording(
             self._session, self._targets, source(), [], max_bytes=max_bytes, at_cap="stop", record_to=path
         )
-        for key, value in process_metadata().items():
+        for key, value in paddle_metadata({"targets": sorted(target.name for target in self._targets)}).items():
             self._recording.add_metadata(key, value)
         phases.begin_use()
         self._is_in_use = True
@@ -97,7 +96,7 @@ class PaddleProgram:
 
     def stop(self) -> Counts:
         self._session.stop()
-        if self._is_in_use:  # otherwise a Ctrl-C has interrupted the first call behind this point
+        if self._is_in_use:  # False if a Ctrl-C interrupted the first call after end_use()
             self._is_in_use = False
             phases.end_use()
         self._recording.stop()
@@ -105,11 +104,11 @@ class PaddleProgram:
         return Counts(counts["recorded"] - self._marks, counts["dropped"])
 
     def distributed_info(self) -> dict[str, Any] | None:
-        return None  # Paddle takes rank and size from the variables that opscope reads
+        return None  # Paddle reads rank and size from the same variables as opscope
 
 
 def _minimized(optimizer: object, recorder: Recorder) -> None:
-    if paddle.in_dynamic_mode():  # otherwise it has only added operators to a program
+    if paddle.in_dynamic_mode():  # in static mode the step only adds operators to a program
         recorder.optimizer_stepped(optimizer)
 
 

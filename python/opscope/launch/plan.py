@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which steps of a program are recorded, as the options of ``opscope run`` say."""
+"""The plan of ``opscope run``: which steps of a program are recorded."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from dataclasses import dataclass
 class Plan:
     """Steps are numbered from 0; step 0 begins when the framework is imported."""
 
-    folder: str  # of the files; "": nothing is recorded by a plan
+    folder: str  # for the files; "": the plan records nothing
     first: int = 0
     last: int | None = None  # None: to the end of the process
-    every: int = 0  # of each so many steps ...
-    count: int = 0  # ... the first so many; both 0: all
-    seconds: float | None = None  # from the import on; None: no limit
-    is_empty: bool = False  # nothing is recorded until a request comes
+    every: int = 0  # in each group of `every` steps ...
+    count: int = 0  # ... the first `count` are recorded; both 0: all
+    seconds: float | None = None  # since the import; None: no limit
+    is_empty: bool = False  # records nothing until a request comes
 
     @classmethod
     def read(cls, settings: str) -> Plan:
-        """From the text in ``OPSCOPE_RUN``, which src/cli/run.cc writes."""
+        """Parses the text of ``OPSCOPE_RUN``, which src/cli/run.cc writes."""
         given = json.loads(settings)
         is_on_demand = given.get("on_demand", False)
         return cls(

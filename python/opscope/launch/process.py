@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recorders of this process, what lets it be recorded on demand, and the ends of it: its exit, a fork, ``os._exit``
-and ``os.exec``.
+"""The recorders of this process, its control socket for recordings on demand, and the handlers of its end: exit, fork,
+``os._exit`` and ``os.exec``.
 
-A process that a signal kills has no end here: its file is readable as far as it was written, and it has no line in
+If a signal kills the process, no handler runs: its file is readable as far as it was written, and it has no line in
 ``run.jsonl``. ``os._exit`` and ``os.exec`` end the windows as the exit does, but do not wait for a device, because a
-program takes these ways when it must not wait.
+program calls them when it must not wait.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from .recorder import Recorder
 
 _PROGRAMS = {"torch": "TorchProgram", "paddle": "PaddleProgram", "megengine": "MegEngineProgram"}
 
-_begun: set[str] = set()  # frameworks
+_begun: set[str] = set()  # names of frameworks
 _recorders: dict[str, tuple[Program, Recorder]] = {}
 _why_not: dict[str, str] = {}
 _plan = Plan("", is_empty=True)
-_files: Files | None = None  # of the plan's windows
-_demand_files: Files | None = None  # of windows on demand
-_folder: ControlFolder | None = None  # of requests; None: there are none
+_files: Files | None = None  # files of the plan's windows
+_demand_files: Files | None = None  # files of windows on demand
+_folder: ControlFolder | None = None  # folder of requests; None: the process takes no requests
 _control: Control | None = None
-_no_control = ""  # why the process cannot be recorded on demand, although it should
+_no_control = ""  # why the process cannot be recorded on demand although OPSCOPE_CONTROL is set
 
 
 def framework_is_imported(name: str, settings: str) -> None:
-    """Begins to record a framework as `opscope run` says; called right after its import."""
+    """Begins to record a framework as `opscope run` requests; called right after its import."""
     global _plan, _files, _no_control
     if _files is None:
         _plan = Plan.read(settings)
@@ -55,7 +55,7 @@ def front_end_is_imported(name: str) -> None:
     an exception if the folder cannot be used.
     """
     global _files
-    if name in _begun:  # `opscope run` has begun
+    if name in _begun:  # framework_is_imported has begun
         return
     if _files is None:
         _open_control()
@@ -67,7 +67,7 @@ def front_end_is_imported(name: str) -> None:
 
 
 def _open_control() -> None:
-    """The folder and the socket, if the variable is set and the program has no more rights than its user."""
+    """Opens the folder and the socket, if the variable is set and the program has no more rights than its user."""
     global _folder, _demand_files
     path = os.environ.get("OPSCOPE_CONTROL")
     if not path or os.getuid() != os.geteuid() or os.getgid() != os.getegid() or _core.is_secure_process():
@@ -118,13 +118,13 @@ def _end() -> None:
 def _end_recorder(recorder: Recorder) -> None:
     try:
         recorder.end()
-    except BaseException:  # Ctrl-C while the recorder waits for a device: the file stays as far as it is written
+    except BaseException:  # Ctrl-C while the recorder waits for a device: keep the part of the file that was written
         with contextlib.suppress(BaseException):
             recorder.end_without_wait()
 
 
 def _close() -> None:
-    """The last that this process says."""
+    """Writes this process's line of run.jsonl, and closes its control socket."""
     global _control
     control, _control = _control, None
     try:
@@ -171,7 +171,7 @@ def _restart_control() -> None:
 
 
 def _ending(leave, will_leave=lambda *_args, **_kwargs: True):
-    """A function of ``os`` that ends this process or its program, with the end of the recordings before."""
+    """Wraps a function of ``os`` that ends this process or its program, so that it ends the recordings first."""
 
     @functools.wraps(leave)
     def ending(*args, **kwargs):
@@ -188,5 +188,5 @@ def _ending(leave, will_leave=lambda *_args, **_kwargs: True):
 
 
 def _can_execute(path, *_args, **_kwargs) -> bool:
-    """Whether exec will take this path: ``os.execvp`` and the like try each folder of PATH."""
+    """Whether exec can execute this path: ``os.execvp`` and the like try each folder of PATH."""
     return isinstance(path, int) or os.access(path, os.X_OK)

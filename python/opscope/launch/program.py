@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a recorder needs of a framework; ``torch_program.py`` and so on have it."""
+"""The interface between the recorder and a framework, which ``torch_program.py`` and others implement."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 class Counts(NamedTuple):
     """Events of a window."""
 
-    recorded: int  # without the marks of steps
-    dropped: int  # that did not fit into the file
+    recorded: int  # events, without the marks of steps
+    dropped: int  # events that did not fit into the file
 
 
 class Program(Protocol):
@@ -31,7 +31,7 @@ class Program(Protocol):
         """Why this process cannot be recorded; "": it can."""
 
     def rank(self) -> int | None:
-        """The rank that the framework itself has, now; any thread may ask. None: it knows of no job."""
+        """The framework's current rank, on any thread; None: the framework is in no job."""
 
     def watch(self, recorder: Recorder) -> None:
         """Calls the recorder's methods at the end of steps, and when another profiler begins."""
@@ -43,7 +43,7 @@ class Program(Protocol):
         """Whether a profiler of the program records now."""
 
     def start(self, path: str, max_bytes: int) -> None:
-        """Starts a window that is recorded into this file, of about so many bytes at most."""
+        """Starts a window that is recorded into this file, of at most about ``max_bytes``."""
 
     def mark(self, step: int | None) -> None:
         """Ends the range of the last step, and begins that of this one (None: no step begins)."""
@@ -52,4 +52,4 @@ class Program(Protocol):
         """Ends the window. Called again after an exception in it, because the window may still record then."""
 
     def distributed_info(self) -> dict[str, Any] | None:
-        """What the framework knows of the job, at least ``rank``; None if it is not in one."""
+        """The framework's facts about the job, at least ``rank``; None if it is in no job."""

@@ -30,35 +30,35 @@ _CUDA_BEGAN = "the program initialised CUDA meanwhile; a new request records the
 
 
 class Recorder:
-    """For one framework. The program's threads and the control thread call its methods; none of them raises."""
+    """Records one framework. The program's threads and the control thread call its methods; none of them raises."""
 
     def __init__(self, program: Program, plan: Plan, files: Files, demand_files: Files | None = None) -> None:
-        """``demand_files``: of windows on demand; None: there are none."""
+        """``demand_files``: files of windows on demand; None: the process takes no requests."""
         self._program, self._plan = program, plan
         self._files, self._demand_files = files, demand_files
         self.reset()
 
     def reset(self) -> None:
-        """Begins anew, in a forked child: its steps and windows are its own."""
+        """Starts again in a forked child, with steps and windows of its own."""
         self._lock = threading.RLock()  # a thread of the parent may have held the old one
         self._optimizers = OptimizerSteps()
         self._is_plan_over = False
         self._is_over = False
-        self._ends_at = math.inf  # by time.monotonic()
+        self._ends_at = math.inf  # of time.monotonic()
         self._step = 0
         self._step_began = time.monotonic()
-        self._step_seconds: deque[float] = deque(maxlen=16)  # of the last steps
-        self._window: int | Demand | None = None  # that runs: a number of the plan's, or that of a request
-        self._demand: Demand | None = None  # that waits for its first step, or runs
-        self._path = ""  # of its file
-        self._marks_steps = True  # False: the program's own profiler does
-        self._marked_step: int | None = None  # the step that has an open range
+        self._step_seconds: deque[float] = deque(maxlen=16)  # lengths of the last steps
+        self._window: int | Demand | None = None  # the running window: a number of the plan, or a request's window
+        self._demand: Demand | None = None  # the requested window that waits for its first step, or runs
+        self._path = ""  # of the window's file
+        self._marks_steps = True  # False: the program's own profiler marks steps
+        self._marked_step: int | None = None  # the step whose range is open
         self._is_busy = False
         self.why_not = ""
         self.has_recorded = False
 
     def begin(self) -> None:
-        """Starts to record, now or when the plan says so."""
+        """Starts to record, now or at the plan's first step."""
         self._guard(self._begin)
 
     def _begin(self) -> None:
@@ -92,11 +92,11 @@ class Recorder:
             self._guard(self._restart)
 
     def end(self) -> None:
-        """Ends the window that runs, for good."""
+        """Ends the running window; no other one begins."""
         self._guard(self._end)
 
     def end_without_wait(self) -> None:
-        """Ends the window, or leaves it as it is in its file where its end would wait for a device."""
+        """Ends the window. If that would wait for a device, leaves the file as it is."""
         window = self._window
         if window is None or not self._program.waits_for_device:
             self.end()
@@ -109,12 +109,12 @@ class Recorder:
 
     @property
     def last_step(self) -> int:
-        """The step that runs; 0: no step has ended."""
+        """The number of the current step; 0: no step has ended."""
         return self._step
 
     @property
     def step_seconds(self) -> float:
-        """Median length of the last steps; 0: no step has ended."""
+        """Median length of the last steps in seconds; 0: no step has ended."""
         lengths = sorted(self._step_seconds)
         return lengths[len(lengths) // 2] if lengths else 0.0
 
@@ -141,7 +141,7 @@ class Recorder:
         return "ready", ""
 
     def demand(self, demand: Demand) -> None:
-        """Lets a window wait for its first step, or ends it at once with the reason."""
+        """Accepts a requested window, which waits for its first step, or ends it at once with the reason."""
         if not self._lock.acquire(timeout=1):
             demand.end("failed", "a window is started or ended now")
             return
@@ -158,14 +158,14 @@ class Recorder:
             self._lock.release()
 
     def end_late_demand(self) -> None:
-        """Ends a window that has passed a limit of time."""
-        demand = self._demand  # read once: the program's threads end it meanwhile
+        """Ends a requested window whose time limit has passed."""
+        demand = self._demand  # read once, because the program's threads may end it meanwhile
         why_not = "" if demand is None else demand.why_too_late()
         if why_not:
             self._guard(lambda: self._cut_demand(demand, why_not))
 
     def _cut_demand(self, demand: Demand, why_not: str) -> None:
-        if self._demand is not demand:  # it has ended meanwhile
+        if self._demand is not demand:  # another thread has ended it
             return
         if self._window is not self._demand or self._window is None:
             self._end_demand("failed", why_not)
@@ -184,13 +184,13 @@ class Recorder:
 
     def _guard(self, act: Callable[[], None]) -> None:
         with self._lock:
-            if self._is_busy:  # a profiler of ours has called back
+            if self._is_busy:  # called from a profiler that this recorder uses
                 return
             self._is_busy = True
             try:
                 with quiet():
                     act()
-            except Exception as error:  # the program must not notice
+            except Exception as error:  # the program must not see the exception
                 self._fail(error)
             finally:
                 self._is_busy = False
@@ -205,7 +205,7 @@ class Recorder:
                 self._program.stop()
             self._marked_step = None
         if self._demand is not None and self._demand.first <= self._step:
-            self._end_demand("failed", why_not, kept)  # the next request may go better
+            self._end_demand("failed", why_not, kept)  # the next request may succeed
             return
         self._end_demand("failed", why_not)
         self._is_over, self.why_not = True, why_not

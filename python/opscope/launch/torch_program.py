@@ -48,9 +48,9 @@ class TorchProgram:
         if self._process != os.getpid():
             self._process, self._uses_cuda = os.getpid(), False  # CUDA does not survive a fork
         self._window: _Window | None = None
-        self._range: record_function | None = None  # of the open step
+        self._range: record_function | None = None  # range of the open step
         self._marks = 0
-        self._groups = 0  # process groups that the window knows
+        self._groups = 0  # number of process groups whose facts the window has
         self._info: dict[str, Any] | None = None
 
     @property
@@ -63,7 +63,7 @@ class TorchProgram:
         _hook_optimizers(recorder)
         enabled_flag.watch(recorder.other_begins)
         for kind in (_torchs_profile, profile):
-            hooks.call_behind(kind, "step", lambda _: recorder.profiler_stepped())
+            hooks.call_after(kind, "step", lambda _: recorder.profiler_stepped())
         if torch.backends.cuda.is_built():
             # Asking whether there is a device would make CUDA unusable in children that the program forks.
             torch.cuda._lazy_call(lambda: self._cuda_begins(recorder))
@@ -111,9 +111,9 @@ class TorchProgram:
         return self._info
 
     def _tell_job(self) -> None:
-        """Adds what torch.distributed knows to the window, when that is something new: a program makes its process
-        groups after the import of torch, and may have none at its end. If another thread destroys them meanwhile, what
-        the window knows already stays.
+        """Adds the facts of torch.distributed to the window, if they have changed: a program makes its process groups
+        after the import of torch, and may have none at its end. If another thread destroys them meanwhile, the earlier
+        facts stay.
         """
         distributed = torch.distributed
         try:
@@ -131,8 +131,9 @@ class TorchProgram:
 def _hook_optimizers(recorder: Recorder) -> None:
     """Reports each step of an optimizer when its range ``Optimizer.step#...`` has ended.
 
-    torch's post hooks of a step run inside of that range, and torch.compile takes them away from all optimizers.
-    Therefore the method itself is replaced, where torch replaces it, too: when the first object of the class is made.
+    torch's post hooks of a step run inside that range, and torch.compile removes them from all optimizers. Therefore
+    this replaces the method itself, at the moment when torch replaces it too: when the first object of the class is
+    made.
     """
     patch = torch.optim.Optimizer._patch_step_function
 
@@ -150,12 +151,12 @@ def _stepping(step, recorder: Recorder):
     plain = getattr(step, "__wrapped__", step) if getattr(step, "hooked", False) else step
 
     def stepping(self, *args, **kwargs):
-        if torch.compiler.is_compiling():  # what is compiled is the optimizer's own code, as without opscope
+        if torch.compiler.is_compiling():  # compile the optimizer's own code, as without opscope
             return plain(self, *args, **kwargs)
         return hooks.called(step, recorder.optimizer_stepped, self, *args, **kwargs)
 
     functools.update_wrapper(stepping, step)
-    del stepping.__wrapped__  # by which torch.compile would find torch's hook and take this one away
+    del stepping.__wrapped__  # torch.compile would follow it to torch's hook and remove this one
     stepping.__signature__ = inspect.signature(step)
     stepping.hooked = stepping._is_opscopes = True
     return stepping

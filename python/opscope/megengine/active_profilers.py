@@ -14,7 +14,7 @@ import weakref
 from megengine import _atexit
 from megengine.utils import profiler as _original
 
-from ..log import tell
+from ..log import log_message
 
 # profilers that were started at least once, in this process or before a fork
 _started: weakref.WeakSet = weakref.WeakSet()
@@ -61,7 +61,7 @@ def write_last(profiler) -> None:
     try:
         profiler.dump()
     except Exception as error:
-        _tell(profiler, error)
+        _report(profiler, error)
         profiler._forget_results()
 
 
@@ -72,15 +72,15 @@ def _write_all() -> None:
         try:
             last.stop()
         except Exception as error:
-            _tell(last, error)
+            _report(last, error)
     for profiler in list(_started):
         write_last(profiler)
 
 
-def _tell(profiler, error: Exception) -> None:
+def _report(profiler, error: Exception) -> None:
     # MegEngine does not work in a process that was forked after its first use, so there is nothing to write.
     level = "info" if profiler._place[0] != os.getpid() else "error"
-    tell(level, f"{profiler.path}: {str(error).partition('backtrace:')[0].strip()}")
+    log_message(level, f"{profiler.path}: {str(error).partition('backtrace:')[0].strip()}")
 
 
 def _leave_to_parent() -> None:

@@ -85,21 +85,21 @@ class _Tracks:
         """The events of one file with their new numbers; names of tracks are left out if they were written before."""
         new: dict[tuple[Any, Any], int] = {}
         names = {(event["pid"], event["tid"]): event for event in events if event.get("name") == "thread_name"}
-        told = set()
+        repeated = set()
         for (process, thread), event in names.items():
             key = process, event["args"]["name"]
             if key in self._known:
-                told.add(id(event))
+                repeated.add(id(event))
             new[process, thread] = self._known.setdefault(key, self._next(process, key))
         kept = []
         for event in events:
-            if id(event) in told:
+            if id(event) in repeated:
                 continue
-            place = event.get("pid"), event.get("tid")
-            if place not in new:  # a track without a name
-                new[place] = self._next(place[0], None)
+            track = event.get("pid"), event.get("tid")
+            if track not in new:  # a track without a name
+                new[track] = self._next(track[0], None)
             if "tid" in event:
-                event["tid"] = new[place]
+                event["tid"] = new[track]
             kept.append(event)
         return kept
 

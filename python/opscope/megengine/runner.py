@@ -67,13 +67,13 @@ def _prepare(options: argparse.Namespace, directory: str) -> Profiler:
         script = os.path.realpath(script)
         sys.path[0] = os.path.dirname(script)  # as the interpreter does for its own arguments
     sys.argv[:] = [script, *options.arguments]
-    asked = {name: getattr(options, name) for name in Profiler.valid_options}
+    given = {name: getattr(options, name) for name in Profiler.valid_options}
     profiler = Profiler(
         path=directory,
         formats=options.format,
         with_backtrace=options.with_backtrace,
         with_scopes=options.with_scopes,
-        **{name: value for name, value in asked.items() if value is not None},
+        **{name: value for name, value in given.items() if value is not None},
         **({} if options.record_to is None else {"record_to": options.record_to}),
     )
     if options.clean:

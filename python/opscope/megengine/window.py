@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from functools import partial
 
+import megengine
 from megengine.core._imperative_rt import core2
 
 from ..adapters.errors import AdapterMissing
@@ -18,7 +19,7 @@ from ..adapters.megengine_dump import dumped_trace
 from ..frontend.metadata import process_metadata
 from ..frontend.recording import Recording
 from ..frontend.session import Session
-from ..log import tell
+from ..log import log_message
 from ..trace import Trace
 from ..user_warning import warn_user
 from .parts import Parts
@@ -52,12 +53,13 @@ class Window(Recording):
         self._parts: Parts | None = None
         sources = [(self._source, [])] if self._source is not None else []
         super().__init__(session, native_threads="none", sources=sources, **options)
-        for key, value in process_metadata().items():
-            self.add_metadata(key, value)
 
     def begin(self, options: dict[str, int]) -> None:
         """Starts MegEngine's recorder."""
         self._options = options
+        given = {"with_backtrace": self._with_backtrace, **options}
+        for key, value in process_metadata(megengine, given).items():
+            self.add_metadata(key, value)
         self.start()
         try:
             core2.start_profile(options)
@@ -96,10 +98,15 @@ class Window(Recording):
         finally:
             self.stop()
         if self._why_dumped:
-            tell("info", f"a window of MegEngine is read as MegEngine writes it: {self._why_dumped}")
+            log_message("info", f"a window of MegEngine is read as MegEngine writes it: {self._why_dumped}")
             self._dump = dump
             if self._records_cuda:
                 warn_user(f"CUDA is not in this window of MegEngine: {self._why_dumped}")
+
+    @property
+    def is_dumped(self) -> bool:
+        """Whether MegEngine writes the window, and opscope reads what it has written."""
+        return self._dump is not None or self._dumped is not None
 
     @property
     def trace(self) -> Trace:

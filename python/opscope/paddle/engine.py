@@ -15,9 +15,9 @@ import threading
 import time
 import weakref
 
-from ..frontend.metadata import process_metadata
 from ..frontend.recording import Recording
 from ..trace import Trace
+from .recording import paddle_metadata
 from .result import ProfilerResult
 from .source import source
 
@@ -63,7 +63,10 @@ class Engine:
         if self._next is None:
             raise RuntimeError("(PreconditionNotMet) TracerState must be READY")
         self.recording, self._next = self._next, None
-        for key, value in process_metadata().items():
+        profile = self._profile()
+        options = {"targets": sorted(target.name for target in profile.targets)}
+        options |= {name: bool(getattr(profile, name)) for name in ("record_shapes", "profile_memory", "with_flops")}
+        for key, value in paddle_metadata(options).items():
             self.recording.add_metadata(key, value)
         self._used_before = _processor_times()
         self.recording.start()

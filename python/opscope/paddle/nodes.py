@@ -19,7 +19,7 @@ _OF_DEVICE = {
     "device_id": "device", "context_id": "context", "stream_id": "stream", "num_bytes": "bytes", "value": "value",
     "registers_per_thread": "registers per thread", "shared_memory": "shared memory",
 }  # fmt: skip
-# Likewise, and how many of it they call one; the first of them that is there.
+# Attribute -> (member of "args", the value that means 1), in order of preference.
 _FRACTIONS = {
     "blocks_per_sm": (("exact blocks per SM", 1), ("blocks per SM", 1)),
     "warps_per_sm": (("exact warps per SM", 1), ("warps per SM", 1)),
@@ -30,8 +30,10 @@ _FRACTIONS = {
 
 
 class _Node:
-    """``name``, ``type``, ``start_ns``, ``end_ns``, and what else was written down of an event. ``correlation_id``: by
-    which a call of a device's runtime and what it has launched know each other; 0 of others."""
+    """An event: ``name``, ``type``, ``start_ns``, ``end_ns`` and the other recorded facts.
+
+    ``correlation_id`` pairs a call of a device's runtime with the work that it launched; 0 for other events.
+    """
 
     def __init__(self, event: tuple[str, int, int, int, int, str], process: int, thread: int) -> None:
         self.name, kind, self.start_ns, self.end_ns, self.correlation_id, self._text = event
@@ -108,9 +110,9 @@ class DevicePythonNode(_Node):
         if name in _OF_DEVICE:
             return self._members.get(_OF_DEVICE[name], 0)
         if name in _FRACTIONS:
-            told = ((self._members[key], one) for key, one in _FRACTIONS[name] if key in self._members)
-            value, one = next(told, (0.0, 1))
-            return value / one
+            present = ((self._members[key], unit) for key, unit in _FRACTIONS[name] if key in self._members)
+            value, unit = next(present, (0.0, 1))
+            return value / unit
         of_three, _, axis = name.rpartition("_")
         if of_three in ("block", "grid") and axis in ("x", "y", "z"):
             return self._members.get(of_three, [0, 0, 0])["xyz".index(axis)]

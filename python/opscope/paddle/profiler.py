@@ -234,8 +234,8 @@ class Profiler(Lifecycle, Views):
             self.on_trace_ready(self)
 
     def _new_recording(self, source: _core.paddle.PaddleSource) -> Recording:
-        asked = {"shapes": self.record_shapes or self.with_flops, "memory": self.profile_memory}
-        flags = [flag for flag, is_asked in asked.items() if is_asked]
+        requested = {"shapes": self.record_shapes or self.with_flops, "memory": self.profile_memory}
+        flags = [flag for flag, is_requested in requested.items() if is_requested]
         return Recording(
             self._session,
             self.targets,

@@ -3,14 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import paddle
 from paddle.profiler import ProfilerTarget
 
 from .. import _core
 from ..frontend import recording
+from ..frontend.metadata import process_metadata
 from ..frontend.session import Session
+
+
+def paddle_metadata(options: Mapping[str, object]) -> dict[str, str]:
+    """``process_metadata`` of a program with Paddle."""
+    cuda = paddle.version.cuda()  # "False": built without
+    return process_metadata(paddle, options, None if cuda == "False" else cuda)
 
 
 class Recording(recording.Recording):

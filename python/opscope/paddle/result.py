@@ -15,7 +15,7 @@ from paddle.profiler import SortedKeys
 import opscope
 
 from .. import _core
-from ..log import tell
+from ..log import log_message
 from ..trace import Trace
 from ..user_warning import warn_user
 from .nodes import HostPythonNode
@@ -90,7 +90,7 @@ class ProfilerResult:
         if not os.fspath(path):
             now = datetime.datetime.now().strftime("%Y-%m-%d-%H:%M:%S")
             path = f"pid_{os.getpid()}_time_{now}.paddle_trace.{format}"
-        tell("info", f"writing profiling data to {os.fsdecode(path)}")
+        log_message("info", f"writing profiling data to {os.fsdecode(path)}")
         self._trace._core.export_as(path, _FORMATS[format])
 
 

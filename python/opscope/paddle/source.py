@@ -11,7 +11,7 @@ from ..adapters.errors import AdapterMissing
 from ..adapters.paddle_adapter import PARTS, adapter_for, read_paddle
 from ..adapters.paddle_fallbacks import set_fallback_recorders
 from ..frontend.loader import Loader
-from ..log import tell
+from ..log import log_message
 
 __all__ = ["AdapterMissing", "source"]
 
@@ -26,7 +26,7 @@ def _take(loaded: _core.paddle.PaddleSource, found: dict[str, str] | None) -> No
     for part in PARTS:
         loaded.set_probe_result(part, (found or {}).get(part, "it was not tried"))
     _core.paddle.set_range_source(loaded)
-    tell("info", f"events of Paddle are recorded by {loaded.capture_mode}")
+    log_message("info", f"events of Paddle are recorded by {loaded.capture_mode}")
 
 
 _loader: Loader[_core.paddle.PaddleSource] = Loader(_find, lambda path: _core.paddle.load_source(path), _take)

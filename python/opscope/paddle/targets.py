@@ -26,11 +26,11 @@ def usable_targets(targets: Iterable[ProfilerTarget] | None) -> list[ProfilerTar
     supported = supported_targets()
     if not targets:
         return supported
-    asked = list(targets)
-    for target in asked:
+    requested = list(targets)
+    for target in requested:
         if target not in supported:
             warn_user(f"Profiling {target} is not supported in current context.")
-    return {target for target in asked if target in supported}
+    return {target for target in requested if target in supported}
 
 
 def refuse_absent(custom_device_types: list[str], targets: Iterable[ProfilerTarget]) -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``paddle.profiler.timer``: cost of batches and readers, which every Profiler takes, ``timer_only`` alone.
+"""``paddle.profiler.timer``: cost of batches and readers. Every Profiler measures it; with ``timer_only`` nothing else.
 
-Paddle's data loaders tell its one ``benchmark()``, so that is what is used, with events of ours: Paddle's divide what
-n - 9 steps took by n - 10, and never take a step for the shortest that is the longest so far
+Paddle's data loaders report to its one ``benchmark()``, so this module uses it, with events of its own. Paddle's events
+divide the time of n - 9 steps by n - 10, and never count the longest step so far as the shortest one
 (docs/reference/paddle.md).
 """
 

@@ -41,20 +41,20 @@ def collect(
         return []
     job = os.path.abspath(os.fsdecode(out))
     with spark_errors():
-        rows = _one_in_a_task(spark, paths).mapInArrow(_reader(job), "place long, told string").collect()
+        rows = _one_in_a_task(spark, paths).mapInArrow(_reader(job), "index long, answer string").collect()
     collected = []
-    for place, told in sorted(rows):
-        answer = json.loads(told)
+    for index, text in sorted(rows):
+        answer = json.loads(text)
         if "error" in answer:
             raise Error(answer["error"])
-        collected += [row | {"file": paths[place]} for row in answer["files"]]
+        collected += [row | {"file": paths[index]} for row in answer["files"]]
     return collected
 
 
 def _one_in_a_task(spark: SparkSession, paths: list[str]) -> DataFrame:
     """A frame with a partition for each path. ``repartition``, which hashes, leaves about a third of them empty."""
-    frame = spark.createDataFrame(list(enumerate(paths)), "place long, path string")
-    return frame.repartitionByRange(len(paths), "place")
+    frame = spark.createDataFrame(list(enumerate(paths)), "index long, path string")
+    return frame.repartitionByRange(len(paths), "index")
 
 
 def _reader(job: str):
@@ -63,8 +63,8 @@ def _reader(job: str):
 
         for batch in batches:
             columns = batch.to_pydict()
-            told = [_collect_one(path, job) for path in columns["path"]]
-            yield pyarrow.RecordBatch.from_pydict({"place": columns["place"], "told": told})
+            answers = [_collect_one(path, job) for path in columns["path"]]
+            yield pyarrow.RecordBatch.from_pydict({"index": columns["index"], "answer": answers})
 
     return read
 

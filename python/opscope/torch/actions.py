@@ -67,23 +67,23 @@ def parse_activities(activities) -> tuple[set[ProfilerActivity], dict]:
         if isinstance(item, ProfilerActivity):
             add(item)
         elif isinstance(item, dict):
-            for group, asked in item.items():
+            for group, selection in item.items():
                 add(group)
-                chosen[group] = _choice(group, asked)
+                chosen[group] = _choice(group, selection)
         else:
             raise TypeError(f"Expected ProfilerActivity or dict, got {type(item)}")
     return groups, chosen
 
 
-def _choice(group: ProfilerActivity, asked):
+def _choice(group: ProfilerActivity, selection):
     if _ActivityConfig is None:
-        return set(asked)
-    if not isinstance(asked, _ActivityConfig):
-        return _ActivityConfig(activity_types=asked)
-    if asked.profiler_configs:
-        names = ", ".join(type(config).__name__ for config in asked.profiler_configs)
+        return set(selection)
+    if not isinstance(selection, _ActivityConfig):
+        return _ActivityConfig(activity_types=selection)
+    if selection.profiler_configs:
+        names = ", ".join(type(config).__name__ for config in selection.profiler_configs)
         raise UnsupportedFeature(f"activities with {names} for {group.name}", "neither counters nor kernels are read")
-    return asked
+    return selection
 
 
 def selections_of(chosen: dict) -> dict[ProfilerActivity, set[str]]:

@@ -10,12 +10,12 @@ _CLEARED = (
     "Only events from the current cycle will be reported. "
     "To keep events across cycles, set acc_events=True."
 )
-_has_told = False
+_has_warned = False
 
 
 def warn_of_cleared_events() -> None:
     """Emits the warning at the first call."""
-    global _has_told
-    if not _has_told:
-        _has_told = True
+    global _has_warned
+    if not _has_warned:
+        _has_warned = True
         warn_user(_CLEARED)

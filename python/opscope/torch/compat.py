@@ -10,7 +10,7 @@ from collections.abc import Iterator
 _asked = contextvars.ContextVar("opscope.torch.compat", default=False)
 
 
-def compat_is_asked() -> bool:
+def compat_is_requested() -> bool:
     """Whether the calling code runs within ``compat()``."""
     return _asked.get()
 

@@ -17,7 +17,7 @@ from types import ModuleType
 import torch.autograd.profiler
 import torch.profiler
 
-from ..log import tell
+from ..log import log_message
 
 # module that converts Python objects for the compiler; imports the rest of it
 _BUILDER = "torch._dynamo.variables.builder"
@@ -42,7 +42,7 @@ def _teach(builder: ModuleType) -> None:
         _let_calls_stand(contexts.TorchCtxManagerClassVariable)
         _let_objects_stand(builder, builder.VariableBuilder, builder.RecordFunctionVariable)
     except (AttributeError, KeyError) as error:
-        tell("info", f"torch's compiler is not as expected ({error!r}): ranges of opscope may break its graphs")
+        log_message("info", f"torch's compiler is not as expected ({error!r}): ranges of opscope may break its graphs")
 
 
 def _let_calls_stand(kind: type) -> None:

@@ -45,7 +45,7 @@ def _profiler_enabled() -> bool:
     return _running > 0 or torch._C._autograd._profiler_enabled()
 
 
-def tell_torch(change: int) -> None:
+def notify_torch(change: int) -> None:
     """Reports that a recording begins (+1) or ends (-1)."""
     global _running, _theirs
     if change > 0:

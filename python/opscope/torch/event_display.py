@@ -33,7 +33,7 @@ def _average_row(events, average) -> dict[str, Any]:
         "Self CPU": average.self_cpu_time_total_str,
         "CPU total": average.cpu_time_total_str,
         "CPU mean": average.cpu_time_str,
-        **_asked_for(events, average),
+        **_optional_columns(events, average),
     }
 
 
@@ -44,11 +44,11 @@ def _event_row(events, event) -> dict[str, Any]:
         "Start": _core.torch.format_time(event.time_range.start),
         "Self CPU": event.self_cpu_time_total_str,
         "CPU total": event.cpu_time_total_str,
-        **_asked_for(events, event),
+        **_optional_columns(events, event),
     }
 
 
-def _asked_for(events, event) -> dict[str, Any]:
+def _optional_columns(events, event) -> dict[str, Any]:
     """Columns for data that only some recordings have."""
     row = {}
     if events._use_device:

@@ -18,7 +18,7 @@ from ..frontend.whole_file import whole_file
 from ..preview import PreviewList, TableText
 from . import event_frame
 from .averages import FunctionEventAvg, average_of
-from .compat import compat_is_asked
+from .compat import compat_is_requested
 from .constructed_event import build_tree
 from .event_display import preview_of_events
 from .event_shares import set_shares
@@ -110,7 +110,7 @@ class EventList(PreviewList, _torchs.EventList):
             raise ValueError(f"style must be 'torch' or 'plain', not {style!r}")
         rows = self._corrected() if corrected else self
         if len(rows) == 0:
-            return TableText("" if compat_is_asked() else rows._loss)
+            return TableText("" if compat_is_requested() else rows._loss)
         if header is not None and not isinstance(header, str):
             raise TypeError(f"sequence item 2: expected str instance, {type(header).__name__} found as the header")
         events = rows
@@ -134,8 +134,8 @@ class EventList(PreviewList, _torchs.EventList):
                 profile_memory=bool(self._profile_memory),
                 with_flops=bool(self._with_flops),
                 use_device=use_device,
-                compat_swapped_cells=compat_is_asked(),
-                note="\n".join(line for line in (rows._note, "" if compat_is_asked() else rows._loss) if line),
+                compat_swapped_cells=compat_is_requested(),
+                note="\n".join(line for line in (rows._note, "" if compat_is_requested() else rows._loss) if line),
                 plain=style == "plain",
             )
         except _core.Error as error:

@@ -215,15 +215,15 @@ def _attributes_of(owner: str) -> frozenset[str]:
     """Attributes of the objects of a class. Events get most of them in their constructor, averages with the first
     event.
     """
-    asked = _CLASSES[owner]
+    example = _CLASSES[owner]
     event = _util.FunctionEvent(0, "", 0, 0, 0)
     if owner == "FunctionEvent":
-        asked = event
+        example = event
     elif owner == "FunctionEventAvg":
-        asked = asked().add(event)
+        example = example().add(event)
     elif owner in ("LegacyProfile", "_KinetoProfile"):
-        asked = asked()
-    return frozenset(dir(asked))
+        example = example()
+    return frozenset(dir(example))
 
 
 @functools.cache

@@ -187,7 +187,9 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
             raise RuntimeError("the profiler is already recording")
         if recording.is_finished:
             self.prepare_trace()  # an exception in a handler has kept the cycle from preparing
-        for key, value in metadata.job_metadata(self.profiler.trace_id).items():
+        options = {"activities": sorted(each.name for each in self.activities)}
+        options |= {name: bool(getattr(self, name)) for name in metadata.FLAGS}
+        for key, value in metadata.job_metadata(self.profiler.trace_id, options).items():
             self.profiler.add_metadata(key, value)
         for key, value in (self._metadata_for_next | self._own_metadata() | self.preset_metadata).items():
             self.add_metadata_json(key, value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 
 import torch
 
@@ -18,26 +19,14 @@ FLAGS = ("with_stack", "profile_memory", "record_shapes", "with_modules", "with_
 UNSAID = ["host_name"] * (not behaves("writes_host_name")) + ["trace_id"] * (not has("profile.get_trace_id"))
 
 
-def job_metadata(trace_id: str) -> dict[str, str]:
-    """Entries of every trace: those that Kineto writes, and what `opscope advise` compares."""
-    members = {"trace_id": json_text(trace_id)} | process_metadata()
+def job_metadata(trace_id: str, options: Mapping[str, object]) -> dict[str, str]:
+    """Entries of every trace: those that Kineto writes, and what the page of a report and `opscope advise` say."""
+    members = {"trace_id": json_text(trace_id)} | process_metadata(torch, options, torch.version.cuda)
     members["opscope_threads"] = str(torch.get_num_threads())
-    members["opscope_processors"] = str(usable_processors())
     for name in ("PT_PROFILER_JOB_NAME", "PT_PROFILER_JOB_VERSION", "PT_PROFILER_JOB_ATTEMPT_INDEX"):
         if name in os.environ:
             members[name] = json_text(os.environ[name])
     return members
-
-
-def usable_processors() -> int:
-    """How many processors this process may use: those of its affinity, and no more than its container's limit."""
-    usable = len(os.sched_getaffinity(0))
-    try:
-        with open("/sys/fs/cgroup/cpu.max") as file:
-            quota, period = file.read().split()
-        return usable if quota == "max" else min(usable, max(1, -(-int(quota) // int(period))))
-    except (OSError, ValueError):  # no limit, or an older kernel
-        return usable
 
 
 def distributed_info() -> dict | None:

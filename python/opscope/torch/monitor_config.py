@@ -47,7 +47,7 @@ class MonitorConfig:
         self._watch_graphs()
         self.exports_later = bool(keys.get(_ASYNC_EXPORT, False))
         self.pftrace_level = 1
-        self._has_told = False
+        self._has_warned = False
 
     @property
     def cuda_flags(self) -> list[str]:
@@ -56,10 +56,10 @@ class MonitorConfig:
 
     # Watched from the creation of the profile on, because graphs are captured once, before the profiled part.
     def _watch_graphs(self) -> None:
-        asked = [key for key in _OF_GRAPHS if self._keys.get(key)]
-        why = cuda_graphs.watch(self) if asked else ""
+        requested = [key for key in _OF_GRAPHS if self._keys.get(key)]
+        why = cuda_graphs.watch(self) if requested else ""
         if why:
-            warn_user(f"custom_profiler_config: {' and '.join(asked)} cannot be done here: {why}")
+            warn_user(f"custom_profiler_config: {' and '.join(requested)} cannot be done here: {why}")
 
     def describe(self, recording) -> None:
         """Adds facts that only the program knows to a recording, before it stops."""
@@ -70,9 +70,9 @@ class MonitorConfig:
         """Checks values that may be refused only now; warns once about keys without effect."""
         list(self._keys.get("pm_metrics") or [])
         self.pftrace_level = min(9, max(0, int(self._keys.get("pftrace_compression_level", 1))))
-        if self._has_told:
+        if self._has_warned:
             return
-        self._has_told = True
+        self._has_warned = True
         if self._keys.get("enable_pm_sampling"):
             warn_user(_NO_PM_SAMPLING)
         if unknown := sorted(self._keys.keys() - _KEYS):

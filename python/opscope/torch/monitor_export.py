@@ -43,7 +43,7 @@ class Exports:
         export = _Export(name, write)
         if not later:
             export.run()
-            export.tell()
+            export.report()
             return
         self._running.append(export)
         export.start()
@@ -58,9 +58,9 @@ class Exports:
             warn_user(export.failure_text())  # one exception at most can be raised
         for export in running:
             if not export.has_failed:
-                export.tell()
+                export.report()
         if failed:
-            failed[0].tell()
+            failed[0].report()
 
 
 class _Export(threading.Thread):
@@ -85,7 +85,7 @@ class _Export(threading.Thread):
     def failure_text(self) -> str:
         return f"{self._file} was not written: {type(self._error).__name__}: {self._error}"
 
-    def tell(self) -> None:
+    def report(self) -> None:
         if self._error is not None:
             raise self._error
         if self._left_out:

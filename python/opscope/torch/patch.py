@@ -19,7 +19,7 @@ from .record_function import record_function
 from .schedule import schedule
 from .trace_handler import tensorboard_trace_handler
 
-# What stands for what. ProfilerActivity and DeviceType are torch's own here, too.
+# Name in torch.profiler -> replacement. ProfilerActivity and DeviceType stay torch's own.
 _REPLACEMENTS: dict[str, Any] = {
     "profile": profile,
     "_KinetoProfile": _KinetoProfile,
@@ -29,10 +29,11 @@ _REPLACEMENTS: dict[str, Any] = {
     "ProfilerAction": ProfilerAction,
 }
 
-# In torch.autograd.profiler. Its record_function stays: torch makes its own ranges with it, and compiles it.
+# Name in torch.autograd.profiler -> replacement. record_function stays there: torch makes its own ranges with it, and
+# compiles it.
 _LEGACY_REPLACEMENTS: dict[str, Any] = {"profile": legacy_profile.profile}
 
-# What documents name and torch has not. tensorboard is imported as a module, too.
+# Names that documents use and torch.profiler lacks. tensorboard can also be imported as a module.
 _ADDITIONS: dict[str, Any] = {"Profiler": profile, "tensorboard": tensorboard}
 _ADDED_MODULE = "torch.profiler.tensorboard"
 

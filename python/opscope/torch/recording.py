@@ -15,8 +15,8 @@ from ..frontend import cuda_activity, recording
 from ..frontend.session import Session
 from ..user_warning import warn_user
 from . import source
-from .compat import compat_is_asked
-from .enabled_flag import tell_torch
+from .compat import compat_is_requested
+from .enabled_flag import notify_torch
 from .events import EventList, unfilled_events
 from .features import left_out_of_lists
 from .inner_profile import InnerProfile
@@ -69,7 +69,7 @@ class Recording(InnerProfile, recording.Recording):
             record_to=settings.record_to,
             adds_up=settings.acc_events,
         )
-        self._is_told = False  # reported to torch
+        self._torch_is_notified = False  # notify_torch(+1) was called
         self._started_ns = 0
         self._others_at_start: tuple[int, int] | None = None
         links_forward_to_backward()  # looked up now: later the lookup itself would be among the recorded Python calls
@@ -93,8 +93,8 @@ class Recording(InnerProfile, recording.Recording):
             self._core.add_metadata("opscope.adjust_steps", "1")
         if self._settings.records_cpu and not self._settings.all_threads:
             self._others_at_start = _cpu_of_other_threads()
-        self._is_told = True
-        tell_torch(+1)
+        self._torch_is_notified = True
+        notify_torch(+1)
         self._started_ns = time.perf_counter_ns()
         self._stats.profiler_enable_call_duration_us = _microseconds_since(began)
         self._warn_of_start()
@@ -145,10 +145,10 @@ class Recording(InnerProfile, recording.Recording):
             torch.cuda.synchronize()
 
     def _tell_torch_of_end(self) -> None:
-        if self._is_told:
-            self._is_told = False
+        if self._torch_is_notified:
+            self._torch_is_notified = False
             if not self.is_inherited:
-                tell_torch(-1)
+                notify_torch(-1)
 
     def __del__(self) -> None:
         # Dropped while running: the session stops by itself, but the flag must be cleared here.
@@ -198,7 +198,7 @@ class Recording(InnerProfile, recording.Recording):
         columns = _core.torch.FunctionEvents(
             trace,
             use_device=self.use_device or "",
-            only_torch_flops=compat_is_asked(),
+            only_torch_flops=compat_is_requested(),
             **left_out_of_lists(),
         )
         columns.exposes_metadata = self._settings.expose_metadata

@@ -68,7 +68,7 @@ class RecordingSettings:
             if not self.profile_memory or "memory" in lacks:
                 return None
             return ["memory", "all_threads"] if self.all_threads else ["memory"]
-        asked = {
+        requested = {
             "inputs": self.record_shapes or self.with_flops,
             "all_threads": self.all_threads,
             "overload_names": self.overload_names,
@@ -77,28 +77,28 @@ class RecordingSettings:
             "stacks": self.with_stack,
             "modules": self.with_modules,
         }
-        return [flag for flag, is_asked in asked.items() if is_asked]
+        return [flag for flag, is_requested in requested.items() if is_requested]
 
     @property
     def cuda_flags(self) -> list[str] | None:
         """Flags for the CUDA source; None: not used."""
         if self.use_device != "cuda" and self.monitor is None:
             return None
-        asked = {"synchronization": self.cuda_sync_events, "memory": self.profile_memory}
-        asked |= dict.fromkeys(self.monitor.cuda_flags if self.monitor is not None else (), True)
-        return [flag for flag, is_asked in asked.items() if is_asked]
+        requested = {"synchronization": self.cuda_sync_events, "memory": self.profile_memory}
+        requested |= dict.fromkeys(self.monitor.cuda_flags if self.monitor is not None else (), True)
+        return [flag for flag, is_requested in requested.items() if is_requested]
 
     @property
     def call_flags(self) -> list[str] | None:
         """Flags for the source of Python calls; None: not used."""
         if not self.records_cpu or not (self.with_stack or self.with_modules):
             return None
-        asked = {
+        requested = {
             "calls": self.with_stack,
             "garbage": self.with_stack and self.python_gc,
             "places": self.with_stack and behaves("records_call_sites"),
         }
-        return [flag for flag, is_asked in asked.items() if is_asked]
+        return [flag for flag, is_requested in requested.items() if is_requested]
 
 
 def checked_timeout(seconds: float | None, name: str = "post_processing_timeout_s") -> float | None:

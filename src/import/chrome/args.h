@@ -25,34 +25,34 @@
 
 namespace opscope {
 
-// "Python id" and its companions.
+// "Python id", "Python parent id" and "Python module id" of a call.
 struct ChromePythonCall {
   bool present = false;
   PythonCallRow row;
 };
 
 struct ChromeAllocation {
-  bool whole = false;  // it has an address and a size
+  bool whole = false;  // the event has an address and a size
   AllocationRow row;
 };
 
-// Reads into one part after the other.
+// Reads the "args" of events into the columns of a part, one part after the other.
 class ChromeArgs {
  public:
   void Begin(ChromePart* part, const ChromeConventions& conventions) { part_ = part, conventions_ = conventions; }
 
-  // Fills the columns that the members stand for, and `extra`. Without `call` the numbers of one stay in `extra`.
+  // Fills the columns of the members, and `extra`. If `call` is null, the numbers of a Python call stay in `extra`.
   void ReadSpan(const std::vector<JsonMember>& members, SpanRow* row, ChromePythonCall* call = nullptr);
-  // Everything as it is, behind `first` (members of JSON, or ""); kNone when there is nothing.
+  // All members unchanged, after `first` (members of JSON, or ""); kNone if both are empty.
   StringId ReadExtra(const std::vector<JsonMember>& members, std::string_view first = {});
   // A "[memory]" instant. The members that an AllocationRow does not hold go to `extra`, if the allocation is whole.
   ChromeAllocation ReadAllocation(const std::vector<JsonMember>& members, StringId* extra);
-  // Likewise by the declared dialect, which read_allocation has; `category`, which the row does not have, goes to
-  // `extra` as "type".
+  // The same with read_allocation of the declared dialect. `category`, which has no column, goes to `extra` as "type".
+  // REQUIRES: the dialect has read_allocation.
   ChromeAllocation ReadDialectAllocation(const std::vector<JsonMember>& members, std::string_view category,
                                          StringId* extra);
 
-  // The number of the step that the span read last is, where its members say so.
+  // The number of the step if the members of the last span say that it is a step.
   const std::optional<int64_t>& step_number() const { return step_number_; }
 
   StringId Text(const JsonValue& value);
@@ -75,17 +75,17 @@ class ChromeArgs {
   uint64_t dropped_values_ = 0;
 };
 
-// What ChromePart::lists holds, and back again. A list that the file does not have is "".
+// Joins the four texts to a key of ChromePart::lists, and splits it again. "" for a list that the file lacks.
 void AppendListTexts(const std::string_view (&texts)[4], std::string* key);
 void ReadListTexts(std::string_view key, std::string_view (&texts)[4]);
-// The lists as members of `extra`, behind those that are there.
+// Appends the lists to `extra` as members.
 StringId ExtraWithLists(StringId extra, std::string_view key, TraceBuilder* builder);
 
-// Adds the frames of a call stack, as it stands in the file.
+// Adds the frames of a call stack from its JSON text.
 StackId AddCallStack(std::string_view json_text, TraceBuilder* builder);
 
-// The members of both, those of `later` winning; either may be kNone. `replaced` is raised by the number of values of
-// `earlier` that `later` says otherwise.
+// The members of both; for equal keys those of `later`. Either may be kNone. Adds the number of values that `later`
+// replaced by other ones to *replaced.
 StringId MergeExtra(StringId earlier, StringId later, TraceBuilder* builder, uint64_t* replaced);
 
 }  // namespace opscope

@@ -19,12 +19,12 @@
 
 namespace opscope {
 
-// Of one track.
+// The argument ranges of one track.
 class ArgumentRanges {
  public:
   ArgumentRanges(const ChromeDialects& dialects, TraceBuilder* builder) : dialects_(dialects), builder_(builder) {}
 
-  // A range of the track ends, and all that began in it have ended. `depth`: of how many ranges it is in.
+  // Call this at the end of a range, after the ends of all ranges in it. `depth`: number of enclosing ranges.
   void End(size_t depth, SpanRow* range);
 
  private:
@@ -34,7 +34,7 @@ class ArgumentRanges {
   };
   const ChromeDialects& dialects_;
   TraceBuilder* builder_;
-  std::vector<Input> inputs_;  // inputs that ended in ranges that are open; the depth never falls
+  std::vector<Input> inputs_;  // ended inputs of open ranges, by ascending depth
 };
 
 }  // namespace opscope

@@ -1,5 +1,5 @@
-// Reads the events of a stretch of text into a part. A stretch may end anywhere: the result says where reading has to
-// go on, so that nothing but the speed depends on where stretches end.
+// Reads the events of a block of text into a part. A block may end anywhere. The result says where the next block has
+// to begin, so only the speed depends on the division.
 //
 // Thread rule: one thread at a time per reader; text and part belong to the call.
 // SPDX-License-Identifier: Apache-2.0
@@ -17,30 +17,30 @@ namespace opscope {
 
 struct ChromeBlockEnd {
   enum class Kind : uint8_t {
-    kAllRead,   // the stretch ends where an element may begin, or, with comma_due, the comma before it
-    kCut,       // it ends within the element that begins at `consumed`
-    kArrayEnd,  // at `consumed` stands the ']'
-    kError,     // what stands at `consumed` is no JSON, and no event begins behind it
+    kAllRead,   // the block ends where an element may begin; with comma_due, where a comma may
+    kCut,       // the block ends within the element that begins at `consumed`
+    kArrayEnd,  // the ']' of the array is at `consumed`
+    kError,     // the text at `consumed` is no JSON, and no event begins after it
   };
   struct Fault {
     const char* complaint = "";
     uint64_t at = 0;  // offset in the text
   };
   Kind kind = Kind::kAllRead;
-  size_t consumed = 0;        // bytes of the stretch
-  bool comma_due = false;     // an element ended, and no comma has come yet
+  size_t consumed = 0;        // bytes of the block
+  bool comma_due = false;     // the next element needs a comma before it
   Fault failure;              // of kCut and kError
-  Fault first_fault;          // of those that were passed over
-  uint64_t faults = 0;        // that were passed over
+  Fault first_fault;          // the first of the skipped faults
+  uint64_t faults = 0;        // number of skipped faults
   uint64_t events = 0;        // objects
-  uint64_t other_values = 0;  // elements that are none
+  uint64_t other_values = 0;  // elements that are no objects
 };
 
 struct ChromeBlock {
   TextBlock text;
-  bool comma_due = false;   // an element stands before it, and no comma yet
-  bool is_last = false;     // it reaches the end of the document
-  bool has_events = false;  // some were read before it
+  bool comma_due = false;   // the block follows an element without its comma
+  bool is_last = false;     // the block reaches the end of the document
+  bool has_events = false;  // earlier blocks have events
 };
 
 class ChromeBlockReader {
@@ -57,7 +57,7 @@ class ChromeBlockReader {
   JsonArrayMemo memo_;
 };
 
-// Where `text` can be divided, most likely: at the '{' of an event, behind `from`. 0: nowhere.
+// A likely begin of an event, the offset of its '{' after `from`; 0: none was found.
 size_t FindEventStart(std::string_view text, size_t from);
 
 }  // namespace opscope

@@ -37,7 +37,7 @@ ChromeDialects::ChromeDialects(std::span<const ChromeDialect* const> list) : lis
     const ChromeDialect& dialect = *list[place];
     members_.insert(members_.end(), dialect.members.begin(), dialect.members.end());
     names_end_in_duration_ |= dialect.names_end_in_duration;
-    if (dialect.evidence_in != nullptr) witnesses_.emplace_back(place, dialect.evidence_in);
+    if (dialect.evidence_in != nullptr) evidence_functions_.emplace_back(place, dialect.evidence_in);
   }
   for (const ChromeMember& member : members_)
     member_sizes_ |= uint64_t{1} << member.key.size();

@@ -1,4 +1,4 @@
-// A dialect of Chrome JSON: what one writer says in a way of its own. This folder knows the format and Kineto's
+// A dialect of Chrome JSON: what one writer spells differently. This folder knows the format and Kineto's
 // members; every other writer is a ChromeDialect, a table of constants and a few functions in the folder of that
 // writer. A new writer is one such table and its row in import/dialects/all_dialects.cc.
 //
@@ -45,12 +45,12 @@ struct ChromeLists {
   std::string dims, types;
 };
 
-// A member of "args" that says what Kineto says otherwise.
+// A member of "args" with a meaning that Kineto writes under another name.
 struct ChromeMember {
   enum class Meaning : uint8_t {
     kCorrelation,  // the number that Kineto calls "correlation"
-    kStep,         // of a range without category: it is the step of this number. The member is kept, too
-    kLists,        // an argument list. The member is kept, too: it says more, such as names of inputs
+    kStep,         // a range without category is the step of this number. The member also stays in `extra`
+    kLists,        // an argument list. The member also stays in `extra`: it has more, such as names of inputs
     kListsAlone,   // an argument list and nothing else
   };
   std::string_view key;
@@ -67,13 +67,13 @@ struct ChromeTrackFacts {
   int32_t device = -1;
 };
 
-// A file that was read, for those that look for its writer.
+// A file after reading, for ChromeDialect::is_writer.
 struct ChromeFile {
   TraceBuilder* builder = nullptr;
   bool shown_by_events = false;  // by the evidence of the dialect whose is_writer is called
 
   bool MetadataHas(std::string_view key, std::string_view member) const;  // "key": {"member": ...}
-  bool FirstCategoryIs(std::string_view category) const;                  // that of the first span
+  bool FirstCategoryIs(std::string_view category) const;                  // category of the first span
 };
 
 // All members but `format` may be left out.
@@ -104,7 +104,7 @@ struct ChromeDialect {
   void (*classify_tracks)(std::span<ChromeTrackFacts> tracks) = nullptr;
 
   // --- In a declared file.
-  // "Operator", "Kernel", ... mean what this writer means by them, not what old versions of torch do.
+  // Categories "Operator", "Kernel", ... have this writer's meaning, not that of old versions of torch.
   bool keeps_categories = false;
   // A member of events that follows from the others ("cname"): dropped without a problem. "": none.
   std::string_view derived_member = {};
@@ -128,21 +128,21 @@ inline constexpr ChromeDialect kPlainChrome{.format = "chrome-json"};
 class ChromeDialects {
  public:
   static constexpr size_t kMaxDialects = 16;
-  using EvidenceOfEach = std::array<ChromeEvidence, kMaxDialects>;  // by place in the list
+  using EvidenceOfEach = std::array<ChromeEvidence, kMaxDialects>;  // by index in list()
 
   ChromeDialects() = default;
-  // REQUIRES: at most kMaxDialects, which outlive this.
+  // REQUIRES: at most kMaxDialects dialects, which outlive this object.
   explicit ChromeDialects(std::span<const ChromeDialect* const> list);
 
   std::span<const ChromeDialect* const> list() const { return list_; }
-  const ChromeDialect& Named(std::string_view format) const;  // kPlainChrome where no dialect has the name
+  const ChromeDialect& Named(std::string_view format) const;  // kPlainChrome if no dialect has the name
 
-  // What the member of "args" means to some dialect; null: nothing.
+  // The meaning of the member of "args" in some dialect; null: none.
   const ChromeMember* MeaningOf(std::string_view key) const {
     const bool may_be = key.size() < 64 && (member_sizes_ >> key.size() & 1) != 0;
     return may_be ? Search(key) : nullptr;
   }
-  // Of a range of this category: what precedes the number of a step; "": it is no step.
+  // For ranges of this category: the text before the number of a step; "": they are no steps.
   std::string_view StepPrefix(std::string_view category) const;
   bool names_end_in_duration() const { return names_end_in_duration_; }
   bool SharesEnds(std::string_view arrow_category) const;
@@ -150,10 +150,10 @@ class ChromeDialects {
   void ClassifyTracks(std::span<ChromeTrackFacts> tracks) const;
   // Keeps the stronger of the evidence so far and that of the event.
   void AddEvidence(const ChromeEvent& event, EvidenceOfEach* evidence) const {
-    for (const auto& [place, evidence_in] : witnesses_)
-      (*evidence)[place] = std::max((*evidence)[place], evidence_in(event));
+    for (const auto& [index, evidence_in] : evidence_functions_)
+      (*evidence)[index] = std::max((*evidence)[index], evidence_in(event));
   }
-  // The base time that a member of the document gives, if it does.
+  // Reads the base time if the member of the document has it.
   bool ReadBaseTime(std::string_view key, const JsonValue& value, int64_t* base_time_ns) const;
 
  private:
@@ -163,20 +163,20 @@ class ChromeDialects {
   std::vector<ChromeMember> members_;
   uint64_t member_sizes_ = 0;  // a bit for each size of a key
   bool names_end_in_duration_ = false;
-  std::vector<std::pair<size_t, ChromeEvidence (*)(const ChromeEvent&)>> witnesses_;
+  std::vector<std::pair<size_t, ChromeEvidence (*)(const ChromeEvent&)>> evidence_functions_;
 };
 
-// What is known while a file is read.
+// The dialects that apply while a file is read.
 struct ChromeConventions {
   const ChromeDialects* dialects = nullptr;
   const ChromeDialect* declared = &kPlainChrome;
 };
 
-// The argument list that the members give; false: none that can be read.
+// Reads the argument list of the members. False: there is none, or it cannot be read.
 bool ReadChromeLists(const ChromeDialects& dialects, const std::vector<JsonMember>& members, ChromeLists* lists);
 
 // --- For dialects.
 const JsonMember* FindMember(const std::vector<JsonMember>& members, std::string_view key);  // null: not there
-void AppendListItem(std::string* list, std::string_view item);  // behind ", " unless it is the first after '['
+void AppendListItem(std::string* list, std::string_view item);  // with ", " before it unless it is the first item
 
 }  // namespace opscope

@@ -31,13 +31,13 @@ class ChromeDocument {
 
   struct Failure {
     uint64_t offset = 0;
-    bool truncated = false;  // it is the end of the text
+    bool truncated = false;  // the text ended too early
     const char* complaint = "";
   };
   const Failure& failure() const { return failure_; }
   bool found_events() const { return found_events_; }
   bool read_whole_event() const { return events_ != 0; }
-  // The first text that is no JSON and was passed over; an empty complaint: there was none.
+  // The first skipped fault; an empty complaint: there was none.
   const ChromeBlockEnd::Fault& first_fault() const { return first_fault_; }
   bool holds_only_other_values() const { return events_ == 0 && other_values_ != 0; }
   bool is_over_limit() const { return stopped_; }
@@ -71,16 +71,16 @@ class ChromeDocument {
   ChromeJoin join_;
   ChromeBlockReader reader_;
   ChromePart part_;
-  std::unique_ptr<ChromePipeline> pipeline_;  // once it is worth it
+  std::unique_ptr<ChromePipeline> pipeline_;  // null until the text is long enough for threads
   Failure failure_;
   ChromeBlockEnd::Fault first_fault_;
-  std::string own_tracks_;  // what an export of ours says of its tracks
+  std::string own_tracks_;  // "opscope.tracks" of an export by opscope
   uint64_t events_ = 0;
   uint64_t other_values_ = 0;  // elements of the array that are no objects
-  bool has_members_ = false;   // beside the events
+  bool has_members_ = false;   // the document has members beside the events
   bool array_form_ = false;
   bool found_events_ = false;
-  bool stopped_ = false;  // at the memory limit
+  bool stopped_ = false;  // reading stopped at the memory limit
   uint64_t stopped_at_ = 0;
 };
 

@@ -16,7 +16,7 @@ namespace opscope {
 struct ChromeEvent {
   JsonValue phase, name, category, pid, tid, time, duration, scope;
   JsonValue id;             // ids.h
-  JsonValue binding_point;  // "bp", perhaps of an earlier event: nothing depends on it
+  JsonValue binding_point;  // "bp"; may be left from an earlier event, which has no effect
   std::vector<JsonMember> args;
   std::vector<JsonMember> others;
   bool empty = true;    // "{}"

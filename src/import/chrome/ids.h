@@ -1,6 +1,7 @@
-// The ids that events name others by: "id", or "id2" with an id of one process ("local") or of all ("global"), within
-// the "scope" where there is one. The same id in two scopes, or a local one in two processes, are two. Of arrows
-// between ranges also "bind_id", of all processes and categories, in the ranges themselves.
+// The ids by which Chrome events refer to each other. An event has "id", or "id2" with an id of one process ("local")
+// or of all processes ("global"), and may have a "scope". Equal ids in two scopes are different ids, as are equal local
+// ids in two processes. A range may also have "bind_id", which belongs to all processes and categories: it begins or
+// ends a flow without an event of its own.
 //
 // Thread rule: pure functions; slices live as long as the input.
 // SPDX-License-Identifier: Apache-2.0
@@ -21,18 +22,18 @@ struct ChromeId {
 
   bool present() const { return value.present(); }
   bool is_local() const { return kind == ScopedId::Kind::kLocal; }
-  // Its text is that of `value`.
+  // True if Text() returns the text of `value` unchanged: no "id2", no scope, a whole number in its usual spelling.
   bool is_plain() const;
-  // Text of `value`: of whole numbers however they are spelt ("7" of 7.0).
+  // Returns `value` as text. Whole numbers have one spelling: "7" for 7 and for 7.0.
   std::string ValueText() const;
-  // As in AsyncSpanColumns::id.
+  // Returns the text for AsyncSpanColumns::id.
   std::string Text() const;
-  // Equal for all events that it joins, those of one process if it is local.
+  // Returns a key that is equal for all events of this id. REQUIRES: for a local id, compare within one process only.
   std::string PairingText() const;
-  // Of flows, within their scope: the number that it is or spells, else a hash.
+  // Returns the flow's number within its scope: the id itself if it is or spells a number, else a hash of it.
   uint64_t FlowNumber() const;
   bool has_flow_scope() const { return kind != ScopedId::Kind::kId || scope.present(); }
-  // As in FlowColumns::id_scope. REQUIRES: has_flow_scope()
+  // Returns the text for FlowColumns::id_scope. REQUIRES: has_flow_scope()
   std::string FlowScopeText() const;
 };
 

@@ -16,13 +16,12 @@
 
 namespace opscope {
 
-// Chrome JSON with the members of Kineto and of `dialects`, as a stream.
-// `dialects` outlive the call.
+// Imports Chrome JSON with the members of Kineto and of `dialects`. `dialects` outlives the call.
 [[nodiscard]] Status ImportChromeText(TextSource* text, std::string_view name, const ImportOptions& options,
                                       const ChromeDialects& dialects, TraceBuilder* builder);
-// How the text is divided; the Trace is the same in any case.
+// Sizes of blocks in bytes. The Trace does not depend on them.
 struct ChromeBlockSizes {
-  size_t first = size_t{256} << 10;  // read before helpers are worth it
+  size_t first = size_t{256} << 10;  // bytes to read before more threads pay off
   size_t block = size_t{1} << 20;
 };
 [[nodiscard]] Status ImportChromeText(TextSource* text, std::string_view name, const ImportOptions& options,

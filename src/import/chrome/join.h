@@ -1,6 +1,6 @@
-// Parts of a Chrome trace, in the order of the file, to one Trace: gives every text, track and argument list its id,
-// in the order of first use, and adds the rows. Whatever would depend on where one part ends and the next begins waits
-// until Finish.
+// Joins the parts of a Chrome trace, in the order of the file, to one Trace. It gives every text, track and argument
+// list its id in the order of first use, and adds the rows. Work that would depend on the division into parts is done
+// in Finish.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -31,14 +31,14 @@ class ChromeJoin {
   void ReadRows(std::string_view own_tracks) { tracks_.ReadRows(own_tracks); }
   void Add(const ChromePart& part);
   void Count(const ChromeProblem& problem);
-  // Adds the problems that were counted, in the parts too.
+  // Adds the problems of Count and of the parts.
   void AddProblems();
-  // Reads argument lists and call stacks, joins what comes in pairs and names the tracks. Call once, after AddProblems.
-  // `own_tracks`: the document's "opscope.tracks". False: that is not what we write.
+  // Reads argument lists and call stacks, pairs begins with ends, and names the tracks. Call once, after AddProblems.
+  // `own_tracks`: the document's "opscope.tracks". False: opscope did not write it.
   bool Finish(std::string_view own_tracks);
 
   const ChromePairs::Replaced& replaced() const { return pairs_.replaced(); }
-  // Of all parts the strongest.
+  // The strongest evidence of all parts, by dialect.
   const ChromeDialects::EvidenceOfEach& evidence() const { return evidence_; }
   uint64_t memory_bytes() const;
 
@@ -47,7 +47,7 @@ class ChromeJoin {
   void AddSpans(const ChromePart& part);
   void AddPoints(const ChromePart& part);
   void AddHalves(const ChromePart& part);
-  // What a span of the part that was added last is called in the Trace.
+  // The span of the Trace for a span of the part that was added last.
   AddedSpan Added(const ChromePart& part, AddedSpan of_part) const;
   void AddFlows(const ChromePart& part);
   void SetDomain(ChromePairs::FlowPoint* point);
@@ -61,11 +61,11 @@ class ChromeJoin {
   ChromePairs pairs_;
   std::map<std::pair<std::string, ProcessId>, uint64_t> flow_domains_;  // numbers from 1, by scope and process
   std::map<std::pair<StringId, ProcessId>, std::pair<uint64_t, bool>> scopes_seen_;  // domain, is_global
-  TextInterner lists_, stacks_;  // of the file; ids of spans mean these until Finish
+  TextInterner lists_, stacks_;  // of the file; ids of spans refer to these until Finish
   std::vector<ChromeProblem> problems_;
   LostMembers lost_members_;
   ChromeDialects::EvidenceOfEach evidence_{};
-  // By the ids of the part that is being added.
+  // Ids of the part that is being added -> ids of the file.
   std::vector<StringId> string_of_;
   std::vector<TrackId> track_of_;
   std::vector<uint32_t> list_of_, stack_of_, tags_;

@@ -1,5 +1,5 @@
-// Events that mean something only in twos: B/E on a track, b/e of an asynchronous range, s/t/f of a
-// flow. A file need not be in order of time, so they are collected and joined at the end.
+// Pairs events that belong together: B/E on a track, b/e of an asynchronous range, s/t/f of a flow. A file need not be
+// in order of time, so the events are collected and paired at the end.
 //
 //   B, E     by track, in order of time, at one time in that of the file: an E closes the newest open B. Where a track
 //            has nothing else, that order is also its tree: B z 5, E z 5, B q 5, E q 9 are beside each other.
@@ -7,7 +7,7 @@
 //   s, t, f  by (category, id): every t and f is joined to the latest s at or before it, else to the first s.
 //   bind_id  by id alone: a range with flow_in is joined to the latest other range with flow_out at or before it.
 //
-// Ids mean something within their scope, and those of one process within that (ids.h).
+// Ids are compared within their scope, and local ids within their process (ids.h).
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -32,19 +32,18 @@ class ChromePairs {
     SpanRow row;
     int64_t offset = 0;
     bool begin = false;
-    AddedSpan span = AddedSpan::kNone;  // of a B: its place among the spans, to be set when its end is known
-    int64_t step = -1;                  // of a B that is a step: its number
+    AddedSpan span = AddedSpan::kNone;  // of a B: its reserved span, which is filled when the end is known
+    int64_t step = -1;                  // number of the step; -1: not the B of a step
   };
   struct AsyncHalf {
     AsyncSpanRow row;
     StringId pairing_id = StringId::kEmpty;
-    bool is_local = false;  // pairing_id is one of its process
+    bool is_local = false;  // pairing_id belongs to its process
     int64_t offset = 0;
     bool begin = false;  // b, not e
   };
   static constexpr uint64_t kMaxDomains = (uint64_t{1} << 20) - 1;
-  // Of points with one id and time those that come first are less. A range that an arrow reaches and the next one
-  // leaves has two points.
+  // Order of points with equal id and time. A range at which one flow ends and the next begins has two points.
   enum FlowOrder : uint64_t { kFlowStart, kFlowStepEnd, kFlowStepStart, kFlowEnd };
   struct FlowPoint {
     uint64_t id = 0;
@@ -52,19 +51,19 @@ class ChromePairs {
     Timestamp time;
     TrackId track = TrackId::kNone;
     AddedSpan span = AddedSpan::kNone;
-    // A file has one for every few events, and all are kept until its end.
+    // Bit fields, because a file has a point for every few events and all are kept until the end.
     uint64_t order : 2 = kFlowEnd;
     uint64_t is_binding : 1 = 0;  // `id` is a "bind_id"
-    uint64_t is_global : 1 = 0;   // `id` is spelt as a global one, which belongs to those that are not
-    // Of the points with one id those of one domain belong together; 0: those of no scope and of all processes. In a
-    // part the StringId of FlowColumns::id_scope.
+    uint64_t is_global : 1 = 0;   // `id` is spelt as a global id ("id2"), which equals the plain id
+    // Points belong together if id and domain are equal. 0: no scope, all processes. In a part the StringId of
+    // FlowColumns::id_scope.
     uint64_t domain : 20 = 0;
     uint64_t offset : 40 = 0;
 
     bool is_start() const { return order == kFlowStart || order == kFlowStepStart; }
   };
 
-  // `tracks` knows when the last event of a track ended, which ends ranges that nothing closes.
+  // tracks: the last time of each track, at which ranges without an E end.
   ChromePairs(const ChromeDialects& dialects, const ChromeTracks* tracks, TraceBuilder* builder)
       : dialects_(dialects), builder_(builder), tracks_(tracks) {}
 
@@ -72,18 +71,18 @@ class ChromePairs {
   void Add(const AsyncHalf& half) { async_halves_.push_back(half); }
   void Add(const FlowPoint& point) { flow_points_.push_back(point); }
   std::vector<Half>& halves() { return halves_; }  // to complete them before Finish
-  // What FlowColumns::id_scope is in a domain.
+  // Sets the FlowColumns::id_scope of a domain.
   void SetFlowScope(uint64_t domain, bool is_global, StringId id_scope) {
     flow_scopes_[2 * domain + (is_global ? 1 : 0)] = id_scope;
   }
 
-  // As that of TraceBuilder, for what was added here too.
+  // Like TraceBuilder::FillMissingTimes, for the events added here.
   void FillMissingTimes();
   // Adds the rows. Returns how many events found no partner.
   uint64_t Finish();
   uint64_t memory_bytes() const;
 
-  // Values of members of begins that their ends say otherwise: no fault but where ChromeDialect::ends_repeat_begins.
+  // Values of begins that their ends replaced by other ones: a problem only with ChromeDialect::ends_repeat_begins.
   struct Replaced {
     uint64_t count = 0;
     int64_t first_offset = -1;
@@ -112,7 +111,7 @@ class ChromePairs {
   std::vector<AsyncHalf> async_halves_;
   Column<FlowPoint> flow_points_;
   std::unordered_map<uint64_t, StringId> flow_scopes_;  // by domain, twice, and is_global
-  std::unordered_map<AddedSpan, AddedSpan> moved_;      // where a B stands that is not at its Half::span
+  std::unordered_map<AddedSpan, AddedSpan> moved_;      // Half::span -> the span of a B that was moved
   Replaced replaced_;
 };
 

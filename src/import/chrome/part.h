@@ -1,7 +1,6 @@
-// What a stretch of events becomes before it joins the Trace: rows like those of the Trace, whose ids count from 0 in
-// this part alone, so that stretches can be read by several threads at once and in any order. Ids are given in the
-// order in which a reader of the whole file would meet them first; joined one after the other (join.h) the
-// parts give the same Trace however the file was divided.
+// The rows of one block of events before they join the Trace. Their ids count from 0 in each part, so several threads
+// can read blocks at once and in any order. Ids are numbered by first use, so parts that are joined one after the other
+// (join.h) give the same Trace however the file was divided.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -35,7 +34,7 @@ struct ChromeProblem {
 
 inline constexpr char kLostMember[] = "lost_member";
 
-// Names of members of events that a Trace has no place for: the first few, in the order of the file.
+// Names of members of events for which a Trace has no column: the first few, in the order of the file.
 class LostMembers {
  public:
   void Add(std::string_view name);
@@ -52,12 +51,12 @@ class LostMembers {
 struct ChromePart {
   TextInterner texts;   // 0 is ""; views into the block that the part was read from, and copies
   TextInterner lists;   // the four texts of argument lists (ListTextsOf), by the ArgsId of `spans`
-  TextInterner stacks;  // as they stand in the file, by the StackId of `spans`
+  TextInterner stacks;  // JSON text, by the StackId of `spans`
   ChromePartTracks tracks{&texts};
 
-  // StringId, TrackId, ArgsId, StackId and AddedSpan are of this part.
-  // In the order of the file, which decides between equal intervals. A begin ("B") has its place here; its row follows
-  // when its end is known (ChromePairs).
+  // StringId, TrackId, ArgsId, StackId and AddedSpan are ids of this part.
+  // In the order of the file, which decides the nesting of equal intervals. A begin ("B") reserves its row here, which
+  // ChromePairs fills when the end is known.
   std::vector<SpanRow> spans;
   std::vector<InstantRow> instants;
   std::vector<CounterRow> counters;

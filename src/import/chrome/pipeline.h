@@ -1,6 +1,6 @@
-// Many blocks of events at once: the text is divided where an event seems to begin, helpers read the blocks, and the
-// caller joins them in order. A block proves the guess behind it: when it does not end exactly there, the rest goes
-// back to the source and the caller reads on one by one (chrome_json.cc), so that a wrong guess costs time only.
+// Reads many blocks of events at once. The text is divided where an event seems to begin, helper threads read the
+// blocks, and the caller joins them in order. A division was right if the block before it ends exactly there. If not,
+// the rest goes back to the source and the caller reads on sequentially, so a wrong guess costs only time.
 //
 // Thread rule: Run by one thread, which starts and ends the helpers' work.
 // SPDX-License-Identifier: Apache-2.0
@@ -22,15 +22,15 @@ namespace opscope {
 
 class ChromePipeline {
  public:
-  // members: threads that read, the caller among them. A block is longer than block_bytes where an event is, as long
-  // as all that are on their way can be within most_bytes.
+  // members: number of reading threads, including the caller. A block with an event longer than block_bytes is longer,
+  // as long as all blocks in flight fit into most_bytes.
   ChromePipeline(TextSource* source, size_t members, size_t block_bytes, uint64_t most_bytes);
   ~ChromePipeline();
 
   // REQUIRES: an event was read.
-  // Reads from source->offset(), where an element is due, and calls `join` for one block after the other with what was
-  // read of it. Returns when join does not return true, the text has ended, or a block ended anyhow but at the next
-  // one; the source then stands behind the last byte that was read. comma_due as in ChromeBlockEnd.
+  // Reads from source->offset(), where an element begins, and calls `join` for each block in order with its part.
+  // Returns when join returns false, at the end of the text, or after a block that does not end where the next one
+  // begins. The source is then after the last byte that was joined. comma_due as in ChromeBlockEnd.
   using Join = std::function<bool(const ChromePart& part, const ChromeBlockEnd& end)>;
   void Run(const ChromeConventions& conventions, const Join& join, bool* comma_due);
 
@@ -63,9 +63,9 @@ class ChromePipeline {
   ChromeConventions conventions_;
   mutable Mutex mutex_;
   ConditionVariable work_, done_;
-  // The blocks on their way, oldest first: written by the caller under the mutex.
+  // The blocks in flight, oldest first: a ring of slots_. Written by the caller under the mutex.
   size_t first_ = 0, count_ = 0;
-  size_t most_ = 0;  // of them at once: grows while the guesses are right
+  size_t most_ = 0;  // blocks in flight at once; grows while the guesses are right
   bool ends_ OPSCOPE_GUARDED_BY(mutex_) = false;
 };
 

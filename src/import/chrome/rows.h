@@ -26,9 +26,9 @@ class ChromeRows {
  private:
   using Role = ChromePartTracks::Role;
   struct Category {
-    StringId today = StringId::kNone;  // kNone: not looked at yet
+    StringId today = StringId::kNone;  // today's name of a category of old versions of torch; kNone: not looked up yet
     Role role = Role::kNothing;
-    std::string_view step_prefix;  // of ranges that are steps, else ""
+    std::string_view step_prefix;  // text before the number in names of steps; "": the category has no steps
   };
 
   void AddComplete(const ChromeEvent& event);
@@ -38,7 +38,7 @@ class ChromeRows {
   void AddCounter(const ChromeEvent& event);
   bool AddFlow(const ChromeEvent& event, bool start);
   StringId FlowScope(const ChromeId& id);
-  // What its `others` say beside the row that it has. REQUIRES: a range has been added.
+  // Reads the `others` of a range, after its row. REQUIRES: the range was added.
   void AddOthers(const ChromeEvent& event);
   void AddBinding(const ChromeEvent& event, const ChromeBinding& binding);
   void LoseMember(const ChromeEvent& event, std::string_view name);
@@ -57,14 +57,14 @@ class ChromeRows {
   ChromeArgs args_;
   ChromeConventions conventions_;
   std::string counter_name_;
-  std::vector<Category> categories_;     // by StringId of the spelling
-  std::string_view last_category_text_;  // neighbours mostly share it
+  std::vector<Category> categories_;     // by StringId of the category in the file
+  std::string_view last_category_text_;  // a cache: neighbouring events mostly share the category
   const Category* last_category_ = nullptr;
-  // Of flows, likewise.
-  std::string last_flow_scope_;  // of its own: the text of its block may be gone
+  // The same cache for scopes of flows.
+  std::string last_flow_scope_;  // a copy: the text of its block may be gone
   ScopedId::Kind last_flow_kind_ = ScopedId::Kind::kId;
   StringId last_id_scope_ = StringId::kEmpty;
-  // The event before a flow is mostly the one that the flow belongs to.
+  // The last range: a flow mostly belongs to the event before it.
   TrackId last_span_track_ = TrackId::kNone;
   Timestamp last_span_start_;
 };

@@ -35,12 +35,12 @@ class ChromePartTracks {
  public:
   explicit ChromePartTracks(TextInterner* texts) : texts_(texts) {}
 
-  // What an event says about its track. kNothing: counters, flows, calls that wait for a device.
+  // The kind of track on which such an event lies. kNothing, unknown: counters, flows, calls that wait for a device.
   enum class Role : uint8_t { kNothing, kHost, kDevice, kAnnotation };
-  // Numbers in the order of first use. gpu_user_annotation has one of its own.
+  // Tracks are numbered in the order of first use. gpu_user_annotation has a track of its own.
   TrackId TrackOf(const ChromeEvent& event, Role role);
-  void ExtendTo(TrackId track, int64_t ns);  // the track's last time, at which ranges without an end are closed
-  // False: not a kind of metadata that is known.
+  void ExtendTo(TrackId track, int64_t ns);  // moves the track's last time, at which ranges without an end are closed
+  // False: an unknown kind of metadata.
   bool AddMetadata(const ChromeEvent& event);
   void Clear();
 
@@ -83,15 +83,15 @@ class ChromeTracks {
  public:
   ChromeTracks(const ChromeDialects& dialects, TraceBuilder* builder) : dialects_(dialects), builder_(builder) {}
 
-  // string_of[id of the part] is the id of the Trace. Appends the Trace's track for each of the part's to `track_of`.
+  // string_of: id of the part -> id of the Trace. Appends the Trace's track of each track of the part to `track_of`.
   void Join(const ChromePartTracks& part, const std::vector<StringId>& string_of, std::vector<TrackId>* track_of);
   int64_t last_ns(TrackId track) const { return last_ns_[Row(track)]; }
-  // What an export of ours says of rows that hold spans of another thread (docs/reference/chrome_json.md), before the
-  // first Join.
+  // Reads which tracks of an opscope export hold spans of another thread (docs/reference/chrome_json.md). Call before
+  // the first Join.
   void ReadRows(std::string_view own_members);
   // Gives names and kinds to the rows of the Trace. Call once, after the last event.
-  // `own_members`: what an export of ours says of tracks (docs/reference/chrome_json.md), or "". False: it says
-  // something else.
+  // `own_members`: "opscope.tracks" of an opscope export (docs/reference/chrome_json.md), or "". False: opscope did not
+  // write it.
   bool Finish(std::string_view own_members);
 
  private:
@@ -115,7 +115,7 @@ class ChromeTracks {
   };
   using Key = std::tuple<uint32_t, bool, int64_t>;
 
-  // The thread whose spans the row holds: mostly itself.
+  // The thread whose spans the track holds; mostly the track's own thread.
   ChromeIdentity ThreadOf(const ChromeIdentity& pid, const ChromeIdentity& tid) const;
   ChromeIdentity IdentityOf(const JsonValue& value);
   void ClassifyByNames();
@@ -133,7 +133,7 @@ class ChromeTracks {
   std::vector<Process> processes_;
   std::vector<Track> tracks_;
   std::map<Key, uint32_t> process_of_key_, track_of_key_;
-  // By pid and tid of a row that holds spans of another thread of its process: that thread's tid.
+  // (pid, tid) of a track that holds spans of another thread of the process -> tid of that thread.
   std::map<std::pair<ChromeIdentity, ChromeIdentity>, ChromeIdentity> thread_of_row_;
   std::vector<int64_t> last_ns_;  // by track of the Trace
 };

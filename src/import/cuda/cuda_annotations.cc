@@ -9,7 +9,7 @@
 namespace opscope {
 namespace {
 
-// As Kineto draws them, so that they enclose their kernels.
+// Kineto extends the spans in the same way, so that they enclose their kernels.
 constexpr int64_t kBeforeNs = 1, kLongerNs = 2;
 
 }  // namespace

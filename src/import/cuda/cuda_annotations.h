@@ -1,5 +1,5 @@
-// How long the devices worked for each range of the program: Kineto's gpu_user_annotation, one span for each range and
-// stream, from the first to the last that was launched in it.
+// Kineto's gpu_user_annotation: when the devices worked for each user range of the program. There is one span for each
+// pair of range and stream, from the begin of the first to the end of the last work that was launched in the range.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -19,7 +19,7 @@ class CudaAnnotations {
  public:
   explicit CudaAnnotations(TraceBuilder* builder) : builder_(builder) {}
 
-  // A kernel, copy or set on `stream` that was launched in `range`.
+  // Adds a kernel, copy or set on `stream` that was launched in `range`.
   void Extend(AddedSpan range, TrackId stream, Timestamp start, Timestamp end);
   // Adds the spans.
   void Finish(CudaDevices* devices);

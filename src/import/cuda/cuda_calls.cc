@@ -16,7 +16,7 @@
 namespace opscope {
 namespace {
 
-// Spans of one track that nest, as a walk forward in time: what is open at a time.
+// A walk forward in time over nested spans of one track: the spans that are open at each time.
 class OpenSpans {
  public:
   OpenSpans(const SpanColumns& spans, std::span<const uint32_t> external_ids, StringId cpu_op, StringId user_annotation)
@@ -45,7 +45,7 @@ class OpenSpans {
   AddedSpan range() const { return open_.empty() ? AddedSpan::kNone : open_.back().range; }
 
  private:
-  // A span, and the innermost operator and range of it and of those around it.
+  // A span, and the innermost operator and range among the span and its ancestors.
   struct OpenSpan {
     uint32_t row;
     uint32_t operator_id;
@@ -72,11 +72,11 @@ class OpenSpans {
 
 }  // namespace
 
-CudaCalls::CudaCalls(TraceBuilder* builder, const CudaWords& words)
+CudaCalls::CudaCalls(TraceBuilder* builder, const CudaNaming& naming)
     : builder_(builder),
-      words_(words),
-      runtime_(builder->Intern(words.runtime_call)),
-      driver_(builder->Intern(words.driver_call)),
+      naming_(naming),
+      runtime_(builder->Intern(naming.runtime_call)),
+      driver_(builder->Intern(naming.driver_call)),
       cpu_op_(builder->Intern("cpu_op")),
       user_annotation_(builder->Intern("user_annotation")) {
 }
@@ -106,9 +106,9 @@ const CudaCalls::Name& CudaCalls::NewName(StringId raw, bool is_driver) {
   std::vector<Name>& names = names_[is_driver ? 1 : 0];
   if (Row(raw) >= names.size()) names.resize(Row(raw) + 1);
   const std::string text(builder_->text(raw));
-  return names[Row(raw)] = {.name = builder_->Intern(words_.CallName(text)),
-                            .is_shown = words_.IsShownCall(text, is_driver),
-                            .is_launch = words_.IsLaunch(text)};
+  return names[Row(raw)] = {.name = builder_->Intern(naming_.CallName(text)),
+                            .is_shown = naming_.IsShownCall(text, is_driver),
+                            .is_launch = naming_.IsLaunch(text)};
 }
 
 TrackId CudaCalls::FindTrack(uint32_t thread) {
@@ -150,7 +150,7 @@ void CudaCalls::Add(const CudaRecord& record, uint32_t thread, StringId members)
   const TrackId track = TrackOf(thread);
   const AddedSpan span = name.is_shown ? AddSpan(record, name, track, members) : AddedSpan::kNone;
   calls_.resize_unset(calls_.size() + 1);
-  // Made where it lies: of a copy, a processor waits for all its pieces.
+  // Constructed in place: copying a temporary would stall on its partial stores.
   ::new (&calls_.back()) CudaCall{.start = record.start,
                                   .correlation = record.correlation,
                                   .track = track,
@@ -221,8 +221,8 @@ void CudaCalls::IndexByCorrelation() {
   by_correlation_.reserve(range);
   by_correlation_.resize(range, 0);
   for (uint32_t i = 0; i < calls_.size(); ++i) {
-    uint32_t& place = by_correlation_[calls_[i].correlation - first_];
-    if (place == 0 || calls_[place - 1].is_driver) place = i + 1;
+    uint32_t& entry = by_correlation_[calls_[i].correlation - first_];
+    if (entry == 0 || calls_[entry - 1].is_driver) entry = i + 1;
   }
 }
 

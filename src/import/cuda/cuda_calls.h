@@ -1,10 +1,10 @@
-// Calls of the runtime and driver: which operator and which range of the program each was made in, and which call a
-// record of a device belongs to.
+// Calls of the CUDA runtime and driver: the operator and the user range that enclose each call, and the call to which a
+// record of a device belongs.
 //
 //   Add for each call, Place when all operators have rows and numbers, then Find
 //
-// A call stands on the thread that made it, with that thread's operators. What Kineto does not show gets no span, but
-// is found all the same.
+// The span of a call lies on the track of the thread that made it. A call that Kineto does not show gets no span, but
+// Find returns it.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -18,24 +18,24 @@
 #include <vector>
 
 #include "base/column.h"
+#include "import/cuda/cuda_naming.h"
 #include "import/cuda/cuda_record.h"
-#include "import/cuda/cuda_words.h"
 #include "trace/builder.h"
 
 namespace opscope {
 
-// A call that has its row.
+// A call whose span, if it is shown, is in the builder.
 struct CudaCall {
   Timestamp start;
   uint32_t correlation = 0;
-  uint32_t external_id = 0;  // of the innermost operator around it, 0: none
+  uint32_t external_id = 0;  // of the innermost enclosing operator, 0: none
   TrackId track = TrackId::kNone;
-  AddedSpan span = AddedSpan::kNone;   // kNone: it is not shown
-  AddedSpan range = AddedSpan::kNone;  // innermost user range around it
+  AddedSpan span = AddedSpan::kNone;   // kNone: the call is not shown
+  AddedSpan range = AddedSpan::kNone;  // innermost enclosing user range
   bool is_driver = false;
-  bool is_launch = false;  // arrows to the device leave it
+  bool is_launch = false;  // starts a flow to the device
 
-  // The arrow from it to what it launched, without words; its id is 0 where there is none.
+  // The flow from the call to the span that it launched, without name and category. Its id is 0 if there is no flow.
   FlowRow ArrowTo(AddedSpan launched, Timestamp time, TrackId on) const {
     if (!is_launch || span == AddedSpan::kNone) return {};
     return {.id = correlation,
@@ -50,35 +50,36 @@ struct CudaCall {
 
 class CudaCalls {
  public:
-  CudaCalls(TraceBuilder* builder, const CudaWords& words);
+  CudaCalls(TraceBuilder* builder, const CudaNaming& naming);
 
-  // Process and threads of this window. process: the trace's.
+  // Begins a window of the process `pid`, which is `process` in the Trace: finds the tracks of its threads.
   void Begin(ProcessId process, int64_t pid);
-  // Rows for `count` calls at most, which are the last ones of the builder until Place.
+  // Reserves span rows for at most `count` calls. REQUIRES: no other span is added until Place.
   void Reserve(size_t count);
-  // thread: the system's number of it.
+  // thread: the number that the system gave to it.
   void Add(const CudaRecord& record, uint32_t thread, StringId members);
-  // Finds what is around the calls.
+  // Finds each call's enclosing operator and user range.
   void Place();
-  // Null: there is none. Of a call of the runtime and one of the driver inside it, that of the runtime.
+  // Null: no call has this number. A runtime call and the driver call inside it share a number: returns the runtime
+  // call.
   const CudaCall* Find(uint32_t correlation) const {
     if (by_correlation_.empty()) return FindInList(correlation);
-    const uint32_t place = correlation - first_;  // wraps below the first one
-    const uint32_t call = place < by_correlation_.size() ? by_correlation_[place] : 0;
+    const uint32_t index = correlation - first_;  // wraps below the first one
+    const uint32_t call = index < by_correlation_.size() ? by_correlation_[index] : 0;
     return call == 0 ? nullptr : &calls_[call - 1];
   }
-  // Whether the number was given before all calls that are here. Numbers wrap.
+  // True if CUPTI gave the number before those of all calls here. Numbers wrap.
   bool IsBeforeAll(uint32_t correlation) const;
   bool empty() const { return calls_.empty(); }
-  uint32_t earliest() const { return earliest_; }  // the number that was given first
-  // Whether some call is within an operator that has a number. REQUIRES: placed.
+  uint32_t earliest() const { return earliest_; }  // the correlation number that CUPTI gave first
+  // True if an operator with a number encloses a call. REQUIRES: Place.
   bool has_external_ids() const { return has_external_ids_; }
   // Tracks that have calls, of all windows.
   const std::set<TrackId>& tracks() const { return tracks_; }
 
  private:
   struct Name {
-    StringId name = StringId::kNone;  // kNone: not asked for yet
+    StringId name = StringId::kNone;  // kNone: not yet classified
     bool is_shown = false, is_launch = false;
   };
   const Name& NameOf(StringId raw, bool is_driver) {
@@ -97,7 +98,7 @@ class CudaCalls {
   const CudaCall* FindInList(uint32_t correlation) const;
 
   TraceBuilder* builder_;
-  const CudaWords& words_;
+  const CudaNaming& naming_;
   ProcessId process_ = ProcessId::kNone;
   std::map<uint32_t, TrackId> threads_;
   uint32_t last_thread_ = 0;
@@ -105,7 +106,7 @@ class CudaCalls {
   std::set<TrackId> tracks_;
   Column<CudaCall> calls_;
   SpanMemory spans_;            // of the calls that are shown
-  size_t rows_ = 0, used_ = 0;  // of them
+  size_t rows_ = 0, used_ = 0;  // rows of spans_
   uint32_t first_row_ = 0;
   bool has_external_ids_ = false;
   std::vector<Name> names_[2];                         // by raw name; of the runtime, of the driver

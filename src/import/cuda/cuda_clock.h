@@ -1,5 +1,6 @@
 // Converts times of CUPTI's clock to the trace's: piecewise linear between the readings of both clocks, beyond the last
-// reading at the rate of the last pair. Both count nanoseconds, and differ by what the system's clock was corrected.
+// reading at the rate of the last pair. Both count nanoseconds; they drift apart when the
+// system corrects its clock.
 //
 // Thread rule: Add by one thread, then immutable.
 // SPDX-License-Identifier: Apache-2.0
@@ -16,15 +17,15 @@ namespace opscope {
 
 class CudaClock {
  public:
-  // bound: how far apart the two readings may have been.
+  // bound: the most time between the two readings.
   void Add(uint64_t cupti_ns, Timestamp time, Duration bound);
-  // After all were added, in any order. Pairs that contradict those before are left out, and those of readings that
-  // were interrupted where there are better ones.
+  // Call this after the last Add. Drops pairs that contradict earlier ones, and pairs whose bound shows an interrupted
+  // reading, if there are better ones.
   void Order();
-  // The worst of those that are left.
+  // The largest bound of the remaining pairs.
   Duration bound() const { return bound_; }
   bool empty() const { return pairs_.empty(); }
-  // REQUIRES: ordered, and not empty.
+  // REQUIRES: Order was called, and the clock is not empty.
   Timestamp At(uint64_t cupti_ns) const;
 
  private:
@@ -32,7 +33,7 @@ class CudaClock {
     uint64_t cupti_ns = 0;
     Timestamp time;
     Duration bound;
-    double excess = 0;  // by how much the trace's time goes faster from here to the next
+    double excess = 0;  // rate of the trace's clock until the next pair, minus 1
   };
   std::vector<Pair> pairs_;
   Duration bound_;

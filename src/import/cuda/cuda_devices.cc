@@ -1,5 +1,5 @@
 // Processes and tracks of devices are made when the first record asks for them, so a device that did nothing has no
-// row. Names, labels and sort places are those that Kineto writes, because viewers and comparisons of files depend on
+// row. Names, labels and sort indexes are those that Kineto writes, because viewers and comparisons of files depend on
 // them.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/cuda/cuda_devices.h"
@@ -9,9 +9,9 @@
 namespace opscope {
 namespace {
 
-// As Kineto sorts them: behind all processes.
-constexpr int64_t kFirstDevicePlace = 5000000;
-constexpr int64_t kOverheadPlace = 16777226;
+// Sort indexes, as Kineto's: devices come after all processes.
+constexpr int64_t kFirstDeviceSortIndex = 5000000;
+constexpr int64_t kOverheadSortIndex = 16777226;
 constexpr int64_t kOverheadProcess = -1;
 
 }  // namespace
@@ -37,7 +37,7 @@ ProcessId CudaDevices::OfDevice(uint32_t device) {
     found->second = builder_->AddProcess({.pid = device,
                                           .name = program_,
                                           .labels = builder_->Intern("GPU " + std::to_string(device)),
-                                          .sort_index = kFirstDevicePlace + device});
+                                          .sort_index = kFirstDeviceSortIndex + device});
   }
   return found->second;
 }
@@ -84,7 +84,7 @@ TrackId CudaDevices::OfOverhead() {
     const ProcessId process = builder_->AddProcess({.pid = kOverheadProcess,
                                                     .name = program_,
                                                     .labels = builder_->Intern("CUPTI Overhead"),
-                                                    .sort_index = kOverheadPlace});
+                                                    .sort_index = kOverheadSortIndex});
     overhead_ = builder_->AddTrack({.process = process, .kind = TrackKind::kOther});
     builder_->SetCrossing(overhead_);
   }

@@ -1,7 +1,6 @@
-// Devices, their streams as tracks, and which device a context is of.
+// Devices as processes, their streams as tracks, and the device of each context.
 //
-// As in Kineto's traces a device is a process of its own and the stream its thread; what overhead CUPTI caused is on
-// a row beside them.
+// As in Kineto's traces a device is a process and a stream is a thread of it. CUPTI's overhead has a track beside them.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -22,20 +21,20 @@ class CudaDevices {
  public:
   explicit CudaDevices(TraceBuilder* builder) : builder_(builder) {}
 
-  // program: the name of the process whose devices these are.
+  // program: the name of the process that uses the devices.
   void Begin(StringId program) { program_ = program; }
   void AddDevice(const CudaDeviceDetails& device, std::string_view name);
   void AddContext(uint32_t context, uint32_t device) { devices_of_contexts_.try_emplace(context, device); }
-  // Zeros: it is not known.
+  // All members are 0 for an unknown device.
   const CudaDeviceDetails& Properties(uint32_t device) const;
   uint32_t DeviceOf(uint32_t context) const;
 
   TrackId OfStream(uint32_t device, uint32_t stream);
-  TrackId FindStream(uint32_t device, uint32_t stream) const;  // kNone: it has no track
+  TrackId FindStream(uint32_t device, uint32_t stream) const;  // kNone: the stream has no track
   TrackId OfAnnotations(TrackId stream);
   TrackId OfOverhead();
   TrackId OfSensors(uint32_t device);
-  // The metadata deviceProperties.
+  // Adds the metadata deviceProperties.
   void Finish();
 
  private:

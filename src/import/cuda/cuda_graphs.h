@@ -1,8 +1,8 @@
-// Nodes of CUDA's graphs among the work of devices: arrows from a node to those that wait for it, spans of nodes that
-// record an event or run on the CPU, and what the program has called the nodes.
+// Nodes of CUDA graphs among the work of devices: flows from a node to the nodes that wait for it, spans of nodes that
+// record an event or run on the CPU, and the names that the program gave to nodes.
 //
-// Nodes that make no work (waits, empty ones) are passed over: an arrow leads from the last work before them. Within
-// one launch a node that has no such arrow has the one from the launch; the others have theirs alone.
+// Nodes without work (waits, empty nodes) are skipped: a flow begins at the last work before them. Within one launch, a
+// node without such a flow gets the flow from the launching call; the other nodes have only flows from other nodes.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -26,9 +26,9 @@ class CudaGraphs {
  public:
   explicit CudaGraphs(TraceBuilder* builder) : builder_(builder) {}
 
-  // members: of the "args" of what the node does, as JSON without braces.
+  // Names a node. members: members of "args" for each span of the node, as JSON without braces.
   void Name(uint64_t node, std::string members) { names_[node] = std::move(members); }
-  // "" or these, behind a comma.
+  // The members, preceded by a comma; empty if the node has no name.
   std::string MembersOf(uint64_t node) const;
 
   void AddEdge(const CudaGraphEdgeDetails& edge) { before_[edge.to].insert(edge.from); }
@@ -36,7 +36,7 @@ class CudaGraphs {
   bool has_edges() const { return !before_.empty(); }
   bool has_event_nodes() const { return !event_nodes_.empty(); }
 
-  // launch: the arrow from the call, none where its id is 0.
+  // launch: the flow from the launching call; its id is 0 if there is none.
   struct Work {
     uint64_t node = 0;
     uint32_t correlation = 0;
@@ -46,12 +46,12 @@ class CudaGraphs {
     FlowRow launch = {};
   };
   void AddWork(const Work& work) { works_.push_back(work); }
-  // The record of an event while a graph ran, or of any other: which one is found out in Finish.
+  // Any record of an event. Finish finds the records that belong to nodes of graphs.
   void AddEvent(const CudaRecord& record) { events_.push_back(record); }
-  // A node that ran on the CPU. launch: the call, null where it is not known; it is placed.
+  // A node that ran on the CPU. launch: its call, null if unknown. REQUIRES: CudaCalls::Place, if a call is given.
   void AddHostNode(const CudaRecord& record, const CudaCall* launch, CudaDevices* devices);
 
-  // Adds spans and arrows of a window. devices: where its spans are.
+  // Adds the spans and flows of a window. devices: the tracks of its spans.
   void Finish(CudaDevices* devices);
 
  private:
@@ -60,12 +60,12 @@ class CudaGraphs {
   std::vector<const Work*> WorkBefore(const std::map<uint64_t, const Work*>& of_launch, uint64_t node) const;
 
   TraceBuilder* builder_;
-  std::map<uint64_t, std::string> names_;
-  std::map<uint64_t, std::set<uint64_t>> before_;
+  std::map<uint64_t, std::string> names_;                  // members, by node
+  std::map<uint64_t, std::set<uint64_t>> before_;          // by node: the nodes that it waits for
   std::map<uint64_t, std::vector<uint64_t>> event_nodes_;  // by graph, in order
   std::vector<Work> works_;
   std::vector<CudaRecord> events_;
-  uint64_t next_arrow_ = uint64_t{1} << 40;  // no number of a call
+  uint64_t next_arrow_ = uint64_t{1} << 40;  // first flow id; above all correlation numbers
 };
 
 }  // namespace opscope

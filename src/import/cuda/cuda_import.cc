@@ -15,27 +15,27 @@
 namespace opscope {
 namespace {
 
-constexpr uint32_t kAllocates = 1;  // CUPTI's number of the operation
+constexpr uint32_t kAllocates = 1;  // CUPTI's number of an allocation
 
 }  // namespace
 
-CudaImport::CudaImport(TraceBuilder* builder, const CudaWords& words)
+CudaImport::CudaImport(TraceBuilder* builder, const CudaNaming& naming)
     : builder_(builder),
-      words_(words),
+      naming_(naming),
       devices_(builder),
-      calls_(builder, words),
+      calls_(builder, naming),
       annotations_(builder),
       graphs_(builder),
       work_rows_(builder),
-      kernel_(builder->Intern(words.kernel)),
-      copy_(builder->Intern(words.copy)),
-      set_(builder->Intern(words.set)),
+      kernel_(builder->Intern(naming.kernel)),
+      copy_(builder->Intern(naming.copy)),
+      set_(builder->Intern(naming.set)),
       overhead_(builder->Intern("overhead")),
       sync_(builder->Intern("cuda_sync")),
       event_(builder->Intern("cuda_event")),
       memory_(builder->Intern("cuda_memory")),
-      arrow_(builder->Intern(words.arrow)),
-      arrow_category_(builder->Intern(words.arrow_category)) {
+      arrow_(builder->Intern(naming.arrow)),
+      arrow_category_(builder->Intern(naming.arrow_category)) {
 }
 
 void CudaImport::Begin(ProcessId process, int64_t pid, size_t calls) {
@@ -82,7 +82,7 @@ void CudaImport::Scan(const CudaRecord& record, CudaShared* shared) {
       if (!shared->is_known) {
         const auto call = record.As<CudaCallDetails>();
         shared->is_known = true;
-        shared->members = builder_->Intern(words_.CallMembers(call));
+        shared->members = builder_->Intern(naming_.CallMembers(call));
         shared->thread = call.thread;
       }
       return calls_.Add(record, shared->thread, shared->members);
@@ -105,15 +105,15 @@ void CudaImport::Scan(const CudaRecord& record, CudaShared* shared) {
 
 StringId CudaImport::NewKernelName(StringId mangled) {
   if (Row(mangled) >= readable_names_.size()) readable_names_.resize(Row(mangled) + 1, StringId::kNone);
-  return readable_names_[Row(mangled)] = builder_->Intern(words_.KernelName(builder_->text(mangled)));
+  return readable_names_[Row(mangled)] = builder_->Intern(naming_.KernelName(builder_->text(mangled)));
 }
 
 void CudaImport::ShareCopy(const CudaRecord& record, CudaShared* shared) {
   const auto copy = record.As<CudaCopyDetails>();
   shared->track = devices_.OfStream(copy.device, copy.stream);
-  shared->name = builder_->Intern(words_.CopyName(copy));
+  shared->name = builder_->Intern(naming_.CopyName(copy));
   shared->graph_node = copy.graph_node;
-  shared->members = builder_->Intern(words_.CopyMembers(copy, record.event == CudaEvent::kPeerCopy) +
+  shared->members = builder_->Intern(naming_.CopyMembers(copy, record.event == CudaEvent::kPeerCopy) +
                                      graphs_.MembersOf(copy.graph_node));
   working_.insert(copy.device);
   shared->bytes = copy.bytes;
@@ -126,7 +126,7 @@ void CudaImport::Share(const CudaRecord& record, CudaShared* shared) {
       const auto kernel = record.As<CudaKernelDetails>();
       shared->track = devices_.OfStream(kernel.device, kernel.stream);
       shared->graph_node = kernel.graph_node;
-      shared->members = builder_->Intern(words_.KernelMembers(kernel, devices_.Properties(kernel.device)) +
+      shared->members = builder_->Intern(naming_.KernelMembers(kernel, devices_.Properties(kernel.device)) +
                                          graphs_.MembersOf(kernel.graph_node));
       working_.insert(kernel.device);
       break;
@@ -138,9 +138,9 @@ void CudaImport::Share(const CudaRecord& record, CudaShared* shared) {
     case CudaEvent::kSet: {
       const auto set = record.As<CudaSetDetails>();
       shared->track = devices_.OfStream(set.device, set.stream);
-      shared->name = builder_->Intern(words_.SetName(set));
+      shared->name = builder_->Intern(naming_.SetName(set));
       shared->graph_node = set.graph_node;
-      shared->members = builder_->Intern(words_.SetMembers(set) + graphs_.MembersOf(set.graph_node));
+      shared->members = builder_->Intern(naming_.SetMembers(set) + graphs_.MembersOf(set.graph_node));
       shared->bytes = set.bytes;
       working_.insert(set.device);
       break;
@@ -199,7 +199,7 @@ void CudaImport::AddWork(const CudaRecord& record, const CudaShared& shared, con
   AddLaunchArrow(*call, shared, row, span);
 }
 
-// What a node of a graph waits for may be another node, which is known at the end.
+// The flow of a graph's node waits for Finish, because it may come from another node.
 void CudaImport::AddLaunchArrow(const CudaCall& call, const CudaShared& shared, const CudaWork& row, AddedSpan span) {
   FlowRow arrow = call.ArrowTo(span, row.start, row.track);
   arrow.category = arrow_category_, arrow.name = arrow_;
@@ -261,7 +261,7 @@ void CudaImport::Add(const CudaRecord& record, CudaShared* shared) {
     return;
   }
   const CudaCall* call = calls_.Find(record.correlation);
-  // Launched before the window, or after it.
+  // Launched outside of the window.
   if (call == nullptr && (record.is_outside || calls_.IsBeforeAll(record.correlation))) return;
   if (!shared->is_known) Share(record, shared);
   AddWork(record, *shared, call);
@@ -300,7 +300,7 @@ void CudaImport::AddOther(const CudaRecord& record) {
   }
 }
 
-// By event, then in the order of their calls, whose numbers wrap; those of one call as they came.
+// Sorts by event, then by the number of the call, which wraps. The sort is stable for records of one call.
 void CudaImport::OrderEvents() {
   const uint32_t first = events_.empty() ? 0 : events_.front().correlation;
   std::stable_sort(events_.begin(), events_.end(), [&](const EventRecord& a, const EventRecord& b) {
@@ -314,7 +314,8 @@ void CudaImport::OrderEvents() {
   }
 }
 
-// The record of the event that a wait is for: the one of its number, else the last before it. REQUIRES: ordered.
+// The event record for which a wait waits: the one with its number, else the last before the wait. REQUIRES:
+// OrderEvents.
 AwaitedEvent CudaImport::Awaited(const Wait& wait) const {
   const uint32_t context = wait.details.context, event = wait.details.event;
   const auto found_of = [](const EventRecord& found) {
@@ -324,7 +325,7 @@ AwaitedEvent CudaImport::Awaited(const Wait& wait) const {
     const auto known = event_of_number_.find({context, event, wait.details.event_record});
     if (known != event_of_number_.end()) return found_of(events_[known->second]);
   }
-  // Behind the last one before the wait.
+  // The first record after the wait.
   const auto behind = std::partition_point(events_.begin(), events_.end(), [&](const EventRecord& each) {
     if (each.context != context) return each.context < context;
     if (each.event != event) return each.event < event;

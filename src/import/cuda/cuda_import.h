@@ -1,8 +1,8 @@
-// The records of a CUDA window into a TraceBuilder, as Kineto would show them, or in other words: tracks for each
-// stream of a device with kernels, copies and sets, calls on the threads that made them, arrows from launches to what
-// they launched.
+// Adds the records of a CUDA window to a TraceBuilder as Kineto would show them, or with another CudaNaming: a track
+// for each stream of a device with kernels, copies and sets, calls on the threads that made them, flows from calls to
+// the work that they launched.
 //
-//   Begin for each window; its records twice, in any order: Scan where NeedsScan says so, then Add likewise; End
+//   for each window: Begin; Scan each record for which NeedsScan is true; then Add each for which NeedsAdd is; End
 //   Finish after all windows
 //
 // REQUIRES: rows and numbers (External id) of the operators of all threads are there already.
@@ -25,20 +25,20 @@
 #include "import/cuda/cuda_calls.h"
 #include "import/cuda/cuda_devices.h"
 #include "import/cuda/cuda_graphs.h"
+#include "import/cuda/cuda_naming.h"
 #include "import/cuda/cuda_record.h"
 #include "import/cuda/cuda_sensors.h"
-#include "import/cuda/cuda_words.h"
 #include "import/cuda/cuda_work_rows.h"
 #include "trace/builder.h"
 
 namespace opscope {
 
-// What the records of one event with equal details have alike, worked out at the first of them.
+// Facts that all records of one event with equal details share, computed at the first of them.
 struct CudaShared {
   CudaEvent event = CudaEvent::kNone;
-  bool is_seen = false;   // Scan has had one
-  bool is_known = false;  // what follows
-  uint32_t group = 0;     // of work: that of its stream, once it was seen
+  bool is_seen = false;   // Scan has read such a record
+  bool is_known = false;  // the fields below are set
+  uint32_t group = 0;     // of work: its stream's group in CudaWorkRows, set by Scan
   uint32_t thread = 0;    // of calls
   TrackId track = TrackId::kNone;
   StringId name = StringId::kNone;     // of copies and sets
@@ -50,29 +50,29 @@ struct CudaShared {
 
 class CudaImport {
  public:
-  // words: they stay longer.
-  CudaImport(TraceBuilder* builder, const CudaWords& words);
+  // `naming` outlives this object.
+  CudaImport(TraceBuilder* builder, const CudaNaming& naming);
 
-  // What the program calls a node of a graph: members of "args", as JSON without braces.
+  // Names a node of a graph. members: of "args", as JSON without braces.
   void NameNode(uint64_t node, std::string members) { graphs_.Name(node, std::move(members)); }
 
-  // calls: how many there are at most.
+  // calls: upper bound of their number.
   void Begin(ProcessId process, int64_t pid, size_t calls);
   // Reads calls, devices, contexts, events, and the first work with its details. shared: of the record's event and
   // details.
   static bool NeedsScan(const CudaShared& shared);
   void Scan(const CudaRecord& record, CudaShared* shared);
-  // Each work, after it was looked at if it had to be.
+  // REQUIRES: the work was scanned, if NeedsScan is true.
   void Count(uint32_t correlation, bool is_outside, const CudaShared& shared) {
     work_rows_.Count(shared.group, correlation, is_outside);
   }
-  // REQUIRES: all were looked at. Places the calls at the first one.
+  // REQUIRES: all records were scanned. The first Add places the calls.
   static bool NeedsAdd(CudaEvent event);
   void Add(const CudaRecord& record, CudaShared* shared);
   void End();
   void Finish();
 
-  // Tracks of threads that have calls beside what was there.
+  // The tracks of threads to which calls were added.
   const std::set<TrackId>& call_tracks() const { return calls_.tracks(); }
 
  private:
@@ -90,7 +90,7 @@ class CudaImport {
 
   void Share(const CudaRecord& record, CudaShared* shared);
   void ShareCopy(const CudaRecord& record, CudaShared* shared);
-  // call: null where it is not known.
+  // call: null if unknown.
   void AddWork(const CudaRecord& record, const CudaShared& shared, const CudaCall* call);
   void AddLaunchArrow(const CudaCall& call, const CudaShared& shared, const CudaWork& row, AddedSpan span);
   void AddEventRecord(const CudaRecord& record);
@@ -107,7 +107,7 @@ class CudaImport {
   uint32_t ExternalId(uint32_t correlation) const;
 
   TraceBuilder* builder_;
-  const CudaWords& words_;
+  const CudaNaming& naming_;
   CudaDevices devices_;
   CudaCalls calls_;
   CudaAnnotations annotations_;
@@ -121,7 +121,7 @@ class CudaImport {
   std::map<std::tuple<uint32_t, uint32_t, uint64_t>, uint32_t> event_of_number_;  // by context, event and number
   std::set<TrackId> busy_;                // streams with kernels, copies or sets
   std::set<uint32_t> working_;            // devices of those
-  std::vector<StringId> readable_names_;  // by mangled name; kNone: not asked for yet
+  std::vector<StringId> readable_names_;  // by mangled name; kNone: not yet demangled
   uint64_t before_call_ = 0;              // device records that begin before their call
   StringId kernel_, copy_, set_, overhead_, sync_, event_, memory_, arrow_, arrow_category_;
 };

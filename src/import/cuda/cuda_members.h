@@ -1,5 +1,5 @@
-// The members of "args" that Kineto gives spans of a device and calls of its runtime, but for "External id" and
-// "correlation", which are columns.
+// The members of "args" that Kineto writes for spans of a device and calls of its runtime. "External id" and
+// "correlation" are missing, because they are columns.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -17,10 +17,10 @@ std::string KernelMembers(const CudaKernelDetails& kernel, const CudaDeviceDetai
 // Without the bandwidth, which differs from copy to copy.
 std::string CopyMembers(const CudaCopyDetails& copy, bool is_between_devices);
 std::string SetMembers(const CudaSetDetails& set);
-// "" of what took no time.
+// "" if the duration is 0.
 std::string BandwidthMember(uint64_t bytes, Duration duration);
 
-// Which record of an event a wait is for; what is -1 is not known.
+// The event record for which a wait waits; -1: unknown.
 struct AwaitedEvent {
   int64_t stream = -1, correlation = -1;
 };

@@ -1,4 +1,4 @@
-// One record of the CUDA source (opscope/cuda_event.h) as importing reads it, and reading its details without trust.
+// One record of the CUDA source (opscope/cuda_event.h) as the importer sees it. The size of the details is not trusted.
 //
 // Thread rule: plain values; views live as long as the recording's bytes.
 // SPDX-License-Identifier: Apache-2.0
@@ -18,14 +18,14 @@ namespace opscope {
 
 struct CudaRecord {
   CudaEvent event = CudaEvent::kNone;
-  bool is_outside = false;  // of the window, or paused, by its time: it counts only where its call is inside
+  bool is_outside = false;  // its time is outside of the window or in a pause: it counts only if its call is inside
   uint32_t correlation = 0;
   Timestamp start = {};
   Duration duration = {};
   StringId name = StringId::kEmpty;
   std::span<const std::byte> details;
 
-  // What is not there is zero.
+  // Members beyond the end of the details are 0.
   template <typename Details>
   Details As() const {
     Details copy;
@@ -42,16 +42,16 @@ inline bool IsOfCuda(const Record& record) {
   return record.kind == RecordKind::kNative && record.source == RecordSource::kCuda && record.scope < kCudaEvents;
 }
 
-// What the source notes down of itself.
+// A record about the source itself.
 inline bool IsOwnNote(CudaEvent event) {
   return event == CudaEvent::kClock || event == CudaEvent::kDevice || event == CudaEvent::kWindow ||
          event == CudaEvent::kPaused;
 }
-// Of the runtime or the driver.
+// A call of the runtime or the driver.
 inline bool IsCall(CudaEvent event) {
   return event == CudaEvent::kRuntimeCall || event == CudaEvent::kDriverCall;
 }
-// What a device works at, on a stream.
+// Work of a device on a stream.
 inline bool IsWork(CudaEvent event) {
   return event == CudaEvent::kKernel || event == CudaEvent::kCopy || event == CudaEvent::kPeerCopy ||
          event == CudaEvent::kSet || event == CudaEvent::kGraph;

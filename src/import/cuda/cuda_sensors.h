@@ -1,6 +1,6 @@
-// What sensors of devices have said, as counters beside the streams of those devices that have worked; and how many
-// cycles of the device's clock each kernel took, by the clock that was between the others in the window (as torch
-// computes them: clocks are sampled less often than kernels end).
+// Readings of device sensors as counters beside the streams, for devices that have worked. Also a counter of the clock
+// cycles of each kernel. As in torch they use the median clock of the window, because clocks are sampled more rarely
+// than kernels end.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -19,17 +19,17 @@ namespace opscope {
 
 class CudaSensors {
  public:
-  // Of each sensor that has samples, before the rest.
+  // Call this for each sensor that has samples, before Add and AddKernel.
   void Expect(const CudaEnvironmentDetails& sensor) { has_clocks_ |= sensor.kind == kClocks; }
   bool has_clocks() const { return has_clocks_; }
   void Add(const CudaRecord& record, uint64_t value) { samples_.push_back({record, value}); }
-  // REQUIRES: has_clocks(); else nothing comes of it.
+  // Without has_clocks() the kernel gets no cycles.
   void AddKernel(uint32_t device, Timestamp start, Duration duration) { kernels_.push_back({start, duration, device}); }
-  // Adds the counters. working: numbers of devices.
+  // Adds the counters. working: numbers of the devices that have worked.
   void Finish(const std::set<uint32_t>& working, CudaDevices* devices, TraceBuilder* builder);
 
  private:
-  static constexpr uint32_t kClocks = 1;  // CUPTI's number of the kind
+  static constexpr uint32_t kClocks = 1;  // CUPTI's number of this kind of sensor
   struct Sample {
     CudaRecord record;
     uint64_t value;

@@ -22,8 +22,8 @@ uint32_t CudaWorkRows::GroupOf(uint32_t device, uint32_t stream) {
   return group->second;
 }
 
-// Grouped, none may be left out: that would leave a row of which nothing is known. Numbers wrap, so what is before a
-// call is less than half of all numbers away.
+// Rows are grouped only if every work gets its row: otherwise a reserved row in a group would stay empty. Numbers wrap:
+// a number is before that of a call if the distance is less than half of all numbers.
 void CudaWorkRows::Place(bool has_calls, uint32_t earliest_call, bool has_ids) {
   constexpr uint32_t kHalf = uint32_t{1} << 31;
   placed_ = std::accumulate(rows_.begin(), rows_.end(), size_t{0});

@@ -1,7 +1,7 @@
-// Rows of what devices did: those of a stream one after the other, so that Build finds them where they belong and has
-// to move none. Where some may be left out, the rows are in the order of their records instead.
+// Span rows of device work, grouped by stream, so that Build need not move them. If some work may get no row, the rows
+// are in the order of the records instead.
 //
-//   Begin; Count for each that may get a row; Place; Add for each that gets one, and maybe AddArrow; End
+//   Begin; Count for each work that may get a row; Place; Add for each that gets one, AddArrow if it has a flow; End
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -32,17 +32,18 @@ class CudaWorkRows {
   explicit CudaWorkRows(TraceBuilder* builder) : builder_(builder) {}
 
   void Begin();
-  // Streams are grouped in the order of their first record.
+  // The group of a stream. Groups are numbered in the order of their first record.
   uint32_t GroupOf(uint32_t device, uint32_t stream);
-  // may_stay_out: even where its number is not before that of all calls.
+  // may_stay_out: the work may get no row, even if its correlation number is not before those of all calls.
   void Count(uint32_t group, uint32_t correlation, bool may_stay_out) {
     ++rows_[group];
     least_ = std::min(least_, correlation), greatest_ = std::max(greatest_, correlation);
     may_stay_out_ |= may_stay_out;
   }
-  // earliest_call: its number; has_calls: there is one. has_ids: some row has an external id.
+  // Reserves the rows. earliest_call: correlation number of the first call, if has_calls. has_ids: some row has an
+  // external id.
   void Place(bool has_calls, uint32_t earliest_call, bool has_ids);
-  // An arrow to one of them.
+  // Adds a flow that ends at one of the rows.
   void AddArrow(const FlowRow& arrow) {
     const size_t row = arrows_++;
     arrow_memory_.id[row] = arrow.id;
@@ -70,8 +71,8 @@ class CudaWorkRows {
  private:
   TraceBuilder* builder_;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> groups_;  // by device and stream
-  std::vector<uint32_t> rows_;                                // by group: how many, then the next one
-  uint32_t least_ = UINT32_MAX, greatest_ = 0;                // numbers of calls
+  std::vector<uint32_t> rows_;                                // by group: the number of rows; after Place the next row
+  uint32_t least_ = UINT32_MAX, greatest_ = 0;                // correlation numbers
   bool may_stay_out_ = false, is_grouped_ = false;
   SpanMemory memory_;
   FlowMemory arrow_memory_;

@@ -11,15 +11,15 @@
 
 namespace opscope {
 
-// 0: it cannot run, or the device is not known.
+// 0: the kernel cannot run there, or the device is unknown.
 uint32_t ActiveBlocksPerSm(const CudaDeviceDetails& device, const CudaKernelDetails& kernel);
 
-// The part of a multiprocessor's threads that such blocks, dealt out evenly, keep busy.
+// The share of a multiprocessor's threads that are busy if the blocks are distributed evenly, 0 to 1.
 float Occupancy(const CudaDeviceDetails& device, const CudaKernelDetails& kernel);
 // Kineto's "est. achieved occupancy %", rounded.
 int OccupancyPercent(const CudaDeviceDetails& device, const CudaKernelDetails& kernel);
 
-// Of the whole device, as if blocks were dealt out evenly. In floats, as Kineto does it: rounding shows.
+// Averages over the device if the blocks are distributed evenly. float as in Kineto, because the rounding is visible.
 float BlocksPerSm(const CudaDeviceDetails& device, const CudaKernelDetails& kernel);
 float WarpsPerSm(const CudaDeviceDetails& device, const CudaKernelDetails& kernel);
 

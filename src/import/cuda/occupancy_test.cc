@@ -48,7 +48,7 @@ TEST(Occupancy, IsRoundedAsFloatsAre) {
       OccupancyPercent(kV100, {.grid = {13, 8, 2}, .block = {256, 1, 1}, .static_shared = 16384, .registers = 57}), 32);
 }
 
-TEST(Occupancy, IsNoneOfADeviceThatNobodyKnows) {
+TEST(Occupancy, IsNoneOfAnUnknownDevice) {
   EXPECT_EQ(OccupancyPercent({}, {.grid = {1, 1, 1}, .block = {128, 1, 1}, .registers = 16}), 0);
   EXPECT_EQ(ActiveBlocksPerSm({}, {}), 0u);
   EXPECT_EQ(BlocksPerSm({}, {.grid = {8, 1, 1}}), 0);

@@ -1,10 +1,10 @@
-// What shows that MegEngine wrote a timeline. It writes "metadata" last, so a file that is cut or damaged may have lost
-// it, and a single event must tell:
+// Decides by single events whether MegEngine wrote a timeline. MegEngine writes "metadata" last, so a truncated or
+// damaged file may lack it:
 //
 //   certain    args with __id__ and __name__, or with nr_elements and dtype, of an event without a category
 //              a counter of MegEngine's: nr_alive_tensor {value: 1}
 //              an arrow named after its process: {cat: TensorLink, name: "7984", pid: 7984}
-//   possible   begin or end of `Input 7`, `Del 7`, ...; other programs may call their ranges so
+//   possible   begin or end of `Input 7`, `Del 7`, ...; other programs may use such names
 //
 // Every file of MegEngine 1.13 begins with a counter.
 //
@@ -21,20 +21,20 @@
 
 namespace opscope {
 
-// "Input 155", the range of a tensor.
+// "Input 155", the name of a range of a tensor: "Input" and 155.
 struct MegEngineTensorName {
   std::string_view word;
   uint32_t tensor = 0;
 };
-// Nothing where the name is another one, also where its number is not spelt as MegEngine spells it ("Input 007").
+// nullopt for other names, also if the number is not spelt as MegEngine spells it ("Input 007").
 [[nodiscard]] std::optional<MegEngineTensorName> ReadMegEngineTensorName(std::string_view name);
 
-// What such a name begins with.
+// True for the first word of such a name.
 [[nodiscard]] bool IsMegEngineTensorWord(std::string_view word);
-// The name of a range that has the number of its tensor among its members alone.
+// True for names of ranges whose tensor's number is only in the members.
 [[nodiscard]] bool IsMegEngineProperty(std::string_view name);
 
-// Of a range without a category, a counter or an end of an arrow.
+// For a range without a category, a counter or an end of a flow.
 [[nodiscard]] ChromeEvidence EvidenceOfMegEngine(const ChromeEvent& event);
 
 }  // namespace opscope

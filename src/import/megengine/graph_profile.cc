@@ -47,8 +47,8 @@ class OperatorsOfGraph {
     opr.name = DecodedText(from.name);
     opr.type = DecodedText(from.type);
     opr.id = DecodedText(from.id.present() ? from.id : from.key);
-    for (const JsonValue* told : {&from.name, &from.type}) {
-      if (IsMissing(*told)) BadValue(from.key);
+    for (const JsonValue* value : {&from.name, &from.type}) {
+      if (IsMissing(*value)) BadValue(from.key);
     }
     ReadDtypes(from.input, &opr.input_dtypes);
     if (const GraphFootprint* cost = reader_.FindFootprint(from.key.text)) {

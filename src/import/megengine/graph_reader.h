@@ -1,11 +1,11 @@
-// What MegEngine's trace(profiling=True).get_profile() gives of a static graph:
+// Reads the output of MegEngine's trace(profiling=True).get_profile() for a static graph:
 //
 //   {"profiler": {"device": {"6": {"CompNode(\"gpu0:0\" from \"xpux:0\")": {"start": 0.1, "kern": 0.2, "end": 0.3}}},
 //                 "host": {...}, "opr_footprint": {"6": {"computation", "memory", "in_shapes", ...}}},
 //    "graph_exec": {"operator": {"6": {"name", "type", "input", "output", ...}}, "var": {...}, "comp_seq": [...], ...}}
 //
-// in any order, times in seconds: read once, as slices of the text. Two make something of it: graph.cc a Trace,
-// graph_profile.cc the operators that profile_analyze lists.
+// The members may be in any order; times are seconds. The text is read once, into slices. graph.cc makes a Trace of
+// them, graph_profile.cc the operators that profile_analyze lists.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -39,33 +39,33 @@ struct GraphInterval {  // of one operator on one device or thread
 
 class GraphReader : private RowTest {
  public:
-  // kMetadata: what is not understood, and graph_exec as a whole, becomes metadata of the builder.
+  // kMetadata: unknown members, and graph_exec as a whole, become metadata of the builder.
   enum class Rest : uint8_t { kMetadata, kSkipped };
 
   GraphReader(TextSource* text, const ImportOptions& options, TraceBuilder* builder, Rest rest);
 
-  // As of an importer. Slices live as long as this.
+  // Errors and problems as of an importer. Slices live as long as this object.
   Status Read(std::string_view name);
 
-  // In the order of the text. Of equal keys the last value counts, in the place of the first.
+  // In the order of the text. For equal keys the last value counts, at the position of the first.
   std::span<const GraphOperator> operators() const { return operators_.values(); }
   std::span<const GraphInterval> intervals() const { return intervals_; }
-  // By the key, as the text has it. nullptr: there is none.
+  // key: as the text spells it. nullptr: unknown.
   const GraphOperator* FindOperator(std::string_view key) const;
   const GraphFootprint* FindFootprint(std::string_view key) const;
-  // Of a variable's elements: "Float32". Absent: it has no place in memory.
+  // Element type of a variable: "Float32". Absent: the variable has no memory.
   JsonValue DtypeOf(std::string_view variable) const;
 
   int64_t OffsetOf(const JsonValue& value) const { return json_.OffsetOf(value); }
 
  private:
-  enum class Part : uint8_t { kDevice, kHost, kFootprints, kOperators, kVariables };  // whose members are rows
+  enum class Part : uint8_t { kDevice, kHost, kFootprints, kOperators, kVariables };  // objects whose members are rows
   struct Wanted {
     std::string_view key;
     JsonValue* value;
   };
 
-  // Behind a fault: no object of a list is a row, members are.
+  // RowTest, to resume after a fault: rows are members, not items of lists.
   Row Read(JsonScanner* /*scanner*/) override { return {}; }
   bool has_keys() const override { return true; }
   bool IsKey(std::string_view text) const override;
@@ -95,11 +95,11 @@ class GraphReader : private RowTest {
   DocumentScanner& scanner_;
   TraceBuilder* builder_;
   const Rest rest_;
-  Part part_ = Part::kDevice;  // that is being read, or was last
-  bool in_places_ = false;     // of it the intervals of id_
+  Part part_ = Part::kDevice;  // the part that is being read, or the last one
+  bool in_places_ = false;     // inside the object with the intervals of id_
   JsonValue id_;
   uint64_t id_row_ = DocumentScanner::kNoRow;
-  bool has_taken_in_ = false;  // the fault is that the row of id_ does not end: where it was found the next one begins
+  bool has_taken_in_ = false;  // the fault: the row of id_ does not end, and the next row begins at the fault
   std::string_view open_row_;  // the operator or footprint that is being read
   std::vector<GraphInterval> intervals_;
   SliceTable<GraphOperator> operators_;
@@ -107,9 +107,9 @@ class GraphReader : private RowTest {
   SliceTable<JsonValue> dtypes_;
 };
 
-// The items of a list; none where it is no list.
+// The items of a list; empty if the value is no list.
 [[nodiscard]] std::vector<JsonValue> SplitJsonList(const JsonValue& list);
-// False: it is no list of whole numbers. Those before the fault are in `numbers`.
+// False: not a list of whole numbers. `numbers` then has the numbers before the fault.
 [[nodiscard]] bool ReadWholeNumbers(const JsonValue& list, std::vector<int64_t>* numbers);
 
 }  // namespace opscope

@@ -20,15 +20,15 @@ struct ChromeDialect;
 
 inline constexpr const char* kMegEngineGraphFormat = "megengine-graph-profile";
 
-// What MegEngine's get_profile() gives of a static graph (graph.cc).
+// Imports the output of MegEngine's get_profile() for a static graph (graph.cc).
 [[nodiscard]] Status ImportMegEngineGraph(TextSource* text, std::string_view name, const ImportOptions& options,
                                           TraceBuilder* builder);
-// Its operators, in place of a Trace: `builder` gets the problems alone.
+// Reads only the operators of such a graph. `builder` gets the problems and no rows.
 [[nodiscard]] Status ReadMegEngineOperators(TextSource* text, std::string_view name, const ImportOptions& options,
                                             TraceBuilder* builder, MegEngineProfile* profile);
 [[nodiscard]] bool LooksLikeMegEngineGraph(std::span<const std::byte> head);
 
-// Its dialect of Chrome JSON (chrome_dialect.cc).
+// MegEngine's dialect of Chrome JSON (chrome_dialect.cc).
 extern const ChromeDialect kMegEngineChromeDialect;
 
 }  // namespace opscope

@@ -1,4 +1,4 @@
-// The numbers in MegEngine's timeline, out of names and members into columns, where those that share them are found:
+// Moves the numbers of MegEngine's timeline from names and members into columns, so that rows can be joined by them:
 //
 //   worker  "Input 155" {id: 155, name: "x", shape: ...}   ->  "Input", external_id 155; a row of `tensor_lives`
 //   worker  "ADD"  {__id__: 9192, __name__: "ADD", ...}    ->  external_id and correlation 9192; its kernel likewise
@@ -11,10 +11,10 @@
 
 namespace opscope {
 
-// For each process a member "PID:TID": "CompNode(...)" per stream, the text of the device it belongs to.
+// Metadata: a member "PID:TID": "CompNode(...)" per stream, the text of the stream's device.
 inline constexpr char kMegEngineDevices[] = "megengine.devices";
 
-// After all rows of a file were added and its spans have kinds.
+// REQUIRES: all rows of the file were added, and its spans have kinds.
 void GiveMegEngineNumbers(TraceBuilder* builder);
 
 }  // namespace opscope

@@ -1,4 +1,4 @@
-// Ranges of the threads of a MegEngine window that have begun, by track; their rows stand in the order of the begins.
+// The open ranges of the threads of a MegEngine window, by track. Their rows are in the order of the begins.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -13,7 +13,7 @@
 
 namespace opscope {
 
-// Which range an end belongs to.
+// Pairs the end of a range with its begin: the event, and the operator or tensor that it is about.
 struct RangeKey {
   uint32_t event = 0;
   uint64_t about = 0;
@@ -24,19 +24,19 @@ class OpenSpans {
  public:
   explicit OpenSpans(TraceBuilder* builder) : builder_(builder) {}
 
-  // Reserves so many rows. REQUIRES: nothing else adds spans until Finish.
+  // Reserves `rows` rows. REQUIRES: no other code adds spans until Finish.
   void Expect(size_t rows);
   void Begin(const RangeKey& key, const SpanRow& row);
-  // The newest open range of the track with this key; what began in it and has not ended, ends with it, unfinished.
-  // False: none is open.
+  // Ends the newest open range of the track with this key. Open ranges inside it end at the same time, as unfinished.
+  // False: no such range is open.
   bool End(TrackId track, const RangeKey& key, Timestamp time);
-  // The newest open one of this event; null: there is none. Valid until the next call.
+  // The newest open range of this event; null: none. Valid until the next call.
   SpanRow* Newest(TrackId track, uint32_t event);
-  // Likewise ends it, unfinished.
+  // Ends the range that Newest returns, as unfinished.
   void Abandon(TrackId track, uint32_t event, Timestamp time);
-  // A whole row, of a device: they stand one behind the other there.
+  // Adds a complete range of a device. Ranges of a device do not nest.
   void Add(const SpanRow& row);
-  // Ends what is open, unfinished, at the last time of its track, and gives unused rows back.
+  // Ends the open ranges, as unfinished, at the last time of their track, and returns unused rows to the builder.
   void Finish();
 
  private:

@@ -1,11 +1,11 @@
-// Plays the records of a MegEngine window again: ranges, counters, arrows and lives of tensors from what MegEngine's
-// own writer makes its timeline of (docs/reference/chrome_dialects.md).
+// Replays the records of a MegEngine window: from the same records as MegEngine's own writer it makes ranges, counters,
+// flows and tensor lives (docs/reference/chrome_dialects.md).
 //
 //   Scan for each record, in their order: threads, devices, number of rows
 //   Replay for each record, in the same order
 //
-// A window may have been recorded in pieces. MegEngine ends a piece by releasing all tensors and begins the next by
-// producing them; of that nothing is shown where two pieces meet.
+// A window may have been recorded in pieces. MegEngine ends a piece by releasing all tensors and begins the next one by
+// producing them again. Where two pieces meet, the Trace shows neither.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -32,7 +32,7 @@ class MegEngineReplay {
  public:
   explicit MegEngineReplay(TraceBuilder* builder);
 
-  // A window of this process.
+  // Begins a window of this process.
   void Begin(ProcessId process, int64_t pid);
   void Scan(const MegEngineRecord& record);
   void BeginReplay();
@@ -54,13 +54,13 @@ class MegEngineReplay {
   };
   struct Thread {
     TrackId track = TrackId::kNone;
-    // The profiler is starting or stopping, and the window has only one of the two records of that.
+    // The profiler is starting or stopping; the window has only one of the two records of the start or stop.
     bool at_boundary = false;
-    bool is_dtr = false;  // the operator that runs was run before
+    bool is_dtr = false;  // the running operator is a recomputation (DTR)
     Timestamp op_start, copy_start;
-    std::optional<Timestamp> launched;  // of Scan: a kernel whose first event on its device is to come
+    std::optional<Timestamp> launched;  // in Scan: launch of a kernel whose first event has not come yet
     std::vector<Kernel> kernels;        // launched and not finished
-    std::vector<ArgsId> inputs;         // of the operator that runs
+    std::vector<ArgsId> inputs;         // of the running operator
   };
   struct Notice {
     Timestamp time;
@@ -69,7 +69,7 @@ class MegEngineReplay {
 
   void ReplayBegin(const MegEngineRecord& record, Thread* thread);
   void ReplayEnd(const MegEngineRecord& record, Thread* thread);
-  // What goes on even where pieces of the window meet.
+  // Handles a record that lies between two pieces of a window. False: the record is an ordinary one.
   bool ReplayAtBoundary(const MegEngineRecord& record, Thread* thread);
   void ReplayTensor(const MegEngineRecord& record, TrackId track);
   void Dispatch(const MegEngineRecord& record, TrackId track);
@@ -97,7 +97,7 @@ class MegEngineReplay {
   tsl::robin_map<uint64_t, Operator> operators_;
   std::unordered_map<uint64_t, StringId> operator_members_;    // by name and members_id
   std::unordered_map<uint64_t, std::vector<Notice>> notices_;  // by tensor, since the last wait for it
-  std::unordered_map<std::string, int64_t> totals_;            // of the counters that add up
+  std::unordered_map<std::string, int64_t> totals_;            // of cumulative counters, by name
   std::map<std::vector<ArgsId>, ArgsId> joined_;
   size_t rows_ = 0;
   uint32_t shown_thread_ = UINT32_MAX;

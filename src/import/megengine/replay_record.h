@@ -1,4 +1,4 @@
-// One record of MegEngine's profiler, as a recording holds it (opscope/megengine_event.h), read.
+// One decoded record of MegEngine's profiler (opscope/megengine_event.h).
 //
 // Thread rule: plain values; views live as long as the recording's bytes.
 // SPDX-License-Identifier: Apache-2.0
@@ -23,26 +23,26 @@ struct MegEngineRecord {
   uint16_t thread = 0;
   uint16_t detail = 0;
   StringId name = StringId::kEmpty;
-  // Of its payload.
+  // From the payload of the record.
   std::string_view members = {};  // JSON members
-  uint64_t members_id = 0;        // the same for the same members, where they were found to be the same; 0: none
+  uint64_t members_id = 0;        // equal ids mean equal members; 0: no id
   uint32_t device = 0;
   uint64_t address = 0;
   uint64_t kernel = 0;
   std::span<const std::byte> arguments = {};  // encoded
 };
 
-// Zero where the end lies before the start, as times of a damaged recording may.
+// 0 if the end is before the start, which happens in damaged recordings.
 [[nodiscard]] inline Duration LengthOf(Timestamp start, Timestamp end) {
   return {std::max<int64_t>((end - start).ns, 0)};
 }
 
-// A number of MegEngine's as spans hold it; 0 where it is too large.
+// A number of MegEngine's as a column of spans; 0 if it is too large.
 [[nodiscard]] inline uint32_t ShortNumber(uint64_t number) {
   return number <= UINT32_MAX ? static_cast<uint32_t>(number) : 0;
 }
 
-// Whether the record begins a range, or is one.
+// True if the record begins a range or is a complete one.
 [[nodiscard]] inline bool MakesSpan(MegEngineEvent event, bool finish) {
   switch (event) {
     case MegEngineEvent::kOpDispatch:

@@ -1,7 +1,7 @@
 // The threads and devices of MegEngine windows as tracks, and the clocks of the devices.
 //
-//   host threads have the numbers 0, 1, ... in the order of their first records, devices go on in the order in which
-//   they first held a tensor: as in MegEngine's own files.
+// As in MegEngine's own files, host threads have the numbers 0, 1, ... in the order of their first records, and devices
+// the following numbers in the order in which they first held a tensor.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -23,12 +23,13 @@ class ReplayTracks {
  public:
   explicit ReplayTracks(TraceBuilder* builder) : builder_(builder) {}
 
-  // A window of this process begins; threads and devices are numbered anew, tracks of the same name are the same.
+  // Begins a window of this process. Threads and devices have new numbers; a track of an earlier window with the same
+  // name is used again.
   void Begin(ProcessId process, int64_t pid);
   void NameThread(uint16_t thread, std::string_view name);
   // "cpu0:0 xpux:0"
   void NameDevice(uint16_t device, std::string_view names);
-  // They are to have the next tracks.
+  // Gives the thread or device the next track.
   void ShowThread(uint16_t thread);
   void ShowDevice(uint16_t device);
 
@@ -37,16 +38,16 @@ class ReplayTracks {
   std::string_view physical_name(uint16_t device);
   std::string NodeText(uint16_t device);  // as MegEngine writes it
 
-  // Of a first pass over the records, so that Tick knows how late the device's clock is (AlignMegEngineDevices in
-  // timeline.h): an event of a device, the beginning of what was launched at `launched`.
+  // For a first pass over the records, from which Tick learns the offset of the device's clock (AlignMegEngineDevices
+  // in timeline.h). The event is the begin of the work that was launched at `launched`, if given.
   void LookAtTick(uint16_t device, Timestamp time, Duration elapsed, std::optional<Timestamp> launched);
 
-  // An event of a device was at `elapsed` after the first one of the piece of the window, and a thread submitted it at
-  // `time`. When it was, in the time of the threads.
+  // Returns the time of a device's event on the clock of the threads. `elapsed`: since the first event of the piece of
+  // the window. `time`: when a thread submitted it.
   Timestamp Tick(uint16_t device, Timestamp time, Duration elapsed);
-  // Another piece of the window: first events of devices are to come.
+  // Begins another piece of the window, with new first events of the devices.
   void BeginPiece(uint64_t piece);
-  // When the device runs what a thread submitted at `time`.
+  // The time at which the device runs what a thread submitted at `time`.
   Timestamp OnDevice(uint16_t device, Timestamp time);
 
   // Adds metadata: the computing node of each device's track, and whether devices gave times.
@@ -57,9 +58,9 @@ class ReplayTracks {
     std::string name, physical;
     TrackId track = TrackId::kNone;
     bool has_ticked = false;
-    Timestamp first;                      // tick, in the time of the threads
-    Duration shift;                       // of the newest one
-    std::map<uint64_t, Duration> delays;  // of pieces: the largest by which a kernel begins before its launch
+    Timestamp first;                      // event of the piece, on the clock of the threads
+    Duration shift;                       // added to times of the device; of the newest event
+    std::map<uint64_t, Duration> delays;  // by piece: the most by which a kernel begins before its launch
   };
   static Timestamp TickOf(Lane* lane, Timestamp time, Duration elapsed);
   Lane& At(std::vector<Lane>* lanes, uint16_t number);

@@ -1,6 +1,6 @@
-// Values by keys that are slices of a text, in the order in which the keys came. The parts of a document mostly name
-// the same things in the same order: a search looks first behind what it found last, where nothing needs to be hashed.
-// The text of a key that was read long ago is no longer near the processor: what decides stands in the table.
+// A map from slices of a text to values, in the order of insertion. Parts of a document mostly have the same keys in
+// the same order, so a search first compares the key after the last one found, without hashing. The table holds the
+// first and last bytes of each key, because the text itself is most often no longer in the cache.
 //
 // Thread rule: one thread at a time, searches too.
 // SPDX-License-Identifier: Apache-2.0
@@ -19,7 +19,7 @@
 
 namespace opscope {
 
-// A slice with its first and its last eight bytes, which are all of a short one.
+// A slice with copies of its first and its last eight bytes. Slices of at most 16 bytes need no other comparison.
 class SliceKey {
  public:
   explicit SliceKey(std::string_view text) : text_(text) {
@@ -42,7 +42,7 @@ class SliceKey {
 template <typename Value>
 class SliceTable {
  public:
-  // That of an equal key, or a new one at the end. Valid until the next call.
+  // The value of the key; appended if the key is new. Valid until the next call.
   Value& operator[](std::string_view key) {
     if (const size_t known = RowOf(key); known != kNone) return values_[known];
     const SliceKey added(key);
@@ -50,7 +50,7 @@ class SliceTable {
     keys_.push_back(added);
     return values_.emplace_back();
   }
-  // Takes out the last one if it has that key.
+  // Removes the last entry if it has this key.
   void DropLast(std::string_view key) {
     if (keys_.empty() || !(keys_.back() == SliceKey(key))) return;
     rows_.erase(keys_.back());
@@ -58,14 +58,14 @@ class SliceTable {
     values_.pop_back();
     next_ = 0;
   }
-  // nullptr: there is none.
+  // nullptr: the key is unknown.
   const Value* Find(std::string_view key) const {
     const size_t row = RowOf(key);
     return row == kNone ? nullptr : &values_[row];
   }
 
   std::span<const Value> values() const { return values_; }
-  // That it takes, beside the text.
+  // Memory of the table, without the text.
   uint64_t bytes() const {
     return values_.capacity() * sizeof(Value) + keys_.capacity() * sizeof(SliceKey) +
            rows_.bucket_count() * sizeof(typename Rows::value_type);

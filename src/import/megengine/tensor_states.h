@@ -21,18 +21,18 @@ class TensorStates {
 
   void Declare(uint64_t tensor, StringId name);
   void Dispatch(uint64_t op, std::span<const std::byte> lists);
-  // track: of the device.
+  // track: the device's.
   void Produce(const MegEngineRecord& record, TrackId track);
   void Release(uint64_t tensor, Timestamp time);
   void Erase(uint64_t tensor);
   bool is_alive(uint64_t tensor) const;
-  // The list of one tensor; kNone: it was never produced.
+  // The argument list of one tensor; kNone: it was never produced.
   ArgsId ArgsOf(uint64_t tensor) const;
-  // The rows of those that were not erased.
+  // Adds the rows of the tensors that were not erased.
   void Finish();
 
-  // Of encoded sizes and strides, with this element type. bytes: from the first to the last element, before: of the
-  // first one in memory. kNone: the bytes contradict the format.
+  // Decodes sizes and strides of a tensor of this element type. bytes: from the first to the last element. before:
+  // offset in bytes of the lowest address from the first element, 0 or less. kNone: the arguments are malformed.
   ArgsId Layout(std::span<const std::byte> arguments, StringId type, uint64_t* bytes, int64_t* before);
 
  private:

@@ -1,9 +1,10 @@
-// What MegEngine's timeline says in several events (docs/reference/chrome_dialects.md has what it says in one):
+// Facts that MegEngine's timeline spreads over several events (docs/reference/chrome_dialects.md has the single
+// events):
 //
 //   interpreter  ...       i StopStep   ...   i StopStep
 //   steps        [ step 0 )[ step 1          )
 //
-//   `profiler.step()` was called there. The worker writes one more for each when it comes to it, which is later.
+//   The interpreter's StopStep marks the call of `profiler.step()`. The worker writes a second one later.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -18,21 +19,21 @@ namespace opscope {
 
 // The number of a device stream named "gpu1:0" is 1; "xpux:0" is any device, -1.
 [[nodiscard]] int32_t NumberOfMegEngineDevice(std::string_view stream);
-// Of all device streams. Kineto's and ours are the process.
+// Sets the devices of all device streams. In Kineto's and opscope's files the process is the device.
 void NumberMegEngineDevices(TraceBuilder* builder);
 
-// A device's clock is that of the threads at the first event that MegEngine asks of it, though the device comes to that
-// later: by then it has ended what it was at, or its thread is awake. So MegEngine's files have all of a device too
-// early by a constant, and kernels before their launches. Where there are such, the spans of the device become later by
-// the least that puts each kernel behind its launch: its true distance can only be larger.
+// MegEngine sets a device's clock to that of the threads when a thread submits the first event, but the device reaches
+// that event later. So all times of a device are too early by a constant, and kernels may begin before their launches.
+// If some do, all spans of the device are moved by the smallest constant that puts each kernel after its launch; the
+// true constant can only be larger.
 void AlignMegEngineDevices(TraceBuilder* builder);
 
-// Likewise for a static graph's profile, where a kernel and its dispatch have the same correlation and a device's clock
-// has an origin of its own.
+// The same for a static graph's profile, in which a kernel and its dispatch have the same correlation and each device's
+// clock has its own origin.
 void AlignMegEngineGraphDevices(TraceBuilder* builder);
 
-// A span and a row of `steps` for each step of each process, on a track "steps" of its own: a range of the program may
-// hold several of them, or parts. Nothing where a file has steps already: an export of ours.
+// Adds a span and a row of `steps` for each step of each process. They have a track "steps" of their own, because steps
+// need not nest with ranges of the program. Does nothing for a file with steps, such as an export of opscope.
 void AddMegEngineSteps(TraceBuilder* builder);
 
 }  // namespace opscope

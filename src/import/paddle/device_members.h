@@ -1,5 +1,5 @@
-// What Paddle's files say of the work of a device, as members of a JSON object: first those of its JSON, then those
-// that only its protobuf has, which its exporter needs.
+// Facts about device work in Paddle's files, as members of a JSON object: first the members of its JSON, then those
+// that only its protobuf has, for the exporter.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -13,15 +13,15 @@
 
 namespace opscope {
 
-// Of the protobuf's KernelEventInfoProto: fields 1 to 14, and 15 to 17.
+// KernelEventInfoProto of the protobuf: fields 1 to 14, and 15 to 17.
 struct PaddleKernelFields {
   uint64_t numbers[15] = {};
   float fractions[3] = {};
 };
 
-// Each appends.
+// The functions append members.
 void WritePaddleKernel(const PaddleKernelFields& kernel, JsonMemberWriter* members);
-// A text that is "" or none, as Paddle leaves some of them as it finds the memory, is left out.
+// Leaves out a text that is empty, not UTF-8, or has control characters: Paddle does not initialise some texts.
 void WritePaddleTextIfAny(std::string_view key, std::string_view text, JsonMemberWriter* members);
 void WritePaddleNumberIfAny(std::string_view key, uint64_t value, JsonMemberWriter* members);
 

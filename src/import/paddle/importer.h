@@ -21,7 +21,7 @@ struct ChromeDialect;
                                           const ImportOptions& options, TraceBuilder* builder);
 [[nodiscard]] bool LooksLikePaddleProtobuf(std::span<const std::byte> head);
 
-// Its dialect of Chrome JSON (chrome_dialect.cc).
+// Paddle's dialect of Chrome JSON (chrome_dialect.cc).
 extern const ChromeDialect kPaddleChromeDialect;
 
 }  // namespace opscope

@@ -21,17 +21,17 @@ namespace {
 
 constexpr int64_t kCutNs = 1000;  // "ts" is cut to multiples of it
 constexpr int64_t kExactNs = 8'000'000;
-constexpr int64_t kNotTold = -1;
+constexpr int64_t kUnknownStart = -1;
 
-// "\"20148.389 us\"" as nanoseconds.
+// The member "start_time" ("20148.389 us") in nanoseconds; kUnknownStart if it is absent or malformed.
 int64_t StartTimeOf(std::string_view members) {
   const std::string_view text = FindJsonMember(members, "start_time");
   int64_t micros = 0, decimals = 0;
-  if (!text.ends_with(" us\"")) return kNotTold;
+  if (!text.ends_with(" us\"")) return kUnknownStart;
   const char* const end = text.data() + text.size();
   const auto [point, error] = std::from_chars(text.data() + 1, end, micros);
-  if (error != std::errc() || micros < 0 || micros > INT64_MAX / 1000 - 1 || *point != '.') return kNotTold;
-  if (std::from_chars(point + 1, end, decimals).ptr != point + 4 || decimals < 0) return kNotTold;
+  if (error != std::errc() || micros < 0 || micros > INT64_MAX / 1000 - 1 || *point != '.') return kUnknownStart;
+  if (std::from_chars(point + 1, end, decimals).ptr != point + 4 || decimals < 0) return kUnknownStart;
   return micros * 1000 + decimals;
 }
 
@@ -40,19 +40,19 @@ int64_t StartTimeOf(std::string_view members) {
 void GivePaddleTimes(TraceBuilder* builder) {
   const SpanColumns spans = builder->added_spans();
   if (spans.extra.empty()) return;
-  std::vector<int64_t> start_times(spans.start.size(), kNotTold);
-  // At or after each start that is cut, less what lies between, was the first event; all say about the same.
+  std::vector<int64_t> start_times(spans.start.size(), kUnknownStart);
+  // Each span gives an estimate of the first event's time, too early by what the cut took away, so the latest is best.
   int64_t first = std::numeric_limits<int64_t>::min(), least = std::numeric_limits<int64_t>::max();
   for (size_t row = 0; row < start_times.size(); ++row) {
     if (spans.start[row].ns % kCutNs == 0) start_times[row] = StartTimeOf(builder->text(spans.extra[row]));
-    if (start_times[row] == kNotTold || start_times[row] > kExactNs) continue;
+    if (start_times[row] == kUnknownStart || start_times[row] > kExactNs) continue;
     const int64_t at_first = SaturatingSubtract(spans.start[row].ns, start_times[row]);
     first = std::max(first, at_first);
     least = std::min(least, at_first);
   }
   if (least > first || SaturatingSubtract(first, least) >= kCutNs) return;
   for (size_t row = 0; row < start_times.size(); ++row) {
-    if (start_times[row] == kNotTold) continue;
+    if (start_times[row] == kUnknownStart) continue;
     const int64_t cut = spans.start[row].ns;
     const int64_t start = std::clamp(SaturatingAdd(first, start_times[row]), cut, SaturatingAdd(cut, kCutNs - 1));
     builder->SetStart(static_cast<AddedSpan>(row), {start});

@@ -1,6 +1,6 @@
-// When the events of a JSON of Paddle happen. "ts" is cut to whole microseconds, in which two short operators may
-// begin; "start_time" of "args" says how long after the first event that was, with three decimals of a float of 32
-// bits: exact for the first 16 ms, to 60 ns after a second.
+// Exact times for events of Paddle's JSON. "ts" is truncated to whole microseconds, in which two short operators may
+// begin. "start_time" in "args" is the time since the first event, with three decimals of a 32-bit float: exact for the
+// first 16 ms, and to 60 ns after one second.
 //
 //   {"name": "matmul[3.817 us]", "ts": 1795216468769843, "dur": 3.817, "args": {"start_time": "639.125 us", ...}}
 //
@@ -12,9 +12,10 @@
 
 namespace opscope {
 
-// Spans begin where "start_time" says, within the microsecond that "ts" says; events of memory, which have "ts" alone,
-// lie in the middle of theirs. Nothing changes where the two disagree by more than what was cut: then another
-// program has put the file together. REQUIRES: all is added, and the spans have what is left of "args" as `extra`.
+// Moves the begin of each span to its "start_time", within the microsecond of its "ts". Memory events, which only have
+// "ts", move to the middle of their microsecond. Changes nothing if the two times disagree by more than a microsecond:
+// then another program has changed the file. REQUIRES: all rows were added, and `extra` of the spans has the other
+// "args".
 void GivePaddleTimes(TraceBuilder* builder);
 
 }  // namespace opscope

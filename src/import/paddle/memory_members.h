@@ -1,4 +1,4 @@
-// What Paddle says of an allocation beside what a row of allocations holds.
+// Facts about an allocation in Paddle's files that have no column in `allocations`.
 //
 // Thread rule: pure function.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,4 @@
-// Where Paddle says that a block of memory lies.
+// Parses the name that Paddle gives to the device of a block of memory.
 //
 // Thread rule: pure function.
 // SPDX-License-Identifier: Apache-2.0

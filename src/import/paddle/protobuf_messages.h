@@ -1,5 +1,5 @@
-// The messages of Paddle's protobuf dump (paddle/fluid/platform/profiler/dump/nodetree.proto), as plain structs: one
-// function per message that holds values, which fills them from the wire.
+// The messages of Paddle's protobuf dump (paddle/fluid/platform/profiler/dump/nodetree.proto) as plain structs. For
+// each message with values there is one function that fills the struct from the wire.
 //
 //   NodeTrees { version=1 span_index=2 thread_trees=3* extra_info=4* device_property=5* }
 //   thread tree { thread_id=1 host_nodes=2* }
@@ -27,7 +27,7 @@ struct PaddleCall {
   uint64_t type = 0;  // of host calls
   uint64_t start_ns = 0, end_ns = 0, process = 0, thread = 0;
   uint32_t correlation = 0;  // of runtime calls
-  uint32_t callback = 0;     // likewise
+  uint32_t callback = 0;     // of runtime calls
   uint32_t seen = 0;         // a bit per field
 };
 
@@ -53,7 +53,8 @@ constexpr bool HasFields(uint32_t seen, uint32_t first, uint32_t last) {
   return (seen & wanted) == wanted;
 }
 
-// Each reads to the end of the message. False: it is damaged or cut, what was read is part of it.
+// The functions read to the end of the message. False: the message is damaged or truncated; the struct then has the
+// part before the damage.
 [[nodiscard]] bool ReadPaddleHostCall(ProtoReader* message, PaddleCall* call);
 [[nodiscard]] bool ReadPaddleRuntimeCall(ProtoReader* message, PaddleCall* call);
 [[nodiscard]] bool ReadPaddleDeviceEvent(ProtoReader* message, PaddleDeviceEvent* event);
@@ -65,7 +66,7 @@ struct PaddleOperator {
 };
 [[nodiscard]] bool ReadPaddleOperator(ProtoReader* message, PaddleOperator* op);
 
-// A device as an object of its JSON.
+// A device as an object of Paddle's JSON.
 [[nodiscard]] bool ReadPaddleDeviceProperties(ProtoReader* message, std::string* json);
 
 }  // namespace opscope

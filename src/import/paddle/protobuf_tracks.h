@@ -25,7 +25,7 @@ class PaddleTracks {
 
   TrackId TrackOf(uint64_t process, uint64_t thread, bool is_python);
   TrackId DeviceTrackOf(uint64_t device, uint64_t stream);
-  // Once, after the last event: the names stand at the end of the file.
+  // Call once, after the last event: the names are at the end of the file.
   void Name(const PaddleExtraInfo& names);
 
  private:

@@ -1,5 +1,5 @@
-// Encoded arguments of a record -> a row of the Trace's argument lists. Many records carry the same
-// bytes, so each distinct byte string is decoded once.
+// Decodes the arguments of records to argument lists of the Trace. Many records have the same bytes, so each distinct
+// byte string is decoded once.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0

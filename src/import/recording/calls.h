@@ -1,5 +1,6 @@
 // Calls of one thread: a kEnter and its kExit become one span. An exit belongs to the innermost call of its identity
-// (Record::value), wherever that stands: greenlets and generators leave calls in another order than they entered.
+// (Record::value), even if other calls are open inside it: greenlets and generators leave calls in another order than
+// they entered.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -21,13 +22,13 @@ class RecordingCalls {
  public:
   explicit RecordingCalls(TraceBuilder* builder) : builder_(builder) {}
 
-  // From here on every call of Python goes to `starts`, too.
+  // Also adds every call of Python to `starts` from now on.
   void CollectStarts(StepStarts* starts) { starts_ = starts; }
   void BeginThread(TrackId track);
-  // extra: members of a JSON object, kNone: none.
+  // extra: members of a JSON object; kNone: none.
   void Enter(const Record& record, Timestamp time, StringId name, StringId category, StringId extra = StringId::kNone);
   void Exit(const Record& record, Timestamp time);
-  // What is still open ends at `last`.
+  // Ends the calls that are still open at `last`.
   void EndThread(Timestamp last);
 
   bool empty() const { return open_.empty(); }
@@ -44,10 +45,10 @@ class RecordingCalls {
     bool is_python = false;
     SpanKind kind = kKindOfCategory;
     bool is_open = true;  // false: it has ended, but a call above it has not
-    size_t around = 0;    // 1 + place in open_ of the next indexed call further out with this identity; 0: no such call
+    size_t around = 0;    // 1 + index in open_ of the next indexed enclosing call with this identity; 0: no such call
   };
 
-  // 1 + place in open_ of the innermost open call of this identity among the first `count`; 0: no such call.
+  // 1 + index in open_ of the innermost open call of this identity among the first `count`; 0: no such call.
   size_t FindFar(uint64_t identity, size_t count);
   void Close(size_t call);
   SpanKind KindOf(const Record& record, StringId name);
@@ -57,9 +58,9 @@ class RecordingCalls {
   StepStarts* starts_ = nullptr;
   TrackId track_ = TrackId::kNone;
   std::vector<OpenCall> open_;
-  size_t indexed_ = 0;                            // how many calls at the bottom of open_ by_identity_ has
-  tsl::robin_map<uint64_t, size_t> by_identity_;  // 1 + place of the innermost open call
-  std::vector<SpanKind> of_python_;  // by name, of records that say kPython; kKindOfCategory: not looked at
+  size_t indexed_ = 0;                            // by_identity_ has the first so many calls of open_
+  tsl::robin_map<uint64_t, size_t> by_identity_;  // 1 + index in open_ of the innermost open call
+  std::vector<SpanKind> of_python_;               // by name, of records of kPython; kKindOfCategory: not yet classified
   bool seen_ = false, seen_python_ = false;
 };
 

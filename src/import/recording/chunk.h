@@ -1,5 +1,4 @@
-// One raw chunk, read without trust: every offset is checked before it is followed.
-// The layout is in opscope/record.h.
+// Reads one raw chunk and checks every offset before it follows it. The layout is in opscope/record.h.
 //
 // Thread rule: immutable views of the caller's bytes.
 // SPDX-License-Identifier: Apache-2.0
@@ -22,8 +21,8 @@ namespace opscope {
 struct Payload {
   int64_t sequence = -1;
   uint64_t forward_thread = 0;
-  uint32_t overload = 0;  // offset of a name, 0: none
-  uint32_t keywords = 0;  // likewise
+  uint32_t overload = 0;  // offset of a name; 0: none
+  uint32_t keywords = 0;  // offset of a name; 0: none
   uint32_t start_thread = 0;
   bool has_start_thread = false;
   bool has_address = false;
@@ -36,31 +35,30 @@ struct Payload {
   int32_t stream = 0;
   uint64_t correlation = 0;
   uint64_t record_handle = 0;
-  std::span<const std::byte> tensors;  // TensorIdentity, whole ones
-  std::span<const std::byte> held;     // ReferencedTensor, whole ones
+  std::span<const std::byte> tensors;  // an array of TensorIdentity
+  std::span<const std::byte> held;     // an array of ReferencedTensor
   uint16_t argument_count = 0;
   std::span<const std::byte> arguments;  // whole words
 };
 
-// Where a payload lies, and what its header says of it.
+// A payload, by its header.
 struct PayloadExtent {
   uint16_t fields = 0;
   uint16_t argument_count = 0;
-  std::span<const std::byte> body;  // behind the header
+  std::span<const std::byte> body;  // after the header
 };
 
 class RecordingChunk {
  public:
-  // nullopt: not a chunk of a layout that this version reads. A chunk whose end is missing is kept with
-  // what its bytes hold.
+  // nullopt: not a chunk, or of an unknown layout. A truncated chunk has the records that its bytes hold.
   static std::optional<RecordingChunk> Open(std::span<const std::byte> bytes, int64_t file_offset);
 
   // A kLiveChunk block: the chunk with the scopes that were open.
   enum class Live {
     kWhole,
     kDamaged,
-    kUnused,    // the place was never used, or is being given to another chunk
-    kReplaced,  // it was given to another chunk while the file was read
+    kUnused,    // the unit was never used, or another chunk is being placed there
+    kReplaced,  // another chunk was placed there while the file was read
   };
   static Live OpenLive(std::span<const std::byte> block, int64_t file_offset, std::optional<RecordingChunk>* chunk);
 
@@ -72,7 +70,7 @@ class RecordingChunk {
   uint64_t logical_thread() const { return logical_thread_; }
   uint64_t dropped_before() const { return dropped_before_; }
   uint64_t recorded_before() const { return recorded_before_; }
-  // Newest figure: of the open table where there is one.
+  // The newest count: that of the open table, if there is one.
   uint64_t dropped() const { return std::max(dropped_before_, dropped_in_table_); }
   Calibration calibration() const { return calibration_; }
   std::string_view thread_name() const { return thread_name_; }
@@ -80,7 +78,9 @@ class RecordingChunk {
 
   size_t byte_size() const { return bytes_.size(); }
   uint32_t record_count() const { return record_count_; }
-  uint32_t claimed_record_count() const { return claimed_record_count_; }  // more: the chunk is damaged
+  uint32_t claimed_record_count() const {
+    return claimed_record_count_;
+  }  // more than record_count(): the chunk is damaged
   Record record(uint32_t row) const {
     Record record;
     std::memcpy(&record, bytes_.data() + first_record_ + row * sizeof(Record), sizeof(Record));
@@ -112,7 +112,7 @@ class RecordingChunk {
   const std::vector<OpenTableEntry>& open_entries() const { return open_entries_; }  // by depth; start 0: none
   uint32_t open_flags() const { return open_flags_; }                                // open_table_flags
   bool has_unix_times() const { return has_unix_times_; }
-  // Takes a copy of its bytes for them, with times in ticks.
+  // Replaces the bytes by a copy with times in ticks.
   void UseTicks(std::span<const std::byte> copy) {
     bytes_ = copy;
     has_unix_times_ = false;

@@ -15,10 +15,9 @@ namespace opscope {
 
 class TickClock {
  public:
-  // Calibrations in any order; those that contradict the earlier ones are left out. A single one says
-  // nothing about the rate: a tick is then taken for a nanosecond. epoch_ns: unix time to count from; 0: that of
-  // the first calibration.
-  // rate: ticks and the nanoseconds that they took, for a single calibration; {}: not known.
+  // Calibrations may be in any order; those that contradict earlier ones are dropped. epoch_ns: unix time to count
+  // from; 0: that of the first calibration. rate: for a single calibration, a number of ticks and their nanoseconds;
+  // {}: unknown, one tick is then one nanosecond.
   explicit TickClock(std::vector<Calibration> calibrations, int64_t epoch_ns = 0, const Calibration& rate = {});
 
   Timestamp At(uint64_t ticks) const {
@@ -32,7 +31,7 @@ class TickClock {
     return {static_cast<int64_t>(static_cast<uint64_t>(piece.ns) + ns)};
   }
 
-  // The first tick that is not before this time: where a tick is shorter than a nanosecond, At gives the time back.
+  // The first tick that is not before this time. If a tick is shorter than a nanosecond, At returns the same time.
   uint64_t TicksAt(Timestamp time) const;
 
   int64_t epoch_ns() const { return epoch_ns_; }
@@ -45,7 +44,7 @@ class TickClock {
   };
   std::vector<Piece> pieces_;
   int64_t epoch_ns_ = 0;
-  mutable size_t current_ = 0;  // times come nearly sorted
+  mutable size_t current_ = 0;  // the last piece used: times are nearly sorted
 };
 
 }  // namespace opscope

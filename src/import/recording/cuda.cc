@@ -199,7 +199,7 @@ void RecordingCuda::Read(Window& window, const CudaClock& clock, CudaImport* imp
 
 std::set<TrackId> RecordingCuda::Finish() {
   if (windows_.empty()) return {};
-  CudaImport import(builder_, *words_);
+  CudaImport import(builder_, *naming_);
   for (auto& [node, members] : node_names_)
     import.NameNode(node, std::move(members));
   for (Window& window : windows_) {

@@ -1,5 +1,5 @@
-// Records of the CUDA source (kNative of kCuda). They become rows when the operators of all threads have theirs,
-// because a call of the runtime gets the number of the operator that made it.
+// Records of the CUDA source (kNative of kCuda). They become rows after the operators of all threads, because a runtime
+// call gets the external id of its enclosing operator.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -15,7 +15,7 @@
 
 #include "import/cuda/cuda_clock.h"
 #include "import/cuda/cuda_import.h"
-#include "import/cuda/cuda_words.h"
+#include "import/cuda/cuda_naming.h"
 #include "import/recording/clock.h"
 #include "import/recording/part.h"
 #include "trace/builder.h"
@@ -26,15 +26,15 @@ class RecordingCuda {
  public:
   RecordingCuda(TraceBuilder* builder, const TickClock* clock) : builder_(builder), clock_(clock) {}
 
-  // The parts of one window, in order; they stay until Finish. process: theirs. Returns how many of their records say
-  // nothing of the program: what the source itself notes down, readings of sensors among it.
+  // Adds the parts of one window, in order. `parts` outlives Finish. Returns the number of records that are not about
+  // the program: those of the source itself, and readings of sensors.
   uint64_t Add(ProcessId process, int64_t pid, std::span<RecordingPart> parts);
-  // Names and members as in `words`; without this call, Kineto's. `words` outlives this object.
-  void UseWords(const CudaWords& words) { words_ = &words; }
-  // What the program calls nodes of graphs (kGraphNodesKey of window_facts.h); what is not of this form is left out.
+  // Sets the names and members of device work; the default is Kineto's. `naming` outlives this object.
+  void UseNaming(const CudaNaming& naming) { naming_ = &naming; }
+  // The names of graph nodes (kGraphNodesKey of window_facts.h). Leaves out malformed entries.
   void NameNodes(std::string_view json);
-  // REQUIRES: threads have their rows, and torch's operators their numbers. Returns tracks of threads that have got
-  // calls, which are not in the order of their rows.
+  // REQUIRES: the threads have tracks, and torch's operators their external ids. Returns the tracks of threads to which
+  // it added calls: their spans are no longer in order.
   std::set<TrackId> Finish();
 
  private:
@@ -45,23 +45,23 @@ class RecordingCuda {
     ProcessId process;
     int64_t pid;
     std::span<RecordingPart> parts;
-    std::vector<std::pair<const RecordingPart*, uint32_t>> notes;  // rows: what the source itself notes down
+    std::vector<std::pair<const RecordingPart*, uint32_t>> notes;  // rows of the source's own records
     size_t calls = 0;
     size_t most_bytes = 0;                 // of a chunk
-    uint64_t begin = 0, end = UINT64_MAX;  // of CUPTI's clock; it did not end where nothing says so
-    std::vector<Pause> pauses = {};        // one after the other, in order
+    uint64_t begin = 0, end = UINT64_MAX;  // of CUPTI's clock; UINT64_MAX: no record of the end
+    std::vector<Pause> pauses = {};        // in order; they do not overlap
     bool IsPausedAt(uint64_t time) const;
-    // By its time: whether it is not of the window, or was paused.
+    // True if the time of the record lies outside of the window or within a pause.
     bool IsOutside(const Record& raw, CudaEvent event) const;
   };
-  // And where the window lies.
+  // Also reads begin, end and pauses of the window.
   void ReadClock(Window& window, CudaClock* clock);
   void Read(Window& window, const CudaClock& clock, CudaImport* import);
   CudaRecord RecordOf(const Window& window, const CudaClock& clock, const Record& raw, const CudaShared& shared);
 
   TraceBuilder* builder_;
   const TickClock* clock_;
-  const CudaWords* words_ = &kKinetosWords;
+  const CudaNaming* naming_ = &kKinetoNaming;
   std::vector<Window> windows_;
   std::vector<std::pair<uint64_t, std::string>> node_names_;
 };

@@ -1,4 +1,4 @@
-// What the source of a device has found wrong (kDeviceProblemsKey), as problems of the Trace.
+// Adds the problems that the source of a device reported (kDeviceProblemsKey) to the Trace.
 //
 // Thread rule: pure function.
 // SPDX-License-Identifier: Apache-2.0
@@ -10,8 +10,8 @@
 
 namespace opscope {
 
-// json: [[kind, severity, count, text], ...]; severity "info" is for a kind that usually means lost data. What is not
-// of this form, and kinds that are none of devices, are left out.
+// json: [[kind, severity, count, text], ...]; severity "info" is for a kind that usually means lost data. Malformed
+// entries, and kinds that are not about devices, are left out.
 void AddDeviceProblems(std::string_view json, TraceBuilder* builder);
 
 }  // namespace opscope

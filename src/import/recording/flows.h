@@ -1,4 +1,4 @@
-// Flows: their begins and ends stand on any threads, so they are joined when all are known.
+// Joins begins and ends of flows after all threads were read, because they may be on different threads.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -23,8 +23,8 @@ class RecordingFlows {
     StringId name = StringId::kEmpty;
   };
   void Add(const End& end) { ends_.push_back(end); }
-  // A begin is joined to every end of its id that comes after it and before the next begin of that id; the rest is a
-  // problem.
+  // A begin is joined to every end of its id that comes after it and before the next begin of that id; the others
+  // are counted in a problem.
   void Join();
 
  private:

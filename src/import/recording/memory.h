@@ -17,7 +17,7 @@
 
 namespace opscope {
 
-// What Paddle's allocator of the CPU held at one time (kHostMemoryKey), in bytes.
+// Bytes of Paddle's CPU allocator at one time (kHostMemoryKey).
 struct HostMemory {
   Timestamp time;
   int64_t pid = 0;
@@ -51,7 +51,7 @@ class RecordingMemory {
   // allocator that failed.
   static constexpr uint32_t kNoRow = 0xffffffff, kUnsure = 0xfffffffe, kAllocated = 0xfffffffd, kFreed = 0xfffffffc;
   static constexpr uint32_t kFailed = 0xfffffffb, kFirstWord = kFailed;
-  // Of a device, whose allocator gives bytes and totals with each event.
+  // An event of a device, whose allocator gives bytes and totals with each event.
   struct Whole {
     AllocationRow row;
     bool is_failed;
@@ -69,8 +69,8 @@ class RecordingMemory {
   TraceBuilder* builder_;
   Column<Event> events_;
   std::vector<Whole> whole_;
-  std::vector<HostMemory> host_memory_;  // during Finish oldest first
-  size_t next_host_memory_ = 0;          // of them the first that is later than the event
+  std::vector<HostMemory> host_memory_;  // sorted by time in Finish
+  size_t next_host_memory_ = 0;          // index of the first one after the current event
   std::map<int64_t, HostMemory> paddle_;
 };
 

@@ -1,4 +1,4 @@
-// Records of MegEngine's recorder (RecordKind::kNative), which are played again when all threads are known.
+// Records of MegEngine's recorder (RecordKind::kNative), which are replayed after all threads were read.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -22,7 +22,7 @@ class RecordingNative {
  public:
   RecordingNative(TraceBuilder* builder, const TickClock* clock) : builder_(builder), clock_(clock) {}
 
-  // The parts of one window, in order; they stay until Finish. process: theirs.
+  // Adds the parts of one window, in order. `parts` outlives Finish.
   void Add(ProcessId process, int64_t pid, std::span<RecordingPart> parts);
   void Finish();
 
@@ -44,8 +44,8 @@ class RecordingNative {
   std::unordered_map<std::string_view, uint64_t> members_;
 };
 
-// When the earliest other recorder began, unix nanoseconds: the chunk's first record says it. 0: the chunk has none of
-// theirs.
+// The unix time in nanoseconds at which another recorder began, from the chunk's first record. 0: the chunk has no
+// records of another recorder.
 [[nodiscard]] int64_t NativeStart(const RecordingChunk& chunk);
 
 }  // namespace opscope

@@ -1,6 +1,6 @@
-// Scopes that were open when a recording stopped growing: its process was killed, hangs, or records on
-// while we read. The tables behind the chunks name them (opscope/record.h, OpenTable); here they become
-// records with kUnfinished in chunks of their own, to be read like all others.
+// Scopes that were open at the end of a recording without an end: its process was killed, hangs, or still records. The
+// tables after the chunks list them (opscope/record.h, OpenTable). This file converts them to records with kUnfinished
+// in additional chunks, which are read like all others.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -19,12 +19,12 @@ namespace opscope {
 
 class OpenScopesOfWindow {
  public:
-  // `chunks`: of the window, by process, thread and sequence.
+  // `chunks`: those of the window, ordered by process, thread and sequence.
   explicit OpenScopesOfWindow(std::span<const RecordingChunk* const> chunks);
 
-  // A chunk for the last one of each thread that had scopes open; their sequence is the next one.
+  // Makes a chunk for each thread with open scopes. Its sequence number follows that of the thread's last chunk.
   std::vector<std::string> TakeChunks() { return std::move(made_); }
-  uint64_t left_the_file() const { return left_the_file_; }  // threads that went on in memory
+  uint64_t left_the_file() const { return left_the_file_; }  // threads that recorded on in memory, outside of the file
   uint64_t hidden() const { return hidden_; }
 
  private:
@@ -34,8 +34,8 @@ class OpenScopesOfWindow {
   void AddOpenOf(const RecordingChunk& last);
   void MakeChunk(const RecordingChunk& last, std::vector<Record> records);
 
-  uint64_t last_tick_ = 0;  // the latest that anything in the window is known of
-  std::set<Ended> ended_;   // on other threads
+  uint64_t last_tick_ = 0;  // the latest time in the window
+  std::set<Ended> ended_;   // scopes that ended on other threads
   std::vector<std::string> made_;
   uint64_t left_the_file_ = 0;
   uint64_t hidden_ = 0;

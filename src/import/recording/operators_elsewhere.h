@@ -1,4 +1,5 @@
-// A recording without operators while other threads of the process ran: they may have run the operators.
+// Detects a recording without operators in which other threads of the process, which were not recorded, may have run
+// them.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -8,8 +9,8 @@
 
 namespace opscope {
 
-// Adds the problem where no span is an operator and no device has worked. Ranges of the program do not count: they are
-// on the threads that are recorded, whichever threads run the operators. Call when all spans are there.
+// Adds the problem if no span is an operator and no device has worked. Ranges of the program do not count: they are
+// on the threads that are recorded, whichever threads run the operators. Call this after all spans were added.
 void AddOperatorsElsewhere(TraceBuilder* builder);
 
 }  // namespace opscope

@@ -24,13 +24,13 @@
 
 namespace opscope {
 
-// A scope that waits for its place.
+// A scope before its position in the Trace is known.
 struct PartScope {
-  uint32_t row : 31 = 0;        // of its record
+  uint32_t row : 31 = 0;        // row of its record
   uint32_t has_fields : 1 = 0;  // the payload has more than arguments
   uint32_t name = 0;            // number within the part
-  uint32_t overload = 0;        // likewise, 0: none
-  uint32_t args = 0;            // likewise, RecordingPart::kNoArguments: none
+  uint32_t overload = 0;        // number within the part; 0: none
+  uint32_t args = 0;            // number within the part; RecordingPart::kNoArguments: none
 };
 
 // A record that is neither a scope nor of the CUDA source.
@@ -39,22 +39,22 @@ struct PartEvent {
   uint32_t name = 0;
 };
 
-// Records of the CUDA source. A part that has any has little else, so they are read where they stand.
+// Records of the CUDA source. Parts with such records have few others, so the records are not copied.
 struct CudaRows {
   uint32_t count = 0, first = 0;  // row
   std::array<uint32_t, kCudaEvents> of_event = {};
-  std::vector<uint32_t> notes;         // rows of what the source notes down of itself
+  std::vector<uint32_t> notes;         // rows of the source's own records
   std::vector<uint32_t> name_offsets;  // in the chunk, of the names from number 1 on
 };
 
-// Where the scopes of a part lie: room for all records of its chunk.
+// Memory for the scopes of a part, one for each record of its chunk.
 struct PartRoom {
   std::span<PartScope> scopes;
   std::span<uint16_t> depths;
   std::span<uint32_t> begins;
 };
 
-// The rooms of all parts, in one piece.
+// The memory of all parts, in one block.
 class ScopeRoom {
  public:
   void Reserve(size_t records);
@@ -72,11 +72,11 @@ struct RecordingPart {
 
   const RecordingChunk* chunk = nullptr;
   PartRoom room;
-  std::span<PartScope> scopes;   // that nest, as recorded
+  std::span<PartScope> scopes;   // the nesting scopes, in the recorded order
   TreePart tree;                 // of `scopes`
   std::vector<PartScope> async;  // scopes outside the nesting
   std::vector<PartEvent> events;
-  size_t event_spans = 0;   // how many of them may become spans
+  size_t event_spans = 0;   // number of events that may become spans
   bool has_paddle = false;  // scopes of Paddle's
   bool has_native = false;  // records of another recorder
   CudaRows cuda;
@@ -97,7 +97,7 @@ struct RecordingPart {
   }
   // Keeps the first `count` scopes of the room and finds their subtrees.
   void Link(size_t count);
-  // Takes out the scopes whose arguments contradict the format, and counts them as damaged.
+  // Removes the scopes with malformed arguments and counts them as damaged.
   void DropScopes(std::span<const uint8_t> bad_arguments);
 };
 
@@ -122,14 +122,14 @@ class PartDecoder {
   }
   uint32_t NewNameAt(uint32_t offset);
   uint32_t NumberOf(const EncodedArguments& arguments);
-  // Counts the bytes of an entry that is read for the first time, or that one record alone has. False: damaged.
+  // Counts the bytes of an entry that is read for the first time, or that only one record uses. False: damaged.
   bool TakeEntry(size_t bytes) { return (entry_bytes_ += bytes) <= part_->chunk->byte_size(); }
 
   RecordingPart* part_ = nullptr;
   size_t scopes_ = 0;
   size_t entry_bytes_ = 0;
   std::vector<uint32_t> name_at_;               // number by offset / 8, kUnknown: not seen yet
-  std::vector<uint32_t> seen_;                  // places of name_at_ that are set
+  std::vector<uint32_t> seen_;                  // indexes of name_at_ that are set
   tsl::robin_map<uint64_t, uint32_t> numbers_;  // of arguments, by hash
 };
 

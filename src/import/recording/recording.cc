@@ -239,7 +239,7 @@ TickClock RecordingReader::PrepareChunks() {
 void RecordingReader::ReadWindows(const TickClock& clock, RecordingTables* tables) const {
   ReadTorchFacts(windows_, tables->links());
   if (AnyWindowSays(windows_, kAdjustStepsKey)) tables->AdjustSteps();
-  if (AnyWindowSays(windows_, kPaddleDevicesKey)) tables->UsePaddlesWords();
+  if (AnyWindowSays(windows_, kPaddleDevicesKey)) tables->UsePaddleNaming();
   for (const WindowInfo& window : windows_) {
     tables->NameProcess(window.process, window.process_name);
     ReadProcessFacts(window, clock, tables);

@@ -1,4 +1,4 @@
-// Recordings: raw chunks of the recorder and what it says about their window, into a TraceBuilder.
+// Imports recordings, which are raw chunks of the recorder and blocks about their windows, into a TraceBuilder.
 //
 //   AddBlock for every block, then Finish:
 //     windows' calibrations -> clock (clock.h)
@@ -42,9 +42,9 @@ class RecordingReader {
 
   // The bytes must stay valid until Finish. file_offset: of the first byte, -1 in memory.
   void AddBlock(uint16_t type, std::span<const std::byte> bytes, int64_t file_offset);
-  // Blocks could not be read, of whatever type they were.
+  // Some blocks of the file could not be read; their types are unknown.
   void RecordDamage() { damaged_ = true; }
-  // A process that was recording was killed, or records still. REQUIRES: all blocks were added.
+  // True if a process was killed while it recorded, or still records. REQUIRES: all blocks were added.
   bool not_ended() const { return !live_windows_.empty(); }
   bool has_blocks() const { return !chunks_.empty() || !windows_.empty(); }
   // input_bytes: size of the input buffer, for options.max_memory.
@@ -64,7 +64,7 @@ class RecordingReader {
   TraceBuilder* builder_;
   std::vector<RecordingChunk> chunks_;
   std::deque<std::string> open_chunks_;  // chunks_ refers to them
-  std::deque<std::string> tick_chunks_;  // likewise
+  std::deque<std::string> tick_chunks_;  // chunks_ refers to them
   std::vector<WindowInfo> windows_;
   std::map<std::pair<int64_t, uint64_t>, size_t> live_windows_;  // rows of windows_, by process and generation
   uint64_t written_while_read_ = 0;                              // chunks that were left out

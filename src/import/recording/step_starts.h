@@ -19,8 +19,8 @@ class StepStarts {
  public:
   void AddCall(Timestamp start, Timestamp end, bool is_c_function) { calls_.push_back({start, end, is_c_function}); }
   void AddStep(AddedSpan span) { steps_.push_back(span); }
-  // Steps and calls are gone through together, each once, as torch does it: the functions and modules of Python of all
-  // threads by start, then the C functions; and the steps in the order in which they were added.
+  // Merges steps and calls in one pass, as torch does: functions and modules of Python of all threads by start, then C
+  // functions. Steps are in the order in which they were added.
   void Move(TraceBuilder* builder);
 
  private:

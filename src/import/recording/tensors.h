@@ -1,4 +1,4 @@
-// Which tensors arguments are, and what Python objects hold.
+// The tensors of arguments, and the tensors that Python objects reference.
 //
 // Thread rule: one thread at a time; AppendBackward is a pure function.
 // SPDX-License-Identifier: Apache-2.0
@@ -19,7 +19,7 @@ class RecordingTensors {
  public:
   RecordingTensors(TraceBuilder* builder, const TickClock* clock) : builder_(builder), clock_(clock) {}
 
-  // Those of the arguments of `span`, from the last one to the first, as rows are filled from the end on.
+  // The tensors of the arguments of `span`, from the last one to the first, because rows are filled from the end.
   static void AppendBackward(const RecordingPart& part, const PartScope& scope, AddedSpan span,
                              std::vector<TensorRow>* rows);
   void Add(std::span<const TensorRow> backward);

@@ -1,8 +1,8 @@
-// The parts of threads (part.h), thread by thread, into a TraceBuilder.
+// Adds the parts (part.h) of threads to a TraceBuilder, thread by thread.
 //
 //   AddThread for each thread and window   names and arguments get their ids, events are added, scopes get rows
 //   Fill                                   the rows are written, many parts at once
-//   Finish                                 what needs all threads: steps, flows, torch's links
+//   Finish                                 steps, flows and torch's links, which need all threads
 //
 // Thread rule: one thread at a time; Fill has helpers for its own length.
 // SPDX-License-Identifier: Apache-2.0
@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "base/thread_team.h"
-#include "import/paddle/cuda_words.h"
+#include "import/paddle/cuda_naming.h"
 #include "import/recording/arguments.h"
 #include "import/recording/calls.h"
 #include "import/recording/chunk.h"
@@ -43,27 +43,27 @@ class RecordingTables {
   RecordingTables(TraceBuilder* builder, const TickClock* clock);
 
   void NameProcess(int64_t pid, std::string_view name) { tracks_.NameProcess(pid, name); }
-  // Chunks of one thread in one window, by sequence, and their parts; chunks that are there twice have one part.
-  // The parts must stay until Finish. window_end: ticks, 0: not known. Returns how many records were kept.
+  // Adds the chunks of one thread in one window, by sequence, and their parts. A chunk that occurs twice has one part.
+  // `parts` outlives Finish. window_end: ticks; 0: unknown. Returns the number of records added.
   uint64_t AddThread(std::span<const RecordingChunk> chunks, std::span<RecordingPart> parts, const WindowThread* facts,
                      uint64_t window_end);
   void Fill(ThreadTeam* team);
   void AddHostMemory(const HostMemory& memory) { memory_.AddHostMemory(memory); }
   TorchLinks* links() { return &links_; }
   void NameGraphNodes(std::string_view json) { cuda_.NameNodes(json); }
-  void UsePaddlesWords() { cuda_.UseWords(kPaddlesWords); }
-  // Before AddThread: steps shall begin where step_starts.h says.
+  void UsePaddleNaming() { cuda_.UseNaming(kPaddleNaming); }
+  // Moves the begins of steps as step_starts.h describes. Call before AddThread.
   void AdjustSteps() { calls_.CollectStarts(&step_starts_.emplace()); }
   void Finish();
 
  private:
-  // A span to complete with the builder, which one thread at a time may use.
+  // A span that still needs the builder, which one thread at a time may use.
   struct DeferredSpan {
     uint32_t place = 0;
-    bool is_negative = false;  // its duration was
+    bool is_negative = false;  // the recorded duration was negative
     const PartScope* scope = nullptr;
   };
-  // What filling the rows of one part brought to light; places count from the thread's first row, last first.
+  // Results of filling the rows of one part. Spans are counted from the thread's first row; the last one comes first.
   struct FilledPart {
     RecordingPart* part = nullptr;
     uint32_t thread = 0;  // row of threads_
@@ -87,7 +87,7 @@ class RecordingTables {
   // Gives names and arguments their ids.
   void Identify(RecordingPart* part);
 
-  // The track of another recorder's records, or of a device's: it is no thread.
+  // True for a track of another recorder or of a device, which is no thread.
   uint64_t AddNative(int64_t pid, std::span<RecordingPart> parts);
   uint64_t CountKept(const RecordingPart& part);
   void AddEvents(RecordingPart* part, TrackId track);
@@ -127,7 +127,7 @@ class RecordingTables {
   std::unordered_map<std::string, StackId> stacks_of_scripts_;  // by their text
 
   RecordingCalls calls_;  // of the thread that is being added
-  // JSON members of calls, by the place of their payload in the chunk that is being added: calls share them.
+  // JSON members of calls, by the offset of their payload in the current chunk, because calls share payloads.
   tsl::robin_map<uint32_t, StringId> members_;
   std::optional<StepStarts> step_starts_;
 

@@ -1,4 +1,4 @@
-// Processes, threads and streams of devices as tracks: each gets one at its first mention.
+// Makes processes, and tracks for threads and streams of devices, when they first occur.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -24,7 +24,7 @@ class RecordingTracks {
   ProcessId Process(int64_t pid);
   TrackId OfThread(int64_t pid, uint32_t thread_index);
   TrackId OfDevice(const Payload& payload);
-  // From what the chunks of the thread say of it, and the window; facts: may be null.
+  // The track of a thread, described by its chunks and by the window's facts, which may be null.
   void NameThread(std::span<const RecordingChunk> chunks, const WindowThread* facts, TrackId track);
 
  private:

@@ -3,15 +3,15 @@
 //
 //   program   a { b { c } d }
 //   recorded  c2 b1 d1 a0          (name and depth)
-//   wanted    a b c d
+//   pre-order a b c d
 //
 // A record adopts all pending records before it that are deeper than itself; gaps in depth are legal.
-// A subtree fills the same range of positions in both orders, so two linear passes do: begins of
-// subtrees forward, then each node's place is the begin of its range plus its number of ancestors.
+// A subtree has the same range of positions in both orders, so two linear passes suffice: a forward pass finds the
+// begins of the subtrees. Then each node's position is the begin of its range plus its number of ancestors.
 //
-// Both passes work on parts of the sequence (chunks), each on its own thread. What crosses the border of a part
-// is little: a record that adopts everything pending in its part may go on in the parts before, and each such
-// record is less deep than the one before it. JoinParts settles those, one after the other:
+// Both passes work on parts of the sequence (chunks), each on its own thread. Little crosses the border of a part: a
+// record that adopts everything pending in its part may adopt more in earlier parts, and each such record is less deep
+// than the one before it. JoinParts handles those, one after the other:
 //
 //   part 0   c2 b1 | d1 a0   part 1      d1 and a0 reach left; d1 finds nothing deeper, a0 adopts b1
 //
@@ -31,17 +31,17 @@ namespace opscope {
 // One part of the records of a thread; rows count from the part's first.
 struct TreePart {
   std::span<const uint16_t> depth;
-  // For each row where its subtree begins, counted from the part's first row; before it, it wraps below zero.
+  // By row: the begin of its subtree relative to the part's first row; wraps below zero if it is before that row.
   std::span<uint32_t> begin;
   uint32_t first = 0;              // position of row 0 in the whole sequence
   std::vector<uint32_t> roots;     // rows without a parent in this part, in order
-  std::vector<uint32_t> reaching;  // rows that adopt all that pends before them in this part
-  // Of what surrounds the part's last row: the position where each begins, outermost first.
+  std::vector<uint32_t> reaching;  // rows that adopt all pending rows before them in this part
+  // The ancestors of the part's last row: the position where each subtree begins, outermost first.
   std::vector<uint32_t> ancestors;
 };
 
-// The first pass within a part. adopts(parent, child): asked before a pending row becomes a child of a later one
-// that is less deep.
+// The first pass within a part. adopts(parent, child): called before a pending row becomes a child of a later, less
+// deep row; false: it does not become one.
 template <typename Adopts>
 void LinkWithin(TreePart* part, Adopts adopts) {
   std::vector<uint32_t>& pending = part->roots;
@@ -59,7 +59,7 @@ void LinkWithin(TreePart* part, Adopts adopts) {
   }
 }
 
-// Lets the rows that reach left adopt from the parts before, then says of each part what surrounds it.
+// Lets the rows that reach left adopt rows of earlier parts, then finds the ancestors at the end of each part.
 // part_at(p): the TreePart of part p. adopts(part of the parent, parent, part of the child, child): as above.
 template <typename PartAt, typename Adopts>
 void JoinParts(size_t count, PartAt part_at, Adopts adopts) {
@@ -73,7 +73,7 @@ void JoinParts(size_t count, PartAt part_at, Adopts adopts) {
     TreePart& part = part_at(p);
     part.first = first;
     first += static_cast<uint32_t>(part.depth.size());
-    uint32_t begin = 0;  // of the last reaching row: the next one adopts it
+    uint32_t begin = 0;  // begin of the last reaching row, which the next one adopts
     for (const uint32_t row : part.reaching) {
       while (!pending.empty()) {
         Pending& last = pending.back();

@@ -1,4 +1,4 @@
-// Converts records with unix times (kUnixTimes of record.h) to the recorder's ticks, in which all others are.
+// Converts records with unix times (kUnixTimes of record.h) to the recorder's ticks, which all other records use.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,4 @@
-// Finds what the windows of a recording say of a chunk: its window by process and generation, its thread by number.
+// Finds the window of a chunk by process and generation, and its thread by number.
 // Generations count from 1 in every process, so two processes of one file have windows of equal generations. A window
 // of process 0, whose block gives no pid, holds for every process that has no window of its own of that generation.
 //
@@ -37,7 +37,7 @@ class WindowIndex {
     return of_any_process == windows_.end() ? nullptr : of_any_process->second;
   }
 
-  // Null if the window of the chunk does not list its thread, as one that is still open does not.
+  // Null if the window of the chunk does not list its thread; an open window lists no threads.
   const WindowThread* Thread(const RecordingChunk& chunk) const {
     const auto found = threads_.find({Window(chunk), chunk.thread_index()});
     return found == threads_.end() ? nullptr : found->second;

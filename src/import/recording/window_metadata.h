@@ -1,4 +1,4 @@
-// What windows say about themselves and their process in their metadata.
+// Reads the metadata in which windows describe themselves and their process.
 //
 // Thread rule: one thread at a time per builder.
 // SPDX-License-Identifier: Apache-2.0
@@ -15,13 +15,13 @@
 
 namespace opscope {
 
-// Metadata, options and problems of the Trace.
+// Adds metadata, options and problems to the Trace.
 void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builder);
-// Torch's numbers and arrows: the number of the first window that gives one.
+// For torch's numbers and flows: the number of the first window that has one.
 void ReadTorchFacts(const std::vector<WindowInfo>& windows, TorchLinks* links);
-// What must be known of a process before its threads are read: memory so far, names of graph nodes.
+// Reads facts that are needed before the threads of a process: memory so far, names of graph nodes.
 void ReadProcessFacts(const WindowInfo& window, const TickClock& clock, RecordingTables* tables);
-// Whether a window has the value 1 under this key.
+// True if a window has the value 1 under this key.
 [[nodiscard]] bool AnyWindowSays(const std::vector<WindowInfo>& windows, std::string_view key);
 
 }  // namespace opscope

@@ -131,7 +131,7 @@ Timestamp MemorySnapshotTables::TimeOf(int64_t time_us, size_t ordinal) const {
 }
 
 // After each action, from the end backwards.
-std::vector<MemorySnapshotTables::Totals> MemorySnapshotTables::ReckonTotals(const Device& device) const {
+std::vector<MemorySnapshotTables::Totals> MemorySnapshotTables::ComputeTotals(const Device& device) const {
   std::vector<Totals> totals(device.actions.size());
   Totals now{device.allocated, device.reserved};
   for (size_t i = device.actions.size(); i-- > 0;) {
@@ -186,7 +186,7 @@ void MemorySnapshotTables::AddInstant(const Device& device, Timestamp time, Stri
 
 void MemorySnapshotTables::AddHistory(int64_t number, Device* device) {
   const std::vector<Action>& actions = device->actions;
-  const std::vector<Totals> totals = ReckonTotals(*device);
+  const std::vector<Totals> totals = ComputeTotals(*device);
   AddOlderBlocks(number, *device, actions.empty() ? Timestamp{0} : TimeOf(actions[0].time_us, 0));
   for (size_t i = 0; i < actions.size(); ++i) {
     const Action& action = actions[i];

@@ -117,7 +117,7 @@ class MemorySnapshotTables {
 
   void FindEpoch();
   Timestamp TimeOf(int64_t time_us, size_t ordinal) const;
-  std::vector<Totals> ReckonTotals(const Device& device) const;
+  std::vector<Totals> ComputeTotals(const Device& device) const;
   void AddHistory(int64_t number, Device* device);
   void AddOlderBlocks(int64_t number, const Device& device, Timestamp time);
   void AddAllocation(int64_t number, const Device& device, AllocationRow row, StringId extra);

@@ -11,7 +11,7 @@
 namespace opscope::cuda {
 namespace {
 
-constexpr size_t kReady = 2;  // of untouched memory a request would wait for a thousand page faults
+constexpr size_t kReady = 2;  // buffers; touched in advance, because a first use costs a thousand page faults
 
 }  // namespace
 
@@ -70,7 +70,7 @@ bool BufferPool::Fill(uint8_t* bytes, size_t valid) {
   if (found == outstanding_.end()) return false;
   try {
     filled_.push_back({bytes, std::min(valid, kBufferBytes), found->is_thrown_away});
-  } catch (...) {  // it stays outstanding, which the window reports as late
+  } catch (...) {  // the buffer stays outstanding, which the window reports as late
     return false;
   }
   outstanding_.erase(found);

@@ -19,7 +19,7 @@ namespace opscope::cuda {
 struct FilledBuffer {
   uint8_t* bytes = nullptr;
   size_t valid = 0;
-  bool is_thrown_away = false;  // beyond the cap: its records are only counted
+  bool is_thrown_away = false;  // taken beyond the cap: its records are counted but not written
 };
 
 class BufferPool {
@@ -29,22 +29,22 @@ class BufferPool {
 
   // Makes buffers for the first requests. At most `cap` buffers will be in use.
   void Prepare(size_t buffers, size_t cap);
-  // Null: the cap is reached and may_decline. Without may_decline it returns a buffer beyond the cap.
+  // Null: the cap is reached and may_decline is true. Without may_decline the pool returns a buffer beyond the cap.
   uint8_t* Take(bool may_decline);
   // CUPTI returns a buffer. False: it is not of this pool.
   bool Fill(uint8_t* bytes, size_t valid);
-  // The oldest one that was filled. False: there is none.
+  // Takes the oldest filled buffer. False: no buffer is filled.
   bool TakeFilled(FilledBuffer* filled);
   void GiveBack(const FilledBuffer& filled);
-  // Makes buffers until some are ready again. Slow: for the collector's thread.
+  // Allocates buffers until kReady are free. Slow: for the collector's thread.
   void KeepReady();
 
   size_t with_cupti() const;  // buffers that CUPTI has not returned
-  // Frees what is not with CUPTI.
+  // Frees all buffers except those that CUPTI has.
   void Release();
 
  private:
-  struct Outstanding {  // CUPTI has it
+  struct Outstanding {  // a buffer that CUPTI has
     uint8_t* bytes;
     bool is_thrown_away;
   };

@@ -26,7 +26,7 @@ uint64_t CuptiNow() {
   uint64_t now = 0;
   if (library.call.GetTimestamp != nullptr && library.call.GetTimestamp(&now) == cupti::Result::kSuccess) return now;
   timespec time{};
-  clock_gettime(CLOCK_REALTIME, &time);  // what CUPTI's clock is
+  clock_gettime(CLOCK_REALTIME, &time);  // the same clock as CUPTI's
   return static_cast<uint64_t>(time.tv_sec) * 1000000000 + static_cast<uint64_t>(time.tv_nsec);
 }
 
@@ -59,7 +59,7 @@ void Collector::RequestBuffer(uint8_t** buffer, size_t* size, size_t* max_record
 
 void Collector::CompleteBuffer(cupti::CudaContext, uint32_t, uint8_t* buffer, size_t, size_t valid) {
   Collector* collector = installed.load(std::memory_order_acquire);
-  if (!collector->pool_.Fill(buffer, valid)) return;  // of a collector before this one
+  if (!collector->pool_.Fill(buffer, valid)) return;  // the buffer is of an earlier collector
   collector->filled_.fetch_add(1, std::memory_order_release);
   sem_post(&collector->wake_);
 }

@@ -40,14 +40,15 @@ class Collector {
   bool Start();
   BufferPool* pool() { return &pool_; }
 
-  // The window takes records from now on. Kept until Forget. False: the windows were locked until the deadline.
+  // Delivers records to the window from now on, until End. Keeps the window until Forget. False: the windows were
+  // locked until the deadline.
   bool Add(std::shared_ptr<DeviceWindow> window, const ClockPair& clock, Deadline deadline);
-  // Waits until the records of all buffers so far are written. False: not before the deadline.
+  // Waits until the records of all buffers that CUPTI has returned are written. False: the deadline passed.
   bool Drain(Deadline deadline);
-  // False: as Add; the window must not be used any more.
+  // Ends the window at `clock`. False: as Add, and the caller must not use the window any more.
   bool End(DeviceWindow* window, const ClockPair& clock, Deadline deadline);
   bool Forget(DeviceWindow* window, Deadline deadline);
-  // Calls visit() while no window takes records. False: as Add, and it was not called.
+  // Calls visit() while no window takes records. False: as Add, and visit() was not called.
   template <typename Visiting>
   bool Visit(Deadline deadline, const Visiting& visit) {
     if (!windows_mutex_.try_lock_until(deadline)) return false;
@@ -55,7 +56,7 @@ class Collector {
     visit();
     return true;
   }
-  // Calls visit(window) for each that is open.
+  // Calls visit(window) for each open window. False: as Add.
   template <typename Visit>
   bool ForEachOpen(Deadline deadline, const Visit& visit) {
     if (!windows_mutex_.try_lock_until(deadline)) return false;
@@ -81,7 +82,7 @@ class Collector {
 
   TimedMutex windows_mutex_;
   std::vector<std::shared_ptr<DeviceWindow>> windows_ OPSCOPE_GUARDED_BY(windows_mutex_);
-  // For windows that begin later.
+  // Records that describe devices, for windows that begin later.
   std::vector<std::pair<DecodedRecord, std::string>> devices_ OPSCOPE_GUARDED_BY(windows_mutex_);
 
   Mutex done_mutex_;
@@ -89,7 +90,8 @@ class Collector {
   std::atomic<uint64_t> filled_{0};                         // buffers that CUPTI has returned
   uint64_t collected_ OPSCOPE_GUARDED_BY(done_mutex_) = 0;  // of these, buffers whose records are written
 
-  std::vector<const char*> names_[2];  // of calls, by number; the thread's own
+  std::vector<const char*>
+      names_[2];  // of runtime and driver calls, by callback number; used by the collector's thread alone
 };
 
 uint64_t CuptiNow();

@@ -41,7 +41,7 @@ struct Session {
   bool is_recorded = false;
 };
 
-// Of the recording that began last; its window, and why nothing of CUDA is in it.
+// The window of the recording that began last, and why CUDA is not recorded in it ("": it is).
 Mutex last_mutex;
 const void* last_window OPSCOPE_GUARDED_BY(last_mutex) = nullptr;
 std::string& LastWhyNot() OPSCOPE_REQUIRES(last_mutex) {
@@ -157,7 +157,7 @@ void WatchGraphs(bool is_on, char* why, size_t size) {
   CopyText(text, why, size);
 }
 
-// The child has CUPTI's memory and none of its threads: it is never called there.
+// A forked child has CUPTI's memory but not its threads, so opscope never calls CUPTI there.
 __attribute__((constructor)) void WatchForksOfCuda() {
   pthread_atfork(nullptr, nullptr, [] {
     if (CuptiSession* session = CuptiSession::GetIfUsed()) session->ForgetAfterFork();

@@ -18,7 +18,7 @@ void StopTimer(void* timer);
 bool PushRegion(uint64_t id);
 bool PopRegion(uint64_t* id);
 
-// As the table's functions hand out texts.
+// Copies a text into a buffer of `size` bytes, cut and with a final NUL, as CudaSource returns texts.
 void CopyText(std::string_view text, char* to, size_t size);
 
 }  // namespace opscope::cuda

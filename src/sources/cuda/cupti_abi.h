@@ -1,12 +1,12 @@
 // CUPTI's C interface in declarations of our own: no CUDA header is needed to build, and one binary works with
 // CUPTI 12.1 and all later ones.
 //
-// A record's number is CUPTI's own (`Kernel9` is CUpti_ActivityKernel9). CUPTI lets a record grow at its end alone, and
-// no record has a length, so that a reader goes from record to record by the library's own walker
-// (ActivityGetNextRecord) and reads each by prefix: the struct of 12.1 always, as the member `first` of a later one
-// where the library is new enough; `kSince` is the first API version (GetVersion; the first that we have seen, where it
-// lies between two) of the libraries that write it. The names of functions are CUPTI's without "cupti":
-// `ActivityEnable` is what dlsym finds as cuptiActivityEnable.
+// The number in the name of a struct is CUPTI's own (`Kernel9` is CUpti_ActivityKernel9). A newer CUPTI may append
+// members to a record. Records have no length, so a reader moves from record to record with the library's
+// ActivityGetNextRecord and reads a prefix of each: always the struct of 12.1, and a later struct, whose member `first`
+// is the earlier one, if the library is new enough. `kSince` is the first API version (GetVersion) whose libraries
+// write a struct; if the exact version is unknown, the first one that was tried. Functions have CUPTI's names without
+// "cupti": `ActivityEnable` is cuptiActivityEnable.
 //
 // tests/fake_cupti/abi_check.cc compares every offset, size, value and signature with NVIDIA's headers.
 //
@@ -23,14 +23,14 @@
 
 namespace opscope::cuda::cupti {
 
-// Handles of CUDA and CUPTI: never looked into.
+// Opaque handles of CUDA and CUPTI.
 using CudaContext = struct CUctx_st*;
 using Graph = struct CUgraph_st*;
 using GraphNode = struct CUgraphNode_st*;
 using GraphExec = struct CUgraphExec_st*;
 using Subscriber = struct CUpti_Subscriber_st*;
 
-// What GetVersion says: 18 in 12.1, 28 in 12.9, 130001 in 13.0.
+// Results of GetVersion: 18 in CUPTI 12.1, 28 in 12.9, 130001 in 13.0.
 inline constexpr std::uint32_t kOldestApi = 18;
 inline constexpr std::uint32_t kDeclinesBuffersSince = 27;  // before, a null buffer crashes the library
 
@@ -57,13 +57,13 @@ struct GraphData {
   Graph graph;
   Graph original_graph;
   GraphNode node;
-  GraphNode original_node;  // that `node` was cloned from
+  GraphNode original_node;  // from which `node` was cloned
   GraphNodeType node_type;
   GraphNode dependency;  // that `node` waits for, as seen on a device; CUPTI's header calls it "the dependent node"
   GraphExec exec;
 };
 
-// Of Subscribe_v2. The last two members are there from 130202 on: `struct_size` says how many are.
+// Parameters of Subscribe_v2. The last two members exist from 130202 on; `struct_size` is the size in bytes.
 struct SubscriberParams {
   std::size_t struct_size;
   const char* subscriber_name;  // at most 52 characters
@@ -76,24 +76,24 @@ struct SubscriberParams {
 using CallbackFunction = void (*)(void* user_data, CallbackDomain, std::uint32_t cbid, const void* data);
 // A null buffer declines. `max_records` 0: as many as fit.
 using BufferRequested = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records);
-// `context` is null and `stream` 0: buffers belong to no stream any more.
+// `context` is null and `stream` is 0: buffers do not belong to streams any more.
 using BufferCompleted = void (*)(CudaContext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
                                  std::size_t valid_size);
 using TimestampCallback = std::uint64_t (*)();
 
-// Needed.
+// Functions without which CUPTI cannot be used.
 using GetVersion = Result (*)(std::uint32_t* version);
 using GetResultString = Result (*)(Result, const char** name);
 using ActivityRegisterCallbacks = Result (*)(BufferRequested, BufferCompleted);
 using ActivityEnable = Result (*)(ActivityKind);
 using ActivityDisable = Result (*)(ActivityKind);
 using ActivityFlushAll = Result (*)(std::uint32_t flag);
-// kMaxLimitReached after the last record; `record` null asks for the first.
+// Moves *record to the next record, or from null to the first. kMaxLimitReached: there are no more records.
 using ActivityGetNextRecord = Result (*)(std::uint8_t* buffer, std::size_t valid_size, Activity** record);
-// Since the last call.
+// Records that CUPTI dropped since the last call.
 using ActivityGetNumDroppedRecords = Result (*)(CudaContext, std::uint32_t stream, std::size_t* dropped);
 
-// Used where they are.
+// Optional functions.
 using Subscribe = Result (*)(Subscriber*, CallbackFunction, void* user_data);
 using Subscribe_v2 = Result (*)(Subscriber*, CallbackFunction, void* user_data, SubscriberParams*);  // from 130001 on
 using Unsubscribe = Result (*)(Subscriber);
@@ -110,10 +110,10 @@ using ActivityEnableDriverApi = Result (*)(std::uint32_t cbid, std::uint8_t enab
 using ActivityRegisterTimestampCallback = Result (*)(TimestampCallback);
 using ActivityEnableCudaEventDeviceTimestamps = Result (*)(std::uint8_t enable);  // from 130001 on
 using ActivityFlushPeriod = Result (*)(std::uint32_t milliseconds);
-// Of one subscriber, or with null of all. From 130202 on.
+// The enabled kinds of one subscriber; of all subscribers if it is null. From 130202 on.
 using ActivityGetEnabledKinds = Result (*)(Subscriber, ActivityKind* kinds, std::uint32_t* size, std::uint32_t* count);
 
-// Used where a window or a timer wants the nodes of graphs.
+// Optional; called only for a window or a timer with nodes of graphs.
 using EnableCallback = Result (*)(std::uint32_t enable, Subscriber, CallbackDomain, std::uint32_t cbid);
 using GetGraphNodeId = Result (*)(GraphNode, std::uint64_t* id);
 using GetGraphId = Result (*)(Graph, std::uint32_t* id);

@@ -1,7 +1,6 @@
-// What the GPU and the threads did, as CUPTI writes it into activity buffers: kernels, copies, calls, synchronisation
-// (cupti_abi.h says how these declarations are to be read).
+// CUPTI's activity records of work: kernels, copies, calls, synchronisation. cupti_abi.h explains the declarations.
 //
-// Times are ns of CUPTI's clock; 0 says that the device did not tell. Sizes are bytes.
+// Times are ns of CUPTI's clock; 0: unknown. Sizes are bytes.
 //
 // Thread rule: types and constants.
 // SPDX-License-Identifier: Apache-2.0
@@ -14,7 +13,7 @@
 
 namespace opscope::cuda::cupti {
 
-// How each record begins.
+// The first member of every record.
 struct Activity {
   ActivityKind kind;
 };

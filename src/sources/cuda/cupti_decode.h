@@ -1,8 +1,9 @@
-// CUPTI's activity records, each turned into a small event of our own (opscope/cuda_event.h): pure functions, so that
-// they are tested with records that were made by hand.
+// Decodes CUPTI's activity records into small events of opscope's own (opscope/cuda_event.h). The functions are pure,
+// so tests can use hand-made records.
 //
-// A record is read by prefix: the struct of CUPTI 12.1 always, what later ones have behind it where the version of the
-// library says that it is there. So a record of a library newer than this is read as far as it is known.
+// The decoder reads a prefix of each record: always the struct of CUPTI 12.1, and the members that later versions
+// append if the version of the library has them. From a library newer than this code it reads the members that it
+// knows.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -20,23 +21,24 @@ namespace opscope::cuda {
 
 enum class Decoded : uint8_t {
   kWhole,
-  kIncomplete,  // a kernel, a copy or a set without start or end: the device has not finished it, or was not asked
-  kLeftOut,     // of a kind that is known and that nothing is made of
+  kIncomplete,  // a kernel, a copy or a set without start or end: unfinished, or not timed by the device
+  kLeftOut,     // of a known kind that opscope does not record
   kUnknown,
 };
 
 struct DecodedRecord {
   CudaEvent event = CudaEvent::kNone;
-  cupti::CallbackDomain domain = cupti::CallbackDomain::kInvalid;  // of calls, whose name is found by details.callback
+  cupti::CallbackDomain domain =
+      cupti::CallbackDomain::kInvalid;  // of a call, whose name CUPTI gives for details.callback
   uint32_t correlation = 0;
   uint64_t start = 0;          // nanoseconds of CUPTI's clock
-  const char* name = nullptr;  // CUPTI's or the driver's; valid while the buffer is
-  uint64_t duration = 0;       // not beside start: copied as one piece, the two would be waited for
+  const char* name = nullptr;  // owned by CUPTI or the driver; valid while the buffer is
+  uint64_t duration = 0;       // ns; apart from `start`, so that the compiler does not copy both by one stalling load
   uint32_t details_bytes = 0;
   alignas(8) std::byte details[64] = {};  // zeros up to a multiple of eight
 
-  // Room for them, to be filled at once: ::new (RoomFor<Details>()) Details{...}. What is made elsewhere and copied is
-  // written and read in pieces of different lengths, for which a processor waits.
+  // Memory for the details, to construct them in place: ::new (RoomFor<Details>()) Details{...}. A temporary that is
+  // copied would be stored and loaded in pieces of different sizes, which defeats store forwarding.
   template <typename Details>
   void* RoomFor() {
     static_assert(sizeof(Details) <= sizeof(details) && std::is_trivially_copyable_v<Details>);
@@ -57,7 +59,7 @@ struct DecodedRecord {
   }
 };
 
-// version: what the library's GetVersion says. REQUIRES: the record is whole, as ActivityGetNextRecord hands it out.
+// version: result of the library's GetVersion. REQUIRES: `record` comes from ActivityGetNextRecord.
 Decoded Decode(const cupti::Activity* record, uint32_t version, DecodedRecord* decoded);
 
 }  // namespace opscope::cuda

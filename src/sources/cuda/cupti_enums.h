@@ -1,4 +1,4 @@
-// Kinds and flags in CUPTI's records, with CUPTI's own values (cupti_abi.h says what these declarations are).
+// Kinds and flags in CUPTI's records, with CUPTI's own values (cupti_abi.h explains the declarations).
 //
 // Thread rule: types and constants.
 // SPDX-License-Identifier: Apache-2.0
@@ -112,7 +112,7 @@ enum class EnvironmentKind : std::uint32_t { kUnknown = 0, kSpeed = 1, kTemperat
 enum class StreamFlag : std::uint32_t { kUnknown = 0, kDefault = 1, kNonBlocking = 2, kNull = 3 };
 inline constexpr std::uint8_t kMemcpyAsync = 1;   // bit of Memcpy5::flags and of MemcpyPtoP4::flags
 inline constexpr std::uint16_t kMemsetAsync = 1;  // bit of Memset4::flags
-// What CudaEvent and Synchronization write where there is no such thing.
+// The values of CudaEvent and Synchronization for "no stream" and "no event".
 inline constexpr std::uint32_t kNoStream = 0xFFFFFFFF;
 inline constexpr std::uint32_t kNoEvent = 0xFFFFFFFF;
 

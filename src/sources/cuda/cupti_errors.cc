@@ -38,9 +38,9 @@ std::string ReasonOf(cupti::Result code, std::string_view name_of_code) {
   }
 }
 
-std::string WhyNot(std::string_view words, std::string_view function, std::string_view name_of_code) {
+std::string WhyNot(std::string_view reason, std::string_view function, std::string_view name_of_code) {
   std::string line = "CUDA is not recorded: ";
-  line.append(words);
+  line.append(reason);
   if (!function.empty()) line.append(" (").append(function).append(": ").append(name_of_code).append(")");
   return line;
 }

@@ -1,4 +1,4 @@
-// Why CUDA is not recorded, in the words that users find in warnings, problems and `opscope doctor`.
+// The reasons why CUDA is not recorded, as warnings, problems and `opscope doctor` print them.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -20,13 +20,13 @@ inline constexpr std::string_view kInUse = "in use";
 inline constexpr std::string_view kForked = "forked";
 inline constexpr std::string_view kNoAnswer = "CUPTI does not answer";
 
-// "no driver"; "CUPTI_ERROR_..." of a code that has no word of its own.
+// "no driver", ...; for a code without a reason above, its name "CUPTI_ERROR_...".
 std::string ReasonOf(cupti::Result code, std::string_view name_of_code);
 
 // One line: "CUDA is not recorded: no driver (cuptiActivityEnable: CUPTI_ERROR_NOT_INITIALIZED)".
-std::string WhyNot(std::string_view words, std::string_view function = {}, std::string_view name_of_code = {});
+std::string WhyNot(std::string_view reason, std::string_view function = {}, std::string_view name_of_code = {});
 
-// "CUPTI_ERROR_NOT_INITIALIZED"; name: CUPTI's own, may be null.
+// "CUPTI_ERROR_NOT_INITIALIZED". name: from CUPTI; may be null.
 std::string NameOfCode(cupti::Result code, const char* name);
 
 }  // namespace opscope::cuda

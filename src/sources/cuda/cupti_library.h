@@ -1,10 +1,10 @@
-// libcupti, found and loaded at run time: which file, its version, its functions.
+// Finds and loads libcupti at run time: its file, its version, its functions.
 //
-//   OPSCOPE_CUPTI_LIB=FILE    that one and no other
-//   else                      the one that is in the process already, those that SuggestCupti names, libcupti.so.13,
-//                             .12, pip's nvidia/*/lib, the toolkit's
+//   OPSCOPE_CUPTI_LIB=FILE    only this file
+//   else, in this order       a libcupti that is already in the process, the files of SuggestCupti, libcupti.so.13,
+//                             libcupti.so.12, nvidia/*/lib of pip, the CUDA toolkit
 //
-// It is loaded once and never unloaded: CUPTI holds addresses of our callbacks, and its threads may run.
+// The library is loaded once and never unloaded, because CUPTI holds addresses of our callbacks and may have threads.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -49,7 +49,7 @@ struct CuptiFunctions {
 #undef OPSCOPE_DECLARE
 };
 
-// From this API version on a request for a buffer may be declined (CUPTI 12.9).
+// From this API version on (CUPTI 12.9) BufferRequested may decline with a null buffer.
 inline constexpr uint32_t kApiThatTakesNull = 27;
 inline constexpr uint32_t kMinApi = 18;  // CUPTI 12.1
 
@@ -57,16 +57,16 @@ struct CuptiLibrary {
   std::string path;
   uint32_t version = 0;
   CuptiFunctions call;
-  std::string why_not;     // cuda_detail in the words of cupti_errors.h; "": it can be called
+  std::string why_not;     // a reason of cupti_errors.h and details; "": the library is usable
   bool was_named = false;  // by OPSCOPE_CUPTI_LIB
 
   bool is_usable() const { return why_not.empty(); }
 };
 
-// Adds a file to those that are looked at. No effect once LoadedCupti was called.
+// Adds a file to the search. No effect after the first call of LoadedCupti.
 void SuggestCupti(const std::string& file);
 
-// Loaded at the first call; lives for ever.
+// Loads the library at the first call. Never destroyed.
 const CuptiLibrary& LoadedCupti();
 
 // As above for one file, for tests and to inspect a library that is not in use. "": search as above.

@@ -1,7 +1,7 @@
-// What there is rather than what happens, as CUPTI writes it into activity buffers: devices, contexts, streams, memory,
-// names, the device's clocks, and graphs as a whole (cupti_abi.h says how these declarations are to be read).
+// CUPTI's activity records of resources: devices, contexts, streams, memory, names, the device's clocks, and graphs as
+// a whole. cupti_abi.h explains the declarations.
 //
-// Times are ns of CUPTI's clock. Sizes are bytes where nothing else is said.
+// Times are ns of CUPTI's clock. Sizes are bytes unless a comment says otherwise.
 //
 // Thread rule: types and constants.
 // SPDX-License-Identifier: Apache-2.0

@@ -28,7 +28,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kForStart{4000};
 
-// Kinds that one may be without.
+// Optional kinds: a recording goes on without those that CUPTI refuses.
 constexpr ActivityKind kKinds[] = {ActivityKind::kMemcpy,  ActivityKind::kMemcpy2, ActivityKind::kMemset,
                                    ActivityKind::kRuntime, ActivityKind::kDriver,  ActivityKind::kOverhead,
                                    ActivityKind::kContext, ActivityKind::kStream};
@@ -69,7 +69,7 @@ std::string CuptiSession::InUse() {
 }
 
 std::string CuptiSession::Subscribe() {
-  if (subscriber_ != nullptr) return {};  // it could not be given back
+  if (subscriber_ != nullptr) return {};  // an earlier unsubscription failed
   const CuptiFunctions& call = library_->call;
   Result answer = Result::kSuccess;
   if (call.Subscribe_v2 != nullptr) {
@@ -123,7 +123,7 @@ void CuptiSession::EnableAsked(uint32_t flags) {
   if ((flags & kHostNodes) != 0) EnableOrReport(ActivityKind::kGraphHostNode, "host nodes of graphs");
 }
 
-// An older library is not asked for a number that it does not know.
+// Does not call an older library with a kind that it does not know.
 void CuptiSession::EnableOrReport(ActivityKind kind, std::string_view what) {
   const bool has_kind = kind != ActivityKind::kGraphHostNode || library_->version >= cupti::GraphHostNode::kSince;
   const Result answer = has_kind ? Enable(kind) : Result::kInvalidKind;
@@ -153,7 +153,7 @@ std::string CuptiSession::Open(bool is_first, uint32_t flags) {
 bool CuptiSession::RunCall(Deadline deadline, std::function<void()> call) {
   const auto is_over = std::make_shared<std::atomic<bool>>(false);
   call_ = is_over;
-  // It is destroyed with the call: after the call has returned, or, where no thread could be had, without a run.
+  // Destroyed with the call: after the call has returned, or unrun if no thread could be started.
   std::shared_ptr<void> end(nullptr, [is_over](void*) { is_over->store(true); });
   const bool has_returned = RunBefore(deadline, [call = std::move(call), end = std::move(end)] { call(); });
   if (has_returned) call_ = nullptr;

@@ -35,7 +35,7 @@ class CuptiSession {
   static CuptiSession& Get();  // of this process; never destroyed
   static CuptiSession* GetIfUsed();
 
-  // "": the window takes records from now on; else why not, a line with a reason of cupti_errors.h.
+  // Begins to record for the window. Returns "", or one line with a reason of cupti_errors.h.
   std::string Begin(const std::shared_ptr<DeviceWindow>& window);
   // Waits for the device, collects its records, and closes CUPTI after the last window. Takes at most five seconds
   // beyond the wait for the device. REQUIRES: Begin took the window.
@@ -106,9 +106,10 @@ class CuptiSession {
   std::set<cupti::ActivityKind> enabled_ OPSCOPE_GUARDED_BY(mutex_);
   cupti::Subscriber subscriber_ OPSCOPE_GUARDED_BY(mutex_) = nullptr;
   Collector* collector_ OPSCOPE_GUARDED_BY(mutex_) = nullptr;
-  bool is_collector_stuck_ OPSCOPE_GUARDED_BY(mutex_) = false;  // its thread, in CUPTI: the next window has another one
+  // The collector's thread hangs in CUPTI: the next window uses a new collector.
+  bool is_collector_stuck_ OPSCOPE_GUARDED_BY(mutex_) = false;
   std::shared_ptr<std::atomic<bool>> call_
-      OPSCOPE_GUARDED_BY(mutex_);  // whether RunCall's has returned; null: none runs
+      OPSCOPE_GUARDED_BY(mutex_);  // true: the call of RunCall has returned; null: no call runs
   // A close that has not finished; it owns the kinds and the subscription.
   std::shared_ptr<Closing> unsettled_ OPSCOPE_GUARDED_BY(mutex_);
   std::atomic<bool> has_used_{false}, is_forked_{false}, torch_profiled_{false};

@@ -28,17 +28,17 @@ using cupti::ActivityKind;
 using cupti::Result;
 using std::chrono::milliseconds;
 
-// Stop has five seconds in all, whichever of its calls hangs.
+// A stop takes at most five seconds, whichever of its calls hangs.
 constexpr milliseconds kForAll{4300}, kForLate{500}, kForUnsettled{500};
 
 }  // namespace
 
 // The calls that close a window, in CUPTI's order, for a thread of their own: any of them may hang.
 struct CuptiSession::Closing {
-  std::vector<ActivityKind> kinds;  // to disable, then the records are flushed: all, or what no timer needs
+  std::vector<ActivityKind> kinds;  // to disable before the flush: all kinds, or those that no timer needs
   cupti::Subscriber subscriber = nullptr;
   bool is_last = false;
-  bool has_records = true;  // some may be there: they are flushed and counted
+  bool has_records = true;  // CUPTI may hold records: flush and count them
 
   enum class Turn : uint8_t { kRuns, kUnsubscribes, kCancelled };
   std::atomic<Turn> turn{Turn::kRuns};
@@ -61,7 +61,7 @@ struct CuptiSession::Closing {
   bool is_cancelled() const { return turn.load() == Turn::kCancelled; }
 };
 
-// After a start that was refused.
+// Closes CUPTI after a start that CUPTI refused.
 void CuptiSession::GiveBack(Deadline deadline) {
   const auto closing = std::make_shared<Closing>();
   closing->has_records = false;

@@ -1,4 +1,4 @@
-// The making of graphs is watched, also between windows: CUPTI stays subscribed to while anybody asks for it.
+// Watches the construction of graphs, also between windows: the subscription stays while WatchGraphs has callers.
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
 #include <memory>
@@ -81,7 +81,7 @@ void CuptiSession::LeaveGraphs() {
   GraphRecorder::Get().Clear();
 }
 
-// Timers do not count: one that never ends would keep the nodes of all destroyed graphs.
+// Timers are excluded: a timer that never ends would keep the nodes of all destroyed graphs.
 void CuptiSession::ReportGraphs(DeviceWindow* window, Deadline deadline) {
   if (watchers_ == 0 || window->is_timer()) return;
   const KnownGraphs known = GraphRecorder::Get().TakeKnown(open_ - timers_.size() == 1);

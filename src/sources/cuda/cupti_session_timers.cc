@@ -1,4 +1,4 @@
-// Timers are windows that never end by themselves: what else is enabled for other windows is disabled after them.
+// Timers are windows without an end of their own. Kinds that only other windows need are disabled when those end.
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
 #include <memory>
@@ -23,10 +23,11 @@ std::set<ActivityKind> KindsOf(uint32_t flags) {
   using namespace cuda_timer_flags;
   std::set<ActivityKind> kinds;
   if ((flags & kKernels) != 0) kinds.insert(ActivityKind::kConcurrentKernel);
-  if ((flags & (kCopies | kPeerCopies)) != 0) kinds.insert(ActivityKind::kMemcpy);  // without it there are none of both
+  // CUPTI writes copies between devices only if this kind is enabled too.
+  if ((flags & (kCopies | kPeerCopies)) != 0) kinds.insert(ActivityKind::kMemcpy);
   if ((flags & kPeerCopies) != 0) kinds.insert(ActivityKind::kMemcpy2);
   if ((flags & kSets) != 0) kinds.insert(ActivityKind::kMemset);
-  // Numbers of regions come with the calls alone.
+  // CUPTI writes the ids of regions only if calls are enabled too.
   if ((flags & kRegions) != 0) kinds.insert({ActivityKind::kExternalCorrelation, ActivityKind::kRuntime});
   return kinds;
 }
@@ -59,7 +60,7 @@ void CuptiSession::Flush() {
   const TimedMutexLock lock(mutex_, std::adopt_lock);
   if (!has_collector()) return;
   const auto dropped = std::make_shared<size_t>(0);
-  const bool counts = open_ == timers_.size();  // else a window counts them when it ends
+  const bool counts = open_ == timers_.size();  // else the end of another window counts them
   const bool is_over = RunBefore(deadline, [library = library_, dropped, counts] {
     library->call.ActivityFlushAll(0);
     if (counts) library->call.ActivityGetNumDroppedRecords(nullptr, 0, dropped.get());

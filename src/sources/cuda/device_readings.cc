@@ -30,7 +30,7 @@ DecodedRecord RecordOf(uint32_t device, CudaReading what, unsigned value) {
   return record;
 }
 
-// What does not answer has no reading this time.
+// A sensor that fails has no reading in this round.
 std::vector<DecodedRecord> ReadAll(const NvmlFunctions& nvml, const std::vector<ReadDevice>& devices) {
   std::vector<DecodedRecord> records;
   for (const ReadDevice& device : devices) {

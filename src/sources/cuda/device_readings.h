@@ -27,17 +27,17 @@ class DeviceReadings {
  public:
   static DeviceReadings& Get();  // of this process; lives for ever
 
-  // The open windows of this collector have readings from now on.
+  // Delivers readings to the open windows of this collector from now on.
   void Begin(Collector* collector);
   void Suspend();
 
  private:
   void Run();
   void ReadWhileWanted(const NvmlFunctions& nvml);
-  // True: it is still wanted, and its time has come.
+  // Waits for the time of the next reading. False: readings are no longer wanted.
   bool AwaitNext();
   // NVML's code must not run while the process unloads it. So each call sets is_inside_, and the exit handler waits for
-  // it a moment. False: the process is exiting, and nothing was called.
+  // it up to 100 ms. False: the process is exiting, and nothing was called.
   template <typename Calls>
   bool Call(const Calls& calls);
   static void EndWithProcess();
@@ -49,7 +49,7 @@ class DeviceReadings {
   bool has_thread_ OPSCOPE_GUARDED_BY(mutex_) = false;
   bool is_absent_ OPSCOPE_GUARDED_BY(mutex_) = false;  // NVML cannot be loaded
 
-  std::chrono::steady_clock::time_point next_;  // the thread's own
+  std::chrono::steady_clock::time_point next_;  // used by the thread alone
   pid_t process_ = 0;
   std::atomic<bool> is_inside_{false}, is_ending_{false};
 };

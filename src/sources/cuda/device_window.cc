@@ -70,7 +70,7 @@ void DeviceWindow::Resume(const ClockPair& clock) {
   paused_since_ns_ = 0;
 }
 
-bool DeviceWindow::IsAskedFor(CudaEvent event) const {
+bool DeviceWindow::IsRequested(CudaEvent event) const {
   switch (event) {
     case CudaEvent::kSynchronization:
       return (flags_ & cuda_source_flags::kSynchronization) != 0;
@@ -91,33 +91,36 @@ bool DeviceWindow::IsAskedFor(CudaEvent event) const {
   }
 }
 
-// A call is of the window in which it began; what a device does, of those in which it runs. The clock of a device may
-// be behind: what ended just before an open window is taken, and import looks whether its call is in the window.
-DeviceWindow::Place DeviceWindow::PlaceOf(const DecodedRecord& record) const {
+// A call belongs to the window in which it began, work of a device to each window in which it runs. The clock of a
+// device may be behind: an open window takes work that ended just before it, and import checks that its call is in the
+// window.
+DeviceWindow::Position DeviceWindow::PositionOf(const DecodedRecord& record) const {
   constexpr uint64_t kBehindNs = 10'000'000;
-  if (record.start == 0) return Place::kNowhere;
-  const bool is_over_before = IsCall(record.event) || record.event == CudaEvent::kEnvironment  // not of a length
+  if (record.start == 0) return Position::kUntimed;
+  const bool is_over_before = IsCall(record.event) || record.event == CudaEvent::kEnvironment  // has no length
                                   ? record.start < begin_ns_
                                   : record.start + record.duration + (is_open_ ? kBehindNs : 0) < begin_ns_;
-  return is_over_before || record.start > end_ns_ ? Place::kOutside : Place::kInside;
+  return is_over_before || record.start > end_ns_ ? Position::kOutside : Position::kInside;
 }
 
 void DeviceWindow::Take(const DecodedRecord& record, Decoded decoded) {
   if (!is_open_) {
-    // What has no time, is no record of something that happened, or is another window's wish is not missed.
-    const bool is_missed = decoded == Decoded::kWhole && IsAskedFor(record.event) && PlaceOf(record) == Place::kInside;
+    // A record is missed only if it has a time inside the window and this window, not just another one, requested it.
+    const bool is_missed =
+        decoded == Decoded::kWhole && IsRequested(record.event) && PositionOf(record) == Position::kInside;
     problems_.late += is_missed ? 1 : 0;
     return;
   }
   if (decoded == Decoded::kUnknown) ++problems_.unknown;
-  if (decoded == Decoded::kIncomplete && IsAskedFor(record.event)) ++problems_.incomplete;
+  if (decoded == Decoded::kIncomplete && IsRequested(record.event)) ++problems_.incomplete;
   if (is_timer()) {
-    if (decoded == Decoded::kWhole && (record.event == CudaEvent::kExternalId || PlaceOf(record) == Place::kInside))
+    if (decoded == Decoded::kWhole &&
+        (record.event == CudaEvent::kExternalId || PositionOf(record) == Position::kInside))
       times_->Add(record);
     return;
   }
-  if (decoded != Decoded::kWhole || !IsAskedFor(record.event) || PlaceOf(record) == Place::kOutside) return;
-  const bool is_of_graph_alone = record.event == CudaEvent::kEventRecord && !IsAskedFor(CudaEvent::kSynchronization);
+  if (decoded != Decoded::kWhole || !IsRequested(record.event) || PositionOf(record) == Position::kOutside) return;
+  const bool is_of_graph_alone = record.event == CudaEvent::kEventRecord && !IsRequested(CudaEvent::kSynchronization);
   if (!is_of_graph_alone) {
     writer_.Write(record);
     return;

@@ -1,4 +1,4 @@
-// One recording that takes records of devices: its track, its place in time, and what was lost of it.
+// One recording that takes records of devices: its track, its interval of time, and its losses.
 //
 // Thread rule: guarded by the collector's mutex.
 // SPDX-License-Identifier: Apache-2.0
@@ -23,7 +23,7 @@ struct DeviceProblems {
   uint64_t timeouts = 0;
   std::map<std::string, uint64_t> failed_calls;  // "cuptiActivityDisable: CUPTI_ERROR_UNKNOWN"
   bool lost_by_failed_calls = false;
-  std::string not_recorded;  // why, "" where it is recorded
+  std::string not_recorded;  // the reason; "" if the device is recorded
 
   // The value of kDeviceProblemsKey; "" when there are none.
   std::string Json() const;
@@ -31,7 +31,7 @@ struct DeviceProblems {
 
 class DeviceWindow {
  public:
-  // Null track: the device is not recorded. begin_ns: of CUPTI's clock.
+  // Null track: the device is not recorded.
   DeviceWindow(Window* window, Stream* track, uint32_t flags, ClockPair (*read_clock)())
       : window_(window), flags_(flags), writer_(track, read_clock) {}
 
@@ -45,37 +45,38 @@ class DeviceWindow {
   DeviceProblems& problems() { return problems_; }
 
   void Begin(const ClockPair& clock);
-  // From here on what comes is late.
+  // Records that arrive after this call are counted as late.
   void End(const ClockPair& clock);
   bool is_open() const { return is_open_; }
-  // What is launched between is not of the window; its records may come all the same, where another one goes on.
+  // Work launched between Pause and Resume is not of the window. CUPTI delivers it all the same if another window is
+  // open.
   void Pause(const ClockPair& clock);
   void Resume(const ClockPair& clock);
   bool is_paused() const { return paused_since_ns_ != 0; }
 
-  // Writes what is known of graphs, as far as the window wants it. REQUIRES: the window is open.
+  // Writes the known edges and event nodes of graphs, if requested. REQUIRES: the window is open.
   void WriteGraphs(const KnownGraphs& known);
 
   bool is_timer() const { return times_ != nullptr; }
-  // What has come since the last time. REQUIRES: it is a timer.
+  // The times since the last call. REQUIRES: is_timer().
   NodeTimes TakeTimes();
 
   // Takes the record if it is of this window.
   void Take(const DecodedRecord& record, Decoded decoded);
 
  private:
-  enum class Place : uint8_t { kInside, kOutside, kNowhere };
-  Place PlaceOf(const DecodedRecord& record) const;
-  bool IsAskedFor(CudaEvent event) const;
+  enum class Position : uint8_t { kInside, kOutside, kUntimed };
+  Position PositionOf(const DecodedRecord& record) const;
+  bool IsRequested(CudaEvent event) const;
   void WriteSpanOfTime(CudaEvent event, uint64_t begin_ns, uint64_t end_ns);
 
   Window* window_;
   uint32_t flags_;
   TrackWriter writer_;
   DeviceProblems problems_;
-  uint64_t begin_ns_ = 0, end_ns_ = UINT64_MAX;
-  uint64_t paused_since_ns_ = 0;      // 0: it is not
-  std::unique_ptr<NodeTimes> times_;  // of a timer: all that it keeps
+  uint64_t begin_ns_ = 0, end_ns_ = UINT64_MAX;  // of CUPTI's clock
+  uint64_t paused_since_ns_ = 0;                 // of CUPTI's clock; 0: not paused
+  std::unique_ptr<NodeTimes> times_;             // of a timer: all that it keeps
   bool is_open_ = true;
 };
 

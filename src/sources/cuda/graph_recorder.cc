@@ -26,7 +26,7 @@ uint64_t NumberOf(cupti::GraphNode node) {
   return number;
 }
 
-// The work of such a node has numbers after those of all other nodes, and may run any number of times.
+// The work inside such a node has numbers after those of all other nodes, and may run any number of times.
 bool IsNested(GraphNodeType type) {
   return type == GraphNodeType::kChildGraph || type == GraphNodeType::kConditional;
 }
@@ -117,7 +117,7 @@ void GraphRecorder::Destroy(uint32_t graph) {
   }
 }
 
-// A program may instantiate one graph in every step, so the originals forget the clones, too.
+// Also removes the clones from their originals: a program may instantiate a graph in every step.
 void GraphRecorder::Purge(uint32_t graph) {
   const auto begin = nodes_.lower_bound(uint64_t{graph} << 32);
   const auto end = nodes_.lower_bound((uint64_t{graph} + 1) << 32);
@@ -162,14 +162,14 @@ void GraphRecorder::Clear() {
   keeps_destroyed_ = false;
 }
 
-GraphRecorder::Held GraphRecorder::CountHeld() {
+GraphRecorder::Sizes GraphRecorder::CountSizes() {
   const MutexLock lock(mutex_);
-  Held held{.nodes = nodes_.size()};
+  Sizes sizes{.nodes = nodes_.size()};
   for (const auto& [number, node] : nodes_) {
-    held.edges += node.after.size();
-    held.clones += node.clones.size();
+    sizes.edges += node.after.size();
+    sizes.clones += node.clones.size();
   }
-  return held;
+  return sizes;
 }
 
 }  // namespace opscope::cuda

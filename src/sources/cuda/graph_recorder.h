@@ -21,7 +21,7 @@
 namespace opscope::cuda {
 
 struct KnownGraphs {
-  std::vector<uint64_t> event_nodes;                 // they record an event; in order, of graphs without nested ones
+  std::vector<uint64_t> event_nodes;  // nodes that record an event, in order; only of graphs without nested graphs
   std::vector<std::pair<uint64_t, uint64_t>> edges;  // from a node to one that waits for it
 };
 
@@ -29,7 +29,7 @@ class GraphRecorder {
  public:
   static GraphRecorder& Get();  // of this process; lives for ever
 
-  // The callbacks of CUPTI that it lives on, by number of the domain kResource.
+  // The callbacks of CUPTI that the recorder needs, of the domain kResource.
   static constexpr cupti::ResourceCallback kCallbacks[] = {
       cupti::ResourceCallback::kGraphDestroyStarting,
       cupti::ResourceCallback::kGraphNodeCreated,
@@ -37,26 +37,27 @@ class GraphRecorder {
       cupti::ResourceCallback::kGraphExecDestroyStarting,
       cupti::ResourceCallback::kGraphNodeCloned,
   };
-  // What a subscription is made with; takes no notice of what is none of these.
+  // The callback function of the subscription; ignores all other callbacks.
   static void OnCallback(void* unused, cupti::CallbackDomain domain, uint32_t callback, const void* data);
 
-  // Nodes of graphs that are destroyed are kept until here, where a recording runs that their work is in.
+  // Returns the known graphs. After KeepDestroyed, which a recording calls, nodes of destroyed graphs stay until the
+  // last recording takes them.
   KnownGraphs TakeKnown(bool is_last);
   void KeepDestroyed();
   void Clear();
 
-  // How much is held, for tests. clones: counted in what their originals know of them.
-  struct Held {
+  // Sizes of the tables, for tests. clones: sum of the sizes of Node::clones.
+  struct Sizes {
     size_t nodes = 0, edges = 0, clones = 0;
   };
-  Held CountHeld();
+  Sizes CountSizes();
 
  private:
   struct Node {
     cupti::GraphNodeType type = cupti::GraphNodeType::kKernel;
-    uint64_t original = 0;                // that it was cloned from; 0: it was not cloned, or that is unknown
+    uint64_t original = 0;                // from which it was cloned; 0: not a clone, or unknown
     std::set<uint64_t> before, after;     // nodes of the same graph
-    std::map<uint32_t, uint64_t> clones;  // by executable graph, while it exists
+    std::map<uint32_t, uint64_t> clones;  // executable graph -> the clone in it
   };
 
   void Notice(cupti::ResourceCallback callback, const cupti::GraphData& data);
@@ -66,7 +67,7 @@ class GraphRecorder {
   void Purge(uint32_t graph) OPSCOPE_REQUIRES(mutex_);
 
   Mutex mutex_;
-  std::map<uint64_t, Node> nodes_ OPSCOPE_GUARDED_BY(mutex_);  // in order of graphs
+  std::map<uint64_t, Node> nodes_ OPSCOPE_GUARDED_BY(mutex_);  // by number, so the nodes of a graph are adjacent
   bool keeps_destroyed_ OPSCOPE_GUARDED_BY(mutex_) = false;
   std::set<uint32_t> destroyed_ OPSCOPE_GUARDED_BY(mutex_);
 };

@@ -80,7 +80,7 @@ class GraphRecorderTest : public SimulatedCuptiTest {
     GraphRecorder::Get().Clear();
   }
   static void ExpectHeld(size_t nodes, size_t edges, size_t clones) {
-    const GraphRecorder::Held held = GraphRecorder::Get().CountHeld();
+    const GraphRecorder::Sizes held = GraphRecorder::Get().CountSizes();
     EXPECT_EQ(held.nodes, nodes);
     EXPECT_EQ(held.edges, edges);
     EXPECT_EQ(held.clones, clones);

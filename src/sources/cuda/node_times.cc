@@ -6,7 +6,7 @@
 namespace opscope::cuda {
 namespace {
 
-constexpr size_t kMaxEntries = size_t{1} << 22;  // of each, 160 MiB
+constexpr size_t kMaxEntries = size_t{1} << 22;  // of works and of regions; at most 160 MiB each
 
 }  // namespace
 

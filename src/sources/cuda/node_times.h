@@ -1,4 +1,4 @@
-// What an always-on timer keeps of the records of devices: when work ran, on which stream, for which node of a graph.
+// The data that an always-on timer keeps of device records: when work ran, on which stream, for which node of a graph.
 //
 // Thread rule: guarded by the collector's mutex.
 // SPDX-License-Identifier: Apache-2.0
@@ -13,7 +13,7 @@
 
 namespace opscope::cuda {
 
-// Which of CUPTI's stacks of numbers is ours; Kineto has the first two.
+// CUPTI's stack of external ids that opscope uses; Kineto uses the first two.
 inline constexpr auto kKindOfRegions = cupti::ExternalCorrelationKind::kCustom2;
 
 class NodeTimes {

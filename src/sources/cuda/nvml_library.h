@@ -1,6 +1,6 @@
-// libnvidia-ml, found and loaded at run time, and which of its devices are CUDA's.
+// Finds and loads libnvidia-ml at run time, and matches its devices to CUDA's.
 //
-//   OPSCOPE_NVML_LIB=FILE    that one and no other
+//   OPSCOPE_NVML_LIB=FILE    only this file
 //   else                     libnvidia-ml.so.1
 //
 // Any of its functions may hang: call them on a thread that no other thread waits for.
@@ -17,7 +17,8 @@ namespace opscope::cuda {
 using NvmlDevice = void*;
 inline constexpr uint32_t kNvmlSmClock = 1;
 
-// By NVML's names without "nvml" and version; all answer 0 where all is well. Null: the library has none of this name.
+// Functions by NVML's names without "nvml" and version. They return 0 for success. Null: the library lacks the
+// function.
 struct NvmlFunctions {
   uint32_t (*Init)() = nullptr;
   uint32_t (*Shutdown)() = nullptr;
@@ -27,14 +28,14 @@ struct NvmlFunctions {
   uint32_t (*DeviceGetPowerUsage)(NvmlDevice device, unsigned* milliwatts) = nullptr;
   uint32_t (*DeviceGetClockInfo)(NvmlDevice device, unsigned clock, unsigned* megahertz) = nullptr;
 
-  // That it can find devices and read something of them.
+  // True if the library can find devices and read power or clock.
   bool is_usable() const;
 };
 
-// All members are null where the library cannot be loaded.
+// All members are null if the library cannot be loaded.
 NvmlFunctions LoadNvml();
 
-// Of libcuda: only asked, and only one that is in the process already.
+// Query functions of the libcuda that is already in the process; it is never loaded or initialised here.
 struct DriverFunctions {
   struct Uuid {
     uint8_t bytes[16];
@@ -46,7 +47,7 @@ struct DriverFunctions {
 DriverFunctions FindDriver();
 
 struct ReadDevice {
-  uint32_t device = 0;  // as CUDA counts
+  uint32_t device = 0;  // CUDA's number of the device
   NvmlDevice handle = nullptr;
 };
 

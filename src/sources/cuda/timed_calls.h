@@ -1,5 +1,5 @@
-// Threads of the source, and calls that may hang: each runs on a thread of its own, and who asked for it waits no
-// longer than it has time for. A thread that does not come back is left to itself; it ends with the process.
+// Threads of the CUDA source. A call that may hang runs on a thread of its own, and its caller waits until a deadline.
+// A thread whose call does not return is abandoned; it ends with the process.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -16,13 +16,15 @@ inline Deadline After(std::chrono::milliseconds time) {
   return std::chrono::steady_clock::now() + time;
 }
 
-// Waits until the flag is set. False: it was not before the deadline.
+// Waits until the flag is set. False: the deadline passed.
 bool WaitUntilSet(const std::atomic<bool>& flag, Deadline deadline);
 
-// A thread that takes none of the program's signals. False: none could be had.
+// Starts a thread with all signals blocked, so that the program's threads handle them. False: no thread could be
+// started.
 bool BeginThread(std::function<void()> work);
 
-// False: it was not over in time, and goes on; or no thread could be had. `work` must own what it needs.
+// Runs `work` on a thread and waits for it. False: it still runs at the deadline, or no thread could be started.
+// REQUIRES: `work` owns everything that it uses.
 bool RunBefore(Deadline deadline, std::function<void()> work);
 
 }  // namespace opscope::cuda

@@ -10,7 +10,7 @@
 namespace opscope::cuda {
 namespace {
 
-// A sum of products that do not wait for each other. Its upper bits depend on all of the details.
+// A sum of independent products, which a processor computes in parallel. Its upper bits depend on all of the details.
 uint64_t HashOf(const DecodedRecord& record) {
   static constexpr uint64_t kFactors[] = {HashWord(1, 64),     0x2127599bf4325c37u, 0xbf58476d1ce4e5b9u,
                                           0x94d049bb133111ebu, 0xff51afd7ed558ccdu, 0xc4ceb9fe1a85ec53u,
@@ -37,7 +37,7 @@ void FillRecord(const DecodedRecord& from, uint32_t name, uint32_t payload, Reco
   record->reserved = static_cast<uint16_t>(from.correlation >> 16);
 }
 
-constexpr uint32_t SideBytes(uint32_t details) {
+constexpr uint32_t PayloadBytes(uint32_t details) {
   return (static_cast<uint32_t>(sizeof(PayloadHeader)) + details + 7) & ~7u;
 }
 
@@ -45,7 +45,7 @@ constexpr uint32_t SideBytes(uint32_t details) {
 
 bool TrackWriter::Holds(const Shared& shared, const DecodedRecord& record, uint64_t hash) const {
   if (shared.hash != hash || shared.chunk != known_chunk_ || shared.bytes != record.details_bytes) return false;
-  // By words, as they were written a moment ago: both go on with zeros up to whole ones.
+  // Compares words, which is how the details were just stored. Both sides are padded with zeros to whole words.
   const char* known = reinterpret_cast<const char*>(track_->chunk) + shared.offset + sizeof(PayloadHeader);
   const char* details = reinterpret_cast<const char*>(record.details);
   uint64_t difference = 0;
@@ -54,17 +54,17 @@ bool TrackWriter::Holds(const Shared& shared, const DecodedRecord& record, uint6
   return difference == 0;
 }
 
-// A name that lay at this place may have become another.
+// Compares the texts: the memory at this address may hold another name now.
 bool TrackWriter::HasName(const Shared& shared, const char* name) const {
   if (shared.name != name) return false;
   const char* known = reinterpret_cast<const char*>(track_->chunk) + shared.name_offset + sizeof(NameEntry);
   return name == nullptr || std::strcmp(known, name) == 0;
 }
 
-uint32_t TrackWriter::SideOf(const DecodedRecord& record, uint64_t hash) {
-  Shared* place = PlaceOf(record, hash);
-  if (Holds(*place, record, hash)) return place->offset;
-  const uint32_t bytes = SideBytes(record.details_bytes);
+uint32_t TrackWriter::PayloadOf(const DecodedRecord& record, uint64_t hash) {
+  Shared* entry = EntryOf(record, hash);
+  if (Holds(*entry, record, hash)) return entry->offset;
+  const uint32_t bytes = PayloadBytes(record.details_bytes);
   char* room = ReserveEntry(track_, bytes);
   if (room == nullptr) return 0;
   const PayloadHeader header{bytes, 0, 0};
@@ -74,7 +74,7 @@ uint32_t TrackWriter::SideOf(const DecodedRecord& record, uint64_t hash) {
   std::memset(room + end, 0, bytes - end);
   const uint32_t offset = OffsetInChunk(track_, room);
   if (track_->chunk_sequence == known_chunk_) {
-    *place = {.hash = hash, .offset = offset, .bytes = record.details_bytes, .chunk = known_chunk_};
+    *entry = {.hash = hash, .offset = offset, .bytes = record.details_bytes, .chunk = known_chunk_};
   }
   return offset;
 }
@@ -99,11 +99,11 @@ bool TrackWriter::WriteNew(const DecodedRecord& record, uint64_t hash) {
     const uint32_t chunk = track_->chunk_sequence;
     const uint32_t name = record.name == nullptr ? 0 : InternText(track_, record.name, std::strlen(record.name));
     if (OPSCOPE_UNLIKELY(track_->chunk_sequence != chunk)) continue;  // the name needed the next one
-    const uint32_t payload = SideOf(record, hash);
+    const uint32_t payload = PayloadOf(record, hash);
     if (OPSCOPE_UNLIKELY(payload == 0)) break;
     if (OPSCOPE_UNLIKELY(track_->chunk_sequence != chunk)) continue;
-    Shared* shared = PlaceOf(record, hash);
-    // At the cap a name has no place: the next one may have.
+    Shared* shared = EntryOf(record, hash);
+    // At the cap there may be no room for the name; a later name may fit.
     if (Holds(*shared, record, hash) && (name != 0 || record.name == nullptr)) {
       shared->name = record.name, shared->name_offset = name;
     }

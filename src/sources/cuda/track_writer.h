@@ -18,21 +18,21 @@ namespace opscope::cuda {
 // CUPTI's clock and the recorder's, read together.
 struct ClockPair {
   uint64_t cupti_ns = 0, ticks = 0;
-  uint64_t bound_ticks = 0;  // how far apart they may have been
+  uint64_t bound_ticks = 0;  // the most time between the two readings
 };
 
 class TrackWriter {
  public:
-  // read_clock: asked for each chunk.
+  // read_clock: called once for each chunk.
   TrackWriter(Stream* track, ClockPair (*read_clock)()) : track_(track), read_clock_(read_clock) {}
 
-  // False: there was no room, and it is counted as dropped.
+  // False: the track has no room; the record is counted as dropped.
   bool Write(const DecodedRecord& record);
   void WriteClock(const ClockPair& pair);
   Stream* track() const { return track_; }
 
  private:
-  // Details that are in a chunk, and the name that came with them: mostly it does again.
+  // Details that are in the chunk, and the name of their last record, which is most often that of the next one.
   struct Shared {
     uint64_t hash = 0;
     uint32_t offset = 0, bytes = 0;
@@ -46,26 +46,27 @@ class TrackWriter {
   bool WriteNew(const DecodedRecord& record, uint64_t hash);
   bool Holds(const Shared& shared, const DecodedRecord& record, uint64_t hash) const;
   bool HasName(const Shared& shared, const char* name) const;
-  // Null: they are not in the chunk, or were driven out.
+  // Null: the details are not in the chunk, or their entry was replaced.
   const Shared* Find(const DecodedRecord& record, uint64_t hash) const {
     const size_t home = hash >> (64 - kSharedBits);
     for (size_t i = 0; i < 4; ++i) {
-      const Shared& place = shared_[home ^ i];
-      if (Holds(place, record, hash)) return &place;
+      const Shared& entry = shared_[home ^ i];
+      if (Holds(entry, record, hash)) return &entry;
     }
     return nullptr;
   }
-  // Where they are or may be put: one of four places, so that few details drive out others that come again.
-  Shared* PlaceOf(const DecodedRecord& record, uint64_t hash) {
+  // The entry of the details, or the one to use for them. Four-way associative, so that few entries are replaced that
+  // are still in use.
+  Shared* EntryOf(const DecodedRecord& record, uint64_t hash) {
     const size_t home = hash >> (64 - kSharedBits);
     for (size_t i = 0; i < 4; ++i) {
-      Shared* place = &shared_[home ^ i];
-      if (place->chunk != known_chunk_ || Holds(*place, record, hash)) return place;
+      Shared* entry = &shared_[home ^ i];
+      if (entry->chunk != known_chunk_ || Holds(*entry, record, hash)) return entry;
     }
     return &shared_[home];
   }
-  // Offset of the record's details in the current chunk, 0: there was no room.
-  uint32_t SideOf(const DecodedRecord& record, uint64_t hash);
+  // Offset of the record's details in the current chunk; 0: no room.
+  uint32_t PayloadOf(const DecodedRecord& record, uint64_t hash);
   void BeginChunk();
 
   Stream* track_;
@@ -73,7 +74,8 @@ class TrackWriter {
   bool is_defining_ = false;
   uint32_t known_chunk_ = 0xffffffff;
   std::vector<Shared> shared_ = std::vector<Shared>(kSharedEntries);
-  std::vector<std::pair<DecodedRecord, std::string>> devices_;  // said again in each chunk
+  std::vector<std::pair<DecodedRecord, std::string>>
+      devices_;  // written into each chunk, because a chunk is self-contained
 };
 
 }  // namespace opscope::cuda

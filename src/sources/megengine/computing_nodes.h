@@ -1,4 +1,4 @@
-// Names of MegEngine's computing nodes (devices and their streams), from where their implementations keep them.
+// Names of MegEngine's computing nodes (devices and their streams), read from their implementations.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -11,11 +11,11 @@
 
 namespace opscope::megengine {
 
-// As MegEngine writes it: "gpu1:0", "xpux:0", "cpu:default"; "" where it is no locator.
+// A locator as MegEngine writes it: "gpu1:0", "xpux:0", "cpu:default"; "" if it is malformed.
 [[nodiscard]] std::string LocatorText(const Locator& locator);
 
-// "cpu0:0 xpux:0": the device, and what the program called it. "invalid invalid" where the node is none or its names
-// are not found.
+// "cpu0:0 xpux:0": the physical device, and the program's name for it. "invalid invalid" for a null node, or if the
+// names are not found.
 [[nodiscard]] std::string NodeNames(const void* node, OwnMemory* memory);
 
 }  // namespace opscope::megengine

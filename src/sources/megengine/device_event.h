@@ -1,4 +1,4 @@
-// When a device was where, by an event of MegEngine's that was recorded on it.
+// Times of a device, from MegEngine's events that were recorded on it.
 //
 // Thread rule: any thread, without Python's GIL.
 // SPDX-License-Identifier: Apache-2.0
@@ -8,9 +8,9 @@
 
 namespace opscope::megengine {
 
-// The computing node of a device event. Null: it threw.
+// The computing node of a device event. Null: MegEngine threw.
 const void* DeviceOf(void* event);
-// Nanoseconds from one event to another of the same device, cut to whole ones. Waits for it. False: it threw.
+// Whole nanoseconds from one event to another of the same device. Waits for the later one. False: MegEngine threw.
 bool ElapsedBetween(void* first, void* event, int64_t* nanoseconds);
 
 }  // namespace opscope::megengine

@@ -1,6 +1,6 @@
-// What MegEngine 1.13 keeps of a window, as it lies in memory: own declarations, so that nothing of MegEngine is needed
-// to compile this. Its wheels are built with libstdc++'s older strings (one pointer; size and capacity lie before the
-// characters), which are declared here by their layout.
+// The memory layout of a window of MegEngine 1.13. The declarations are our own, so MegEngine is not needed to compile
+// this. Its wheels use libstdc++'s old strings (one pointer; size and capacity lie before the characters), which are
+// declared here too.
 //
 //   callable -> __self__: capsule -> FunctionRecord (pybind11) -> std::function -> closure -> Bundle
 //   Bundle.records[i].payload -> Payload.object -> type_info*, then the struct of the event's type
@@ -61,7 +61,7 @@ struct Bundle {
 };
 static_assert(sizeof(NativeMap) == 56 && offsetof(Bundle, begin) == 120);
 
-// SmallVector of words; a small one lies in itself.
+// SmallVector of words; a short one is stored inline.
 struct NativeWords {
   const uint64_t* begin;
   const uint64_t* end;
@@ -70,7 +70,7 @@ struct NativeWords {
   uint64_t count() const { return static_cast<uint64_t>(end - begin); }
 };
 
-// std::function; what it has captured lies elsewhere, or in its storage.
+// std::function; the captured values are on the heap or in its storage.
 struct NativeFunction {
   using Manager = bool (*)(void* to, const void* from, int what);
   static constexpr int kDestroy = 3;
@@ -158,7 +158,7 @@ struct HostToDevice {
   const void* address;
 };
 
-// Where a computing node is: what it stands for, then what the program called it.
+// In the implementation of a computing node: the physical locator, then the program's.
 struct Locator {
   int32_t type, device, stream;
 };

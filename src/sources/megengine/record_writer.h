@@ -1,5 +1,5 @@
-// Writes what the walk finds as records of kind kNative (opscope/megengine_event.h), all into one track, in the order
-// in which MegEngine made them.
+// Writes MegEngine's events as records of kind kNative (opscope/megengine_event.h) into one track, in MegEngine's
+// order.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -18,16 +18,16 @@
 
 namespace opscope::megengine {
 
-// What a record has beside its fixed fields.
+// The variable fields of a record.
 struct Entries {
   std::string_view name = {};
   std::string_view members = {};         // JSON members: kKeywords
-  const TensorLayout* layout = nullptr;  // one argument
+  const TensorLayout* layout = nullptr;  // null: none; else written as one argument
   std::span<const uint64_t> inputs = {}, outputs = {};
-  bool has_lists = false;  // they are two arguments, empty ones too
+  bool has_lists = false;  // inputs and outputs are written as two arguments, even if they are empty
   bool has_address = false, has_device = false, has_totals = false;
-  uint64_t address = 0;  // and `device`
-  uint32_t device = 0;
+  uint64_t address = 0;         // of has_address
+  uint32_t device = 0;          // of has_address and of has_device
   uint64_t correlation = 0;     // of has_device
   int64_t used = 0, total = 0;  // of has_totals
 };
@@ -36,20 +36,20 @@ class RecordWriter {
  public:
   explicit RecordWriter(Stream* stream) : stream_(stream) {}
 
-  // A piece of the window begins, which was recorded from `start` on.
+  // Begins a piece of the window. start: nanoseconds of MegEngine's clock at which its recording began.
   void Begin(int64_t start);
-  // event.depth and event.reserved are the writer's numbers of threads and devices.
+  // REQUIRES: event.depth and event.reserved are numbers of NumberThread and NumberDevice.
   void Write(Record event, const Entries& entries);
   void WriteBare(const Record& event);
 
   uint16_t NumberThread(uint64_t thread, std::string_view name);
-  // kNoNumber: it was not named yet.
+  // The number of a thread or device that NumberThread or NumberDevice has named; else kNoNumber.
   static constexpr uint16_t kNoNumber = 0xffff;
   uint16_t NumberOfThread(uint64_t thread) const;
   uint16_t NumberOfDevice(const void* node) const;
   uint16_t NumberDevice(const void* node, std::string_view names);
 
-  uint64_t written() const { return written_; }  // events of MegEngine's
+  uint64_t written() const { return written_; }  // number of MegEngine's events
 
  private:
   void Define();

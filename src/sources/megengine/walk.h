@@ -1,10 +1,10 @@
-// Turns the records of a window, as they lie in MegEngine's memory, into records of the recorder: once over the list,
-// in place, without a copy and without Python.
+// Converts the records of a window in MegEngine's memory into records of the recorder: one pass over the list, without
+// a copy and without Python.
 //
 //   record --> type (an address; named and probed at its first appearance) --> one function of a table --> RecordWriter
 //
-// The window's list was probed already (bundle.h). The first record of each type is read as memory that may not be
-// there, too; those that follow are trusted, which is what makes a record cost tens of nanoseconds.
+// FindBundle (bundle.h) has probed the list. The walk also reads the first record of each type as memory that may be
+// unmapped. It trusts the following records of the type, so a record costs only tens of nanoseconds.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -22,14 +22,14 @@
 
 namespace opscope::megengine {
 
-// What is known of one type of event.
+// One known type of event.
 struct EventLayout {
   std::string_view name;  // MegEngine's, without "Event" and "Finish"
   MegEngineEvent event;
-  size_t bytes;  // of the struct, which can be read whole
-  // Writes one. `body`: the struct.
+  size_t bytes;  // size of the struct; the walk has read all of it
+  // Writes one event. body: the struct.
   void (*write)(class Walk* walk, Record record, const char* body);
-  // Whether what the struct points to is there and looks right. Null: it points to nothing.
+  // True if the pointers of the struct can be read and look right. Null: the struct has no pointers.
   bool (*probe)(class Walk* walk, const char* body);
 };
 
@@ -37,7 +37,7 @@ class Walk {
  public:
   Walk(RecordWriter* writer, OwnMemory* memory) : writer_(writer), memory_(memory) {}
 
-  // Writes all records of the bundle. kUnsupported: one is not laid out as known; those before it were written.
+  // Writes all records of the bundle. kUnsupported: a record has an unknown layout; the records before it were written.
   [[nodiscard]] Status Take(const FoundBundle& bundle);
 
   RecordWriter& writer() { return *writer_; }
@@ -45,7 +45,7 @@ class Walk {
   uint16_t DeviceNumber(const void* node);
   // The parameters as JSON members in the order of their names; valid until the next call.
   std::string_view Members(const NativeFunction& parameters);
-  // Since the first event of that device in this piece. False: it is unknown.
+  // Time since the first event of the device in this piece. False: unknown.
   bool DeviceTime(void* event, uint16_t* device, int64_t* nanoseconds);
 
   uint64_t unknown() const { return unknown_; }  // records of types that this version does not read
@@ -70,7 +70,7 @@ class Walk {
   uint64_t unknown_ = 0, failed_ = 0;
 };
 
-// Of event_layouts.cc. Null: a type that is not read.
+// Null: opscope does not read the type.
 [[nodiscard]] const EventLayout* FindEventLayout(std::string_view name);
 
 }  // namespace opscope::megengine

@@ -1,4 +1,4 @@
-// Adds what another recorder has recorded of a thread to the window, as a track.
+// Adds the records that another recorder made of a thread to the window, as a track.
 //
 // Thread rule: calls for one window take turns.
 // SPDX-License-Identifier: Apache-2.0
@@ -9,8 +9,8 @@
 
 namespace opscope {
 
-// A list per thread, in the order in which ranges ended: children before their parents, as records stand, but without
-// depths. Those follow from the times. Throws std::bad_alloc.
+// The ranges of one thread in the order of their ends, so children precede their parents. Computes the depths from the
+// times. Throws std::bad_alloc.
 void AppendPaddleThread(Window* window, const PaddleThreadEvents& thread);
 
 }  // namespace opscope

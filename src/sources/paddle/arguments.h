@@ -1,8 +1,8 @@
-// An operator's arguments as the payload of its scope: what each is called and the shapes of its tensors.
+// An operator's arguments as the payload of its scope: the names, and the shapes of the tensors.
 //
-//   keywords   "x,y*2;axis,format=NCHW"   names, of more or fewer than one tensor with their number; behind the ';'
-//                                         attributes, those that are texts with their value
-//   arguments  tensor tensor tensor int other   in this order; of element type kUnknownElement: Paddle does not tell
+//   keywords   "x,y*2;axis,format=NCHW"   names of tensors, with *N for a list of N; after the ';' names of attributes,
+//                                         with the value if it is a text
+//   arguments  tensor tensor tensor int other   in this order; Paddle gives no element types: kUnknownElement
 //
 // Import writes them out (src/import/recording/paddle_members.h), so that nothing is formatted here.
 //
@@ -18,12 +18,12 @@
 
 namespace opscope {
 
-// Becomes the payload of the innermost operator that is open; of several the last one stays. attributes: null, they
-// are not recorded.
+// Sets the payload of the innermost open operator; a second call replaces it. attributes: null if they are not
+// recorded.
 void RecordArguments(Stream* stream, const paddle_layout::Shapes& shapes,
                      const paddle_layout::AttributeMap* attributes);
 
-// The same of shapes that Python tells.
+// The same with shapes that Python passes.
 void RecordTensorShapes(Stream* stream, std::span<const PaddleTensorShape> tensors);
 
 }  // namespace opscope

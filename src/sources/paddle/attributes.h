@@ -13,19 +13,19 @@ namespace opscope {
 
 template <typename Visit>
 inline void ForEachAttribute(const paddle_layout::AttributeMap* map, const Visit& visit) {
-  constexpr uint64_t kMaxPlaces = 1 << 12;  // no operator has that many
-  if (map == nullptr || map->count == 0 || map->places_less_one > kMaxPlaces || map->most_lookups < 0) return;
-  const uint64_t places = map->places_less_one + static_cast<uint64_t>(map->most_lookups);
-  for (uint64_t i = 0; i < places; ++i) {
+  constexpr uint64_t kMaxEntries = 1 << 12;  // no operator has that many
+  if (map == nullptr || map->count == 0 || map->entries_less_one > kMaxEntries || map->most_lookups < 0) return;
+  const uint64_t entries = map->entries_less_one + static_cast<uint64_t>(map->most_lookups);
+  for (uint64_t i = 0; i < entries; ++i) {
     if (map->entries[i].distance >= 0) visit(map->entries[i]);
   }
 }
 
-// Words that its value takes.
+// Number of 32-bit words of the encoded value.
 uint32_t WordsOf(const paddle_layout::Attribute& attribute);
-// Returns the place behind them.
+// Writes the encoded value. Returns the end of the written words.
 uint32_t* WriteAttribute(const paddle_layout::Attribute& attribute, uint32_t* at);
-// Of an attribute that is a text, which has no encoding: it stands with the name. Empty: it is none, or cannot.
+// The value of a text attribute, which is written with the name instead. Empty: not a text, or not writable there.
 std::string_view TextOf(const paddle_layout::Attribute& attribute);
 
 }  // namespace opscope

@@ -75,12 +75,12 @@ TEST(PaddleAttributes, AreFoundInAMapWithEmptyPlaces) {
   Set(&places[1], "axis", AttributeType::kInt, int32_t{1});
   Set(&places[4], "keepdim", AttributeType::kBool, false);
   AttributeMap map{
-      .entries = places.data(), .places_less_one = 3, .hash_shift = 62, .most_lookups = 3, .load = 0.5f, .count = 2};
+      .entries = places.data(), .entries_less_one = 3, .hash_shift = 62, .most_lookups = 3, .load = 0.5f, .count = 2};
   std::vector<std::string> names;
   const auto note = [&names](const Attribute& attribute) { names.push_back(attribute.name); };
   ForEachAttribute(&map, note);
   EXPECT_EQ(names, (std::vector<std::string>{"axis", "keepdim"}));
-  map.places_less_one = uint64_t{1} << 40;  // no map of attributes
+  map.entries_less_one = uint64_t{1} << 40;  // no map of attributes
   ForEachAttribute(&map, note);
   ForEachAttribute(nullptr, note);
   EXPECT_EQ(names.size(), 2u);

@@ -1,4 +1,5 @@
-// How Paddle's events are recorded, and which parts of that fit the Paddle in the process. Tried in this order:
+// How Paddle's events are recorded, and which capture modes fit the Paddle in the process. They are tried in this
+// order:
 //
 //   hooks      GOT entries of libphi_core.so and libpaddle.so point to the hooks (hooks.h) during a recording
 //   drain      Paddle's own recorder runs without its profiler and is emptied at the end (drain.h)
@@ -21,7 +22,7 @@ namespace opscope {
 
 enum class PaddleMode : uint32_t { kNone, kHooks, kDrain, kNative, kWrappers };
 
-// The result of probing the part in another process: "" for success, or its sentence.
+// Sets the probe result of the part, from another process: "" for success, or a sentence.
 void SetProbeResult(PaddlePart part, const char* sentence);
 // Null: the part fits; else why not. May throw std::bad_alloc.
 const char* WhyNot(PaddlePart part);

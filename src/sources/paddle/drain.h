@@ -15,7 +15,7 @@ namespace opscope {
 // Null: it records; else a static sentence.
 const char* StartDrain();
 void StopDrain(Window* window);
-// In the child of a fork: the parent's recording is none of its own.
+// In the child of a fork: forgets the parent's recording.
 void LeaveDrain();
 
 }  // namespace opscope

@@ -10,7 +10,7 @@
 
 namespace opscope {
 
-// REQUIRES for all with a part: it is kNative or kWrappers.
+// REQUIRES for all functions with a part: it is kNative or kWrappers.
 void SetFallback(PaddlePart part, const PaddleFallbackRecorder* recorder);
 bool HasFallback(PaddlePart part);
 
@@ -20,7 +20,7 @@ void StopFallback(PaddlePart part, Window* window);
 // In the child of a fork: forgets the parent's recordings.
 void LeaveFallbacks();
 
-// The recorder that takes the ranges of Python now. Null: this library does.
+// The fallback recorder that records the ranges of Python now. Null: this library records them.
 const PaddleFallbackRecorder* FallbackOfRanges();
 // Ends a range of that recorder, which may have stopped since.
 void ExitRangeOfFallback(void* range);

@@ -1,7 +1,7 @@
 // The hooks that Paddle's GOT entries point to during a recording.
 //
-// Paddle makes a phi::RecordEvent around everything that it may want to show, whether its profiler runs or not. While
-// its profiler does not run the hooks replace the constructors; while it runs they call them, too, and both record.
+// Paddle constructs a phi::RecordEvent around each event, whether its profiler runs or not. While Paddle's profiler
+// does not run, the hooks replace the constructors. While it runs they also call them, and both record.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0

@@ -12,7 +12,7 @@
 
 namespace opscope {
 
-// Records into every window that wants memory. Ignores memory that an allocator reserves for itself.
+// Records the event in every window with memory. Ignores memory that an allocator reserves for itself.
 void RecordMemory(const void* block, const paddle_layout::Place& place, size_t bytes, uint32_t event);
 
 // The value of kHostMemoryKey: bytes of the CPU's allocator now. Empty: this Paddle has no such function. May throw.

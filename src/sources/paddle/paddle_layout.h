@@ -1,5 +1,6 @@
-// What this library assumes of Paddle 3: declarations of our own, because Paddle's headers are of one release and this
-// library is for all of them. Nothing here is trusted before probe.h has seen it hold in the Paddle at hand.
+// Memory layouts of Paddle 3 that this library assumes. The declarations are our own, because Paddle's headers belong
+// to one release and this library serves all. The library uses them only after the probe (probe.h) has confirmed them
+// for the Paddle in the process.
 //
 // Thread rule: types and constants.
 // SPDX-License-Identifier: Apache-2.0
@@ -16,7 +17,7 @@ namespace opscope::paddle_layout {
 // phi::RecordEvent. Paddle's constructors write all of it but `start_ns` and the padding, which they write only while
 // Paddle's own profiler records.
 struct RecordEvent {
-  // bit 0 is_enabled, bit 8 is_pushed, and 48 bits of padding: what we keep there is ours (range_mark.h).
+  // bit 0 is_enabled, bit 8 is_pushed; opscope keeps a mark in the 48 bits of padding (range_mark.h).
   uint64_t head;
   std::string* name;
   const char* static_name;
@@ -50,7 +51,7 @@ static_assert(sizeof(Attribute) == 112 && offsetof(Attribute, name) == 16 && off
               offsetof(Attribute, type) == 96);
 struct AttributeMap {
   const Attribute* entries;
-  uint64_t places_less_one;
+  uint64_t entries_less_one;
   int8_t hash_shift;
   int8_t most_lookups;
   float load;
@@ -81,7 +82,7 @@ struct Place {
 static_assert(sizeof(Place) == 16);
 enum class PlaceType : int8_t { kCpu = 1, kGpu = 2, kGpuPinned = 3, kXpu = 4, kXpuPinned = 5, kIpu = 7, kCustom = 9 };
 
-// phi::TracerMemEventType; there are two more, of what an allocator keeps for itself.
+// phi::TracerMemEventType, without the two values for memory that an allocator reserves.
 enum class MemoryEvent : uint32_t { kAllocate = 0, kFree = 1 };
 
 // phi::CommonEvent and what HostEventRecorder<CommonEvent>::GatherEvents returns.

@@ -26,9 +26,9 @@ struct PaddleLibrary {
   paddle_layout::IsEnabled op_info_is_enabled = nullptr;
   paddle_layout::Memory memory = nullptr;
 
-  // What Paddle's own profiler records: events of this level and below; -1: it does not run.
+  // Paddle's own profiler records events of this level and below; -1: it does not run.
   int32_t* level = nullptr;
-  const int32_t* wanted_level = nullptr;  // FLAGS_host_trace_level, what it will record
+  const int32_t* wanted_level = nullptr;  // FLAGS_host_trace_level, the level of its next recording
 
   // Paddle's recorder of events, which its profiler reads.
   void* recorder = nullptr;
@@ -42,7 +42,7 @@ struct PaddleLibrary {
 };
 extern PaddleLibrary paddle;
 
-// What Paddle's libraries cannot write, their literals among it. Those libraries stay in the process.
+// Read-only memory of Paddle's libraries, such as their literals. These libraries are never unloaded.
 struct ReadOnlyRange {
   uintptr_t begin = 0, end = 0;
 };

@@ -1,4 +1,5 @@
-// The probe: does what this library assumes of Paddle's objects hold? It lets Paddle construct some and looks at them.
+// The probe: do the assumptions about Paddle's objects (paddle_layout.h) hold? Paddle constructs some, and the probe
+// compares them.
 //
 // Thread rule: in a process of its own, which may crash, while no other thread uses Paddle.
 // SPDX-License-Identifier: Apache-2.0
@@ -8,7 +9,7 @@
 
 namespace opscope {
 
-// Null: it holds; else a static sentence. May throw.
+// Null: they hold; else a static sentence. May throw.
 const char* ProbePart(PaddlePart part);
 
 }  // namespace opscope

@@ -1,4 +1,4 @@
-// Ranges of the program and of its phases (forward, backward, ...), which Python tells.
+// Ranges of the program and of its phases (forward, backward, ...), which Python reports.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0

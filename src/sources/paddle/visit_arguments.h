@@ -31,7 +31,7 @@ inline bool HasShape(const paddle_layout::Dims& dims) {
 }
 inline constexpr size_t kMaxWordsOfTensor = 1 + 2 * paddle_layout::kMaxDims;
 
-// take(uint32_t word): false ends it. Whether it took all.
+// Calls take(uint32_t word) until it returns false. Returns true if it took all words.
 template <typename Take>
 __attribute__((always_inline)) inline bool VisitTensor(const paddle_layout::Dims& dims, const Take& take) {
   if (!HasShape(dims)) return take(static_cast<uint32_t>(ArgKind::kUndefined));

@@ -1,4 +1,4 @@
-// Names of what is called, as torch.profiler writes them:
+// Names of called functions, modules and optimizers, as torch.profiler writes them:
 //
 //   a Python function   path(line): name        the path without the longest entry of sys.path before it; the line of
 //                                               its `def`, of a generator where it goes on, of a function that runs
@@ -36,14 +36,15 @@ class CallNames {
 
   void AddPathPrefix(std::string prefix) { prefixes_.push_back(std::move(prefix)); }
 
-  // Null when memory is short.
-  // line: where it stands when it is called, or goes on.
+  // The functions return null when memory is short.
+  //
+  // The name of a Python function. line: of its begin, or of the resumed frame.
   const CallName* OfCode(const void* key, PyCodeObject* code, int line);
-  // Where a frame of this code calls.
+  // The member "CallFrom" for calls made by this code.
   const CallName* OfSite(const void* key, PyCodeObject* code, int line);
-  // A C function, or the descriptor of a C method; self: what that is called on, may be null.
+  // The name of a C function, or of the descriptor of a C method. self: the descriptor's object; may be null.
   const CallName* OfFunction(PyObject* function, PyObject* self);
-  // forget: is called with the weak reference when the object dies.
+  // The name of a module. forget: the callback of the weak reference, called when the module dies.
   const CallName* OfModule(PyObject* module, PyObject* forget, bool* is_new) {
     return OfObject("nn.Module: ", module, forget, is_new);
   }
@@ -51,9 +52,9 @@ class CallNames {
     return OfObject("Optimizer: ", optimizer, forget, is_new);
   }
 
-  // The key of a dead object, whose weak reference this was; null: none.
+  // Forgets a dead object by its weak reference. Returns its key; null: unknown.
   const void* Forget(PyObject* reference);
-  // Gives all references back; this may run Python code.
+  // Releases all references, which may run Python code.
   void Clear();
 
  private:
@@ -64,11 +65,11 @@ class CallNames {
 
   std::vector<std::string> prefixes_;
   std::unordered_map<const void*, CallName*> names_;
-  std::unordered_map<PyObject*, const void*> objects_;  // by weak reference, which it holds
+  std::unordered_map<PyObject*, const void*> objects_;  // by weak reference, which the map owns
   std::unordered_map<PyTypeObject*, uint32_t> classes_;
 };
 
-// What tells one C function from another: its method, not the object that it is bound to. Null: not a C function.
+// The key of a C function: its method, without the object to which it is bound. Null: not a C function.
 inline const void* FunctionKey(PyObject* function) {
   if (PyCFunction_Check(function)) return reinterpret_cast<PyCFunctionObject*>(function)->m_ml;
   if (Py_IS_TYPE(function, &PyMethodDescr_Type)) return reinterpret_cast<PyMethodDescrObject*>(function)->d_method;

@@ -1,6 +1,6 @@
 // The call site of a recorded call: file and line of the caller, as torch.profiler writes it from 2.14 on. A call site
 // is an instruction of the caller. Its text is made once per window and written once per chunk, as a payload with one
-// JSON member to which the records of the calls refer. So a repeated call site costs one look into a cache, and the
+// JSON member to which the records of the calls refer. So a repeated call site costs one cache lookup, and the
 // line number is computed once.
 //
 // Thread rule: the GIL is held; the call sites of a binding belong to its thread.
@@ -35,7 +35,7 @@ class CallSites {
     if (CallSite* known = FindKey(KeyOf(instruction))) return known;
     return Remember(instruction, CodeOf(caller), LineOf(caller), names);
   }
-  // instruction: of this code, at this line.
+  // Adds a call site. instruction: an address in this code, at this line.
   CallSite* Remember(const void* instruction, PyCodeObject* code, int line, CallNames* names);
 
  private:

@@ -11,18 +11,18 @@
 
 namespace opscope {
 
-// What the recordings of a table know of Python's objects; null or of another type: nothing.
+// Python objects that a recording needs. A member that is null or of another type is not used.
 struct PythonObjects {
   PyObject* path_prefixes = nullptr;   // a tuple of texts
-  PyObject* module_code = nullptr;     // code of what calls a module
-  PyObject* optimizer_code = nullptr;  // likewise of an optimizer's step
+  PyObject* module_code = nullptr;     // code of nn.Module.__call__
+  PyObject* optimizer_code = nullptr;  // code of an optimizer's step
   PyObject* tensor_types = nullptr;    // a tuple of classes
   PyObject* module_call = nullptr;     // the function that has module_code, and the one that it calls:
   PyObject* module_inner = nullptr;    // module_calls.h
   PyObject* method_owner = nullptr;    // the class whose C methods method_calls.h watches
 };
 
-// The table that knows of these. Null with a Python exception.
+// The Source for these objects. Null with a Python exception.
 const Source* CallsSourceOf(const PythonObjects& objects, HoldTensorsFunction hold);
 
 // Sets the measured overhead of a call (Source::overhead), with or without the flag "calls":

@@ -6,7 +6,7 @@
 
 namespace opscope {
 
-// False with a Python exception. Counted: each needs an UnwatchCollector.
+// Calls nest: each successful call needs an UnwatchCollector. False with a Python exception.
 bool WatchCollector();
 void UnwatchCollector();
 

@@ -1,5 +1,5 @@
-// What is read of CPython's frames: their code, their first argument, and an identity that a frame keeps while it
-// lives. Their layout belongs to one minor version of Python, and so does the library that is built from this.
+// Reads CPython's frames: their code, their first argument, and an identity that a frame keeps while it lives. The
+// layout of frames differs between minor versions of Python, so there is one library for each.
 //
 // Thread rule: the GIL is held.
 // SPDX-License-Identifier: Apache-2.0
@@ -28,7 +28,7 @@ extern "C" {
 
 namespace opscope {
 
-// From 3.12 on Python tells calls by sys.monitoring, which does not name the frame.
+// From 3.12 on Python reports calls by sys.monitoring, which does not pass the frame.
 #if PY_VERSION_HEX >= 0x030c0000
 #define OPSCOPE_HAS_MONITORING 1
 using FrameObject = _PyInterpreterFrame;
@@ -36,7 +36,7 @@ using FrameObject = _PyInterpreterFrame;
 #define OPSCOPE_HAS_MONITORING 0
 using FrameObject = PyFrameObject;
 #endif
-// One that calls: it may have no object.
+// A calling frame, which may have no frame object.
 #if PY_VERSION_HEX >= 0x030b0000
 using CallingFrame = _PyInterpreterFrame;
 #else
@@ -62,7 +62,7 @@ inline PyObject* OutOfCell(PyObject* value) {
   return value != nullptr && PyCell_Check(value) ? PyCell_GET(value) : value;
 }
 
-// Borrowed; null when it is no longer there. REQUIRES: the code takes an argument.
+// The first argument, borrowed; null if the code has cleared it. REQUIRES: the code takes an argument.
 inline PyObject* FirstArgument(const FrameObject* frame) {
 #if PY_VERSION_HEX >= 0x030c0000
   PyObject* value = frame->localsplus[0];
@@ -75,8 +75,8 @@ inline PyObject* FirstArgument(const FrameObject* frame) {
 }
 
 #if PY_VERSION_HEX < 0x030c0000
-// Asked by a C function: the first argument of the frame that calls it, if that runs `code` and another frame began it
-// without the vectorcall of its function, as 3.11 does. Null: it is none of that kind.
+// For a C function: the first argument of the calling frame, if that frame runs `code` and 3.11 began it without the
+// vectorcall of its function. Null: another kind of frame.
 inline PyObject* FirstArgumentOfInlinedCaller([[maybe_unused]] const PyCodeObject* code) {
 #if PY_VERSION_HEX >= 0x030b0000
   const _PyInterpreterFrame* caller = PyThreadState_Get()->cframe->current_frame;
@@ -88,8 +88,8 @@ inline PyObject* FirstArgumentOfInlinedCaller([[maybe_unused]] const PyCodeObjec
 }
 #endif
 
-// Where the frame stands: an address in its code, or a number that no address is (in 3.10 code objects share the bytes
-// of equal instructions).
+// The current instruction of the frame: an address in its code, or a number that no address is (in 3.10 code objects
+// share the bytes of equal instructions).
 inline const void* InstructionOf(const FrameObject* frame) {
 #if PY_VERSION_HEX >= 0x030d0000
   return frame->instr_ptr;
@@ -104,7 +104,7 @@ inline const void* InstructionOf(const FrameObject* frame) {
 #endif
 }
 
-// The line where the frame stands.
+// The current line of the frame.
 inline int LineOf(const FrameObject* frame) {
 #if OPSCOPE_HAS_MONITORING
   return PyUnstable_InterpreterFrame_GetLine(const_cast<FrameObject*>(frame));
@@ -132,7 +132,7 @@ inline const CallingFrame* AsCalling(const FrameObject* frame) {
 }
 #endif
 
-// Who called this frame; itself, where Python began with it.
+// The frame that called this one; the frame itself if it is the outermost one.
 inline const CallingFrame* CallerOf(const FrameObject* frame) {
   const CallingFrame* self = AsCalling(frame);
 #if PY_VERSION_HEX >= 0x030c0000
@@ -147,7 +147,7 @@ inline const CallingFrame* CallerOf(const FrameObject* frame) {
   return caller != nullptr ? caller : self;
 }
 
-// What the name of a call depends on: the function, and where it goes on if it may pause (generators, coroutines).
+// The key of a call's name: the function, and for generators and coroutines also the point of resumption.
 inline const void* CallKey(const PyCodeObject* code, const FrameObject* frame) {
   constexpr int kMayPause = CO_GENERATOR | CO_COROUTINE | CO_ITERABLE_COROUTINE | CO_ASYNC_GENERATOR;
   return __builtin_expect((code->co_flags & kMayPause) == 0, 1) ? code : InstructionOf(frame);

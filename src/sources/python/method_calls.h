@@ -34,9 +34,9 @@
 namespace opscope {
 
 #if OPSCOPE_WATCHES_METHOD_CALLS
-// Of window->method_owner, where the window wants all calls. std::bad_alloc; then nothing is changed.
+// Watches the methods of window->method_owner, if the window records all calls. Throws std::bad_alloc, without effect.
 void WatchMethodCalls(CallWindow* window);
-// The last window that watches them gives them back. May be called when nothing was watched.
+// Ends the watch of the window; the last one restores the methods. No effect for a window without a watch.
 void UnwatchMethodCalls(CallWindow* window);
 // In the child of a fork.
 void UnwatchMethodCallsInChild();

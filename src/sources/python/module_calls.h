@@ -1,12 +1,11 @@
-// Records calls of nn.Module where a window wants nothing else of Python, up to 3.11: the vectorcall of
+// Records calls of nn.Module if a window records nothing else of Python, up to 3.11: the vectorcall of
 // nn.Module.__call__ is ours during the recording, so the rest of the program costs nothing. (A profile function would
 // be called for every call of Python and of C.) The function object and its code are unchanged. From 3.12 on
 // sys.monitoring watches its code.
 //
 //   model(x)             the slot of type(model) uses the vectorcall of __call__: recorded there
 //   model.__call__(x)    3.11 starts the frame without that vectorcall. __call__ passes its arguments on to _call_impl
-//   as
-//                        *args and **kwargs, for which Python always uses the vectorcall: recorded there, if Python
+//                        as *args and **kwargs, for which Python always uses the vectorcall: recorded there, if Python
 //                        itself started the calling frame
 //
 // For a thread that is inside a module when the window begins, its profile function reports the end of that call.
@@ -25,12 +24,11 @@ inline bool CanWatchModuleCalls(const CallWindow&) {
 }
 #else
 
-// Whether modules are all that the window wants, and both functions are called as Python makes them, or by this
-// already.
+// True if the window records only modules, and both functions have Python's own vectorcall or already ours.
 bool CanWatchModuleCalls(const CallWindow& window);
-// REQUIRES: window->watches_module_calls. std::bad_alloc; then nothing is changed.
+// REQUIRES: window->watches_module_calls. Throws std::bad_alloc, without effect.
 void WatchModuleCalls(CallWindow* window);
-// The last window that watches them gives them back. May be called when nothing was watched.
+// Ends the watch of the window; the last one restores the functions. No effect for a window without a watch.
 void UnwatchModuleCalls(CallWindow* window);
 // In the child of a fork.
 void UnwatchModuleCallsInChild();

@@ -9,7 +9,7 @@
 
 namespace opscope {
 
-// A gradient and the states stand behind their parameter. Both may run Python code. std::bad_alloc.
+// A gradient and optimizer states follow their parameter. Both functions may run Python code and throw std::bad_alloc.
 void ReportModuleTensors(const CallWindow& window, PyObject* module);
 void ReportOptimizerTensors(const CallWindow& window, PyObject* optimizer);
 

@@ -33,8 +33,8 @@ namespace opscope {
 namespace call_flags {
 inline constexpr uint32_t kAllCalls = 1;   // with_stack; else nn.Module calls alone
 inline constexpr uint32_t kGarbage = 2;    // runs of the garbage collector
-inline constexpr uint32_t kOneThread = 4;  // of the calling thread alone
-inline constexpr uint32_t kCallSites = 8;  // with kAllCalls: from where each was called
+inline constexpr uint32_t kOneThread = 4;  // only the calling thread
+inline constexpr uint32_t kCallSites = 8;  // with kAllCalls: also the call site of each call
 }  // namespace call_flags
 
 using HoldTensorsFunction = decltype(TorchSource::hold);
@@ -46,20 +46,20 @@ struct CallWindow {
   uint64_t start = 0;                      // ticks
   PyCodeObject* module_code = nullptr;     // of nn.Module.__call__; null: no torch
   PyCodeObject* optimizer_code = nullptr;  // of Optimizer._optimizer_step_code
-  PyObject* module_call = nullptr;         // nn.Module.__call__, whose code module_code is; null: not known
-  PyObject* module_inner = nullptr;        // nn.Module._call_impl, to which it hands on; null: not known
-  PyTypeObject* method_owner = nullptr;    // whose C methods are called often; null: not known
+  PyObject* module_call = nullptr;         // nn.Module.__call__, the function of module_code; null: unknown
+  PyObject* module_inner = nullptr;        // nn.Module._call_impl, which __call__ calls; null: unknown
+  PyTypeObject* method_owner = nullptr;    // the class whose C methods method_calls.h watches; null: unknown
   PyObject* forget_object = nullptr;       // called when a module or an optimizer dies
-  PyObject* tensor_types = nullptr;        // tuple: those whose attributes run no code of others
+  PyObject* tensor_types = nullptr;        // tuple of classes whose attributes run no code of the program
   HoldTensorsFunction hold = nullptr;      // null: tensors of objects are not recorded
   CallNames names;
-  uint64_t replaced = 0;  // threads whose profile function was another at the end
-  uint64_t idle = 0;      // threads that ran, and called nothing
+  uint64_t replaced = 0;  // threads with another profile function at the end
+  uint64_t idle = 0;      // threads that ran without a recorded call
   uint32_t uses = 0;      // slow paths that are running
   bool is_armed = false;
-  bool watches_module_calls = false;  // module_calls.h records in site of events, where that is possible
-  bool has_watch = false;             // and it has been set up
-  bool watches_methods = false;       // method_calls.h does so, in site of events
+  bool watches_module_calls = false;  // module_calls.h records instead of events, where possible
+  bool has_watch = false;             // the vectorcalls are replaced
+  bool watches_methods = false;       // method_calls.h records instead of events
   bool watches_collector = false;
   bool is_stopped = false;
   bool all_calls() const { return (flags & call_flags::kAllCalls) != 0; }
@@ -103,19 +103,19 @@ struct Binding {
 };
 
 struct ThreadCalls {
-  // The only one that hears events, when it wants all calls and no other profile function is set. Two members, by
-  // whether it records call sites.
+  // The binding for the fast path: the only one that gets events, if it records all calls and no other profile function
+  // is set. Two members: without and with call sites.
   Binding* fast = nullptr;
   Binding* fast_at_sites = nullptr;
 #if !OPSCOPE_HAS_MONITORING
-  PyCodeObject* only_code = nullptr;  // the only code whose calls are wanted; null: there is more than one
+  PyCodeObject* only_code = nullptr;  // the only code whose calls are recorded; null: more than one
 #endif
   uint64_t python_thread = ~uint64_t{0};  // PyThreadState::id; all ones: free
   Binding* bindings = nullptr;
 #if !OPSCOPE_HAS_MONITORING
-  Py_tracefunc previous = nullptr;  // profile function that was there; gets every event too
+  Py_tracefunc previous = nullptr;  // the program's profile function, which gets every event too
 #endif
-  uint64_t last_unbound = 0;  // generation of the window that has just let go of this thread
+  uint64_t last_unbound = 0;  // generation of the window that this thread left last
 };
 
 // A record's value is the address of the frame; these low bits distinguish calls that have no frame of their own.
@@ -136,7 +136,7 @@ inline ThreadCalls* CallsOfThisThread() {
   return LookUpCalls();
 }
 
-// False: the stream is not there yet, or its window is closed.
+// False: the binding has no stream yet, or its window is closed.
 inline bool IsRecording(const Binding* binding) {
   const Stream* stream = binding->stream;
   return __builtin_expect(
@@ -223,7 +223,7 @@ __attribute__((always_inline)) inline bool TryFastExit(const Binding* binding, u
   return true;
 }
 
-// Name and call site are known, but not both in the current chunk. site: null: not wanted. REQUIRES: IsRecording.
+// Name and call site are known, but not both in the current chunk. site: null if not recorded. REQUIRES: IsRecording.
 void EnterInNewChunk(const Binding* binding, CachedName* cached, uint64_t identity, CallKind kind, CallSite* site);
 
 // The slow paths, which make names, take chunks and attach threads. They may run Python code, during which other
@@ -273,8 +273,8 @@ inline void EnterFrame(Binding* binding, PyCodeObject* code, FrameObject* frame)
   }
 }
 
-// Of a C function, a descriptor of a C method, or something else that is none of both.
-// self: its first argument, of a descriptor what it is called on; may be null.
+// function: a C function, a descriptor of a C method, or another callable. self: for a descriptor the object of the
+// call; may be null.
 inline void EnterFunction(Binding* binding, PyObject* function, PyObject* self, const FrameObject* caller) {
   if (OPSCOPE_UNLIKELY(!binding->window->all_calls())) return;
   const void* key = FunctionKey(function);
@@ -304,17 +304,17 @@ inline void ExitFunction(Binding* binding, const FrameObject* caller) {
   ExitCall(binding, FrameIdentity(caller) | kCallOfFunction, CallKind::kFunction);
 }
 
-// Whether some window wants this thread's call events.
+// True if a window records this thread's call events.
 bool HearsEvents(const ThreadCalls* calls);
-// After a change of bindings or of the profile function that was there.
+// Call this after a change of the bindings or of the program's profile function.
 void FindFastBindings(ThreadCalls* calls);
-// Every thread of Python that there is, and the frames that it runs, into the window. std::bad_alloc.
+// Binds every thread of Python to the window, with its open frames. Throws std::bad_alloc.
 void BindThreads(CallWindow* window);
 // Unbinds all threads from the window.
 void UnbindThreads(CallWindow* window);
 // Removes the key from the caches of all threads: its address is about to be reused for another object.
 void ForgetName(const CallWindow* window, const void* key);
-// Null: no window ever wanted this thread.
+// Null: no window has recorded this thread.
 ThreadCalls* FindCalls(uint64_t python_thread);
 // In the child of a fork: the parent's windows are not the child's.
 void ForgetWindows();

@@ -14,8 +14,8 @@ def main() -> None:
     parser.add_argument("-a", "--address", type=str, default="localhost", help="without effect: nothing is served")
     parser.parse_args()
     print(
-        "A memory_flow.svg of opscope is its own viewer: open the file in a browser; what lies under the pointer is "
-        "told there. On another machine: copy the file, it needs nothing else."
+        "A memory_flow.svg of opscope is its own viewer: open the file in a browser, which "
+        "describes what lies under the pointer. On another machine: copy the file, it needs nothing else."
     )
 
 

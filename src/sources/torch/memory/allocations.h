@@ -4,9 +4,8 @@
 //
 //   CPU       libc10 calls ProfiledCPUMemoryReporter::New and Delete
 //   devices   any library that calls memoryProfilingEnabled and reportMemoryUsageToProfiler of libc10 and is loaded
-//   when
-//             the first window begins: libc10_cuda, whose caching allocator reports its totals with its lock held, and
-//             extensions
+//             when the first window begins: libc10_cuda, whose caching allocator reports its totals with its lock held,
+//             and extensions
 //
 // A window records the threads that its callback watches: those that torch carried the callback to, or all.
 //

@@ -1,8 +1,8 @@
-// The work of devices comes from CUPTI's records, the same for all frameworks; here it gets the names and members that
-// Paddle's own tracer writes, so that Paddle's statistics and exporters read a recording of ours like one of theirs.
-// Where Paddle is wrong, the right name is given (cuda_words.h).
+// The work of devices comes from CUPTI's records, the same for all frameworks. This file gives it the names and members
+// that Paddle's own tracer writes, so that Paddle's statistics and exporters read opscope's recordings like Paddle's.
+// cuda_naming.h lists the two names that differ.
 // SPDX-License-Identifier: Apache-2.0
-#include "import/paddle/cuda_words.h"
+#include "import/paddle/cuda_naming.h"
 
 #include <string>
 #include <string_view>
@@ -65,22 +65,22 @@ std::string PaddleCallMembers(const CudaCallDetails& call) {
 
 }  // namespace
 
-constexpr CudaWords kPaddlesWords = {.runtime_call = PaddleEventTypeName(PaddleEventType::kCudaRuntime),
-                                     .driver_call = PaddleEventTypeName(PaddleEventType::kCudaRuntime),
-                                     .kernel = PaddleEventTypeName(PaddleEventType::kKernel),
-                                     .copy = PaddleEventTypeName(PaddleEventType::kMemcpy),
-                                     .set = PaddleEventTypeName(PaddleEventType::kMemset),
-                                     .arrow = "launch",
-                                     .arrow_category = "async",
-                                     .KernelName = &DemangledName,
-                                     .CopyName = &PaddleCopyName,
-                                     .SetName = [](const CudaSetDetails&) { return std::string("MEMSET"); },
-                                     .CallName = [](std::string_view name) { return name; },
-                                     .IsShownCall = [](std::string_view, bool) { return true; },
-                                     .IsLaunch = [](std::string_view) { return true; },
-                                     .KernelMembers = &PaddleKernelMembers,
-                                     .CopyMembers = &PaddleCopyMembers,
-                                     .SetMembers = &PaddleSetMembers,
-                                     .CallMembers = &PaddleCallMembers};
+constexpr CudaNaming kPaddleNaming = {.runtime_call = PaddleEventTypeName(PaddleEventType::kCudaRuntime),
+                                      .driver_call = PaddleEventTypeName(PaddleEventType::kCudaRuntime),
+                                      .kernel = PaddleEventTypeName(PaddleEventType::kKernel),
+                                      .copy = PaddleEventTypeName(PaddleEventType::kMemcpy),
+                                      .set = PaddleEventTypeName(PaddleEventType::kMemset),
+                                      .arrow = "launch",
+                                      .arrow_category = "async",
+                                      .KernelName = &DemangledName,
+                                      .CopyName = &PaddleCopyName,
+                                      .SetName = [](const CudaSetDetails&) { return std::string("MEMSET"); },
+                                      .CallName = [](std::string_view name) { return name; },
+                                      .IsShownCall = [](std::string_view, bool) { return true; },
+                                      .IsLaunch = [](std::string_view) { return true; },
+                                      .KernelMembers = &PaddleKernelMembers,
+                                      .CopyMembers = &PaddleCopyMembers,
+                                      .SetMembers = &PaddleSetMembers,
+                                      .CallMembers = &PaddleCallMembers};
 
 }  // namespace opscope
