@@ -250,3 +250,23 @@ def test_tensor_lives_of_megengine_are_blocks(tmp_path):
             for start, address, size in columns(device, "start", "address", "bytes")
         ]
         assert sorted(blocks) == sorted(life for life in lives if life[1])
+
+
+def test_tensor_lives_have_a_curve_whose_peak_the_overview_has(tmp_path):
+    trace = opscope.open(ROOT / "tests/golden/megengine_json" / "training_steps" / "input.json")
+    data = page_of(trace, tmp_path)
+    lives = [life for life in trace.tensor_lives if life["bytes"] > 0]
+    assert lives and all(life["address"] in (None, 0) for life in lives)
+    changes = [(life["produced"], life["bytes"]) for life in lives]
+    changes += [(life["produced"] + life["duration"], -life["bytes"]) for life in lives if life["duration"] is not None]
+    level, levels = 0, {}
+    for time, change in sorted(changes):
+        level += change
+        levels[time] = level
+    (curve,) = data["memory"]["curves"]
+    values = dict(columns(curve, "times", "bytes"))
+    assert all(value_at(values, time) == level for time, level in levels.items())
+    (peak,) = data["overview"]["memory_peak"]
+    assert peak["bytes"] == max(levels.values()) and levels[peak["time_ns"]] == peak["bytes"]
+    for table in ("memory_devices", "memory_rows", "leaks"):
+        assert "They have a curve in the tab Memory" in data["tables"][table]["why_empty"]

@@ -168,3 +168,10 @@ def test_every_page_keeps_the_promise(results, check):
     assert [each["page"] for each in of_check] == list(TRACES)
     failures = [f"{each['page']}: {each['failure']}" for each in of_check if each["failure"]]
     assert not failures, "\n".join(failures)
+
+
+def test_every_tab_has_a_picture_in_the_documents():
+    address = (WEB / "src" / "model" / "address.ts").read_text()
+    tabs = re.findall(r'"(\w+)"', re.search(r"kTabs = \[(.*?)\]", address, re.DOTALL).group(1))
+    pictures = {path.stem for path in (ROOT / "docs" / "pictures" / "report").glob("*.png")}
+    assert len(tabs) == 10 and pictures == {*tabs, "overview_dark", "timeline_dark"}

@@ -114,9 +114,10 @@ def read_csv(text, rows):
     """The lines as values of the kinds that the verb's rows have, with their apostrophes taken off."""
     keys, *lines = csv.reader(io.StringIO(text, newline=""))
     is_text = {key: any(isinstance(row[key], str) for row in rows) for key in keys}
+    may_lack = {key: any(row[key] is None for row in rows) for key in keys}  # a column has no texts of length 0 then
 
     def value(key, cell):
-        if is_text[key]:
+        if is_text[key] and not (cell == "" and may_lack[key]):
             return cell.removeprefix("'")
         return None if cell == "" else json.loads(cell)
 
@@ -162,7 +163,7 @@ def test_tables_have_all_rows_and_columns_of_the_verbs(pages):
         got, lines = read_csv(shown["first"], rows)
         assert got == shown["headings"], where
         if keys == "all":
-            assert got == plain_keys(rows), where
+            assert got == sorted(plain_keys(rows), key=lambda key: key != "name"), where  # the name comes first
         elif keys == "in another order":
             assert sorted(got) == sorted(plain_keys(rows)), where
         elif keys == "some":

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of ``opscope view`` in Chromium: files, selections as the server computes them, an old address."""
 
+import json
+import subprocess
+
 import pytest
 from conftest import chrome_json, complete_event
 from served_page import served_page
+from test_report_page import NODE, WEB, chromium, need_browser
+from test_view import PROGRAM
 
 
 @pytest.fixture(scope="module")
@@ -47,3 +52,13 @@ def test_nothing_leaves_the_machine_and_the_token_is_in_no_request_line(shown):
 def test_an_old_address_is_an_alert(shown):
     page, _ = shown
     assert "not the one that opscope view printed last" in page["alert"]
+
+
+def test_a_visible_page_keeps_the_server_awake_and_says_that_it_has_ended(folder):
+    need_browser()
+    command = [NODE, WEB / "tests" / "view_idle.mjs", chromium(), PROGRAM, folder]
+    done = subprocess.run(command, capture_output=True, timeout=200, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    page = json.loads(done.stdout)
+    assert page["isThere"] and page["pings"] >= 3 and page["alertsBefore"] == 0
+    assert "opscope view has ended" in page["alert"] and page["tabs"] > 5 and page["exitCode"] == 0

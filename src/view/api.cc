@@ -121,6 +121,7 @@ HttpResponse ViewApi::ListFiles() {
     file.Close();
   }
   files += ']';
+  object.Int("idle_s", options_->idle_s);
   object.Close();
   return response;
 }

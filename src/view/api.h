@@ -21,7 +21,7 @@ namespace opscope {
 
 class ViewApi {
  public:
-  // Both must outlive it.
+  // Both arguments must outlive this object.
   ViewApi(const ViewOptions* options, TraceFiles* files);
 
   [[nodiscard]] static bool IsPath(std::string_view path);
@@ -30,7 +30,7 @@ class ViewApi {
 
  private:
   using TracePointer = std::shared_ptr<const Trace>;
-  // A trace with what its timeline needs.
+  // A trace and the data of its timeline.
   struct Timeline {
     TracePointer trace;
     SpanDetails details;
@@ -53,10 +53,10 @@ class ViewApi {
   TraceFiles* files_;
   std::string page_;
   Mutex mutex_;
-  // Of the file that was last asked for: the others would hold their traces in memory.
+  // Data of the last requested file only: data of other files would keep their traces in memory.
   size_t timeline_file_ OPSCOPE_GUARDED_BY(mutex_) = 0;
   std::shared_ptr<Timeline> timeline_ OPSCOPE_GUARDED_BY(mutex_);
-  // The last whole data document, for a page that is loaded again, and what it is of.
+  // The last complete data document, for a page that is loaded again, and its key.
   std::shared_ptr<const std::string> document_ OPSCOPE_GUARDED_BY(mutex_);
   std::weak_ptr<const Trace> document_trace_ OPSCOPE_GUARDED_BY(mutex_);
 };

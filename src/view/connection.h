@@ -1,5 +1,5 @@
-// One connection of a browser: reads requests, refuses or hands them over, and writes answers. It never waits: the
-// server calls it when its socket is ready or its time is up.
+// One connection of a browser: reads requests, refuses them or passes them on, and writes answers. It never waits: the
+// server calls it when its socket is ready or its deadline passes.
 //
 // Thread rule: used by the thread of the server.
 // SPDX-License-Identifier: Apache-2.0
@@ -29,42 +29,42 @@ struct ConnectionRules {
 
 class Connection {
  public:
-  // descriptor: of a socket that does not block. Times are milliseconds of one clock.
+  // descriptor: a non-blocking socket. Times are milliseconds of one clock.
   Connection(UniqueDescriptor descriptor, const ConnectionRules* rules, int64_t now_ms);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
   [[nodiscard]] int descriptor() const { return descriptor_.get(); }
-  // Events of poll() that it waits for.
+  // The events of poll() for which the connection waits.
   [[nodiscard]] short events() const;
   [[nodiscard]] bool is_closed() const { return step_ == Step::kClosed; }
-  // It may be closed in favour of a new one: it waits for its client.
+  // True if it waits for its client, so that the server may close it in favour of a new connection.
   [[nodiscard]] bool is_waiting() const { return step_ == Step::kReading || step_ == Step::kDraining; }
   [[nodiscard]] int64_t last_active_ms() const { return active_ms_; }
   [[nodiscard]] int64_t deadline_ms() const { return deadline_ms_; }
 
-  // A request that is allowed and complete. The server must answer it by Answer.
+  // Takes an allowed and complete request. The server must answer it by Answer.
   [[nodiscard]] std::optional<HttpRequest> TakeRequest();
-  // Number of heads that arrived since the last call, refused ones too.
+  // Number of heads that arrived since the last call, including refused ones.
   [[nodiscard]] size_t TakeHeadCount();
 
   void OnReady(short events, int64_t now_ms);
   void Answer(const HttpResponse& response, int64_t now_ms);
   void Close() { step_ = Step::kClosed; }
-  // Closes it if its time is up.
+  // Closes the connection if its deadline has passed.
   void OnTime(int64_t now_ms);
 
  private:
   enum class Step : uint8_t { kReading, kComputing, kWriting, kDraining, kClosed };
 
   void Read(int64_t now_ms);
-  // Goes on as far as it can without waiting.
+  // Reads and writes as much as possible without waiting.
   void Proceed(int64_t now_ms);
-  // Acts on what the reader has found.
+  // Handles the state of the reader.
   void UseRequest();
   void UseHead();
   void Respond(const HttpResponse& response, bool may_keep);
-  // False: the client must first take what was written.
+  // False: the client must first receive the pending bytes.
   bool Write(int64_t now_ms);
   void FinishAnswer(int64_t now_ms);
   void SetDeadline(int64_t now_ms);

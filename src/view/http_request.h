@@ -6,8 +6,8 @@
 //   reader.ReadBody(1 << 20);                      // kComplete; "GET /b" is of the next request
 //   reader.StartNext();                            // reads on: kNeedsMore
 //
-// What is doubtful is malformed: lines that end by a single LF, folded headers, spaces before a colon, two lengths, a
-// length beside chunks. So no two programs can divide the bytes of a connection into different requests.
+// Ambiguous requests are malformed: lines that end by a single LF, folded headers, spaces before a colon, two lengths,
+// a length beside chunks. So no two programs can divide the bytes of a connection into different requests.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -27,7 +27,7 @@ struct HttpRequest {
   std::string method;
   std::string target;  // as it was sent: "/api/files?x=1"
   std::string path;    // up to the first '?'; not decoded
-  std::string query;   // behind it
+  std::string query;   // after the '?'
   int minor_version = 1;
   std::vector<std::pair<std::string, std::string>> headers = {};  // names in lower case
   std::string body = {};
@@ -39,7 +39,7 @@ struct HttpRequest {
   [[nodiscard]] std::optional<std::string> QueryValue(std::string_view key) const;
 };
 
-// Where a reader stands.
+// The state of a reader.
 enum class ReadState : uint8_t {
   kNeedsMore,
   kHead,       // the head is complete; ReadBody or StartNext goes on
@@ -54,11 +54,11 @@ class RequestReader {
   static constexpr size_t kMaxHeadBytes = size_t{32} << 10;
   static constexpr size_t kMaxHeaders = 128;
 
-  // Adds bytes of the connection and reads as far as they go.
+  // Adds bytes of the connection and parses them.
   ReadState Feed(std::string_view bytes);
   // After kHead: reads the body, at most `max_bytes`.
   ReadState ReadBody(size_t max_bytes);
-  // After kComplete, or kHead of a request without a body: the next request.
+  // After kComplete, or kHead of a request without a body: begins the next request.
   ReadState StartNext();
 
   [[nodiscard]] ReadState state() const { return state_; }
@@ -66,7 +66,7 @@ class RequestReader {
   // After kHead.
   [[nodiscard]] bool has_body() const { return is_chunked_ || length_ > 0; }
   [[nodiscard]] bool has_length() const { return is_chunked_ || has_length_; }
-  // Bytes of a request have arrived that is not complete.
+  // True if a part of the next request has arrived.
   [[nodiscard]] bool is_within_request() const { return has_head_ || !rest().empty(); }
 
  private:
@@ -89,7 +89,7 @@ class RequestReader {
   ReadState state_ = ReadState::kNeedsMore;
   HttpRequest request_;
   std::string buffer_;
-  size_t at_ = 0;       // what precedes was read
+  size_t at_ = 0;       // the bytes before it were parsed
   size_t scanned_ = 0;  // bytes of rest() that hold no end of a head
   bool has_head_ = false, reads_body_ = false;
   bool is_chunked_ = false, has_length_ = false;

@@ -25,9 +25,9 @@ struct HttpResponse {
 // The policy that a page declares in its <meta http-equiv="Content-Security-Policy">; one that allows nothing if it has
 // none.
 [[nodiscard]] std::string PolicyOfPage(std::string_view page);
-// The page, allowed to ask its own server.
+// The page with a policy that allows requests to its own server.
 [[nodiscard]] std::string PageThatConnects(std::string_view page);
-// The header that goes with such a page: no other page may show it in a frame.
+// The header for such a page, which forbids other pages to show it in a frame.
 [[nodiscard]] std::string PolicyHeader(std::string_view page);
 
 }  // namespace opscope

@@ -19,19 +19,19 @@
 
 namespace opscope {
 
-// Computes the answer to a request that is allowed. Two threads may call it at once.
+// Computes the answer to an allowed request. Two threads may call it at once.
 using RequestHandler = std::function<HttpResponse(const HttpRequest&)>;
 
 struct ServingOptions {
-  // Ends after so many seconds without a request; 0: never.
+  // Seconds without a request after which Run ends; 0: never.
   int64_t idle_s = 0;
-  // How long the end waits for computations that run.
+  // How long the end waits for running computations.
   int64_t patience_ms = 1000;
 };
 
 class HttpServer {
  public:
-  // Takes the port, 0: a free one. kIo: it is taken.
+  // Binds the port; 0: a free one. kIo: the port is in use.
   static Result<HttpServer> Bind(int port);
 
   HttpServer(HttpServer&& other) noexcept;
@@ -39,7 +39,7 @@ class HttpServer {
   ~HttpServer();
 
   [[nodiscard]] uint16_t port() const { return port_; }
-  // From here on clients can connect.
+  // After this call clients can connect.
   [[nodiscard]] Status Listen();
   // Serves until End, or until it was idle for long enough. False: a computation goes on, and the process should end
   // without waiting for it; the destructor waits. Throws std::bad_alloc only before it serves; later it closes the

@@ -32,11 +32,11 @@ class RequestQueue {
   void Put(PendingRequest request);
   // Waits for a request. nullopt: End was called.
   std::optional<PendingRequest> Take();
-  // The response to what Take gave.
+  // Adds the response to a request of Take.
   void Finish(FinishedResponse response);
   std::list<FinishedResponse> TakeFinished();
   void End();
-  // After End: waits for what runs. False: it still runs.
+  // After End: waits for running computations. False: some still run.
   bool WaitUntilIdle(int64_t ms);
 
  private:

@@ -1,4 +1,4 @@
-// What the viewer needs beside a Trace to describe its spans: made once for each trace that is looked at.
+// The data that the viewer needs beside a Trace to describe its spans. It is made once for each trace.
 //
 //   SpanDetails details(trace, make_arguments);
 //   details.Append(row, &json);

@@ -1,5 +1,5 @@
-// The traces of a viewer: found when it starts, opened when they are first needed, closed again when all together hold
-// more memory than allowed.
+// The traces of a viewer. It finds them when it starts, opens each at the first use, and closes traces if the open ones
+// use more memory than allowed.
 //
 // Thread rule: Find by one thread; afterwards any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -25,14 +25,14 @@ class TraceFiles {
   // file cannot be read; a folder has no trace.
   static Result<std::unique_ptr<TraceFiles>> Find(const ViewOptions& options);
 
-  // Opens those that must be open from the start: all if they are few, and what can be read only once.
+  // Opens the traces that are needed from the start: all if they are few, and inputs that can be read only once.
   [[nodiscard]] Status OpenAtStart();
 
   [[nodiscard]] size_t size() const { return files_.size(); }
-  // As the page shows it: the path as it was given, or below the folder.
+  // The name on the page: the path as given, or relative to the given folder.
   [[nodiscard]] const std::string& name(size_t file) const { return files_[file].name; }
   [[nodiscard]] bool is_open(size_t file);
-  // Opens it if necessary. The Trace stays as long as the caller holds it. REQUIRES: file < size()
+  // Opens the file if necessary. The Trace stays as long as the caller holds it. REQUIRES: file < size()
   [[nodiscard]] Result<std::shared_ptr<const Trace>> Open(size_t file);
 
  private:

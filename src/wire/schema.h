@@ -1,5 +1,6 @@
 // Numbers in kTable blocks that no column of a Trace has by itself; include/opscope/trace_tables.def gives those of the
-// others. A number is never reused; a new column is a new number and a new minor version. FORMAT.md has the meaning.
+// others. A number is never reused; a new column gets a new number, and readers that do not know it skip it. FORMAT.md
+// has the meaning.
 //
 // Thread rule: constants.
 // SPDX-License-Identifier: Apache-2.0

@@ -5,20 +5,20 @@ import { render } from "preact";
 import { AddressStore, kTabs, type Tab } from "./model/address.ts";
 import { DocumentError, Origin, parseDocument, type WebDocument } from "./model/document.ts";
 import { documentSource } from "./model/document_source.ts";
-import { kServerEnded, type ServedFile, TraceServer, tokenOf } from "./model/server.ts";
+import { kServerEnded, pingInterval, type ServedFile, TraceServer, tokenOf } from "./model/server.ts";
 import { serverSource } from "./model/server_source.ts";
 import type { SpanSource } from "./model/span_source.ts";
 import { WindowCache } from "./model/window_cache.ts";
 import { App } from "./ui/app.tsx";
 import { Failure, failureText } from "./ui/failure.tsx";
 import { connectLocation } from "./ui/location.ts";
+import { keepSizesInPrint } from "./ui/print_pictures.ts";
 import "./ui/theme.css";
 import "./ui/page.css";
 import "./ui/controls.css";
 import "./ui/table.css";
 import "./ui/print.css";
 
-const kPingMs = 60_000;
 // Parts of the timeline that are kept, together.
 const kMaxWindowBytes = 64 * 2 ** 20;
 const kComputing = "Being computed. Overview and Timeline are ready.";
@@ -37,6 +37,7 @@ function start(root: HTMLElement, data: WebDocument, source: SpanSource, { files
   const store = new AddressStore(origin, location.hash, tabs);
   document.title = `${data.title} - opscope`;
   connectLocation(store);
+  keepSizesInPrint();
   const open = (id: string) => {
     sessionStorage.setItem(kChosenFile, id);
     location.hash = `token=${tokenOf(location.hash)}`;
@@ -60,7 +61,7 @@ function fail(root: HTMLElement, error: unknown): void {
 // Of the file that was chosen in this window before, else of the first one.
 async function startFromServer(root: HTMLElement, schema: string | null): Promise<void> {
   const server = new TraceServer(tokenOf(location.hash));
-  const files = await server.files();
+  const { files, idleSeconds } = await server.files();
   const chosen = files.find((file) => file.id === sessionStorage.getItem(kChosenFile)) ?? files[0];
   if (chosen === undefined) throw new Error("opscope view has no traces");
   const data = parseDocument(await server.data(chosen.id, "overview"), schema);
@@ -68,11 +69,20 @@ async function startFromServer(root: HTMLElement, schema: string | null): Promis
   const source = serverSource(data, server, chosen.id, windows);
   const show = start(root, data, source, { files, chosen: chosen.id });
   // While the page is visible the server stays; when it has gone, the page says so and keeps what it shows.
-  const timer = setInterval(() => {
-    if (document.visibilityState === "visible") server.ping().catch((error: unknown) => sayOnce(failureText(error)));
-  }, kPingMs);
+  let isAsking = false; // a busy server answers late, and a browser opens few connections
+  const ping = () => {
+    if (document.visibilityState !== "visible" || isAsking) return;
+    isAsking = true;
+    server
+      .ping()
+      .catch((error: unknown) => sayOnce(failureText(error)))
+      .finally(() => (isAsking = false));
+  };
+  const timer = setInterval(ping, pingInterval(idleSeconds));
+  document.addEventListener("visibilitychange", ping);
   const sayOnce = (message: string) => {
     clearInterval(timer);
+    document.removeEventListener("visibilitychange", ping);
     server.onEnd = () => {};
     if (document.querySelector("#server-ended") !== null) return;
     const place = root.insertBefore(document.createElement("div"), root.firstChild);

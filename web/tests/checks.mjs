@@ -203,16 +203,101 @@ export const kChecks = {
     }
   },
 
-  async print({ page }) {
+  // At the end of a long tab, on a screen and on a phone; at the begin it covers nothing.
+  async "the verdict stays in view"({ page, expected, showTab }) {
+    const verdict = page.getByRole("status", { name: "Data quality" });
+    const seen = () =>
+      verdict.evaluate((element) => {
+        const { left, top, bottom } = element.firstElementChild.getBoundingClientRect();
+        const isOnTop = element.contains(document.elementFromPoint(left + 2, (top + bottom) / 2));
+        return { isOnTop, isInside: top >= 0 && bottom <= innerHeight, bottom };
+      });
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 700 });
+      for (const name of expected.tabs) {
+        await showTab(name);
+        await page.evaluate(() => scrollTo(0, 0));
+        const { bottom } = await seen();
+        const panel = await page.getByRole("tabpanel", { name, exact: true }).boundingBox();
+        assert.ok(panel.y >= bottom, `${name} begins at ${panel.y}, the verdict ends at ${bottom}`);
+        await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+        const { isOnTop, isInside } = await seen();
+        assert.ok(isOnTop && isInside, `${name} at ${width} px`);
+      }
+    }
+  },
+
+  async print({ page, expected, showTab }) {
     await page.getByRole("combobox", { name: "Theme" }).selectOption("dark");
-    await page.emulateMedia({ media: "print" });
-    try {
-      assert.equal(await page.getByRole("searchbox", { name: "Search", exact: true }).count(), 0);
-      assert.equal(await page.getByRole("tablist").count(), 0);
-      const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-      assert.match(ground, /^rgba?\(2[0-9]{2}, 2[0-9]{2}, 2[0-9]{2}|rgba\(0, 0, 0, 0\)/);
-    } finally {
-      await page.emulateMedia({ media: "screen" });
+    for (const name of expected.tabs) {
+      await showTab(name);
+      const hasPictures = await page.getByRole("tabpanel", { name, exact: true }).evaluate((panel) => panel.dataset.empty === undefined && /timeline|flame/.test(panel.id));
+      if (hasPictures) await page.waitForFunction(arePicturesDrawn);
+      await page.evaluate(watchPrint);
+      await page.pdf();
+      assert.deepEqual(await page.evaluate(() => window.badPictures), [], name);
+      await page.emulateMedia({ media: "print" });
+      try {
+        assert.equal(await page.getByRole("searchbox", { name: "Search", exact: true }).count(), 0);
+        assert.equal(await page.getByRole("tablist").count(), 0);
+        const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+        assert.match(ground, /^rgba?\(2[0-9]{2}, 2[0-9]{2}, 2[0-9]{2}|rgba\(0, 0, 0, 0\)/);
+        assert.deepEqual(await page.evaluate(faultsOfPrint), [], name);
+      } finally {
+        await page.emulateMedia({ media: null });
+      }
     }
   },
 };
+
+function arePicturesDrawn() {
+  const shown = [...document.querySelectorAll("main canvas")].filter((canvas) => canvas.clientWidth > 0);
+  return shown.length > 0 && shown.every((canvas) => Math.abs(canvas.width / devicePixelRatio - canvas.clientWidth) <= 1);
+}
+
+// Runs in the page: looks at the canvases when it is laid out for paper, which has another width than the screen.
+function watchPrint() {
+  window.badPictures = ["the page was not laid out for print"];
+  window.printMedia ??= matchMedia("print");
+  window.printMedia.onchange = ({ matches }) => {
+    if (!matches) return;
+    window.badPictures = [...document.querySelectorAll("main canvas")].flatMap((canvas) => {
+      const { width, right } = canvas.getBoundingClientRect();
+      const frame = canvas.closest("[role=application]")?.getBoundingClientRect() ?? { right };
+      const isStretched = Math.abs(width - canvas.width / devicePixelRatio) > 1;
+      return width > 0 && (isStretched || Math.abs(frame.right - right) > 3) ? [`${canvas.width} px are ${width}, to ${right} of ${frame.right}`] : [];
+    });
+  };
+}
+
+// Runs in the page, in print: what a sheet of paper would lack or have too much.
+function faultsOfPrint() {
+  const faults = [];
+  const shown = (selector) => [...document.querySelectorAll(selector)].filter((element) => element.checkVisibility({ checkOpacity: true }));
+  const fault = (what, element) => faults.push(`${what}: ${element.outerHTML.slice(0, 120)}`);
+  for (const element of shown("main *")) {
+    const style = getComputedStyle(element);
+    const isFilled = style.backgroundImage !== "none" || !/, 0\)$|transparent/.test(style.backgroundColor);
+    const isEmpty = element.textContent === "" && element.childElementCount === 0 && !["CANVAS", "TD", "INPUT"].includes(element.tagName);
+    if (isFilled && isEmpty && element.clientWidth > 0 && style.printColorAdjust !== "exact") fault("a colour is not printed", element);
+    if (element.tagName === "KBD") fault("a key", element);
+  }
+  for (const element of shown("figure, [role=application]")) {
+    if (getComputedStyle(element).breakInside !== "avoid" && element.closest("figure") === null) fault("a picture breaks", element);
+  }
+  for (const element of shown("main :is(h2, h3, figcaption)")) {
+    const styles = [element, element.closest("header")].filter((each) => each !== null).map((each) => getComputedStyle(each).breakAfter);
+    if (!styles.includes("avoid")) fault("a heading may stand alone", element);
+  }
+  for (const element of shown("thead")) {
+    const { display } = getComputedStyle(element);
+    if (display !== "table-header-group" || element.querySelector("button")?.checkVisibility()) fault("headings are not repeated", element);
+  }
+  for (const element of shown("main canvas")) {
+    for (let box = element.parentElement; box.tagName !== "MAIN"; box = box.parentElement) {
+      if (/auto|scroll/.test(getComputedStyle(box).overflowY)) fault("a scroll bar takes room from a picture", box);
+    }
+  }
+  const hints = document.querySelector("main").innerText.match(/.*(Ctrl\+|[Aa]rrow keys|Select an? |w s zoom).*/g);
+  return [...faults, ...(hints ?? [])];
+}

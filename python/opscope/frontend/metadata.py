@@ -5,8 +5,13 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import socket
 import sys
+from collections.abc import Mapping
+from types import ModuleType
+
+from .. import _core
 
 _is_forked = False
 
@@ -40,13 +45,39 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"it has no {constant}")
 
 
-def process_metadata() -> dict[str, str]:
-    """Entries of every trace: name -> JSON text."""
-    members = {"host_name": json_text(socket.gethostname())}
+def process_metadata(framework: ModuleType, options: Mapping[str, object], cuda: str | None = None) -> dict[str, str]:
+    """Entries of every trace: name -> JSON text.
+
+    ``options``: those that the user gave to the profiler, as JSON has them. ``cuda``: the version for which the
+    framework was built; None: for none.
+    """
+    versions = {
+        "opscope": _core.__version__,
+        framework.__name__: str(framework.__version__),
+        "python": platform.python_version(),
+        **({"cuda": cuda} if cuda else {}),
+    }
+    members = {
+        "host_name": json_text(socket.gethostname()),
+        "opscope_processors": str(usable_processors()),
+        "opscope_software": json.dumps(versions),
+        "opscope_options": json.dumps(options),
+    }
     parent = _spawning_process()
     if parent is not None:
         members["parent_pid"] = str(parent)
     return members
+
+
+def usable_processors() -> int:
+    """How many processors this process may use: those of its affinity, and no more than its container's limit."""
+    usable = len(os.sched_getaffinity(0))
+    try:
+        with open("/sys/fs/cgroup/cpu.max") as file:
+            quota, period = file.read().split()
+        return usable if quota == "max" else min(usable, max(1, -(-int(quota) // int(period))))
+    except (OSError, ValueError):  # no limit, or an older kernel
+        return usable
 
 
 def _spawning_process() -> int | None:

@@ -16,7 +16,8 @@ from megengine.logger import get_logger
 from ..frontend import cuda_activity
 from ..frontend.lifecycle import Lifecycle
 from ..frontend.on_demand import wait_for_requests
-from ..log import tell
+from ..frontend.views import describe_profile
+from ..log import log_message
 from ..user_warning import warn_user
 from . import active_profilers
 from .errors import UnsupportedFeature
@@ -96,7 +97,7 @@ class Profiler(Lifecycle, ContextDecorator):
             self._has_cupti = True
         elif why := cuda_activity.why_not():
             get_logger().warning("CuPTI unavailable")
-            tell("info", f"enable_cupti: {why}")
+            log_message("info", f"enable_cupti: {why}")
         else:
             self._records_cuda = True
 
@@ -199,6 +200,13 @@ class Profiler(Lifecycle, ContextDecorator):
         return func
 
     # ---- results ----------------------------------------------------------------------------
+
+    def __repr__(self):
+        name = f"opscope.megengine.{type(self).__name__}"
+        window = self._window or self._last_window
+        if window is not None and window.is_dumped and not window.is_inherited:
+            return f"<{name}: a window as MegEngine writes it>"  # its events are not counted
+        return describe_profile(name, window)
 
     def dump(self):
         """Writes the last window, unless that was done already. OSError, with the path, if it cannot be written; then a

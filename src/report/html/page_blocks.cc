@@ -19,12 +19,6 @@ namespace {
 // Bits of the column "state".
 constexpr int64_t kKeptBlock = 1, kBlockFromBefore = 2;
 
-std::string DeviceText(const Trace& trace, const MemoryMapDevice& device) {
-  if (device.track == TrackId::kNone) return PagePlaceName(device.place);
-  const std::string_view name = trace.text(trace.tracks().name[Row(device.track)]);
-  return name.empty() ? PagePlaceName(device.place) : std::string(name);
-}
-
 class BlockColumns {
  public:
   BlockColumns(const Trace& trace, PageStrings* strings) : trace_(trace), strings_(strings) {}
@@ -89,7 +83,7 @@ void AppendDevice(const Trace& trace, const MemoryMapDevice& device, size_t most
   for (const MemoryMapBlock* block : chosen)
     columns.Add(*block, base);
   JsonObject object(out);
-  object.Uint("device", strings->Of(DeviceText(trace, device)));
+  object.Uint("device", strings->Of(PageDeviceName(trace, device.place, device.track)));
   object.Text("base", std::to_string(base));
   columns.Append(&object);
   object.Uint("left_out", device.left_out + device.blocks.size() - chosen.size());

@@ -53,6 +53,25 @@ std::string PageQuality(const Quality& quality) {
   return QualityJson(shown);
 }
 
+struct MemoryPeak {
+  std::string device;
+  int64_t bytes, time_ns;
+};
+
+// Of allocations, or of the curves of tensor lives.
+std::vector<MemoryPeak> PeaksOf(const PageResults& results) {
+  std::vector<MemoryPeak> peaks;
+  for (const DeviceMemoryRow& device : results.memory.devices)
+    peaks.push_back({PagePlaceName(device.place), device.peak_bytes, device.peak_ns});
+  for (const MemoryCurve& curve : results.memory_curves) {
+    if (curve.track == TrackId::kNone || curve.bytes.empty()) continue;
+    const auto peak = std::max_element(curve.bytes.begin(), curve.bytes.end());
+    peaks.push_back({PageDeviceName(*results.trace, curve.place, curve.track), *peak,
+                     curve.times_ns[static_cast<size_t>(peak - curve.bytes.begin())]});
+  }
+  return peaks;
+}
+
 std::string PageOverview(const PageResults& results) {
   std::string out;
   JsonObject object(&out);
@@ -67,13 +86,13 @@ std::string PageOverview(const PageResults& results) {
   }
   object.Key("memory_peak").append("[");
   constexpr size_t kMaxDevices = 100;
-  for (size_t i = 0; i < std::min(kMaxDevices, results.memory.devices.size()); ++i) {
-    const DeviceMemoryRow& device = results.memory.devices[i];
+  const std::vector<MemoryPeak> peaks = PeaksOf(results);
+  for (size_t i = 0; i < std::min(kMaxDevices, peaks.size()); ++i) {
     if (i > 0) out += ',';
     JsonObject peak(&out);
-    peak.Text("device", PagePlaceName(device.place));
-    AppendPageInteger(device.peak_bytes, &peak.Key("bytes"));
-    AppendPageInteger(device.peak_ns, &peak.Key("time_ns"));
+    peak.Text("device", peaks[i].device);
+    AppendPageInteger(peaks[i].bytes, &peak.Key("bytes"));
+    AppendPageInteger(peaks[i].time_ns, &peak.Key("time_ns"));
     peak.Close();
   }
   out += ']';
@@ -200,7 +219,9 @@ FixedParts WriteFixedParts(const PageResults& results, size_t max_bytes, PageStr
   parts.memory += '}';
   AppendPageCounters(results, share(kCountersShare), strings, &parts.counters);
   AppendPageNames(results, share(kNamesShare), strings, &parts.counters);
-  parts.about = "{\"info\":" + PageInfo(results, share(kInfoShare)) + "}";
+  parts.about = "{\"info\":" + PageInfo(results, share(kInfoShare)) + ",\"metadata\":";
+  AppendPageMetadata(*results.trace, share(kInfoShare), &parts.about);
+  parts.about += '}';
   for (std::string* part : {&parts.head, &parts.tables, &parts.ranks, &parts.trees, &parts.tree_diffs, &parts.memory,
                             &parts.counters, &parts.about})
     EscapeForScript(0, part);

@@ -56,7 +56,8 @@ int64_t LargestError(const MemoryCurve& curve, const std::vector<uint32_t>& poin
   return error;
 }
 
-void AppendMemoryCurve(const MemoryCurve& curve, size_t most, PageStrings* strings, std::string* out) {
+void AppendMemoryCurve(const Trace& trace, const MemoryCurve& curve, size_t most, PageStrings* strings,
+                       std::string* out) {
   const std::vector<uint32_t> points = PointsToDraw(curve.bytes, most);
   IntegerColumn times(IntegerColumn::kDeltas), bytes(IntegerColumn::kDeltas);
   for (const uint32_t point : points) {
@@ -64,7 +65,7 @@ void AppendMemoryCurve(const MemoryCurve& curve, size_t most, PageStrings* strin
     bytes.Add(curve.bytes[point]);
   }
   JsonObject object(out);
-  object.Uint("device", strings->Of(PagePlaceName(curve.place)));
+  object.Uint("device", strings->Of(PageDeviceName(trace, curve.place, curve.track)));
   object.Uint("category", strings->Of(curve.category));
   times.AppendJson(&object.Key("times"));
   bytes.AppendJson(&object.Key("bytes"));
@@ -169,6 +170,12 @@ std::string PagePlaceName(const MemoryPlace& place) {
   return place.rank < 0 ? device : "rank " + std::to_string(place.rank) + ", " + device;
 }
 
+std::string PageDeviceName(const Trace& trace, const MemoryPlace& place, TrackId track) {
+  const std::string_view name =
+      track == TrackId::kNone ? std::string_view() : trace.text(trace.tracks().name[Row(track)]);
+  return name.empty() ? PagePlaceName(place) : std::string(name);
+}
+
 void AppendPageMemory(const PageResults& results, size_t max_bytes, PageStrings* strings, std::string* out) {
   const size_t begin = out->size();
   size_t curves = results.memory_curves.size(), most = SIZE_MAX, most_parts = 100;
@@ -177,7 +184,7 @@ void AppendPageMemory(const PageResults& results, size_t max_bytes, PageStrings*
     object.Key("curves").append("[");
     for (size_t i = 0; i < curves; ++i) {
       if (i > 0) *out += ",\n";
-      AppendMemoryCurve(results.memory_curves[i], most, strings, out);
+      AppendMemoryCurve(*results.trace, results.memory_curves[i], most, strings, out);
     }
     out->append("]");
     AppendPeaks(results, most_parts, most == 0 ? 0 : SIZE_MAX, strings, &object.Key("peaks"));

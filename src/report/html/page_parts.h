@@ -41,6 +41,9 @@ void AppendPageBlocks(const PageResults& results, size_t max_bytes, PageStrings*
 void AppendPageCounters(const PageResults& results, size_t max_bytes, PageStrings* strings, std::string* out);
 void AppendPageNames(const PageResults& results, size_t max_bytes, PageStrings* strings, std::string* out);
 
+// The object of "about" with entries of the metadata, at most about max_bytes.
+void AppendPageMetadata(const Trace& trace, size_t max_bytes, std::string* out);
+
 // How much of each kind the rest of the timeline has.
 struct TimelineLimits {
   TimelineBudget levels;
@@ -83,6 +86,8 @@ void AppendPageInteger(int64_t value, std::string* out);
 
 // The name of a device for people, with its rank if it has one: "rank 3, cuda:0".
 [[nodiscard]] std::string PagePlaceName(const MemoryPlace& place);
+// The same of blocks and curves. `track`: the stream that names the device; kNone: none does.
+[[nodiscard]] std::string PageDeviceName(const Trace& trace, const MemoryPlace& place, TrackId track);
 
 // The frames of a call stack, a line each, outermost first.
 [[nodiscard]] std::string PageStackText(const Trace& trace, StackId stack);

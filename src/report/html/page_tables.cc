@@ -198,11 +198,17 @@ void AddOtherTables(const PageResults& results, const std::string& no_memory, st
   if (results.diff) tables->push_back({"compare", DiffTable(*results.diff), "Neither trace has spans.", {}, 4});
 }
 
+std::string WhyNoMemory(const Trace& trace) {
+  const TensorLifeColumns& lives = trace.tensor_lives();
+  if (lives.size() == 0) return PageSentence(kNoAllocations);
+  const auto is_known = [](uint64_t address) { return address != 0; };
+  const bool has_blocks = std::any_of(lives.address.begin(), lives.address.end(), is_known);
+  return "The input has lives of tensors instead of allocations. They have a curve" +
+         std::string(has_blocks ? " and blocks" : "") + " in the tab Memory, and no rows here.";
+}
+
 std::vector<PageTable> TablesOf(const PageResults& results) {
-  const std::string no_memory =
-      results.trace->tensor_lives().size() > 0
-          ? "The input has tensors with their addresses instead of allocations; the blocks above show them."
-          : PageSentence(kNoAllocations);
+  const std::string no_memory = WhyNoMemory(*results.trace);
   std::vector<PageTable> tables;
   AddOverviewTables(results, no_memory, &tables);
   if (!results.is_partial) AddOtherTables(results, no_memory, &tables);

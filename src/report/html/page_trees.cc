@@ -26,19 +26,20 @@ int64_t WeightOf(const FlameDiffNode& node) {
   return std::max(node.total, node.base_total);
 }
 
-// A tree with the heaviest `most` nodes of another one; of equally heavy ones the first, which have their parents.
+// The `most` heaviest nodes of a tree. Of equally heavy nodes the first are chosen, so the parent of each is chosen
+// too.
 template <typename Tree>
 std::vector<bool> HeaviestNodes(const Tree& tree, size_t most) {
   std::vector<bool> is_kept(tree.nodes.size(), true);
   if (tree.nodes.size() <= most) return is_kept;
   most = std::max<size_t>(1, most);
-  std::vector<int64_t> falling;
-  falling.reserve(tree.nodes.size());
+  std::vector<int64_t> descending;
+  descending.reserve(tree.nodes.size());
   for (const auto& node : tree.nodes)
-    falling.push_back(WeightOf(node));
-  std::nth_element(falling.begin(), falling.begin() + static_cast<ptrdiff_t>(most - 1), falling.end(),
+    descending.push_back(WeightOf(node));
+  std::nth_element(descending.begin(), descending.begin() + static_cast<ptrdiff_t>(most - 1), descending.end(),
                    std::greater<>());
-  const int64_t least = falling[most - 1];
+  const int64_t least = descending[most - 1];
   auto of_least =
       static_cast<ptrdiff_t>(most) -
       std::count_if(tree.nodes.begin(), tree.nodes.end(), [&](const auto& node) { return WeightOf(node) > least; });

@@ -93,7 +93,7 @@ export function parseFragment(fragment: string, origin: Origin, tabs: readonly T
         state.tab = tabs.find((tab) => tab === value) ?? state.tab;
         break;
       case "range":
-        state.range = parseRange(value, origin) ?? state.range;
+        state.range = clippedRange(parseRange(value, origin), origin.length) ?? state.range;
         break;
       case "sel":
         state.selection = parseRange(value, origin) ?? state.selection;
@@ -166,6 +166,12 @@ function parseRange(text: string, origin: Origin): Range | null {
   if (match === null) return null;
   const range = { start: origin.relative(match[1]!), end: origin.relative(match[2]!) };
   return range.start < range.end ? range : null;
+}
+
+// The part of a range that lies within the trace; null: none does.
+function clippedRange(range: Range | null, length: number): Range | null {
+  if (range === null || range.start >= length || range.end <= 0) return null;
+  return { start: Math.max(0, range.start), end: Math.min(length, range.end) };
 }
 
 function formatSpan({ track, start, duration }: SpanKey, origin: Origin): string {

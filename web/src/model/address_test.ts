@@ -39,6 +39,13 @@ describe("the fragment", () => {
     expect(state).toEqual({ ...kFirstState, query: "mm" });
   });
 
+  it("has the part of a range that lies within the trace, and no range beyond it", () => {
+    const range = (text: string) => parseFragment(`range=${text}`, kZero).range;
+    expect(range("-5..10")).toEqual({ start: 0, end: 10 });
+    expect(range("990..2000")).toEqual({ start: 990, end: 1000 });
+    expect([range("-9..0"), range("1000..1001")]).toEqual([null, null]);
+  });
+
   it("has a rank only if it is a number", () => {
     expect(parseFragment("rank=17", kZero).rank).toBe(17);
     for (const wrong of ["", "-1", "x", "1e3", "12345678901"]) expect(parseFragment(`rank=${wrong}`, kZero).rank).toBe(null);

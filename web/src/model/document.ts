@@ -303,7 +303,7 @@ export interface WebDocument {
   // With a baseline alone.
   tree_diffs?: TreeDiffData[];
   memory: MemoryData;
-  about: { info: Record<string, unknown> };
+  about: { info: Record<string, unknown>; metadata: Record<string, unknown> };
 }
 
 const kSchema = "opscope.web/";

@@ -105,7 +105,7 @@ export function emptyDocument(): WebDocument {
     },
     trees: [],
     memory: { curves: [], peaks: [], left_out: 0, blocks: [], blocks_left_out_devices: 0 },
-    about: { info: {} },
+    about: { info: {}, metadata: {} },
   };
 }
 

@@ -8,6 +8,19 @@ export interface ServedFile {
   name: string;
 }
 
+export interface ServedFiles {
+  files: ServedFile[];
+  // The server ends after so many seconds without a request; 0: never.
+  idleSeconds: number;
+}
+
+const kMaxPingMs = 5000;
+
+// How often a visible page asks, so that the server stays, and so that the page says soon that it has ended.
+export function pingInterval(idleSeconds: number): number {
+  return idleSeconds > 0 ? Math.min(kMaxPingMs, (idleSeconds * 1000) / 3) : kMaxPingMs;
+}
+
 export const kServerEnded = "opscope view has ended. Start it again, and open the address that it prints.";
 export const kWrongAnswer = "opscope view gave an answer that this page cannot read. Load the page again.";
 
@@ -37,10 +50,10 @@ export class TraceServer {
     this.#token = token;
   }
 
-  async files(): Promise<ServedFile[]> {
-    const answer = parseAnswer(await this.#request("/api/files")) as { files?: { id: string | number; name: string }[] };
-    if (!Array.isArray(answer?.files)) throw new DocumentError(kWrongAnswer);
-    return answer.files.map(({ id, name }) => ({ id: String(id), name: String(name) }));
+  async files(): Promise<ServedFiles> {
+    const answer = parseAnswer(await this.#request("/api/files")) as { files?: { id: string | number; name: string }[]; idle_s?: number };
+    if (!Array.isArray(answer?.files) || typeof answer.idle_s !== "number") throw new DocumentError(kWrongAnswer);
+    return { files: answer.files.map(({ id, name }) => ({ id: String(id), name: String(name) })), idleSeconds: answer.idle_s };
   }
 
   // The text of the data document; "overview": of a large trace the part of it that takes little time.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { kServerEnded, TraceServer, tokenOf } from "./server.ts";
+import { kServerEnded, pingInterval, TraceServer, tokenOf } from "./server.ts";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -12,8 +12,8 @@ function answer(status: number, body: string) {
 
 describe("TraceServer", () => {
   it("sends the token as a header and never in the address", async () => {
-    const asked = answer(200, '{"files": [{"id": 0, "name": "a.json", "open": true}]}');
-    expect(await new TraceServer("secret").files()).toEqual([{ id: "0", name: "a.json" }]);
+    const asked = answer(200, '{"files": [{"id": 0, "name": "a.json", "open": true}], "idle_s": 9}');
+    expect(await new TraceServer("secret").files()).toEqual({ files: [{ id: "0", name: "a.json" }], idleSeconds: 9 });
     expect(asked).toHaveBeenCalledWith("/api/files", { headers: { Authorization: "Bearer secret" } });
   });
 
@@ -27,6 +27,12 @@ describe("TraceServer", () => {
     await expect(new TraceServer("x").data("1", "whole")).rejects.toThrow("b.json: cannot be read");
     answer(403, "{}");
     await expect(new TraceServer("x").data("1", "whole")).rejects.toThrow("not the one that opscope view printed last");
+  });
+});
+
+describe("pingInterval", () => {
+  it("asks several times before the server would end, and often enough to notice its end", () => {
+    expect([2, 30, 1800, 0].map(pingInterval)).toEqual([2000 / 3, 5000, 5000, 5000]);
   });
 });
 

@@ -81,6 +81,12 @@ export class Table {
     const columns = keys.map((key) => this.column(key)).filter((column) => column !== undefined);
     return new Table(columns, this.folded, this.ranges, this.timelineRanks);
   }
+
+  // The table with other headings, by key.
+  titled(titles: Readonly<Record<string, string>>): Table {
+    const columns = this.columns.map((column) => ({ ...column, title: titles[column.key] ?? column.title }));
+    return new Table(columns, this.folded, this.ranges, this.timelineRanks);
+  }
 }
 
 // The order after a press of a column's button: numbers falling and names rising at first, then the other direction.
@@ -115,8 +121,13 @@ export function compareTexts(a: string, b: string): number {
 // Columns of moments, not of lengths.
 const kMoments: ReadonlySet<string> = new Set(["start_ns", "peak_ns"]);
 
-// What the text of a cell says: the value, or of a moment the time since the begin of the trace, as on the axis of the timeline.
-export function shownValue(column: Column, value: Value): Value {
+// Columns of numbers that are not below 0: the commands write -1 for "unknown" and "none".
+const kNeverNegative: ReadonlySet<string> = new Set(["rank", "device", "world_size", "first_offset"]);
+
+// What the text of a cell says: the value, or of a moment the time since the begin of the trace, as on the axis of the
+// timeline. null: it is unknown.
+export function shownValue(column: Pick<Column, "key" | "origin">, value: Value): Value {
+  if (value === -1 && kNeverNegative.has(column.key)) return null;
   if (column.origin === undefined || value === null || typeof value === "string" || typeof value === "boolean") return value;
   return Number((parseExact(value) ?? column.origin) - column.origin);
 }
@@ -131,6 +142,9 @@ export function readTable(data: TableData, strings: readonly string[], origin?: 
     if (origin === undefined || !kMoments.has(column.key)) return column;
     return { ...column, origin, documentation: `${column.documentation} Shown as the time since the begin of the trace.`.trim() };
   });
+  // What a row is about comes first, before numbers of ranks and devices.
+  const named = columns.findIndex((column) => column.key === "name");
+  if (named > 0 && columns[0]!.unit !== "text") columns.unshift(...columns.splice(named, 1));
   const folded =
     data.folded === null
       ? null

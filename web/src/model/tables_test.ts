@@ -119,6 +119,25 @@ describe("tableText", () => {
   });
 });
 
+describe("numbers of ranks and devices", () => {
+  it("are a dash where they are unknown, with -1 as the exact value", () => {
+    const ranks = table([[-1, -1, -1]], ["rank:number", "device:number", "change:number"]);
+    expect(tableText(ranks, ranks.rows(null)).split("\n")[1]).toMatch(/^ *– +– +-1$/);
+    expect(tableCsv(ranks, ranks.rows(null))).toContain("-1,-1,-1");
+  });
+});
+
+describe("the name of a row", () => {
+  it("comes first, before numbers of ranks and devices", () => {
+    const strings = new StringTable();
+    const steps = readTable(packTable(strings, ["rank:number", "step:number", "name:text", "time_ns:time"], [[0, 2, "a", 5]]), strings.texts);
+    expect(steps.columns.map((column) => column.key)).toEqual(["name", "rank", "step", "time_ns"]);
+    const stragglers = readTable(packTable(strings, ["set:text", "name:text"], [["rank", "6"]]), strings.texts);
+    expect(stragglers.columns.map((column) => column.key)).toEqual(["set", "name"]);
+    expect(steps.titled({ time_ns: "Saving" }).columns.map((column) => column.title)).toEqual(["Name", "Rank", "Step", "Saving"]);
+  });
+});
+
 describe("links of a table of ranks", () => {
   const head = ["rank:number", "host:text", "spans:number"];
 

@@ -1,8 +1,10 @@
-// The tab About: what was recorded, where and with which options, and the problems that the import found. Facts that
-// are objects in `opscope info` are lines with units here, because readers of a page know no JSON.
+// The tab About: where the trace was made, with which programs and options, what it has, and the problems that the import
+// found. What only the recorder needs stands last. Facts that are objects in `opscope info` are lines with units here,
+// because readers of a page know no JSON.
 // SPDX-License-Identifier: Apache-2.0
 import type { Unit, WebDocument } from "../model/document.ts";
-import { parseNumber, visibleText } from "../model/numbers.ts";
+import { type AboutFact, beginText, eventTitle, kCosts, kUsersOptions, machineFacts, optionFacts, versionFacts } from "../model/about_facts.ts";
+import { parseExact, parseNumber, visibleText } from "../model/numbers.ts";
 import { titleOf } from "../model/tables.ts";
 import { DocumentTable } from "./document_table.tsx";
 import { Figure } from "./figure.tsx";
@@ -14,21 +16,21 @@ export function aboutEmpty(_document: WebDocument): string {
 }
 
 // Members of `opscope info` that the page shows elsewhere.
-const kElsewhere = new Set(["schema", "problems", "quality"]);
+const kElsewhere = new Set(["schema", "problems", "quality", "options", "own_cost", "epoch_ns", "start_ns", "end_ns"]);
 
 // Headings of keys whose own words a reader does not know.
 const kHeadings: Readonly<Record<string, string>> = {
-  "own_cost": "Overhead of recording",
   abi: "Version of the recorder's ABI",
   tsc: "Time stamp counter as the clock",
-  max_bytes: "Memory limit",
-  at_cap: "At the memory limit",
   torch_route: "Capture mode of torch",
   paddle_route: "Capture mode of Paddle",
   recorded: "Events recorded",
   dropped: "Events dropped",
-  whole_ns: "Sum",
-  kinds: "Per event",
+  producer: "Written by",
+  data: "Format of its data",
+  epoch_ns: "Zero, since 1970",
+  start_ns: "Begin of the first span",
+  end_ns: "End of the last span",
 };
 
 function headingOf(key: string): string {
@@ -41,40 +43,107 @@ function isFacts(value: unknown): value is Facts {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-// The overhead has a card of its own, where it is complete.
-function without(facts: Facts, key: string): Facts {
-  return Object.fromEntries(Object.entries(facts).filter(([each]) => each !== key));
+function without(facts: Facts, keys: ReadonlySet<string>): Facts {
+  return Object.fromEntries(Object.entries(facts).filter(([each]) => !keys.has(each)));
 }
+
+const kNotOfRecorder: ReadonlySet<string> = new Set([...kUsersOptions, "own_cost"]);
 
 export function About() {
   const { document } = usePage();
-  const { info } = document.about;
+  const { info, metadata } = document.about;
   const facts: Facts = {};
   const groups: [string, Facts][] = [];
   for (const [key, value] of Object.entries(info)) {
     if (kElsewhere.has(key)) continue;
-    if (isFacts(value)) {
-      groups.push([headingOf(key), key === "options" && isFacts(info["own_cost"]) ? without(value, "own_cost") : value]);
-    } else {
-      facts[key] = value;
-    }
-  }
-  // The clock of the document is exact where JSON readers round.
-  for (const key of ["start_ns", "end_ns", "epoch_ns"] as const) {
-    if (key in facts) facts[key] = document.clock[key];
+    if (isFacts(value)) groups.push([headingOf(key), value]);
+    else facts[key] = value;
   }
   const page = { producer: document.producer, data: document.schema, files: document.files };
+  const { start_ns: start, end_ns: end, epoch_ns: epoch } = document.clock;
+  const begin = beginText(parseExact(epoch), parseExact(start));
+  const options = isFacts(info["options"]) ? info["options"] : {};
+  // Without a sum where the costs of some kind are unknown.
+  const overhead = isFacts(info["own_cost"]) ? info["own_cost"] : isFacts(options["own_cost"]) ? { kinds: options["own_cost"] } : null;
   return (
     <>
       <div class="facts">
+        <AboutCard title="Machine" facts={machineFacts(metadata)} />
+        <AboutCard title="Versions" facts={versionFacts(metadata)} />
+        <AboutCard title="Options" facts={optionFacts(metadata, info["options"])} />
+        <FactList title="Trace" facts={begin === "" ? facts : { begin, ...facts }} />
         <FactList title="Report" facts={page} />
-        <FactList title="Trace" facts={facts} />
         {groups.map(([title, group]) => (
           <FactList key={title} title={title} facts={group} />
         ))}
+        <FactList title="Clock" facts={{ ...(begin === "" ? {} : { epoch_ns: epoch }), start_ns: start, end_ns: end }} />
+        <FactList title="Recorder" facts={without(options, kNotOfRecorder)} />
+        {overhead !== null && <Overhead facts={overhead} />}
       </div>
       <DocumentTable name="Problems" table="problems" wraps />
     </>
+  );
+}
+
+function AboutCard(props: { title: string; facts: readonly AboutFact[] }) {
+  if (props.facts.length === 0) return null;
+  return (
+    <section class="card">
+      <h2>{props.title}</h2>
+      <dl>
+        {props.facts.map(({ title, values, unit }) => (
+          <div key={title}>
+            <dt>{visibleText(title)}</dt>
+            <dd>
+              {values.map((value, at) => (
+                <div key={at}>
+                  <Figure value={value} unit={unit} />
+                </div>
+              ))}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+// What recording cost: all of it, and one event of each kind.
+function Overhead({ facts }: { facts: Facts }) {
+  const kinds = isFacts(facts["kinds"]) ? Object.entries(facts["kinds"]) : [];
+  return (
+    <section class="card">
+      <h2>Overhead of recording</h2>
+      <dl>
+        {(["whole_ns", "events"] as const).map(
+          (key) =>
+            facts[key] !== undefined && (
+              <div key={key}>
+                <dt>{key === "events" ? "Events" : "Of all events together"}</dt>
+                <dd>
+                  <Fact name={key} value={facts[key]} />
+                </dd>
+              </div>
+            ),
+        )}
+        {kinds.map(([kind, cost]) => (
+          <div key={kind} class="nested">
+            <dt>{visibleText(eventTitle(kind))}</dt>
+            <dd>
+              <ul>
+                {kCosts
+                  .filter(([key]) => isFacts(cost) && Number(cost[key] ?? 0) > 0)
+                  .map(([key, words]) => (
+                    <li key={key}>
+                      <Fact name={key} value={(cost as Facts)[key]} /> {words}
+                    </li>
+                  ))}
+              </ul>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
   );
 }
 
@@ -98,13 +167,13 @@ function FactList(props: { title: string; facts: Facts }) {
   );
 }
 
-// A line per fact: "scope: inside 11.540 ns, begin 14.320 ns".
+// A line per fact: "point: begin 14.320 ns, end 9.100 ns".
 function NestedFacts({ facts }: { facts: Facts }) {
   return (
     <ul>
       {Object.entries(facts).map(([key, value]) => (
         <li key={key}>
-          {visibleText(key.replaceAll("_", " "))}:{" "}
+          {visibleText(titleOf(key).toLowerCase())}:{" "}
           {isFacts(value)
             ? Object.entries(value).map(([name, part], at) => (
                 <span key={name}>
@@ -138,20 +207,7 @@ function Fact(props: { name: string; value: unknown }) {
     );
   }
   const number = typeof value === "number" || unitOf(name) !== "number" ? parseNumber(value) : null;
-  if (name === "epoch_ns" && number !== null) return <Moment nanoseconds={number} />;
   if (number !== null) return <Figure value={number} unit={unitOf(name)} />;
   if (typeof value === "boolean") return <Figure value={value} unit="truth" />;
   return <Figure value={typeof value === "string" ? value : JSON.stringify(value)} unit="text" />;
-}
-
-// A time of the system's clock, with its date if it has one.
-function Moment({ nanoseconds }: { nanoseconds: number | bigint }) {
-  const milliseconds = Number(nanoseconds) / 1e6;
-  const hasDate = milliseconds > 0 && milliseconds < 8.64e15;
-  return (
-    <>
-      {hasDate && `${new Date(milliseconds).toISOString().slice(0, 19).replace("T", " ")} UTC, `}
-      <Figure value={nanoseconds} unit="time" />
-    </>
-  );
 }

@@ -41,15 +41,15 @@ export function App({ page }: { page: Page }) {
   return (
     <PageContext.Provider value={page}>
       <header class="head">
-        <div class="title">
-          <h1>{visibleText(page.document.title)}</h1>
-          <DataQuality />
-        </div>
+        <h1>{visibleText(page.document.title)}</h1>
         <Controls />
       </header>
-      <nav aria-label="Views of the trace">
-        <TabList />
-      </nav>
+      <div class="always">
+        <DataQuality />
+        <nav aria-label="Views of the trace">
+          <TabList />
+        </nav>
+      </div>
       <main>
         {page.store.tabs.map((tab) => {
           const { View, empty } = kViews[tab];

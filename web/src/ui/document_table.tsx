@@ -21,13 +21,16 @@ export function useTable(key: TableName): Table | null {
   return useMemo(() => (data === undefined ? null : readTable(data, document.strings, origin.start)), [data]);
 }
 
-// `keys`: the columns to show, in this order; without them all.
+// `keys`: the columns to show, in this order; without them all. `titles`: headings in place of those of the document.
 export function DocumentTable(
-  props: Omit<DataTableProps, "table"> & { table: TableName; keys?: readonly string[] },
+  props: Omit<DataTableProps, "table"> & { table: TableName; keys?: readonly string[]; titles?: Readonly<Record<string, string>> },
 ) {
   const { document } = usePage();
   const table = useTable(props.table);
-  const shown = useMemo(() => (props.keys === undefined ? table : (table?.pick(props.keys) ?? null)), [table]);
+  const shown = useMemo(() => {
+    const picked = props.keys === undefined ? table : (table?.pick(props.keys) ?? null);
+    return props.titles === undefined ? picked : (picked?.titled(props.titles) ?? null);
+  }, [table]);
   const reason = whyEmpty(document, props.table);
   if (shown === null || reason !== "") {
     return (

@@ -22,6 +22,9 @@ import { useView } from "./use_view.ts";
 
 // Narrower frames are joined into blocks, in CSS pixels.
 const kNarrowest = 0.7;
+// Height of the box, at least, and what its frame adds, in CSS pixels.
+const kFewestRows = 8;
+const kBorders = 3;
 const kArrows: Record<string, Direction> = { ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right" };
 
 // `tree`: its totals are the widths. `diff`: the colours are changes, not names.
@@ -42,6 +45,10 @@ export function FlameView(props: { label: string; tree: CallTree; childList: Chi
   const id = useId();
 
   const layout = useMemo(() => layoutFlame(tree, childList, focus, view.width, kNarrowest), [tree, childList, focus, view.width]);
+  // A low graph has a low box, which stays as it is while a frame is zoomed.
+  const highest = useRef<{ of: Children; rows: number }>({ of: childList, rows: 0 });
+  if (highest.current.of !== childList) highest.current = { of: childList, rows: 0 };
+  highest.current.rows = Math.max(highest.current.rows, layout.frames.length, kFewestRows);
   const matches = useMemo(() => matcherOf(tree, query), [tree, query]);
   const style = useMemo(
     () => ({
@@ -110,6 +117,7 @@ export function FlameView(props: { label: string; tree: CallTree; childList: Chi
       <div
         ref={box}
         class="flame-box"
+        style={{ maxHeight: `${highest.current.rows * kFlameRow + kBorders}px` }}
         role="application"
         aria-label={`${props.label}: frames`}
         aria-describedby={tipped >= 0 ? `${id}-keys ${id}-tip` : `${id}-keys`}

@@ -23,7 +23,7 @@ export function Memory() {
       <DocumentTable name="Memory" table="memory_devices" />
       <DocumentTable name="Memory by operator" table="memory_rows" hasHues />
       <GrowthNote />
-      <DocumentTable name="Leak candidates" table="leaks" keys={["rank", "place", "name", "bytes", "allocations", "steps", "stack"]} hasHues />
+      <DocumentTable name="Leak candidates" table="leaks" keys={["name", "rank", "place", "bytes", "allocations", "steps", "stack"]} hasHues />
     </>
   );
 }

@@ -6,7 +6,7 @@
 import { countText, parseExact, parseNumber, visibleText } from "../model/numbers.ts";
 import type { Integer, WebDocument } from "../model/document.ts";
 import { Card, Pair } from "./card.tsx";
-import { DeviceBars } from "./charts/device_bars.tsx";
+import { DeviceBars, deviceName } from "./charts/device_bars.tsx";
 import { StepChart } from "./charts/step_chart.tsx";
 import { DocumentTable, useTable, whyEmpty } from "./document_table.tsx";
 import { Figure } from "./figure.tsx";
@@ -25,7 +25,11 @@ export function overviewEmpty(document: WebDocument): string {
   return isEmpty ? "No spans: the trace has no event with a begin and an end." : "";
 }
 
+// Without steps the whole trace counts as one.
+const kWithoutSteps = { saving_ns: "Saving", share: "Of the trace" };
+
 export function Overview() {
+  const hasSteps = whyEmpty(usePage().document, "steps") === "";
   return (
     <>
       <div class="cards">
@@ -34,7 +38,7 @@ export function Overview() {
         <DeviceCard />
         <MemoryCard />
       </div>
-      <DocumentTable name="Findings" table="findings" keys={["message", "saving_ns", "share"]} wraps />
+      <DocumentTable name="Findings" table="findings" keys={["message", "saving_ns", "share"]} {...(hasSteps ? {} : { titles: kWithoutSteps })} wraps />
       <StepChart />
       <DocumentTable name="Steps" table="steps" />
       <DeviceBars />
@@ -113,7 +117,7 @@ function DeviceCard() {
   }
   const value = (key: string, row: number) => devices.column(key)?.values[row] ?? null;
   const isMultiRank = new Set(rows.map((row) => value("rank", row))).size > 1;
-  const label = (row: number) => `${isMultiRank ? `Rank ${value("rank", row)}, d` : "D"}evice ${value("device", row) ?? ""}`;
+  const label = (row: number) => deviceName(isMultiRank ? value("rank", row) : -1, value("device", row));
   const first = rows[0]!;
   return (
     <Card title="Device busy">

@@ -1,4 +1,5 @@
-// The verdict on the data, visible on every tab: whether the numbers can be trusted, and why not.
+// The verdict on the data: whether the numbers can be trusted, and why not. It stays in view on every tab, however far the
+// page is scrolled; reasons that take more than three lines scroll, and have a tab stop for that.
 // SPDX-License-Identifier: Apache-2.0
 import { visibleText } from "../model/numbers.ts";
 import type { Table } from "../model/tables.ts";
@@ -26,7 +27,11 @@ export function DataQuality() {
   return (
     <div class="quality" role="status" aria-label="Data quality" data-verdict={verdict}>
       <strong>{verdict}</strong>
-      {reasons.length > 0 && <span class="reasons">{reasonsText(reasons, problems)}</span>}
+      {reasons.length > 0 && (
+        <span class="reasons" tabIndex={0}>
+          {reasonsText(reasons, problems)}
+        </span>
+      )}
     </div>
   );
 }

@@ -16,7 +16,7 @@ export function SpanDetailsRegion({ spans, timeline }: { spans: Spans; timeline:
   const isLoading = isAsked && details === null && failure === "" && selected !== null;
   return (
     <section class="details" role="region" aria-label="Details" aria-busy={isLoading}>
-      {details !== null ? <Details spans={spans} details={details} /> : !isLoading && <p class="hint">Select a span to see its details.</p>}
+      {details !== null ? <Details spans={spans} details={details} /> : !isLoading && <p class="hint keys">Select a span to see its details.</p>}
     </section>
   );
 }

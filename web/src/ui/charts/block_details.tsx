@@ -11,7 +11,7 @@ export function BlockDetails({ blocks, block }: { blocks: MemoryBlocks; block: n
   if (block < 0) {
     return (
       <section class="details" role="region" aria-label="Block">
-        <p class="hint">Select a block to see its details.</p>
+        <p class="hint keys">Select a block to see its details.</p>
       </section>
     );
   }

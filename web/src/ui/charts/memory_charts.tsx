@@ -12,6 +12,7 @@ import { decodeColumn } from "../../model/columns.ts";
 import type { MemoryData } from "../../model/document.ts";
 import { bytesText, countText, parseNumber, visibleText } from "../../model/numbers.ts";
 import { categoryHue } from "../../model/palette.ts";
+import { whyEmpty } from "../document_table.tsx";
 import { Failure, failureText } from "../failure.tsx";
 import { Figure } from "../figure.tsx";
 import { usePage } from "../page_context.ts";
@@ -119,10 +120,11 @@ function MemoryChart({ name, curves }: { name: string; curves: MemoryData["curve
   if (failure !== "") return <Failure message={failure} />;
   const largest = Math.max(...curves.map(errorOf));
   const title = `Memory of ${visibleText(name)} over time`;
+  const hasTables = whyEmpty(document, "memory_devices") === "";
   return (
     <figure class="chart" aria-label={title}>
       <figcaption>{title}</figcaption>
-      <div ref={box} role="img" aria-label={`${title}, by category. The tables Memory and Memory by operator have the numbers.`} />
+      <div ref={box} role="img" aria-label={hasTables ? `${title}, by category. The tables Memory and Memory by operator have the numbers.` : title} />
       {shown !== null && (
         <ul class="legend">
           <li>

@@ -57,7 +57,7 @@ function MemoryMap({ data }: { data: BlocksData }) {
 function emptyText(blocks: MemoryBlocks): string {
   if (blocks.leftOut > 0) return `The ${countText(blocks.leftOut)} blocks did not fit into this page; write it with a larger --max-size.`;
   if (blocks.withoutAddress === 0) return "No allocation of this device was recorded.";
-  return "The addresses of the allocations are not recorded. A trace that PyTorch or opscope records with profile_memory=True, or a memory snapshot, has them.";
+  return "The addresses of the memory are not recorded, so its blocks cannot be drawn. Traces of PyTorch with profile_memory=True, memory snapshots and recordings of opscope have them.";
 }
 
 function BlockPicture({ blocks, title }: { blocks: MemoryBlocks; title: string }) {
@@ -191,8 +191,8 @@ function BlockPicture({ blocks, title }: { blocks: MemoryBlocks; title: string }
         ))}
       </ul>
       <p class="hint">
-        Addresses grow upwards; wide gaps are left out. A jagged edge: the block lives on beyond the recording. w s zoom, a d ↑ ↓ pan, 0 all, . , next and previous block. Ctrl+wheel
-        zooms, dragging pans.
+        Addresses grow upwards; wide gaps are left out. A jagged edge: the block lives on beyond the recording.{" "}
+        <span class="keys">w s zoom, a d ↑ ↓ pan, 0 all, . , next and previous block. Ctrl+wheel zooms, dragging pans.</span>
       </p>
       {blocks.leftOut > 0 && (
         <p class="hint">

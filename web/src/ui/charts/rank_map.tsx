@@ -163,7 +163,8 @@ function Picture({ map, measure, places }: { map: RankMap; measure: RankMapData[
         />
       </div>
       <p id="rank-keys" class="hint">
-        Ranks from top to bottom, steps from left to right; ▶ stands beside stragglers. Arrow keys move from cell to cell, m goes to the longest duration in comparison, Enter opens it in the timeline.
+        Ranks from top to bottom, steps from left to right; ▶ stands beside stragglers.{" "}
+        <span class="keys">Arrow keys move from cell to cell, m goes to the longest duration in comparison, Enter opens it in the timeline.</span>
       </p>
       <Joined grid={grid} />
       {tip !== null && <Tooltip key={tipped} id="rank-tip" name={tip.name} facts={tip.facts} place={() => (hovered >= 0 ? pointer : placeOf(tipped))} />}
@@ -212,7 +213,7 @@ function CellDetails({ map, measure, cell, places }: { map: RankMap; measure: Ra
   return (
     <section class="details" role="region" aria-label="Cell" aria-live="polite">
       {cell < 0 ? (
-        <p class="hint">Select a cell to see its numbers.</p>
+        <p class="hint keys">Select a cell to see its numbers.</p>
       ) : (
         <>
           <h2>{name}</h2>
