@@ -221,7 +221,7 @@ TEST_F(CudaHangs, StartGivesUpToo) {
     InChildProcess(std::string("hang=") + function + ":30", [] {
       const auto begin = std::chrono::steady_clock::now();
       const auto recording = StartWindow();
-      EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+      EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
       EXPECT_NE(WhyNotRecorded(*recording), "");
       EXPECT_EQ(ProblemOf(*StopWindow(*recording), "device_not_recorded").count, 1u);
     });

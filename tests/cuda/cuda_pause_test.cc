@@ -104,7 +104,7 @@ TEST_F(CudaPause, DoesNotWaitForACuptiThatHangs) {
     LaunchKernels(2);
     const auto begin = std::chrono::steady_clock::now();
     recording->Pause(true, "cuda");
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
     fake_cupti_end_hangs();
     EXPECT_EQ(ProblemOf(*StopWindow(*recording), "device_call_failed").count, 1u);
   });
