@@ -151,11 +151,12 @@ std::string JsonOfOptions(const std::string& options) {
 }  // namespace
 
 const ResultDescription& InfoResult() {
-  static const ResultDescription description = DescribeResult<InfoFacts>(
-      "info", "",
-      "A file: its format, how much it holds, when it was recorded. JSON has `options`, `own_cost`, `dump`, `open` and the "
-      "lists below, too; [analyses](analyses.md) defines them.",
-      kInfoFields);
+  static const ResultDescription description =
+      DescribeResult<InfoFacts>("info", "",
+                                "A file: its format, how much it holds, when it was recorded. JSON has `options`, "
+                                "`own_cost`, `dump`, `open` and the "
+                                "lists below, too; [analyses](analyses.md) defines them.",
+                                kInfoFields);
   return description;
 }
 

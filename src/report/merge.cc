@@ -47,7 +47,9 @@ constexpr ResultField<MergedInput> kMergeFields[] = {
     {{"rank", "", kNumber, "Rank of the input; unknown, too, if it has several."},
      [](const MergedInput& i) { return i.rank < 0 ? std::nullopt : std::optional(i.rank); }},
     {{"rank_from", "", kOptionalText, "What says the rank: `metadata` or `file_name`."},
-     [](const MergedInput& i) { return i.rank < 0 ? "" : i.rank_is_from_name ? "file_name" : "metadata"; }},
+     [](const MergedInput& i) { return i.rank < 0            ? ""
+                                       : i.rank_is_from_name ? "file_name"
+                                                             : "metadata"; }},
     {{"", "Rank", kFigure},
      [](const MergedInput& i) {
        return i.rank < 0 ? std::string() : std::to_string(i.rank) + (i.rank_is_from_name ? "*" : "");
@@ -75,7 +77,8 @@ constexpr ResultField<MergedInput> kMergeFields[] = {
      [](const MergedInput& i) { return IfTaken(i, i.residual_p99_ns, i.sync_points > 0); }},
     {{"wall_bound_ns", "", kTime, "Largest error of its wall clock against the ranks of its machine."},
      [](const MergedInput& i) { return IfTaken(i, i.wall_bound_ns, i.wall_bound_ns >= 0); }},
-    {{"refused_offset_ns", "", kTime, "Offset of a fit that was not used; unknown, as the two below, if there was none."},
+    {{"refused_offset_ns", "", kTime,
+      "Offset of a fit that was not used; unknown, as the two below, if there was none."},
      [](const MergedInput& i) { return OfRefusedFit(i, [](const RefusedFit& fit) { return fit.offset_ns; }); }},
     {{"refused_drift_ppb", "", kNumber, "Its drift."},
      [](const MergedInput& i) {
@@ -140,8 +143,8 @@ std::string MergeJson(const Merged& merged, const Quality& quality) {
   }
   VerbResult result;
   result.tables = {MergeTable(merged)};
-  result.tables[0].Nest(
-      MakeResultTable<MergedProcess>(MergedProcessResult(), kProcessFields, merged.trace, processes), first);
+  result.tables[0].Nest(MakeResultTable<MergedProcess>(MergedProcessResult(), kProcessFields, merged.trace, processes),
+                        first);
   JsonMemberWriter(&result.facts_json)
       .Json("world_size", merged.world_size == 0 ? "null" : std::to_string(merged.world_size));
   result.quality = quality;

@@ -67,8 +67,8 @@ Cause CauseOfLongest(const TimesByStep& by_step) {
     const int64_t excess = steps[step][rank];
     if (excess > 0) {
       cause.AddSaving(step, static_cast<int64_t>(static_cast<double>(excess) * (static_cast<double>(sum) / longer)));
-      cause.AddEvidence(EvidenceOf(*std::find_if(times.begin(), times.end(),
-                                                 [&](const RankTime& time) { return time.rank == rank; })));
+      cause.AddEvidence(EvidenceOf(
+          *std::find_if(times.begin(), times.end(), [&](const RankTime& time) { return time.rank == rank; })));
     }
     ++step;
   }
@@ -133,7 +133,8 @@ class ThreadComparison {
       const int64_t begin = spans.start[span].ns;
       if (begin < end) return;
       end = SaturatingAdd(begin, spans.duration[span].ns);
-      if (spans.name[span] != StringId::kNone && !IsStage(job_.trace, span)) use(spans.name[span], Interval{begin, end});
+      if (spans.name[span] != StringId::kNone && !IsStage(job_.trace, span))
+        use(spans.name[span], Interval{begin, end});
     });
   }
 
