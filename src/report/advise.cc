@@ -26,46 +26,52 @@ namespace {
 
 using namespace result_units;
 
-// The messages, by kind. NAME: the span of the evidence that took most time; TIMES, RUNS: "2 times per
-// step", "2 runs per step"; COUNT: "12 times"; BYTES: the growth; RANK: of the first evidence.
-constexpr std::string_view kMessages[] = {
-    "The program waits for the device TIMES, mostly in NAME, and the device is idle afterwards. Keep the value on the "
-    "device, or read it some steps later.",
-    "The device waits for the host to launch work, TIMES, most of all before NAME. Launch less: CUDA graphs, "
-    "torch.compile, larger batches.",
-    "The program waits for input data in NAME. Load it ahead of time, in more workers.",
-    "Pointwise operations follow each other, RUNS, such as one that begins with NAME. Fuse them, for example by "
-    "torch.compile.",
-    "Data is copied between host and device while no kernel runs, TIMES, mostly by NAME. Use pinned memory and "
-    "non_blocking=True, or keep the data on the device.",
-    "Data is exchanged between ranks while nothing is computed. Overlap it with the backward pass, or send less.",
-    "A compiler runs after the first step, mostly in NAME. Look for what changes from step to step: shapes, Python "
-    "values, attributes of modules.",
-    "NAME is called COUNT after the first two steps. Let the allocator keep its memory: no empty_cache(), and the same "
-    "sizes in each step.",
-    "Each step leaves BYTES more allocated than the step before. Look for tensors that the program keeps, such as "
-    "losses with their graph.",
-    "Rank RANK computes longer than the others, which wait for it. Divide the work evenly.",
-    "One of the threads that run NAME takes longer than the others beside it. Divide the work evenly.",
-    "Single values of tensors are read one after the other, RUNS, such as one that begins with NAME. Compute with "
-    "whole tensors, and read the result.",
-    "Tensors are copied or converted, TIMES, mostly in NAME. Keep them in the type and the layout in which they are "
-    "used.",
-    "NAME updates each weight by several operators. Fuse them: fused=True or, if the optimizer has no such argument, "
-    "foreach=True.",
-    "torch computes with more threads than the process may use processors, most of all in NAME. Start as many as there "
-    "are processors, by OMP_NUM_THREADS or torch.set_num_threads.",
-    "The first step takes much longer than the others, mostly in NAME. Prepare that before, or keep its result for the "
-    "next run.",
+// A message, with words in capitals. NAME: the span of the evidence that took most time; TIMES, RUNS: "2 times per step",
+// "2 runs per step"; COUNT: "12 times"; BYTES: the growth; RANK: of the first evidence.
+struct Message {
+  std::string_view text;
+  // For traces without operators of torch, if `text` advises something that only torch has; "": `text` suits all.
+  std::string_view without_torch = {};
+};
+
+// By FindingKind.
+constexpr Message kMessages[] = {
+    {"The program waits for the device TIMES, mostly in NAME, and the device is idle afterwards. Keep the value on the "
+     "device, or read it some steps later."},
+    {"The device waits for the host to launch work, TIMES, most of all before NAME. Launch less: CUDA graphs, "
+     "torch.compile, larger batches.",
+     "The device waits for the host to launch work, TIMES, most of all before NAME. Launch less: larger batches, or a "
+     "graph that is compiled or captured."},
+    {"The program waits for input data in NAME. Load it ahead of time, in more workers."},
+    {"Pointwise operations follow each other, RUNS, such as one that begins with NAME. Fuse them, for example by "
+     "torch.compile.",
+     "Pointwise operations follow each other, RUNS, such as one that begins with NAME. Fuse them, for example by the "
+     "compiler of the framework."},
+    {"Data is copied between host and device while no kernel runs, TIMES, mostly by NAME. Use pinned memory and "
+     "non_blocking=True, or keep the data on the device.",
+     "Data is copied between host and device while no kernel runs, TIMES, mostly by NAME. Copy from pinned memory "
+     "without waiting, or keep the data on the device."},
+    {"Data is exchanged between ranks while nothing is computed. Overlap it with the backward pass, or send less."},
+    {"A compiler runs after the first step, mostly in NAME. Look for what changes from step to step: shapes, Python "
+     "values, attributes of modules."},
+    {"NAME is called COUNT after the first two steps. Let the allocator keep its memory: no empty_cache(), and the "
+     "same sizes in each step."},
+    {"Each step leaves BYTES more allocated than the step before. Look for tensors that the program keeps, such as "
+     "losses with their graph."},
+    {"Rank RANK computes longer than the others, which wait for it. Divide the work evenly."},
+    {"One of the threads that run NAME takes longer than the others beside it. Divide the work evenly."},
+    {"Single values of tensors are read one after the other, RUNS, such as one that begins with NAME. Compute with "
+     "whole tensors, and read the result."},
+    {"Tensors are copied or converted, TIMES, mostly in NAME. Keep them in the type and the layout in which they are "
+     "used."},
+    {"NAME updates each weight by several operators. Fuse them: fused=True or, if the optimizer has no such argument, "
+     "foreach=True."},
+    {"torch computes with more threads than the process may use processors, most of all in NAME. Start as many as "
+     "there are processors, by OMP_NUM_THREADS or torch.set_num_threads."},
+    {"The first step takes much longer than the others, mostly in NAME. Prepare that before, or keep its result for "
+     "the next run."},
 };
 static_assert(std::size(kMessages) == kFindingKinds);
-
-// What messages say of traces without operators of torch, in place of torch's own means.
-constexpr std::pair<std::string_view, std::string_view> kOtherFrameworks[] = {
-    {"CUDA graphs, torch.compile, larger batches", "larger batches, or a graph that is compiled or captured"},
-    {"for example by torch.compile", "for example by the compiler of the framework"},
-    {"Use pinned memory and non_blocking=True", "Copy from pinned memory without waiting"},
-};
 
 bool HasTorchOperators(const Trace& trace) {
   const auto& names = trace.spans().name;
@@ -154,13 +160,12 @@ std::vector<FindingLine> FindingLines(const Advice& advice) {
 }  // namespace
 
 std::string FindingMessage(const Trace& trace, const Advice& advice, const Finding& finding) {
-  std::string message(kMessages[static_cast<size_t>(finding.kind)]);
+  const Message& words = kMessages[static_cast<size_t>(finding.kind)];
+  const bool uses_text = words.without_torch.empty() || HasTorchOperators(trace);
+  std::string message(uses_text ? words.text : words.without_torch);
   const auto replace = [&](std::string_view word, const std::string& by) {
     if (const size_t at = message.find(word); at != message.npos) message.replace(at, word.size(), by);
   };
-  for (const auto& [of_torch, of_others] : kOtherFrameworks) {
-    if (message.find(of_torch) != message.npos && !HasTorchOperators(trace)) replace(of_torch, std::string(of_others));
-  }
   const auto count = static_cast<double>(finding.count);
   const bool has_steps = trace.steps().size() > 0;
   const double rate = has_steps ? count / static_cast<double>(std::max<uint64_t>(1, advice.steps)) : count;
