@@ -104,11 +104,11 @@ SharedTrace OpenPart(nb::object job, std::optional<int32_t> attempt, std::vector
 }  // namespace
 
 void BindJob(nb::module_& module) {
-  module.def("job_answer", &Answer, nb::arg("verb"), nb::arg("job"), nb::arg("attempt").none(), nb::arg("members"),
-             nb::arg("is_exact"), nb::arg("python_module"), nb::arg("engine").none(),
-             "The JSON of a verb over a JOB, and its rows as a table. `engine`: None is DuckDB, else an object with "
-             "define(name, select, is_kept) "
-             "and query(select), which returns the names of the columns and the rows as JSON.");
+  module.def(
+      "job_answer", &Answer, nb::arg("verb"), nb::arg("job"), nb::arg("attempt").none(), nb::arg("members"),
+      nb::arg("is_exact"), nb::arg("python_module"), nb::arg("engine").none(),
+      "The JSON of a verb over a JOB, and its rows as a table. `engine`: None is DuckDB, else an object with "
+      "define(name, select, is_kept) and query(select), which returns the names of the columns and the rows as JSON.");
   module.def("collect", &Collect, nb::arg("files"), nb::arg("job"), nb::arg("attempt").none(), nb::arg("python_module"),
              "Adds files to a JOB; the JSON of `opscope collect`, and its rows as a table.");
   module.def("job_files", &FilesOfJob, nb::arg("job"), "(table, files, [(column, type), ...], rows) of a JOB.");

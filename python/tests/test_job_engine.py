@@ -29,7 +29,7 @@ def job_fixture(files):
 @pytest.mark.parametrize(
     ("verb", "options", "reason"),
     [
-        ("summary", [], "of this verb Spark answers --quantiles alone"),
+        ("summary", [], "Spark answers this verb with --quantiles only"),
         ("steps", ["--where", "duration > 0"], "not with --where, --steps, --time and --explain"),
         ("steps", ["--explain"], "not with --where, --steps, --time and --explain"),
         ("query", ["SELECT 1"], "a statement of Spark may read and write any file"),

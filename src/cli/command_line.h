@@ -62,7 +62,7 @@ struct Verb {
   std::string description;
   std::string results = {};  // the fields of what it prints, for its help; "": it prints no rows
   std::string footer = {};   // "": the command line's footer
-  // Whether the values of options fit together that several verbs have, called before `run`. The error is wrong usage.
+  // Checks the options that several verbs have, such as --engine and --master, before `run`. An error is wrong usage.
   std::function<Status()> check = {};
   // Runs the verb after the targets are written, and owns them. Called once. Returns the exit code.
   std::function<int()> run = {};

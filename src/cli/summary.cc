@@ -199,7 +199,7 @@ Verb SummaryVerb(const CliHost& host) {
               return RunSummary(options.get(), host);
             }};
   options->common.engine.why_no_spark = [quantiles = &options->quantiles](const CommonOptions& common) {
-    return *quantiles ? WhyNotOneJob(common) : std::string("of this verb Spark answers --quantiles alone");
+    return *quantiles ? WhyNotOneJob(common) : std::string("Spark answers this verb with --quantiles only");
   };
   AddCommonOptions(&verb, &options->common);
   AddResultOptions(&verb, &options->common, &options->rows,

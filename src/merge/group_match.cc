@@ -28,7 +28,8 @@ constexpr size_t kMinPointsForSlope = 12;   // with fewer, noise would pass for 
 constexpr double kMaxSlope = 500e-6;        // no clock drifts more
 constexpr double kOneOfTen = 2.302585;      // log(10)
 
-// How much the times speak for `a` and against `b`.
+// Logarithm of how much more likely the spread of `a` is than that of `b` under the right candidate. Normal
+// approximation: the logarithm of a spread of n points has a standard error of about 2 / sqrt(n).
 double EvidenceOfTimes(const Candidate& a, const Candidate& b) {
   const auto points = static_cast<double>(std::min({a.overlap, b.overlap, kMaxCompared}));
   const auto log_spread = [](const Candidate& c) {
@@ -38,6 +39,9 @@ double EvidenceOfTimes(const Candidate& a, const Candidate& b) {
   return std::copysign(z * z / 2, z);
 }
 
+// Minus the logarithm of the probability before any time is compared, up to a constant. Each end at which one list has
+// points that the other lacks costs a factor of 10; the difference of the clocks has a Cauchy distribution of the scale
+// error_ns.
 double Unlikelihood(const Candidate& candidate, const ClockBelief& belief) {
   const double of_window =
       kOneOfTen * (static_cast<int>(candidate.begins_apart) + static_cast<int>(candidate.ends_apart));

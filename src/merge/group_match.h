@@ -19,7 +19,7 @@ namespace opscope {
 
 enum class MatchOutcome : uint8_t {
   kMatched,
-  kNothingShared,  // no group with sync points on both sides, or by their numbers none is the same
+  kNothingShared,  // no group has sync points on both sides, or no number is on both
   kOtherTime,      // the clocks say that the two were not recorded together
   kContradicts,    // the kinds of operations do not agree
   kDoesNotFit,     // the kinds agree, the gaps between them do not
@@ -54,7 +54,7 @@ struct GroupMatch {
 
 [[nodiscard]] int64_t DistanceBetween(int64_t a, int64_t b);
 
-// 0 if there are none. Reorders the values.
+// 0 for an empty list. Reorders the values.
 [[nodiscard]] int64_t MedianOf(std::vector<int64_t>* values);
 
 // Sets jitter and difference, from the common points in the middle, by time. The spread gets the jitter, its lower
@@ -66,12 +66,12 @@ void MeasureSpread(std::span<const ClockPair> pairs, Candidate* candidate);
 
 using PairsOfCandidate = std::function<std::vector<ClockPair>(const Candidate&)>;  // all common points, by time
 
-// The candidate for which most speaks. Measures only spreads that may decide. REQUIRES: candidates is not empty.
+// The most likely candidate. Measures only the spreads that may decide. REQUIRES: candidates is not empty.
 [[nodiscard]] Candidate ChooseCandidate(std::span<const Candidate> candidates, const ClockBelief& belief,
                                         const PairsOfCandidate& pairs_of);
 
-// The chosen candidate if it fits in time; otherwise `outcome` gets the reason. `is_numbered`: the program's own
-// numbers speak for the candidates, so gaps that neither agree nor contradict are enough.
+// The chosen candidate if it fits in time; otherwise `outcome` gets the reason. `is_numbered`: the candidates pair
+// equal numbers of the program, so gaps that neither agree nor contradict are enough.
 [[nodiscard]] std::optional<Candidate> FindFitting(std::span<const Candidate> candidates,
                                                    const std::vector<SyncPoint>& reference, const ClockBelief& belief,
                                                    bool is_numbered, const PairsOfCandidate& pairs_of,

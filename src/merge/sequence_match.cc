@@ -1,6 +1,6 @@
 // A group whose collectives have the program's own numbers is matched by these (number_match.h), because a regular
 // program fits in time under many shifts. The others are matched by order (shift_match.h), unless numbers of another
-// group have told how far the clocks are apart: then the caller finds their pairs by PairsNear.
+// group already gave the difference of the clocks: then the caller finds their pairs by PairsNear.
 // SPDX-License-Identifier: Apache-2.0
 #include "merge/sequence_match.h"
 

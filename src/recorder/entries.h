@@ -58,7 +58,7 @@ inline constexpr uint32_t kNoThread = 0xffffffff;
 // Upper bound of the room that CopyEntries needs.
 uint64_t BytesOfEntries(const EntrySpace& from, uint32_t name, uint32_t payload);
 
-// Lowest offset of the entries; `otherwise` if there are none.
+// Lowest offset of the entries; without entries `otherwise`.
 uint32_t LowestOffset(const EntrySpace& from, uint32_t name, uint32_t payload, uint32_t otherwise);
 
 // start_thread other than kNoThread: adds kFieldStartThread, with a payload where there was none.

@@ -1,5 +1,5 @@
-// Keeps the page of `opscope view --idle 2` open for longer than that, then ends the server, and tells as JSON what became
-// of both. Arguments: Chromium, the program of opscope, its arguments. The browser starts before the server, which would
+// Keeps the page of `opscope view --idle 2` open for longer than that, then ends the server. Prints as JSON whether the
+// server stayed and what the page showed. Arguments: Chromium, the program of opscope, its arguments. The browser starts before the server, which would
 // not wait for it.
 // SPDX-License-Identifier: Apache-2.0
 import { spawn } from "node:child_process";

@@ -47,7 +47,8 @@ struct JobAnswer {
 // kInvalidArgument: another verb, or no such attempt. Other errors are those of the engine.
 [[nodiscard]] Result<JobAnswer> AnswerJob(std::string_view verb, JobEngine* engine, const JobQuestion& question = {});
 
-// What is wrong with the files of a JOB, for an answer that is none of these.
+// The problems of the files of a JOB and how far its data can be trusted, for answers that AnswerJob does
+// not make, such as a query of the user.
 struct JobCondition {
   std::vector<JobProblem> problems;
   Quality quality;

@@ -172,7 +172,7 @@ struct ChromeConventions {
   const ChromeDialect* declared = &kPlainChrome;
 };
 
-// Reads the argument list of the members. False: there is none, or it cannot be read.
+// Reads the argument list of the members. False: the members have no list, or one that cannot be read.
 bool ReadChromeLists(const ChromeDialects& dialects, const std::vector<JsonMember>& members, ChromeLists* lists);
 
 // --- For dialects.

@@ -36,7 +36,7 @@ class CudaGraphs {
   bool has_edges() const { return !before_.empty(); }
   bool has_event_nodes() const { return !event_nodes_.empty(); }
 
-  // launch: the flow from the launching call; its id is 0 if there is none.
+  // launch: the flow from the launching call; its id is 0 without such a flow.
   struct Work {
     uint64_t node = 0;
     uint32_t correlation = 0;

@@ -16,7 +16,7 @@ export interface ServedFiles {
 
 const kMaxPingMs = 5000;
 
-// How often a visible page asks, so that the server stays, and so that the page says soon that it has ended.
+// How often a visible page sends a request: so the server does not end, and the page notices soon if it has ended.
 export function pingInterval(idleSeconds: number): number {
   return idleSeconds > 0 ? Math.min(kMaxPingMs, (idleSeconds * 1000) / 3) : kMaxPingMs;
 }

@@ -1,6 +1,5 @@
-// The tab About: where the trace was made, with which programs and options, what it has, and the problems that the import
-// found. What only the recorder needs stands last. Facts that are objects in `opscope info` are lines with units here,
-// because readers of a page know no JSON.
+// The tab About: machine, versions, options, contents of the trace, and the problems that the import found. Facts about
+// the recorder itself come last. Facts that are objects in `opscope info` are lines with units here.
 // SPDX-License-Identifier: Apache-2.0
 import type { Unit, WebDocument } from "../model/document.ts";
 import { type AboutFact, beginText, eventTitle, kCosts, kUsersOptions, machineFacts, optionFacts, versionFacts } from "../model/about_facts.ts";
