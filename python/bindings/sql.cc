@@ -88,7 +88,7 @@ void BindSql(nb::module_& module) {
              nb::arg("max_rows"), nb::arg("python_module"), "Runs one statement over the tables of the trace.");
   module.def("job_sql", &RunOverJob, nb::arg("job"), nb::arg("sql"), nb::arg("max_seconds"), nb::arg("max_memory"),
              nb::arg("max_rows"), nb::arg("python_module"), nb::arg("attempt").none(),
-             "Runs one statement over the tables of a JOB: the rows of an attempt, None: of all.");
+             "Runs one statement over the tables of a JOB: the rows of an attempt, None: of the largest.");
   module.def("export_parquet", &WriteParquet, nb::arg("trace"), nb::arg("folder"), nb::arg("python_module"),
              "Writes every table as FOLDER/TABLE/rank=R/part-0.parquet.");
 }

@@ -118,25 +118,11 @@ def test_query_says_what_is_wrong_with_the_files_that_it_reads(tmp_path, files):
     assert run("query", tmp_path / "job", "SELECT 1", "-q", code=3).stderr == ""
 
 
-def test_query_of_all_attempts_says_of_which_one_a_problem_is(tmp_path, files):
-    second = write(tmp_path / "attempt-1" / "rank0.json", 0, size=2, shift_us=9_000_000)
-    run("collect", *files, second, "-o", tmp_path / "job")
-    told = answer("query", tmp_path / "job", "SELECT 1", code=3)
-    assert [(each["kind"], each["ranks"]) for each in told["problems"]] == [
-        ("several_attempts", []),
-        ("rank_missing", [1]),
-    ]
-    assert told["problems"][1]["message"] == "attempt 1: ranks below the world size have no file"
-    assert told["quality"]["reasons"] == ["attempt 1: problem rank_missing of rank 1"]
-    assert "have the rows of all" in told["problems"][0]["message"]
-    assert losses(answer("query", tmp_path / "job", "SELECT 1", "--attempt", 0)) == []
-
-
-@pytest.mark.parametrize("verb", MERGING + BY_TABLES)
+@pytest.mark.parametrize("verb", (*MERGING, *BY_TABLES, "query SELECT+1"))
 def test_several_attempts_are_a_problem_of_every_answer(tmp_path, files, verb):
     again = [write(tmp_path / "attempt-1" / f"rank{rank}.json", rank, shift_us=9_000_000) for rank in range(RANKS)]
     run("collect", *files, *again, "-o", tmp_path / "job")
-    told = answer(*command(verb, tmp_path / "job"))
+    told = answer(*(str(each).replace("+", " ") for each in command(verb, tmp_path / "job")))
     found = [each for each in told["problems"] if each["kind"] == "several_attempts"]
     assert [(each["severity"], each["ranks"]) for each in found] == [("info", [])] * (2 if verb == "diff" else 1)
     assert "this is the answer of attempt 1" in found[0]["message"]

@@ -17,10 +17,10 @@
 
 #include "base/catch_bad_alloc.h"
 #include "base/thread_team.h"
+#include "job/job_attempt.h"
 #include "job/job_database.h"
 #include "job/job_folder.h"
 #include "job/job_tables.h"
-#include "job/stored_traces.h"
 #include "opscope/sql.h"
 #include "sql/row_reader.h"
 #include "sql/run_sql.h"
@@ -142,6 +142,15 @@ Result<std::vector<JobTableFiles>> ListFilesOf(const std::string& job, const std
   });
 }
 
+Result<int32_t> FindAttempt(const std::string& job, const std::string& python_module, std::optional<int32_t> wanted) {
+  const Result<std::unique_ptr<JobEngine>> engine = OpenDuckdbEngine(job, python_module, {"ranks"});
+  if (!engine.ok()) return engine.error();
+  JobAttempt attempt(engine.value().get());
+  if (const Status known = attempt.Choose(wanted); !known.ok())
+    return Error{known.error().code, job + ": " + known.error().message};
+  return attempt.number();
+}
+
 }  // namespace
 
 Status DefineJobViews(const std::vector<JobTableFiles>& tables, std::optional<int32_t> attempt,
@@ -175,12 +184,8 @@ size_t CountJobParts(const std::vector<JobTableFiles>& tables) {
 Result<SqlResult> RunJobSql(const std::string& job, const std::string& sql, const SqlOptions& options,
                             std::optional<int32_t> attempt) {
   return CatchBadAlloc(job, [&]() -> Result<SqlResult> {
-    if (attempt) {
-      const Result<JobFolder> opened = JobFolder::Open(job);
-      if (!opened.ok()) return opened.error();
-      const Result<int32_t> known = ChooseAttempt(job, ListStoredTraces(opened.value()), attempt);
-      if (!known.ok()) return known.error();
-    }
+    const Result<int32_t> chosen = FindAttempt(job, options.python_module, attempt);
+    if (!chosen.ok()) return chosen.error();
     const Result<std::vector<JobTableFiles>> tables = ListJobFiles(job);
     if (!tables.ok()) return tables.error();
     std::error_code ignored;
@@ -192,7 +197,7 @@ Result<SqlResult> RunJobSql(const std::string& job, const std::string& sql, cons
           opened.may_write_files = true;  // until the views are there
           OpenedSession session = duckdb::Session::Open(api, nullptr, opened);
           if (!session.ok()) return session;
-          OPSCOPE_TRY(DefineJobViews(tables.value(), attempt, session.value().get()));
+          OPSCOPE_TRY(DefineJobViews(tables.value(), chosen.value(), session.value().get()));
           for (const std::string& setting :
                {"SET allowed_directories = [" + duckdb::SqlText(folder) + "]",
                 std::string("SET enable_external_access = false"), std::string("SET lock_configuration = true")})

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/catch_bad_alloc.h"
 #include "job/job_problems.h"
 #include "job/shared_reasons.h"
 #include "opscope/report/job.h"
@@ -166,6 +167,17 @@ void JobAttempt::AddJobProblem(const RowValues& rows, size_t row) {
   }
   ++last->count;
   if (const std::optional<int64_t> rank = rows.Integer(row, "rank")) last->ranks.push_back(static_cast<int32_t>(*rank));
+}
+
+Result<JobCondition> FindJobCondition(JobEngine* engine, std::optional<int32_t> attempt) {
+  return CatchBadAlloc("", [&]() -> Result<JobCondition> {
+    JobAttempt chosen(engine);
+    OPSCOPE_TRY(chosen.Choose(attempt));
+    OPSCOPE_TRY(chosen.FindProblems("file_problems.sql"));
+    Result<Quality> quality = chosen.Judge();
+    if (!quality.ok()) return quality.error();
+    return JobCondition{chosen.problems(), std::move(quality).value()};
+  });
 }
 
 }  // namespace opscope

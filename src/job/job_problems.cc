@@ -29,13 +29,11 @@ std::vector<JobProblem> ProblemsOfRank(const std::string& file, int32_t rank, st
   return problems;
 }
 
-JobProblem SeveralAttempts(const std::set<int32_t>& attempts, std::optional<int32_t> chosen) {
-  const std::string answered =
-      chosen ? "this is the answer of attempt " + std::to_string(*chosen) + ", and --attempt chooses another"
-             : "the tables have the rows of all, and --attempt chooses one";
+JobProblem SeveralAttempts(const std::set<int32_t>& attempts, int32_t chosen) {
   return {.file = "",
           .kind = "several_attempts",
-          .message = "the JOB has the attempts " + ListOfNumbers(attempts) + "; " + answered,
+          .message = "the JOB has the attempts " + ListOfNumbers(attempts) + "; this is the answer of attempt " +
+                     std::to_string(chosen) + ", and --attempt chooses another",
           .ranks = {}};
 }
 

@@ -24,8 +24,8 @@ namespace opscope {
 [[nodiscard]] std::vector<JobProblem> ProblemsOfRank(const std::string& file, int32_t rank,
                                                      std::optional<int32_t> rank_of_name);
 
-// The kind several_attempts. chosen: the one that is answered for; nullopt: all are read.
-[[nodiscard]] JobProblem SeveralAttempts(const std::set<int32_t>& attempts, std::optional<int32_t> chosen);
+// The kind several_attempts. chosen: the one that is answered for.
+[[nodiscard]] JobProblem SeveralAttempts(const std::set<int32_t>& attempts, int32_t chosen);
 // The kind many_parts; nullopt: there are few.
 [[nodiscard]] std::optional<JobProblem> ManyParts(size_t parts);
 

@@ -54,7 +54,7 @@ struct JobCondition {
   Quality quality;
 };
 
-// nullopt: of all attempts. Reads the tables `ranks` and `problems`. Errors as AnswerJob.
+// nullopt: of the largest attempt. Reads the tables `ranks` and `problems`. Errors as AnswerJob.
 [[nodiscard]] Result<JobCondition> FindJobCondition(JobEngine* engine, std::optional<int32_t> attempt = {});
 
 // A result that is computed from the traces of one rank after the other, so that the memory of one

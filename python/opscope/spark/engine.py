@@ -58,16 +58,20 @@ def rows_of(
 ) -> list[dict]:
     """The rows of a query over the tables of a JOB, in a clone of the session, whose views stay as they are.
 
-    ``attempt``: the tables have its rows; None: those of all. Raises `opscope.Error` if there is no such attempt.
+    ``attempt``: the tables have its rows; None: those of the largest. Raises `opscope.Error` if there is
+    no such attempt.
     """
     count = checked_limit(limit)
     tables = _core.job_files(path)
     with spark_errors():
         session = _own_session(spark)
-        for name, frame in _tables(session, tables):
-            (frame if attempt is None else frame.where(f"attempt = {int(attempt)}")).createOrReplaceTempView(name)
-        if attempt is not None and session.table("ranks").isEmpty():
+        frames = dict(_tables(session, tables))
+        known = {row["attempt"] for row in frames["ranks"].select("attempt").distinct().collect()}
+        chosen = max(known, default=0) if attempt is None else int(attempt)
+        if attempt is not None and chosen not in known:
             raise Error(f"{os.fspath(path)}: there is no attempt {attempt}")
+        for name, frame in frames.items():
+            frame.where(f"attempt = {chosen}").createOrReplaceTempView(name)
         frame = session.sql(query)
         return [row.asDict(recursive=True) for row in (frame if count is None else frame.limit(count)).collect()]
 
