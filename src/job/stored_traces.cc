@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job/stored_traces.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 #include <utility>
+
+#include "base/memory_limit.h"
 
 namespace opscope {
 namespace {
@@ -28,11 +28,6 @@ bool ReadNumber(const fs::path& path, std::string_view key, int32_t* number) {
     return error == std::errc() && end == text.data() + text.size();
   }
   return false;
-}
-
-uint64_t MemoryOfMachine() {
-  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page) : UINT64_MAX;
 }
 
 }  // namespace
@@ -85,14 +80,14 @@ Status CheckMemoryFor(const std::string& job, std::span<const StoredTrace> store
   uint64_t spans = 0;  // a damaged manifest may say any number
   for (const StoredTrace& trace : stored)
     spans += std::min(trace.spans, UINT64_MAX - spans);
-  const uint64_t memory = MemoryOfMachine();
+  const uint64_t memory = MemoryLimit();
   if (spans <= memory / kBytesPerSpan) return {};
   constexpr uint64_t kGb = 1'000'000'000;
   return Error{
       ErrorCode::kOutOfMemory,
       job + ": its traces have " + std::to_string(spans) + " spans, which take about " +
           std::to_string(spans / kGb * kBytesPerSpan + spans % kGb * kBytesPerSpan / kGb + 1) +
-          " GB of memory; this machine has " + std::to_string(memory / kGb) +
+          " GB of memory; this process may use " + std::to_string(memory / kGb) +
           " GB. `opscope merge JOB --ranks LIST -o FILE` takes some ranks, `opscope summary JOB --quantiles` and "
           "`opscope query JOB` ask the tables, "
           "and --max-memory keeps what fits",

@@ -41,7 +41,7 @@ inline constexpr uint64_t kHeadOfTrace = 4096;
 
 // "0, 1, 5"
 [[nodiscard]] std::string ListOfNumbers(const std::set<int32_t>& numbers);
-// kOutOfMemory: these traces together need more memory than the machine has, so the kernel would kill the process.
+// kOutOfMemory: these traces together need more memory than the process may use, so the kernel would kill it.
 [[nodiscard]] Status CheckMemoryFor(const std::string& job, std::span<const StoredTrace> stored);
 
 }  // namespace opscope

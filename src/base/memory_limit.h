@@ -1,0 +1,16 @@
+// How much memory this process may use: that of the machine, or less in a container or a job of Slurm, whose control
+// groups limit it.
+//
+// Thread rule: any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace opscope {
+
+// Bytes; UINT64_MAX if nothing says a limit. root: the folder in which proc and sys lie. Reads a few small files.
+[[nodiscard]] uint64_t MemoryLimit(const std::string& root = "/");
+
+}  // namespace opscope
