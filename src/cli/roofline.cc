@@ -22,10 +22,22 @@ std::optional<double> IfGiven(double value) {
   return value > 0 ? std::optional(value) : std::nullopt;
 }
 
-bool HasShapesWithoutTypes(const RooflineReport& report) {
-  return std::any_of(report.rows.begin(), report.rows.end(), [](const RooflineRow& row) {
+// Why no FLOPs and bytes are known; "": some are.
+std::string DescribeUnknownCosts(const RooflineReport& report) {
+  if (report.has_shapes) {
+    const bool is_known =
+        std::any_of(report.rows.begin(), report.rows.end(), [](const RooflineRow& row) { return row.bytes > 0; });
+    return is_known ? ""
+                    : "opscope has formulas for the operators of PyTorch, and the trace has none of these with input "
+                      "shapes, so all FLOPs and bytes are unknown";
+  }
+  const bool has_shapes = std::any_of(report.rows.begin(), report.rows.end(), [](const RooflineRow& row) {
     return row.dtype.empty() && row.shapes.find_first_of("0123456789") != std::string::npos;
   });
+  return has_shapes ? "the input shapes have no data types, as Paddle records them, so FLOPs and bytes are unknown; "
+                      "opscope summary --style paddle counts the FLOPs of Paddle's operators"
+                    : "the operators have no input shapes, so their FLOPs and bytes are unknown; record with "
+                      "record_shapes=True";
 }
 
 VerbResult ComputeRoofline(std::span<const Trace> traces, const ResultVerb& verb, const RooflineVerbOptions& options) {
@@ -38,13 +50,8 @@ VerbResult ComputeRoofline(std::span<const Trace> traces, const ResultVerb& verb
   if (report.rows.empty()) {
     result.why_empty = DescribeEmptySelection(trace, verb.filter);
     if (result.why_empty.empty()) result.why_empty = "there are no operators";
-  } else if (!report.has_shapes && !verb.common.quiet) {
-    PrintError(
-        HasShapesWithoutTypes(report)
-            ? "the input shapes have no data types, as Paddle records them, so FLOPs and bytes are unknown; opscope "
-              "summary --style paddle counts the FLOPs of Paddle's operators"
-            : "the operators have no input shapes, so their FLOPs and bytes are unknown; record with "
-              "record_shapes=True");
+  } else if (const std::string why = DescribeUnknownCosts(report); !why.empty() && !verb.common.quiet) {
+    PrintError(why);
   }
   return result;
 }

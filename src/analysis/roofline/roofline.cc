@@ -7,58 +7,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/roofline.h"
 
-#include <tsl/robin_map.h>
-
 #include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>
 #include <utility>
 
-#include "analysis/roofline/operator_rows.h"
+#include "analysis/roofline/operator_calls.h"
 #include "analysis/roofline/trace_devices.h"
-#include "base/hash.h"
 #include "base/saturating.h"
 #include "opscope/torch/function_events.h"
 
 namespace opscope {
 namespace {
 
-// Calls of one name with one argument list.
-struct CallGroup {
-  uint32_t span = 0;  // any of them
-  uint64_t calls = 0, with_formula = 0;
-  int64_t host_ns = 0, device_ns = 0;
-  bool is_unknown = false;  // the cost of a call is
-  bool uses_tf32 = false;
-};
-
 std::optional<double> Rate(const std::optional<int64_t>& amount, int64_t time_ns) {
   if (!amount || time_ns <= 0) return std::nullopt;
   return static_cast<double>(*amount) / (static_cast<double>(time_ns) / 1e9);
-}
-
-std::vector<CallGroup> GroupCalls(const Trace& trace, const OperatorRows& rows, const std::vector<uint8_t>* selected) {
-  const SpanColumns& spans = trace.spans();
-  std::vector<CallGroup> groups;
-  tsl::robin_map<uint64_t, uint32_t, MixedHash> numbers;
-  for (size_t span = 0; span < spans.size(); ++span) {
-    if (rows.role[span] == OperatorRole::kNone || (selected != nullptr && (*selected)[span] == 0)) continue;
-    const uint64_t key = uint64_t{Row(spans.name[span])} << 32 | Row(spans.args[span]);
-    const uint32_t number = numbers.try_emplace(key, static_cast<uint32_t>(groups.size())).first->second;
-    if (number == groups.size()) groups.push_back({.span = static_cast<uint32_t>(span)});
-    CallGroup& group = groups[number];
-    const int64_t device_ns = rows.device_ns.empty() ? 0 : rows.device_ns[span];
-    ++group.calls;
-    group.host_ns = SaturatingAdd(group.host_ns, rows.host_ns[span]);
-    group.device_ns = SaturatingAdd(group.device_ns, device_ns);
-    if (rows.role[span] == OperatorRole::kFormula) ++group.with_formula;
-    group.uses_tf32 |= !rows.uses_tf32.empty() && rows.uses_tf32[span] != 0;
-    // One that should only call others did work on the device itself.
-    const bool is_bookkeeping = rows.role[span] == OperatorRole::kBookkeeping;
-    group.is_unknown |= rows.role[span] == OperatorRole::kUnknown || (is_bookkeeping && device_ns > 0);
-  }
-  return groups;
 }
 
 std::string_view TypeOfRow(const CallArguments& call) {
@@ -74,6 +39,15 @@ std::string_view TypeOfRow(const CallArguments& call) {
       look(tensor);
   }
   return type;
+}
+
+// Of one call of the group.
+OperatorCost CostOfGroup(const CallGroup& group, const Trace& trace, const CallArguments& call, OperatorNames* names) {
+  const StringId name = trace.spans().name[group.span];
+  if (group.role == OperatorRole::kFormula) return CostOf(trace.text(name), names->Of(name), call);
+  // One that should only call others, but did work on the device itself.
+  if (group.role == OperatorRole::kUnknown || group.device_ns > 0) return {};
+  return {Amount(0), Amount(0)};
 }
 
 Amount AmountOf(const std::optional<int64_t>& value) {
@@ -148,13 +122,13 @@ std::optional<double> RooflineRow::intensity() const {
 }
 
 RooflineReport MeasureRoofline(const Trace& trace, const RooflineOptions& options) {
-  const OperatorNames names = FindOperators(trace);
-  const OperatorRows rows = FindOperatorRows(trace, names);
+  OperatorNames names(trace);
+  const OperatorCalls calls = GroupOperatorCalls(trace, options.selected, &names);
   const Peaks peaks(trace, options);
   RooflineReport report{.rows = {}, .device = peaks.device(), .peak_bandwidth = peaks.Bandwidth()};
   const SpanColumns& spans = trace.spans();
   std::map<RowKey, size_t> numbers;
-  for (const CallGroup& group : GroupCalls(trace, rows, options.selected)) {
+  for (const CallGroup& group : calls.groups) {
     const StringId name = spans.name[group.span];
     const ArgsId args = spans.args[group.span];
     const CallArguments call{trace, trace.arguments(args)};
@@ -167,16 +141,14 @@ RooflineReport MeasureRoofline(const Trace& trace, const RooflineOptions& option
       added.flops = added.bytes = 0;
     }
     RooflineRow& row = report.rows[found->second];
-    OperatorCost cost{Amount(0), Amount(0)};
-    if (group.with_formula > 0) cost = CostOf(trace.text(name), names[Row(name)], call);
-    if (group.is_unknown) cost = {};
-    const Amount calls(static_cast<int64_t>(group.with_formula));
+    const Amount count(static_cast<int64_t>(group.calls));
+    const OperatorCost cost = CostOfGroup(group, trace, call, &names);
     row.calls += group.calls;
     row.uses_tf32 |= group.uses_tf32;
     row.host_ns = SaturatingAdd(row.host_ns, group.host_ns);
-    row.time_ns = SaturatingAdd(row.time_ns, rows.device_ns.empty() ? group.host_ns : group.device_ns);
-    row.flops = (AmountOf(row.flops) + cost.flops * calls).value();
-    row.bytes = (AmountOf(row.bytes) + cost.bytes * calls).value();
+    row.time_ns = SaturatingAdd(row.time_ns, calls.has_device_work ? group.device_ns : group.host_ns);
+    row.flops = (AmountOf(row.flops) + cost.flops * count).value();
+    row.bytes = (AmountOf(row.bytes) + cost.bytes * count).value();
   }
   for (RooflineRow& row : report.rows) {
     CompareWithPeaks(peaks, &row);

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/roofline/operator_rows.h"
 #include "analysis/roofline/roofline_program_for_test.h"
 
 namespace opscope {
@@ -26,7 +25,7 @@ std::map<std::string, RooflineRow> RowsByName(const Trace& trace, const Roofline
 const std::vector<TestArgument> kLinear = {T("float", {3, 5}), T("float", {7, 5}), T("float", {7})};
 const std::vector<TestArgument> kAddmm = {T("float", {7}), T("float", {3, 5}), T("float", {5, 7}), S("1"), S("1")};
 
-// The example of operator_rows.cc.
+// The example of operator_calls.cc.
 TEST(Roofline, CountsEachMomentOnce) {
   RooflineProgram program;
   program.Add("aten::linear", 0, 100, kLinear);

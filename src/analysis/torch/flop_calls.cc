@@ -64,4 +64,33 @@ void RemoveDoubleCounts(std::vector<FlopCall>* calls) {
   }
 }
 
+FlopCalls FindFlopCalls(const Trace& trace, FlopRuleSet set) {
+  FlopCalls found;
+  const FlopNames names(trace, set);
+  if (!names.any()) return found;
+  const SpanColumns& spans = trace.spans();
+  CallFlops calls(trace);
+  std::vector<uint32_t> open;  // whole calls around the row, from the outside
+  for (size_t row = 0; row < spans.size(); ++row) {
+    // Rows are in pre-order: those of a call's subtree follow it, and their parents are not before it.
+    const SpanId parent = spans.parent[row];
+    while (!open.empty() && (parent == SpanId::kNone || Row(parent) < open.back()))
+      open.pop_back();
+    const FlopRule* rule = names.Of(spans.name[row]);
+    if (rule == nullptr) continue;
+    FlopCall call{.row = static_cast<uint32_t>(row), .flops = calls.Of(*rule, spans.name[row], spans.args[row])};
+    if (call.flops == 0) continue;
+    if (!IsWhole(*rule)) {
+      found.element_wise.push_back(call);
+      continue;
+    }
+    call.around = open.empty() ? FlopCall::kNone : open.back();
+    call.is_own = rule->kind == FlopKind::kOwn;
+    found.whole.push_back(call);
+    open.push_back(call.row);
+  }
+  RemoveDoubleCounts(&found.whole);
+  return found;
+}
+
 }  // namespace opscope

@@ -61,4 +61,13 @@ struct FlopCall {
 // REQUIRES: `calls` is ordered by row and contains every `around`.
 void RemoveDoubleCounts(std::vector<FlopCall>* calls);
 
+// The calls with FLOPs other than 0, each list ordered by row.
+struct FlopCalls {
+  std::vector<FlopCall> whole;         // `flops` is 0 where another call counts the same work
+  std::vector<FlopCall> element_wise;  // without `around`
+};
+
+// O(spans).
+FlopCalls FindFlopCalls(const Trace& trace, FlopRuleSet set);
+
 }  // namespace opscope
