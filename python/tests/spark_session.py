@@ -5,15 +5,17 @@ import contextlib
 import os
 import sys
 
+# Tests end before the second compiler of Java pays off. Without it Java has room for 48 MB of compiled code, and
+# compiles again and again what it has thrown away for lack of room: then jobs take twice as long.
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.log.level": "ERROR",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.shuffle.partitions": "2",
-    # Tests end before the second compiler of Java pays off. Without it Java has room for 48 MB of compiled code, and
-    # compiles again and again what it has thrown away for lack of room: then jobs take twice as long.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": JAVA_OPTIONS,
+    "spark.executor.extraJavaOptions": JAVA_OPTIONS,
 }
 
 

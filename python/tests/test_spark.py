@@ -65,9 +65,9 @@ def job_fixture(spark, tmp_path_factory):
     return folder / "job"
 
 
-@pytest.mark.parametrize(("way", "names"), [("driver", list(ANSWERS)), ("files", ["collectives", "stragglers"])])
+@pytest.mark.parametrize(("way", "names"), [("driver", list(ANSWERS)), ("files", ["stragglers"])])
 def test_spark_answers_what_duckdb_answers(spark, job, way, names, monkeypatch):
-    """In both ways to keep rows. The two answers read all that is kept (test_job_spark.py has the others in files)."""
+    """In both ways to keep rows. test_job_spark.py has all other answers in files."""
     kept = []
     path_of = RowsFolder.path_of
     monkeypatch.setattr(RowsFolder, "path_of", lambda folder, name: kept.append(name) or path_of(folder, name))
