@@ -156,10 +156,23 @@ CLI::Validator IsInRange(const Option& option) {
   return CLI::Validator(check, range);
 }
 
+CLI::Validator IsChoice(const std::vector<std::string>& choices) {
+  std::string names;
+  for (const std::string& choice : choices)
+    names += (names.empty() ? "" : ", ") + choice;
+  const auto check = [=](const std::string& text) -> std::string {
+    const bool is_known = std::find(choices.begin(), choices.end(), text) != choices.end();
+    return is_known ? "" : "'" + text + "' is none of " + names;
+  };
+  std::string in_help = "{" + names + "}";
+  std::erase(in_help, ' ');
+  return CLI::Validator(check, in_help);
+}
+
 CLI::Option* AddOption(CLI::App* app, const Option& option) {
   CLI::Option* added = std::visit([&](auto target) { return AddTo(app, option, target); }, option.target);
   if (option.is_required) added->required();
-  if (!option.choices.empty()) added->check(CLI::IsMember(option.choices));
+  if (!option.choices.empty()) added->check(IsChoice(option.choices));
   if (std::isfinite(option.least)) added->check(IsInRange(option));
   return added;
 }
@@ -202,13 +215,41 @@ void ReadSequences(const CLI::App& app, const Verb& verb) {
   }
 }
 
+template <typename Kind>
+bool Is(const CLI::ParseError& error) {
+  return dynamic_cast<const Kind*>(&error) != nullptr;
+}
+
+// CLI11's sentences are for those who program with it ("1 required INT:1 or more missing"). Only what a validator of
+// this file says of a value is taken from its exceptions.
+std::string DescribeUsageError(const CLI::App& root, const CLI::App& verb, const CLI::ParseError& error) {
+  const std::vector<std::string> extra = root.remaining(true);
+  if (Is<CLI::ExtrasError>(error) && !extra.empty()) {
+    const std::string text = Revealed(extra.front());
+    return text.starts_with("-") ? "there is no option " + text : "'" + text + "' is one argument too many";
+  }
+  const std::string what = error.what();
+  for (const CLI::Option* option : verb.get_options()) {
+    const std::string name = option->get_name();
+    if (Is<CLI::RequiredError>(error) && option->get_required() && option->count() == 0) return name + " is missing";
+    if (Is<CLI::ArgumentMismatch>(error) && what.starts_with(name + ":")) {
+      if (option->count() <= 1) return name + " needs a value";
+      return name + " takes one value, but " + std::to_string(option->count()) + " are given";
+    }
+    for (const CLI::Option* other : option->get_excludes())
+      if (Is<CLI::ExcludesError>(error) && option->count() > 0 && other->count() > 0)
+        return name + " and " + other->get_name() + " exclude each other";
+  }
+  return what;
+}
+
 std::string UsageText(const CLI::App& root, const CLI::ParseError& error) {
-  std::string verb;
-  for (const CLI::App* parsed : root.get_subcommands())
-    verb = parsed->get_name() + " ";
-  std::string what = error.what();
+  const auto verbs = root.get_subcommands();
+  if (verbs.empty()) return "a command is missing; see 'opscope --help'";
+  const std::string verb = verbs.back()->get_name();
+  std::string what = DescribeUsageError(root, *verbs.back(), error);
   std::erase(what, kHidden);
-  return (verb.empty() ? "" : verb.substr(0, verb.size() - 1) + ": ") + what + "; see 'opscope " + verb + "--help'";
+  return verb + ": " + what + "; see 'opscope " + verb + " --help'";
 }
 
 }  // namespace

@@ -78,8 +78,32 @@ TEST_F(Cli, BracketsAroundAnOperandAreNoList) {
   Put("[a,b]", kOneOp);
   EXPECT_EQ(Run("info '[a,b]'").exit_code, 0);
   EXPECT_EQ(Run("info '[a,b]' '[c]'").error, "opscope: [c]: No such file or directory\n");
-  EXPECT_EQ(Run("query '[a,b]' '[c]' '[d]'").error.substr(0, 60),
-            "opscope: query: The following argument was not expected: [d]");
+  EXPECT_EQ(Run("query '[a,b]' '[c]' '[d]'").error,
+            "opscope: query: '[d]' is one argument too many; see 'opscope query --help'\n");
+}
+
+TEST_F(Cli, WrongUsageIsASentence) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"summary", "FILE is missing"},
+      {"report a.json", "--output is missing"},
+      {"summary --limit", "--limit needs a value"},
+      {"summary --limit=1 --limit=2 a.json", "--limit takes one value, but 2 are given"},
+      {"export --to chrome a.json b.json", "FILE takes one value, but 2 are given"},
+      {"stragglers a b", "JOB takes one value, but 2 are given"},
+      {"summary --limit x a.json", "--limit: 'x' is no whole number of 1 or more"},
+      {"summary --style odd a.json", "--style: 'odd' is none of plain, torch, paddle"},
+      {"info --json --csv a.json", "--json and --csv exclude each other"},
+      {"info --odd a.json", "there is no option --odd"},
+      {"query a.json 'SELECT 1' more", "'more' is one argument too many"},
+  };
+  for (const auto& [arguments, sentence] : cases) {
+    const std::string verb = arguments.substr(0, arguments.find(' '));
+    const Outcome outcome = Run(arguments);
+    EXPECT_EQ(outcome.error, "opscope: " + verb + ": " + sentence + "; see 'opscope " + verb + " --help'\n");
+    EXPECT_EQ(outcome.exit_code, 2);
+  }
+  EXPECT_EQ(Run("").error, "opscope: a command is missing; see 'opscope --help'\n");
+  EXPECT_EQ(Run("--odd info a.json").error, "opscope: info: there is no option --odd; see 'opscope info --help'\n");
 }
 
 TEST_F(Cli, TakesOptionsBeforeAndBehindTheFileInAnyOrder) {
