@@ -95,9 +95,6 @@ std::optional<std::string> WhereArgument(nb::handle argument);
 // The bytes of a str, without a copy if it is valid UTF-8; otherwise `*keep` owns the converted bytes. Returns false
 // with a Python exception set.
 bool TextBytes(PyObject* text, std::string* keep, std::string_view* bytes);
-inline nb::object ToTextOrNone(const Trace& trace, StringId id) {
-  return id == StringId::kNone ? nb::none() : ToText(trace.text(id));
-}
 // Arguments of a recording, as Python's Recording() and Session.prepare() take them. `sources`: pairs of a Source and
 // the names of the features that are requested from it.
 RecordingOptions ReadRecordingOptions(uint64_t max_bytes, const std::string& at_cap, const std::string& native_threads,

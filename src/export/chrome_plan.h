@@ -55,7 +55,6 @@ class ChromePlan {
   ChromePlan(const Trace& trace, size_t rows_per_block);
 
   bool recorded() const { return recorded_; }
-  bool writes_window() const { return writes_window_; }  // the "Trace" span and the two instants
   Timestamp first_time() const { return first_; }
   Timestamp last_time() const { return last_; }
   const std::vector<ChromeBlock>& blocks() const { return blocks_; }
@@ -64,7 +63,6 @@ class ChromePlan {
   const ChromeLanes& lanes() const { return lanes_; }                         // of spans that cross others
   const std::vector<uint32_t>& instants() const { return instants_; }         // rows in order, without memory
   const std::vector<ChromeFlowEnd>& flow_ends() const { return flow_ends_; }  // by place of their span
-  size_t first_free_flow_end() const { return free_flow_ends_; }
   // The row of `instants` that the importer also kept for allocation `row`, with its extra members; UINT32_MAX: none.
   uint32_t memory_instant(size_t row) const { return memory_instants_.OfAllocation(row); }
   // Index of `instant` among the out-of-memory requests of a recording; their event numbers follow the allocations'.
@@ -85,7 +83,7 @@ class ChromePlan {
   void CutBlocks(const Trace& trace, size_t rows_per_block);
 
   bool recorded_ = false;
-  bool writes_window_ = false;
+  bool writes_window_ = false;  // the "Trace" span and the two instants
   Timestamp first_, last_;
   std::vector<ChromeBlock> blocks_;
   std::vector<TrackId> tracks_;

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job/job_tables.h"
 
-#include <algorithm>
-
 namespace opscope {
 namespace {
 
@@ -62,11 +60,6 @@ constexpr JobTable kTables[] = {
 
 std::span<const JobTable> JobTables() {
   return kTables;
-}
-
-const JobTable& FindJobTable(std::string_view name) {
-  return *std::find_if(std::begin(kTables), std::end(kTables),
-                       [&](const JobTable& table) { return table.name == name; });
 }
 
 }  // namespace opscope

@@ -23,7 +23,5 @@ struct JobTable {
 };
 
 [[nodiscard]] std::span<const JobTable> JobTables();
-// REQUIRES: the table exists.
-[[nodiscard]] const JobTable& FindJobTable(std::string_view name);
 
 }  // namespace opscope

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "import/recording/recorded_bytes.h"
+#include "import/recording/recorded_bytes_for_test.h"
 #include "opscope/export.h"
 #include "opscope/import.h"
 #include "trace/debug_text_for_test.h"

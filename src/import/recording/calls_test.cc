@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "import/recording/recorded_bytes.h"
+#include "import/recording/recorded_bytes_for_test.h"
 #include "trace/debug_text_for_test.h"
 #include "trace/problem_count_for_test.h"
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "import/recording/cuda.h"
-#include "import/recording/recorded_bytes.h"
+#include "import/recording/recorded_bytes_for_test.h"
 #include "opscope/cuda_event.h"
 #include "opscope/import.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "import/recording/recorded_bytes.h"
+#include "import/recording/recorded_bytes_for_test.h"
 #include "import/recording/recording.h"
 
 namespace opscope {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "import/recording/import_for_test.h"
-#include "import/recording/recorded_bytes.h"
+#include "import/recording/recorded_bytes_for_test.h"
 #include "import/recording/recording.h"
 #include "opscope/import.h"
 

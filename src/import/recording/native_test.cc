@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "import/recording/recorded_bytes.h"
+#include "import/recording/recorded_bytes_for_test.h"
 #include "opscope/import.h"
 #include "opscope/megengine_event.h"
 

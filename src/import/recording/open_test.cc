@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "import/recording/recorded_bytes.h"
+#include "import/recording/recorded_bytes_for_test.h"
 #include "opscope/cuda_event.h"
 #include "opscope/import.h"
 #include "trace/problem_count_for_test.h"

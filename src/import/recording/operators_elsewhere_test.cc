@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "import/recording/recorded_bytes.h"
+#include "import/recording/recorded_bytes_for_test.h"
 #include "opscope/import.h"
 #include "trace/problem_count_for_test.h"
 

@@ -7,7 +7,7 @@
 
 #include "import/recording/import_for_test.h"
 #include "import/recording/paddle_members.h"
-#include "import/recording/recorded_bytes.h"
+#include "import/recording/recorded_bytes_for_test.h"
 #include "import/recording/recording.h"
 #include "opscope/import.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "import/recording/import_for_test.h"
-#include "import/recording/recorded_bytes.h"
+#include "import/recording/recorded_bytes_for_test.h"
 #include "import/recording/recording.h"
 #include "opscope/import.h"
 #include "trace/problem_count_for_test.h"

@@ -1,4 +1,4 @@
-// Recordings made byte by byte (recorded_bytes.h) into Traces.
+// Recordings made byte by byte (recorded_bytes_for_test.h) into Traces.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/recording.h"
 
@@ -8,7 +8,7 @@
 #include <limits>
 #include <string>
 
-#include "import/recording/recorded_bytes.h"
+#include "import/recording/recorded_bytes_for_test.h"
 #include "trace/debug_text_for_test.h"
 #include "trace/problem_count_for_test.h"
 

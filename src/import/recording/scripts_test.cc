@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "import/recording/recorded_bytes.h"
+#include "import/recording/recorded_bytes_for_test.h"
 #include "trace/debug_text_for_test.h"
 
 namespace opscope {

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "import/recording/recorded_bytes.h"
+#include "import/recording/recorded_bytes_for_test.h"
 #include "opscope/import.h"
 
 namespace opscope {

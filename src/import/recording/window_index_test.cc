@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "import/recording/recorded_bytes.h"
+#include "import/recording/recorded_bytes_for_test.h"
 #include "opscope/import.h"
 #include "trace/problem_count_for_test.h"
 
