@@ -15,6 +15,7 @@
 
 #include "base/escaped_text.h"
 #include "base/text.h"
+#include "cli/closest_word.h"
 
 namespace opscope {
 namespace {
@@ -215,6 +216,18 @@ void ReadSequences(const CLI::App& app, const Verb& verb) {
   }
 }
 
+std::string DidYouMean(const std::string& word, const std::vector<std::string>& known) {
+  const std::string closest = ClosestWord(word, known);
+  return closest.empty() ? "" : " (did you mean " + closest + "?)";
+}
+
+std::vector<std::string> OptionNames(const CLI::App& verb) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : verb.get_options())
+    if (!option->get_positional()) names.push_back(option->get_name());
+  return names;
+}
+
 template <typename Kind>
 bool Is(const CLI::ParseError& error) {
   return dynamic_cast<const Kind*>(&error) != nullptr;
@@ -226,7 +239,9 @@ std::string DescribeUsageError(const CLI::App& root, const CLI::App& verb, const
   const std::vector<std::string> extra = root.remaining(true);
   if (Is<CLI::ExtrasError>(error) && !extra.empty()) {
     const std::string text = Revealed(extra.front());
-    return text.starts_with("-") ? "there is no option " + text : "'" + text + "' is one argument too many";
+    if (!text.starts_with("-")) return "'" + text + "' is one argument too many";
+    const std::string name = text.substr(0, text.find('='));
+    return "there is no option " + name + DidYouMean(name, OptionNames(verb));
   }
   const std::string what = error.what();
   for (const CLI::Option* option : verb.get_options()) {
@@ -268,7 +283,10 @@ ParsedArguments ParseArguments(const CommandLine& command_line, const std::strin
   ParsedArguments parsed;
   const auto is_named = [&](const CLI::App* app) { return app->check_name(argv[1]); };
   if (argc > 1 && argv[1][0] != '-' && std::none_of(apps.begin(), apps.end(), is_named)) {
-    parsed.error = "there is no '" + std::string(argv[1]) + "'; see 'opscope --help'";
+    std::vector<std::string> names;
+    for (const Verb& verb : command_line.verbs)
+      names.insert(names.end(), verb.names.begin(), verb.names.end());
+    parsed.error = "there is no '" + std::string(argv[1]) + "'" + DidYouMean(argv[1], names) + "; see 'opscope --help'";
     return parsed;
   }
   std::vector<std::string> texts;

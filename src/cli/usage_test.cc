@@ -94,6 +94,7 @@ TEST_F(Cli, WrongUsageIsASentence) {
       {"summary --style odd a.json", "--style: 'odd' is none of plain, torch, paddle"},
       {"info --json --csv a.json", "--json and --csv exclude each other"},
       {"info --odd a.json", "there is no option --odd"},
+      {"info --jsn=1 a.json", "there is no option --jsn (did you mean --json?)"},
       {"query a.json 'SELECT 1' more", "'more' is one argument too many"},
   };
   for (const auto& [arguments, sentence] : cases) {
@@ -102,6 +103,8 @@ TEST_F(Cli, WrongUsageIsASentence) {
     EXPECT_EQ(outcome.error, "opscope: " + verb + ": " + sentence + "; see 'opscope " + verb + " --help'\n");
     EXPECT_EQ(outcome.exit_code, 2);
   }
+  EXPECT_EQ(Run("sumary a.json").error,
+            "opscope: there is no 'sumary' (did you mean summary?); see 'opscope --help'\n");
   EXPECT_EQ(Run("").error, "opscope: a command is missing; see 'opscope --help'\n");
   EXPECT_EQ(Run("--odd info a.json").error, "opscope: info: there is no option --odd; see 'opscope info --help'\n");
 }
