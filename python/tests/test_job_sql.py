@@ -13,7 +13,7 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("duckdb")
 from job_sql import DuckDb  # noqa: E402  (it needs both)
 
-JOBS = int(os.environ.get("OPSCOPE_RANDOM_JOBS", "150"))
+JOBS = int(os.environ.get("OPSCOPE_RANDOM_JOBS", "150" if os.environ.get("OPSCOPE_SOAK") else "60"))
 
 
 def without_empty_lists(rows, name):

@@ -168,8 +168,8 @@ class CallGrouper {
   void Open(uint32_t span) {
     CloseUntil(spans_.parent[span]);
     const size_t at = open_.size();
-    OpenSpan& opened =
-        open_.emplace_back();  // filled in place: GCC copies a local one by loads that wait for its stores
+    // Filled in place: GCC copies a local object by wide loads, which wait for the narrow stores before them.
+    OpenSpan& opened = open_.emplace_back();
     opened.span = span;
     const int64_t start = spans_.start[span].ns;
     opened.end = SaturatingAdd(start, spans_.duration[span].ns);
