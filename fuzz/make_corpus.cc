@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/varint.h"
-#include "import/recording/recorded_bytes.h"
+#include "import/recording/recorded_bytes_for_test.h"
 #include "opscope/export.h"
 #include "opscope/megengine_event.h"
 #include "trace/random_tables_for_test.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "import/recording/recorded_bytes.h"
+#include "import/recording/recorded_bytes_for_test.h"
 #include "importer_fuzz.h"
 #include "opscope/import.h"
 
