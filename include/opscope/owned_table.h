@@ -51,6 +51,7 @@ class OwnedTable {
   void AddNumbers(const Description& column, const std::vector<int64_t>& numbers, int64_t unknown);
   // NaN: unknown.
   void AddDoubles(const Description& column, const std::vector<double>& doubles);
+  void AddLists(const Description& column, std::vector<std::vector<int64_t>> lists);
   // `bytes`: the values of a number type, one after the other without gaps. `unknown`: the bits of the value that means
   // "unknown"; nullopt: every value is known.
   void AddBytes(const Description& column, ColumnType type, std::string bytes,
@@ -72,6 +73,7 @@ class OwnedTable {
   std::deque<std::string> names_;
   std::deque<std::string> values_;
   std::deque<std::vector<uint32_t>> text_ids_;
+  std::deque<std::vector<std::vector<int64_t>>> lists_;
   // Each distinct text of the table, and its id in text columns.
   std::unordered_map<std::string, uint32_t> ids_;
 };

@@ -4,7 +4,7 @@
 import json
 
 import pytest
-from job_command import answer, run
+from job_command import answer, rank_trace, run
 
 import opscope
 
@@ -73,9 +73,20 @@ def test_each_verb_has_a_method_whose_rows_are_a_table_too(path, verb, ask):
     table = rows.to_arrow()
     assert table.num_rows == len(rows) and set(table.column_names) == set(rows.schema)
     for name, column in rows.schema.items():
-        if column.type in ("int64", "float64"):
+        if column.type in ("int64", "float64", "list<int64>"):
             assert table[name].to_pylist() == [row[name] for row in rows]
     assert len(rows.to_pandas()) == len(rows)
+
+
+def test_lists_of_ranks_are_lists_in_tables(tmp_path):
+    traces = [tmp_path / f"rank{rank}.json" for rank in range(4)]
+    for rank, trace in enumerate(traces):
+        trace.write_text(json.dumps(rank_trace(rank, size=4, slow=2)))
+    opscope.collect(traces, tmp_path / "job")
+    rows = opscope.job(tmp_path / "job").stragglers()
+    assert rows.schema["ranks"].type == "list<int64>"
+    assert rows.to_arrow()["ranks"].to_pylist() == list(rows.to_pandas()["ranks"]) == [row["ranks"] for row in rows]
+    assert rows[0]["ranks"] == [2]
 
 
 def test_comparisons_take_jobs(path, slower):

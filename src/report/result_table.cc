@@ -50,6 +50,17 @@ std::string DoubleText(double value) {
   return {text, end.ptr};
 }
 
+// Of a kNumberList: "0,1,2".
+std::vector<int64_t> NumbersOf(const std::string& list) {
+  std::vector<int64_t> numbers;
+  const char* const end = list.data() + list.size();
+  for (const char* at = list.data(); at < end; ++at) {
+    const std::from_chars_result read = std::from_chars(at, end, numbers.emplace_back(0));
+    at = read.ptr;
+  }
+  return numbers;
+}
+
 template <typename T>
 void Reorder(const std::vector<uint32_t>& order, std::vector<T>* values) {
   if (values->empty()) return;
@@ -306,7 +317,12 @@ std::shared_ptr<const OwnedTable> ResultTable::ToTable(std::optional<size_t> lim
   for (const Column& column : columns_) {
     if (column.key.empty()) continue;
     const OwnedTable::Description described{.name = column.key, .documentation = column.documentation};
-    if (column.IsText()) {
+    if (column.unit == ResultUnit::kNumberList) {
+      std::vector<std::vector<int64_t>> lists;
+      for (size_t row = 0; row < rows; ++row)
+        lists.push_back(NumbersOf(column.texts[row]));
+      table->AddLists(described, std::move(lists));
+    } else if (column.IsText()) {
       std::vector<std::optional<std::string_view>> texts;
       for (size_t row = 0; row < rows; ++row)
         texts.push_back(column.IsUnknown(row) ? std::nullopt : std::optional<std::string_view>(column.texts[row]));

@@ -65,6 +65,11 @@ void OwnedTable::AddDoubles(const Description& column, const std::vector<double>
   AddBytes(column, ColumnType::kFloat64, BytesOf(values), std::bit_cast<uint64_t>(unknown));
 }
 
+void OwnedTable::AddLists(const Description& column, std::vector<std::vector<int64_t>> lists) {
+  const std::vector<std::vector<int64_t>>& added = lists_.emplace_back(std::move(lists));
+  AddBytes(column, ColumnType::kInt64List, BytesOf(std::vector<Int64List>(added.begin(), added.end())));
+}
+
 void OwnedTable::AddBytes(const Description& column, ColumnType type, std::string bytes,
                           std::optional<uint64_t> unknown) {
   TableColumn& added = AddColumn(column, type);
