@@ -47,6 +47,22 @@ def test_attempts_are_answered_one_at_a_time(tmp_path, files):
         assert hint not in run(verb[0], tmp_path / "job", *verb[1:], "--attempt", 0, code=None).stderr, verb
 
 
+def test_a_query_finds_the_last_attempt_of_a_job_without_stored_traces(tmp_path, files):
+    """As of a program that writes the tables alone."""
+    second = tmp_path / "attempt-1" / "rank0.json"
+    second.parent.mkdir()
+    second.write_text(json.dumps(rank_trace(0, shift_us=9_000_000)))
+    run("collect", *files, second, "-o", tmp_path / "job")
+    for manifest in (tmp_path / "job" / "_opscope" / "parts").glob("*.json"):
+        content = json.loads(manifest.read_text())
+        content["files"] = [file for file in content["files"] if file["table"] != "traces"]
+        manifest.write_text(json.dumps(content))
+    question = "SELECT DISTINCT attempt, rank FROM steps ORDER BY 1, 2"
+    assert answer("query", tmp_path / "job", question, code=3)["rows"] == [[1, 0]]
+    assert answer("query", tmp_path / "job", question, "--attempt", 0)["rows"] == [[0, rank] for rank in range(RANKS)]
+    assert "no attempt 7; there are: 0, 1" in run("query", tmp_path / "job", question, "--attempt", 7, code=1).stderr
+
+
 def test_no_output_replaces_a_part_of_the_job(tmp_path, files):
     job = tmp_path / "job"
     run("collect", *files, "-o", job)

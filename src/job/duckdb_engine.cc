@@ -21,6 +21,7 @@
 #include "job/job_database.h"
 #include "job/job_folder.h"
 #include "job/job_tables.h"
+#include "job/stored_traces.h"
 #include "opscope/sql.h"
 #include "sql/row_reader.h"
 #include "sql/run_sql.h"
@@ -122,27 +123,27 @@ Status CheckParquet(const std::string& path) {
 }
 
 // Of the tables with these names; none: of all.
-Result<std::vector<JobTableFiles>> ListFilesOf(const std::string& job, const std::vector<std::string>& names) {
-  return CatchBadAlloc(job, [&]() -> Result<std::vector<JobTableFiles>> {
-    const Result<JobFolder> folder = JobFolder::Open(job);
-    if (!folder.ok()) return folder.error();
-    std::vector<JobTableFiles> tables;
-    for (const JobTable& table : JobTables()) {
-      if (!names.empty() && std::find(names.begin(), names.end(), table.name) == names.end()) continue;
-      JobTableFiles& listed = tables.emplace_back();
-      listed.table = table.name;
-      listed.files = folder.value().FilesOf(table.name);
-      listed.rows = folder.value().CountRows(table.name);
-      for (const std::string& file : listed.files)
-        OPSCOPE_TRY(CheckParquet(file));
-      for (const JobColumn& column : table.columns)
-        listed.columns.emplace_back(column.name, column.type);
-    }
-    return tables;
-  });
+Result<std::vector<JobTableFiles>> ListFilesOf(const JobFolder& folder, const std::vector<std::string>& names) {
+  std::vector<JobTableFiles> tables;
+  for (const JobTable& table : JobTables()) {
+    if (!names.empty() && std::find(names.begin(), names.end(), table.name) == names.end()) continue;
+    JobTableFiles& listed = tables.emplace_back();
+    listed.table = table.name;
+    listed.files = folder.FilesOf(table.name);
+    listed.rows = folder.CountRows(table.name);
+    for (const std::string& file : listed.files)
+      OPSCOPE_TRY(CheckParquet(file));
+    for (const JobColumn& column : table.columns)
+      listed.columns.emplace_back(column.name, column.type);
+  }
+  return tables;
 }
 
-Result<int32_t> FindAttempt(const std::string& job, const std::string& python_module, std::optional<int32_t> wanted) {
+Result<int32_t> FindAttempt(const std::string& job, const JobFolder& folder, const std::string& python_module,
+                            std::optional<int32_t> wanted) {
+  const std::vector<StoredTrace> stored = ListStoredTraces(folder);
+  if (!stored.empty()) return ChooseAttempt(job, stored, wanted);
+  // A JOB that another program has written may have the tables alone. Another session takes tens of milliseconds.
   const Result<std::unique_ptr<JobEngine>> engine = OpenDuckdbEngine(job, python_module, {"ranks"});
   if (!engine.ok()) return engine.error();
   JobAttempt attempt(engine.value().get());
@@ -172,7 +173,11 @@ Status DefineJobViews(const std::vector<JobTableFiles>& tables, std::optional<in
 }
 
 Result<std::vector<JobTableFiles>> ListJobFiles(const std::string& job) {
-  return ListFilesOf(job, {});
+  return CatchBadAlloc(job, [&]() -> Result<std::vector<JobTableFiles>> {
+    const Result<JobFolder> folder = JobFolder::Open(job);
+    if (!folder.ok()) return folder.error();
+    return ListFilesOf(folder.value(), {});
+  });
 }
 
 size_t CountJobParts(const std::vector<JobTableFiles>& tables) {
@@ -184,9 +189,11 @@ size_t CountJobParts(const std::vector<JobTableFiles>& tables) {
 Result<SqlResult> RunJobSql(const std::string& job, const std::string& sql, const SqlOptions& options,
                             std::optional<int32_t> attempt) {
   return CatchBadAlloc(job, [&]() -> Result<SqlResult> {
-    const Result<int32_t> chosen = FindAttempt(job, options.python_module, attempt);
+    const Result<JobFolder> listed = JobFolder::Open(job);
+    if (!listed.ok()) return listed.error();
+    const Result<int32_t> chosen = FindAttempt(job, listed.value(), options.python_module, attempt);
     if (!chosen.ok()) return chosen.error();
-    const Result<std::vector<JobTableFiles>> tables = ListJobFiles(job);
+    const Result<std::vector<JobTableFiles>> tables = ListFilesOf(listed.value(), {});
     if (!tables.ok()) return tables.error();
     std::error_code ignored;
     const std::string folder = std::filesystem::absolute(job, ignored).string();
@@ -214,7 +221,9 @@ Result<SqlResult> RunJobSql(const std::string& job, const std::string& sql, cons
 Result<std::unique_ptr<JobEngine>> OpenDuckdbEngine(const std::string& job, const std::string& python_module,
                                                     const std::vector<std::string>& names) {
   return CatchBadAlloc(job, [&]() -> Result<std::unique_ptr<JobEngine>> {
-    const Result<std::vector<JobTableFiles>> tables = ListFilesOf(job, names);
+    const Result<JobFolder> folder = JobFolder::Open(job);
+    if (!folder.ok()) return folder.error();
+    const Result<std::vector<JobTableFiles>> tables = ListFilesOf(folder.value(), names);
     if (!tables.ok()) return tables.error();
     Result<std::unique_ptr<duckdb::Session>> session = OpenSession(python_module);
     if (!session.ok()) return session.error();
