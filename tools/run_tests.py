@@ -308,8 +308,7 @@ def main():
         os.environ["OPSCOPE_SOAK"] = "1"
     logs = ROOT / "build" / preset / "test-logs"
     logs.mkdir(parents=True, exist_ok=True)
-    processors = os.cpu_count() or 2
-    jobs = str(processors + 1)  # of tests: they wait for timers and for other processes a third of their time
+    jobs = str(os.cpu_count() or 2)
     tally = Tally()
 
     installed = preset == "dev" and run_step("install into .venv", ["tools/setup", "tests"], tally, logs)
@@ -317,7 +316,7 @@ def main():
     torch = f"-DOPSCOPE_TORCH_DIR={package_folder('torch') if installed or preset in SANITIZERS else ''}"
     python = ["-DOPSCOPE_PYTHON=ON", f"-DPython_EXECUTABLE={PYTHON}"] if preset == "asan" else []
     built = run_step("configure", ["cmake", "--preset", preset, torch, *python], tally, logs)
-    built = built and run_step("build", ["cmake", "--build", "--preset", preset, "-j", str(processors)], tally, logs)
+    built = built and run_step("build", ["cmake", "--build", "--preset", preset, "-j", jobs], tally, logs)
     if built:
         result = logs / "ctest.xml"
         command = ["ctest", "--preset", preset, "-j", jobs, "--output-junit", str(result)]
