@@ -165,7 +165,8 @@ def test_page_shows_what_its_cell_shows(outputs):
     shown, lines = (text.splitlines() for text in (SHOWN, overview.data["text/plain"]))
     first, titles, *rows, more, finding, note = shown
     assert re.sub(r"\d+", "N", first) == re.sub(r"\d+", "N", lines[0]) and titles.split() == lines[1].split()
-    assert (finding, note) == (outputs[LOADER][0].data["text/plain"].splitlines()[-2], lines[-1])
+    # On a busy machine there may be other findings beside it.
+    assert finding in outputs[LOADER][0].data["text/plain"].splitlines() and note == lines[-1]
     (line,) = printed(outputs, PAGE_ROWS)
     recorded = {name: (count, size) for name, count, size in json.loads(line)}
     assert int(re.fullmatch(r"\((\d+) more\)", more)[1]) + len(rows) == len(recorded)
