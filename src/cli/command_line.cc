@@ -13,10 +13,13 @@ const char* Option::value_name() const {
 }
 
 std::string Option::ValueText() const {
-  if (choices.empty()) return value_name();
+  return choices.empty() ? value_name() : Joined(choices, "|");
+}
+
+std::string Joined(const std::vector<std::string>& words, const char* between) {
   std::string text;
-  for (const std::string& choice : choices)
-    text += (text.empty() ? "" : "|") + choice;
+  for (const std::string& word : words)
+    text += (text.empty() ? "" : between) + word;
   return text;
 }
 

@@ -84,6 +84,9 @@ struct CommandLine {
   std::vector<std::pair<std::string, std::string>> examples = {};     // command, what it gives
 };
 
+// The words with `between` between them: "summary|top".
+[[nodiscard]] std::string Joined(const std::vector<std::string>& words, const char* between);
+
 // --help and --version.
 [[nodiscard]] const std::vector<Option>& OptionsOfEveryVerb();
 

@@ -11,13 +11,6 @@
 namespace opscope {
 namespace {
 
-std::string Joined(const std::vector<std::string>& words, const char* between) {
-  std::string text;
-  for (const std::string& word : words)
-    text += (text.empty() ? "" : between) + word;
-  return text;
-}
-
 std::string AllNames(const std::vector<Option>& options) {
   std::string text;
   for (const Option& option : options)

@@ -48,10 +48,7 @@ void RevealIn(const OptionTarget& target) {
 
 // The names in CLI11's form: "-o,--output".
 std::string NamesOf(const Option& option) {
-  std::string names;
-  for (const std::string& name : option.names)
-    names += (names.empty() ? "" : ",") + name;
-  return names;
+  return Joined(option.names, ",");
 }
 
 template <typename Target>
@@ -158,16 +155,11 @@ CLI::Validator IsInRange(const Option& option) {
 }
 
 CLI::Validator IsChoice(const std::vector<std::string>& choices) {
-  std::string names;
-  for (const std::string& choice : choices)
-    names += (names.empty() ? "" : ", ") + choice;
   const auto check = [=](const std::string& text) -> std::string {
     const bool is_known = std::find(choices.begin(), choices.end(), text) != choices.end();
-    return is_known ? "" : "'" + text + "' is none of " + names;
+    return is_known ? "" : "'" + text + "' is not one of " + Joined(choices, ", ");
   };
-  std::string in_help = "{" + names + "}";
-  std::erase(in_help, ' ');
-  return CLI::Validator(check, in_help);
+  return CLI::Validator(check, "{" + Joined(choices, ",") + "}");
 }
 
 CLI::Option* AddOption(CLI::App* app, const Option& option) {

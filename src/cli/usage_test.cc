@@ -91,7 +91,7 @@ TEST_F(Cli, WrongUsageIsASentence) {
       {"export --to chrome a.json b.json", "FILE takes one value, but 2 are given"},
       {"stragglers a b", "JOB takes one value, but 2 are given"},
       {"summary --limit x a.json", "--limit: 'x' is no whole number of 1 or more"},
-      {"summary --style odd a.json", "--style: 'odd' is none of plain, torch, paddle"},
+      {"summary --style odd a.json", "--style: 'odd' is not one of plain, torch, paddle"},
       {"info --json --csv a.json", "--json and --csv exclude each other"},
       {"info --odd a.json", "there is no option --odd"},
       {"info --jsn=1 a.json", "there is no option --jsn (did you mean --json?)"},
