@@ -67,7 +67,7 @@ def job_fixture(spark, tmp_path_factory):
 
 @pytest.mark.parametrize(("way", "names"), [("driver", list(ANSWERS)), ("files", ["stragglers"])])
 def test_spark_answers_what_duckdb_answers(spark, job, way, names, monkeypatch):
-    """In both ways to keep rows. test_job_spark.py has all other answers in files."""
+    """In both ways to keep rows. test_job_spark.py has the ranks and the collectives in files, too."""
     kept = []
     path_of = RowsFolder.path_of
     monkeypatch.setattr(RowsFolder, "path_of", lambda folder, name: kept.append(name) or path_of(folder, name))
@@ -106,7 +106,7 @@ def test_the_tables_are_views(spark, job):
     assert {"rank": 0, "name": "aten::mm", "calls": STEPS} in rows
     assert len(opscope.job(job, engine=spark).sql(query, limit=2)) == 2
     assert opscope.job(job, engine=spark, attempt=0).sql(query) == rows
-    with pytest.raises(opscope.Error, match="there is no attempt 7"):
+    with pytest.raises(opscope.Error, match="there is no attempt 7; there are: 0"):
         opscope.job(job, engine=spark, attempt=7).sql(query)
 
 

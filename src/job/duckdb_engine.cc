@@ -143,7 +143,7 @@ Result<int32_t> FindAttempt(const std::string& job, const JobFolder& folder, con
                             std::optional<int32_t> wanted) {
   const std::vector<StoredTrace> stored = ListStoredTraces(folder);
   if (!stored.empty()) return ChooseAttempt(job, stored, wanted);
-  // A JOB that another program has written may have the tables alone. Another session takes tens of milliseconds.
+  // Another program may have written the JOB, with the tables alone. This opens one more session of DuckDB.
   const Result<std::unique_ptr<JobEngine>> engine = OpenDuckdbEngine(job, python_module, {"ranks"});
   if (!engine.ok()) return engine.error();
   JobAttempt attempt(engine.value().get());

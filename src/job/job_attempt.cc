@@ -41,17 +41,12 @@ std::string SentenceOf(const std::string& kind) {
 Status JobAttempt::Choose(std::optional<int32_t> wanted) {
   const Result<RowValues> rows = Query("SELECT DISTINCT attempt FROM ranks ORDER BY attempt");
   if (!rows.ok()) return rows.error();
-  std::string known;
-  for (size_t i = 0; i < rows.value().size(); ++i) {
+  for (size_t i = 0; i < rows.value().size(); ++i)
     numbers_.push_back(rows.value().Integer(i, "attempt").value_or(0));
-    known.append(known.empty() ? "" : ", ").append(std::to_string(numbers_.back()));
-  }
   if (numbers_.empty()) return Error{ErrorCode::kInvalidArgument, "the JOB has no files"};
-  number_ = wanted ? *wanted : static_cast<int32_t>(numbers_.back());
-  if (std::find(numbers_.begin(), numbers_.end(), number_) == numbers_.end()) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "there is no attempt " + std::to_string(number_) + "; there are: " + known};
-  }
+  const Result<int32_t> chosen = ChooseFrom({numbers_.begin(), numbers_.end()}, wanted);
+  if (!chosen.ok()) return chosen.error();
+  number_ = chosen.value();
   sql_ = std::make_unique<JobSqlRunner>(
       &engine_, std::map<std::string, int64_t>{{"attempt", number_}, {"window_ns", kClockWindowNs}});
   return {};

@@ -70,10 +70,16 @@ Result<int32_t> ChooseAttempt(const std::string& job, std::span<const StoredTrac
   std::set<int32_t> attempts;
   for (const StoredTrace& trace : stored)
     attempts.insert(trace.attempt);
+  const Result<int32_t> chosen = ChooseFrom(attempts, wanted);
+  if (!chosen.ok()) return Error{chosen.error().code, job + ": " + chosen.error().message};
+  return chosen;
+}
+
+Result<int32_t> ChooseFrom(const std::set<int32_t>& attempts, std::optional<int32_t> wanted) {
   const int32_t attempt = wanted.value_or(*attempts.rbegin());
   if (attempts.contains(attempt)) return attempt;
   return Error{ErrorCode::kInvalidArgument,
-               job + ": there is no attempt " + std::to_string(attempt) + "; there are: " + ListOfNumbers(attempts)};
+               "there is no attempt " + std::to_string(attempt) + "; there are: " + ListOfNumbers(attempts)};
 }
 
 Status CheckMemoryFor(const std::string& job, std::span<const StoredTrace> stored) {

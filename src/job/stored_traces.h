@@ -36,6 +36,8 @@ inline constexpr uint64_t kHeadOfTrace = 4096;
 // message names the attempts that it has.
 [[nodiscard]] Result<int32_t> ChooseAttempt(const std::string& job, std::span<const StoredTrace> stored,
                                             std::optional<int32_t> wanted);
+// The same from the numbers of the attempts; the message does not name the JOB. REQUIRES: there is an attempt.
+[[nodiscard]] Result<int32_t> ChooseFrom(const std::set<int32_t>& attempts, std::optional<int32_t> wanted);
 // The message of an import error, without the path, which the result has beside it.
 [[nodiscard]] std::string MessageWithoutFile(const Error& error, const StoredTrace& stored);
 

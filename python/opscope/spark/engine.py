@@ -58,8 +58,8 @@ def rows_of(
 ) -> list[dict]:
     """The rows of a query over the tables of a JOB, in a clone of the session, whose views stay as they are.
 
-    ``attempt``: the tables have its rows; None: those of the largest. Raises `opscope.Error` if there is
-    no such attempt.
+    ``attempt``: the one whose rows the tables have; None: the largest one. Raises `opscope.Error` if there is no such
+    attempt.
     """
     count = checked_limit(limit)
     tables = _core.job_files(path)
@@ -69,7 +69,8 @@ def rows_of(
         known = {row["attempt"] for row in frames["ranks"].select("attempt").distinct().collect()}
         chosen = max(known, default=0) if attempt is None else int(attempt)
         if attempt is not None and chosen not in known:
-            raise Error(f"{os.fspath(path)}: there is no attempt {attempt}")
+            there_are = ", ".join(map(str, sorted(known)))
+            raise Error(f"{os.fspath(path)}: there is no attempt {attempt}; there are: {there_are}")
         for name, frame in frames.items():
             frame.where(f"attempt = {chosen}").createOrReplaceTempView(name)
         frame = session.sql(query)
