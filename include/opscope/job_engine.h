@@ -69,8 +69,8 @@ struct JobTableFiles {
                                                                   const std::string& python_module = {},
                                                                   const std::vector<std::string>& tables = {});
 
-// As RunSql, over the tables of a JOB: it reaches no file but those of JOB. attempt: the tables have
-// the rows of this one; nullopt: of the largest. kInvalidArgument: there is no such attempt.
+// As RunSql, over the tables of a JOB: it reaches no file but those of JOB. attempt: the one
+// whose rows the tables have; nullopt: the largest one. kInvalidArgument: there is no such attempt.
 [[nodiscard]] Result<SqlResult> RunJobSql(const std::string& job, const std::string& sql,
                                           const SqlOptions& options = {},
                                           std::optional<int32_t> attempt = std::nullopt);

@@ -86,9 +86,10 @@ void BindSql(nb::module_& module) {
       .def("arrow_stream", &SqlArrowStreamOf, "A capsule with an ArrowArrayStream over the rows.");
   module.def("sql", &Run, nb::arg("trace"), nb::arg("sql"), nb::arg("max_seconds"), nb::arg("max_memory"),
              nb::arg("max_rows"), nb::arg("python_module"), "Runs one statement over the tables of the trace.");
-  module.def("job_sql", &RunOverJob, nb::arg("job"), nb::arg("sql"), nb::arg("max_seconds"), nb::arg("max_memory"),
-             nb::arg("max_rows"), nb::arg("python_module"), nb::arg("attempt").none(),
-             "Runs one statement over the tables of a JOB: the rows of an attempt, None: of the largest.");
+  module.def(
+      "job_sql", &RunOverJob, nb::arg("job"), nb::arg("sql"), nb::arg("max_seconds"), nb::arg("max_memory"),
+      nb::arg("max_rows"), nb::arg("python_module"), nb::arg("attempt").none(),
+      "Runs one statement over the tables of a JOB, which have the rows of `attempt`; None: of the largest one.");
   module.def("export_parquet", &WriteParquet, nb::arg("trace"), nb::arg("folder"), nb::arg("python_module"),
              "Writes every table as FOLDER/TABLE/rank=R/part-0.parquet.");
 }

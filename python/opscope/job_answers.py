@@ -130,7 +130,7 @@ class Job:
     def sql(
         self, query: str, *, max_seconds: float = 60, max_memory: int | str = "4G", limit: int | None = 1_000_000
     ) -> SqlRows | list[dict]:
-        """The rows of one SQL statement over the tables of JOB, with the rows of one attempt.
+        """The rows of one SQL statement over the tables of JOB, which have the rows of its attempt.
 
         Limits as in `Trace.sql`. Spark's rows are a list of dicts, and ``limit`` is the only limit there.
         """

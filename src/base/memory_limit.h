@@ -10,7 +10,7 @@
 
 namespace opscope {
 
-// Bytes; UINT64_MAX if nothing says a limit. root: the folder in which proc and sys lie. Reads a few small files.
+// Bytes; UINT64_MAX if no limit is known. root: the folder that has proc and sys. Cost: reads a few small files.
 [[nodiscard]] uint64_t MemoryLimit(const std::string& root = "/");
 
 }  // namespace opscope

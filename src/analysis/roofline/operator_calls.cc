@@ -14,7 +14,7 @@
 //
 // The pass forward keeps the open calls on a stack and adds each to its group when it closes. What remains by span is
 // one byte for its role and four for its group, to which the pass over the launches adds the times of the device. Arrays
-// of times by span, which an earlier form had, took 2.5 times as long: most of it filled fresh memory.
+// of times by span take twice as long: much of it goes into page faults.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/roofline/operator_calls.h"
 

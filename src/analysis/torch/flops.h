@@ -18,7 +18,7 @@ namespace opscope {
 
 enum class FlopRuleSet : uint8_t { kAll, kOnlyTorch };
 
-// FLOPs per span; empty if no operator of the trace has a formula.
+// FLOPs per span; empty if no call has any.
 std::vector<int64_t> FlopsOfSpans(const Trace& trace, FlopRuleSet rules = FlopRuleSet::kAll);
 // FLOPs per event of the list.
 std::vector<int64_t> FlopsOfEvents(const Trace& trace, const FunctionEvents& events, FlopRuleSet rules);
