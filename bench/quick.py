@@ -6,6 +6,7 @@ takes longer than all that they do here. Prints the rows in the order of the nam
 shown and the others go on.
 """
 
+import faulthandler
 import gc
 import os
 import sys
@@ -59,6 +60,7 @@ def run_all(names):
 
 
 def main():
+    faulthandler.enable()  # a row that dies of a signal tells where
     measure.forks_are_enough = True
     torch.set_num_threads(1)
     gc.freeze()  # else each child walks, and so copies, all objects of torch

@@ -8,8 +8,8 @@
     tools/run_tests.py --soak            `make soak`: the tests that have a full size, in that size, with their figures
 
 The counts come from the result files of ctest and pytest, not from their printed text. A step that dies
-without results counts as one failure. Failures are printed again, with their output, just before the count, so that
-the end of a log that was cut is enough. Logs lie in build/PRESET/test-logs.
+without results counts as one failure. Failures are printed again, with their output, and then their names alone, just
+before the count, so that the end of a log that was cut is enough. Logs lie in build/PRESET/test-logs.
 """
 
 import argparse
@@ -340,6 +340,10 @@ def main():
         tally.fail("no test ran")
     for failure in tally.failures:
         print(f"test: failed: {failure}")
+    if tally.failed:
+        print("test: what failed, by name:")
+    for failure in tally.failures:
+        print(f"  {failure.splitlines()[0]}")
     print(tally.summary())
     return 1 if tally.failed else 0
 
