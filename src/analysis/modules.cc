@@ -44,11 +44,15 @@ class ModuleFinder {
       }
       found_.node_of[row] = Enter(row, parent == SpanId::kNone ? 0 : found_.node_of[Row(parent)]);
     }
-    if (!backward_.empty()) EnterBackward();
+    if (!backward_.empty() && (texts_.any() || HasCalls())) EnterBackward();
     return std::move(found_);
   }
 
  private:
+  bool HasCalls() const {
+    return std::find(spans_.kind.begin(), spans_.kind.end(), SpanKind::kModule) != spans_.kind.end();
+  }
+
   void EnterBackward() {
     forward_ = FindForwardOperators(trace_);
     std::stable_sort(backward_.begin(), backward_.end(),
