@@ -21,7 +21,9 @@ constexpr int64_t UnZigZag(uint64_t value) {
   return static_cast<int64_t>((value >> 1) ^ (0 - (value & 1)));
 }
 
-inline void AppendVarint(std::string* out, uint64_t value) {
+// `Bytes` is std::string or a Column<char>.
+template <typename Bytes>
+void AppendVarint(Bytes* out, uint64_t value) {
   while (value >= 0x80) {
     out->push_back(static_cast<char>(value | 0x80));
     value >>= 7;

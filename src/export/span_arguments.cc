@@ -47,12 +47,9 @@ void SpanArguments::AppendOwn(uint32_t span, std::vector<IntegerArgument>* integ
     NextMember("\"opscope.async\":\"", members).append(AsyncReason(flags)).append("\"");
   if (of_framework_) of_framework_(span, members);
   if (const std::string_view extra = trace_->text(spans.extra[span]); !extra.empty()) {
-    // Neighbours often have the same text.
-    if (spans.extra[span] != checked_extra_) {
-      checked_extra_ = spans.extra[span];
-      is_extra_valid_ = AreJsonMembers(extra);
-    }
-    if (is_extra_valid_) {
+    ExtraCheck& check = extra_checks_[Row(spans.extra[span])];
+    if (check == ExtraCheck::kUnknown) check = AreJsonMembers(extra) ? ExtraCheck::kMembers : ExtraCheck::kOther;
+    if (check == ExtraCheck::kMembers) {
       NextMember(extra, members);
     } else {
       AppendJsonString(&NextMember("\"extra\":", members), extra);

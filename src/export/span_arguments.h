@@ -26,7 +26,8 @@ class SpanArguments {
       : trace_(&trace),
         python_function_(trace.FindString("python_function").value_or(StringId::kNone)),
         texts_(std::make_shared<const ArgumentTexts>(trace, ArgumentKeysWithValues(trace))),
-        steps_(std::make_shared<const OwnStepNumbers>(trace)) {
+        steps_(std::make_shared<const OwnStepNumbers>(trace)),
+        extra_checks_(trace.string_count()) {
     if (const FrameworkMembers members = MegEngineMembersBesideKineto(trace)) of_framework_ = members();
   }
 
@@ -36,16 +37,17 @@ class SpanArguments {
   void AppendOwn(uint32_t span, std::vector<IntegerArgument>* integers, std::string* members);
 
  private:
+  enum class ExtraCheck : uint8_t { kUnknown, kMembers, kOther };
+
   void AppendPythonCall(uint32_t span, std::vector<IntegerArgument>* integers, std::string* members);
 
   const Trace* trace_;
   StringId python_function_;  // kNone: no span has this category
   std::shared_ptr<const ArgumentTexts> texts_;
   std::shared_ptr<const OwnStepNumbers> steps_;
-  AppendSpanMembers of_framework_;  // null: none
-  size_t python_call_ = 0;          // of the span before
-  StringId checked_extra_ = StringId::kNone;
-  bool is_extra_valid_ = false;  // checked_extra_
+  AppendSpanMembers of_framework_;        // null: none
+  size_t python_call_ = 0;                // of the span before
+  std::vector<ExtraCheck> extra_checks_;  // by StringId: whether the text is members of an object
 };
 
 }  // namespace opscope

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "base/column.h"
 #include "base/varint.h"
 
 namespace opscope {
@@ -31,12 +32,7 @@ class IntegerColumn {
   // Differences wrap around modulo 2^64, as readers add them up.
   void Add(int64_t value) {
     const auto difference = static_cast<int64_t>(static_cast<uint64_t>(value) - static_cast<uint64_t>(before_));
-    const uint64_t zigzag = ZigZag(kind_ == kDeltas ? difference : value);
-    if (zigzag < 0x80) {
-      bytes_.push_back(static_cast<char>(zigzag));
-    } else {
-      AppendVarint(&bytes_, zigzag);
-    }
+    AppendVarint(&bytes_, ZigZag(kind_ == kDeltas ? difference : value));
     before_ = value;
     ++count_;
   }
@@ -57,7 +53,7 @@ class IntegerColumn {
   Kind kind_;
   int64_t before_ = 0;
   size_t count_ = 0;
-  std::string bytes_;
+  Column<char> bytes_;
   std::string compressed_;  // ""; not compressed so far
 };
 

@@ -1,6 +1,6 @@
-// Collects the arguments of kept spans in the order of the trace. Texts go into an interner of its own first, because
-// those of a collection that turns out too large must not stay in the page. Only then spans are sorted by length and
-// the longest ones chosen, and the arguments of these collected anew.
+// Collects the arguments of kept spans in the order of the trace. Texts go into an interner of its own first: those of
+// a collection that turns out too large must not stay in the page, and another thread may be adding to the texts of the
+// page. Only then spans are sorted by length and the longest ones chosen, and the arguments of these collected anew.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/html/page_arguments.h"
 
@@ -74,8 +74,7 @@ class ArgumentCollector {
         bytes_ += kTextRowBytes;
       }
     }
-    if (members_ != parsed_) ParseMembers();
-    for (const ParsedMember& member : members_of_parsed_) {
+    for (const ParsedMember& member : Members()) {
       if (member.column != kNoColumn) {
         AddTo(member.column, kept, member.value);
       } else {
@@ -148,22 +147,38 @@ class ArgumentCollector {
     AddMeasured(number, &list_);
   }
 
-  // Neighbours often have the same members, which are parsed once.
+  // members_ as they stand in the page. A program repeats itself, so a text is parsed when it is met first.
+  std::span<const ParsedMember> Members() {
+    if (members_.empty()) return {};
+    constexpr size_t kMostBytes = size_t{4} << 20;
+    if (known_bytes_ > kMostBytes) {
+      known_.Clear();
+      begins_.clear();
+      parsed_.clear();
+      known_bytes_ = 0;
+    }
+    const uint32_t number = known_.Add(members_);
+    if (number == begins_.size()) ParseMembers();
+    const size_t end = number + 1 < begins_.size() ? begins_[number + 1] : parsed_.size();
+    return std::span(parsed_).subspan(begins_[number], end - begins_[number]);
+  }
+
   void ParseMembers() {
-    parsed_ = members_;
-    members_of_parsed_.clear();
-    ForEachJsonMember(parsed_, [&](std::string_view quoted, std::string_view value) {
+    const size_t begin = parsed_.size();
+    begins_.push_back(begin);
+    ForEachJsonMember(members_, [&](std::string_view quoted, std::string_view value) {
       const std::string_view key = DecodeKey(quoted, &key_);
       const std::optional<int64_t> integer = PlainInteger(value);
       const size_t column = integer ? ColumnOf(key) : kNoColumn;
       if (column != kNoColumn) {
-        members_of_parsed_.push_back({column, 0, *integer});
+        parsed_.push_back({column, 0, *integer});
       } else {
         const uint32_t key_text = Text(key);
-        members_of_parsed_.push_back({kNoColumn, key_text, Text(value)});
+        parsed_.push_back({kNoColumn, key_text, Text(value)});
       }
       return true;
     });
+    known_bytes_ += members_.size() + (parsed_.size() - begin) * sizeof(ParsedMember);
   }
 
   // Index in integers_; kNoColumn: there are too many keys.
@@ -201,14 +216,15 @@ class ArgumentCollector {
   std::vector<PageArguments::Integers> integers_;
   std::vector<IntegerArgument> own_;
   std::string members_, key_;
-  std::string parsed_;  // the members of the span before
-  std::vector<ParsedMember> members_of_parsed_;
+  TextInterner known_;          // texts of members that were parsed
+  std::vector<size_t> begins_;  // by number in known_: its first member in parsed_
+  std::vector<ParsedMember> parsed_;
+  size_t known_bytes_ = 0;
   size_t bytes_ = 0, eighths_ = 0;
 };
 
-PageArguments::PageArguments(const PageResults& results, std::span<const uint32_t> kept, size_t max_bytes,
-                             PageStrings* strings) {
-  if (CollectAll(results, kept, max_bytes, strings)) return;
+PageArguments::PageArguments(const PageResults& results, std::span<const uint32_t> kept, size_t max_bytes) {
+  if (CollectAll(results, kept, max_bytes)) return;
   const SpanColumns& spans = results.trace->spans();
   std::vector<uint32_t> by_length(kept.size());
   std::iota(by_length.begin(), by_length.end(), 0u);
@@ -222,23 +238,28 @@ PageArguments::PageArguments(const PageResults& results, std::span<const uint32_
       longest.Add(by_length[static_cast<size_t>(fitting)], kept[by_length[static_cast<size_t>(fitting)]]);
   }
   std::sort(by_length.begin(), by_length.begin() + fitting);
-  ArgumentCollector chosen(results);
+  collected_ = std::make_unique<ArgumentCollector>(results);
   for (const uint32_t number : std::span(by_length).first(static_cast<size_t>(fitting)))
-    chosen.Add(number, kept[number]);
+    collected_->Add(number, kept[number]);
   for (const uint32_t number : std::span(by_length).subspan(static_cast<size_t>(fitting)))
-    left_out_ += chosen.HasArguments(kept[number]) ? 1 : 0;
-  chosen.MoveTo(this, strings);
+    left_out_ += collected_->HasArguments(kept[number]) ? 1 : 0;
+}
+
+PageArguments::~PageArguments() = default;
+
+void PageArguments::AddTexts(PageStrings* strings) {
+  collected_->MoveTo(this, strings);
+  collected_.reset();
 }
 
 // False: they are larger than max_bytes, and nothing was collected.
-bool PageArguments::CollectAll(const PageResults& results, std::span<const uint32_t> kept, size_t max_bytes,
-                               PageStrings* strings) {
-  ArgumentCollector all(results);
+bool PageArguments::CollectAll(const PageResults& results, std::span<const uint32_t> kept, size_t max_bytes) {
+  auto all = std::make_unique<ArgumentCollector>(results);
   for (uint32_t number = 0; number < kept.size(); ++number) {
-    all.Add(number, kept[number]);
-    if (all.bytes() > max_bytes) return false;
+    all->Add(number, kept[number]);
+    if (all->bytes() > max_bytes) return false;
   }
-  all.MoveTo(this, strings);
+  collected_ = std::move(all);
   return true;
 }
 

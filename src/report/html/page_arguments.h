@@ -2,7 +2,8 @@
 // lists that many spans share (shapes, types) and integers that no two spans share (ids, sequence numbers): lists are
 // written once, and the integers of a key are a column of their own. A text for each integer would take most of a page.
 //
-//   PageArguments arguments(results, kept, max_bytes, &strings);
+//   PageArguments arguments(results, kept, max_bytes);
+//   arguments.AddTexts(&strings);
 //   arguments.AddColumns(&columns);   // to be compressed
 //   arguments.AppendJson(&out);
 //
@@ -12,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,11 +24,16 @@
 
 namespace opscope {
 
+class ArgumentCollector;
+
 class PageArguments {
  public:
   // The spans with arguments that do not fit into about max_bytes are the shortest ones. O(n log n) then.
-  PageArguments(const PageResults& results, std::span<const uint32_t> kept, size_t max_bytes, PageStrings* strings);
+  PageArguments(const PageResults& results, std::span<const uint32_t> kept, size_t max_bytes);
+  ~PageArguments();
 
+  // Once, before the columns are used.
+  void AddTexts(PageStrings* strings);
   void AddColumns(std::vector<IntegerColumn*>* columns);
   // The value of the member "arguments".
   void AppendJson(std::string* out) const;
@@ -39,8 +46,9 @@ class PageArguments {
 
   friend class ArgumentCollector;
 
-  bool CollectAll(const PageResults& results, std::span<const uint32_t> kept, size_t max_bytes, PageStrings* strings);
+  bool CollectAll(const PageResults& results, std::span<const uint32_t> kept, size_t max_bytes);
 
+  std::unique_ptr<ArgumentCollector> collected_;  // until AddTexts
   IntegerColumn span_{IntegerColumn::kDeltas}, key_, value_;
   IntegerColumn list_span_{IntegerColumn::kDeltas}, list_;
   IntegerColumn row_list_{IntegerColumn::kDeltas}, row_key_, row_value_;

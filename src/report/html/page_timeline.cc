@@ -3,11 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/json_object.h"
+#include "base/thread_team.h"
 #include "opscope/analysis/contents.h"
 #include "report/html/integer_column.h"
 #include "report/html/page_arguments.h"
@@ -32,8 +34,20 @@ class SpansWriter {
 
   // Columns are collected first, as texts get their numbers in a fixed order, then compressed by several threads.
   void Write() {
-    const ColumnsByKey kept = CollectKept(), folded = CollectFolded();
-    PageArguments arguments(results_, levels_.kept, limits_.argument_bytes, strings_);
+    constexpr size_t kSpansWorthAThread = 20'000;
+    ColumnsByKey kept, folded;
+    std::optional<PageArguments> collected;
+    ThreadTeam team(levels_.kept.size() < kSpansWorthAThread ? 1 : std::min<size_t>(2, DefaultThreadCount()));
+    team.ForEach(2, [&](size_t task, size_t) {
+      if (task == 0) {
+        collected.emplace(results_, levels_.kept, limits_.argument_bytes);
+      } else {
+        kept = CollectKept();
+        folded = CollectFolded();
+      }
+    });
+    PageArguments& arguments = *collected;
+    arguments.AddTexts(strings_);
     const ColumnsByKey stacks = CollectStacks(), flows = CollectFlows();
     std::vector<IntegerColumn*> columns;
     for (const ColumnsByKey& part : {kept, folded, stacks, flows}) {
