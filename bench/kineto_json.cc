@@ -2,8 +2,8 @@
 // it (several lines per event, arguments on lines of their own), with the mix of a training run with stacks, shapes and
 // a GPU: calls of Python, operators with their arguments, runtime calls, kernels, flows from launch to kernel and from
 // forward to backward, and memory instants. FORM `plain` leaves out what is different in every event ("Ev Idx"), so
-// that the kept arguments repeat; FORM `bare` leaves out all arguments. STEPS: about so many steps, 0 without it. The
-// same numbers give the same bytes.
+// that the kept arguments repeat; FORM `bare` leaves out all arguments. STEPS: about so many steps, 0 without it, each of
+// which calls what the first one calls, as those of a training do; times differ. The same numbers give the same bytes.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdarg>
 #include <cstdint>
@@ -28,19 +28,26 @@ constexpr const char* kKernels[] = {
 
 enum class Form { kUsual, kPlain, kBare };
 
+struct Random {
+  static constexpr uint64_t kSeed = 88172645463325252u;
+  uint64_t state = kSeed;
+
+  unsigned Pick(unsigned count) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return static_cast<unsigned>((state >> 20) % count);
+  }
+};
+
 struct Writer {
   Form form = Form::kUsual;
-  uint64_t random = 88172645463325252u;
+  Random program, run;  // what is called, which every step repeats; times and addresses
   uint64_t slices = 0;
   uint64_t index = 0, correlation = 0, python_id = 0, flow = 0;
   int64_t now_ns = 1'711'964'646'000'000;
 
-  unsigned Pick(unsigned count) {
-    random ^= random << 13;
-    random ^= random >> 7;
-    random ^= random << 17;
-    return static_cast<unsigned>((random >> 20) % count);
-  }
+  unsigned Pick(unsigned count) { return program.Pick(count); }
 
   void Begin(const char* phase, const char* category, const char* name, uint64_t tid, int64_t ns) {
     std::printf(
@@ -137,13 +144,14 @@ struct Writer {
     Arguments(true,
               "\"Total Reserved\": 0, \"Total Allocated\": %u, \"Bytes\": 4096, \"Device Id\": -1, \"Device Type\": 0, "
               "\"Addr\": %lu",
-              allocated, static_cast<unsigned long>(94'000'000'000'000u + Pick(4096) * 4096));
+              allocated, static_cast<unsigned long>(94'000'000'000'000u + run.Pick(4096) * 4096));
   }
 
   static constexpr int64_t kModuleNs = 94'000, kSlicesOfModule = 8;  // of Module()
 
   // The range of a step of so many modules, which come next.
   void Step(uint64_t number, uint64_t modules) {
+    program.state = Random::kSeed;
     char name[40];
     std::snprintf(name, sizeof(name), "ProfilerStep#%lu", static_cast<unsigned long>(number));
     Begin("X", "user_annotation", name, 4017, now_ns);
@@ -167,7 +175,7 @@ struct Writer {
     Operator(4'000, false);
     now_ns += 6'000;
     Launch(5'000);
-    Kernel(10'000 + Pick(20'000));
+    Kernel(10'000 + run.Pick(20'000));
     now_ns += 50'000;
     Operator(25'000, true);
     now_ns += 30'000;
