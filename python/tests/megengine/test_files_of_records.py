@@ -105,6 +105,8 @@ def shown(event):
     event = {key: value for key, value in event.items() if key not in ("ts", "pid")}
     if event["name"] == "device_ahead_ms":
         event.pop("args")
+    if event["name"] == "nr_alive_tensor":
+        event.pop("args")  # alive() has them
     args = event.get("args", {})
     args.pop("living_time", None)
     if args.get("id") == 0:
@@ -114,6 +116,13 @@ def shown(event):
     if "__device__" in args:
         assert args.pop("__device__") in ("invalid", 'CompNode("cpu0:0" from "xpux:0")')
     return json.dumps(event, sort_keys=True)
+
+
+def alive(events):
+    """{(track, value): how often} of the counter of tensors."""
+    return collections.Counter(
+        (event["tid"], event["args"]["value"]) for event in events if event["name"] == "nr_alive_tensor"
+    )
 
 
 def events_of(text):
@@ -149,8 +158,12 @@ def tracks_of(events):
 def test_timeline_has_their_events(program, options, request, tmp_path):
     run = host_computed if program == "host_computed" else request.getfixturevalue(program)
     text, trace = both(run, tmp_path, "chrome_timeline.json", **options)
-    theirs = tracks_of(without_lone_ends(events_of(text)))
-    mine = tracks_of(events_of(ours(trace, tmp_path, "megengine-chrome")))
+    their_events, my_events = events_of(text), events_of(ours(trace, tmp_path, "megengine-chrome"))
+    theirs, mine = tracks_of(without_lone_ends(their_events)), tracks_of(my_events)
+    # Theirs counts in the order of the records' numbers, ours in that of their times. A thread that loses its processor
+    # between the two has a record elsewhere in one of the orders, and at most a few do.
+    counted = alive(their_events)
+    assert (counted - alive(my_events)).total() <= max(2, counted.total() // 100)
     assert {event["pid"] for events in mine.values() for event in events} == {os.getpid()}
     assert theirs.keys() == mine.keys()
     if program == "steps":
