@@ -106,7 +106,7 @@ def shown(event):
     if event["name"] == "device_ahead_ms":
         event.pop("args")
     if event["name"] == "nr_alive_tensor":
-        event.pop("args")  # alive() has them
+        event.pop("args")  # the test compares tensors_alive
     args = event.get("args", {})
     args.pop("living_time", None)
     if args.get("id") == 0:
@@ -118,11 +118,10 @@ def shown(event):
     return json.dumps(event, sort_keys=True)
 
 
-def alive(events):
-    """{(track, value): how often} of the counter of tensors."""
-    return collections.Counter(
-        (event["tid"], event["args"]["value"]) for event in events if event["name"] == "nr_alive_tensor"
-    )
+def tensors_alive(events):
+    """[(begin, track, number of tensors)], in the order of the times."""
+    counters = (event for event in events if event["name"] == "nr_alive_tensor")
+    return sorted((event["ts"], event["tid"], event["args"]["value"]) for event in counters)
 
 
 def events_of(text):
@@ -160,10 +159,12 @@ def test_timeline_has_their_events(program, options, request, tmp_path):
     text, trace = both(run, tmp_path, "chrome_timeline.json", **options)
     their_events, my_events = events_of(text), events_of(ours(trace, tmp_path, "megengine-chrome"))
     theirs, mine = tracks_of(without_lone_ends(their_events)), tracks_of(my_events)
-    # Theirs counts in the order of the records' numbers, ours in that of their times. A thread that loses its processor
-    # between the two has a record elsewhere in one of the orders, and at most a few do.
-    counted = alive(their_events)
-    assert (counted - alive(my_events)).total() <= max(2, counted.total() // 100)
+    # A record of MegEngine takes its number first and its time then. MegEngine counts in the order of the numbers,
+    # opscope in that of the times. They differ around a thread that is suspended between the two, which is rare.
+    their_counts, my_counts = tensors_alive(their_events), tensors_alive(my_events)
+    assert len(my_counts) == len(their_counts) > 20
+    differing = sum(a != b for a, b in zip(their_counts, my_counts, strict=True))
+    assert differing <= len(their_counts) // 20
     assert {event["pid"] for events in mine.values() for event in events} == {os.getpid()}
     assert theirs.keys() == mine.keys()
     if program == "steps":
