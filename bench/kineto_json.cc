@@ -42,12 +42,11 @@ struct Random {
 
 struct Writer {
   Form form = Form::kUsual;
-  Random program, run;  // what is called, which every step repeats; times and addresses
+  Random program;  // chooses what is called, and starts anew with each step
+  Random run;      // chooses times and addresses
   uint64_t slices = 0;
   uint64_t index = 0, correlation = 0, python_id = 0, flow = 0;
   int64_t now_ns = 1'711'964'646'000'000;
-
-  unsigned Pick(unsigned count) { return program.Pick(count); }
 
   void Begin(const char* phase, const char* category, const char* name, uint64_t tid, int64_t ns) {
     std::printf(
@@ -76,7 +75,7 @@ struct Writer {
 
   void PythonCall(int64_t ns, uint64_t caller) {
     char name[64];
-    std::snprintf(name, sizeof(name), "model/layers.py(%u): forward_%u", Pick(400), Pick(40));
+    std::snprintf(name, sizeof(name), "model/layers.py(%u): forward_%u", program.Pick(400), program.Pick(40));
     Begin("X", "python_function", name, 4017, now_ns);
     Duration(ns);
     Arguments(true, "\"Python parent id\": %lu, \"Python id\": %lu", static_cast<unsigned long>(caller),
@@ -84,8 +83,8 @@ struct Writer {
   }
 
   void Operator(int64_t ns, bool backward) {
-    const unsigned rows = 1u << Pick(6), columns = 64u << Pick(4);
-    Begin("X", "cpu_op", kOperators[Pick(16)], backward ? 4099 : 4017, now_ns);
+    const unsigned rows = 1u << program.Pick(6), columns = 64u << program.Pick(4);
+    Begin("X", "cpu_op", kOperators[program.Pick(16)], backward ? 4099 : 4017, now_ns);
     Duration(ns);
     Arguments(true,
               "\"External id\": %lu,\"Record function id\": 0, \"Sequence number\": %lu, \"Fwd thread id\": %d, "
@@ -105,11 +104,11 @@ struct Writer {
   }
 
   void Kernel(int64_t ns) {
-    const unsigned grid = 1u << Pick(8);
+    const unsigned grid = 1u << program.Pick(8);
     const int64_t start = now_ns + 4000;
     std::printf(
         "  {\n    \"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"%s\", \"pid\": 0, \"tid\": 7,\n    \"ts\": %ld.%03ld",
-        kKernels[Pick(4)], static_cast<long>(start / 1000), static_cast<long>(start % 1000));
+        kKernels[program.Pick(4)], static_cast<long>(start / 1000), static_cast<long>(start % 1000));
     Duration(ns);
     Arguments(false,
               "\"External id\": %lu,\n      \"queued\": 0, \"device\": 0, \"context\": 1, \"stream\": 7, "
@@ -117,7 +116,7 @@ struct Writer {
               "%.6f, \"warps per SM\": %.6f,\n      \"grid\": [%u, 1, 1], \"block\": [128, 1, 1], \"est. achieved "
               "occupancy %%\": %u",
               static_cast<unsigned long>(index), static_cast<unsigned long>(correlation), grid / 108.0, grid / 27.0,
-              grid, Pick(100));
+              grid, program.Pick(100));
     std::printf(
         "  {\n    \"ph\": \"f\", \"id\": %lu, \"pid\": 0, \"tid\": 7, \"ts\": %ld.%03ld,\n    \"cat\": \"ac2g\", "
         "\"name\": \"ac2g\", "
@@ -140,7 +139,7 @@ struct Writer {
         "4017, \"tid\": 4017,\n"
         "    \"ts\": %ld.%03ld",
         static_cast<long>(now_ns / 1000), static_cast<long>(now_ns % 1000));
-    const unsigned allocated = Pick(1 << 20) * 64;
+    const unsigned allocated = program.Pick(1 << 20) * 64;
     Arguments(true,
               "\"Total Reserved\": 0, \"Total Allocated\": %u, \"Bytes\": 4096, \"Device Id\": -1, \"Device Type\": 0, "
               "\"Addr\": %lu",
@@ -167,11 +166,11 @@ struct Writer {
     PythonCall(50'000, python_id);
     now_ns += 3'000;
     Operator(30'000, false);
-    if (Pick(4) == 0) Flow("s", "fwdbwd", ++flow, 4017, now_ns);
+    if (program.Pick(4) == 0) Flow("s", "fwdbwd", ++flow, 4017, now_ns);
     now_ns += 2'000;
     Operator(20'000, false);
     now_ns += 1'000;
-    if (Pick(3) == 0) Memory();
+    if (program.Pick(3) == 0) Memory();
     Operator(4'000, false);
     now_ns += 6'000;
     Launch(5'000);

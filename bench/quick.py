@@ -60,7 +60,7 @@ def run_all(names):
 
 
 def main():
-    faulthandler.enable()  # a row that dies of a signal tells where
+    faulthandler.enable()  # a row that is ended by SIGSEGV prints its Python stack
     measure.forks_are_enough = True
     torch.set_num_threads(1)
     gc.freeze()  # else each child walks, and so copies, all objects of torch

@@ -44,12 +44,13 @@ class ModuleFinder {
       }
       found_.node_of[row] = Enter(row, parent == SpanId::kNone ? 0 : found_.node_of[Row(parent)]);
     }
-    if (!backward_.empty() && (texts_.any() || HasCalls())) EnterBackward();
+    // Without modules there are none to find for backward functions either.
+    if (!backward_.empty() && (texts_.any() || HasModuleCalls())) EnterBackward();
     return std::move(found_);
   }
 
  private:
-  bool HasCalls() const {
+  bool HasModuleCalls() const {
     return std::find(spans_.kind.begin(), spans_.kind.end(), SpanKind::kModule) != spans_.kind.end();
   }
 

@@ -147,38 +147,39 @@ class ArgumentCollector {
     AddMeasured(number, &list_);
   }
 
-  // members_ as they stand in the page. A program repeats itself, so a text is parsed when it is met first.
+  // The members that the text members_ has. Texts recur with every step of a program, so they are parsed once, and a
+  // cache of at most about kMostBytes keeps the result.
   std::span<const ParsedMember> Members() {
     if (members_.empty()) return {};
     constexpr size_t kMostBytes = size_t{4} << 20;
-    if (known_bytes_ > kMostBytes) {
-      known_.Clear();
-      begins_.clear();
-      parsed_.clear();
-      known_bytes_ = 0;
+    if (cache_bytes_ > kMostBytes) {
+      cached_texts_.Clear();
+      first_member_.clear();
+      cached_members_.clear();
+      cache_bytes_ = 0;
     }
-    const uint32_t number = known_.Add(members_);
-    if (number == begins_.size()) ParseMembers();
-    const size_t end = number + 1 < begins_.size() ? begins_[number + 1] : parsed_.size();
-    return std::span(parsed_).subspan(begins_[number], end - begins_[number]);
+    const uint32_t number = cached_texts_.Add(members_);
+    if (number == first_member_.size()) ParseMembers();
+    const size_t end = number + 1 < first_member_.size() ? first_member_[number + 1] : cached_members_.size();
+    return std::span(cached_members_).subspan(first_member_[number], end - first_member_[number]);
   }
 
   void ParseMembers() {
-    const size_t begin = parsed_.size();
-    begins_.push_back(begin);
+    const size_t begin = cached_members_.size();
+    first_member_.push_back(begin);
     ForEachJsonMember(members_, [&](std::string_view quoted, std::string_view value) {
       const std::string_view key = DecodeKey(quoted, &key_);
       const std::optional<int64_t> integer = PlainInteger(value);
       const size_t column = integer ? ColumnOf(key) : kNoColumn;
       if (column != kNoColumn) {
-        parsed_.push_back({column, 0, *integer});
+        cached_members_.push_back({column, 0, *integer});
       } else {
         const uint32_t key_text = Text(key);
-        parsed_.push_back({kNoColumn, key_text, Text(value)});
+        cached_members_.push_back({kNoColumn, key_text, Text(value)});
       }
       return true;
     });
-    known_bytes_ += members_.size() + (parsed_.size() - begin) * sizeof(ParsedMember);
+    cache_bytes_ += members_.size() + (cached_members_.size() - begin) * sizeof(ParsedMember);
   }
 
   // Index in integers_; kNoColumn: there are too many keys.
@@ -216,10 +217,10 @@ class ArgumentCollector {
   std::vector<PageArguments::Integers> integers_;
   std::vector<IntegerArgument> own_;
   std::string members_, key_;
-  TextInterner known_;          // texts of members that were parsed
-  std::vector<size_t> begins_;  // by number in known_: its first member in parsed_
-  std::vector<ParsedMember> parsed_;
-  size_t known_bytes_ = 0;
+  TextInterner cached_texts_;         // each the members of a span as JSON
+  std::vector<size_t> first_member_;  // by number in cached_texts_: where its members begin in cached_members_
+  std::vector<ParsedMember> cached_members_;
+  size_t cache_bytes_ = 0;
   size_t bytes_ = 0, eighths_ = 0;
 };
 

@@ -32,7 +32,8 @@ class PageArguments {
   PageArguments(const PageResults& results, std::span<const uint32_t> kept, size_t max_bytes);
   ~PageArguments();
 
-  // Once, before the columns are used.
+  // Gives the texts their numbers, which completes the columns. To be called once, before the functions below. Only
+  // this function uses the texts of the page, so the constructor may run beside another writer of them.
   void AddTexts(PageStrings* strings);
   void AddColumns(std::vector<IntegerColumn*>* columns);
   // The value of the member "arguments".

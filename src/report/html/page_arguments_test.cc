@@ -55,7 +55,7 @@ TEST(PageArguments, LackThoseOfTheShortestSpansIfTheyDoNotFit) {
   EXPECT_EQ(json.find("\"left_out\":0}"), std::string::npos) << json;
 }
 
-// Texts of 8 MB altogether, which is more than the ones that are kept beside what they mean.
+// The texts have 8 MB, more than the cache of parsed texts, so it is emptied on the way.
 TEST(PageArguments, AreThoseOfTheirTextsHoweverManyTextsThereAre) {
   const std::string other = "\"w\":\"" + std::string(8000, 'w') + "\",\"v\":";
   const auto value_of = [](uint32_t span) { return int64_t{span} * 7919 % 900; };

@@ -33,6 +33,7 @@ class SpansWriter {
         out_(out) {}
 
   // Columns are collected first, as texts get their numbers in a fixed order, then compressed by several threads.
+  // Arguments, which take longest, are collected beside the columns of spans.
   void Write() {
     constexpr size_t kSpansWorthAThread = 20'000;
     ColumnsByKey kept, folded;
