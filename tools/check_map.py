@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 MAX_LINES = 400
+MAX_BYTES = 512 << 10  # a recording or a trace that was left in the tree is larger
 # Documents that name files and what is in them.
 CODE_PAGES = ("ARCHITECTURE.md", "docs/explanation/how_recording_works.md", "docs/how-to/extend_opscope.md")
 SOURCE_SUFFIXES = {".h", ".def", ".cc", ".c", ".py", ".pyi", ".ts", ".tsx", ".mjs", ".css"}
@@ -136,6 +137,13 @@ def check_rows(files, layers):
     }
     for folder in sorted(folders - set(layers)):
         yield f"ARCHITECTURE.md: the layer table has no row for {folder}"
+
+
+def check_folders(files, layers, text):
+    """Each folder of the root is the beginning of a layer or is named: what a program left there is no source."""
+    known = {layer.split("/")[0] for layer in layers} | set(re.findall(r"`([\w.-]+)/`", text))
+    for folder in sorted({name.split("/")[0] for name in files if "/" in name} - known):
+        yield f"ARCHITECTURE.md: does not say what the folder {folder} is"
 
 
 def check_vendor(name, header, vendors, is_test):
@@ -288,6 +296,9 @@ def check_typescript(root, files, layers):
 
 def check_sizes(root, files):
     for name in files:
+        size = (root / name).stat().st_size
+        if size > MAX_BYTES:
+            yield f"{name}: {size >> 10} KiB; a committed file has at most {MAX_BYTES >> 10}"
         if Path(name).suffix in SOURCE_SUFFIXES:
             text = (root / name).read_bytes()
             lines = text.count(b"\n")
@@ -342,6 +353,7 @@ def check(root):
             yield from check_names(root, page, said)
     yield from check_mentions(root, files)
     yield from check_rows(files, layers)
+    yield from check_folders(files, layers, text)
     yield from check_includes(root, files, layers)
     yield from check_python(root, files, layers)
     yield from check_typescript(root, files, layers)

@@ -11,7 +11,7 @@ import check_map  # noqa: E402  (the folder of tools is no package)
 
 TREE = {
     "ARCHITECTURE.md": (
-        "Bytes come from `ReadBlock` (`src/wire/block.cc`).\n\n"
+        "Bytes come from `ReadBlock` (`src/wire/block.cc`). Others: `docs/`, `examples/`.\n\n"
         "| folder | may include | public headers | third party |\n| --- | --- | --- | --- |\n"
         "| `include/opscope` | - | - | - |\n| `include/opscope/torch` | include/opscope | - | - |\n"
         "| `src/base` | - | - | zlib |\n| `src/wire` | base, wire/codec | trace | zstd |\n"
@@ -23,6 +23,7 @@ TREE = {
         "| `web/src/model` | - | - | - |\n| `web/src/ui` | web/src/model | - | preact |\n"
     ),
     "README.md": "<!-- from examples/a.py -->\n```python\nx = 1\nif x:\n    y = 2\nprint(y)\n```\n",
+    "docs/index.md": "Pages.\n",
     "examples/a.py": "def main():\n    x = 1\n    if x:\n        y = 2\n    print(y)\n",
     "include/opscope/trace.h": "#include <span>\n#include <time.h>\n",
     "include/opscope/record.h": "#include <cstdint>\n",
@@ -196,6 +197,16 @@ class CheckMap(unittest.TestCase):
 
     def test_a_long_file_is_found(self):
         self.expect_one(["401 lines"], {"src/wire/block.h": "int x;\n" * 401})
+
+    def test_a_large_file_is_found(self):
+        self.expect_one(["web/trace.json: 513 KiB"], {"web/trace.json": "x" * (513 << 10)})
+
+    def test_a_folder_of_the_root_that_the_map_does_not_name_is_found(self):
+        self.expect_one(["what the folder a is"], {"a/1.chrome_timeline.json": "{}"})
+
+    def test_a_folder_of_the_root_without_layers_may_be_named(self):
+        text = TREE["ARCHITECTURE.md"] + "\nThe folder `a/` has traces.\n"
+        self.assertEqual(self.violations(**{"ARCHITECTURE.md": text, "a/trace.json": "{}"}), [])
 
     def test_a_generated_file_may_be_long(self):
         text = "// What it is.\nGenerated from a.def\n" + "int x;\n" * 401
