@@ -136,7 +136,7 @@ void DiffSide::AddRun(const Trace& trace, const DiffOptions& options, DiffKeys* 
 }
 
 void DiffSide::AddMemory(const Trace& trace) {
-  if (trace.allocations().size() == 0) return;
+  if (!HasMemoryEvents(trace)) return;
   for (const DeviceMemoryRow& device : MeasureMemoryUsage(trace).devices) {
     const auto [found, is_new] = memory_peaks_.try_emplace(device.place, device.peak_bytes);
     found->second = std::max(found->second, device.peak_bytes);

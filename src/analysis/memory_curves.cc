@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "analysis/memory_events.h"
-#include "analysis/tensor_life_curves.h"
+#include "analysis/tensor_life_events.h"
 #include "base/saturating.h"
 #include "opscope/torch/memory_timeline.h"
 
@@ -42,6 +42,24 @@ MemoryCurve LevelOf(const Trace& trace, const MemoryPlace& place, const std::vec
     AddPoint(allocations.time[row].ns, level, &curve);
   }
   return curve;
+}
+
+// A curve for each stream with tensors, by rank, then by track.
+std::vector<MemoryCurve> CurvesOfTensorLives(const Trace& trace) {
+  std::vector<MemoryCurve> curves;
+  for (const auto& [key, rows] : TensorLivesByStream(trace)) {
+    const std::vector<TensorLifeEvent> events = TensorLifeEvents(trace, rows);
+    if (events.empty()) continue;
+    MemoryCurve& curve = curves.emplace_back();
+    curve.track = TrackId{key.second};
+    curve.place = PlaceOfStream(trace, curve.track);
+    int64_t level = 0;
+    for (const TensorLifeEvent& event : events) {
+      level = SaturatingAdd(level, event.bytes);
+      AddPoint(event.time_ns, level, &curve);
+    }
+  }
+  return curves;
 }
 
 // The curves of one device by category, those that hold nothing included.
@@ -94,7 +112,7 @@ std::vector<MemoryCurve> MeasureMemoryCurves(const Trace& trace) {
 std::vector<MemoryCurve> MeasureMemoryCurves(const Trace& trace, const MemoryTimeline& timeline) {
   std::vector<MemoryCurve> curves;
   const std::map<MemoryPlace, std::vector<uint32_t>> rows = MemoryEventsByPlace(trace);
-  if (rows.empty()) return MeasureTensorLifeCurves(trace);
+  if (rows.empty()) return CurvesOfTensorLives(trace);
   const bool has_categories = timeline.has_operators && !HasDeviceOfSeveralRanks(rows);
   RowsByDevice timeline_rows;
   if (has_categories) timeline_rows = TimelineRowsByDevice(timeline);

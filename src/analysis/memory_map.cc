@@ -16,13 +16,12 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include "analysis/allocation_spans.h"
 #include "analysis/memory_blocks.h"
 #include "analysis/memory_events.h"
-#include "analysis/steps_of_ranks.h"
+#include "analysis/tensor_life_events.h"
 #include "base/hash.h"
 #include "base/saturating.h"
 #include "opscope/analysis/contents.h"
@@ -156,9 +155,7 @@ MemoryMapDevice DeviceOfEvents(const Trace& trace, const TraceWindow& window, co
 MemoryMapDevice DeviceOfLives(const Trace& trace, const TraceWindow& window, TrackId track,
                               const std::vector<uint32_t>& rows, size_t max_blocks) {
   const TensorLifeColumns& lives = trace.tensor_lives();
-  MemoryMapDevice device{.place = {}, .track = track, .blocks = {}};
-  if (track != TrackId::kNone)
-    device.place = {.rank = RankOfTrack(trace, track), .device = trace.tracks().device[Row(track)]};
+  MemoryMapDevice device{.place = PlaceOfStream(trace, track), .track = track, .blocks = {}};
   const auto block_of = [&](uint32_t i) {
     const uint32_t row = rows[i];
     const int64_t begin = lives.produced[row].ns, duration = lives.duration[row].ns;
@@ -211,18 +208,11 @@ void AddCategories(const MemoryTimeline& timeline, const std::vector<uint32_t>& 
 
 std::vector<MemoryMapDevice> MapMemory(const Trace& trace, const MemoryTimeline& timeline, size_t max_blocks) {
   std::vector<MemoryMapDevice> devices;
-  const TensorLifeColumns& lives = trace.tensor_lives();
-  if (trace.allocations().size() == 0 && lives.size() == 0) return devices;
+  if (trace.allocations().size() == 0 && trace.tensor_lives().size() == 0) return devices;
   const TraceWindow window = WindowWithMemory(trace);
   if (trace.allocations().size() == 0) {
-    std::map<std::tuple<int32_t, uint32_t>, std::vector<uint32_t>> by_track;
-    for (uint32_t row = 0; row < lives.size(); ++row) {
-      const TrackId track = lives.track[row];
-      by_track[{track == TrackId::kNone ? -1 : RankOfTrack(trace, track), Row(track)}].push_back(row);
-    }
-    for (const auto& [key, rows] : by_track) {
-      const TrackId track{std::get<1>(key)};
-      devices.push_back(DeviceOfLives(trace, window, track, rows, max_blocks));
+    for (const auto& [key, rows] : TensorLivesByStream(trace)) {
+      devices.push_back(DeviceOfLives(trace, window, TrackId{key.second}, rows, max_blocks));
       if (devices.back().blocks.empty() && devices.back().without_address == 0) devices.pop_back();
     }
     return devices;

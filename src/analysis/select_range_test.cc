@@ -45,7 +45,7 @@ size_t OwnerOf(const Trace& trace, uint32_t track, size_t parent, int64_t begin,
   return moment < behind ? OwnerOf(trace, track, last, first, behind, moment) : parent;
 }
 
-SumsByName BruteForce(const Trace& trace, int64_t begin, int64_t end) {
+SumsByName BruteForceSums(const Trace& trace, int64_t begin, int64_t end) {
   const SpanColumns& spans = trace.spans();
   SumsByName sums;
   const auto of = [&](size_t row) -> Sums& { return sums[std::string(trace.text(spans.name[row]))]; };
@@ -102,7 +102,7 @@ TEST(SelectRange, IsTheDefinitionOnRandomTraces) {
         RandomTrace(seed, {.spans = static_cast<int>(seed % 20), .threads = 2, .has_device = seed % 3 == 0});
     const int64_t begin = static_cast<int64_t>(seed % 11) - 1;
     const int64_t end = begin + static_cast<int64_t>(seed % 7) + 1;
-    ASSERT_EQ(ByName(trace, SelectRange(trace, begin, end)), BruteForce(trace, begin, end)) << "seed " << seed;
+    ASSERT_EQ(ByName(trace, SelectRange(trace, begin, end)), BruteForceSums(trace, begin, end)) << "seed " << seed;
   }
 }
 

@@ -17,9 +17,7 @@ namespace opscope {
 namespace {
 
 std::string WhyNoMemory(const Trace& trace, const ResultVerb& verb) {
-  if (trace.allocations().size() == 0 && trace.tensor_lives().size() > 0)
-    return "it has tensors with their addresses instead of allocations; opscope export --to megengine-svg draws them";
-  if (trace.allocations().size() == 0) return kNoAllocations;
+  if (!HasMemoryEvents(trace)) return kNoAllocations;
   const std::string nothing = DescribeEmptySelection(trace, verb.filter);
   return nothing.empty() ? "nothing was allocated or freed while a chosen span was open" : nothing;
 }

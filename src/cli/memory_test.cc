@@ -93,24 +93,26 @@ TEST_F(MemoryVerbTest, SeeksThePeakInTheChosenSteps) {
             "-1,1,0,aten::empty,0,0,100\r\n-1,1,0,aten::mm,0,0,50\r\n-1,1,0,(before),0,0,200\r\n");
 }
 
-TEST_F(MemoryVerbTest, SaysWhyThereIsNoAnswer) {
-  Put("none.json", R"([{"ph":"X","name":"a","cat":"cpu_op","pid":1,"tid":1,"ts":0,"dur":1}])");
-  Put("late.json", R"([{"ph":"X","name":"a","cat":"cpu_op","pid":1,"tid":1,"ts":0,"dur":1},
-{"ph":"i","name":"[memory]","cat":"cpu_instant_event","s":"t","pid":1,"tid":1,"ts":9,
- "args":{"Addr":1,"Bytes":1,"Device Type":0,"Device Id":-1}}])");
+TEST_F(MemoryVerbTest, AnswersForLivesOfTensors) {
   TraceBuilder builder;
   const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 7}), .tid = 1});
   builder.AddTensorLife({.produced = {10}, .duration = {30}, .track = track, .address = 64, .bytes = 8});
   const Result<Exported> tensors = ExportToBytes(builder.Build(), ExportFormat::kOpscope);
   ASSERT_TRUE(tensors.ok());
   Put("tensors.opscope", tensors.value().bytes);
+  EXPECT_EQ(Run("memory --csv tensors.opscope").out,
+            "rank,device_type,device,name,allocations,allocated_bytes,peak_bytes\r\n-1,0,-1,(none),1,8,8\r\n");
+}
+
+TEST_F(MemoryVerbTest, SaysWhyThereIsNoAnswer) {
+  Put("none.json", R"([{"ph":"X","name":"a","cat":"cpu_op","pid":1,"tid":1,"ts":0,"dur":1}])");
+  Put("late.json", R"([{"ph":"X","name":"a","cat":"cpu_op","pid":1,"tid":1,"ts":0,"dur":1},
+{"ph":"i","name":"[memory]","cat":"cpu_instant_event","s":"t","pid":1,"tid":1,"ts":9,
+ "args":{"Addr":1,"Bytes":1,"Device Type":0,"Device Id":-1}}])");
   const std::pair<const char*, const char*> cases[] = {
       {"memory none.json", "none.json: no allocations were recorded; that takes profile_memory=True (torch, Paddle)"},
       {"memory --by-step none.json",
        "none.json: no allocations were recorded; that takes profile_memory=True (torch, Paddle)"},
-      {"memory tensors.opscope",
-       "tensors.opscope: it has tensors with their addresses instead of allocations; opscope export --to megengine-svg "
-       "draws them"},
       {"memory --by-step late.json", "late.json: it has no steps"},
       {"memory late.json --where 'name = a'", "late.json: nothing was allocated or freed while a chosen span was open"},
       {"memory run.json --by-step --where 'name = aten::mm'", "run.json: none of its steps is chosen"},

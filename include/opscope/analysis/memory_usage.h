@@ -8,7 +8,8 @@
 //     Print(trace.text(row.name), row.peak_bytes);
 //
 // The input is the table `allocations`, which has rows if the program was recorded with its
-// memory (torch: profile_memory=True).
+// memory (torch, Paddle: profile_memory=True). Where it is empty, `tensor_lives` (MegEngine)
+// takes its place: a tensor allocates the memory that no other tensor covers.
 //
 // Thread rule: pure function of an immutable Trace; the result is a plain value.
 // SPDX-License-Identifier: Apache-2.0
@@ -102,8 +103,15 @@ struct MemoryUsage {
 // after one of them, and start_bytes the level before the first. `steps` has those whose range is
 // selected. docs/reference/memory.md, "Chosen spans".
 //
+// Of tensor lives an event is chosen if a chosen span of its rank is open at its time.
+//
 // O(spans) on threads with allocations, O(n) in allocations that are in order of time, else
 // O(n log n); O(log n) per row of `steps`.
 [[nodiscard]] MemoryUsage MeasureMemoryUsage(const Trace& trace, const std::vector<uint8_t>* selected = nullptr);
+
+// True if MeasureMemoryUsage has something to measure.
+[[nodiscard]] inline bool HasMemoryEvents(const Trace& trace) {
+  return trace.allocations().size() > 0 || trace.tensor_lives().size() > 0;
+}
 
 }  // namespace opscope

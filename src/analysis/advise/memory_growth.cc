@@ -52,7 +52,7 @@ std::map<MemoryPlace, std::vector<Rise>> RisesOf(const MemoryUsage& usage) {
 }  // namespace
 
 std::optional<Finding> FindMemoryGrowth(const Job& job) {
-  if (!job.has_real_steps() || job.trace.allocations().size() == 0) return std::nullopt;
+  if (!job.has_real_steps() || !HasMemoryEvents(job.trace)) return std::nullopt;
   const MemoryUsage usage = MeasureMemoryUsage(job.trace, job.selected);
   std::map<MemoryPlace, int64_t> peaks;
   for (const DeviceMemoryRow& device : usage.devices)
