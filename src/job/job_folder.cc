@@ -1,10 +1,12 @@
-// Reads and writes job.json and the manifests. Which manifests count: those of most files first, of equal ones those
-// that none replaces, then by name; of these, each that repeats no file of one before it. So a process that compacts,
-// another one that does so at the same time, and those that add do not disturb each other: a compaction joins all that
-// counts, so whichever has joined more has all that the others have.
+// Reads and writes job.json and the manifests. Which manifests are in effect: they are sorted, those of most files
+// first, of equal ones those that no other replaces, then by name; each that repeats no file of one before it is in
+// effect. So a process that compacts, another one that does so at the same time, and those that add do not disturb each
+// other: a compaction joins all manifests that are in effect, so the one that has joined more has all that the others
+// have.
 //
 // Example: A {a}, B {b}. One compaction joins them as C {a, b}; while it reads, D {d} is added, and another compaction
-// joins E {a, b, d}. E counts, and A, B, C and D repeat it. An A' {a}, which was collected meanwhile, repeats it, too.
+// joins E {a, b, d}. E is in effect, and A, B, C and D repeat it. An A' {a}, which was collected meanwhile, repeats it,
+// too.
 // SPDX-License-Identifier: Apache-2.0
 #include "job/job_folder.h"
 
@@ -14,6 +16,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <random>
 #include <system_error>
@@ -23,6 +26,7 @@
 
 #include "base/file.h"
 #include "base/json_object.h"
+#include "base/system_error.h"
 #include "base/text.h"
 
 namespace opscope {
@@ -44,7 +48,7 @@ fs::path PartsPath(const std::string& job) {
 }
 
 Error SystemError(const fs::path& path, const std::error_code& code) {
-  return {ErrorCode::kIo, path.string() + ": " + code.message(), code.value()};
+  return SystemErrorFor(path.string(), code.value(), ErrorCode::kIo);
 }
 
 // A path of a manifest may not lead out of JOB.
@@ -66,7 +70,7 @@ class JsonFile {
     simdjson::dom::element root;
     const simdjson::error_code error = parser_.load(path_).get(root);
     if (error == simdjson::IO_ERROR) return Error{ErrorCode::kIo, path_ + ": it cannot be read"};
-    if (error != simdjson::SUCCESS || root.get(object_) != simdjson::SUCCESS) return Wrong("is no JSON object");
+    if (error != simdjson::SUCCESS || root.get(object_) != simdjson::SUCCESS) return Wrong("is not a JSON object");
     return {};
   }
   Error Wrong(const std::string& what) const { return {ErrorCode::kMalformed, path_ + ": " + what}; }
@@ -161,7 +165,7 @@ Result<bool> ReadManifest(const fs::path& path, PartManifest* part) {
   }
   if (!file.ReadTexts("sha256", &part->sha256) || !file.ReadFiles(&part->files) ||
       !file.ReadTexts("replaces", &part->replaces))
-    return file.Wrong("is no manifest of a part");
+    return file.Wrong("is not the manifest of a part");
   return true;
 }
 
@@ -178,7 +182,7 @@ Result<JobFolder> JobFolder::OpenOrCreate(const std::string& path, uint32_t buck
   std::error_code failed;
   if (fs::exists(HeadPath(path), failed)) return Open(path);
   if (fs::exists(path, failed) && !fs::is_empty(path, failed) && !fs::exists(HeadPath(path).parent_path(), failed))
-    return Error{ErrorCode::kInvalidArgument, path + ": it is not empty, and no JOB"};
+    return Error{ErrorCode::kInvalidArgument, path + ": it is not empty and not a JOB"};
   fs::create_directories(PartsPath(path), failed);
   if (failed) return SystemError(path, failed);
   std::string json = "{";
@@ -195,7 +199,7 @@ Result<JobFolder> JobFolder::OpenOrCreate(const std::string& path, uint32_t buck
 Status JobFolder::ReadHead() {
   std::error_code failed;
   if (!fs::exists(HeadPath(path_), failed))
-    return Error{ErrorCode::kInvalidArgument, path_ + ": it is no JOB; opscope collect makes one"};
+    return Error{ErrorCode::kInvalidArgument, path_ + ": it is not a JOB; opscope collect makes one"};
   JsonFile file;
   OPSCOPE_TRY(file.Read(HeadPath(path_)));
   std::string format;
@@ -245,11 +249,11 @@ Status JobFolder::ReadParts() {
     is_complete =
         std::all_of(gone.begin(), gone.end(), [&](const std::string& name) { return replaced.contains(name); });
   }
-  CountAll(std::move(all));
+  SelectParts(std::move(all));
   return {};
 }
 
-void JobFolder::CountAll(std::vector<PartManifest> all) {
+void JobFolder::SelectParts(std::vector<PartManifest> all) {
   parts_.clear();
   superseded_.clear();
   sha256_.clear();
@@ -265,7 +269,24 @@ void JobFolder::CountAll(std::vector<PartManifest> all) {
     if (!repeats) sha256_.insert(part.sha256.begin(), part.sha256.end());
     (repeats ? superseded_ : parts_).push_back(std::move(part));
   }
+  DropReplaced();
   std::sort(parts_.begin(), parts_.end(), [](const PartManifest& a, const PartManifest& b) { return a.name < b.name; });
+}
+
+// A manifest that another one in effect replaces is not in effect, even where it alone has a file: opscope writes no
+// such manifests, but another program may drop a file so.
+void JobFolder::DropReplaced() {
+  std::set<std::string> replaced;
+  for (const PartManifest& part : parts_)
+    replaced.insert(part.replaces.begin(), part.replaces.end());
+  const auto is_dropped = [&](const PartManifest& part) { return replaced.contains(part.name); };
+  const auto dropped = std::stable_partition(parts_.begin(), parts_.end(), std::not_fn(is_dropped));
+  for (auto part = dropped; part != parts_.end(); ++part) {
+    for (const std::string& sha256 : part->sha256)
+      sha256_.erase(sha256);
+  }
+  std::move(dropped, parts_.end(), std::back_inserter(superseded_));
+  parts_.erase(dropped, parts_.end());
 }
 
 bool JobFolder::RepeatsAny(const PartManifest& part) const {
@@ -305,7 +326,7 @@ Status JobFolder::Add(PartManifest part) {
   std::vector<PartManifest> all = std::move(parts_);
   std::move(superseded_.begin(), superseded_.end(), std::back_inserter(all));
   all.push_back(std::move(part));
-  CountAll(std::move(all));
+  SelectParts(std::move(all));
   return {};
 }
 

@@ -5,8 +5,8 @@
 //
 // A file of the table "traces" may also have "rank_of_name".
 //
-// Adding a part ends with the rename of its manifest; a file that no manifest lists does not count. Several processes
-// may add parts at once, so two manifests may list the same traces: the one with more files counts.
+// Adding a part ends with the rename of its manifest; readers ignore a file that no manifest lists. Several processes
+// may add parts at once, so two manifests may list the same traces: the one with more files is in effect.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -47,9 +47,9 @@ class JobFolder {
 
   const std::string& path() const { return path_; }
   uint32_t bucket_ranks() const { return bucket_ranks_; }
-  // The manifests that count, by name; those added by Add may follow at the end.
+  // The manifests in effect, by name; those added by Add may follow at the end.
   const std::vector<PartManifest>& parts() const { return parts_; }
-  // The manifests that do not count, because others list the same traces.
+  // The manifests that are not in effect, because others list the same traces.
   const std::vector<PartManifest>& superseded() const { return superseded_; }
   bool Has(std::string_view sha256) const { return sha256_.contains(sha256); }
   // Paths of the files of a table, in the order of the manifests.
@@ -57,7 +57,7 @@ class JobFolder {
   // The number of rows of these files, from the manifests.
   [[nodiscard]] uint64_t CountRows(std::string_view table) const;
 
-  // Writes the manifest and counts it. Its files must be complete.
+  // Writes the manifest and puts it into effect. Its files must be complete.
   [[nodiscard]] Status Add(PartManifest part);
   // Removes the superseded manifests whose traces all are in parts(), and their files, except files that a part of
   // parts() lists. An error leaves the rest to the next call.
@@ -69,7 +69,9 @@ class JobFolder {
   explicit JobFolder(std::string path) : path_(std::move(path)) {}
   Status ReadHead();
   Status ReadParts();
-  void CountAll(std::vector<PartManifest> all);
+  // Sorts all manifests into those in effect and the superseded ones.
+  void SelectParts(std::vector<PartManifest> all);
+  void DropReplaced();
   bool RepeatsAny(const PartManifest& part) const;
   bool RepeatsAll(const PartManifest& part) const;
 

@@ -104,6 +104,21 @@ TEST_F(JobFolderTest, AManifestTakesTheOnesThatItReplacesOut) {
   EXPECT_EQ(again.value().superseded().size(), 2u);
 }
 
+TEST_F(JobFolderTest, AManifestOfAnotherProgramMayDropAFile) {
+  Result<JobFolder> folder = JobFolder::OpenOrCreate(job_, 4);
+  ASSERT_TRUE(folder.value().Add(Part("a", {"11"}, "one")).ok());
+  ASSERT_TRUE(folder.value().Add(Part("b", {"22"}, "two")).ok());
+  PartManifest other = Part("c", {"11"}, "three");
+  other.replaces = {"a", "b"};
+  ASSERT_TRUE(folder.value().Add(other).ok());
+  const Result<JobFolder> again = JobFolder::Open(job_);
+  EXPECT_EQ(again.value().FilesOf("spans"), std::vector<std::string>{job_ + "/three"});
+  EXPECT_EQ(folder.value().FilesOf("spans"), again.value().FilesOf("spans"));
+  EXPECT_FALSE(again.value().Has("22"));
+  ASSERT_TRUE(folder.value().RemoveSuperseded().ok());
+  EXPECT_TRUE(fs::exists(root_ / "job/_opscope/parts/b.json")) << "it alone has a file";
+}
+
 TEST_F(JobFolderTest, RemoveSupersededKeepsFilesThatLivePartsList) {
   Result<JobFolder> folder = JobFolder::OpenOrCreate(job_, 4);
   Put("job/one", "1");

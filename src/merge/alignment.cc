@@ -166,17 +166,17 @@ class Aligner {
     const auto worth = [&](size_t i) { return std::pair(PointCount(members_[i]), members_[i].has_wall_clock); };
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return worth(a) > worth(b); });
     for (const size_t i : order) {
-      const auto shares = [&](const std::vector<size_t>& group) { return SharesClock(group.front(), i); };
-      const auto group = std::find_if(groups_.begin(), groups_.end(), shares);
-      if (group == groups_.end()) {
-        groups_.push_back({i});
-      } else {
-        group->push_back(i);
-      }
+      bool has_joined = false;
+      for (size_t group = 0; !has_joined && group < groups_.size(); ++group)
+        has_joined = TryJoinGroup(&groups_[group], i);
+      if (!has_joined) groups_.push_back({i});
     }
   }
 
-  bool SharesClock(size_t leader, size_t i) {
+  // Appends the member to the group if it shares the wall clock of the group's leader. The member's clock records the
+  // comparison; without a common clock it gets only the contradiction.
+  bool TryJoinGroup(std::vector<size_t>* group, size_t i) {
+    const size_t leader = group->front();
     const ClockMember &first = members_[leader], &member = members_[i];
     if (!first.has_wall_clock || !member.has_wall_clock) return false;
     const std::optional<WallBound> bound = BoundBetween(first.machine, member.machine, max_difference_ns_);
@@ -198,12 +198,13 @@ class Aligner {
       SetWallResiduals(match.pairs, &clock);
       clock.refused = {CorrectionAt(match.fit.map, member.first_ns), match.fit.map.drift, match.fit.residual_p99_ns};
     }
-    if (shares) {
-      alignment_.clocks[i] = std::move(clock);
-    } else {
+    if (!shares) {
       alignment_.clocks[i].contradiction = std::move(clock.contradiction);
+      return false;
     }
-    return shares;
+    alignment_.clocks[i] = std::move(clock);
+    group->push_back(i);
+    return true;
   }
 
   // Returns true if the wall clock is trusted over the collectives. `contradiction` gets the text for the user if they
@@ -249,7 +250,7 @@ class Aligner {
     Comparison match = Compare(points, member.points, belief);
     if (match.outcome != MatchOutcome::kMatched && match.outcome != MatchOutcome::kNothingShared) {
       clock.doubt = MismatchReason(match.outcome);
-      clock.is_stranger = match.outcome != MatchOutcome::kDoesNotFit;
+      clock.is_stranger = match.outcome != MatchOutcome::kDoesNotFit && max_difference_ns_ != kAnyDifference;
     }
     return match;
   }

@@ -50,6 +50,8 @@ struct Alignment {
 
 // Times further apart than max_difference_ns by their wall clocks are not the same collective. O(pairs of members)
 // matches. REQUIRES: members is not empty.
+// With kAnyDifference the members are of one job, however much their clocks differ: no one is a stranger.
+inline constexpr int64_t kAnyDifference = INT64_MAX;
 [[nodiscard]] Alignment AlignClocks(std::span<const ClockMember> members, int64_t max_difference_ns);
 
 }  // namespace opscope

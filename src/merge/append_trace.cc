@@ -83,7 +83,8 @@ IdBases TraceAppender::TakeIds(const Trace& trace, int32_t rank) {
   take(&next_.logical_thread, std::max(MaxOf(trace.tracks().logical_thread), MaxOf(trace.spans().forward_thread)));
   take(&next_.python_call, MaxOf(trace.python_calls().id));
   take(&next_.tensor, std::max(MaxOf(trace.tensors().tensor), MaxOf(trace.held_tensors().tensor)));
-  take(&next_.flow, MaxOf(trace.flows().id) + 1);  // an id may be 0
+  const uint64_t last_flow = MaxOf(trace.flows().id);
+  take(&next_.flow, last_flow == UINT64_MAX ? last_flow : last_flow + 1);  // an id may be 0
   return bases;
 }
 

@@ -33,6 +33,20 @@ TEST(AppendTrace, KeepsEveryTableAndColumn) {
   }
 }
 
+TEST(AppendTrace, CountsArrowsWhoseNumbersLeaveNoRoomForOthers) {
+  TraceBuilder input, builder;
+  const TrackId track = input.AddTrack({.process = input.AddProcess({.pid = 1}), .tid = 1});
+  input.AddFlow({.id = UINT64_MAX, .start_track = track, .end_time = {1}, .end_track = track});
+  const Trace trace = input.Build();
+  TraceAppender appender(&builder);
+  appender.Append(trace, {}, 0);
+  EXPECT_EQ(appender.shared_ids(), 0u);
+  appender.Append(trace, {}, 1);
+  EXPECT_EQ(appender.shared_ids(), 1u);
+  const Trace merged = builder.Build();
+  EXPECT_NE(merged.flows().id[0], merged.flows().id[1]);
+}
+
 TEST(AppendTrace, LabelsAProcessWithItsRankAlsoWhereALabelBeginsLikeIt) {
   TraceBuilder input, builder;
   input.AddProcess({.pid = 7, .labels = input.Intern("rank 10, CPU")});

@@ -118,26 +118,33 @@ std::vector<size_t> CanonicalOrder(const std::vector<InputFacts>& facts) {
   return order;
 }
 
-void ExcludeForeignInputs(std::vector<InputFacts>* facts) {
+void ExcludeForeignInputs(TieRule ties, std::vector<InputFacts>* facts) {
+  const auto has_vote = [](const InputFacts& input) { return input.world_size != 0 && !input.ranks.empty(); };
   std::map<uint32_t, size_t> votes;
   for (const InputFacts& input : *facts) {
-    if (input.world_size != 0) ++votes[input.world_size];
+    if (has_vote(input)) ++votes[input.world_size];
   }
   const auto most =
       std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   for (InputFacts& input : *facts) {
-    if (input.world_size == 0 || input.world_size == most->first) continue;
+    if (!has_vote(input) || input.world_size == most->first) continue;
     input.left_out = "of a job of " + std::to_string(input.world_size) + " ranks, not " + std::to_string(most->first);
     input.left_out_problem = "other_job";
   }
-  for (size_t i = 0; i < facts->size(); ++i) {
-    for (size_t k = i + 1; k < facts->size(); ++k) {
-      InputFacts &a = (*facts)[i], &b = (*facts)[k];
-      if (!a.left_out.empty() || !b.left_out.empty()) continue;
+  // All pairs are compared, those with an input that is left out for another double too: the order does not matter.
+  std::vector<size_t> fitting;
+  for (size_t i = 0; i < facts->size(); ++i)
+    if ((*facts)[i].left_out.empty()) fitting.push_back(i);
+  for (size_t i = 0; i < fitting.size(); ++i) {
+    for (size_t k = i + 1; k < fitting.size(); ++k) {
+      InputFacts &a = (*facts)[fitting[i]], &b = (*facts)[fitting[k]];
       const int32_t rank = DuplicateRank(a, b);
       if (rank < 0) continue;
-      const bool keeps_a = std::pair(a.ranks.size(), a.spans) >= std::pair(b.ranks.size(), b.spans);
+      const std::pair size_of_a(a.ranks.size(), a.spans), size_of_b(b.ranks.size(), b.spans);
+      const bool keeps_a =
+          size_of_a != size_of_b ? size_of_a > size_of_b : ties == TieRule::kByOrder || a.name < b.name;
       InputFacts &kept = keeps_a ? a : b, &other = keeps_a ? b : a;
+      if (!other.left_out.empty()) continue;
       other.left_out = "rank " + std::to_string(rank) + " is in " + kept.name + " too";
       other.left_out_problem = "rank_doubled";
     }

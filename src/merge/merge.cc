@@ -35,13 +35,15 @@ struct Members {
   std::vector<size_t> of_input;  // row of `clocks` by input; SIZE_MAX: left out
 };
 
-void AddTo(ClockMember* member, const InputFacts& facts, const SyncPoints& points, const Machine& machine,
-           int64_t epoch_ns) {
-  const bool is_new = member->points.empty() && member->first_ns == 0 && member->last_ns == 0;
-  member->first_ns = is_new ? facts.first_ns : std::min(member->first_ns, facts.first_ns);
-  member->last_ns = is_new ? facts.last_ns : std::max(member->last_ns, facts.last_ns);
-  member->has_wall_clock = facts.has_wall_clock;
-  member->machine = is_new ? machine : CommonMachine(member->machine, machine);
+// Of a file without wall clock the member's place among the others is unknown.
+void AddFacts(const InputFacts& facts, const Machine& machine, bool is_first_file, ClockMember* member) {
+  member->first_ns = is_first_file ? facts.first_ns : std::min(member->first_ns, facts.first_ns);
+  member->last_ns = is_first_file ? facts.last_ns : std::max(member->last_ns, facts.last_ns);
+  member->has_wall_clock = facts.has_wall_clock && (is_first_file || member->has_wall_clock);
+  member->machine = is_first_file ? machine : CommonMachine(member->machine, machine);
+}
+
+void AddPoints(const SyncPoints& points, int64_t epoch_ns, ClockMember* member) {
   for (const auto& [group, list] : points) {
     std::vector<SyncPoint>& all = member->points[group];
     for (SyncPoint point : list) {
@@ -60,11 +62,12 @@ Members FindMembers(const std::vector<MergeInput>& inputs, const std::vector<Inp
     if (!facts[i].left_out.empty()) continue;
     size_t member = members.clocks.size();
     if (facts[i].rank >= 0) member = of_rank.emplace(facts[i].rank, member).first->second;
-    if (member == members.clocks.size()) members.clocks.emplace_back();
+    const bool is_first_file = member == members.clocks.size();
+    if (is_first_file) members.clocks.emplace_back();
     members.of_input.back() = member;
     const Trace& trace = inputs[i].trace;
-    AddTo(&members.clocks[member], facts[i], FindSyncPoints(trace, options.sync_names), MachineOf(trace),
-          trace.info().epoch_ns);
+    AddFacts(facts[i], MachineOf(trace), is_first_file, &members.clocks[member]);
+    AddPoints(FindSyncPoints(trace, options.sync_names), trace.info().epoch_ns, &members.clocks[member]);
   }
   for (ClockMember& member : members.clocks) {
     for (auto& [group, list] : member.points)
@@ -104,13 +107,12 @@ class Merger {
     const std::vector<size_t> order = CanonicalOrder(facts_);
     inputs_ = InOrder(&inputs_, order);
     facts_ = InOrder(&facts_, order);
-    ExcludeForeignInputs(&facts_);
-    for (const InputFacts& facts : facts_) {
-      if (facts.left_out.empty()) merged_.world_size = std::max(merged_.world_size, facts.world_size);
-    }
+    const bool is_job = options_.of_job.has_value();
+    ExcludeForeignInputs(is_job ? TieRule::kByName : TieRule::kByOrder, &facts_);
+    merged_.world_size = WorldSize();
     const Members members = FindMembers(inputs_, facts_, options_);
     if (members.clocks.empty()) return Error{ErrorCode::kInvalidArgument, "none of the inputs could be read"};
-    const Alignment alignment = AlignClocks(members.clocks, options_.max_clock_difference_ns);
+    const Alignment alignment = AlignClocks(members.clocks, is_job ? kAnyDifference : options_.max_clock_difference_ns);
     Describe(members, alignment);
     Copy(members, alignment);
     AddProblems();
@@ -120,6 +122,16 @@ class Merger {
   }
 
  private:
+  // That of the inputs with a rank; if none of these says one, that of the others.
+  uint32_t WorldSize() const {
+    uint32_t of_ranks = 0, of_others = 0;
+    for (const InputFacts& facts : facts_) {
+      uint32_t* size = facts.ranks.empty() ? &of_others : &of_ranks;
+      if (facts.left_out.empty()) *size = std::max(*size, facts.world_size);
+    }
+    return of_ranks > 0 ? of_ranks : of_others;
+  }
+
   // Fills merged_.inputs from the alignment. Inputs that turned out to be of another job are left out here.
   void Describe(const Members& members, const Alignment& alignment) {
     for (size_t i = 0; i < inputs_.size(); ++i) {

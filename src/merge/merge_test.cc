@@ -222,6 +222,20 @@ TEST(Merge, TheOrderOfTheInputsChangesNothing) {
   }
 }
 
+TEST(Merge, ARankOfWhichAFileHasNoWallClockHasNoneInWhateverOrderItsFilesCome) {
+  for (const bool is_first : {true, false}) {
+    SyntheticJob job(15, {.ranks = 3, .steps = 60, .max_offset_ns = 1e6});
+    SyntheticJob without_clock(15, {.ranks = 3, .steps = 90, .max_offset_ns = 1e6, .has_wall_clock = false});
+    std::vector<MergeInput> inputs = job.AllRanks();
+    MergeInput more = without_clock.Rank(2, 70, 80);
+    more.name = "more.opscope";
+    inputs.insert(is_first ? inputs.begin() : inputs.end(), std::move(more));
+    const Merged merged = MergeAll(std::move(inputs));
+    const size_t of_rank_2 = is_first ? 3 : 2;
+    EXPECT_NE(merged.inputs[of_rank_2].clock, ClockSource::kWallClock) << is_first;
+  }
+}
+
 TEST(Merge, FilesOfOneRankThatFollowEachOtherArePartsOfIt) {
   SyntheticJob job(15, {.ranks = 2, .steps = 200});
   std::vector<MergeInput> inputs;
