@@ -8,7 +8,6 @@
 #include "cli/output.h"
 #include "cli/selection.h"
 #include "cli/verb.h"
-#include "opscope/analysis/quality.h"
 
 namespace opscope {
 namespace {
@@ -26,11 +25,7 @@ int RunExport(const std::string& verb, ExportVerbOptions& options) {
   options.output.quiet = options.common.quiet;
   return ForEachSelected(options.common, filter.value(), [&](const Trace& trace, const std::string& file) {
     options.output.input = InputName(file);
-    const int code = WriteTrace(trace, options.output);
-    // As `report`, of which it is another name.
-    const bool says_doubtful =
-        options.output.format == "html" && JudgeQuality(trace).verdict == Verdict::kDoubtful && code == kExitDone;
-    return says_doubtful ? kExitPartial : code;
+    return WriteTrace(trace, options.output);
   });
 }
 

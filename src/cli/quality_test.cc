@@ -60,6 +60,14 @@ TEST_F(QualityOfAnswers, EveryAnswerInJsonHasIt) {
   }
 }
 
+TEST_F(QualityOfAnswers, AWholeFileWithDroppedEventsIsNoDamage) {
+  RecordingThatDropped(Path("r.opscope"));
+  for (const char* arguments :
+       {"info r.opscope", "summary r.opscope", "report r.opscope -o r.html", "export r.opscope --to html -o r.html"})
+    EXPECT_EQ(Run(arguments).exit_code, 0) << arguments;
+  EXPECT_NE(ReadText(Path("r.html")).find(R"("verdict":"doubtful")"), std::string::npos);
+}
+
 TEST_F(QualityOfAnswers, AWholeTraceIsGoodAndNothingIsSaid) {
   Put("a.json", R"([{"ph":"X","name":"a","pid":1,"tid":1,"ts":0,"dur":10}])");
   const Outcome outcome = Run("summary a.json");

@@ -17,7 +17,6 @@
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
-#include "opscope/analysis/quality.h"
 #include "opscope/export/html.h"
 
 namespace opscope {
@@ -92,7 +91,6 @@ int ReportOnJob(const ReportVerbOptions& options, const CliHost& host) {
   code = WorseExit(code, ReportInput(trace, JobName(options.common), options.common, said));
   if (!options.baseline.empty())
     code = WorseExit(code, ReportInput(baseline.value(), options.baseline, options.common));
-  if (JudgeQuality(trace).verdict == Verdict::kDoubtful) code = WorseExit(code, kExitPartial);
   if (!options.open) return code;
   if (const Status opened = OpenBrowser(FileAddress(options.output.path)); !opened.ok())
     PrintError(opened.error().message);  // the page is there all the same

@@ -158,6 +158,15 @@ void Compute(const Trace& trace, const HtmlExportOptions& options, std::unique_p
   team.ForEach(tasks.size(), [&](size_t task, size_t) { tasks[task](); });
 }
 
+// Adds the reasons that are not among those of `quality`, with `prefix`.
+void AddQuality(const Quality& added, const std::string& prefix, Quality* quality) {
+  quality->verdict = std::max(quality->verdict, added.verdict);
+  for (const std::string& reason : added.reasons) {
+    const auto known = std::find(quality->reasons.begin(), quality->reasons.end(), prefix + reason);
+    if (known == quality->reasons.end()) quality->reasons.push_back(prefix + reason);
+  }
+}
+
 template <typename Use>
 auto UsePage(const Trace& trace, const HtmlExportOptions& options, const Use& use) {
   PageResults results;
@@ -169,14 +178,10 @@ auto UsePage(const Trace& trace, const HtmlExportOptions& options, const Use& us
   std::unique_ptr<TimelineSpans> timeline;
   Compute(trace, options, &timeline, &results);
   if (options.job != nullptr) {
-    const Quality& of_job = options.job->quality;
-    results.quality.verdict = std::max(results.quality.verdict, of_job.verdict);
-    for (const std::string& reason : of_job.reasons) {
-      const auto known = std::find(results.quality.reasons.begin(), results.quality.reasons.end(), reason);
-      if (known == results.quality.reasons.end()) results.quality.reasons.push_back(reason);
-    }
+    AddQuality(options.job->quality, "", &results.quality);
     if (options.job->rank_of_row.size() > 1) results.job = options.job;
   }
+  if (options.baseline != nullptr) AddQuality(JudgeQuality(*options.baseline), "baseline: ", &results.quality);
   results.timeline = timeline.get();
   if (results.is_partial) return use(results);  // the server has the arguments
   SpanArguments arguments(trace);

@@ -7,7 +7,8 @@
 #include <sys/random.h>
 
 #include <cerrno>
-#include <system_error>
+
+#include "base/system_error.h"
 
 namespace opscope {
 namespace {
@@ -29,8 +30,7 @@ Result<std::string> CreateToken() {
   unsigned char bytes[16];
   for (size_t got = 0; got < sizeof(bytes);) {
     const ssize_t more = getrandom(bytes + got, sizeof(bytes) - got, 0);
-    if (more < 0 && errno != EINTR)
-      return Error{ErrorCode::kIo, "no random numbers: " + std::generic_category().message(errno), errno};
+    if (more < 0 && errno != EINTR) return SystemErrorFor("no random numbers", errno, ErrorCode::kIo);
     if (more > 0) got += static_cast<size_t>(more);
   }
   std::string token;

@@ -4,12 +4,11 @@
 #include "view/api.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "base/json_object.h"
+#include "base/parse_whole.h"
 #include "base/saturating.h"
 #include "opscope/analysis/find_spans.h"
 #include "opscope/analysis/select_range.h"
@@ -34,12 +33,9 @@ constexpr ViewPath kPaths[] = {{"/", false},           {"/api/files", false}, {"
                                {"/api/tracks", false}, {"/api/span", false},  {"/api/ping", false},
                                {"/api/spans", true},   {"/api/search", true}, {"/api/selection", true}};
 
-std::optional<uint64_t> NumberOf(const std::optional<std::string>& text) {
-  if (!text || text->empty()) return std::nullopt;
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-  if (error != std::errc() || end != text->data() + text->size()) return std::nullopt;
-  return number;
+std::optional<uint64_t> QueryNumber(const HttpRequest& request, std::string_view key) {
+  const std::optional<std::string> text = request.QueryValue(key);
+  return text ? ParseWhole<uint64_t>(*text) : std::nullopt;
 }
 
 HttpResponse BadRequest(const Status& status) {
@@ -81,7 +77,7 @@ HttpResponse ViewApi::AnswerGet(const HttpRequest& request) {
   if (request.path == "/") return {.content_type = "text/html; charset=utf-8", .body = page_};
   if (request.path == "/api/ping") return {.body = "{}\n"};
   if (request.path == "/api/files") return ListFiles();
-  const std::optional<uint64_t> file = NumberOf(request.QueryValue("file"));
+  const std::optional<uint64_t> file = QueryNumber(request, "file");
   if (!file || *file >= files_->size()) return ErrorResponse(400, "\"file\" is not the id of a file.");
   DropTimelineOfOthers(*file);
   const Result<TracePointer> trace = files_->Open(*file);
@@ -152,11 +148,11 @@ HttpResponse ViewApi::Document(const HttpRequest& request, size_t file, const Tr
 HttpResponse ViewApi::Span(const HttpRequest& request, size_t file, const TracePointer& opened) {
   const Trace& trace = *opened;
   const SpanColumns& spans = trace.spans();
-  std::optional<uint64_t> row = NumberOf(request.QueryValue("row"));
+  std::optional<uint64_t> row = QueryNumber(request, "row");
   if (!row) {
-    const std::optional<uint64_t> track = NumberOf(request.QueryValue("track"));
+    const std::optional<uint64_t> track = QueryNumber(request, "track");
     const std::optional<std::string> start = request.QueryValue("start");
-    const std::optional<uint64_t> duration = NumberOf(request.QueryValue("duration"));
+    const std::optional<uint64_t> duration = QueryNumber(request, "duration");
     if (!track || *track >= trace.tracks().size() || !start || !duration)
       return ErrorResponse(400, "The request needs \"row\", or \"track\", \"start\" and \"duration\".");
     const uint32_t first = trace.tracks().first_span[*track], end = first + trace.tracks().span_count[*track];

@@ -12,10 +12,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "view/access.h"
 #include "view/http_request.h"
 #include "view/http_response.h"
-#include "view/unique_descriptor.h"
 
 namespace opscope {
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/parse_whole.h"
 #include "base/text.h"
 
 namespace opscope {
@@ -27,13 +28,6 @@ bool IsToken(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), IsTokenCharacter);
 }
 
-std::string LowerCase(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-  return lower;
-}
-
 std::string_view Trimmed(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
@@ -42,13 +36,7 @@ std::string_view Trimmed(std::string_view text) {
 
 // A number of at most 18 digits.
 std::optional<uint64_t> DecimalNumber(std::string_view text) {
-  if (text.empty() || text.size() > 18) return std::nullopt;
-  uint64_t number = 0;
-  for (const char c : text) {
-    if (c < '0' || c > '9') return std::nullopt;
-    number = number * 10 + static_cast<uint64_t>(c - '0');
-  }
-  return number;
+  return text.size() <= 18 ? ParseWhole<uint64_t>(text) : std::nullopt;
 }
 
 std::optional<std::string> PercentDecoded(std::string_view text) {

@@ -22,15 +22,14 @@
 #include <map>
 #include <new>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/catch_bad_alloc.h"
 #include "base/descriptor.h"
+#include "base/system_error.h"
 #include "view/request_queue.h"
-#include "view/unique_descriptor.h"
 
 namespace opscope {
 namespace {
@@ -44,7 +43,7 @@ int64_t NowMs() {
 }
 
 Error SocketError(const std::string& what) {
-  return {ErrorCode::kIo, what + ": " + std::generic_category().message(errno), errno};
+  return SystemErrorFor(what, errno, ErrorCode::kIo);
 }
 
 void Wake(int eventfd_number) {
@@ -252,60 +251,46 @@ struct HttpServer::Workers {
 Result<HttpServer> HttpServer::Bind(int port) {
   HttpServer server;
   server.ends_ = std::make_unique<std::atomic<bool>>(false);
-  server.listener_ = MoveAboveStderr(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  server.wake_ = MoveAboveStderr(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
-  if (server.listener_ < 0 || server.wake_ < 0) return SocketError("no socket");
+  server.listener_ = UniqueDescriptor(MoveAboveStderr(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)));
+  server.wake_ = UniqueDescriptor(MoveAboveStderr(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)));
+  if (server.listener_.get() < 0 || server.wake_.get() < 0) return SocketError("no socket");
   const int on = 1;
-  setsockopt(server.listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  setsockopt(server.listener_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof(address);
   auto* const any = reinterpret_cast<sockaddr*>(&address);
-  if (bind(server.listener_, any, size) != 0 || getsockname(server.listener_, any, &size) != 0)
+  if (bind(server.listener_.get(), any, size) != 0 || getsockname(server.listener_.get(), any, &size) != 0)
     return SocketError("port " + std::to_string(port));
   server.port_ = ntohs(address.sin_port);
   return server;
 }
 
-HttpServer::HttpServer(HttpServer&& other) noexcept
-    : listener_(std::exchange(other.listener_, -1)),
-      wake_(std::exchange(other.wake_, -1)),
-      port_(other.port_),
-      workers_(std::move(other.workers_)),
-      ends_(std::move(other.ends_)) {
-}
-
-HttpServer::~HttpServer() {
-  workers_.reset();
-  if (listener_ >= 0) close(listener_);
-  if (wake_ >= 0) close(wake_);
-}
-
 Status HttpServer::Listen() {
-  if (listen(listener_, SOMAXCONN) != 0) return SocketError("port " + std::to_string(port_));
+  if (listen(listener_.get(), SOMAXCONN) != 0) return SocketError("port " + std::to_string(port_));
   return {};
 }
 
 bool HttpServer::Run(const ConnectionRules& rules, RequestHandler handler, const ServingOptions& options) {
   workers_ = std::make_shared<Workers>();
   workers_->handler = std::move(handler);
-  workers_->wake = wake_;
+  workers_->wake = wake_.get();
   workers_->Start();
   {
-    ServerLoop loop(listener_, wake_, rules, &workers_->queue, options.idle_s);
+    ServerLoop loop(listener_.get(), wake_.get(), rules, &workers_->queue, options.idle_s);
     while (!ends_->load() && loop.RunOnce()) {
     }
   }
-  close(std::exchange(listener_, -1));
+  listener_ = UniqueDescriptor();
   workers_->queue.End();
   return workers_->queue.WaitUntilIdle(options.patience_ms);
 }
 
 void HttpServer::End() {
   ends_->store(true);
-  Wake(wake_);
+  Wake(wake_.get());
 }
 
 }  // namespace opscope

@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 
+#include "base/descriptor.h"
 #include "opscope/result.h"
 #include "view/connection.h"
 
@@ -34,9 +35,8 @@ class HttpServer {
   // Binds the port; 0: a free one. kIo: the port is in use.
   static Result<HttpServer> Bind(int port);
 
-  HttpServer(HttpServer&& other) noexcept;
+  HttpServer(HttpServer&&) = default;
   HttpServer& operator=(HttpServer&&) = delete;
-  ~HttpServer();
 
   [[nodiscard]] uint16_t port() const { return port_; }
   // After this call clients can connect.
@@ -52,9 +52,9 @@ class HttpServer {
   struct Workers;
   HttpServer() = default;
 
-  int listener_ = -1, wake_ = -1;  // wake_: an eventfd that ends the waiting of Run
+  UniqueDescriptor listener_, wake_;  // wake_: an eventfd that ends the waiting of Run
   uint16_t port_ = 0;
-  std::shared_ptr<Workers> workers_;
+  std::shared_ptr<Workers> workers_;  // destroyed, which waits for its threads, before wake_, which they use
   std::unique_ptr<std::atomic<bool>> ends_;
 };
 

@@ -19,7 +19,7 @@
 #include <thread>
 #include <utility>
 
-#include "view/unique_descriptor.h"
+#include "base/descriptor.h"
 
 namespace opscope {
 namespace {

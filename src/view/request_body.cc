@@ -4,8 +4,9 @@
 
 #include <simdjson.h>
 
-#include <charconv>
-#include <system_error>
+#include <optional>
+
+#include "base/parse_whole.h"
 
 namespace opscope {
 namespace {
@@ -18,8 +19,9 @@ bool AsInteger(simdjson::dom::element element, int64_t* value) {
   if (element.get(*value) == simdjson::SUCCESS) return true;
   std::string_view digits;
   if (element.get(digits) != simdjson::SUCCESS) return false;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), *value);
-  return error == std::errc() && end == digits.data() + digits.size() && !digits.empty();
+  const std::optional<int64_t> number = ParseWhole<int64_t>(digits);
+  if (number) *value = *number;
+  return number.has_value();
 }
 
 }  // namespace

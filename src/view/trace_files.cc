@@ -15,12 +15,12 @@
 #include <cerrno>
 #include <cstring>
 #include <span>
-#include <system_error>
 #include <utility>
 
 #include "base/catch_bad_alloc.h"
+#include "base/descriptor.h"
+#include "base/system_error.h"
 #include "opscope/import.h"
-#include "view/unique_descriptor.h"
 
 namespace opscope {
 namespace {
@@ -28,21 +28,36 @@ namespace {
 constexpr size_t kFew = 4;
 constexpr size_t kMaxFiles = 10'000;
 constexpr int kDeepestFolder = 64;
-constexpr size_t kHeadOfFile = size_t{64} << 10;
+constexpr size_t kHeadOfFile = size_t{64} << 10, kHeadWithMetadata = size_t{4} << 20;
 
-Error FileError(const std::string& path, int number) {
-  return {number == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo,
-          path + ": " + std::generic_category().message(number), number};
+// Up to `size` bytes from the begin of a file.
+std::vector<std::byte> ReadHead(int descriptor, size_t size) {
+  std::vector<std::byte> head(size);
+  size_t used = 0;
+  while (used < size) {
+    const ssize_t got = pread(descriptor, head.data() + used, size - used, static_cast<off_t>(used));
+    if (got <= 0) break;
+    used += static_cast<size_t>(got);
+  }
+  head.resize(used);
+  return head;
 }
 
-// Whether the first bytes are those of a trace, damaged or not.
+// Whether the first bytes are those of a trace, damaged or not. JSON of other programs is none; the events of a long
+// JSON trace may come after metadata that fill the first bytes.
 bool LooksLikeTrace(int descriptor) {
-  std::vector<std::byte> head(kHeadOfFile);
-  const ssize_t got = read(descriptor, head.data(), head.size());
-  if (got <= 0) return false;
-  const auto bytes = std::span(head).first(static_cast<size_t>(got));
-  const Result<Trace> trace = ImportBytes(bytes, "file", {.max_threads = 1});
-  return trace.ok() || trace.error().code == ErrorCode::kMalformed;
+  const std::vector<std::byte> head = ReadHead(descriptor, kHeadOfFile);
+  if (head.empty()) return false;
+  const Result<Trace> trace = ImportBytes(head, "file", {.max_threads = 1});
+  if (trace.ok()) return true;
+  if (trace.error().code != ErrorCode::kMalformed) return false;
+  const auto first = std::find_if(head.begin(), head.end(), [](std::byte byte) { return byte > std::byte{' '}; });
+  if (first == head.end() || *first == std::byte{'['}) return false;
+  if (*first != std::byte{'{'}) return true;
+  if (head.size() < kHeadOfFile) return false;
+  const std::vector<std::byte> more = ReadHead(descriptor, kHeadWithMetadata);
+  const std::string_view text(reinterpret_cast<const char*>(more.data()), more.size());
+  return text.find("\"traceEvents\"") != std::string_view::npos;
 }
 
 bool IsOverLimit(const Trace& trace) {
@@ -68,7 +83,7 @@ Status TraceFiles::AddNamed(const std::string& path) {
   if (path == "-") {
     file.is_read_once = true;
   } else if (stat(path.c_str(), &facts) != 0) {
-    return FileError(path, errno);
+    return SystemErrorFor(path, errno);
   } else if (S_ISDIR(facts.st_mode) && options_.is_job && options_.is_job(path)) {
     file.is_job = true;
     files_.push_back(std::move(file));
@@ -76,14 +91,14 @@ Status TraceFiles::AddNamed(const std::string& path) {
   } else if (S_ISDIR(facts.st_mode)) {
     const size_t before = files_.size();
     const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) return FileError(path, errno);
+    if (folder < 0) return SystemErrorFor(path, errno);
     AddBelow(folder, path, "", 0);
     if (files_.size() == before) return Error{ErrorCode::kNotFound, path + ": there is no trace in this folder", 0};
     std::sort(files_.begin() + static_cast<std::ptrdiff_t>(before), files_.end(),
               [](const File& a, const File& b) { return a.name < b.name; });
     return {};
   } else if (access(path.c_str(), R_OK) != 0) {
-    return FileError(path, errno);
+    return SystemErrorFor(path, errno);
   }
   if (path != "-" && !S_ISREG(facts.st_mode)) file.is_read_once = true;
   files_.push_back(std::move(file));
@@ -123,11 +138,17 @@ void TraceFiles::AddFound(int folder, const char* entry, const std::string& path
 
 Status TraceFiles::OpenAtStart() {
   for (size_t i = 0; i < files_.size(); ++i) {
-    if (!files_[i].is_read_once && files_.size() > kFew) continue;
+    const File& file = files_[i];
+    if (!file.is_read_once && files_.size() > kFew && (!file.is_named || file.is_job || HeadIsOfTrace(file))) continue;
     const Result<std::shared_ptr<const Trace>> trace = Open(i);
-    if (!trace.ok() && (files_[i].is_named || files_.size() == 1)) return trace.error();
+    if (!trace.ok() && (file.is_named || files_.size() == 1)) return trace.error();
   }
   return {};
+}
+
+bool TraceFiles::HeadIsOfTrace(const File& file) {
+  const UniqueDescriptor opened(open(file.path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  return opened.get() >= 0 && LooksLikeTrace(opened.get());
 }
 
 bool TraceFiles::is_open(size_t file) {
@@ -144,7 +165,7 @@ Result<Trace> TraceFiles::Import(const File& file, uint64_t max_memory) const {
   if (file.path == "-") return ImportDescriptor(STDIN_FILENO, options);
   if (file.is_named) return ImportFile(file.path, options);
   const UniqueDescriptor opened(open(file.path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (opened.get() < 0) return FileError(file.name, errno);
+  if (opened.get() < 0) return SystemErrorFor(file.name, errno);
   struct stat facts{};
   if (fstat(opened.get(), &facts) != 0 || facts.st_dev != file.device || facts.st_ino != file.number)
     return Error{ErrorCode::kIo, file.name + ": another file has this name since the start", 0};

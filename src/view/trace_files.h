@@ -26,6 +26,7 @@ class TraceFiles {
   static Result<std::unique_ptr<TraceFiles>> Find(const ViewOptions& options);
 
   // Opens the traces that are needed from the start: all if they are few, and inputs that can be read only once.
+  // Of many files only the first bytes are looked at. Fails if a file that the user named cannot be read.
   [[nodiscard]] Status OpenAtStart();
 
   [[nodiscard]] size_t size() const { return files_.size(); }
@@ -51,6 +52,7 @@ class TraceFiles {
   Status AddNamed(const std::string& path);
   void AddBelow(int folder, const std::string& path, const std::string& name, int depth);
   void AddFound(int folder, const char* entry, const std::string& path, const std::string& name);
+  static bool HeadIsOfTrace(const File& file);
   Result<Trace> Import(const File& file, uint64_t max_memory) const;
   uint64_t OpenBytes() const;
   void CloseOthers(size_t but, uint64_t max_bytes);

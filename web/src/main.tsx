@@ -5,12 +5,13 @@ import { render } from "preact";
 import { AddressStore, kTabs, type Tab } from "./model/address.ts";
 import { DocumentError, Origin, parseDocument, type WebDocument } from "./model/document.ts";
 import { documentSource } from "./model/document_source.ts";
+import { failedText, openFirst } from "./model/first_file.ts";
 import { kServerEnded, pingInterval, type ServedFile, TraceServer, tokenOf } from "./model/server.ts";
 import { serverSource } from "./model/server_source.ts";
 import type { SpanSource } from "./model/span_source.ts";
 import { WindowCache } from "./model/window_cache.ts";
 import { App } from "./ui/app.tsx";
-import { Failure, failureText } from "./ui/failure.tsx";
+import { Failure, failureText, NoFile } from "./ui/failure.tsx";
 import { connectLocation } from "./ui/location.ts";
 import { keepSizesInPrint } from "./ui/print_pictures.ts";
 import "./ui/theme.css";
@@ -27,10 +28,17 @@ const kChosenFile = "opscope-file";
 interface Served {
   files: ServedFile[];
   chosen: string;
+  notice: string;
+}
+
+function openFile(id: string): void {
+  sessionStorage.setItem(kChosenFile, id);
+  location.hash = `token=${tokenOf(location.hash)}`;
+  location.reload();
 }
 
 // Draws the page, and returns what shows another document of the same trace in its place.
-function start(root: HTMLElement, data: WebDocument, source: SpanSource, { files, chosen }: Served = { files: [], chosen: "" }) {
+function start(root: HTMLElement, data: WebDocument, source: SpanSource, served: Served = { files: [], chosen: "", notice: "" }) {
   const origin = new Origin(data.clock);
   const isThere: Partial<Record<Tab, boolean>> = { compare: data.tables.compare !== undefined, ranks: data.ranks !== undefined };
   const tabs = kTabs.filter((tab) => isThere[tab] !== false);
@@ -38,13 +46,8 @@ function start(root: HTMLElement, data: WebDocument, source: SpanSource, { files
   document.title = `${data.title} - opscope`;
   connectLocation(store);
   keepSizesInPrint();
-  const open = (id: string) => {
-    sessionStorage.setItem(kChosenFile, id);
-    location.hash = `token=${tokenOf(location.hash)}`;
-    location.reload();
-  };
   const show = (shown: WebDocument, from: SpanSource, pending: string) =>
-    render(<App page={{ document: shown, pending, origin, store, source: from, files, chosen, open }} />, root);
+    render(<App page={{ document: shown, pending, origin, store, source: from, ...served, open: openFile }} />, root);
   root.replaceChildren();
   show(data, source, data.is_partial === true ? kComputing : "");
   // A task that a frame posts runs once the frame is drawn, and does not wait for the next one.
@@ -58,16 +61,23 @@ function fail(root: HTMLElement, error: unknown): void {
   document.documentElement.dataset["state"] = "error";
 }
 
-// Of the file that was chosen in this window before, else of the first one.
+// Of the file that was chosen in this window before, else of the first one, or of the next one that can be read.
 async function startFromServer(root: HTMLElement, schema: string | null): Promise<void> {
   const server = new TraceServer(tokenOf(location.hash));
   const { files, idleSeconds } = await server.files();
-  const chosen = files.find((file) => file.id === sessionStorage.getItem(kChosenFile)) ?? files[0];
-  if (chosen === undefined) throw new Error("opscope view has no traces");
-  const data = parseDocument(await server.data(chosen.id, "overview"), schema);
+  if (files.length === 0) throw new Error("opscope view has no traces");
+  const first = await openFirst(files, sessionStorage.getItem(kChosenFile), async ({ id }) => parseDocument(await server.data(id, "overview"), schema));
+  const notice = failedText(first);
+  if (first.opened === null) {
+    root.replaceChildren();
+    render(<NoFile message={notice} files={files} open={openFile} />, root);
+    document.documentElement.dataset["state"] = "error";
+    return;
+  }
+  const { file: chosen, data } = first.opened;
   const windows = new WindowCache(kMaxWindowBytes);
   const source = serverSource(data, server, chosen.id, windows);
-  const show = start(root, data, source, { files, chosen: chosen.id });
+  const show = start(root, data, source, { files, chosen: chosen.id, notice });
   // While the page is visible the server stays; when it has gone, the page says so and keeps what it shows.
   let isAsking = false; // a busy server answers late, and a browser opens few connections
   const ping = () => {

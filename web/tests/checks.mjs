@@ -282,6 +282,10 @@ function faultsOfPrint() {
     if (isFilled && isEmpty && element.clientWidth > 0 && style.printColorAdjust !== "exact") fault("a colour is not printed", element);
     if (element.tagName === "KBD") fault("a key", element);
   }
+  for (const element of shown("button, select, input")) fault("a control", element);
+  for (const element of shown("main th")) {
+    if (element.innerText.trim() === "") fault("a heading without text", element);
+  }
   for (const element of shown("figure, [role=application]")) {
     if (getComputedStyle(element).breakInside !== "avoid" && element.closest("figure") === null) fault("a picture breaks", element);
   }

@@ -1,12 +1,14 @@
 // Joins the parts of a page's data within a number of bytes. Parts of bounded use, such as tables and trees, have fixed
 // shares. The timeline has what they leave. How many spans fit there is estimated, measured by writing them, and
-// corrected: bytes per span depend on how well a program's columns compress, from 2 to 40.
+// corrected: bytes per span depend on how well a program's columns compress, from 2 to 40. Where there are few spans, the
+// parts may have twice their shares as long as all spans fit beside them.
 //
 //   max 10 MiB   tables, trees, memory, counters, names: 3 MiB   ->   7 MiB for spans
 //     1st try    500,000 spans    9.1 MiB
 //     2nd try    370,000 spans    6.8 MiB   fits
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
 
 #include "base/json_object.h"
 #include "opscope/report/html.h"
@@ -53,25 +55,6 @@ std::string PageQuality(const Quality& quality) {
   return QualityJson(shown);
 }
 
-struct MemoryPeak {
-  std::string device;
-  int64_t bytes, time_ns;
-};
-
-// Of allocations, or of the curves of tensor lives.
-std::vector<MemoryPeak> PeaksOf(const PageResults& results) {
-  std::vector<MemoryPeak> peaks;
-  for (const DeviceMemoryRow& device : results.memory.devices)
-    peaks.push_back({PagePlaceName(device.place), device.peak_bytes, device.peak_ns});
-  for (const MemoryCurve& curve : results.memory_curves) {
-    if (curve.track == TrackId::kNone || curve.bytes.empty()) continue;
-    const auto peak = std::max_element(curve.bytes.begin(), curve.bytes.end());
-    peaks.push_back({PageDeviceName(*results.trace, curve.place, curve.track), *peak,
-                     curve.times_ns[static_cast<size_t>(peak - curve.bytes.begin())]});
-  }
-  return peaks;
-}
-
 std::string PageOverview(const PageResults& results) {
   std::string out;
   JsonObject object(&out);
@@ -86,13 +69,13 @@ std::string PageOverview(const PageResults& results) {
   }
   object.Key("memory_peak").append("[");
   constexpr size_t kMaxDevices = 100;
-  const std::vector<MemoryPeak> peaks = PeaksOf(results);
-  for (size_t i = 0; i < std::min(kMaxDevices, peaks.size()); ++i) {
+  const std::vector<DeviceMemoryRow>& devices = results.memory.devices;
+  for (size_t i = 0; i < std::min(kMaxDevices, devices.size()); ++i) {
     if (i > 0) out += ',';
     JsonObject peak(&out);
-    peak.Text("device", peaks[i].device);
-    AppendPageInteger(peaks[i].bytes, &peak.Key("bytes"));
-    AppendPageInteger(peaks[i].time_ns, &peak.Key("time_ns"));
+    peak.Text("device", PagePlaceName(devices[i].place));
+    AppendPageInteger(devices[i].peak_bytes, &peak.Key("bytes"));
+    AppendPageInteger(devices[i].peak_ns, &peak.Key("time_ns"));
     peak.Close();
   }
   out += ']';
@@ -203,8 +186,9 @@ struct FixedParts {
   }
 };
 
-FixedParts WriteFixedParts(const PageResults& results, size_t max_bytes, PageStrings* strings) {
-  const auto share = [&](size_t parts) { return max_bytes * parts / 100; };
+// Each part has its share of `bytes`.
+FixedParts WriteFixedParts(const PageResults& results, size_t bytes, PageStrings* strings) {
+  const auto share = [&](size_t parts) { return bytes * parts / 100; };
   FixedParts parts;
   parts.head = HeadJson(results);
   JsonMemberWriter(&parts.head).Json("overview", PageOverview(results));
@@ -257,14 +241,15 @@ TimelineLimits LimitsFor(size_t spans, size_t bytes) {
           .points = {.max_kept = bytes / 200}};
 }
 
-}  // namespace
-
-std::string PageDocument(const PageResults& results, size_t max_bytes) {
+// With fixed parts that have shares of `bytes_of_parts`. nullopt: not all spans fit, which `has_all_spans` demands.
+std::optional<std::string> WriteDocument(const PageResults& results, size_t max_bytes, size_t bytes_of_parts,
+                                         bool has_all_spans) {
   constexpr size_t kBytesPerSpan = 2;  // at least, of columns that compress best
   PageStrings strings(*results.trace, std::max<size_t>(200, max_bytes / 64));
-  const FixedParts parts = WriteFixedParts(results, max_bytes, &strings);
+  const FixedParts parts = WriteFixedParts(results, bytes_of_parts, &strings);
   const size_t fixed = parts.bytes() + strings.bytes(), room = max_bytes - std::min(max_bytes, fixed);
   size_t spans = std::min(results.trace->spans().size(), room / kBytesPerSpan), bytes = room;
+  if (has_all_spans && spans < results.trace->spans().size()) return std::nullopt;
   for (;;) {
     std::string timeline;
     AppendPageSpans(results, LimitsFor(spans, bytes), &strings, &timeline);
@@ -272,6 +257,7 @@ std::string PageDocument(const PageResults& results, size_t max_bytes) {
     std::string out = JoinParts(parts, timeline, strings);
     const bool is_least = spans == 0 && bytes == 0;
     if (out.size() <= max_bytes || is_least) return out;
+    if (has_all_spans) return std::nullopt;
     // At most 95 % of what would fit if the bytes per span stayed the same; shorter spans take less.
     const size_t used = timeline.size() + strings.uncommitted_bytes();
     const double fits = 0.95 * static_cast<double>(room) / static_cast<double>(std::max<size_t>(1, used));
@@ -280,6 +266,17 @@ std::string PageDocument(const PageResults& results, size_t max_bytes) {
     bytes = bytes < 1000 ? 0 : static_cast<size_t>(static_cast<double>(bytes) * scale);
     strings.RollBack();
   }
+}
+
+}  // namespace
+
+std::string PageDocument(const PageResults& results, size_t max_bytes) {
+  // A trace with few spans leaves room for more rows, names and curves than their shares have.
+  constexpr size_t kLikelyBytesPerSpan = 10;
+  if (results.trace->spans().size() < max_bytes / (2 * kLikelyBytesPerSpan)) {
+    if (std::optional<std::string> whole = WriteDocument(results, max_bytes, 2 * max_bytes, true)) return *whole;
+  }
+  return *WriteDocument(results, max_bytes, max_bytes, false);
 }
 
 }  // namespace opscope

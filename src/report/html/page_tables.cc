@@ -147,7 +147,8 @@ PageTable GroupedOperators(std::string_view key, const Trace& trace, const OpSum
 }
 
 // Of the tabs Overview and About.
-void AddOverviewTables(const PageResults& results, const std::string& no_memory, std::vector<PageTable>* tables) {
+void AddOverviewTables(const PageResults& results, std::vector<PageTable>* tables) {
+  const std::string no_memory = PageSentence(kNoAllocations);
   const Trace& trace = *results.trace;
   tables->push_back(
       {"steps", StepTimesTable(trace, results.steps), "The trace has no steps.", RangesOfSteps(results.steps), 2});
@@ -160,8 +161,15 @@ void AddOverviewTables(const PageResults& results, const std::string& no_memory,
   tables->push_back({"problems", ProblemTable(trace), "The input has no problems."});
 }
 
+std::string WhyNoLeaks(const Trace& trace) {
+  if (!HasMemoryEvents(trace)) return PageSentence(kNoAllocations);
+  return trace.allocations().size() == 0
+             ? "Leak candidates are found among allocations. The input has lives of tensors instead."
+             : "Every allocation that was made after the first step and whose address is known was freed.";
+}
+
 // Of the tabs Operators, Kernels, Modules, Memory and Compare.
-void AddOtherTables(const PageResults& results, const std::string& no_memory, std::vector<PageTable>* tables) {
+void AddOtherTables(const PageResults& results, std::vector<PageTable>* tables) {
   const Trace& trace = *results.trace;
   const std::string no_spans = "The trace has no spans.";
   const auto or_no_spans = [&](const char* why) { return trace.spans().size() == 0 ? no_spans : PageSentence(why); };
@@ -190,28 +198,16 @@ void AddOtherTables(const PageResults& results, const std::string& no_memory, st
        2});
   tables->push_back({"leaks",
                      MakeResultTable<LeakCandidateRow>(PageLeakResult(), kPageLeakFields, trace, results.leaks),
-                     trace.allocations().size() == 0
-                         ? no_memory
-                         : "Every allocation that was made after the first step and whose address is known was freed.",
+                     WhyNoLeaks(trace),
                      {},
                      2});
   if (results.diff) tables->push_back({"compare", DiffTable(*results.diff), "Neither trace has spans.", {}, 4});
 }
 
-std::string WhyNoMemory(const Trace& trace) {
-  const TensorLifeColumns& lives = trace.tensor_lives();
-  if (lives.size() == 0) return PageSentence(kNoAllocations);
-  const auto is_known = [](uint64_t address) { return address != 0; };
-  const bool has_blocks = std::any_of(lives.address.begin(), lives.address.end(), is_known);
-  return "The input has lives of tensors instead of allocations. They have a curve" +
-         std::string(has_blocks ? " and blocks" : "") + " in the tab Memory, and no rows here.";
-}
-
 std::vector<PageTable> TablesOf(const PageResults& results) {
-  const std::string no_memory = WhyNoMemory(*results.trace);
   std::vector<PageTable> tables;
-  AddOverviewTables(results, no_memory, &tables);
-  if (!results.is_partial) AddOtherTables(results, no_memory, &tables);
+  AddOverviewTables(results, &tables);
+  if (!results.is_partial) AddOtherTables(results, &tables);
   if (results.job != nullptr) AddJobTables(results, &tables);
   return tables;
 }

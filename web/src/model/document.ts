@@ -345,6 +345,13 @@ function checkSchema(schema: unknown): void {
 }
 
 // The begin of the clock, and conversions between exact times and times relative to it.
+// Where a trace begins so late on its clock, as on that of Unix, a moment is shown with the time since the begin beside it.
+const kLateNs = 1_000_000_000n;
+
+export function isLate(start: bigint): boolean {
+  return start >= kLateNs || start <= -kLateNs;
+}
+
 export class Origin {
   readonly start: bigint;
   // Length of the whole range in ns, at least 1.
@@ -360,6 +367,11 @@ export class Origin {
 
   relative(time: Integer | bigint): number {
     return Number((typeof time === "bigint" ? time : (parseExact(time) ?? this.start)) - this.start);
+  }
+
+  // What stands beside a moment on the clock of `opscope info`; null: the trace begins near 0, so nothing does.
+  sinceBegin(time: bigint): number | null {
+    return isLate(this.start) ? this.relative(time) : null;
   }
 
   // The time on the clock of `opscope info`, exact: for data-value and the address.

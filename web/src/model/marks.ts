@@ -4,7 +4,7 @@
 import type { SpanKey } from "./address.ts";
 import { decodeColumn, decodeIndices } from "./columns.ts";
 import { type MarksData, Origin, type TrackData, type WebDocument } from "./document.ts";
-import { indexRows, type RowIndex } from "./spans.ts";
+import { indexRows, type RowIndex, tracksOfKey } from "./spans.ts";
 
 export interface Marks {
   // Texts that `name`, `category`, `detail` and `json` are indices of.
@@ -93,7 +93,9 @@ export function markKey(marks: Marks, mark: number): SpanKey {
 
 // The first mark with this key; -1: none.
 export function findMark(marks: Marks, key: SpanKey): number {
-  return marks.start.findIndex(
-    (start, mark) => start === key.start && marks.duration[mark] === key.duration && marks.tracks[marks.track[mark]!]?.id === key.track,
-  );
+  for (const { at } of tracksOfKey(marks.tracks, key.track)) {
+    const found = marks.start.findIndex((start, mark) => start === key.start && marks.duration[mark] === key.duration && marks.track[mark] === at);
+    if (found >= 0) return found;
+  }
+  return -1;
 }

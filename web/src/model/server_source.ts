@@ -7,7 +7,7 @@ import { parseExactJson } from "./exact_json.ts";
 import { readDetails, readMatches, readSelection, readTracks, readWindow, type ServedSpan, type ServedTracks } from "./server_answers.ts";
 import { RefusedQuestion, type TraceServer } from "./server.ts";
 import type { SpanSource, TimelineDetail } from "./span_source.ts";
-import { loadSpans, type Spans, spansOn } from "./spans.ts";
+import { loadSpans, type Spans, spansOn, tracksOfKey } from "./spans.ts";
 import { WindowCache } from "./window_cache.ts";
 
 // Spans whose details are kept: those of the last selections.
@@ -56,9 +56,8 @@ export function serverSource(document: WebDocument, server: TraceServer, file: s
   };
   const details = async (key: SpanKey): Promise<ServedSpan | null> => {
     if (key.number !== undefined) return span(`row=${key.number}`);
-    // Ids that are cut because they are very long may be equal.
-    for (const { id: name, track } of (await served()).tracks) {
-      if (name !== key.track) continue;
+    for (const { track: place } of tracksOfKey((await served()).tracks, key.track)) {
+      const { track } = place;
       const found = await span(`track=${track}&start=${origin.exact(key.start)}&duration=${BigInt(Math.round(key.duration))}`);
       if (found !== null) return found;
     }

@@ -190,14 +190,25 @@ export function foundSpan(spans: Spans, span: number): FoundSpan {
   };
 }
 
+// Whether the track of this id has the PID and TID of a key: of several tracks with one PID/TID all but the first have a
+// number, as in "1/2#2".
+function hasPlace(id: string, key: string): boolean {
+  return id.startsWith(`${key}#`) && /^\d+$/.test(id.slice(key.length + 1));
+}
+
+// The tracks that a key may mean, the one with exactly this id first. Ids that are cut because they are very long may be
+// equal.
+export function tracksOfKey<Track extends { id: string }>(tracks: readonly Track[], key: string): { track: Track; at: number }[] {
+  const all = tracks.map((track, at) => ({ track, at }));
+  return [...all.filter(({ track }) => track.id === key), ...all.filter(({ track }) => hasPlace(track.id, key))];
+}
+
 // The first span with this key; -1: none. Numbers are those of `spans.numbers`.
 export function findSpan(spans: Spans, key: SpanKey): number {
   const isIt = (span: number) => spans.start[span] === key.start && spans.duration[span] === key.duration;
   const known = key.number === undefined || spans.numbers === null ? -1 : spans.numbers.indexOf(key.number);
   if (known >= 0 && isIt(known)) return known;
-  // Ids that are cut because they are very long may be equal.
-  for (let track = 0; track < spans.tracks.length; ++track) {
-    if (spans.tracks[track]!.id !== key.track) continue;
+  for (const { at: track } of tracksOfKey(spans.tracks, key.track)) {
     for (let span = spans.firstSpan[track]!; span < spans.firstSpan[track + 1]!; ++span) {
       if (isIt(span)) return span;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
 import { matchesOf } from "./matches.ts";
-import { findSpan, firstChildOf, keyOf, neighbourOf, parentOf } from "./spans.ts";
+import { findSpan, firstChildOf, keyOf, neighbourOf, parentOf, tracksOfKey } from "./spans.ts";
 import { makeSpans, randomSpans } from "./spans_for_test.ts";
 
 describe("spans", () => {
@@ -19,6 +19,22 @@ describe("spans", () => {
         expect(neighbourOf(spans, at, 1)).toBe(list[at + 1]?.track === span.track ? at + 1 : -1);
       });
     }
+  });
+
+  it("are found on the other tracks of a PID/TID", () => {
+    const spans = makeSpans([
+      { track: 0, name: 0, start: 0, duration: 5, depth: 0 },
+      { track: 1, name: 0, start: 0, duration: 5, depth: 0 },
+      { track: 1, name: 0, start: 9, duration: 5, depth: 0 },
+    ]);
+    spans.tracks[0]!.id = "1/2";
+    spans.tracks[1]!.id = "1/2#2";
+    expect(findSpan(spans, { track: "1/2", start: 0, duration: 5 })).toBe(0);
+    expect(findSpan(spans, { track: "1/2#2", start: 0, duration: 5 })).toBe(1);
+    expect(findSpan(spans, { track: "1/2", start: 9, duration: 5 })).toBe(2);
+    expect(findSpan(spans, { track: "1/2#2", start: 1, duration: 5 })).toBe(-1);
+    const others = ["1/2#2", "1/2", "1/2#x", "1/20#2", "1/2#3"].map((id) => ({ id }));
+    expect(tracksOfKey(others, "1/2").map(({ at }) => at)).toEqual([1, 0, 4]);
   });
 
   it("match in the order of begin, then track, then file", () => {

@@ -4,7 +4,7 @@
 // an apostrophe in front. A text that begins with an apostrophe gets one too, so that a reader can take it off again.
 // SPDX-License-Identifier: Apache-2.0
 import { exactText, format, visibleText, type Value } from "./numbers.ts";
-import { type Column, shownValue, type Table } from "./tables.ts";
+import type { Column, Table } from "./tables.ts";
 
 // A spreadsheet may drop leading tabs and line ends, and some take the full-width signs for the plain ones.
 const kFormula = /^['=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
@@ -42,7 +42,7 @@ export function tableCsv(table: Table, rows: Int32Array): string {
 export function tableText(table: Table, rows: Int32Array): string {
   const lines = [table.columns.map((column) => visibleText(column.title))];
   for (const line of cells(table, rows)) {
-    lines.push(line.map((value, at) => format(shownValue(table.columns[at]!, value), table.columns[at]!.unit).text));
+    lines.push(line.map((value, at) => format(value, table.columns[at]!.unit).text));
   }
   const widths = table.columns.map((_, at) => lines.reduce((width, line) => Math.max(width, line[at]!.length), 0));
   const align = (text: string, at: number) =>

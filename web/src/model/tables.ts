@@ -2,7 +2,7 @@
 // a list of row numbers, so that sorting a table of 100,000 rows moves integers only.
 // SPDX-License-Identifier: Apache-2.0
 import type { Sort } from "./address.ts";
-import type { ColumnDescription, Integer, TableData, Unit } from "./document.ts";
+import { type ColumnDescription, type Integer, isLate, type TableData, type Unit } from "./document.ts";
 import { foldCase } from "./names.ts";
 import { parseExact, parseNumber, type Value } from "./numbers.ts";
 
@@ -12,7 +12,7 @@ export interface Column {
   unit: Unit;
   documentation: string;
   values: Value[];
-  // Set for a column of moments: the begin of the trace, on the clock of `values`. The texts are the times since then.
+  // Set for a column of moments if the trace begins late on the clock of `values`: its begin.
   origin?: bigint;
   // By row: by how much the value may be wrong; 0: it is exact. Without them all are.
   errors?: readonly number[];
@@ -82,6 +82,11 @@ export class Table {
     return new Table(columns, this.folded, this.ranges, this.timelineRanks);
   }
 
+  // The table without columns of texts that are all empty.
+  withoutEmpty(): Table {
+    return this.pick(this.columns.filter(({ unit, values }) => unit !== "text" || values.some((value) => value !== "")).map(({ key }) => key));
+  }
+
   // The table with other headings, by key.
   titled(titles: Readonly<Record<string, string>>): Table {
     const columns = this.columns.map((column) => ({ ...column, title: titles[column.key] ?? column.title }));
@@ -121,26 +126,20 @@ export function compareTexts(a: string, b: string): number {
 // Columns of moments, not of lengths.
 const kMoments: ReadonlySet<string> = new Set(["start_ns", "peak_ns"]);
 
-// Columns of numbers that are not below 0: the commands write -1 for "unknown" and "none".
-const kNeverNegative: ReadonlySet<string> = new Set(["rank", "device", "world_size", "first_offset"]);
-
-// What the text of a cell says: the value, or of a moment the time since the begin of the trace, as on the axis of the
-// timeline. null: it is unknown.
-export function shownValue(column: Pick<Column, "key" | "origin">, value: Value): Value {
-  if (value === -1 && kNeverNegative.has(column.key)) return null;
-  if (column.origin === undefined || value === null || typeof value === "string" || typeof value === "boolean") return value;
-  return Number((parseExact(value) ?? column.origin) - column.origin);
+// The time of a moment since the begin of the trace, as on the axis of the timeline. null: the cell is no moment, or it
+// says that time itself.
+export function sinceBegin(column: Pick<Column, "origin">, value: Value): number | null {
+  const time = column.origin === undefined ? null : parseExact(value);
+  return time === null ? null : Number(time - column.origin!);
 }
 
-// The table of the document with its texts and exact numbers. `origin`: the begin of the trace; without it moments are
-// shown on the clock of the trace.
+// The table of the document with its texts and exact numbers. `origin`: the begin of the trace.
 export function readTable(data: TableData, strings: readonly string[], origin?: bigint): Table {
   const taken = new Set(data.columns.map((column) => column.title));
   const columns = data.columns.map((description, at) => {
     const title = description.title === "" ? titleOf(description.key, taken) : headingOf(description.title);
     const column = readColumn({ ...description, title }, data.values[at] ?? [], strings);
-    if (origin === undefined || !kMoments.has(column.key)) return column;
-    return { ...column, origin, documentation: `${column.documentation} Shown as the time since the begin of the trace.`.trim() };
+    return origin !== undefined && isLate(origin) && kMoments.has(column.key) ? { ...column, origin } : column;
   });
   // What a row is about comes first, before numbers of ranks and devices.
   const named = columns.findIndex((column) => column.key === "name");

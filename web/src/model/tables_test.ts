@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { packTable, StringTable } from "./document_for_test.ts";
 import { tableCsv, tableText } from "./table_text.ts";
-import { compareTexts, nextSort, readTable, shownValue, type Table } from "./tables.ts";
+import { compareTexts, nextSort, readTable, sinceBegin, type Table } from "./tables.ts";
 
 function table(rows: (string | number | null)[][], head = ["name:text", "count:number", "self_ns:time"]): Table {
   const strings = new StringTable();
@@ -52,13 +52,16 @@ describe("readTable", () => {
     expect(readTable(data, strings.texts).columns.map((column) => column.title)).toEqual(["Name", "Peak", "Peak time", "Self share"]);
   });
 
-  it("shows moments since the begin of the trace and copies them as they are", () => {
+  it("shows moments as they are, and knows when they are since a late begin of the trace", () => {
     const strings = new StringTable();
     const data = packTable(strings, ["name:text", "start_ns:time", "duration_ns:time"], [["a", "1661938466265034999", 7]]);
     const steps = readTable(data, strings.texts, 1661938466265034000n);
-    expect(tableText(steps, steps.rows(null))).toBe("Name   Start  Duration\na     999 ns      7 ns\n");
+    expect(tableText(steps, steps.rows(null))).toBe("Name             Start  Duration\na     1661938466.265 s      7 ns\n");
     expect(tableCsv(steps, steps.rows(null))).toBe("name,start_ns,duration_ns\r\na,1661938466265034999,7\r\n");
-    expect(shownValue(steps.columns[1]!, null)).toBe(null);
+    expect(steps.columns.map((column) => sinceBegin(column, column.values[0]!))).toEqual([null, 999, null]);
+    expect(sinceBegin(steps.columns[1]!, null)).toBe(null);
+    const early = readTable(data, strings.texts, 999_999_999n);
+    expect(sinceBegin(early.columns[1]!, early.columns[1]!.values[0]!)).toBe(null);
   });
 
   it("reads unknown texts and numbers as null", () => {
@@ -120,10 +123,20 @@ describe("tableText", () => {
 });
 
 describe("numbers of ranks and devices", () => {
-  it("are a dash where they are unknown, with -1 as the exact value", () => {
-    const ranks = table([[-1, -1, -1]], ["rank:number", "device:number", "change:number"]);
-    expect(tableText(ranks, ranks.rows(null)).split("\n")[1]).toMatch(/^ *– +– +-1$/);
-    expect(tableCsv(ranks, ranks.rows(null))).toContain("-1,-1,-1");
+  it("are -1 as the commands have them, and a dash for null", () => {
+    const ranks = table([[-1, -1, null]], ["rank:number", "device:number", "first_offset:number"]);
+    expect(tableText(ranks, ranks.rows(null)).split("\n")[1]).toMatch(/^ *-1 +-1 +–$/);
+    expect(tableCsv(ranks, ranks.rows(null))).toContain("-1,-1,\r\n");
+  });
+});
+
+describe("columns of texts that are all empty", () => {
+  it("are left out on demand", () => {
+    const keysOf = (hosts: (string | null)[]) => {
+      const ranks = table(hosts.map((host, rank) => [rank, host]), ["rank:number", "host:text"]);
+      return ranks.withoutEmpty().columns.map((column) => column.key);
+    };
+    expect([keysOf(["", ""]), keysOf(["", "a"]), keysOf(["", null])]).toEqual([["rank"], ["rank", "host"], ["rank", "host"]]);
   });
 });
 

@@ -5,9 +5,9 @@ import type { Unit, WebDocument } from "../model/document.ts";
 import { type AboutFact, beginText, eventTitle, kCosts, kUsersOptions, machineFacts, optionFacts, versionFacts } from "../model/about_facts.ts";
 import { parseExact, parseNumber, visibleText } from "../model/numbers.ts";
 import { titleOf } from "../model/tables.ts";
-import { DocumentTable } from "./document_table.tsx";
 import { Figure } from "./figure.tsx";
 import { usePage } from "./page_context.ts";
+import { ProblemTable } from "./problem_table.tsx";
 
 // About never lacks data: it says at least where the page comes from.
 export function aboutEmpty(_document: WebDocument): string {
@@ -75,11 +75,15 @@ export function About() {
         {groups.map(([title, group]) => (
           <FactList key={title} title={title} facts={group} />
         ))}
-        <FactList title="Clock" facts={{ ...(begin === "" ? {} : { epoch_ns: epoch }), start_ns: start, end_ns: end }} />
+        <FactList
+          title="Clock"
+          facts={{ ...(begin === "" ? {} : { epoch_ns: epoch }), start_ns: start, end_ns: end }}
+          note={`Moments in the tables are on the clock of the trace${begin === "" ? "; the trace does not say at which date that is 0" : ""}. The axis of the timeline begins at the first span.`}
+        />
         <FactList title="Recorder" facts={without(options, kNotOfRecorder)} />
         {overhead !== null && <Overhead facts={overhead} />}
       </div>
-      <DocumentTable name="Problems" table="problems" wraps />
+      <ProblemTable name="Problems" table="problems" />
     </>
   );
 }
@@ -146,7 +150,7 @@ function Overhead({ facts }: { facts: Facts }) {
   );
 }
 
-function FactList(props: { title: string; facts: Facts }) {
+function FactList(props: { title: string; facts: Facts; note?: string }) {
   const entries = Object.entries(props.facts);
   if (entries.length === 0) return null;
   return (
@@ -162,6 +166,7 @@ function FactList(props: { title: string; facts: Facts }) {
           </div>
         ))}
       </dl>
+      {props.note !== undefined && <p class="hint">{props.note}</p>}
     </section>
   );
 }

@@ -8,6 +8,7 @@ import { About, aboutEmpty } from "./about.tsx";
 import { Compare, compareEmpty } from "./compare.tsx";
 import { Controls } from "./controls.tsx";
 import { FlameGraph, flameEmpty } from "./flame.tsx";
+import { Failure } from "./failure.tsx";
 import { Foot } from "./foot.tsx";
 import { Kernels, kernelsEmpty } from "./kernels.tsx";
 import { Memory, memoryEmpty } from "./memory.tsx";
@@ -40,6 +41,7 @@ const kViews: Record<Tab, { View: ComponentType; empty: (document: WebDocument) 
 export function App({ page }: { page: Page }) {
   return (
     <PageContext.Provider value={page}>
+      {page.notice !== "" && <Failure message={page.notice} />}
       <header class="head">
         <h1>{visibleText(page.document.title)}</h1>
         <Controls />

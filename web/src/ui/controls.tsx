@@ -14,9 +14,10 @@ import { useSteps } from "./use_steps.ts";
 const kDelayMs = 100;
 
 export function Controls() {
+  const { files, chosen, open } = usePage();
   return (
     <div class="controls" role="group" aria-label="Search and appearance">
-      <FileSelect />
+      <FileSelect files={files} chosen={chosen} open={open} />
       <Search />
       <ThemeSelect />
       <Help />

@@ -7,12 +7,12 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { kAllRows, kPrintedRows, rowWindow } from "../layout/row_window.ts";
 import type { Sort } from "../model/address.ts";
-import { countText, format } from "../model/numbers.ts";
+import { format } from "../model/numbers.ts";
 import { hueOf } from "../model/palette.ts";
 import { foldedValue } from "../model/table_text.ts";
-import { type Column, nextSort, shownValue, type Table } from "../model/tables.ts";
+import { type Column, nextSort, sinceBegin, type Table } from "../model/tables.ts";
 import { CopyButtons } from "./copy_buttons.tsx";
-import { AlignedNumber } from "./figure.tsx";
+import { AlignedNumber, Figure } from "./figure.tsx";
 import { TimelineLink } from "./timeline_link.tsx";
 import { useView } from "./use_view.ts";
 
@@ -91,7 +91,7 @@ export function DataTable(props: DataTableProps) {
       </div>
       {count > kPrintedRows && (
         <p class="printed">
-          The first {countText(kPrintedRows)} of {countText(count)} rows.
+          The first <Figure value={kPrintedRows} unit="number" /> of <Figure value={count} unit="number" /> rows.
         </p>
       )}
       {rows.length === 0 && filter !== "" && <p class="empty">No row matches the filter.</p>}
@@ -121,6 +121,7 @@ function useIsPrinting(): boolean {
   return isPrinting;
 }
 
+// The button lies over the text, which stays when the button is gone: in print.
 function Heading(props: { column: Column; sort: Sort | null; onPress: () => void }) {
   const { column, sort } = props;
   const isSorted = sort?.key === column.key;
@@ -131,12 +132,11 @@ function Heading(props: { column: Column; sort: Sort | null; onPress: () => void
       data-column={column.key}
       aria-sort={isSorted ? (sort.falling ? "descending" : "ascending") : undefined}
     >
-      <button type="button" title={column.documentation.replaceAll("`", "") || undefined} onClick={props.onPress}>
+      <span class="heading" aria-hidden="true">
         {column.title}
-        <span class="order" aria-hidden="true">
-          {isSorted ? (sort.falling ? "▾" : "▴") : ""}
-        </span>
-      </button>
+        <span class="order">{isSorted ? (sort.falling ? "▾" : "▴") : ""}</span>
+      </span>
+      <button type="button" aria-label={column.title} title={column.documentation.replaceAll("`", "") || undefined} onClick={props.onPress} />
     </th>
   );
 }
@@ -166,12 +166,13 @@ function Row(props: { table: Table; row: number; index: number; hasHue: boolean 
     <tr aria-rowindex={props.index}>
       {table.columns.map((column, at) => {
         const value = column.values[row] ?? null;
-        const { exact } = format(value, column.unit);
-        const { text } = format(shownValue(column, value), column.unit);
+        const { exact, text } = format(value, column.unit);
         if (column.unit !== "text") {
           const error = column.errors?.[row] ?? 0;
+          const since = sinceBegin(column, value);
+          const title = since === null ? undefined : `${format(since, "time").text} since the begin of the trace`;
           return (
-            <td key={column.key} class={`figure unit-${column.unit}`} data-value={exact} data-error={error > 0 ? error : undefined}>
+            <td key={column.key} class={`figure unit-${column.unit}`} data-value={exact} data-error={error > 0 ? error : undefined} title={title}>
               {error > 0 && "≈ "}
               {linked(at, <AlignedNumber text={text} unit={column.unit} />)}
             </td>

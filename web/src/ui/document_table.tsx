@@ -21,14 +21,22 @@ export function useTable(key: TableName): Table | null {
   return useMemo(() => (data === undefined ? null : readTable(data, document.strings, origin.start)), [data]);
 }
 
-// `keys`: the columns to show, in this order; without them all. `titles`: headings in place of those of the document.
-export function DocumentTable(
-  props: Omit<DataTableProps, "table"> & { table: TableName; keys?: readonly string[]; titles?: Readonly<Record<string, string>> },
-) {
+interface DocumentTableProps extends Omit<DataTableProps, "table"> {
+  table: TableName;
+  // The columns to show, in this order; without them all.
+  keys?: readonly string[];
+  // Headings in place of those of the document.
+  titles?: Readonly<Record<string, string>>;
+  // Columns of texts that are all empty are left out.
+  hidesEmpty?: boolean;
+}
+
+export function DocumentTable(props: DocumentTableProps) {
   const { document } = usePage();
   const table = useTable(props.table);
   const shown = useMemo(() => {
-    const picked = props.keys === undefined ? table : (table?.pick(props.keys) ?? null);
+    const keyed = props.keys === undefined ? table : (table?.pick(props.keys) ?? null);
+    const picked = props.hidesEmpty === true ? (keyed?.withoutEmpty() ?? null) : keyed;
     return props.titles === undefined ? picked : (picked?.titled(props.titles) ?? null);
   }, [table]);
   const reason = whyEmpty(document, props.table);

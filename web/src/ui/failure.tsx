@@ -2,13 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Component, type ComponentChildren } from "preact";
 import { DocumentError } from "../model/document.ts";
-import { ServerEnded } from "../model/server.ts";
+import { type ServedFile, ServerEnded } from "../model/server.ts";
+import { FileSelect } from "./file_select.tsx";
 
 export function Failure(props: { message: string }) {
   return (
     <p class="failure" role="alert">
       {props.message}
     </p>
+  );
+}
+
+// In place of the page, where none of several files can be shown.
+export function NoFile(props: { message: string; files: ServedFile[]; open: (id: string) => void }) {
+  return (
+    <main class="no-file">
+      <Failure message={props.message} />
+      <FileSelect files={props.files} chosen="" open={props.open} />
+    </main>
   );
 }
 

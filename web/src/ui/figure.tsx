@@ -3,16 +3,24 @@
 import type { Unit } from "../model/document.ts";
 import { format, splitNumber, type Value } from "../model/numbers.ts";
 
-// `error`: by how much the value may be wrong; 0: it is exact. `shown`: what the text says in its place, such as the time
-// since the begin of the trace.
-export function Figure(props: { value: Value; unit: Unit; error?: number; shown?: Value }) {
-  const { exact } = format(props.value, props.unit);
-  const { text } = format(props.shown ?? props.value, props.unit);
+// `error`: by how much the value may be wrong; 0: it is exact.
+export function Figure(props: { value: Value; unit: Unit; error?: number }) {
+  const { exact, text } = format(props.value, props.unit);
   const isRough = (props.error ?? 0) > 0 && exact !== "";
   return (
     <span data-value={exact} data-error={isRough ? props.error : undefined}>
       {isRough ? `≈ ${text}` : text}
     </span>
+  );
+}
+
+// What stands beside a moment: the time since the begin of the trace. null: the moment says it itself.
+export function SinceBegin({ since }: { since: number | null }) {
+  if (since === null) return null;
+  return (
+    <small class="since">
+      <Figure value={since} unit="time" /> since the begin
+    </small>
   );
 }
 

@@ -3,15 +3,19 @@
 import { useMemo } from "preact/hooks";
 import { type LogRun, type LogWorker, runsOf } from "../model/log_folder.ts";
 import { visibleText } from "../model/numbers.ts";
-import { usePage } from "./page_context.ts";
+import type { ServedFile } from "../model/server.ts";
 
-export function FileSelect() {
-  const { files, chosen, open } = usePage();
+// `chosen`: id of the file that is shown; "": none is.
+export function FileSelect({ files, chosen, open }: { files: ServedFile[]; chosen: string; open: (id: string) => void }) {
   const runs = useMemo(() => runsOf(files), [files]);
   if (files.length < 2) return null;
-  if (runs !== null) return <LogSelects runs={runs} chosen={chosen} open={open} />;
-  return <Select label="File" value={chosen} options={files.map(({ id, name }) => [id, name])} onChange={open} />;
+  // While nothing is shown, one list has all: a choice in it is always a change.
+  if (runs !== null && chosen !== "") return <LogSelects runs={runs} chosen={chosen} open={open} />;
+  return <Select label="File" value={chosen} options={[...noneOf(chosen), ...files.map(({ id, name }): Option => [id, name])]} onChange={open} />;
 }
+
+// The option of no file, which stands while none is shown.
+const noneOf = (chosen: string): Option[] => (chosen === "" ? [["", "Choose a file"]] : []);
 
 const hasFile = (worker: LogWorker, id: string) => worker.windows.some((window) => window.id === id);
 
@@ -45,10 +49,12 @@ function LogSelects({ runs, chosen, open }: { runs: LogRun[]; chosen: string; op
   );
 }
 
+type Option = [value: string, text: string];
+
 interface SelectProps {
   label: string;
   value: string;
-  options: [value: string, text: string][];
+  options: Option[];
   onChange: (value: string) => void;
 }
 

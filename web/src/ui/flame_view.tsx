@@ -17,7 +17,7 @@ import { Figure } from "./figure.tsx";
 import { changesOf, factsOf } from "./frame_facts.ts";
 import { useAddress } from "./page_context.ts";
 import { useColours } from "./theme.ts";
-import { type Fact, FactText, Tooltip } from "./tooltip.tsx";
+import { type Fact, FactChanges, FactText, Tooltip } from "./tooltip.tsx";
 import { useView } from "./use_view.ts";
 
 // Narrower frames are joined into blocks, in CSS pixels.
@@ -193,7 +193,10 @@ function FrameDetails(props: { name: string; facts: readonly Fact[] }) {
       <strong data-value={props.name}>{visibleText(props.name) || "(no name)"}</strong>
       {props.facts.map((fact) => (
         <span key={fact.title}>
-          {fact.title} <FactText fact={fact} />
+          <span>
+            {fact.title} <FactText fact={fact} />
+          </span>
+          <FactChanges fact={fact} />
         </span>
       ))}
     </div>

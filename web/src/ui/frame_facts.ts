@@ -19,8 +19,16 @@ export function factsOf(tree: CallTree, node: number): Fact[] {
 export function changesOf({ run, base }: TreeDiff, node: number): Fact[] {
   const facts: Fact[] = [];
   const add = (title: string, now: number, before: number, unit: Unit) => {
-    const change = now === before ? "" : ` (${now > before ? "+" : ""}${format(now - before, unit).text}, ${changeText(now, before)})`;
-    facts.push({ title, value: now, unit, text: format(now, unit).text + change }, { title: `${title}, baseline`, value: before, unit });
+    const fact: Fact = { title, value: now, unit };
+    if (now !== before) {
+      const share = now === 0 || before === 0 ? null : now / before - 1; // null: the text is no number
+      const delta = `${now > before ? "+" : ""}${format(now - before, unit).text}`;
+      fact.changes = [
+        { value: now - before, text: delta },
+        { value: share, text: changeText(now, before) },
+      ];
+    }
+    facts.push(fact, { title: `${title}, baseline`, value: before, unit });
   };
   add("total", run.total[node]!, base.total[node]!, run.unit);
   add("self", run.self[node]!, base.self[node]!, run.unit);

@@ -63,14 +63,17 @@ export function Help() {
         ?
       </button>
       <dialog ref={dialog} aria-labelledby="help-title" class="help">
-        <h2 id="help-title">Help</h2>
+        {/* The button comes first: the dialog gives it the focus and scrolls to it. */}
+        <header>
+          <h2 id="help-title">Help</h2>
+          <button type="button" onClick={() => dialog.current?.close()}>
+            Close
+          </button>
+        </header>
         <KeyList title="Anywhere" keys={kPageKeys} />
         <KeyList title="In the timeline" keys={kTimelineKeys} />
         <KeyList title="With the pointer, in the timeline" keys={kPointer} />
         {store.tabs.includes("ranks") && <KeyList title="In the picture of steps by ranks" keys={kRankKeys} />}
-        <button type="button" onClick={() => dialog.current?.close()}>
-          Close
-        </button>
       </dialog>
     </>
   );

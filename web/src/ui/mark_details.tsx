@@ -3,8 +3,8 @@
 import { parseExactJson, plainValue } from "../model/exact_json.ts";
 import type { Marks } from "../model/marks.ts";
 import { visibleText } from "../model/numbers.ts";
-import { trackTitle } from "../model/track_titles.ts";
-import { ArgumentField, DetailsField, fieldOf } from "./details_field.tsx";
+import { fullTrackTitle } from "../model/track_titles.ts";
+import { ArgumentField, DetailsField, fieldOf, momentField } from "./details_field.tsx";
 import { usePage } from "./page_context.ts";
 
 export function MarkDetails({ marks, mark }: { marks: Marks; mark: number }) {
@@ -14,9 +14,9 @@ export function MarkDetails({ marks, mark }: { marks: Marks; mark: number }) {
   const isPoint = mark >= marks.firstPoint;
   const fields = [
     fieldOf("name", text(marks.name[mark]!), "text"),
-    fieldOf("track", track.id, "text", `${track.group} / ${trackTitle(track)} (${track.id})`),
+    fieldOf("track", track.id, "text", `${fullTrackTitle(track)} (${track.id})`),
     fieldOf("category", text(marks.category[mark]!), "text"),
-    fieldOf("start_ns", origin.exact(marks.start[mark]!), "time", marks.start[mark]!),
+    momentField("start_ns", origin, marks.start[mark]!),
     fieldOf("duration_ns", marks.duration[mark]!, "time"),
     fieldOf(isPoint ? "scope" : "id", text(marks.detail[mark]!), "text"),
   ];

@@ -3,13 +3,13 @@
 // Each part shows itself only where the trace has its data. What a trace lacks is said in one sentence in its place, so
 // that an empty part is never mistaken for a good result.
 // SPDX-License-Identifier: Apache-2.0
-import { countText, parseExact, parseNumber, visibleText } from "../model/numbers.ts";
+import { parseExact, parseNumber, visibleText } from "../model/numbers.ts";
 import type { Integer, WebDocument } from "../model/document.ts";
 import { Card, Pair } from "./card.tsx";
 import { DeviceBars, deviceName } from "./charts/device_bars.tsx";
 import { StepChart } from "./charts/step_chart.tsx";
 import { DocumentTable, useTable, whyEmpty } from "./document_table.tsx";
-import { Figure } from "./figure.tsx";
+import { Figure, SinceBegin } from "./figure.tsx";
 import { usePage } from "./page_context.ts";
 import { TimelineLink } from "./timeline_link.tsx";
 
@@ -66,7 +66,11 @@ function TraceCard() {
               {visibleText(file)}
             </span>
           ))}
-          {document.files.length > kFilesInCard && `and ${countText(document.files.length - kFilesInCard)} more`}
+          {document.files.length > kFilesInCard && (
+            <>
+              and <Figure value={document.files.length - kFilesInCard} unit="number" /> more
+            </>
+          )}
         </Pair>
       </dl>
     </Card>
@@ -171,8 +175,9 @@ function MemoryCard() {
         {time !== null && (
           <Pair name="When">
             <TimelineLink range={around(time, document.clock)}>
-              <Figure value={time} unit="time" shown={origin.relative(time)} />
-            </TimelineLink>
+              <Figure value={time} unit="time" />
+            </TimelineLink>{" "}
+            <SinceBegin since={origin.sinceBegin(time)} />
           </Pair>
         )}
         {peaks

@@ -20,6 +20,8 @@ export interface Page {
   files: ServedFile[];
   // Identifier of the file that is shown.
   chosen: string;
+  // Which files cannot be shown, and why; "": none is known.
+  notice: string;
   // Shows another file.
   open: (id: string) => void;
 }

@@ -1,18 +1,25 @@
 // The verdict on the data: whether the numbers can be trusted, and why not. It stays in view on every tab, however far the
-// page is scrolled; reasons that take more than three lines scroll, and have a tab stop for that.
+// page is scrolled. Reasons that take more lines than there is room for end with an ellipsis; they have a tab stop, and are
+// whole while they have the focus.
 // SPDX-License-Identifier: Apache-2.0
 import { visibleText } from "../model/numbers.ts";
 import type { Table } from "../model/tables.ts";
 import { useTable } from "./document_table.tsx";
 import { usePage } from "./page_context.ts";
 
-// The reasons as one line. One that names a kind of problem is followed by the sentence of that problem.
+// The reasons as one line. Those that name the same kind of problem are one, followed by the sentence of that problem:
+// "problem rank_missing (2 times), of rank 1, 3: ranks of the job have no file".
 export function reasonsText(reasons: readonly string[], problems: readonly (Table | null)[]): string {
-  const explained = reasons.map((reason) => {
-    const kind = /^problem (\S+)/.exec(reason)?.[1];
-    if (kind === undefined) return reason;
-    for (const table of problems) {
-      const row = table?.column("kind")?.values.indexOf(kind) ?? -1;
+  const byKind = new Map<string, string>();
+  for (const reason of reasons) {
+    const [, problem = reason, tail = ""] = /^(problem \S+)(?: (.*))?$/s.exec(reason) ?? [];
+    const before = byKind.get(problem);
+    byKind.set(problem, before === undefined ? reason : tail === "" ? before : `${before}, ${tail}`);
+  }
+  const explained = [...byKind].map(([problem, reason]) => {
+    const kind = /^problem (\S+)$/.exec(problem)?.[1];
+    for (const table of kind === undefined ? [] : problems) {
+      const row = table?.column("kind")?.values.indexOf(kind!) ?? -1;
       const message = row < 0 ? null : (table?.column("message")?.values[row] ?? null);
       if (message !== null) return `${reason}: ${message}`;
     }

@@ -1,16 +1,16 @@
 // The tab Ranks of a job: who makes the others wait, the durations of the steps by ranks, and the rows of `opscope ranks`,
 // `stragglers`, `critical-ranks` and `collectives`.
 // SPDX-License-Identifier: Apache-2.0
-import { useMemo } from "preact/hooks";
 import { decodeColumn } from "../model/columns.ts";
 import type { RanksData, WebDocument } from "../model/document.ts";
-import { countText, exactText, parseNumber, type Value, visibleText } from "../model/numbers.ts";
-import { FigureCard, Pair } from "./card.tsx";
+import { countText, exactText, kDash, parseNumber, type Value, visibleText } from "../model/numbers.ts";
+import { Card, FigureCard, Pair } from "./card.tsx";
 import { RankMapFigure } from "./charts/rank_map.tsx";
 import { DocumentTable, useTable, whyEmpty } from "./document_table.tsx";
 import { Failure } from "./failure.tsx";
 import { Figure } from "./figure.tsx";
 import { usePage } from "./page_context.ts";
+import { ProblemTable } from "./problem_table.tsx";
 import { TimelineLink } from "./timeline_link.tsx";
 import { useLoaded } from "./use_loaded.ts";
 import { useRankPlaces } from "./use_rank_places.ts";
@@ -50,25 +50,40 @@ function LoadedRanks({ ranks, missing, shown }: { ranks: RanksData; missing: Flo
       <RanksNote count={Number(ranks.count)} shown={shown} />
       <DocumentTable name="Stragglers" table="stragglers" />
       <RankMapFigure maps={ranks.step_maps} steps={Number(ranks.steps)} places={places} />
-      <DocumentTable name="Ranks" table="ranks" keys={kRankKeys} firstSort={kByRank} />
+      <DocumentTable name="Ranks" table="ranks" keys={kRankKeys} firstSort={kByRank} hidesEmpty />
       <DocumentTable name="Critical ranks" table="critical_ranks" />
       <DocumentTable name="Critical steps" table="critical_steps" />
       <DocumentTable name="Collectives" table="collective_groups" />
-      <DocumentTable name="Clocks" table="ranks" keys={kClockKeys} firstSort={kByRank} />
-      <DocumentTable name="Problems of the job" table="job_problems" />
+      <DocumentTable name="Clocks" table="ranks" keys={kClockKeys} firstSort={kByRank} hidesEmpty />
+      <ProblemTable name="Problems of the job" table="job_problems" />
     </>
   );
 }
 
-// "3, 5 and 12 more": the first numbers of `count`.
-function listOf(numbers: readonly number[], count: number): string {
-  const more = count - numbers.length;
-  return numbers.join(", ") + (more > 0 ? ` and ${countText(more)} more` : "");
-}
-
 // A rank is a name, so it has no commas at the thousands.
 function RankName({ rank }: { rank: Value }) {
-  return <span data-value={exactText(rank)}>{exactText(rank)}</span>;
+  return <span data-value={exactText(rank)}>{exactText(rank) || kDash}</span>;
+}
+
+// "3, 5 and 12 more": the first ones of a list that may be long.
+export function RankNames({ ranks }: { ranks: readonly number[] }) {
+  const more = ranks.length - kListed;
+  return (
+    <>
+      {ranks.slice(0, kListed).map((rank, at) => (
+        <span key={rank}>
+          {at > 0 && ", "}
+          <RankName rank={rank} />
+        </span>
+      ))}
+      {more > 0 && (
+        <>
+          {" "}
+          and <Figure value={more} unit="number" /> more
+        </>
+      )}
+    </>
+  );
 }
 
 // What stands in place of a straggler, and why: without collectives nothing says who waits.
@@ -83,9 +98,10 @@ function StragglerCard() {
   if (table === null || table.size === 0) {
     const [large, reason] = noStraggler(document);
     return (
-      <FigureCard title="Straggler" large={large}>
-        <Pair name={reason}>{""}</Pair>
-      </FigureCard>
+      <Card title="Straggler">
+        <p class="large">{large}</p>
+        <p class="empty">{reason}</p>
+      </Card>
     );
   }
   const value = (key: string) => table.column(key)?.values[0] ?? null;
@@ -111,7 +127,6 @@ function StragglerCard() {
 }
 
 function JobCard({ ranks, missing }: { ranks: RanksData; missing: Float64Array }) {
-  const listed = listOf([...missing.subarray(0, kListed)], missing.length);
   const { data: attempts } = useLoaded(() => decodeColumn(ranks.attempts), [ranks]);
   return (
     <FigureCard title="Ranks" large={<Figure value={parseNumber(ranks.count)} unit="number" />}>
@@ -120,11 +135,15 @@ function JobCard({ ranks, missing }: { ranks: RanksData; missing: Float64Array }
       </Pair>
       <Pair name="Ranks without a file">
         <Figure value={missing.length} unit="number" />
-        {missing.length > 0 && `: ${listed}`}
+        {missing.length > 0 && (
+          <>
+            : <RankNames ranks={[...missing]} />
+          </>
+        )}
       </Pair>
       {attempts !== null && attempts.length > 1 && (
         <Pair name="Attempt">
-          <Figure value={parseNumber(ranks.attempt)} unit="number" /> of {[...attempts].join(", ")}
+          <Figure value={parseNumber(ranks.attempt)} unit="number" /> of <RankNames ranks={[...attempts]} />
         </Pair>
       )}
     </FigureCard>
@@ -161,11 +180,10 @@ function PathCard({ ranks }: { ranks: RanksData }) {
 
 // Which ranks the other tabs are of, where that is not all.
 function RanksNote({ count, shown }: { count: number; shown: ReadonlySet<number> }) {
-  const list = useMemo(() => listOf([...shown].slice(0, kListed), shown.size), [shown]);
   if (shown.size >= count) return null;
   return (
     <p class="hint" role="note" aria-label="Ranks in the timeline">
-      This tab is of all ranks. The timeline and the other tabs have the spans of <span data-value={shown.size}>{countText(shown.size)}</span> of them: {list}. Write the report with --ranks to choose
+      This tab is of all ranks. The timeline and the other tabs have the spans of <span data-value={shown.size}>{countText(shown.size)}</span> of them: <RankNames ranks={[...shown]} />. Write the report with --ranks to choose
       others.
     </p>
   );

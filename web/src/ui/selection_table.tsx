@@ -33,7 +33,12 @@ function LoadedSelection({ range, selected }: { range: Range; selected: Selected
     <>
       <DataTable name="Selection" table={table} firstSort={{ key: "total_with_recursion_ns", falling: true }} hasHues>
         <span class="count">
-          <Figure value={end - start} unit="time" />, from <Figure value={start} unit="time" shown={range.start} /> to <Figure value={end} unit="time" shown={range.end} />
+          <Figure value={end - start} unit="time" />, from <Figure value={start} unit="time" /> to <Figure value={end} unit="time" />{" "}
+          {origin.sinceBegin(start) !== null && (
+            <small class="since">
+              (<Figure value={origin.sinceBegin(start)} unit="time" /> to <Figure value={origin.sinceBegin(end)} unit="time" /> since the begin)
+            </small>
+          )}
         </span>
       </DataTable>
       {leftOut > 0 && (

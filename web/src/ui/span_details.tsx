@@ -3,8 +3,8 @@
 import { visibleText } from "../model/numbers.ts";
 import type { SpanDetails, SpanLink } from "../model/span_source.ts";
 import type { Spans } from "../model/spans.ts";
-import { trackTitle } from "../model/track_titles.ts";
-import { ArgumentField, DetailsField, fieldOf } from "./details_field.tsx";
+import { fullTrackTitle } from "../model/track_titles.ts";
+import { ArgumentField, DetailsField, fieldOf, momentField } from "./details_field.tsx";
 import { useAddress, usePage } from "./page_context.ts";
 import { rangeShowing, type TimelineState } from "./use_timeline.ts";
 
@@ -26,9 +26,9 @@ function Details({ spans, details }: { spans: Spans; details: SpanDetails }) {
   const track = spans.tracks[details.track]!;
   const fields = [
     fieldOf("name", details.name, "text"),
-    fieldOf("track", track.id, "text", `${track.group} / ${trackTitle(track)} (${track.id})`),
+    fieldOf("track", track.id, "text", `${fullTrackTitle(track)} (${track.id})`),
     fieldOf("category", details.category, "text"),
-    fieldOf("start_ns", origin.exact(details.key.start), "time", details.key.start),
+    momentField("start_ns", origin, details.key.start),
     fieldOf("duration_ns", details.key.duration, "time"),
     fieldOf("self_ns", details.selfTime, "time"),
   ];

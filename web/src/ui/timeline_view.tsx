@@ -14,7 +14,7 @@ import { matchingNames } from "../model/matches.ts";
 import { visibleText } from "../model/numbers.ts";
 import type { FoundSpan } from "../model/span_source.ts";
 import { foundSpan, type Spans } from "../model/spans.ts";
-import { trackTitle } from "../model/track_titles.ts";
+import { fullTrackTitle, trackTitle } from "../model/track_titles.ts";
 import { drawSoon } from "./draw_soon.ts";
 import { Failure } from "./failure.tsx";
 import { Figure } from "./figure.tsx";
@@ -199,7 +199,7 @@ export function TimelineView(props: { spans: Spans; marks: Marks; mark: number; 
           const { id, group, spans: count } = spans.tracks[track]!;
           const title = trackTitle(spans.tracks[track]!);
           return (
-            <li key={track} data-track={id} data-value={count} style={{ top: `${top + kScale}px`, height: `${height}px` }} title={visibleText(`${group} / ${title}`)}>
+            <li key={track} data-track={id} data-value={count} style={{ top: `${top + kScale}px`, height: `${height}px` }} title={visibleText(fullTrackTitle(spans.tracks[track]!))}>
               <strong>{visibleText(title)}</strong>
               {height > 2 * kRow && <small>{visibleText(group)}</small>}
             </li>

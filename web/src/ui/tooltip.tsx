@@ -4,7 +4,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { placeTooltip, type Point } from "../layout/tooltip_place.ts";
 import type { Unit } from "../model/document.ts";
-import { visibleText, type Value } from "../model/numbers.ts";
+import { exactText, visibleText, type Value } from "../model/numbers.ts";
 import { Figure } from "./figure.tsx";
 import "./tooltip.css";
 
@@ -15,8 +15,10 @@ export interface Fact {
   title: string;
   value: Value;
   unit: Unit;
-  // In place of the text that follows from the unit: a number with its change.
+  // In place of the text that follows from the unit.
   text?: string;
+  // How the value has changed. `value` null: the text says it without a number.
+  changes?: readonly { value: number | null; text: string }[];
 }
 
 export interface TooltipProps {
@@ -65,11 +67,31 @@ export function Tooltip({ id, name, facts, place }: TooltipProps) {
       <ul>
         {facts.map((fact) => (
           <li key={fact.title}>
-            <span>{fact.title}</span> <FactText fact={fact} />
+            <span class="fact">
+              <span>{fact.title}</span> <FactText fact={fact} />
+            </span>
+            <FactChanges fact={fact} />
           </li>
         ))}
       </ul>
     </div>
+  );
+}
+
+// The changes of a fact behind it, in parentheses.
+export function FactChanges({ fact }: { fact: Fact }) {
+  if (fact.changes === undefined) return null;
+  return (
+    <span class="delta">
+      {" ("}
+      {fact.changes.map(({ value, text }, at) => (
+        <span key={at}>
+          {at > 0 && ", "}
+          {value === null ? text : <span data-value={exactText(value)}>{text}</span>}
+        </span>
+      ))}
+      )
+    </span>
   );
 }
 

@@ -3,6 +3,7 @@
 import type { Unit } from "../../model/document.ts";
 import { addressText, kFromBefore, kKept, type MemoryBlocks } from "../../model/memory_blocks.ts";
 import { format, type Value, visibleText } from "../../model/numbers.ts";
+import { SinceBegin } from "../figure.tsx";
 import { usePage } from "../page_context.ts";
 
 export function BlockDetails({ blocks, block }: { blocks: MemoryBlocks; block: number }) {
@@ -36,12 +37,18 @@ export function BlockDetails({ blocks, block }: { blocks: MemoryBlocks; block: n
       <dl>
         {fields.map(([field, title, value, unit, missing]) => {
           const isMissing = value === null || value === "";
+          const since = typeof value === "bigint" ? origin.sinceBegin(value) : null;
           return (
             <div key={field}>
               <dt>{title}</dt>
               <dd data-field={field} data-value={String(value ?? "")}>
                 {isMissing ? `– ${missing ?? ""}` : field === "stack" ? stack.split("\n").map((frame, at) => <span key={at}>{visibleText(frame)}</span>) : format(value, unit).text}
               </dd>
+              {since !== null && (
+                <dd>
+                  <SinceBegin since={since} />
+                </dd>
+              )}
             </div>
           );
         })}

@@ -21,6 +21,20 @@ const kParts = [
 const kBars = 120;
 const kHeight = 180;
 
+// Numbers of ranks and steps are names, so they have no commas at the thousands.
+function StepName({ rank, step }: { rank: number | null; step: number }) {
+  return (
+    <>
+      {rank !== null && (
+        <>
+          Rank <span data-value={rank}>{rank}</span>,{" "}
+        </>
+      )}
+      {rank === null ? "Step" : "step"} <span data-value={step}>{step}</span>
+    </>
+  );
+}
+
 export function StepChart() {
   const { document } = usePage();
   const table = useTable("steps");
@@ -55,7 +69,7 @@ export function StepChart() {
           const bar = (
             <span class="column" title={facts} style={{ height: `${(100 * value("duration_ns", row)) / longest}%` }}>
               <span class="words">
-                {nameOf(row)}: <Figure value={value("duration_ns", row)} unit="time" />
+                <StepName rank={isMultiRank ? value("rank", row) : null} step={value("step", row)} />: <Figure value={value("duration_ns", row)} unit="time" />
                 {parts.filter(([key]) => value(key, row) > 0).map(([key, name]) => (
                   <span key={key}>
                     , {name} <Figure value={value(key, row)} unit="time" />
