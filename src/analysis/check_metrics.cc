@@ -17,8 +17,10 @@ std::optional<double> AsReal(const std::optional<int64_t>& value) {
   return static_cast<double>(*value);
 }
 
-double BusyShareOf(const DeviceRow& row) {
-  return row.window_ns == 0 ? 0.0 : static_cast<double>(row.busy_ns) / static_cast<double>(row.window_ns);
+// nullopt: the device has no window.
+std::optional<double> BusyShareOf(const DeviceRow& row) {
+  if (row.window_ns == 0) return std::nullopt;
+  return static_cast<double>(row.busy_ns) / static_cast<double>(row.window_ns);
 }
 
 }  // namespace
@@ -64,8 +66,12 @@ std::optional<double> CheckMetrics::ValueOf(CheckMetric metric, std::string_view
     case CheckMetric::kStepMaxNs:
       return AsReal(Steps().max_ns);
     case CheckMetric::kDeviceBusyShare: {
-      const std::optional<double> least_busy = LargestOfDevices([](const DeviceRow& row) { return -BusyShareOf(row); });
-      return least_busy ? std::optional<double>(0 - *least_busy) : std::nullopt;
+      std::optional<double> least;
+      for (const DeviceRow& row : Devices()) {
+        const std::optional<double> share = BusyShareOf(row);
+        if (share && (!least || *share < *least)) least = share;
+      }
+      return least;
     }
     case CheckMetric::kDeviceIdleNs:
       return LargestOfDevices([](const DeviceRow& row) { return static_cast<double>(row.idle_ns()); });

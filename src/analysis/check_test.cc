@@ -61,8 +61,9 @@ TEST(CheckTrace, HasTheNumbersOfTheAnalyses) {
       EXPECT_EQ(ValueOf(trace, CheckMetric::kDeviceIdleNs), static_cast<double>(row.idle_ns()));
       EXPECT_EQ(ValueOf(trace, CheckMetric::kExposedCommunicationNs),
                 static_cast<double>(row.exposed_communication_ns));
-      EXPECT_NEAR(ValueOf(trace, CheckMetric::kDeviceBusyShare).value() * static_cast<double>(row.window_ns),
-                  static_cast<double>(row.busy_ns), 1e-9);
+      const std::optional<double> share = ValueOf(trace, CheckMetric::kDeviceBusyShare);
+      ASSERT_EQ(share.has_value(), row.window_ns > 0);
+      EXPECT_NEAR(share.value_or(0) * static_cast<double>(row.window_ns), static_cast<double>(row.busy_ns), 1e-9);
     }
   }
 }

@@ -53,7 +53,7 @@ class HostSpans {
   }
   // May wait for a device: cudaDeviceSynchronize, cudaMemcpy, ...
   bool IsBlockingCall(uint32_t span) { return is_blocking_(trace_.spans().name[span]); }
-  // A call of a process group: c10d::..., gloo:..., nccl:...
+  // A call of a process group: c10d::..., gloo:..., nccl:... Takes asynchronous spans of threads, too.
   bool IsCommunication(uint32_t span) { return is_communication_(trace_.spans().name[span]); }
 
  private:

@@ -78,6 +78,18 @@ class SpanCollector {
       if (host_.IsCommunication(span)) AppendOrExtend(interval, &rank->host_communication);
       if (inputs != rank->inputs.end() && host_.IsInput(span)) AppendOrExtend(interval, &inputs->second);
     });
+    CollectAsyncCommunication(track, rank);
+  }
+
+  // A recording of torch has a collective of Gloo as an asynchronous span, behind the nested ones of the thread that
+  // began it.
+  void CollectAsyncCommunication(TrackId track, RankSpans* rank) {
+    const SpanColumns& spans = trace_.spans();
+    const uint32_t first = trace_.tracks().first_span[Row(track)];
+    for (uint32_t span = first + trace_.tracks().span_count[Row(track)]; span-- > first;) {
+      if ((spans.flags[span] & span_flags::kAsync) == 0) return;
+      if (IsSelected(span) && host_.IsCommunication(span)) AppendOrExtend(IntervalOf(span), &rank->host_communication);
+    }
   }
 
   const Trace& trace_;

@@ -23,12 +23,13 @@ class Job {
                               .tid = tid,
                               .device = kind == TrackKind::kDeviceStream ? 0 : -1});
   }
-  AddedSpan Add(TrackId track, const char* category, const char* name, int64_t begin, int64_t end) {
+  AddedSpan Add(TrackId track, const char* category, const char* name, int64_t begin, int64_t end, uint8_t flags = 0) {
     return builder_.AddSpan({.start = {begin},
                              .duration = {end - begin},
                              .name = builder_.Intern(name),
                              .category = builder_.Intern(category),
-                             .track = track});
+                             .track = track,
+                             .flags = flags});
   }
   void Step(TrackId track, int64_t number, int64_t begin, int64_t end) {
     const std::string name = "ProfilerStep#" + std::to_string(number);
@@ -99,6 +100,20 @@ TEST(Steps, TakeCallsOfProcessGroupsForCommunicationWithoutDeviceWorkOnly) {
     EXPECT_EQ(report.rows[0].communication_ns, has_device ? 0 : 30);
     EXPECT_EQ(report.rows[0].host_ns, has_device ? 30 : 0);
   }
+}
+
+// As a recording of torch has them: a collective ends on a thread of Gloo, after the call that began it.
+TEST(Steps, TakeAsynchronousCollectivesOfTheHostForCommunication) {
+  Job job;
+  const TrackId thread = job.Track(0, TrackKind::kThread, 1);
+  job.Step(thread, 1, 0, 100);
+  job.Add(thread, "cpu_op", "c10d::allreduce_", 10, 20);
+  job.Add(thread, "user_annotation", "gloo:all_reduce", 15, 60, span_flags::kAsync);
+  job.Add(thread, "cpu_op", "aten::mm", 50, 90);
+  job.Add(thread, "user_annotation", "another", 90, 95, span_flags::kAsync);
+  const StepReport report = MeasureSteps(job.Build());
+  ASSERT_EQ(report.rows.size(), 1u);
+  EXPECT_EQ(PartsOf(report.rows[0]), (Parts{0, 50, 0, 0, 30, 0, 20}));
 }
 
 TEST(Steps, OfOneRankCountNothingOfAnother) {

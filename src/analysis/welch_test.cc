@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <random>
 #include <vector>
 
@@ -14,6 +16,24 @@ using Samples = std::vector<double>;
 
 MeanDifference Compare(const Samples& a, const Samples& b) {
   return CompareMeans({a.size(), a}, {b.size(), b});
+}
+
+TEST(CompareMeans, AHalfIsAHalfHoweverItsMeansWereRounded) {
+  std::mt19937 random(4);
+  for (int i = 0; i < 1000; ++i) {
+    // Sums of three runs of 6 steps each: the difference of the means is (sum of b - sum of a) / 18.
+    Samples a, b;
+    int64_t numerator = 0;
+    for (int run = 0; run < 3; ++run) {
+      const int64_t of_a = random() % 100'000, of_b = random() % 100'000;
+      a.push_back(static_cast<double>(of_a) / 6), b.push_back(static_cast<double>(of_b) / 6);
+      numerator += of_b - of_a;
+    }
+    const int64_t missing = ((9 - numerator) % 18 + 18) % 18;  // makes it an odd number of halves
+    b[0] = (std::round(b[0] * 6) + static_cast<double>(missing)) / 6;
+    numerator += missing;
+    EXPECT_EQ(Compare(a, b).delta, static_cast<double>(numerator) / 18);
+  }
 }
 
 struct Comparison {

@@ -116,17 +116,13 @@ std::string ResultTable::Column::Cell(size_t row) const {
   return FixedText(100.0 * doubles[row], 1) + "%";
 }
 
-double ResultTable::Column::ProgramValue(size_t row) const {
-  return unit == ResultUnit::kShare ? std::round(doubles[row] * 1e6) / 1e6 : doubles[row];
-}
-
 void ResultTable::Column::AppendValue(size_t row, std::string_view nothing, std::string* out) const {
   if (IsUnknown(row)) {
     *out += nothing;
   } else if (unit == ResultUnit::kShare) {
-    AppendDouble(out, ProgramValue(row));
+    AppendDouble(out, doubles[row]);
   } else if (unit == ResultUnit::kDouble) {
-    AppendShortDouble(out, ProgramValue(row));
+    AppendShortDouble(out, doubles[row]);
   } else if (unit == ResultUnit::kTruth) {
     *out += numbers[row] != 0 ? "true" : "false";
   } else {
@@ -330,7 +326,7 @@ std::shared_ptr<const OwnedTable> ResultTable::ToTable(std::optional<size_t> lim
     } else if (column.HasDoubles()) {
       std::vector<double> values;
       for (size_t row = 0; row < rows; ++row)
-        values.push_back(column.ProgramValue(row));
+        values.push_back(column.doubles[row]);
       table->AddDoubles(described, values);
     } else {
       table->AddNumbers(described, first(column.numbers), kUnknownNumber);

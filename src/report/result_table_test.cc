@@ -69,8 +69,8 @@ TEST(ResultTable, KeepsTheColumnThatItIsSortedByInANarrowTerminal) {
 TEST(ResultTable, IsCsvWithEveryKey) {
   EXPECT_EQ(Fruits().Csv(2),
             "name,total_ns,share,empty,id\r\n"
-            "pear,2000,0.333333,0,7\r\n"
-            "\"apple, \"\"red\"\"\",500,0.666667,0,-8\r\n");
+            "pear,2000,0.3333333333333333,0,7\r\n"
+            "\"apple, \"\"red\"\"\",500,0.6666666666666666,0,-8\r\n");
 }
 
 TEST(ResultTable, IsJsonWithExactNumbers) {
@@ -82,7 +82,7 @@ TEST(ResultTable, IsJsonWithExactNumbers) {
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(std::string_view(rows.at(2)["name"]), "fig\n2");
   EXPECT_EQ(int64_t(rows.at(2)["id"]), 9007199254740993);
-  EXPECT_EQ(double(rows.at(1)["share"]), 0.666667);
+  EXPECT_EQ(double(rows.at(1)["share"]), 2.0 / 3);
 }
 
 TEST(ResultTable, HasNoValueWhereItIsUnknown) {
@@ -103,7 +103,7 @@ TEST(ResultTable, IsATableForArrowWithTheDocumentationOfEachColumn) {
   EXPECT_EQ(view.columns[0].meaning, ColumnMeaning::kText);
   EXPECT_EQ(view.own_texts[1], "apple, \"red\"");
   EXPECT_EQ(view.columns[2].type, ColumnType::kFloat64);
-  EXPECT_EQ(static_cast<const double*>(view.columns[2].data)[1], 0.666667);
+  EXPECT_EQ(static_cast<const double*>(view.columns[2].data)[1], 2.0 / 3);
   EXPECT_EQ(static_cast<const int64_t*>(view.columns[4].data)[1], -8);
   EXPECT_EQ(view.columns[4].documentation, "Its number.");
 }
@@ -170,7 +170,7 @@ TEST(ResultTable, SortsNumbersDownTextsUpAndKeepsEqualRowsInOrder) {
   ASSERT_TRUE(rows.Sort("total").ok());
   EXPECT_EQ(rows.Text(2, 0), "Name         Total  Share\npear      2.000 us  33.3%\nfig\\x0a2  2.000 us   0.0%\n");
   ASSERT_TRUE(rows.Sort("name").ok());
-  EXPECT_EQ(rows.Csv(1), "name,total_ns,share,empty,id\r\n\"apple, \"\"red\"\"\",500,0.666667,0,-8\r\n");
+  EXPECT_EQ(rows.Csv(1), "name,total_ns,share,empty,id\r\n\"apple, \"\"red\"\"\",500,0.6666666666666666,0,-8\r\n");
 }
 
 TEST(ResultTable, NamesTheKeysWhenItCannotSort) {

@@ -31,7 +31,7 @@ tables; a field without a heading is left out there, and so is one that would be
 Times are integer nanoseconds. A value that is unknown is `null` in JSON, empty in CSV, `None` in Python and NULL in
 Arrow. Two numbers are values although they look like unknown ones: `rank` -1 is the rank of all processes that have
 none, and `device` -1 of an allocation is the host. A list of numbers is a text such as `0,1` in CSV and Arrow. Shares
-of 1 have six decimals.
+are parts of 1, written with as many digits as tell them from all other doubles.
 
 <!-- Generated from the lists of fields in src/report: OPSCOPE_UPDATE_GOLDEN=1 ctest --preset dev -R ResultsReference -->
 )";

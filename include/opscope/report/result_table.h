@@ -242,7 +242,6 @@ class ResultTable {
     bool IsUnknown(size_t row) const;
     bool IsShown() const;
     std::string Cell(size_t row) const;
-    double ProgramValue(size_t row) const;  // as programs read it; of columns with doubles
     // As programs read it; `nothing` where it is unknown.
     void AppendValue(size_t row, std::string_view nothing, std::string* out) const;
     bool IsBefore(uint32_t a, uint32_t b) const;
