@@ -40,8 +40,8 @@ def collect(
 def job(path: str | bytes | os.PathLike, engine: Any = None, attempt: int | None = None) -> Job:
     """Opens a JOB that `opscope.collect` or ``opscope collect`` has filled.
 
-    ``engine``: None is DuckDB in this process; a ``SparkSession`` answers there (`opscope.spark`). ``attempt``: which
-    start of the job; None is the last one. Raises `opscope.Error` if the folder is no JOB.
+    ``engine``: None or "duckdb" is DuckDB in this process; a ``SparkSession`` answers there (`opscope.spark`).
+    ``attempt``: which start of the job; None is the last one. Raises `opscope.Error` if the folder is no JOB.
     """
     return Job(path, engine, attempt)
 
@@ -56,8 +56,10 @@ class Job:
     """
 
     def __init__(self, path: str | bytes | os.PathLike, engine: Any = None, attempt: int | None = None):
+        if engine == "duckdb":
+            engine = None
         if engine is not None and not hasattr(engine, "createDataFrame"):
-            raise TypeError(f"engine must be a SparkSession, or None for DuckDB, not {engine!r}")
+            raise TypeError(f"engine must be a SparkSession, or None or 'duckdb' for DuckDB, not {engine!r}")
         _core.job_files(path)  # it is a JOB
         self.path = path
         self._spark = engine
@@ -143,6 +145,8 @@ class Job:
             limit,
             lambda count: _core.job_sql(self.path, query, seconds, memory, count, find_duckdb(), self._attempt),
         )
+
+    query = sql  # under the name of the verb
 
     def trace(self, ranks: Sequence[int] | None = None, steps: tuple[int, int] | None = None) -> Trace:
         """These ranks (None: all) as one `Trace`. ``steps``: the first and the last one to keep."""

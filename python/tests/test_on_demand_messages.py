@@ -68,6 +68,15 @@ def test_requests_are_read_strictly():
             read_request(json.dumps({**in_file, **change}).encode(), is_file=True)
 
 
+def test_an_answer_with_a_long_text_keeps_the_short_ones():
+    members = {"request": RECORD["request"], "state": "unavailable", "host": "node1"}
+    line = answer(**members, why_not="\N{GREEK SMALL LETTER ALPHA}" * 900)
+    assert len(line) <= 4096
+    read = json.loads(line)
+    assert {name: read[name] for name in members} == members
+    assert read["why_not"] == "\\u03b1" * 33 + "\\u"
+
+
 def changed(message, chance):
     bytes_ = bytearray(message)
     for _ in range(chance.randint(1, 4)):
@@ -124,7 +133,7 @@ def test_random_cut_and_slow_messages_are_not_served(running):
         message = changed(good, chance) if number % 2 else chance.randbytes(chance.randint(1, 300))
         reply = exchange(socket, message.replace(b"\n", b"") + b"\n")
         assert reply == b"" or "error" in json.loads(reply) or json.loads(reply)["status"] == "late"
-    assert json.loads(exchange(socket, good + b"\n"))["error"] == "steps is no number from 1 to 100"
+    assert json.loads(exchange(socket, good + b"\n"))["error"] == "steps is not a whole number from 1 to 100"
     for length in (0, 1, len(good)):  # without the end of a line: each takes a second
         assert exchange(socket, good[:length]) == b""
     assert exchange(socket, b"x" * 5000) == b""
@@ -140,7 +149,7 @@ def test_random_cut_and_slow_messages_are_not_served(running):
     assert status(socket)["state"] == "ready"
     assert list(running.folder.glob("*.opscope")) == []
     whys = {entry["why_not"] for entry in log_of(running.folder)}
-    assert {"no message within a second", "no whole message", "steps is no number from 1 to 100"} <= whys
+    assert {"no message within a second", "incomplete message", "steps is not a whole number from 1 to 100"} <= whys
 
 
 @torch

@@ -46,6 +46,63 @@ def test_unfilled_lists_are_compared_by_their_elements():
     assert events != recorded().events()
 
 
+class Columns:
+    """Elements whose creation runs Python code: `meanwhile`, which gets the list."""
+
+    def __init__(self, meanwhile):
+        self.meanwhile = meanwhile
+
+    def __len__(self):
+        return 3
+
+    def fill(self, target):
+        self.meanwhile(target)
+        list.extend(target, [1, 2, 3])
+
+
+def unfilled(meanwhile):
+    from opscope.frontend.lazy_list import unfill, unfilled_kind
+
+    class Events(list):
+        pass
+
+    return unfill(Events(), unfilled_kind(Events), Columns(meanwhile))
+
+
+def test_a_thread_that_looks_while_the_list_is_filled_waits_for_its_elements():
+    seen, threads = [], []
+
+    def look_elsewhere(events):
+        threads.append(threading.Thread(target=lambda: seen.append(list(events))))
+        threads[0].start()
+        threads[0].join(0.2)
+        assert seen == []
+
+    events = unfilled(look_elsewhere)
+    assert list(events) == [1, 2, 3]
+    threads[0].join()
+    assert seen == [[1, 2, 3]]
+
+
+def test_a_list_whose_elements_could_not_be_created_is_filled_at_the_next_look():
+    failures = [MemoryError()]
+
+    def fail_once(_):
+        if failures:
+            raise failures.pop()
+
+    events = unfilled(fail_once)
+    with pytest.raises(MemoryError):
+        events[0]
+    assert (len(events), events[0], len(events)) == (3, 1, 3)
+
+
+def test_code_that_runs_while_the_list_is_filled_finds_it_empty():
+    seen = []
+    events = unfilled(lambda target: seen.append(list(target)))
+    assert (events[2], seen) == (3, [[]])
+
+
 @pytest.mark.parametrize("what", LISTS)
 def test_the_class_of_an_unfilled_list_makes_lists(what):
     events = LISTS[what](recorded(2))

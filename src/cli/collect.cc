@@ -60,6 +60,7 @@ int RunCompact(const CompactVerbOptions& options, const CliHost& host) {
   const Result<CompactReport> compacted = CompactJob(job, DuckdbModule(host));
   if (!compacted.ok()) return ExitFor(Error{compacted.error().code, "compact: " + compacted.error().message});
   if (options.common.json) return ExitFor(WriteStandardOutput(CompactJson(compacted.value())));
+  if (options.common.quiet) return kExitDone;
   return ExitFor(WriteStandardOutput(std::to_string(compacted.value().parts_before) + " parts before, " +
                                      std::to_string(compacted.value().parts_after) + " after\n"));
 }
@@ -102,6 +103,7 @@ Verb CompactVerb(const CliHost& host) {
             .is_required = true,
             .is_single = true});
   verb.Add({.names = {"--json"}, .target = &options->common.json, .description = "JSON on standard output"});
+  verb.Add({.names = {"-q", "--quiet"}, .target = &options->common.quiet, .description = "no text but errors"});
   verb.run = [options, &host] { return RunCompact(*options, host); };
   return verb;
 }

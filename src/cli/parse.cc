@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "base/escaped_text.h"
+#include "base/parse_whole.h"
 #include "base/text.h"
 #include "cli/closest_word.h"
 
@@ -112,8 +112,9 @@ std::string ValidateByteSize(const std::string& text) {
   const size_t factor = unit.empty() ? std::string::npos : std::string("KMGTPE").find(unit[0]);
   if (factor != std::string::npos) unit.erase(0, 1);
   const bool is_unit = unit.empty() || unit == "B" || (factor != std::string::npos && unit == "IB");
-  return digits > 0 && is_unit ? ""
-                               : "'" + text + "' is no number of bytes; 0 (no limit) or more, with K, M or G behind it";
+  return digits > 0 && is_unit
+             ? ""
+             : "'" + text + "' is not a number of bytes; 0 (no limit) or more, with K, M or G behind it";
 }
 
 // CLI11 applies transforms in reverse order, so the check runs before the conversion.
@@ -136,10 +137,8 @@ std::string RangeText(const Option& option) {
 // Parses the whole text; NaN if it is not a number.
 template <typename Number>
 double NumberFrom(const std::string& text) {
-  Number number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [read, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc() && read == end ? static_cast<double>(number) : std::nan("");
+  const std::optional<Number> number = ParseWhole<Number>(text);
+  return number ? static_cast<double>(*number) : std::nan("");
 }
 
 CLI::Validator IsInRange(const Option& option) {
@@ -149,7 +148,7 @@ CLI::Validator IsInRange(const Option& option) {
   const auto check = [=, least = option.least, most = option.most](const std::string& text) -> std::string {
     const double value = is_whole ? NumberFrom<int64_t>(text) : NumberFrom<double>(text);
     if (std::isfinite(value) && value >= least && value <= most) return "";
-    return "'" + text + "' is no " + (is_whole ? "whole number of " : "number of ") + range;
+    return "'" + text + "' is not a " + (is_whole ? "whole number of " : "number of ") + range;
   };
   return CLI::Validator(check, range);
 }
@@ -229,12 +228,15 @@ bool Is(const CLI::ParseError& error) {
 // this file says of a value is taken from its exceptions.
 std::string DescribeUsageError(const CLI::App& root, const CLI::App& verb, const CLI::ParseError& error) {
   const std::vector<std::string> extra = root.remaining(true);
-  if (Is<CLI::ExtrasError>(error) && !extra.empty()) {
-    const std::string text = Revealed(extra.front());
-    if (!text.starts_with("-")) return "'" + text + "' is one argument too many";
-    const std::string name = text.substr(0, text.find('='));
+  const bool has_extra = Is<CLI::ExtrasError>(error) && !extra.empty();
+  // CLI11 takes the value of an unknown option for an operand, of which there may then be too many.
+  const auto unknown =
+      std::find_if(extra.begin(), extra.end(), [](const std::string& text) { return text.starts_with("-"); });
+  if ((has_extra || Is<CLI::ArgumentMismatch>(error)) && unknown != extra.end()) {
+    const std::string name = unknown->substr(0, unknown->find('='));
     return "there is no option " + name + DidYouMean(name, OptionNames(verb));
   }
+  if (has_extra) return "'" + Revealed(extra.front()) + "' is one argument too many";
   const std::string what = error.what();
   for (const CLI::Option* option : verb.get_options()) {
     const std::string name = option->get_name();

@@ -90,10 +90,11 @@ TEST_F(Cli, WrongUsageIsASentence) {
       {"summary --limit=1 --limit=2 a.json", "--limit takes one value, but 2 are given"},
       {"export --to chrome a.json b.json", "FILE takes one value, but 2 are given"},
       {"stragglers a b", "JOB takes one value, but 2 are given"},
-      {"summary --limit x a.json", "--limit: 'x' is no whole number of 1 or more"},
+      {"summary --limit x a.json", "--limit: 'x' is not a whole number of 1 or more"},
       {"summary --style odd a.json", "--style: 'odd' is not one of plain, torch, paddle"},
       {"info --json --csv a.json", "--json and --csv exclude each other"},
       {"info --odd a.json", "there is no option --odd"},
+      {"compact --engine duckdb a", "there is no option --engine"},
       {"info --jsn=1 a.json", "there is no option --jsn (did you mean --json?)"},
       {"query a.json 'SELECT 1' more", "'more' is one argument too many"},
   };
@@ -125,22 +126,22 @@ TEST_F(Cli, TakesOptionsBeforeAndBehindTheFileInAnyOrder) {
 TEST_F(Cli, RefusesNumbersOutOfTheirRangeAndTellsIt) {
   const std::string file = " " + Quoted(Put("a.json", kOneOp));
   const std::pair<std::string, std::string> cases[] = {
-      {"summary --limit abc", "summary: --limit: 'abc' is no whole number of 1 or more"},
-      {"summary --limit 0", "summary: --limit: '0' is no whole number of 1 or more"},
-      {"summary --limit 2.5", "summary: --limit: '2.5' is no whole number of 1 or more"},
+      {"summary --limit abc", "summary: --limit: 'abc' is not a whole number of 1 or more"},
+      {"summary --limit 0", "summary: --limit: '0' is not a whole number of 1 or more"},
+      {"summary --limit 2.5", "summary: --limit: '2.5' is not a whole number of 1 or more"},
       {"summary --limit 99999999999999999999",
-       "summary: --limit: '99999999999999999999' is no whole number of 1 or more"},
-      {"summary --peak-flops nan", "summary: --peak-flops: 'nan' is no number of 1 or more"},
-      {"summary --peak-flops inf", "summary: --peak-flops: 'inf' is no number of 1 or more"},
-      {"summary --peak-flops 0x10", "summary: --peak-flops: '0x10' is no number of 1 or more"},
-      {"flame --width 10", "flame: --width: '10' is no number of 200 to 20000"},
+       "summary: --limit: '99999999999999999999' is not a whole number of 1 or more"},
+      {"summary --peak-flops nan", "summary: --peak-flops: 'nan' is not a number of 1 or more"},
+      {"summary --peak-flops inf", "summary: --peak-flops: 'inf' is not a number of 1 or more"},
+      {"summary --peak-flops 0x10", "summary: --peak-flops: '0x10' is not a number of 1 or more"},
+      {"flame --width 10", "flame: --width: '10' is not a number of 200 to 20000"},
       {"info --max-memory=-5",
-       "info: --max-memory: '-5' is no number of bytes; 0 (no limit) or more, with K, M or G behind it"},
+       "info: --max-memory: '-5' is not a number of bytes; 0 (no limit) or more, with K, M or G behind it"},
       {"info --max-memory 1.5M",
-       "info: --max-memory: '1.5M' is no number of bytes; 0 (no limit) or more, with K, M or G behind it"},
+       "info: --max-memory: '1.5M' is not a number of bytes; 0 (no limit) or more, with K, M or G behind it"},
       {"info --max-memory 5X",
-       "info: --max-memory: '5X' is no number of bytes; 0 (no limit) or more, with K, M or G behind it"},
-      {"report -o x.html --max-size 1M5", "report: --max-size: '1M5' is no number of bytes; 0 (no limit) or more"},
+       "info: --max-memory: '5X' is not a number of bytes; 0 (no limit) or more, with K, M or G behind it"},
+      {"report -o x.html --max-size 1M5", "report: --max-size: '1M5' is not a number of bytes; 0 (no limit) or more"},
   };
   for (const auto& [arguments, error] : cases) {
     const Outcome outcome = Run(arguments + file);

@@ -28,9 +28,9 @@ std::string EncodeStrings(const StringBlock& block) {
 
 bool DecodeStrings(std::span<const std::byte> payload, ColumnDecoder* decoder, StringBlock* block) {
   ByteReader reader(payload);
-  block->first_id = static_cast<uint32_t>(reader.Varint());
-  const uint64_t count = reader.Varint();
-  if (!reader.ok() || count > kMaxColumnRows) return false;
+  const uint64_t first_id = reader.Varint(), count = reader.Varint();
+  if (!reader.ok() || first_id > UINT32_MAX || count > kMaxColumnRows) return false;
+  block->first_id = static_cast<uint32_t>(first_id);
   std::vector<uint64_t> sizes(static_cast<size_t>(count));
   if (!decoder->Read(&reader, sizes)) return false;
   block->texts.clear();

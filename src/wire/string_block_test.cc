@@ -24,6 +24,16 @@ TEST(StringBlock, WritesTheExampleOfTheFormatDescription) {
   EXPECT_EQ(Hex(EncodeStrings({0, {"", "a", "bc"}})), "0003000106000101040102616263");
 }
 
+TEST(StringBlock, AnIdBeyond32BitsIsDamage) {
+  std::string payload = EncodeStrings({0, {"a"}});
+  std::string first_id;
+  AppendVarint(&first_id, uint64_t{1} << 32);
+  payload.replace(0, 1, first_id);
+  StringBlock block;
+  ColumnDecoder decoder;
+  EXPECT_FALSE(DecodeStrings(std::as_bytes(std::span(payload)), &decoder, &block));
+}
+
 TEST(TraceInfoBlock, OfAnOlderVersionSaysNothingOfTexts) {
   WireTraceInfo info;
   info.recorded = 3, info.source_version = "1.0", info.texts = 9;

@@ -58,16 +58,15 @@ std::string TableBlockWriter::Finish() const {
 bool TableBlock::Parse(std::span<const std::byte> payload) {
   columns_.clear();
   ByteReader reader(payload);
-  table_ = static_cast<uint32_t>(reader.Varint());
-  const uint64_t count = reader.Varint();
-  if (!reader.ok() || count > kMaxColumns) return false;
+  const uint64_t table = reader.Varint(), count = reader.Varint();
+  if (!reader.ok() || table > UINT32_MAX || count > kMaxColumns) return false;
+  table_ = static_cast<uint32_t>(table);
   for (uint64_t i = 0; i < count; ++i) {
     Column column;
-    column.id = static_cast<uint32_t>(reader.Varint());
-    const uint64_t rows = reader.Varint();
-    const uint64_t bytes = reader.Varint();
+    const uint64_t id = reader.Varint(), rows = reader.Varint(), bytes = reader.Varint();
     column.bytes = reader.Bytes(bytes);
-    if (!reader.ok() || rows > kMaxColumnRows) return false;
+    if (!reader.ok() || id > UINT32_MAX || rows > kMaxColumnRows) return false;
+    column.id = static_cast<uint32_t>(id);
     column.rows = static_cast<size_t>(rows);
     columns_.push_back(column);
   }

@@ -8,6 +8,7 @@ list.
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 # All methods that read or write elements. Comparisons are among them: `[] == events` asks the subclass first.
@@ -18,22 +19,40 @@ _READS_ELEMENTS = (
 ).split()
 
 
+_filling_lock = threading.RLock()
+
+
+def fill(list_: list) -> None:
+    """Fills an unfilled list; does nothing to another one. Other threads wait until the list is filled.
+
+    If the creation of an element fails, the list stays unfilled. If it runs Python code that looks at the list, that
+    code finds it empty.
+    """
+    if not hasattr(type(list_), "_filled_class"):
+        return
+    with _filling_lock:
+        filled = getattr(type(list_), "_filled_class", None)
+        if filled is None or hasattr(list_, "_is_being_filled"):
+            return
+        list_._is_being_filled = True
+        try:
+            list_._columns.fill(list_)
+        finally:
+            del list_._is_being_filled
+        list_.__class__ = filled
+
+
 def unfilled_kind(filled: type[list]) -> type[list]:
     """The class for unfilled lists of the class `filled`, which ``unfill`` gives to an object."""
 
     class Unfilled(filled):
         """An unfilled list; filling changes its class, not its identity."""
 
+        _filled_class = filled
+
         def __new__(cls, *args, **kwargs):
             # A program calls the class of a list that it has: type(events)(some_of_them).
             return filled(*args, **kwargs)
-
-        def _fill(self):
-            # The class is changed first, so that it cannot be filled twice even if the creation of an element runs
-            # Python code.
-            self.__class__ = filled
-            self._columns.fill(self)
-            return self
 
         def __len__(self) -> int:
             return len(self._columns)
@@ -45,7 +64,8 @@ def unfilled_kind(filled: type[list]) -> type[list]:
             # list has no __radd__; this one wins over list.__add__ because our class is a subclass of list.
             if not isinstance(other, list):
                 return NotImplemented
-            return other + self._fill()
+            fill(self)
+            return other + self
 
         __hash__ = None
 
@@ -60,11 +80,11 @@ def _filling(filled: type[list], name: str):
     method = getattr(filled, name)
 
     def fill_first(self, *args, **kwargs):
-        self._fill()
+        fill(self)
         for other in args:
             # list reads the memory of the other operand without asking it.
-            if isinstance(other, list) and hasattr(other, "_fill"):
-                other._fill()
+            if isinstance(other, list):
+                fill(other)
         return method(self, *args, **kwargs)
 
     fill_first.__name__ = name

@@ -79,12 +79,13 @@ class ControlFolder:
         part = name + ".part"
         self.remove(part)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        file = os.open(part, flags, 0o600, dir_fd=self.descriptor)
         try:
-            os.write(file, content)
-        finally:
-            os.close(file)
-        os.rename(part, name, src_dir_fd=self.descriptor, dst_dir_fd=self.descriptor)
+            with open(os.open(part, flags, 0o600, dir_fd=self.descriptor), "wb") as file:
+                file.write(content)
+            os.rename(part, name, src_dir_fd=self.descriptor, dst_dir_fd=self.descriptor)
+        except OSError:
+            self.remove(part)
+            raise
 
     def append_to_log(self, line: bytes) -> None:
         """Appends a line by one write, because many processes append."""
@@ -116,7 +117,7 @@ class ControlFolder:
         try:
             facts = os.fstat(file)
             if not stat.S_ISREG(facts.st_mode):
-                raise PermissionError("it is no regular file")
+                raise PermissionError("it is not a regular file")
             if facts.st_uid != os.geteuid():
                 raise PermissionError(f"it belongs to the user {facts.st_uid}")
             if facts.st_mode & 0o022:

@@ -2,7 +2,7 @@
 """The messages of ``opscope ps`` and ``opscope record``: read strictly, because any process may send anything.
 
 A message is one JSON object on one line of at most 4096 bytes; docs/reference/control_protocol.md lists its members. An
-unknown member, a double one or another version is an error, so that no side takes a message for more than it says.
+unknown member, a duplicate one or another version is an error, so that no side takes a message for more than it says.
 """
 
 from __future__ import annotations
@@ -50,18 +50,18 @@ def read_request(message: bytes, *, is_file: bool = False) -> Request:
     given = _read_object(message)
     command = given.get("command")
     if type(given.get("version")) is not int or given["version"] != VERSION:
-        raise BadMessage(f"another version than {VERSION}")
+        raise BadMessage(f"unsupported version; the only one is {VERSION}")
     if not isinstance(command, str) or command not in _OF_COMMAND:
-        raise BadMessage("no such command")
+        raise BadMessage("unknown command")
     expected = {"version", "command"} | _OF_COMMAND[command] | (_OF_FILE[command] if is_file else set())
     if given.keys() != expected:
-        raise BadMessage("members that the command does not have, or lacks")
+        raise BadMessage("missing or unexpected members")
     number = given.get("request", "")
     if "request" in given and not (isinstance(number, str) and _NUMBER.fullmatch(number)):
-        raise BadMessage("the request has no number of 16 hexadecimal digits")
+        raise BadMessage("request is not a number of 16 hexadecimal digits")
     host = given.get("host", "")
     if not isinstance(host, str) or len(host) > 255:
-        raise BadMessage("the host is no name")
+        raise BadMessage("invalid host name")
     return Request(
         command=command,
         number=number,
@@ -74,27 +74,27 @@ def read_request(message: bytes, *, is_file: bool = False) -> Request:
 
 def _read_object(message: bytes) -> dict[str, Any]:
     if len(message) > MAX_BYTES:
-        raise BadMessage(f"more than {MAX_BYTES} bytes")
+        raise BadMessage(f"longer than {MAX_BYTES} bytes")
     try:
         given = json.loads(message.decode("utf-8"), object_pairs_hook=_members, parse_constant=_no_constant)
     except BadMessage:
         raise
     except (ValueError, RecursionError) as error:
-        raise BadMessage("no JSON object") from error
+        raise BadMessage("not a JSON object") from error
     if not isinstance(given, dict):
-        raise BadMessage("no JSON object")
+        raise BadMessage("not a JSON object")
     return given
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise BadMessage("a member stands there twice")
+        raise BadMessage("duplicate member")
     return members
 
 
 def _no_constant(_: str) -> None:
-    raise BadMessage("no JSON object")
+    raise BadMessage("not a JSON object")
 
 
 def _integer(given: dict[str, Any], name: str, least: int, most: int) -> int:
@@ -102,17 +102,21 @@ def _integer(given: dict[str, Any], name: str, least: int, most: int) -> int:
         return 0
     value = given[name]
     if type(value) is not int or not least <= value <= most:
-        raise BadMessage(f"{name} is no number from {least} to {most}")
+        raise BadMessage(f"{name} is not a whole number from {least} to {most}")
     return value
 
 
 def _ranks(given: Any) -> tuple[tuple[int, int], ...]:
     if not isinstance(given, list):
-        raise BadMessage("ranks is no list of pairs")
+        raise BadMessage("ranks is not a list of pairs")
     for pair in given:
         if not isinstance(pair, list) or len(pair) != 2 or any(type(rank) is not int for rank in pair):
-            raise BadMessage("ranks is no list of pairs")
+            raise BadMessage("ranks is not a list of pairs")
     return tuple((first, last) for first, last in given)
+
+
+def _as_ascii(text: str) -> str:
+    return text.encode("ascii", "backslashreplace").decode()[:200]
 
 
 def answer(**members: Any) -> bytes:
@@ -120,6 +124,6 @@ def answer(**members: Any) -> bytes:
     texts = {name: value[:_MAX_TEXT] if isinstance(value, str) else value for name, value in members.items()}
     line = json.dumps({"version": VERSION, **texts}, separators=(",", ":")).encode() + b"\n"
     if len(line) > MAX_BYTES:  # characters that take six bytes or more in JSON
-        texts = {name: ascii(value)[1:201] if isinstance(value, str) else value for name, value in texts.items()}
+        texts = {name: _as_ascii(value) if isinstance(value, str) else value for name, value in texts.items()}
         line = json.dumps({"version": VERSION, **texts}, separators=(",", ":")).encode() + b"\n"
     return line

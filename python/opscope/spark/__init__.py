@@ -32,9 +32,9 @@ def collect(
 ) -> list[dict]:
     """Adds trace files to the JOB ``out``; an executor reads each file (``mapInArrow``).
 
-    A dict per file, in their order, as ``opscope collect --json`` has them. When an executor is lost, another one reads
-    its files again: JOB has each file once, and one that was complete before is "already" there. Raises `opscope.Error`
-    where JOB cannot be.
+    A dict per file, in the order of ``files``, as ``opscope collect --json`` has them. When an executor is lost,
+    another one reads its files again: JOB has each file once, and one that was complete before is "already" there.
+    Raises `opscope.Error` where JOB cannot be.
     """
     paths = [os.path.abspath(os.fsdecode(file)) for file in files]
     if not paths:
@@ -43,11 +43,11 @@ def collect(
     with spark_errors():
         rows = _one_in_a_task(spark, paths).mapInArrow(_reader(job), "index long, answer string").collect()
     collected = []
-    for index, text in sorted(rows):
+    for _, text in sorted(rows):
         answer = json.loads(text)
         if "error" in answer:
             raise Error(answer["error"])
-        collected += [row | {"file": paths[index]} for row in answer["files"]]
+        collected += answer["files"]
     return collected
 
 

@@ -164,8 +164,16 @@ def spark_errors():
         yield
     except (PySparkException, Py4JError) as error:
         said = error.java_exception.getMessage() if isinstance(error, Py4JJavaError) else str(error)
-        lines = [line.strip() for line in str(said).splitlines() if line.strip()]
-        raise Error(f"Spark: {lines[0] if lines else type(error).__name__}") from None
+        raise Error(f"Spark: {_reason_in(str(said)) or type(error).__name__}") from None
+
+
+def _reason_in(said: str) -> str:
+    """The first line, or what a Python program in an executor raised: the last line of its traceback."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    if "Traceback (most recent call last):" in lines:
+        raised = [line for line in lines if re.match(r"[\w.]+(Error|Exception|Interrupt)\b", line)]
+        lines = raised[-1:] or lines
+    return lines[0] if lines else ""
 
 
 def _tables(spark: SparkSession, tables: list) -> Iterator[tuple[str, DataFrame]]:

@@ -222,7 +222,7 @@ void CudaCalls::IndexByCorrelation() {
   by_correlation_.resize(range, 0);
   for (uint32_t i = 0; i < calls_.size(); ++i) {
     uint32_t& entry = by_correlation_[calls_[i].correlation - first_];
-    if (entry == 0 || calls_[entry - 1].is_driver) entry = i + 1;
+    if (entry == 0 || (calls_[entry - 1].is_driver && !calls_[i].is_driver)) entry = i + 1;
   }
 }
 

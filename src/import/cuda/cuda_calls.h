@@ -61,7 +61,7 @@ class CudaCalls {
   // Finds each call's enclosing operator and user range.
   void Place();
   // Null: no call has this number. A runtime call and the driver call inside it share a number: returns the runtime
-  // call.
+  // call, and the first of several calls of one kind.
   const CudaCall* Find(uint32_t correlation) const {
     if (by_correlation_.empty()) return FindInList(correlation);
     const uint32_t index = correlation - first_;  // wraps below the first one

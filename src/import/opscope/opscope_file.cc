@@ -39,7 +39,7 @@ class OpscopeFile {
     ReadBlocks(&scanner);
     AddWaitingSpans();
     if (scanner.damaged_count() > 0 || scanner.truncated()) recording_.RecordDamage();
-    if (recording_.has_blocks()) recording_.Finish(options_, bytes_.size());
+    if (recording_.has_blocks()) recording_.Finish(options_, bytes_.size() + kept_bytes_);
     if (scanner.damaged_count() > 0) CountDamage(scanner.first_damage(), scanner.damaged_count());
     const bool cut = !scanner.ended() && !over_limit_ && (scanner.truncated() || !recording_.not_ended());
     if (cut) builder_->AddProblem("truncated", static_cast<int64_t>(bytes_.size()));
@@ -171,7 +171,10 @@ class OpscopeFile {
   void AddRaw(const BlockAhead& block) {
     std::span<const std::byte> payload = block.payload;
     const bool in_file = IsInFile(payload);
-    if (!in_file) payload = kept_.emplace_back(payload.begin(), payload.end());
+    if (!in_file) {
+      payload = kept_.emplace_back(payload.begin(), payload.end());
+      kept_bytes_ += payload.size();
+    }
     recording_.AddBlock(block.unread.type, payload,
                         in_file ? payload.data() - bytes_.data() : static_cast<int64_t>(block.unread.offset));
   }
@@ -191,7 +194,8 @@ class OpscopeFile {
 
   bool OverLimit(uint64_t offset) {
     if (options_.max_memory == 0) return false;
-    if (builder_->memory_bytes() + tables_.memory_bytes() + bytes_.size() <= options_.max_memory) return false;
+    if (builder_->memory_bytes() + tables_.memory_bytes() + bytes_.size() + kept_bytes_ <= options_.max_memory)
+      return false;
     builder_->AddProblem("over_memory_limit", static_cast<int64_t>(offset));
     over_limit_ = true;
     return true;
@@ -215,7 +219,8 @@ class OpscopeFile {
   ThreadTeam team_;
   ColumnTables tables_;
   RecordingReader recording_;
-  std::deque<std::vector<std::byte>> kept_;
+  std::deque<std::vector<std::byte>> kept_;  // raw blocks that were decompressed
+  uint64_t kept_bytes_ = 0;                  // their sizes
   bool damaged_ = false;
   bool over_limit_ = false;
   uint64_t first_damage_ = 0;

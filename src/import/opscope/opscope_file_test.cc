@@ -285,6 +285,25 @@ TEST(OpscopeFile, ReadsRawChunksAsTheRecorderWroteThem) {
   }
 }
 
+TEST(OpscopeFile, CountsDecompressedChunksAgainstTheMemoryLimit) {
+  ChunkFacts facts;
+  facts.size = 1 << 20;  // nearly all of it zeros
+  ChunkBytes chunk(facts);
+  chunk.Scope("child", 2000, 10, 1);
+  std::string file;
+  AppendFileHeader(&file);
+  AppendBlock(&file, block_types::kWindowInfo, WindowInfoText());
+  for (int i = 0; i < 64; ++i)
+    AppendBlock(&file, block_types::kRawChunk, chunk.bytes(), true);
+  AppendEnd(&file, 0);
+  ASSERT_LT(file.size(), 1u << 20);
+  ImportOptions options;
+  options.max_memory = 16 << 20;
+  Result<Trace> trace = ImportBytes(Bytes(file), "file.opscope", options);
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  EXPECT_TRUE(HasProblem(trace.value(), "over_memory_limit"));
+}
+
 TEST(OpscopeFile, MixesColumnsWithChunksAppendedLater) {
   TraceBuilder builder;
   builder.info().epoch_ns = 1699999999000000000;

@@ -26,10 +26,14 @@ std::vector<Calibration> Thin(std::vector<Calibration> all) {
   for (const Calibration& next : all) {
     if (next.ticks == 0 && next.unix_ns == 0) continue;
     if (!kept.empty() && !Follows(kept.back(), next)) continue;
+    // Two pieces are joined if together they are shorter than two shortest pieces.
     const bool crowded = kept.size() > 1 && next.unix_ns / 2 - kept[kept.size() - 2].unix_ns / 2 < kShortestPieceNs;
     if (crowded) kept.pop_back();
     kept.push_back(next);
   }
+  // The rate of the last piece also holds for what follows it.
+  const size_t n = kept.size();
+  if (n > 2 && kept[n - 1].unix_ns / 2 - kept[n - 2].unix_ns / 2 < kShortestPieceNs / 2) kept.erase(kept.end() - 2);
   return kept;
 }
 

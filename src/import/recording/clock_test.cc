@@ -69,6 +69,18 @@ TEST(TickClock, FollowsACounterThatDriftsWithinAMicrosecondAndTheJitter) {
   }
 }
 
+// A dump calibrates when it is written, which may be just after a calibration of the clock's own.
+TEST(TickClock, TwoCalibrationsAMillisecondApartDoNotBendTheRateOfWhatFollows) {
+  const Counter counter;
+  std::vector<Calibration> all;
+  for (const int64_t ms : {0, 250, 251})
+    all.push_back({counter.At(ms * 1'000'000), kEpochNs + ms * 1'000'000 + (ms == 251 ? 100 : 0)});
+  const TickClock clock(std::move(all));
+  const int64_t later = 10 * kSecondNs;  // a rate of 1 ms, off by 100 ns, would be off by 1 ms here
+  const int64_t read = clock.At(counter.At(later)).ns + clock.epoch_ns() - kEpochNs;
+  EXPECT_LT(std::abs(read - later), 10'000);
+}
+
 TEST(TickClock, GivesBackTheTimesThatItWasAskedTheTicksOf) {
   std::mt19937_64 random(7);
   const Counter counter{30};

@@ -151,6 +151,21 @@ TEST(RecordingOfCuda, TellsDevicesInPaddlesWordsWhereAskedTo) {
     EXPECT_NE(trace.text(trace.metadata().key[i]), "opscope.paddle_devices") << "it is no fact about the run";
 }
 
+// The calls of a window are in an array where their numbers are dense, else in a sorted list.
+TEST(RecordingOfCuda, TheFirstOfTwoDriverCallsWithOneNumberLaunchesHoweverDenseTheOthersAre) {
+  for (const uint32_t other : {8u, 5'000'000u}) {
+    CudaWindow window;
+    window.Call("cuLaunchKernelEx", 1100, 1101, 7, kLaunchingThread, CudaEvent::kDriverCall);
+    window.Call("cuLaunchKernel", 1110, 1111, 7, kLaunchingThread, CudaEvent::kDriverCall);
+    window.Call("cudaLaunchKernel_v7000", 1120, 1121, other);
+    window.Kernel("triton_poi", 1200, 1210, 7);
+    const Trace trace = window.Import();
+    ASSERT_EQ(trace.flows().size(), 1u);
+    const uint32_t launcher = Row(trace.flows().start_span[0]);
+    EXPECT_EQ(trace.text(trace.spans().name[launcher]), "cuLaunchKernelEx") << "beside call " << other;
+  }
+}
+
 TEST(RecordingOfCuda, ShowsTheCallsThatKinetoShows) {
   CudaWindow window;
   window.Call("cudaGetDevice_v3020", 1100, 1101, 1);

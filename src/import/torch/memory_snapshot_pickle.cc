@@ -353,8 +353,9 @@ class SnapshotPickle {
   void Count() {
     ++rows_;
     if (rows_ % 1024 != 0 || options_.max_memory == 0) return;
-    stopped_ = over_limit_ =
+    over_limit_ =
         file_.size() + builder_->memory_bytes() + tables_.memory_bytes() + reader_.memory_bytes() > options_.max_memory;
+    stopped_ |= over_limit_;
   }
 
   void BadValue(const PickleValue& value) { builder_->AddProblem("bad_value", OffsetOf(value)); }
