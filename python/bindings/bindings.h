@@ -44,7 +44,7 @@ struct ComputedTable {
 // The capsule of the Arrow PyCapsule interface. Takes over the open stream.
 nb::object ArrowCapsule(std::unique_ptr<ArrowArrayStream> stream);
 
-ComputedTable ToMadeTable(std::shared_ptr<const OwnedTable> table);
+ComputedTable ToComputedTable(std::shared_ptr<const OwnedTable> table);
 
 // Python's `_core.Source`: the function table of a loaded library. The library is never unloaded.
 struct LoadedSource {

@@ -44,7 +44,7 @@ ComputedTable Check(const SharedTrace& self, const std::vector<LimitTexts>& limi
   limits.reserve(limit_texts.size());
   for (const LimitTexts& texts : limit_texts)
     limits.push_back(LimitOf(texts, baseline != nullptr));
-  return ToMadeTable(WithoutGil([&] { return CheckTable(CheckTrace(*self.trace, baseline, limits)).ToTable(); }));
+  return ToComputedTable(WithoutGil([&] { return CheckTable(CheckTrace(*self.trace, baseline, limits)).ToTable(); }));
 }
 
 }  // namespace

@@ -62,12 +62,12 @@ ComputedTable MakeTable(const std::string& name, size_t rows, nb::list columns) 
       AddNumbers(column_name, type, column[2], table.get());
     }
   }
-  return ToMadeTable(std::move(table));
+  return ToComputedTable(std::move(table));
 }
 
 }  // namespace
 
-ComputedTable ToMadeTable(std::shared_ptr<const OwnedTable> table) {
+ComputedTable ToComputedTable(std::shared_ptr<const OwnedTable> table) {
   TableView view = table->view();
   return {OwnedTable::TraceOf(std::move(table)), std::move(view)};
 }

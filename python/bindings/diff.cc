@@ -52,7 +52,7 @@ nb::tuple Diff(nb::list a, nb::list b, nb::handle by, nb::handle where) {
     }
     return DiffVerbResult(DiffRuns(runs_a.traces, runs_b.traces, options));
   }));
-  const auto table = [&](size_t number) { return ToMadeTable(result.tables[number].ToTable()); };
+  const auto table = [&](size_t number) { return ToComputedTable(result.tables[number].ToTable()); };
   return nb::make_tuple(table(0), table(1), table(2), ToText(ResultText(result)));
 }
 

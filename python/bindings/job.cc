@@ -40,7 +40,7 @@ JsonAndTable JsonAndTableOf(const VerbResult& result) {
 }
 
 nb::tuple ToPython(JsonAndTable answer) {
-  return nb::make_tuple(std::move(answer.first), ToMadeTable(std::move(answer.second)));
+  return nb::make_tuple(std::move(answer.first), ToComputedTable(std::move(answer.second)));
 }
 
 nb::tuple Answer(const std::string& verb, nb::object job, std::optional<int32_t> attempt, bool members, bool is_exact,

@@ -44,7 +44,7 @@ auto OfSelected(const SharedTrace& self, const Where& where, Compute compute) {
 // The rows as a table of Python.
 template <typename Compute>
 ComputedTable RowsOf(const SharedTrace& self, const Where& where, Compute compute) {
-  return ToMadeTable(OfSelected(self, where, [&](const Trace& trace, Selected spans) {
+  return ToComputedTable(OfSelected(self, where, [&](const Trace& trace, Selected spans) {
     return Result<std::shared_ptr<const OwnedTable>>(compute(trace, spans).ToTable());
   }));
 }
@@ -65,7 +65,7 @@ ComputedTable SummaryRows(const SharedTrace& self, nb::list group_by, nb::handle
   for (const nb::handle name : group_by)
     options.group_by.push_back(GroupKeyOf(TextArgument(name, "group_by")));
   using Rows = Result<std::shared_ptr<const OwnedTable>>;
-  return ToMadeTable(OfSelected(self, where, [&](const Trace& trace, Selected spans) -> Rows {
+  return ToComputedTable(OfSelected(self, where, [&](const Trace& trace, Selected spans) -> Rows {
     Result<SpanOverheads> overhead = SpanOverheads{};
     if (corrected) {
       overhead = MeasureOverhead(trace);
@@ -101,7 +101,7 @@ nb::tuple AdviceRows(const SharedTrace& self, const Where& where) {
     evidence = EvidenceTable(trace, advice).ToTable();
     return AdviceTable(trace, advice);
   });
-  return nb::make_tuple(std::move(findings), ToMadeTable(std::move(evidence)), counts);
+  return nb::make_tuple(std::move(findings), ToComputedTable(std::move(evidence)), counts);
 }
 
 ComputedTable DeviceRows(const SharedTrace& self, const Where& where, int64_t kernel_gap_ns) {

@@ -185,7 +185,7 @@ def test_a_cache_of_another_user_is_refused(refusal, tmp_path):
 
 def test_a_cache_that_cannot_be_written_is_refused(refusal, tmp_path):
     (tmp_path / "file").touch()
-    assert "is no folder" in refusal(tmp_path / "file")
+    assert "is not a folder" in refusal(tmp_path / "file")
     assert "cannot be used: " in refusal(tmp_path / "file" / "cache")
     assert "cannot be used: " in refusal("/sys/opscope-cache")
     (tmp_path / "open").mkdir()

@@ -158,7 +158,7 @@ def test_a_killed_compilation_leaves_the_next_process_free(site, compiler, acts,
     assert len(compiler.calls) == 2
 
 
-IMPATIENT = "import opscope.adapters.cache as cache, opscope.adapters.adapter as adapter\ncache.FIRST_WORD_S = 0.05\n"
+IMPATIENT = "import opscope.adapters.cache as cache, opscope.adapters.adapter as adapter\ncache.FIRST_NOTICE_S = 0.05\n"
 
 
 def test_a_process_that_waits_says_so_and_gives_up_at_its_limit(site, compiler, tmp_path):

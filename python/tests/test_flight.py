@@ -64,7 +64,7 @@ def test_a_dump_on_request_is_a_file_and_the_session_goes_on(tmp_path):
 
 
 def test_wrong_options_are_value_errors(tmp_path):
-    with pytest.raises(ValueError, match="needs a path"):
+    with pytest.raises(ValueError, match="need a path"):
         Session(signal=signal.SIGUSR1)
     with pytest.raises(ValueError, match="positive number of seconds"):
         Session(tmp_path / "x", no_step_for=0)

@@ -267,7 +267,7 @@ def test_python_answers_as_the_command_line(tmp_path, files):
     assert [row["step"] for row in part.steps_summary()] == [1, 2]
     with pytest.raises(ValueError, match="ranks must not be empty"):
         job.trace(ranks=[])
-    with pytest.raises(opscope.Error, match="no JOB"):
+    with pytest.raises(opscope.Error, match="not a JOB"):
         opscope.job(tmp_path)
     with pytest.raises(opscope.Error, match="no attempt 5"):
         opscope.job(tmp_path / "job", attempt=5).ranks()
@@ -328,10 +328,10 @@ def test_bad_folders_are_one_clear_line(tmp_path, job):
     empty = tmp_path / "empty"
     empty.mkdir()
     for arguments, words in [
-        (("ranks", empty), "is no JOB"),
-        (("ranks", tmp_path / "absent"), "is no JOB"),
+        (("ranks", empty), "is not a JOB"),
+        (("ranks", tmp_path / "absent"), "is not a JOB"),
         (("collect", empty, "-o", tmp_path / "new"), "no traces below"),
-        (("compact", empty), "is no JOB"),
+        (("compact", empty), "is not a JOB"),
         (("collect", job / "_opscope" / "job.json", "-o", tmp_path), "not empty"),
     ]:
         error = run(*arguments, code=1).stderr

@@ -58,7 +58,7 @@ def test_an_engine_that_would_not_answer_is_refused_with_the_reason(tmp_path, jo
 def test_spark_answers_over_one_job_alone(files, job, verb):
     name, *options = verb.split()
     said = run(name, files[0], *options, "--engine", "spark", code=2).stderr
-    assert said == f"opscope: {name}: --engine spark: {files[0]} is no folder of `opscope collect`\n"
+    assert said == f"opscope: {name}: --engine spark: {files[0]} is not a folder of `opscope collect`\n"
     said = run(name, job, job, *options, "--engine", "spark", code=2).stderr
     assert said == f"opscope: {name}: --engine spark: it takes one folder of `opscope collect`\n"
 

@@ -35,9 +35,11 @@ def test_collectives_have_the_name_of_their_group(job):
 
 
 def test_an_engine_that_is_no_session_is_named(job):
-    for engine in ("duckdb", "spark", 3):
-        with pytest.raises(TypeError, match=f"engine must be a SparkSession, or None for DuckDB, not {engine!r}"):
+    for engine in ("spark", 3):
+        expected = f"engine must be a SparkSession, or None or 'duckdb' for DuckDB, not {engine!r}"
+        with pytest.raises(TypeError, match=expected):
             opscope.job(job, engine=engine)
+    assert list(opscope.job(job, "duckdb").ranks()) == list(opscope.job(job).ranks())
 
 
 def test_wrong_ranks_and_steps_of_a_trace_are_named(job):

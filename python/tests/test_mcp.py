@@ -208,7 +208,7 @@ def test_each_answer_about_a_damaged_file_says_so(client, tool):
         ("summary", {"where": "name ~"}, "--where"),
         ("summary", {"where": "--output=x"}, "--where"),
         ("summary", {"sort": "nothing"}, "cannot sort by 'nothing'; choose one of: name, count,"),
-        ("steps", {"steps": "x"}, "--steps: 'x' is no range"),
+        ("steps", {"steps": "x"}, "--steps: 'x' is not a range"),
         ("query", {}, "Field required"),
         ("query", {"sql": "SELEC 1"}, "only a statement that reads is allowed"),
         ("query", {"sql": "SELECT nothing FROM spans"}, 'column "nothing" not found'),

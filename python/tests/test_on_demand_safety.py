@@ -145,7 +145,7 @@ def test_run_and_ps_refuse_other_folders(tmp_path):
     (tmp_path / "link").symlink_to("open")
     for name, why_not in (
         ("open", "--on-demand needs a folder of this user alone (mode 0700)"),
-        ("link", "--on-demand needs a folder that is no symbolic link"),
+        ("link", "--on-demand needs a folder that is not a symbolic link"),
     ):
         done = run(["touch", tmp_path / "ran"], tmp_path / name, "--on-demand").done
         assert (done.returncode, done.stderr.decode()) == (1, f"opscope: run: {tmp_path / name}: {why_not}\n")
@@ -222,7 +222,7 @@ def test_only_a_request_file_of_this_user_is_read(folder):
     request.unlink()
     assert control.new_request() is None
     os.mkfifo(request)
-    with pytest.raises(PermissionError, match="no regular file"):
+    with pytest.raises(PermissionError, match="not a regular file"):
         control.new_request()
     request.unlink()
     request.write_bytes(b"x" * 100_000)
@@ -283,7 +283,7 @@ def test_requests_in_files_are_checked_before_they_are_served(running, tmp_path)
 
     good = {**RECORD, "first_step": status(socket)["last_step"] + 1000, "host": "far", "ranks": [[rank, rank]]}
     put("nonsense")
-    wait_for(lambda: logged("no JSON object"))
+    wait_for(lambda: logged("not a JSON object"))
     put(json.dumps(good), 0o666)
     wait_for(lambda: logged("others can write it"))
     request.unlink()

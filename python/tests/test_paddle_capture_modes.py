@@ -300,4 +300,4 @@ print(json.dumps("ends"), flush=True)
 
 def test_an_unknown_way_is_refused_with_those_that_are_known():
     code = BEGIN.replace("paddle.add(ones, ones)", "") + "print(json.dumps(source().capture_mode))"
-    assert "known are: drain, native, wrappers" in run_python(["-c", code], OPSCOPE_PADDLE_ROUTE="preload")
+    assert "known ones are 'drain', 'native' and 'wrappers'" in run_python(["-c", code], OPSCOPE_PADDLE_ROUTE="preload")

@@ -69,8 +69,8 @@ def test_the_exit_status_is_that_of_the_command(tmp_path, command, status):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--steps", "5..2"], "--steps: '5..2' is no range; 3, 3..7, 3.. or ..7, from 0 on"),
-        (["--steps", "x"], "--steps: 'x' is no range; 3, 3..7, 3.. or ..7, from 0 on"),
+        (["--steps", "5..2"], "--steps: '5..2' is not a range; 3, 3..7, 3.. or ..7, from 0 on"),
+        (["--steps", "x"], "--steps: 'x' is not a range; 3, 3..7, 3.. or ..7, from 0 on"),
         (["--every", "5"], "--every needs --for, and --for needs --every"),
         (["--every", "5", "--for", "6"], "--for takes at most as many steps as --every"),
         (["--steps", "1..2", "--seconds", "3"], "--steps, --every with --for, and --seconds exclude each other"),

@@ -144,7 +144,7 @@ def test_what_an_executor_cannot_do_is_told_in_its_words(spark, tmp_path):
     files = write_ranks(tmp_path / "traces", range(1))
     with pytest.raises(opscope.Error) as refused:
         opscope.spark.collect(spark, files, tmp_path / "traces")
-    assert str(refused.value) == f"{tmp_path / 'traces'}: it is not empty, and no JOB"
+    assert str(refused.value) == f"{tmp_path / 'traces'}: it is not empty and not a JOB"
 
 
 def test_what_spark_refuses_is_one_line(spark, job):

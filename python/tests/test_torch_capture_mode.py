@@ -180,7 +180,7 @@ print(json.dumps([prof.trace.info["options"]["torch_route"], names]))
     assert FORBIDDEN or way == WAY
     assert by_callbacks == "callbacks: OPSCOPE_TORCH_ROUTE=callbacks"
     by_mistake, _ = run_python(RECORD, OPSCOPE_TORCH_ROUTE="call")
-    assert by_mistake == "callbacks: OPSCOPE_TORCH_ROUTE has a value that says nothing, known is: callbacks"
+    assert by_mistake == "callbacks: OPSCOPE_TORCH_ROUTE: unknown value; the only one is 'callbacks'"
     assert sum(count for _, count in ours) > 2000
     assert ours == expected
 
@@ -256,7 +256,7 @@ def test_the_self_test_says_what_it_found():
 
 def test_a_process_without_room_for_variables_of_threads_takes_the_callbacks():
     way, names = run_python(RECORD, GLIBC_TUNABLES="glibc.rtld.optional_static_tls=0", OPSCOPE_TORCH_ROUTE="")
-    assert way == "callbacks: the process has no room for variables of threads"
+    assert way == "callbacks: the process has no static TLS left"
     assert "aten::add" in names
 
 

@@ -110,7 +110,7 @@ def test_what_has_no_effect_is_said_in_one_line_once():
     assert told[1] == []
     sampling, unknown = told[0]
     assert "enable_pm_sampling has no effect: PM sampling needs" in sampling
-    assert "enable_x is no key of cupti_monitor" in unknown
+    assert "enable_x is not a key of cupti_monitor" in unknown
 
 
 def test_a_config_has_the_field_also_where_torch_has_none(monkeypatch):

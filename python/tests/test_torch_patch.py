@@ -167,7 +167,7 @@ def test_schedules_may_return_the_originals_actions():
 def test_a_schedule_that_returns_something_else_is_told_so():
     import opscope.torch
 
-    with pytest.raises(TypeError, match=r"returned 2 for step 0, which is no ProfilerAction"):
+    with pytest.raises(TypeError, match=r"returned 2 for step 0, which is not a ProfilerAction"):
         opscope.torch.profile(schedule=lambda _step: 2)
 
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/json_members.h"
+#include "base/parse_whole.h"
 
 namespace opscope {
 namespace {
@@ -63,17 +64,9 @@ std::optional<std::string_view> OperationOfRange(std::string_view name) {
   return std::nullopt;
 }
 
-uint64_t NumberOf(std::string_view json) {
+uint64_t LeadingUnsigned(std::string_view json) {
   uint64_t number = 0;
   std::from_chars(json.data(), json.data() + json.size(), number);
-  return number;
-}
-
-// Nothing but a whole number is one.
-std::optional<int64_t> WholeNumberIn(std::string_view json) {
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(json.data(), json.data() + json.size(), number);
-  if (json.empty() || error != std::errc() || end != json.data() + json.size()) return std::nullopt;
   return number;
 }
 
@@ -136,10 +129,10 @@ class Finder {
     if (const std::string_view recorded_name = FindJsonMember(extra, "Collective name"); !recorded_name.empty())
       collective.kind = KindOf(Unquoted(recorded_name));
     collective.group = GroupOf(extra);
-    collective.elements = NumberOf(FindJsonMember(extra, "In msg nelems"));
+    collective.elements = LeadingUnsigned(FindJsonMember(extra, "In msg nelems"));
     if (!is_device && collective.elements == 0)
       collective.elements = ElementsOfArguments(trace_, trace_.spans().args[row]);
-    collective.number = WholeNumberIn(FindJsonMember(extra, "Seq"));
+    collective.number = ParseWhole<int64_t>(FindJsonMember(extra, "Seq"));
     found_.rows.push_back(collective);
   }
 

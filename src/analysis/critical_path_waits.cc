@@ -10,10 +10,10 @@
 #include "analysis/critical_path_waits.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "analysis/steps_of_ranks.h"
 #include "base/json_members.h"
+#include "base/parse_whole.h"
 
 namespace opscope {
 
@@ -36,11 +36,7 @@ PathWaits::PathWaits(const Trace& trace, int32_t rank, std::span<const SyncSpan>
 }
 
 std::optional<int64_t> PathWaits::NumberIn(uint32_t span, std::string_view member) const {
-  const std::string_view text = Unquoted(FindJsonMember(trace_.text(trace_.spans().extra[span]), member));
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
+  return ParseWhole<int64_t>(Unquoted(FindJsonMember(trace_.text(trace_.spans().extra[span]), member)));
 }
 
 void PathWaits::GroupByStream() {

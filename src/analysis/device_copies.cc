@@ -6,9 +6,9 @@
 #include "opscope/analysis/device_copies.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -16,6 +16,7 @@
 #include "analysis/device_report.h"
 #include "analysis/intervals.h"
 #include "base/json_members.h"
+#include "base/parse_whole.h"
 #include "base/saturating.h"
 
 namespace opscope {
@@ -59,11 +60,8 @@ Kind KindOf(std::string_view name, std::string_view members) {
 }
 
 std::optional<int64_t> BytesIn(std::string_view members) {
-  const std::string_view value = FindJsonMember(members, "bytes");
-  int64_t bytes = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), bytes);
-  const bool is_number = !value.empty() && error == std::errc() && end == value.data() + value.size();
-  return is_number && bytes >= 0 ? std::optional(bytes) : std::nullopt;
+  const std::optional<int64_t> bytes = ParseWhole<int64_t>(FindJsonMember(members, "bytes"));
+  return bytes && *bytes >= 0 ? bytes : std::nullopt;
 }
 
 // True if the call waits for the copy, or may wait ("API synchronization behavior" in CUDA's manuals).

@@ -10,12 +10,14 @@
 #include <array>
 #include <charconv>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "analysis/device_report.h"
 #include "base/json_members.h"
+#include "base/parse_whole.h"
 #include "base/saturating.h"
 
 namespace opscope {
@@ -54,9 +56,7 @@ Launch ReadLaunch(std::string_view members) {
     if (key == "grid") grid = ReadThree(value);
     if (key == "block") block = ReadThree(value);
     if (key == "est. achieved occupancy %" || key == "theoretical achieved occupancy %") {
-      double percent = 0;
-      const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), percent);
-      if (error == std::errc() && end == value.data() + value.size()) launch.occupancy = percent;
+      if (const auto percent = ParseWhole<double>(value); percent) launch.occupancy = *percent;
     }
     return true;
   });

@@ -147,7 +147,7 @@ class Parser {
     if (node.field == FilterField::kKind && !is_kind) return FailAt(value_at, NoKind(node.text));
     if (!is_text) {
       const std::optional<WholeNumber> number = NumberFrom(node.text, IsTime(node.field));
-      if (!number) return FailAt(value_at, "'" + node.text + "' is no " + (IsTime(node.field) ? "time" : "number"));
+      if (!number) return FailAt(value_at, "'" + node.text + "' is not a " + (IsTime(node.field) ? "time" : "number"));
       node.number = number->floor;
       if (!number->is_exact) CompareWithFloor(&node);
     }

@@ -185,11 +185,11 @@ TEST(SpanFilter, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(Selected("name = 'x"), "at character 8: the text is not closed");
   EXPECT_EQ(Selected("name > x"), "at character 7: name is text: compare with = != ~ !~");
   EXPECT_EQ(Selected("rank ~ 3"), "at character 7: rank is a number: compare with = != < <= > >=");
-  EXPECT_EQ(Selected("duration > 3kg"), "at character 12: '3kg' is no time");
-  EXPECT_EQ(Selected("rank = 3us"), "at character 8: '3us' is no number");
-  EXPECT_EQ(Selected("rank = 1e300"), "at character 8: '1e300' is no number");
-  EXPECT_EQ(Selected("rank = nan"), "at character 8: 'nan' is no number");
-  EXPECT_EQ(Selected("duration = 18446744073709551617ns"), "at character 12: '18446744073709551617ns' is no time");
+  EXPECT_EQ(Selected("duration > 3kg"), "at character 12: '3kg' is not a time");
+  EXPECT_EQ(Selected("rank = 3us"), "at character 8: '3us' is not a number");
+  EXPECT_EQ(Selected("rank = 1e300"), "at character 8: '1e300' is not a number");
+  EXPECT_EQ(Selected("rank = nan"), "at character 8: 'nan' is not a number");
+  EXPECT_EQ(Selected("duration = 18446744073709551617ns"), "at character 12: '18446744073709551617ns' is not a time");
   EXPECT_EQ(Selected("(rank = 1"), "at character 10: ')' is missing");
   EXPECT_EQ(Selected("rank = 1 rank = 2"), "at character 10: 'and' or 'or' is missing");
   EXPECT_EQ(Selected(std::string(1000, '(')), "at character 101: nested too deep");

@@ -32,6 +32,11 @@ size_t PowerOf(int64_t length) {
   return static_cast<size_t>(std::bit_width(static_cast<uint64_t>(length)));
 }
 
+struct LeftOutSpan {
+  uint32_t track, row;
+  int64_t start_ns, end_ns;
+};
+
 // The block that left-out spans of one row are added to, and the last end of all of the row.
 struct OpenBlock {
   FoldedSpans block;  // count 0: no span was left out so far
@@ -39,18 +44,108 @@ struct OpenBlock {
 
   int64_t GapTo(int64_t start) const { return std::max<int64_t>(0, SaturatingSubtract(start, end_ns)); }
 
-  void Start(uint32_t track, uint32_t row, int64_t start, int64_t end) {
-    block = {track, row, start, SaturatingSubtract(end, start), 1};
-    end_ns = std::max(end_ns, end);
+  void Start(const LeftOutSpan& span) {
+    block = {span.track, span.row, span.start_ns, SaturatingSubtract(span.end_ns, span.start_ns), 1};
+    end_ns = std::max(end_ns, span.end_ns);
   }
-  void Join(int64_t start, int64_t end) {
-    const int64_t first = std::min(block.start_ns, start);
-    const int64_t last = std::max(SaturatingAdd(block.start_ns, block.duration_ns), end);
+  void Join(const LeftOutSpan& span) {
+    const int64_t first = std::min(block.start_ns, span.start_ns);
+    const int64_t last = std::max(SaturatingAdd(block.start_ns, block.duration_ns), span.end_ns);
     block.start_ns = first;
     block.duration_ns = SaturatingSubtract(last, first);
     ++block.count;
-    end_ns = std::max(end_ns, end);
+    end_ns = std::max(end_ns, span.end_ns);
   }
+};
+
+// Makes blocks of the spans that are not in `levels->kept`, in three passes over them: each function is called once, in
+// this order.
+class LeftOutFolder {
+ public:
+  LeftOutFolder(const TimelineSpans& timeline, const Trace& trace, size_t max_blocks, TimelineLevels* levels)
+      : timeline_(timeline), trace_(trace), max_blocks_(max_blocks), levels_(levels) {}
+
+  // Rows that need a block, from the top; what is deeper than the budget allows shares the last one.
+  void ChooseDeepestRow() {
+    std::vector<size_t> tracks_of_row, tracks_to_row;  // that have the row; whose deepest row it is
+    const auto mark = [](OpenBlock* open, const LeftOutSpan&) { open->block.count = 1; };
+    ForEachLeftOut(mark, [&] {
+      tracks_of_row.resize(std::max(tracks_of_row.size(), rows_.size()));
+      tracks_to_row.resize(tracks_of_row.size());
+      for (size_t row = 0; row < rows_.size(); ++row)
+        tracks_of_row[row] += rows_[row].block.count;
+      if (!rows_.empty()) ++tracks_to_row[rows_.size() - 1];
+    });
+    size_t above = 0, reaching = std::accumulate(tracks_to_row.begin(), tracks_to_row.end(), size_t{0});
+    block_count_ = reaching;
+    for (deepest_ = 0; deepest_ + size_t{1} < tracks_of_row.size(); ++deepest_) {
+      above += tracks_of_row[deepest_];
+      reaching -= tracks_to_row[deepest_];
+      if (above + reaching > max_blocks_) break;
+      block_count_ = above + reaching;
+    }
+  }
+
+  // The smallest gap that keeps blocks apart. All longer gaps fit into the budget.
+  void ChooseGap() {
+    std::array<size_t, kPowers> gaps{};
+    const auto count = [&](OpenBlock* open, const LeftOutSpan& span) {
+      if (open->block.count == 0) return open->Start(span);
+      ++gaps[PowerOf(open->GapTo(span.start_ns))];
+      open->Join(span);
+    };
+    ForEachLeftOut(count, [] {});
+    while (power_ > 0 && block_count_ + gaps[power_] <= max_blocks_)
+      block_count_ += gaps[power_--];
+    levels_->gap_ns = power_ >= 63 ? INT64_MAX : int64_t{1} << power_;
+  }
+
+  void WriteBlocks() {
+    const auto add = [&](OpenBlock* open, const LeftOutSpan& span) {
+      if (open->block.count > 0 && PowerOf(open->GapTo(span.start_ns)) <= power_) return open->Join(span);
+      if (open->block.count > 0) levels_->folded.push_back(open->block);
+      open->Start(span);
+    };
+    ForEachLeftOut(add, [&] {
+      for (const OpenBlock& open : rows_) {
+        if (open.block.count > 0) levels_->folded.push_back(open.block);
+      }
+    });
+  }
+
+ private:
+  // take(open, span) of each left-out span, leave() at the end of a track. `open` is the block of the span's row.
+  template <typename Take, typename Leave>
+  void ForEachLeftOut(const Take& take, const Leave& leave) {
+    const SpanColumns& spans = trace_.spans();
+    const TrackColumns& tracks = trace_.tracks();
+    const uint32_t deepest = deepest_;
+    size_t next = 0;  // of levels_->kept
+    for (const uint32_t track : levels_->tracks) {
+      const uint32_t first = tracks.first_span[track], end = first + tracks.span_count[track];
+      rows_.clear();
+      for (uint32_t span = first; span < end; ++span) {
+        if (next < levels_->kept.size() && levels_->kept[next] == span) {
+          ++next;
+          continue;
+        }
+        const uint32_t row = std::min(timeline_.RowOf(span), deepest);
+        if (row >= rows_.size()) rows_.resize(row + size_t{1});
+        const int64_t start = spans.start[span].ns;
+        take(&rows_[row], LeftOutSpan{track, row, start, SaturatingAdd(start, spans.duration[span].ns)});
+      }
+      leave();
+    }
+  }
+
+  const TimelineSpans& timeline_;
+  const Trace& trace_;
+  const size_t max_blocks_;
+  TimelineLevels* const levels_;
+  std::vector<OpenBlock> rows_;  // of one track
+  uint32_t deepest_ = UINT32_MAX;
+  size_t block_count_ = 0;
+  size_t power_ = kPowers - 1;  // gaps of larger powers stay open
 };
 
 }  // namespace
@@ -182,73 +277,10 @@ TimelineLevels TimelineSpans::Choose(const TimelineBudget& budget) const {
 }
 
 void TimelineSpans::Fold(size_t max_blocks, TimelineLevels* levels) const {
-  const SpanColumns& spans = trace_.spans();
-  const TrackColumns& tracks = trace_.tracks();
-  std::vector<OpenBlock> rows;  // of one track
-  uint32_t deepest = UINT32_MAX;
-  // take(open, track, row, start, end) of each left-out span, leave() at the end of a track.
-  const auto visit = [&](const auto& take, const auto& leave) {
-    size_t next = 0;  // of levels->kept
-    for (const uint32_t track : levels->tracks) {
-      const uint32_t first = tracks.first_span[track], end = first + tracks.span_count[track];
-      rows.clear();
-      for (uint32_t span = first; span < end; ++span) {
-        if (next < levels->kept.size() && levels->kept[next] == span) {
-          ++next;
-          continue;
-        }
-        const uint32_t row = std::min(RowOf(span), deepest);
-        if (row >= rows.size()) rows.resize(row + size_t{1});
-        const int64_t start = spans.start[span].ns;
-        take(&rows[row], track, row, start, SaturatingAdd(start, spans.duration[span].ns));
-      }
-      leave();
-    }
-  };
-
-  // Rows that need a block, from the top; what is deeper than the budget allows shares the last one.
-  std::vector<size_t> tracks_of_row, tracks_to_row;  // that have the row; whose deepest row it is
-  const auto mark = [](OpenBlock* open, uint32_t, uint32_t, int64_t, int64_t) { open->block.count = 1; };
-  visit(mark, [&] {
-    tracks_of_row.resize(std::max(tracks_of_row.size(), rows.size()));
-    tracks_to_row.resize(tracks_of_row.size());
-    for (size_t row = 0; row < rows.size(); ++row)
-      tracks_of_row[row] += rows[row].block.count;
-    if (!rows.empty()) ++tracks_to_row[rows.size() - 1];
-  });
-  size_t above = 0, reaching = std::accumulate(tracks_to_row.begin(), tracks_to_row.end(), size_t{0});
-  size_t count = reaching;
-  for (deepest = 0; deepest + size_t{1} < tracks_of_row.size(); ++deepest) {
-    above += tracks_of_row[deepest];
-    reaching -= tracks_to_row[deepest];
-    if (above + reaching > max_blocks) break;
-    count = above + reaching;
-  }
-
-  std::array<size_t, kPowers> gaps{};
-  visit(
-      [&](OpenBlock* open, uint32_t track, uint32_t row, int64_t start, int64_t end) {
-        if (open->block.count == 0) return open->Start(track, row, start, end);
-        ++gaps[PowerOf(open->GapTo(start))];
-        open->Join(start, end);
-      },
-      [] {});
-  size_t power = kPowers - 1;
-  while (power > 0 && count + gaps[power] <= max_blocks)
-    count += gaps[power--];
-  levels->gap_ns = power >= 63 ? INT64_MAX : int64_t{1} << power;
-
-  visit(
-      [&](OpenBlock* open, uint32_t track, uint32_t row, int64_t start, int64_t end) {
-        if (open->block.count > 0 && PowerOf(open->GapTo(start)) <= power) return open->Join(start, end);
-        if (open->block.count > 0) levels->folded.push_back(open->block);
-        open->Start(track, row, start, end);
-      },
-      [&] {
-        for (const OpenBlock& open : rows) {
-          if (open.block.count > 0) levels->folded.push_back(open.block);
-        }
-      });
+  LeftOutFolder folder(*this, trace_, max_blocks, levels);
+  folder.ChooseDeepestRow();
+  folder.ChooseGap();
+  folder.WriteBlocks();
   std::sort(levels->folded.begin(), levels->folded.end(), [](const FoldedSpans& a, const FoldedSpans& b) {
     return std::tuple(a.track, a.row, a.start_ns) < std::tuple(b.track, b.row, b.start_ns);
   });

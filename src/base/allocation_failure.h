@@ -14,7 +14,7 @@ namespace opscope {
 class AllocationFailure : public std::bad_alloc {
  public:
   explicit AllocationFailure(size_t bytes) noexcept {
-    std::snprintf(text_, sizeof(text_), "memory is short: %zu bytes were asked for", bytes);
+    std::snprintf(text_, sizeof(text_), "out of memory: %zu bytes were requested", bytes);
   }
   const char* what() const noexcept override { return text_; }
 

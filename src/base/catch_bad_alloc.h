@@ -19,14 +19,14 @@
 namespace opscope {
 
 // Fits into the string object itself (15 bytes with libstdc++): saying that memory is short must not need any.
-inline constexpr const char* kOutOfMemoryText = "memory is short";
+inline constexpr const char* kOutOfMemoryText = "out of memory";
 
 // With the size of the failed request, if it is known.
 [[nodiscard]] inline const char* BadAllocText(const std::bad_alloc& refused) {
   return dynamic_cast<const AllocationFailure*>(&refused) != nullptr ? refused.what() : kOutOfMemoryText;
 }
 
-// "WHAT: memory is short", and without WHAT where even that is too much.
+// "WHAT: out of memory", and without WHAT where even that is too much.
 [[nodiscard]] inline Error OutOfMemoryError(std::string_view what, const char* text = kOutOfMemoryText) {
   Error error;
   error.code = ErrorCode::kOutOfMemory;

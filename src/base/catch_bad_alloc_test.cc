@@ -14,10 +14,10 @@ TEST(ShortMemory, NamesWhatWasAskedForWhereThatIsKnown) {
     return {};
   });
   EXPECT_EQ(arrays.error().code, ErrorCode::kOutOfMemory);
-  EXPECT_EQ(arrays.error().message, "a.json: memory is short: 1152921504606846976 bytes were asked for");
+  EXPECT_EQ(arrays.error().message, "a.json: out of memory: 1152921504606846976 bytes were requested");
   const Status objects = CatchBadAlloc("a.json", []() -> Status { throw std::bad_alloc(); });
   EXPECT_EQ(objects.error().code, ErrorCode::kOutOfMemory);
-  EXPECT_EQ(objects.error().message, "a.json: memory is short");
+  EXPECT_EQ(objects.error().message, "a.json: out of memory");
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ TEST(Column, SaysHowMuchWasAskedForWhenThereIsNoMemory) {
     column.reserve(size_t{1} << 57);
     FAIL() << "no machine has that";
   } catch (const std::bad_alloc& refused) {
-    EXPECT_EQ(std::string(refused.what()), "memory is short: 1152921504606846976 bytes were asked for");
+    EXPECT_EQ(std::string(refused.what()), "out of memory: 1152921504606846976 bytes were requested");
   }
   EXPECT_EQ(RowsThatDiffer(column), 0u);
 }

@@ -6,24 +6,20 @@
 #include "base/decimal.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/parse_whole.h"
+#include "base/text.h"
 
 namespace opscope {
 namespace {
-
-bool IsDigit(char c) {
-  return static_cast<unsigned char>(c - '0') < 10;
-}
 
 // What follows the 'e'.
 std::optional<int64_t> ParseExponent(std::string_view digits) {
   constexpr int64_t kMaxExponent = 400;  // beyond doubles
   if (digits.starts_with("+-")) return std::nullopt;
   if (digits.starts_with('+')) digits.remove_prefix(1);
-  int64_t exponent = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  if (exponent < -kMaxExponent || exponent > kMaxExponent) return std::nullopt;
+  const std::optional<int64_t> exponent = ParseWhole<int64_t>(digits);
+  if (!exponent || *exponent < -kMaxExponent || *exponent > kMaxExponent) return std::nullopt;
   return exponent;
 }
 

@@ -1,7 +1,9 @@
-// Keeps our file descriptors off the standard streams. A program that has closed its standard output gets
-// number 1 from the next open; whatever it then prints would go into our file.
+// File descriptors: one that is closed by its owner, and how ours stay off the standard streams. A program that has
+// closed its standard output gets number 1 from the next open; whatever it then prints would go into our file.
 //
-// Thread rule: any thread; safe in signal handlers.
+//   const UniqueDescriptor file(MoveAboveStderr(open(path, O_RDONLY | O_CLOEXEC)));
+//
+// Thread rule: MoveAboveStderr from any thread, also in signal handlers; a UniqueDescriptor one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,8 +11,33 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace opscope {
+
+// Closes its descriptor. A negative one stands for none.
+class UniqueDescriptor {
+ public:
+  UniqueDescriptor() = default;
+  explicit UniqueDescriptor(int descriptor) : descriptor_(descriptor) {}
+  UniqueDescriptor(UniqueDescriptor&& other) noexcept : descriptor_(other.Release()) {}
+  UniqueDescriptor& operator=(UniqueDescriptor&& other) noexcept {
+    UniqueDescriptor(std::move(other)).Swap(this);
+    return *this;
+  }
+  ~UniqueDescriptor() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+
+  int get() const { return descriptor_; }
+  // The caller closes it.
+  [[nodiscard]] int Release() { return std::exchange(descriptor_, -1); }
+
+ private:
+  void Swap(UniqueDescriptor* other) { std::swap(descriptor_, other->descriptor_); }
+
+  int descriptor_ = -1;
+};
 
 // Moves a descriptor above 2 if necessary. Accepts -1. Returns the descriptor; -1: errno says why.
 [[nodiscard]] inline int MoveAboveStderr(int descriptor) {

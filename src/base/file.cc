@@ -19,23 +19,15 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
-#include <system_error>
 #include <utility>
 
 #include "base/descriptor.h"
 #include "base/file_size_signal.h"
+#include "base/system_error.h"
 #include "base/temporary_names.h"
 
 namespace opscope {
 namespace {
-
-Error SystemErrorFor(const std::string& path, int number) {
-  Error error;
-  error.code = number == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo;
-  error.message = path + ": " + std::generic_category().message(number);
-  error.system_errno = number;
-  return error;
-}
 
 // Another one may have the name of a temporary file: a process of another machine with the same number, or one that was
 // killed.
@@ -95,13 +87,14 @@ std::string ResolveLinks(const std::string& path) {
 Result<InputFile> InputFile::Open(const std::string& path) {
   const int descriptor = OpenRetrying(path, O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return SystemErrorFor(path, errno);
-  InputFile file(path, descriptor, true);
+  InputFile file(path, descriptor);
+  file.owned_ = UniqueDescriptor(descriptor);
   OPSCOPE_TRY(file.FindSize());
   return file;
 }
 
 Result<InputFile> InputFile::FromDescriptor(int descriptor, std::string name) {
-  InputFile file(std::move(name), descriptor, false);
+  InputFile file(std::move(name), descriptor);
   OPSCOPE_TRY(file.FindSize());
   return file;
 }
@@ -115,17 +108,6 @@ Status InputFile::FindSize() {
   size_ = static_cast<uint64_t>(std::max<off_t>(facts.st_size - std::max<off_t>(at, 0), 0));
   posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL);  // advice: a refusal changes nothing
   return {};
-}
-
-InputFile::InputFile(InputFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      size_(other.size_),
-      descriptor_(std::exchange(other.descriptor_, -1)),
-      is_ours_(other.is_ours_) {
-}
-
-InputFile::~InputFile() {
-  if (is_ours_ && descriptor_ >= 0) close(descriptor_);
 }
 
 Result<size_t> InputFile::Read(std::span<std::byte> into) {
@@ -231,8 +213,7 @@ void AtomicFile::Abandon() {
 Error AtomicFile::SystemError(const char* what) {
   const int number = errno;
   Abandon();
-  Error error = SystemErrorFor(path_, number);
-  error.code = ErrorCode::kIo;
+  Error error = SystemErrorFor(path_, number, ErrorCode::kIo);
   error.message += std::string(" (") + what + ")";
   return error;
 }

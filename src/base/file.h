@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "opscope/result.h"
 
 namespace opscope {
@@ -25,24 +26,19 @@ class InputFile {
   // From where the descriptor stands; it is read itself, and not closed. `name` stands for the path in errors.
   static Result<InputFile> FromDescriptor(int descriptor, std::string name);
 
-  InputFile(InputFile&& other) noexcept;
-  InputFile& operator=(InputFile&&) = delete;
-  ~InputFile();
-
   uint64_t size() const { return size_; }  // bytes to read when it was opened; 0: unknown, or none
 
   // The next bytes: waits for the first, then gives what is there. 0: the end.
   Result<size_t> Read(std::span<std::byte> into);
 
  private:
-  InputFile(std::string path, int descriptor, bool is_ours)
-      : path_(std::move(path)), descriptor_(descriptor), is_ours_(is_ours) {}
+  InputFile(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
   Status FindSize();
 
   std::string path_;
   uint64_t size_ = 0;
   int descriptor_ = -1;
-  bool is_ours_ = true;
+  UniqueDescriptor owned_;  // the same; none if it is not closed here
 };
 
 // Writes a file without a name, gives it one beside the final name and renames it, both at Commit; destroyed before

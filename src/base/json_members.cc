@@ -159,7 +159,7 @@ bool AreJsonMembers(std::string_view text) {
 Status CheckMetadataJson(std::string_view members) {
   if (members.empty() || AreJsonMembers(members)) return {};
   return Error{ErrorCode::kInvalidArgument,
-               "metadata_json: these are no members of a JSON object: " + std::string(members.substr(0, 100)), 0};
+               "metadata_json: not the members of a JSON object: " + std::string(members.substr(0, 100)), 0};
 }
 
 }  // namespace opscope

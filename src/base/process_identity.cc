@@ -7,11 +7,12 @@
 #include <sys/timex.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <climits>
 #include <cstdlib>
 #include <optional>
 #include <string_view>
+
+#include "base/parse_whole.h"
 
 namespace opscope {
 namespace {
@@ -37,11 +38,8 @@ constexpr RankFamily kRankFamilies[] = {
 std::optional<int32_t> NumberInVariable(const char* name) {
   const char* value = std::getenv(name);
   if (value == nullptr) return std::nullopt;
-  const std::string_view text = value;
-  int32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
-  return number;
+  const std::optional<int32_t> number = ParseWhole<int32_t>(value);
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
 void ReadRank(ProcessIdentity* identity) {

@@ -132,6 +132,13 @@ void AppendCodePoint(std::string* out, uint32_t code) {
   *out += static_cast<char>(0x80 | (code & 0x3f));
 }
 
+std::string LowerCase(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    c = LowerCase(c);
+  return lower;
+}
+
 int HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;

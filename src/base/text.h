@@ -1,5 +1,5 @@
 // Appends numbers and JSON strings to a std::string, without locale and without allocation beyond
-// the string's own growth.
+// the string's own growth; classes and case of ASCII characters, without locale too.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -10,6 +10,23 @@
 #include <string_view>
 
 namespace opscope {
+
+// 0 to 9.
+[[nodiscard]] constexpr bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// What may stand between the values of JSON.
+inline constexpr std::string_view kJsonBlanks = " \t\n\r";
+[[nodiscard]] constexpr bool IsJsonBlank(char c) {
+  return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+// A to Z become a to z; all other bytes stay.
+[[nodiscard]] constexpr char LowerCase(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+[[nodiscard]] std::string LowerCase(std::string_view text);
 
 void AppendInt(std::string* out, int64_t value);
 void AppendUint(std::string* out, uint64_t value);

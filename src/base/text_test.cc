@@ -45,6 +45,18 @@ TEST(AppendJsonString, EscapesBytesThatAreNotUtf8Reversibly) {
   EXPECT_EQ(Appended(AppendJsonString, std::string_view("\xc0\x80")), "\"\\udcc0\\udc80\"");             // overlong
 }
 
+TEST(LowerCase, ChangesAsciiLettersAlone) {
+  EXPECT_EQ(LowerCase("Content-Type @[`{ \xc3\x84"), "content-type @[`{ \xc3\x84");
+}
+
+TEST(IsDigit, AgreesWithTheDefinitionForAllBytes) {
+  for (int c = 0; c < 256; ++c) {
+    EXPECT_EQ(IsDigit(static_cast<char>(c)),
+              std::string_view("0123456789").find(static_cast<char>(c)) != std::string::npos);
+    EXPECT_EQ(IsJsonBlank(static_cast<char>(c)), kJsonBlanks.find(static_cast<char>(c)) != std::string::npos);
+  }
+}
+
 TEST(Utf8SequenceLength, AgreesWithTheDefinitionForAllTwoByteStarts) {
   for (int first = 0x80; first < 0x100; ++first) {
     for (int second = 0; second < 0x100; ++second) {

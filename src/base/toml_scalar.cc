@@ -172,10 +172,10 @@ void TomlScanner::TakeEscape(bool is_long, std::string* text) {
 void TomlScanner::TakeUnicode(size_t digits, std::string* text) {
   uint32_t code = 0;
   for (size_t i = 0; i < digits; ++i) {
-    if (is_end() || !IsTomlDigit(text_[at_], 16)) return Fail("a text has an escape that is no character");
+    if (is_end() || !IsTomlDigit(text_[at_], 16)) return Fail("a text has an escape that is not a character");
     code = code << 4 | static_cast<uint32_t>(HexDigit(text_[at_++]));
   }
-  if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return Fail("a text has an escape that is no character");
+  if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return Fail("a text has an escape that is not a character");
   AppendCodePoint(text, code);
 }
 
@@ -193,7 +193,7 @@ TomlValue TomlScanner::TakeScalar() {
 
 TomlValue TomlScanner::TakeNumber(std::string_view token) {
   const auto wrong = [&] {
-    Fail(token.empty() ? "a value is missing" : "'" + std::string(token) + "' is no value");
+    Fail(token.empty() ? "a value is missing" : "'" + std::string(token) + "' is not a value");
     return TomlValue();
   };
   const bool is_negative = token.starts_with('-'), has_sign = is_negative || token.starts_with('+');

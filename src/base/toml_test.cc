@@ -79,7 +79,7 @@ TEST(Toml, RefusesToDefineAnythingTwiceAndNamesTheLine) {
   }
   EXPECT_TRUE(ParseToml("[a.b]\n[a]\nc = 1").ok()) << "what a header only passes through may be defined once";
   EXPECT_TRUE(ParseToml("[f]\na.b = 1\n[f.a.c]").ok());
-  EXPECT_EQ(ParseToml("a = 1\n\nb = x\n").error().message, "line 3: 'x' is no value");
+  EXPECT_EQ(ParseToml("a = 1\n\nb = x\n").error().message, "line 3: 'x' is not a value");
 }
 
 TEST(Toml, RefusesALoneCarriageReturnAndSkipsNothing) {

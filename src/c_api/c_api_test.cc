@@ -226,7 +226,7 @@ TEST_F(CApi, RefusesWhatCannotBe) {
   opscope_options options = OPSCOPE_OPTIONS_INIT;
   options.at_cap = 5;
   EXPECT_EQ(opscope_profiler_new(&options, &profiler, &error_), OPSCOPE_INVALID_ARGUMENT);
-  EXPECT_STREQ(error_.message, "options: at_cap is no OPSCOPE_AT_CAP_*");
+  EXPECT_STREQ(error_.message, "options: at_cap is not an OPSCOPE_AT_CAP_*");
   EXPECT_EQ(error_.code, OPSCOPE_INVALID_ARGUMENT);
   EXPECT_EQ(profiler, nullptr);
   options = OPSCOPE_OPTIONS_INIT;

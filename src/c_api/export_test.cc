@@ -57,7 +57,7 @@ TEST_F(CApiExport, GivesEveryFormatAndTellsWhatItLeavesOut) {
   std::ifstream file(Path("out"), std::ios::binary);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "time,name,series,track,value\r\n0,c,x,0,1\r\n");
   options.compression = 7;
-  EXPECT_EQ(told("csv", &options), "options: compression is no OPSCOPE_COMPRESSION_*");
+  EXPECT_EQ(told("csv", &options), "options: compression is not an OPSCOPE_COMPRESSION_*");
   EXPECT_EQ(opscope_export(trace_, "csv", Path("out").c_str(), nullptr, nullptr, &error_), OPSCOPE_OK);
   EXPECT_EQ(opscope_export(nullptr, "csv", "x", nullptr, nullptr, &error_), OPSCOPE_INVALID_ARGUMENT);
   EXPECT_EQ(opscope_export(trace_, "pprof", Path("no/x").c_str(), nullptr, nullptr, &error_), OPSCOPE_NOT_FOUND);

@@ -71,10 +71,10 @@ Options OptionsOf(opscope_profiler* handle, const opscope_schedule& schedule) {
 
 const char* WrongOptions(const opscope_options& given) {
   if (given.at_cap != OPSCOPE_AT_CAP_STOP && given.at_cap != OPSCOPE_AT_CAP_KEEP_NEWEST) {
-    return "options: at_cap is no OPSCOPE_AT_CAP_*";
+    return "options: at_cap is not an OPSCOPE_AT_CAP_*";
   }
   if (given.threads < OPSCOPE_THREADS_ALL || given.threads > OPSCOPE_THREADS_NONE) {
-    return "options: threads is no OPSCOPE_THREADS_*";
+    return "options: threads is not an OPSCOPE_THREADS_*";
   }
   if (given.schedule != nullptr && given.action_of != nullptr) return "options: both a schedule and action_of";
   return nullptr;

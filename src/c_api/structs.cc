@@ -1,5 +1,5 @@
 // Errors and versions of the C interface. A message is copied into the caller's struct and cut to its size;
-// nothing allocates, so that "memory is short" can be reported.
+// nothing allocates, so that "out of memory" can be reported.
 // SPDX-License-Identifier: Apache-2.0
 #include "c_api/structs.h"
 
@@ -62,7 +62,7 @@ const char* opscope_code_text(int32_t code) {
     case OPSCOPE_UNSUPPORTED:
       return "unsupported";
     case OPSCOPE_OUT_OF_MEMORY:
-      return "memory is short";
+      return "out of memory";
   }
   return "unknown code";
 }

@@ -191,7 +191,7 @@ opscope_code opscope_export_chrome(const opscope_trace* trace, const char* path,
   opscope_chrome_options given = OPSCOPE_CHROME_OPTIONS_INIT;
   if (!opscope::c_api::ReadStruct(options, &given)) return opscope::c_api::UnknownMembers(error);
   if (given.compression < OPSCOPE_COMPRESSION_FROM_NAME || given.compression > OPSCOPE_COMPRESSION_ZSTD) {
-    return Fail(error, ErrorCode::kInvalidArgument, "options: compression is no OPSCOPE_COMPRESSION_*");
+    return Fail(error, ErrorCode::kInvalidArgument, "options: compression is not an OPSCOPE_COMPRESSION_*");
   }
   return Guard(error, [&] {
     opscope::ChromeExportOptions chrome;
@@ -215,7 +215,7 @@ opscope_code opscope_export(const opscope_trace* trace, const char* format, cons
   opscope_export_options given = OPSCOPE_EXPORT_OPTIONS_INIT;
   if (!opscope::c_api::ReadStruct(options, &given)) return opscope::c_api::UnknownMembers(error);
   if (given.compression < OPSCOPE_COMPRESSION_FROM_NAME || given.compression > OPSCOPE_COMPRESSION_ZSTD) {
-    return Fail(error, ErrorCode::kInvalidArgument, "options: compression is no OPSCOPE_COMPRESSION_*");
+    return Fail(error, ErrorCode::kInvalidArgument, "options: compression is not an OPSCOPE_COMPRESSION_*");
   }
   const auto known = opscope::ExportFormatFromName(format);
   return Guard(error, [&] {

@@ -27,7 +27,7 @@ std::optional<std::string> LimitText(const TomlValue& value) {
 }
 
 Status AddRule(const TomlValue& rule, std::vector<CheckLimit>* limits) {
-  if (rule.kind != Kind::kTable) return WrongRule("it is no table");
+  if (rule.kind != Kind::kTable) return WrongRule("it is not a table");
   const TomlValue *metric = rule.Find("metric"), *name = rule.Find("name");
   if (metric == nullptr || metric->kind != Kind::kString) return WrongRule("it lacks a metric");
   if (name != nullptr && (name->kind != Kind::kString || name->text.empty())) return WrongRule("name is not a text");
@@ -41,7 +41,7 @@ Status AddRule(const TomlValue& rule, std::vector<CheckLimit>* limits) {
     const std::optional<LimitKind> kind = LimitKindFromName(key);
     if (!kind) return WrongRule("there is no key '" + key + "'");
     const std::optional<std::string> number = LimitText(value);
-    if (!number) return WrongRule(key + " is no limit");
+    if (!number) return WrongRule(key + " is not a number or a percentage");
     const Result<CheckLimit> limit = ParseCheckLimit(of_rule, *kind, *number);
     if (!limit.ok()) return WrongRule(key + ": " + limit.error().message);
     limits->push_back(limit.value());
@@ -67,7 +67,7 @@ Result<CheckRules> ParseCheckRules(std::string_view text) {
       if (value.kind != Kind::kString || value.text.empty()) return WrongRule("baseline is not the name of a file");
       rules.baseline = value.text;
     } else if (key == "rule") {
-      if (value.kind != Kind::kArray) return WrongRule("rule is no list: a rule begins with [[rule]]");
+      if (value.kind != Kind::kArray) return WrongRule("rule is not a list: a rule begins with [[rule]]");
       for (size_t i = 0; i < value.items.size(); ++i) {
         const Status added = AddRule(value.items[i], &rules.limits);
         if (!added.ok()) return WrongRule("rule " + std::to_string(i + 1) + ": " + added.error().message);

@@ -5,7 +5,6 @@
 // Both are about running processes, not about files: they take none of the options that choose spans.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -14,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/parse_whole.h"
 #include "cli/exit_code.h"
 #include "cli/result_options.h"
 #include "cli/terminal.h"
@@ -55,10 +55,8 @@ struct RecordVerbOptions {
 
 // All digits: the number of a process; a folder of such a name is written ./123.
 std::optional<int64_t> PidOf(const std::string& target) {
-  int64_t pid = 0;
-  const auto [end, error] = std::from_chars(target.data(), target.data() + target.size(), pid);
-  const bool is_number = error == std::errc() && end == target.data() + target.size() && pid > 0;
-  return is_number ? std::optional(pid) : std::nullopt;
+  const std::optional<int64_t> pid = ParseWhole<int64_t>(target);
+  return pid && *pid > 0 ? pid : std::nullopt;
 }
 
 int ExitOf(const RecordReport& report) {

@@ -24,7 +24,8 @@ struct DevicesOptions {
   Status Read() {
     const std::optional<int64_t> gap = SpanFilter::NumberOf(FilterField::kDuration, kernel_gap);
     if (!gap || *gap < 0)
-      return Error{ErrorCode::kInvalidArgument, "--kernel-gap: '" + kernel_gap + "' is no time; 30us, 1ms or 500 (ns)"};
+      return Error{ErrorCode::kInvalidArgument,
+                   "--kernel-gap: '" + kernel_gap + "' is not a duration; 30us, 1ms or 500 (ns)"};
     kernel_gap_ns = *gap;
     return {};
   }

@@ -79,7 +79,7 @@ Result<std::function<bool(std::string_view name)>> CompileNamePattern(const std:
     });
   } catch (const std::regex_error& error) {
     return Error{ErrorCode::kInvalidArgument,
-                 "\"" + pattern + "\" is no regular expression that is understood: " + error.what(), 0};
+                 "\"" + pattern + "\" is not a supported regular expression: " + error.what(), 0};
   }
 }
 

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "base/json_object.h"
+#include "base/system_error.h"
 #include "cli/exit_code.h"
 #include "cli/python_options.h"
 #include "cli/terminal.h"
@@ -74,7 +75,7 @@ Status ValidateOptions(const RunOptions& options) {
   if ((options.every > 0) != (options.steps_of_each > 0)) return wrong("--every needs --for, and --for needs --every");
   if (options.steps_of_each > options.every) return wrong("--for takes at most as many steps as --every");
   if (!options.steps.empty() && !ReadSteps(options.steps))
-    return wrong("--steps: '" + options.steps + "' is no range; 3, 3..7, 3.. or ..7, from 0 on");
+    return wrong("--steps: '" + options.steps + "' is not a range; 3, 3..7, 3.. or ..7, from 0 on");
   return {};
 }
 
@@ -132,7 +133,7 @@ std::string FindControlFolderProblem(std::string folder) {
     folder.pop_back();
   struct stat found{};
   if (lstat(folder.c_str(), &found) != 0) return std::generic_category().message(errno);
-  if (S_ISLNK(found.st_mode)) return "--on-demand needs a folder that is no symbolic link";
+  if (S_ISLNK(found.st_mode)) return "--on-demand needs a folder that is not a symbolic link";
   if (found.st_uid != geteuid() || (found.st_mode & 077U) != 0)
     return "--on-demand needs a folder of this user alone (mode 0700)";
   return "";
@@ -159,7 +160,7 @@ int ExecCommand(const std::vector<std::string>& command) {
   signal(SIGXFSZ, SIG_DFL);  // ignored by Python, and exec would hand that on
   execvp(arguments[0], arguments.data());
   const int error = errno;
-  PrintError("run: " + command[0] + ": " + std::generic_category().message(error));
+  PrintError("run: " + SystemMessageFor(command[0], error));
   return error == ENOENT || error == ENOTDIR ? kExitNotFound : kExitNotExecutable;
 }
 
@@ -177,7 +178,7 @@ int Run(const RunOptions& options, const CliHost& host) {
   std::error_code error;
   const std::string folder = std::filesystem::absolute(options.folder, error).lexically_normal().string();
   if (const int failure = error ? error.value() : PrepareFolder(folder); failure != 0) {
-    PrintError("run: " + options.folder + ": " + std::generic_category().message(failure));
+    PrintError("run: " + SystemMessageFor(options.folder, failure));
     return kExitFailed;
   }
   if (const std::string why_not = options.on_demand ? FindControlFolderProblem(folder) : ""; !why_not.empty()) {
@@ -185,7 +186,7 @@ int Run(const RunOptions& options, const CliHost& host) {
     return kExitFailed;
   }
   if (FindInPath(options.command[0]).empty()) {
-    PrintError("run: " + options.command[0] + ": " + std::generic_category().message(ENOENT));
+    PrintError("run: " + SystemMessageFor(options.command[0], ENOENT));
     return kExitNotFound;
   }
   if (const char option = OptionWithoutSitecustomize(options.command); option != 0) {

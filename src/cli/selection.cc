@@ -42,7 +42,7 @@ Result<SpanFilter> RangeFilter(const RangeOption& option, const std::string& ran
   };
   const bool is_number = (begin || first.empty()) && (end || last.empty()) && (begin || end);
   const bool is_below_zero = begin.value_or(0) < 0 || end.value_or(0) < 0;
-  if (!is_number || is_below_zero || (is_one && option.min_length > 0)) return wrong("is no range");
+  if (!is_number || is_below_zero || (is_one && option.min_length > 0)) return wrong("is not a range");
   if (LacksUnit(option, first) || LacksUnit(option, last)) return wrong("lacks a unit: ns, us, ms or s");
   if (begin && end && *end - *begin < option.min_length) return wrong("ends before it begins");
   std::string condition = option.field + " >= " + std::to_string(begin.value_or(0));

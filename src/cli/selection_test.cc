@@ -214,13 +214,14 @@ TEST_F(Selection, SaysWhatItCannotRead) {
                   "rank, device, correlation\n"),
         std::pair("--where 'rank = 1) or (rank = 2'",
                   "opscope: summary: --where: at character 9: 'and' or 'or' is missing\n"),
-        std::pair("--steps two", "opscope: summary: --steps: 'two' is no range; 3, 3..7, 3.. or ..7, from 0 on\n"),
-        std::pair("--steps ..", "opscope: summary: --steps: '..' is no range; 3, 3..7, 3.. or ..7, from 0 on\n"),
-        std::pair("--steps ''", "opscope: summary: --steps: '' is no range; 3, 3..7, 3.. or ..7, from 0 on\n"),
-        std::pair("--steps=-2..3", "opscope: summary: --steps: '-2..3' is no range; 3, 3..7, 3.. or ..7, from 0 on\n"),
+        std::pair("--steps two", "opscope: summary: --steps: 'two' is not a range; 3, 3..7, 3.. or ..7, from 0 on\n"),
+        std::pair("--steps ..", "opscope: summary: --steps: '..' is not a range; 3, 3..7, 3.. or ..7, from 0 on\n"),
+        std::pair("--steps ''", "opscope: summary: --steps: '' is not a range; 3, 3..7, 3.. or ..7, from 0 on\n"),
+        std::pair("--steps=-2..3",
+                  "opscope: summary: --steps: '-2..3' is not a range; 3, 3..7, 3.. or ..7, from 0 on\n"),
         std::pair("--steps 7..3",
                   "opscope: summary: --steps: '7..3' ends before it begins; 3, 3..7, 3.. or ..7, from 0 on\n"),
-        std::pair("--time ''", "opscope: summary: --time: '' is no range; 10ms..20ms, 1s.. or ..5us\n"),
+        std::pair("--time ''", "opscope: summary: --time: '' is not a range; 10ms..20ms, 1s.. or ..5us\n"),
         std::pair("--time 2ms..1ms",
                   "opscope: summary: --time: '2ms..1ms' ends before it begins; 10ms..20ms, 1s.. or ..5us\n"),
         std::pair("--time 10..20",
@@ -229,7 +230,7 @@ TEST_F(Selection, SaysWhatItCannotRead) {
                   "opscope: summary: --time: '10us..20' lacks a unit: ns, us, ms or s; 10ms..20ms, 1s.. or ..5us\n"),
         std::pair("--time 10..",
                   "opscope: summary: --time: '10..' lacks a unit: ns, us, ms or s; 10ms..20ms, 1s.. or ..5us\n"),
-        std::pair("--time 5us", "opscope: summary: --time: '5us' is no range; 10ms..20ms, 1s.. or ..5us\n")}) {
+        std::pair("--time 5us", "opscope: summary: --time: '5us' is not a range; 10ms..20ms, 1s.. or ..5us\n")}) {
     const Outcome outcome = Run("summary " + std::string(options) + " " + file);
     EXPECT_EQ(outcome.exit_code, 2) << options;
     EXPECT_EQ(outcome.out, "") << options;

@@ -133,7 +133,7 @@ int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptio
 bool ReadGroupKeys(SummaryOptions* options) {
   for (const std::string& name : options->group_names) {
     const std::optional<GroupKey> key = GroupKeyFromName(name);
-    if (!key) continue;  // cannot be: the command line let no other name pass
+    if (!key) continue;  // Unreachable: the command line lets no other name pass
     if (options->style == "torch" && *key != GroupKey::kName && *key != GroupKey::kShape && *key != GroupKey::kStack) {
       PrintError("summary: --group-by: the torch style groups by name, shape and stack only");
       return false;

@@ -11,9 +11,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
-#include <system_error>
 
 #include "base/escaped_text.h"
+#include "base/system_error.h"
 
 namespace opscope {
 namespace {
@@ -55,8 +55,7 @@ Status WriteStandardOutput(std::string_view bytes) {
       pollfd output = {STDOUT_FILENO, POLLOUT, 0};
       poll(&output, 1, -1);
     } else if (errno != EINTR) {
-      const int error = errno;
-      return Error{ErrorCode::kIo, "standard output: " + std::generic_category().message(error), error};
+      return SystemErrorFor("standard output", errno, ErrorCode::kIo);
     }
   }
   return {};

@@ -5,11 +5,11 @@
 
 #include <unistd.h>
 
-#include <charconv>
 #include <map>
 #include <string_view>
 
 #include "base/catch_bad_alloc.h"
+#include "base/parse_whole.h"
 #include "cli/exit_code.h"
 #include "cli/terminal.h"
 #include "opscope/cli.h"
@@ -27,10 +27,9 @@ std::string InputName(const std::string& file) {
 }
 
 Result<int32_t> ReadCount(const std::string& option, const std::string& text) {
-  int32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && end == text.data() + text.size() && number >= 0) return number;
-  return Error{ErrorCode::kInvalidArgument, option + ": '" + text + "' is no number from 0 on"};
+  const std::optional<int32_t> number = ParseWhole<int32_t>(text);
+  if (number && *number >= 0) return *number;
+  return Error{ErrorCode::kInvalidArgument, option + ": '" + text + "' is not a whole number of 0 or more"};
 }
 
 std::string DuckdbModule(const CliHost& host) {
@@ -104,7 +103,7 @@ Status CheckEngine(const CommonOptions& common) {
 
 std::string WhyNotOneJob(const CommonOptions& common) {
   if (common.files.size() > 1) return "it takes one folder of `opscope collect`";
-  return IsJob(common.files[0]) ? "" : InputName(common.files[0]) + " is no folder of `opscope collect`";
+  return IsJob(common.files[0]) ? "" : InputName(common.files[0]) + " is not a folder of `opscope collect`";
 }
 
 void AddCommonOptions(Verb* verb, CommonOptions* options, InputFiles files) {

@@ -18,10 +18,10 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "base/descriptor.h"
+#include "base/system_error.h"
 #include "base/temporary_names.h"
 #include "cli/exit_code.h"
 #include "cli/job_input.h"
@@ -79,7 +79,7 @@ class RedirectFile {
     std::unique_ptr<RedirectFile> file(new RedirectFile);
     file->path_ = std::string(chosen != nullptr && *chosen == '/' ? chosen : "/tmp") + "/opscope-view-XXXXXX.html";
     const int descriptor = MoveAboveStderr(mkostemps(file->path_.data(), 5, O_CLOEXEC));  // O_EXCL, mode 0600
-    if (descriptor < 0) return Fail(file->path_);
+    if (descriptor < 0) return Fail(file->path_, errno);
     file->exists_ = true;
     file->registered_at_ = RegisterTemporary(file->path_.c_str());
     const std::string text =
@@ -90,8 +90,9 @@ class RedirectFile {
         "<a href=\"" +
         address + "\">opscope</a>\n";
     const ssize_t written = write(descriptor, text.data(), text.size());
-    const bool is_whole = written == static_cast<ssize_t>(text.size());
-    if (close(descriptor) != 0 || !is_whole) return Fail(file->path_);
+    const int write_error = written < 0 ? errno : written < static_cast<ssize_t>(text.size()) ? ENOSPC : 0;
+    const int close_error = close(descriptor) != 0 ? errno : 0;
+    if (const int error = write_error != 0 ? write_error : close_error; error != 0) return Fail(file->path_, error);
     return file;
   }
   ~RedirectFile() {
@@ -105,9 +106,7 @@ class RedirectFile {
 
  private:
   RedirectFile() = default;
-  static Error Fail(const std::string& path) {
-    return {ErrorCode::kIo, path + ": " + std::generic_category().message(errno), errno};
-  }
+  static Error Fail(const std::string& path, int error) { return SystemErrorFor(path, error, ErrorCode::kIo); }
 
   std::string path_;
   bool exists_ = false;

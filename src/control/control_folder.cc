@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "base/descriptor.h"
+#include "base/system_error.h"
 #include "control/control_message.h"
 
 namespace opscope {
@@ -46,25 +47,9 @@ constexpr uint64_t kLocalFileSystems[] = {
     0x794C7630,  // overlayfs, whose upper layer cannot be NFS
 };
 
-class OwnedDescriptor {
- public:
-  explicit OwnedDescriptor(int number) : number_(MoveAboveStderr(number)) {}
-  ~OwnedDescriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  OwnedDescriptor(const OwnedDescriptor&) = delete;
-  OwnedDescriptor& operator=(const OwnedDescriptor&) = delete;
-  int number() const { return number_; }
-  int Release() { return std::exchange(number_, -1); }
-
- private:
-  int number_;
-};
-
 Error FolderError(const std::string& path, int error) {
-  const bool is_missing = error == ENOENT;
-  return {is_missing ? ErrorCode::kNotFound : ErrorCode::kIo,
-          path + ": " + (is_missing ? "there is no such folder" : std::generic_category().message(error)), error};
+  if (error == ENOENT) return {ErrorCode::kNotFound, path + ": there is no such folder", error};
+  return SystemErrorFor(path, error);
 }
 
 std::string ModeText(mode_t mode) {
@@ -163,19 +148,18 @@ std::vector<std::string> ControlFolder::Processes() const {
 
 Result<int> ControlFolder::Connect(const std::string& process) const {
   const std::string name = process + std::string(kSocketEnding);
-  const OwnedDescriptor file(openat(descriptor_, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  const UniqueDescriptor file(MoveAboveStderr(openat(descriptor_, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)));
   struct stat facts{};
-  if (file.number() < 0 || fstat(file.number(), &facts) != 0)
-    return Error{ErrorCode::kNotFound, "its socket is gone", errno};
-  if (!S_ISSOCK(facts.st_mode)) return ConnectError("its socket is none, but a link or another file");
+  if (file.get() < 0 || fstat(file.get(), &facts) != 0) return Error{ErrorCode::kNotFound, "its socket is gone", errno};
+  if (!S_ISSOCK(facts.st_mode)) return ConnectError("its socket file is a link or another kind of file");
   if (const std::string why_not = WhyNotOwn(facts, 077, "0600"); !why_not.empty())
     return ConnectError("its socket " + why_not);
-  OwnedDescriptor connection(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (connection.number() < 0) return ConnectError("no socket: " + std::generic_category().message(errno));
+  UniqueDescriptor connection(MoveAboveStderr(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)));
+  if (connection.get() < 0) return ConnectError("cannot create a socket: " + std::generic_category().message(errno));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  std::snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d", file.number());
-  for (int i = 0; connect(connection.number(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0;) {
+  std::snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d", file.get());
+  for (int i = 0; connect(connection.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0;) {
     const int error = errno;
     if (error == EINTR) continue;
     if (error != EAGAIN || ++i == kConnectTries) {
@@ -186,7 +170,7 @@ Result<int> ControlFolder::Connect(const std::string& process) const {
   }
   ucred peer{};
   socklen_t size = sizeof(peer);
-  if (getsockopt(connection.number(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid())
+  if (getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid())
     return ConnectError("another user listens on its socket");
   return connection.Release();
 }
@@ -206,14 +190,14 @@ void ControlFolder::RemoveSocket(const std::string& process) const {
 }
 
 std::optional<std::string> ControlFolder::ReadAnswerFile(const std::string& process) const {
-  const OwnedDescriptor file(
-      openat(descriptor_, (process + ".json").c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const UniqueDescriptor file(MoveAboveStderr(
+      openat(descriptor_, (process + ".json").c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)));
   struct stat facts{};
-  if (file.number() < 0 || fstat(file.number(), &facts) != 0 || !S_ISREG(facts.st_mode) ||
+  if (file.get() < 0 || fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode) ||
       !WhyNotOwn(facts, 022, "0600").empty())
     return std::nullopt;
   char content[kMaxControlMessage + 1];
-  const ssize_t bytes = read(file.number(), content, sizeof(content));
+  const ssize_t bytes = read(file.get(), content, sizeof(content));
   if (bytes < 0) return std::nullopt;
   return std::string(content, static_cast<size_t>(bytes));
 }
@@ -240,10 +224,10 @@ Status ControlFolder::WriteRequest(const std::string& message) {
   has_request_ = true;
   const std::string part = std::string(kRequestName) + ".part";
   unlinkat(descriptor_, part.c_str(), 0);
-  const OwnedDescriptor file(
-      openat(descriptor_, part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (file.number() < 0) return FolderError(PathOf(part), errno);
-  const ssize_t written = write(file.number(), message.data(), message.size());
+  const UniqueDescriptor file(
+      MoveAboveStderr(openat(descriptor_, part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)));
+  if (file.get() < 0) return FolderError(PathOf(part), errno);
+  const ssize_t written = write(file.get(), message.data(), message.size());
   if (written != static_cast<ssize_t>(message.size())) return FolderError(PathOf(part), written < 0 ? errno : ENOSPC);
   if (renameat(descriptor_, part.c_str(), descriptor_, kRequestName) != 0)
     return FolderError(PathOf(kRequestName), errno);

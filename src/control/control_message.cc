@@ -5,8 +5,8 @@
 //   {"version":1,"request":"0123456789abcdef","status":"complete","file":"rank3-a0-node1-4711-1.opscope","why_not":""}
 //   {"version":1,"error":"8 clients are connected"}
 //
-// simdjson takes an object with a double member and finds the first one; two readers could then disagree about what a
-// message says. So the members are walked over and counted here.
+// simdjson accepts an object with a duplicate member and finds the first one; two readers could then disagree about
+// what a message says. So the members are walked over and counted here.
 // SPDX-License-Identifier: Apache-2.0
 #include "control/control_message.h"
 
@@ -72,18 +72,18 @@ Result<Members> ReadMembers(std::string_view line) {
   if (line.size() > kMaxControlMessage) return BadAnswer("too long");
   simdjson::dom::parser parser;
   simdjson::dom::object object;
-  if (parser.parse(line.data(), line.size()).get(object) != simdjson::SUCCESS) return BadAnswer("no JSON object");
+  if (parser.parse(line.data(), line.size()).get(object) != simdjson::SUCCESS) return BadAnswer("not a JSON object");
   Members members;
   for (const simdjson::dom::key_value_pair field : object) {
     const auto found = std::find(kMemberNames.begin(), kMemberNames.end(), field.key);
     const auto member = static_cast<unsigned>(found - kMemberNames.begin());
-    if (member == kMembers) return BadAnswer("an unknown member");
-    if ((members.seen & 1U << member) != 0) return BadAnswer("a double member");
+    if (member == kMembers) return BadAnswer("unknown member");
+    if ((members.seen & 1U << member) != 0) return BadAnswer("duplicate member");
     members.seen |= 1U << member;
     std::string_view text;
     const bool is_read = member >= kFirstNumber ? field.value.get(members.numbers[member]) == simdjson::SUCCESS
                                                 : field.value.get(text) == simdjson::SUCCESS;
-    if (!is_read) return BadAnswer("a member of another type");
+    if (!is_read) return BadAnswer("member of the wrong type");
     if (member < kFirstNumber) members.texts[member] = text;
   }
   return members;
@@ -116,7 +116,7 @@ Result<ControlAnswer> ReadStatus(const Members& members) {
   if (!state || !IsBetween(members.numbers[kRank], -1, INT32_MAX) || !IsBetween(members.numbers[kPid], 1, INT32_MAX) ||
       !IsBetween(members.numbers[kLastStep], 0, kMaxStepNumber) ||
       !IsBetween(members.numbers[kStepNs], 0, INT64_MAX / 1024))
-    return BadAnswer("a number out of its range, or no state");
+    return BadAnswer("number out of range, or unknown state");
   ControlAnswer answer;
   answer.kind = ControlAnswer::Kind::kStatus;
   answer.process = {.pid = members.numbers[kPid],
@@ -136,16 +136,16 @@ Result<ControlAnswer> ReadWindow(const Members& members) {
   const std::string& status = members.texts[kStatus];
   answer.file = members.texts[kFile];
   answer.why_not = members.texts[kWhyNot];
-  if (!answer.file.empty() && !IsFileName(answer.file)) return BadAnswer("no name of a file");
+  if (!answer.file.empty() && !IsFileName(answer.file)) return BadAnswer("invalid file name");
   if (status == "waiting") {
     answer.kind = ControlAnswer::Kind::kWaiting;
   } else if (status == "complete") {
-    if (answer.file.empty()) return BadAnswer("no name of a file");
+    if (answer.file.empty()) return BadAnswer("missing file name");
     answer.status = WindowStatus::kComplete;
   } else if (status == "late") {
     answer.status = WindowStatus::kLate;
   } else if (status != "failed") {
-    return BadAnswer("no status");
+    return BadAnswer("unknown status");
   }
   return answer;
 }
@@ -193,16 +193,17 @@ Result<ControlAnswer> ReadAnswer(std::string_view line) {
   const Result<Members> read = ReadMembers(line);
   if (!read.ok()) return read.error();
   const Members& members = read.value();
-  if (members.numbers[kVersion] != kControlVersion) return BadAnswer("another version");
+  if (members.numbers[kVersion] != kControlVersion) return BadAnswer("unsupported version");
   if (members.seen == kErrorMembers) {
     ControlAnswer refused;
     refused.why_not = members.texts[kError];
     return refused;
   }
   const bool has_request = (members.seen & 1U << kRequest) != 0;
-  if (has_request && !IsRequestNumber(members.texts[kRequest])) return BadAnswer("no number of a request");
+  if (has_request && !IsRequestNumber(members.texts[kRequest])) return BadAnswer("invalid request number");
   const bool is_window = members.seen == kWindowMembers;
-  if (!is_window && (members.seen & ~(1U << kRequest)) != kStatusMembers) return BadAnswer("members are missing");
+  if (!is_window && (members.seen & ~(1U << kRequest)) != kStatusMembers)
+    return BadAnswer("missing or unexpected members");
   Result<ControlAnswer> answer = is_window ? ReadWindow(members) : ReadStatus(members);
   if (answer.ok()) answer.value().request = members.texts[kRequest];
   return answer;

@@ -3,7 +3,6 @@
 
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <utility>
@@ -14,10 +13,6 @@ namespace opscope {
 
 ProcessConnection::ProcessConnection(int descriptor, std::string message)
     : descriptor_(descriptor), to_send_(std::move(message)) {
-}
-
-ProcessConnection::~ProcessConnection() {
-  if (descriptor_ >= 0) close(descriptor_);
 }
 
 short ProcessConnection::events() const {
@@ -31,7 +26,7 @@ void ProcessConnection::Continue() {
 
 void ProcessConnection::Send() {
   while (!to_send_.empty()) {
-    const ssize_t sent = send(descriptor_, to_send_.data(), to_send_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent = send(descriptor_.get(), to_send_.data(), to_send_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent > 0) {
       to_send_.erase(0, static_cast<size_t>(sent));
     } else if (errno != EINTR) {
@@ -45,7 +40,7 @@ void ProcessConnection::Send() {
 void ProcessConnection::Receive() {
   char bytes[kMaxControlMessage];
   while (!is_ended_ && received_.size() <= 4 * kMaxControlMessage) {
-    const ssize_t got = recv(descriptor_, bytes, sizeof(bytes), MSG_DONTWAIT);
+    const ssize_t got = recv(descriptor_.get(), bytes, sizeof(bytes), MSG_DONTWAIT);
     if (got > 0) {
       received_.append(bytes, static_cast<size_t>(got));
     } else if (got == 0 || (errno != EINTR && errno != EAGAIN)) {

@@ -8,17 +8,16 @@
 #include <optional>
 #include <string>
 
+#include "base/descriptor.h"
+
 namespace opscope {
 
 class ProcessConnection {
  public:
   // Takes ownership of a non-blocking descriptor.
   ProcessConnection(int descriptor, std::string message);
-  ProcessConnection(const ProcessConnection&) = delete;
-  ProcessConnection& operator=(const ProcessConnection&) = delete;
-  ~ProcessConnection();
 
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return descriptor_.get(); }
   // POLLIN, and POLLOUT as long as a part of the message is left.
   short events() const;
   // Sends and receives what is possible now.
@@ -32,7 +31,7 @@ class ProcessConnection {
   void Send();
   void Receive();
 
-  int descriptor_;
+  UniqueDescriptor descriptor_;
   std::string to_send_, received_;
   bool is_ended_ = false;
 };

@@ -181,7 +181,7 @@ TEST(RecordWindow, AnswersThatAreNoneFailAlone) {
     whys.push_back(row.why_not);
   }
   EXPECT_EQ(whys, (std::vector<std::string>{
-                      "", "its answer cannot be read: no name of a file", "the process has closed the connection",
+                      "", "its answer cannot be read: invalid file name", "the process has closed the connection",
                       "the process has closed the connection", "the process has ended meanwhile"}));
 }
 
@@ -203,8 +203,8 @@ TEST(RecordWindow, OnlySocketsOfThisUserAreAsked) {
   for (const ControlProcess& each : all.value())
     found.emplace_back(each.pid, each.why_not);
   EXPECT_EQ(found, (std::vector<std::pair<int64_t, std::string>>{
-                       {12, "its socket is none, but a link or another file"},
-                       {13, "its socket is none, but a link or another file"},
+                       {12, "its socket file is a link or another kind of file"},
+                       {13, "its socket file is a link or another kind of file"},
                        {4194305, "the process has ended without removing its socket"},
                        {11, ""}}));
   EXPECT_FALSE(fs::exists(host + "-4194305.sock"));

@@ -197,7 +197,7 @@ TEST(ArrowStream, WithoutMemoryForATableIsAnErrorAndThrowsNothing) {
   ArrowArray array = {};
   EXPECT_EQ(stream.get_next(&stream, &array), ENOMEM);
   EXPECT_EQ(array.release, nullptr);
-  EXPECT_STREQ(stream.get_last_error(&stream), "memory is short");
+  EXPECT_STREQ(stream.get_last_error(&stream), "out of memory");
   stream.release(&stream);
 }
 

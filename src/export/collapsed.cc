@@ -12,7 +12,7 @@ void WriteCollapsed(const Trace& trace, const FlameTree& tree, const ExportOptio
   FoldedStacks(tree, [out](std::string_view piece) { out->Write(piece); });
   out->CountOmitted("frames below the 2,048th of a path, which has their values", tree.deeper_spans);
   out->CountOmitted("spans of devices", tree.device_spans);
-  out->CountOmitted("spans of tracks that are no threads", tree.other_spans);
+  out->CountOmitted("spans of tracks that are not threads", tree.other_spans);
   out->CountOmitted("asynchronous spans", tree.async_spans + trace.async_spans().size());
   out->CountOmitted("instants", trace.instants().size());
   out->CountOmitted("counter samples", trace.counters().size());

@@ -71,7 +71,7 @@ std::vector<LeftOut> LeftOutOfChrome(const Trace& trace) {
   add("lives of tensors", trace.tensor_lives().size());
   add("operator schemas", trace.operators().size());
   const std::span<const double> values = trace.counters().value;
-  add("counter samples that are no finite number",
+  add("counter samples that are not finite numbers",
       static_cast<size_t>(std::ranges::count_if(values, [](double value) { return !std::isfinite(value); })));
   return left_out;
 }

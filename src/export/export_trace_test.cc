@@ -234,7 +234,7 @@ TEST(ExportTrace, CountsTheSamplesThatAreNoFiniteNumberAndSoNotInChrome) {
     builder.AddCounter({.name = builder.Intern("loss"), .track = track, .value = value});
   const Trace trace = builder.Build();
   EXPECT_EQ(ExportedText(ExportFormat::kChrome, ExportAll(trace, ExportFormat::kChrome)),
-            "left out, as chrome has no place for them: 2 counter samples that are no finite number");
+            "left out, as chrome has no place for them: 2 counter samples that are not finite numbers");
   EXPECT_EQ(ExportedText(ExportFormat::kCsv, ExportAll(trace, ExportFormat::kCsv)), "");
 }
 

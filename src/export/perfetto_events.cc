@@ -6,10 +6,10 @@
 #include "export/perfetto_events.h"
 
 #include <algorithm>
-#include <charconv>
 #include <protozero/varint.hpp>
 
 #include "base/json_members.h"
+#include "base/parse_whole.h"
 #include "export/perfetto_fields.h"
 #include "export/perfetto_head.h"
 #include "export/plain_text.h"
@@ -83,13 +83,6 @@ void AddInt(KnownAnnotation known, int64_t value, pbf_writer* event) {
 }
 void AddInterned(KnownAnnotation known, uint64_t iid, pbf_writer* event) {
   Annotate(known, event, [&](pbf_writer* to) { to->add_uint64(DebugAnnotation::kStringIid, iid); });
-}
-
-// Parses all of `text` as a number of type T.
-template <typename T>
-bool ParseWhole(std::string_view text, T* value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
-  return error == std::errc() && end == text.data() + text.size();
 }
 
 }  // namespace
@@ -175,19 +168,16 @@ void PerfettoEvents::AddExtra(StringId extra, pbf_writer* event) const {
 void PerfettoEvents::AddMember(std::string_view key, std::string_view value, pbf_writer* event) const {
   pbf_writer annotation(*event, TrackEvent::kAnnotations);
   annotation.add_uint64(DebugAnnotation::kNameIid, plan_.MemberName(key));
-  int64_t number = 0;
-  uint64_t unsigned_number = 0;
-  double real = 0;
   if (value == "true" || value == "false") {
     annotation.add_bool(DebugAnnotation::kBool, value == "true");
   } else if (value.size() >= 2 && value.front() == '"' && value.find('\\') == std::string_view::npos) {
     annotation.add_string(DebugAnnotation::kString, PlainText(value.substr(1, value.size() - 2)));
-  } else if (ParseWhole(value, &number)) {
-    annotation.add_int64(DebugAnnotation::kInt, number);
-  } else if (ParseWhole(value, &unsigned_number)) {
-    annotation.add_uint64(DebugAnnotation::kUint, unsigned_number);
-  } else if (ParseWhole(value, &real)) {
-    annotation.add_double(DebugAnnotation::kDouble, real);
+  } else if (const auto number = ParseWhole<int64_t>(value); number) {
+    annotation.add_int64(DebugAnnotation::kInt, *number);
+  } else if (const auto unsigned_number = ParseWhole<uint64_t>(value); unsigned_number) {
+    annotation.add_uint64(DebugAnnotation::kUint, *unsigned_number);
+  } else if (const auto real = ParseWhole<double>(value); real) {
+    annotation.add_double(DebugAnnotation::kDouble, *real);
   } else if (value == "null" || value.empty()) {
     annotation.add_string(DebugAnnotation::kString, PlainText(value));
   } else {

@@ -11,12 +11,8 @@
 namespace opscope {
 namespace {
 
-bool IsHexDigit(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 bool LooksEscaped(std::string_view text) {
-  return text.size() >= 4 && text[0] == '\\' && text[1] == 'x' && IsHexDigit(text[2]) && IsHexDigit(text[3]);
+  return text.size() >= 4 && text[0] == '\\' && text[1] == 'x' && HexDigit(text[2]) >= 0 && HexDigit(text[3]) >= 0;
 }
 
 }  // namespace

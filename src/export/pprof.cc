@@ -165,7 +165,7 @@ class PprofWriter {
 void WritePprof(const Trace& trace, const FlameTree& tree, const ExportOptions& options, ExportOutput* out) {
   PprofWriter().Write(trace, tree, options.trace_name, out);
   out->CountOmitted("frames below the 2,048th of a path, which has their values", tree.deeper_spans);
-  out->CountOmitted("spans of tracks that are no threads or streams", tree.other_spans);
+  out->CountOmitted("spans of tracks that are not threads or streams", tree.other_spans);
   out->CountOmitted("asynchronous spans", tree.async_spans + trace.async_spans().size());
   out->CountOmitted("instants", trace.instants().size());
   out->CountOmitted("counter samples", trace.counters().size());

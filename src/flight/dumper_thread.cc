@@ -15,8 +15,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 
+#include "base/system_error.h"
 #include "flight/signal_handler.h"
 
 namespace opscope {
@@ -53,8 +53,7 @@ Status DumperThread::Start(int signal, int64_t no_step_ns) {
   if (const int failed = StartThreadWithoutSignals(&thread_, Run, this); failed != 0) {
     ReturnFutex(futex_);
     futex_ = nullptr;
-    return Error{ErrorCode::kUnsupported, "flight recorder: no thread: " + std::generic_category().message(failed),
-                 failed};
+    return SystemErrorFor("flight recorder: no thread", failed, ErrorCode::kUnsupported);
   }
   if (signal == 0) return {};
   Status opened = InstallSignalHandler(signal, futex_);

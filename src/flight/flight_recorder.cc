@@ -121,8 +121,8 @@ FlightRecorder::~FlightRecorder() {
 }
 
 Status FlightRecorder::Check(const FlightOptions& options) {
-  const bool unasked = options.signal != 0 || options.on_exception || options.no_step_for.count() != 0;
-  if (unasked && options.path.empty()) return Misuse("a dump that happens by itself needs a path");
+  const bool dumps_automatically = options.signal != 0 || options.on_exception || options.no_step_for.count() != 0;
+  if (dumps_automatically && options.path.empty()) return Misuse("automatic dumps need a path");
   if (options.no_step_for.count() < 0) return Misuse("the time without a step is negative");
   if (options.no_step_for.count() > int64_t{1} << 40) return Misuse("the time without a step is too long");
   if (options.signal != 0) OPSCOPE_TRY(CheckSignal(options.signal));

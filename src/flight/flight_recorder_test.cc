@@ -54,11 +54,11 @@ TEST(FlightRecorder, DumpsOnRequestAndTheRecordingGoesOn) {
 
 TEST(FlightRecorder, WrongOptionsAreSaidAtTheStart) {
   const auto start = [](FlightOptions options) { return Profiler({.flight = options}).Start().error().message; };
-  EXPECT_EQ(start({.signal = 10}), "flight recorder: a dump that happens by itself needs a path");
+  EXPECT_EQ(start({.signal = 10}), "flight recorder: automatic dumps need a path");
   EXPECT_EQ(start({.path = "x", .signal = 9}), "flight recorder: SIGKILL cannot be handled");
   EXPECT_EQ(start({.path = "x", .signal = 11}),
             "flight recorder: SIGSEGV stands for a fault of the program, which does not go on");
-  EXPECT_EQ(start({.path = "x", .signal = 1000}), "flight recorder: signal 1000 is no signal for programs");
+  EXPECT_EQ(start({.path = "x", .signal = 1000}), "flight recorder: signal 1000 is not a signal for programs");
   EXPECT_EQ(start({.path = "x", .no_step_for = std::chrono::milliseconds(-1)}),
             "flight recorder: the time without a step is negative");
 }

@@ -21,9 +21,9 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
-#include <system_error>
 
 #include "base/mutex.h"
+#include "base/system_error.h"
 
 namespace opscope {
 namespace {
@@ -187,13 +187,13 @@ Status Install(int signal) OPSCOPE_REQUIRES(handlers.mutex) {
   Handler& handler = handlers.of[signal];
   struct sigaction before{};
   if (sigaction(signal, nullptr, &before) != 0) {
-    return Error{ErrorCode::kUnsupported, SignalName(signal) + ": " + std::generic_category().message(errno), errno};
+    return SystemErrorFor(SignalName(signal), errno, ErrorCode::kUnsupported);
   }
   // A handler that was installed over it may have put it back: then what is below it is known.
   const bool is_installed = IsOurs(before);
   const PreviousAction* previous =
       is_installed ? handler.previous.load(std::memory_order_relaxed) : Over(before, &handler);
-  if (previous == nullptr) return Error{ErrorCode::kOutOfMemory, SignalName(signal) + ": memory is short"};
+  if (previous == nullptr) return Error{ErrorCode::kOutOfMemory, SignalName(signal) + ": out of memory"};
   const struct sigaction& below = previous->action;
   handler.came.store(false, std::memory_order_relaxed);
   handler.is_fatal.store(IsPlain(below, SIG_DFL) && EndsByDefault(signal), std::memory_order_release);
@@ -206,7 +206,7 @@ Status Install(int signal) OPSCOPE_REQUIRES(handlers.mutex) {
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | (handled ? below.sa_flags & SA_RESTART : SA_RESTART);
   action.sa_sigaction = OnSignal;
   if (sigaction(signal, &action, nullptr) != 0) {
-    return Error{ErrorCode::kUnsupported, SignalName(signal) + ": " + std::generic_category().message(errno), errno};
+    return SystemErrorFor(SignalName(signal), errno, ErrorCode::kUnsupported);
   }
   return {};
 }
@@ -230,7 +230,7 @@ Status CheckSignal(int signal) {
       why = "stands for a fault of the program, which does not go on";
       break;
     default:
-      if (signal < 1 || signal >= NSIG || (signal >= 32 && signal < SIGRTMIN)) why = "is no signal for programs";
+      if (signal < 1 || signal >= NSIG || (signal >= 32 && signal < SIGRTMIN)) why = "is not a signal for programs";
   }
   if (why == nullptr) return {};
   return Error{ErrorCode::kInvalidArgument, "flight recorder: " + SignalName(signal) + " " + why};

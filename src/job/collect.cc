@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/catch_bad_alloc.h"
+#include "base/system_error.h"
 #include "job/job_database.h"
 #include "job/job_folder.h"
 #include "job/part_tables.h"
@@ -51,7 +52,7 @@ Result<std::vector<std::string>> ListFiles(const std::vector<std::string>& argum
       if (fs::is_regular_file(entry->symlink_status(ignored)) && IsTraceName(entry->path()))
         found.push_back(entry->path().string());
     }
-    if (failed) return Error{ErrorCode::kIo, argument + ": " + failed.message(), failed.value()};
+    if (failed) return SystemErrorFor(argument, failed.value(), ErrorCode::kIo);
     if (found.empty()) return Error{ErrorCode::kNotFound, argument + ": there are no traces below this folder", 0};
     std::sort(found.begin(), found.end());
     files.insert(files.end(), found.begin(), found.end());
@@ -72,6 +73,7 @@ class Collector {
     ImportOptions import;
     import.max_memory = options_.max_memory;
     import.format = options_.format;
+    // Also of a file that JOB has: the row says its rank, host and spans, some of them by this file's own name.
     const Result<Trace> trace = ImportFile(file, import);
     if (!trace.ok()) return Refuse(&row, trace.error());
     const FileIdentity identity = IdentifyFile(trace.value(), file, options_.attempt);
@@ -128,7 +130,7 @@ class Collector {
     const fs::path whole = fs::path(folder_->path()) / path;
     std::error_code failed;
     fs::create_directories(whole.parent_path(), failed);
-    if (failed) return Error{ErrorCode::kIo, whole.parent_path().string() + ": " + failed.message(), failed.value()};
+    if (failed) return SystemErrorFor(whole.parent_path().string(), failed.value(), ErrorCode::kIo);
     OPSCOPE_TRY(ExportOpscope(trace, whole.string()));
     part.files.push_back({"traces", path.string(), trace.spans().size(), identity.rank_of_name});
     return folder_->Add(std::move(part));

@@ -17,6 +17,7 @@
 #include "analysis/step_parts.h"
 #include "analysis/steps_of_ranks.h"
 #include "base/json_members.h"
+#include "base/parse_whole.h"
 #include "base/saturating.h"
 #include "opscope/analysis/collectives.h"
 
@@ -52,13 +53,6 @@ std::string_view NameOfKind(CollectiveKind kind) {
   return "other";
 }
 
-std::optional<int64_t> NumberIn(std::string_view json) {
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(json.data(), json.data() + json.size(), number);
-  if (json.empty() || error != std::errc() || end != json.data() + json.size()) return std::nullopt;
-  return number;
-}
-
 // "[0, 1, 2, ..., 63]" -> 0, 1, 2: what follows dots is not taken.
 std::vector<int32_t> MembersIn(std::string_view list) {
   std::vector<int32_t> members;
@@ -92,7 +86,7 @@ class RowFinder {
       row.group = GroupOf(extra);
       row.kind = NameOfKind(collective.kind);
       row.step = StepOf(span);
-      row.elements = NumberIn(FindJsonMember(extra, "In msg nelems")).value_or(0);
+      row.elements = ParseWhole<int64_t>(FindJsonMember(extra, "In msg nelems")).value_or(0);
       row.seq = collective.number;
       row.start_ns = spans.start[span].ns;
       row.duration_ns = spans.duration[span].ns;
@@ -133,7 +127,7 @@ class RowFinder {
     const auto listed = identity_.groups.find(group.name);
     group.members = listed != identity_.groups.end() ? listed->second : MembersIn(ranks);
     group.size = static_cast<int32_t>(std::clamp<int64_t>(
-        NumberIn(Unquoted(size)).value_or(static_cast<int64_t>(group.members.size())), 0, INT32_MAX));
+        ParseWhole<int64_t>(Unquoted(size)).value_or(static_cast<int64_t>(group.members.size())), 0, INT32_MAX));
     group.key = group.name + "/" + std::to_string(group.size) + "/";
     for (size_t i = 0; i < std::min(group.members.size(), kMembersOfKey); ++i)
       group.key.append(i == 0 ? "" : ",").append(std::to_string(group.members[i]));

@@ -6,10 +6,10 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/fold_case.h"
 #include "base/metadata_keys.h"
+#include "base/parse_whole.h"
 #include "opscope/merge.h"
 
 namespace opscope {
@@ -102,9 +102,8 @@ std::optional<int32_t> AttemptFromPath(std::string_view path) {
     if (!folder.starts_with(kWord)) continue;
     folder.remove_prefix(kWord.size());
     if (folder.starts_with('-') || folder.starts_with('_')) folder.remove_prefix(1);
-    int32_t number = 0;
-    const auto [rest, error] = std::from_chars(folder.data(), folder.data() + folder.size(), number);
-    if (error == std::errc() && rest == folder.data() + folder.size() && number >= 0) attempt = number;
+    const std::optional<int32_t> number = ParseWhole<int32_t>(folder);
+    if (number && *number >= 0) attempt = number;
   }
   return attempt;
 }

@@ -43,7 +43,7 @@ RowValues::~RowValues() = default;
 Result<RowValues> RowValues::Parse(const JobRows& rows) {
   auto parsed = std::make_unique<Parsed>();
   parsed->columns = rows.columns;
-  const Error wrong = {ErrorCode::kMalformed, "the engine gave no list of rows"};
+  const Error wrong = {ErrorCode::kMalformed, "the engine did not return a list of rows"};
   simdjson::dom::array list;
   if (parsed->parser.parse(rows.json.data(), rows.json.size()).get(list) != simdjson::SUCCESS) return wrong;
   for (const simdjson::dom::element row : list) {

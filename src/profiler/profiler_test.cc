@@ -73,7 +73,7 @@ TEST(Profiler, MetadataThatIsNoJsonFailsTheStartAndNotTheFile) {
     const Status started = profiler.Start();
     ASSERT_FALSE(started.ok()) << text;
     EXPECT_EQ(started.error().code, ErrorCode::kInvalidArgument);
-    EXPECT_EQ(started.error().message, std::string("metadata_json: these are no members of a JSON object: ") + text);
+    EXPECT_EQ(started.error().message, std::string("metadata_json: not the members of a JSON object: ") + text);
     EXPECT_EQ(profiler.state(), Profiler::State::kIdle);
   }
 }

@@ -33,8 +33,8 @@ struct ChunkPool {
   bool touched OPSCOPE_GUARDED_BY(mutex) = false;
   uint32_t count OPSCOPE_GUARDED_BY(mutex) = 0;
   void* chunks[kPooledChunks] OPSCOPE_GUARDED_BY(mutex) = {};
-  FreePart* parts[kPartSizes] OPSCOPE_GUARDED_BY(
-      mutex) = {};  // of kMinChunkBytes, twice that and so on below kChunkBytes
+  // Of kMinChunkBytes, twice that and so on, below kChunkBytes.
+  FreePart* parts[kPartSizes] OPSCOPE_GUARDED_BY(mutex) = {};
   uint64_t part_bytes OPSCOPE_GUARDED_BY(mutex) = 0;
 };
 constinit ChunkPool pool;
@@ -90,8 +90,8 @@ char* MapHugePage() {
 // All chunks of it but the first.
 void PoolRestOf(char* page) {
   MutexLock lock(pool.mutex);
-  for (uint64_t at = kHugePage - kChunkBytes; at != 0;
-       at -= kChunkBytes) {  // the last address first, as in PrefaultPool
+  // The last address first, as in PrefaultPool.
+  for (uint64_t at = kHugePage - kChunkBytes; at != 0; at -= kChunkBytes) {
     if (pool.count < kPooledChunks) {
       pool.chunks[pool.count++] = page + at;
     } else {

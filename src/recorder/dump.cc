@@ -14,11 +14,11 @@
 // The moment of a thread. In this order are read: the number of published records n0, the clock T, the
 // list of open scopes, the number of published records n1. The dump has the records [0, n0), those of
 // [n0, n1) that began before T and have their outer scopes in the dump, and the scopes of the list that
-// began before T and have no record in [n0 - 1, n1). Then no scope of before T is missing that has
-// something inside it, none is there twice, and of what began after T nothing is there:
+// began before T and have no record in [n0 - 1, n1). The dump contains every scope that began before T and
+// has a child in the dump, each once, and no scope that began after T:
 //   - A scope in the list before its first reading stays there until it is published (before n1, hence
 //     among the records) or is in the list still.
-//   - A scope that came into the list later has nothing inside in [0, n0), and what it has in [n0, n1) is
+//   - A scope that came into the list later has no child in [0, n0), and its children in [n0, n1) are
 //     left out with it. It may have begun before T, and a scope in it too: a processor reads its clock
 //     while older stores of its own still wait to be seen by others. Time alone does not tell.
 // SPDX-License-Identifier: Apache-2.0
@@ -40,7 +40,6 @@ namespace {
 using DumpSink = bool (*)(void* context, uint16_t type, const void* data, uint64_t bytes);
 
 enum { kNewest = 0, kOlder = 1 };  // StreamState::pins
-constexpr uint64_t kMaxUnfinishedChunk = uint64_t{1} << 30;
 
 // Memory that grows and is kept from chunk to chunk.
 class Buffer {
@@ -99,14 +98,14 @@ class Dump {
   bool Write(std::string_view about) {
     if (!ListThreads()) return false;
     bool going = true;
-    for (size_t i = 0; going && i < turns_.size(); ++i)
-      going = WriteNewest(&turns_[i]);
+    for (size_t i = 0; going && i < cursors_.size(); ++i)
+      going = WriteNewest(&cursors_[i]);
     for (bool any = true; going && any;) {
       any = false;
-      for (size_t i = 0; going && i < turns_.size(); ++i) {
-        if (!turns_[i].more) continue;
+      for (size_t i = 0; going && i < cursors_.size(); ++i) {
+        if (!cursors_[i].more) continue;
         any = true;
-        going = WriteOlder(&turns_[i]);
+        going = WriteOlder(&cursors_[i]);
       }
     }
     return going && WriteInfo(about);
@@ -116,16 +115,16 @@ class Dump {
   bool ListThreads() {
     const SignalsBlocked blocked;
     MutexLock lock(registry.mutex);
-    if (window_->detached || !turns_.Reserve(window_->streams.size())) return false;
+    if (window_->detached || !cursors_.Reserve(window_->streams.size())) return false;
     for (StreamState* state : window_->streams) {
-      ThreadCursor turn;
-      turn.state = state;
-      if (!turns_.Push(turn)) return false;
+      ThreadCursor cursor;
+      cursor.state = state;
+      if (!cursors_.Push(cursor)) return false;
     }
     return true;
   }
 
-  bool Give(const ChunkHeader* chunk) { return sink_(context_, block_types::kRawChunk, chunk, chunk->size); }
+  bool WriteChunk(const ChunkHeader* chunk) { return sink_(context_, block_types::kRawChunk, chunk, chunk->size); }
 
   void Unpin(StreamState* state, int pin) {
     const SignalsBlocked blocked;
@@ -135,33 +134,33 @@ class Dump {
     pinned = {};
   }
 
-  static void CountIssued(const StreamState* state, uint64_t in_chunk, ThreadCursor* turn)
+  static void CountIssued(const StreamState* state, uint64_t in_chunk, ThreadCursor* cursor)
       OPSCOPE_REQUIRES(state->mutex) {
-    turn->figures = IdentityOf(*state);
-    turn->issued = state->written_before + in_chunk + state->stream.dropped.load(std::memory_order_relaxed) +
-                   state->dropped_elsewhere.load(std::memory_order_relaxed);
+    cursor->figures = IdentityOf(*state);
+    cursor->issued = state->written_before + in_chunk + state->stream.dropped.load(std::memory_order_relaxed) +
+                     state->dropped_elsewhere.load(std::memory_order_relaxed);
   }
 
   // The close of the window has sealed the stream meanwhile: its final counts and chunks count.
-  static void BeginSealed(StreamState* state, ThreadCursor* turn) OPSCOPE_REQUIRES(state->mutex) {
-    CountIssued(state, 0, turn);
-    turn->issued = state->recorded + state->dropped;
-    turn->more = !state->chunks.empty();
-    if (turn->more) turn->next_sequence = state->chunks.back()->sequence;
+  static void BeginSealed(StreamState* state, ThreadCursor* cursor) OPSCOPE_REQUIRES(state->mutex) {
+    CountIssued(state, 0, cursor);
+    cursor->issued = state->recorded + state->dropped;
+    cursor->more = !state->chunks.empty();
+    if (cursor->more) cursor->next_sequence = state->chunks.back()->sequence;
   }
 
   // Reads the thread's moment and pins its chunk. False: nothing is to be written now.
-  bool ReadMoment(ThreadCursor* turn, Moment* moment) {
-    StreamState* state = turn->state;
+  bool ReadMoment(ThreadCursor* cursor, Moment* moment) {
+    StreamState* state = cursor->state;
     const SignalsBlocked blocked;
     MutexLock lock(state->mutex);
     if (state->sealed) {
-      BeginSealed(state, turn);
+      BeginSealed(state, cursor);
       return false;
     }
     ChunkHeader* chunk = state->stream.chunk;
     if (chunk == nullptr) {
-      CountIssued(state, 0, turn);
+      CountIssued(state, 0, cursor);
       return false;
     }
     moment->before = LoadPublished(chunk).record_count;
@@ -179,11 +178,11 @@ class Dump {
     moment->extent.entries_begin = LowestByteOf(moment->open, chunk, moment->extent.entries_begin);
     moment->chunk = chunk;
     CopyHeader(*chunk, &moment->header);
-    CountIssued(state, 0, turn);
+    CountIssued(state, 0, cursor);
     state->pins[kNewest].chunk = chunk;
-    turn->more = chunk->sequence != 0;
-    turn->next_sequence = chunk->sequence - 1;
-    moment->previous = turn->more ? PinNext(state, *turn) : nullptr;
+    cursor->more = chunk->sequence != 0;
+    cursor->next_sequence = chunk->sequence - 1;
+    moment->previous = cursor->more ? PinNext(state, *cursor) : nullptr;
     return true;
   }
 
@@ -205,83 +204,83 @@ class Dump {
   }
 
   // With the one before: the newest may have been begun just now.
-  bool WriteNewest(ThreadCursor* turn) {
+  bool WriteNewest(ThreadCursor* cursor) {
     Moment moment;
-    if (!ReadMoment(turn, &moment)) return true;
+    if (!ReadMoment(cursor, &moment)) return true;
     ChunkHeader* copy = CopyAt(moment);
-    Unpin(turn->state, kNewest);
-    const bool going = WriteCopy(turn, moment, copy);
-    return WritePinned(turn, moment.previous, going);
+    Unpin(cursor->state, kNewest);
+    const bool going = WriteCopy(cursor, moment, copy);
+    return WritePinned(cursor, moment.previous, going);
   }
 
-  bool WriteCopy(ThreadCursor* turn, const Moment& moment, ChunkHeader* copy) {
+  bool WriteCopy(ThreadCursor* cursor, const Moment& moment, ChunkHeader* copy) {
     if (copy == nullptr) {
-      turn->issued += moment.extent.record_count + moment.began;  // and none of them recorded
+      cursor->issued += moment.extent.record_count + moment.began;  // and none of them recorded
       return true;
     }
     const uint32_t finished = LoadPublished(copy).record_count;
-    turn->issued += finished + moment.began;
-    turn->figures.recorded += finished;
-    ++turn->figures.chunks;
-    return WriteWithOpenScopes(turn, moment, copy);
+    cursor->issued += finished + moment.began;
+    cursor->figures.recorded += finished;
+    ++cursor->figures.chunks;
+    return WriteWithOpenScopes(cursor, moment, copy);
   }
 
-  bool WriteWithOpenScopes(ThreadCursor* turn, const Moment& moment, ChunkHeader* copy) {
-    if (moment.open.empty()) return Give(copy);
+  bool WriteWithOpenScopes(ThreadCursor* cursor, const Moment& moment, ChunkHeader* copy) {
+    if (moment.open.empty()) return WriteChunk(copy);
     if (AppendUnfinished(copy, moment.open, moment.ticks)) {
-      turn->figures.recorded += moment.open.size();
-      return Give(copy);
+      cursor->figures.recorded += moment.open.size();
+      return WriteChunk(copy);
     }
-    if (!Give(copy)) return false;
+    if (!WriteChunk(copy)) return false;
     const uint64_t size = UnfinishedChunkBytes(copy, moment.open);
-    auto* edge = reinterpret_cast<ChunkHeader*>(size > kMaxUnfinishedChunk ? nullptr : edge_.Take(size));
+    auto* edge = reinterpret_cast<ChunkHeader*>(size > kMaxUnfinishedChunkBytes ? nullptr : edge_.Take(size));
     if (edge == nullptr) return true;  // issued and not recorded
     FillUnfinishedChunk(copy, moment.open, moment.ticks, static_cast<uint32_t>(size), edge);
-    turn->figures.recorded += moment.open.size();
-    ++turn->figures.chunks;
-    return Give(edge);
+    cursor->figures.recorded += moment.open.size();
+    ++cursor->figures.chunks;
+    return WriteChunk(edge);
   }
 
   // The chunk that is due, pinned; null when it was recycled, and all before it with it.
-  static ChunkHeader* PinNext(StreamState* state, const ThreadCursor& turn) OPSCOPE_REQUIRES(state->mutex) {
-    if (state->chunks.empty() || turn.next_sequence < state->chunks[0]->sequence) return nullptr;
-    const size_t index = turn.next_sequence - state->chunks[0]->sequence;
+  static ChunkHeader* PinNext(StreamState* state, const ThreadCursor& cursor) OPSCOPE_REQUIRES(state->mutex) {
+    if (state->chunks.empty() || cursor.next_sequence < state->chunks[0]->sequence) return nullptr;
+    const size_t index = cursor.next_sequence - state->chunks[0]->sequence;
     if (index >= state->chunks.size()) return nullptr;
     return state->pins[kOlder].chunk = state->chunks[index];
   }
 
-  bool WriteOlder(ThreadCursor* turn) {
+  bool WriteOlder(ThreadCursor* cursor) {
     const ChunkHeader* chunk = nullptr;
     {
       const SignalsBlocked blocked;
-      StreamState* const state = turn->state;
+      StreamState* const state = cursor->state;
       MutexLock lock(state->mutex);
-      chunk = PinNext(state, *turn);
+      chunk = PinNext(state, *cursor);
     }
-    return WritePinned(turn, chunk, true);
+    return WritePinned(cursor, chunk, true);
   }
 
   // A chunk that PinNext gave, null included; and where the thread goes on after it.
-  bool WritePinned(ThreadCursor* turn, const ChunkHeader* chunk, bool going) {
-    turn->more = chunk != nullptr && chunk->sequence != 0;
+  bool WritePinned(ThreadCursor* cursor, const ChunkHeader* chunk, bool going) {
+    cursor->more = chunk != nullptr && chunk->sequence != 0;
     if (chunk == nullptr) return going;
-    turn->next_sequence = chunk->sequence - 1;
+    cursor->next_sequence = chunk->sequence - 1;
     if (going) {
-      turn->figures.recorded += LoadPublished(chunk).record_count;
-      ++turn->figures.chunks;
-      going = Give(chunk);
+      cursor->figures.recorded += LoadPublished(chunk).record_count;
+      ++cursor->figures.chunks;
+      going = WriteChunk(chunk);
     }
-    Unpin(turn->state, kOlder);
+    Unpin(cursor->state, kOlder);
     return going;
   }
 
   bool WriteInfo(std::string_view about) {
     GrowingArray<ThreadFigures> threads;
-    if (!threads.Reserve(turns_.size() + 1)) return false;
+    if (!threads.Reserve(cursors_.size() + 1)) return false;
     if (HasForgotten(*window_) && !threads.Push(FiguresOfForgotten(*window_))) return false;
-    for (ThreadCursor& turn : turns_) {
-      turn.figures.dropped = turn.issued > turn.figures.recorded ? turn.issued - turn.figures.recorded : 0;
-      if (!threads.Push(turn.figures)) return false;
+    for (ThreadCursor& cursor : cursors_) {
+      cursor.figures.dropped = cursor.issued > cursor.figures.recorded ? cursor.issued - cursor.figures.recorded : 0;
+      if (!threads.Push(cursor.figures)) return false;
     }
     // After the close the newest calibration is the end of the recording, to which unfinished calls reach.
     if (opscope_window_generation[window_->slot].load(std::memory_order_acquire) == window_->generation) {
@@ -294,7 +293,7 @@ class Dump {
   Window* window_;
   DumpSink sink_;
   void* context_;
-  GrowingArray<ThreadCursor> turns_;
+  GrowingArray<ThreadCursor> cursors_;
   Buffer newest_;
   Buffer edge_;
 };

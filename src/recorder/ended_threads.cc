@@ -16,6 +16,7 @@
 #include "recorder/chunk_pool.h"
 #include "recorder/chunk_supply.h"
 #include "recorder/open_table.h"
+#include "recorder/pages.h"
 #include "recorder/stream_sink.h"
 #include "recorder/unfinished.h"
 
@@ -91,7 +92,7 @@ void Compact(StreamState* state, Window* window) OPSCOPE_REQUIRES(state->mutex) 
   const PublishedExtent extent = LoadPublished(chunk);
   const uint64_t used =
       sizeof(ChunkHeader) + extent.record_count * sizeof(Record) + (chunk->size - extent.entries_begin);
-  const auto size = static_cast<uint32_t>((used + 4095) & ~uint64_t{4095});
+  const auto size = static_cast<uint32_t>(PageUp(used));
   if (size > chunk->size / 4) return;
   ChunkHeader* compact = TakeChunk(size);
   if (compact == nullptr) return;
@@ -162,15 +163,13 @@ void EvictChunks(StreamState* state, Window* window) OPSCOPE_REQUIRES(state->mut
   SetOpenTable(&state->stream, nullptr);
 }
 
-constexpr uintptr_t kPage = 4096;
-
 // Bytes that AllocateMemory takes for a StreamState.
-constexpr uint64_t kStreamBytes = (sizeof(StreamState) + kPage - 1) & ~(kPage - 1);
+constexpr uint64_t kStreamBytes = PageUp(sizeof(StreamState));
 
 // The name caches have no user any more. Their pages come back as zeros: empty caches for the next thread.
 void ReleaseCaches(Stream* stream) {
-  const uintptr_t begin = (reinterpret_cast<uintptr_t>(stream->stable_names) + kPage - 1) & ~(kPage - 1);
-  const uintptr_t end = reinterpret_cast<uintptr_t>(stream->copied_names + kNameCacheEntries) & ~(kPage - 1);
+  const uintptr_t begin = PageUp(reinterpret_cast<uintptr_t>(stream->stable_names));
+  const uintptr_t end = PageDown(reinterpret_cast<uintptr_t>(stream->copied_names + kNameCacheEntries));
   madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 

@@ -22,6 +22,7 @@
 #include <cstdio>
 
 #include "base/descriptor.h"
+#include "recorder/pages.h"
 
 namespace opscope {
 namespace {

@@ -9,11 +9,6 @@
 
 namespace opscope {
 
-inline constexpr uint64_t kPageBytes = 4096;
-inline constexpr uint64_t PageUp(uint64_t bytes) {
-  return (bytes + kPageBytes - 1) & ~(kPageBytes - 1);
-}
-
 // Gives the bytes [offset, offset + bytes) of the file room on the disk; they read as zero.
 int AllocateSpace(int descriptor, uint64_t offset, uint64_t bytes);
 

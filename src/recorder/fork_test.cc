@@ -186,7 +186,7 @@ TEST(Shortage, AWindowIsRefusedOrEmptyButNothingBreaks) {
               Window* window = opscope_window_open(&options, &error);
               for (int i = 0; i < 100000; ++i)
                 OPSCOPE_SCOPE("x");
-              if (window == nullptr) return std::string(error) == "memory is short" ? 0 : 2;
+              if (window == nullptr) return std::string(error) == "out of memory" ? 0 : 2;
               const WindowCounts counts = opscope_window_counts(window);
               return counts.recorded + counts.dropped == 100000 ? 0 : 3;
             }),

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "base/mutex.h"
+#include "recorder/pages.h"
 #include "recorder/signals.h"
 
 namespace opscope {
@@ -44,10 +45,6 @@ size_t ClassOf(size_t bytes) {
   return width * 4 + (bytes >> (width - 3) & 3u);
 }
 
-size_t WholePages(size_t bytes) {
-  return (bytes + 4095) & ~size_t{4095};
-}
-
 void* Map(size_t bytes) {
   void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return address == MAP_FAILED ? nullptr : address;
@@ -70,7 +67,7 @@ void* CutPiece(size_t bytes) OPSCOPE_REQUIRES(memory.mutex) {
 
 void* AllocateMemory(size_t bytes) {
   const size_t rounded = RoundedToThreeBits(bytes);
-  if (rounded > kLargestPiece) return Map(WholePages(bytes));
+  if (rounded > kLargestPiece) return Map(PageUp(bytes));
   const SignalsBlocked blocked;
   MutexLock lock(memory.mutex);
   FreePiece*& free = memory.free[ClassOf(rounded)];
@@ -84,7 +81,7 @@ void FreeMemory(void* address, size_t bytes) {
   if (address == nullptr) return;
   const size_t rounded = RoundedToThreeBits(bytes);
   if (rounded > kLargestPiece) {
-    munmap(address, WholePages(bytes));
+    munmap(address, PageUp(bytes));
     return;
   }
   const SignalsBlocked blocked;

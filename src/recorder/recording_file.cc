@@ -28,6 +28,7 @@
 #include "opscope/recorder_abi.h"
 #include "recorder/file_blocks.h"
 #include "recorder/file_space.h"
+#include "recorder/pages.h"
 #include "recorder/registry.h"
 
 namespace opscope {
@@ -335,10 +336,9 @@ bool RecordingFile::AppendBlock(uint16_t type, const void* data, uint64_t bytes)
 }
 
 void RecordingFile::End(std::string_view info) {
-  constexpr uint16_t kEndBlock = 20;  // block_types::kEnd of wire/container.h
   const uint64_t no_footer = 0;
   if (!info.empty() && AppendBlock(block_types::kWindowInfo, info.data(), info.size()) &&
-      AppendBlock(kEndBlock, &no_footer, sizeof(no_footer))) {
+      AppendBlock(block_types::kEnd, &no_footer, sizeof(no_footer))) {
     CutAtEnd();
   }
   const ErrnoGuard keep;

@@ -131,8 +131,8 @@ struct ThreadState {
   GrowingArray<OpenScope*> slot_blocks;  // written by the thread
   StreamState* free_streams OPSCOPE_GUARDED_BY(registry.mutex) = nullptr;
   ThreadState* next OPSCOPE_GUARDED_BY(registry.mutex) = nullptr;  // of the list of ended threads
-  uint64_t module_unloads OPSCOPE_GUARDED_BY(registry.mutex) =
-      0;  // of Registry::module_unloads, what the thread has acted on
+  // The Registry::module_unloads up to which the thread has cleared its name caches.
+  uint64_t module_unloads OPSCOPE_GUARDED_BY(registry.mutex) = 0;
 };
 
 inline ThreadState* StateOf(Thread* thread) {
@@ -178,9 +178,9 @@ struct Window {
   int64_t calibrated_at_ns OPSCOPE_GUARDED_BY(mutex) = 0;  // of CLOCK_MONOTONIC_COARSE
   GrowingArray<char> metadata OPSCOPE_GUARDED_BY(mutex);
   GrowingArray<char> overhead OPSCOPE_GUARDED_BY(mutex);  // members of a JSON object, from sources
-  GrowingArray<char*> info_texts
-      OPSCOPE_GUARDED_BY(mutex);  // kept until the window is freed: readers hold the last one
-  char process_name[16] = {};     // constant
+  // Kept until the window is freed: readers hold the last one.
+  GrowingArray<char*> info_texts OPSCOPE_GUARDED_BY(mutex);
+  char process_name[16] = {};  // constant
 
   Window* next OPSCOPE_GUARDED_BY(registry.mutex) = nullptr;  // list of all windows
 };

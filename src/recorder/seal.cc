@@ -41,7 +41,7 @@ ChunkHeader* MakeUnfinishedChunk(Window* window, const ChunkHeader* last, const 
                                  uint64_t end_ticks) {
   uint64_t size = UnfinishedChunkBytes(last, copies);
   if (size <= kChunkBytes) size = kChunkBytes;  // of the pool
-  ChunkHeader* chunk = size > (uint64_t{1} << 30) ? nullptr : TakeCharged(window, static_cast<uint32_t>(size));
+  ChunkHeader* chunk = size > kMaxUnfinishedChunkBytes ? nullptr : TakeCharged(window, static_cast<uint32_t>(size));
   if (chunk != nullptr) FillUnfinishedChunk(last, copies, end_ticks, static_cast<uint32_t>(size), chunk);
   return chunk;
 }

@@ -11,14 +11,17 @@
 #include "recorder/dropped_without_stream.h"
 #include "recorder/memory.h"
 #include "recorder/open_table.h"
+#include "recorder/pages.h"
 #include "recorder/registry.h"
 #include "recorder/signals.h"
 #include "recorder/stream_sink.h"
+#include "wire/block_header.h"
 
 namespace opscope {
 namespace {
 
-constexpr uint64_t kLargestChunk = uint64_t{1} << 29;  // a block of a file holds up to 1 GiB
+// In a file a block holds the chunk and its table of open scopes.
+constexpr uint64_t kLargestChunk = kMaxBlockBytes / 2;
 
 template <typename Visit>
 void ForEachOpenScope(Stream* stream, const Visit& visit) {
@@ -115,7 +118,7 @@ uint64_t SizeOfNextChunk(const Stream* stream, uint64_t moved_bytes, uint64_t en
     needed += stream->chunk->size - OffsetInChunk(stream, stream->limit);
   }
   if (sizeof(ChunkHeader) + sizeof(Record) + needed <= usual / 2) return usual;
-  return (sizeof(ChunkHeader) + sizeof(Record) + needed + usual / 2 + 4095) & ~uint64_t{4095};
+  return PageUp(sizeof(ChunkHeader) + sizeof(Record) + needed + usual / 2);
 }
 
 // REQUIRES: the window is open.
@@ -147,7 +150,7 @@ bool TakeNextChunk(StreamState* state, uint64_t entry_bytes) OPSCOPE_REQUIRES(st
   if (old != nullptr) MoveOpenScopes(state, old);
   __atomic_store_n(&taken.chunk->magic, kChunkMagic, __ATOMIC_RELEASE);
   if (left != nullptr) __atomic_fetch_or(&left->flags, open_table_flags::kLeftTheFile, __ATOMIC_RELEASE);
-  if (!state->chunks.Push(taken.chunk)) Disarm(state);  // cannot be: reserved above
+  if (!state->chunks.Push(taken.chunk)) Disarm(state);  // Unreachable: reserved above
   if (window->at_cap == AtCap::kKeepNewest && old != nullptr) {
     while (state->chunks.size() > 1 && window->bytes.load(std::memory_order_relaxed) > window->max_bytes) {
       EvictOldest(state, window);
@@ -256,7 +259,7 @@ StreamState* AttachLocked(Thread* thread, Window* window, uint64_t logical_threa
       }
       return state;
     }
-    if (!ReleaseStream(thread, state)) return nullptr;  // cannot be: a slot is given anew after the close
+    if (!ReleaseStream(thread, state)) return nullptr;  // Unreachable: a slot is given anew after the close
   }
   if (!window->streams.Reserve(window->streams.size() + 1)) return nullptr;
   StreamState* state = FreeStreamOf(thread);

@@ -12,6 +12,7 @@
 #include <new>
 
 #include "recorder/entries.h"
+#include "recorder/pages.h"
 #include "recorder/stream_sink.h"
 
 namespace opscope {
@@ -91,7 +92,7 @@ uint64_t UnfinishedChunkBytes(const ChunkHeader* last, const OpenScopeCopies& co
   uint64_t bytes = sizeof(ChunkHeader) + copies.size() * sizeof(Record);
   for (const OpenScopeCopy& copy : copies)
     bytes += BytesOfEntries(space, copy.name, copy.payload);
-  return (bytes + 4095) & ~uint64_t{4095};
+  return PageUp(bytes);
 }
 
 void FillUnfinishedChunk(const ChunkHeader* last, const OpenScopeCopies& copies, uint64_t end_ticks, uint32_t size,

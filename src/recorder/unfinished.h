@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "recorder/open_scopes.h"
+#include "wire/block_header.h"
 
 namespace opscope {
 
@@ -21,6 +22,7 @@ uint32_t LowestByteOf(const OpenScopeCopies& copies, const ChunkHeader* chunk, u
 [[nodiscard]] bool AppendUnfinished(ChunkHeader* chunk, const OpenScopeCopies& copies, uint64_t end_ticks);
 
 // A chunk of their own, to stand after `last`: the size it needs, and what is in it.
+inline constexpr uint64_t kMaxUnfinishedChunkBytes = kMaxBlockBytes;  // recordings hold it as a block
 uint64_t UnfinishedChunkBytes(const ChunkHeader* last, const OpenScopeCopies& copies);
 void FillUnfinishedChunk(const ChunkHeader* last, const OpenScopeCopies& copies, uint64_t end_ticks, uint32_t size,
                          ChunkHeader* chunk);

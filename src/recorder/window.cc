@@ -181,7 +181,7 @@ Window* opscope_window_open(const WindowOptions* options,
   const opscope::SignalsBlocked blocked;
   opscope_prepare();
   auto* window = new (std::nothrow) Window;
-  if (window == nullptr) return opscope::Fail(error, "memory is short");
+  if (window == nullptr) return opscope::Fail(error, "out of memory");
   window->at_cap = options->at_cap;
   window->native_threads = options->native_threads;
   window->max_bytes = options->max_bytes;
@@ -192,7 +192,7 @@ Window* opscope_window_open(const WindowOptions* options,
   opscope::ReadProcessName(window);
   if (!opscope::AddMembers(&window->metadata, options->metadata_json) || window->calibrations.empty()) {
     opscope::Delete(window);
-    return opscope::Fail(error, "memory is short");
+    return opscope::Fail(error, "out of memory");
   }
   if (!opscope::TakeSlot(window)) {
     opscope::Delete(window);

@@ -43,7 +43,7 @@ constexpr ResultField<CollectedFile> kCollectFields[] = {
     {{"file", "File", kText, "Path of the file, as it was given or found."},
      [](const CollectedFile& row) { return row.file; }},
     {{"status", "Status", kText,
-      "`added`; `already`: the folder has a file of the same content; `refused`: it is no trace, see `problems`."},
+      "`added`; `already`: the folder has a file of the same content; `refused`: it is not a trace, see `problems`."},
      [](const CollectedFile& row) { return NameOfStatus(row.status); }},
     {{"rank", "", kNumber,
       "Its rank; -1: unknown. This field and those below but `sha256` are null of a refused file."},

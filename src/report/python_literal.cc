@@ -10,11 +10,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/python_literal.h"
 
-#include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <system_error>
 
+#include "base/parse_whole.h"
 #include "base/text.h"
 
 namespace opscope {
@@ -42,10 +41,7 @@ std::string FloatLiteral(double value) {
 // The whole text as a double: "1.", "-2.5e-3", "inf", "-nan".
 std::optional<double> ParseFloat(std::string_view text) {
   if (text.starts_with("+")) text.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return ParseWhole<double>(text);
 }
 
 // "1.+2.j": the sign of the imaginary part is the last one that no exponent precedes.
@@ -67,9 +63,7 @@ std::optional<std::string> ScalarLiteral(std::string_view text) {
   if (text == "true") return "True";
   if (text == "false") return "False";
   if (text.empty()) return std::nullopt;
-  int64_t integer = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), integer);
-  if (error == std::errc() && end == text.data() + text.size()) return std::to_string(integer);
+  if (const auto integer = ParseWhole<int64_t>(text); integer) return std::to_string(*integer);
   if (const std::optional<double> value = ParseFloat(text)) return FloatLiteral(*value);
   if (text.size() > 1 && text.back() == 'j') return ComplexLiteral(text);
   return std::nullopt;

@@ -5,10 +5,11 @@
 #include "report/recording_options.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
+#include <optional>
 
 #include "base/json_members.h"
+#include "base/parse_whole.h"
 #include "report/human_units.h"
 
 namespace opscope {
@@ -50,11 +51,9 @@ std::string WordsOfMembers(std::string_view members, int depth);
 
 std::string WordsOfValue(std::string_view key, std::string_view value, int depth) {
   if (IsObject(value)) return depth < kMaxDepth ? "(" + WordsOfMembers(Inside(value), depth + 1) + ")" : "(...)";
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error == std::errc() && end == value.data() + value.size()) {
-    if (key.ends_with("bytes")) return HumanBytes(number);
-    if (key.ends_with("_ns")) return HumanTime(number);
+  if (const std::optional<int64_t> number = ParseWhole<int64_t>(value); number) {
+    if (key.ends_with("bytes")) return HumanBytes(*number);
+    if (key.ends_with("_ns")) return HumanTime(*number);
   }
   std::string words(Unquoted(value));
   if (words.size() < value.size()) ReplaceUnderscores(&words);

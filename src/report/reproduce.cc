@@ -304,9 +304,10 @@ std::string RecordedFacts(const Trace& trace, const RecordedCall& call, std::str
 
 Result<std::string> ReproduceScript(const Trace& trace, const RecordedCall& call, std::string_view file) {
   const std::string_view name = trace.text(call.name), overload = trace.text(call.overload);
-  if (!IsOperatorName(name)) return Error{ErrorCode::kInvalidArgument, "'" + CommentText(name) + "' is no operator"};
+  if (!IsOperatorName(name))
+    return Error{ErrorCode::kInvalidArgument, "'" + CommentText(name) + "' is not an operator"};
   if (!overload.empty() && !IsPlainName(overload)) {
-    return Error{ErrorCode::kUnsupported, "the overload '" + CommentText(overload) + "' is no name of torch"};
+    return Error{ErrorCode::kUnsupported, "the overload '" + CommentText(overload) + "' is not a name in torch"};
   }
   if (call.args == ArgsId::kNone && trace.argument_list_count() == 0) return Error{ErrorCode::kUnsupported, kNoShapes};
   const std::span<const Argument> arguments = trace.arguments(call.args);

@@ -125,7 +125,7 @@ TEST(ReproduceScript, KeepsHostileTextsOutOfTheCode) {
 TEST(ReproduceScript, RefusesAnOverloadThatIsNoName) {
   OneOperator one;
   EXPECT_EQ(Facts(one.Script("aten::odd", {one.Tensor("float", {1}, {1})}, "f", "a\"; import os; \"")),
-            "error: the overload 'a\"; import os; \"' is no name of torch");
+            "error: the overload 'a\"; import os; \"' is not a name in torch");
   OneOperator other;
   EXPECT_NE(Facts(other.Script("aten::sum", {other.Tensor("float", {1}, {1})}, "f", "dim_IntList"))
                 .find("OVERLOAD = \"dim_IntList\"\n"),

@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <system_error>
+
+#include "base/system_error.h"
 
 namespace opscope {
 namespace {
@@ -38,7 +39,7 @@ std::string RecordingPath(std::string_view record_to, int64_t n) {
 
 std::string FileWarning(std::string_view path, const WindowFile& file) {
   std::string sentence = "record_to: ";
-  sentence.append(path).append(": ").append(std::generic_category().message(file.error));
+  sentence.append(SystemMessageFor(path, file.error));
   if (file.step != nullptr) sentence.append(" (").append(file.step).append(")");
   sentence.append(file.bytes == 0 ? "; the recording is kept in memory" : "; the rest of the recording is in memory");
   return sentence;

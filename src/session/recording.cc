@@ -26,8 +26,8 @@
 namespace opscope {
 namespace {
 
-Error NoRoom(const char* sentence, const char* otherwise) {
-  return {ErrorCode::kUnsupported, sentence != nullptr ? sentence : otherwise};
+Error Unsupported(const char* message, const char* fallback) {
+  return {ErrorCode::kUnsupported, message != nullptr ? message : fallback};
 }
 
 bool HasMember(const std::string& members, std::string_view key) {
@@ -105,7 +105,7 @@ Status Recording::State::Start() {
   }
   const char* error = nullptr;
   window = opscope_window_open(&window_options, &error);
-  if (window == nullptr) return NoRoom(error, "the recorder could not open a window");
+  if (window == nullptr) return Unsupported(error, "the recorder could not open a window");
   if (Status status = StartSources(overheads); !status.ok()) {
     StopSources();
     DeliverSources();
@@ -129,7 +129,7 @@ Status Recording::State::StartSources(const std::vector<const char*>& overheads)
     const uint64_t before = use.source->failures != nullptr ? use.source->failures() : 0;
     const char* error = nullptr;
     void* session = use.source->start(use.source, window, use.flags, &error);
-    if (session == nullptr) return NoRoom(error, "a source could not start");
+    if (session == nullptr) return Unsupported(error, "a source could not start");
     started.push_back({use, session, before});
   }
   return {};

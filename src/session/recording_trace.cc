@@ -86,7 +86,7 @@ Result<Recording::SharedTrace> Recording::State::ImportWindow() {
             {type, {static_cast<const std::byte*>(data), static_cast<size_t>(bytes)}});
       },
       &blocks);
-  if (blocks.empty()) return Error{ErrorCode::kOutOfMemory, "memory is short"};
+  if (blocks.empty()) return Error{ErrorCode::kOutOfMemory, "out of memory"};
   Result<Trace> imported = ImportRecording(blocks);
   if (!imported.ok()) return imported.error();
   return SharedTrace(std::make_shared<Trace>(std::move(imported).value()));

@@ -52,7 +52,7 @@ Result<SharedRecording> RetainWindow(const Window* window) {
   auto kept = std::make_shared<RetainedRecording>();
   Copying copying{kept.get()};
   opscope_window_read(window, &RetainBlock, &copying);
-  if (copying.is_short || kept->blocks.empty()) return Error{ErrorCode::kOutOfMemory, "memory is short"};
+  if (copying.is_short || kept->blocks.empty()) return Error{ErrorCode::kOutOfMemory, "out of memory"};
   const WindowCounts counts = opscope_window_counts(window);
   kept->recorded = counts.recorded;
   kept->dropped = counts.dropped;

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/system_error.h"
+
 namespace opscope::duckdb {
 
 Result<std::unique_ptr<Session>> Session::Open(const Api& api, std::shared_ptr<const Trace> trace,
@@ -62,7 +64,7 @@ Result<uint64_t> Session::WriteParquet(const std::string& select, const std::str
   const fs::path file(path), folder = file.parent_path();
   std::error_code failed, ignored;
   fs::create_directories(folder, failed);
-  if (failed) return Error{ErrorCode::kIo, folder.string() + ": " + failed.message(), failed.value()};
+  if (failed) return SystemErrorFor(folder.string(), failed.value(), ErrorCode::kIo);
   const fs::path unfinished = folder / ("." + file.filename().string() + ".tmp-" + std::to_string(getpid()));
   const Result<uint64_t> written =
       Execute("COPY (" + select + ") TO " + SqlText(unfinished.string()) + " (FORMAT parquet, COMPRESSION zstd)");
@@ -71,7 +73,7 @@ Result<uint64_t> Session::WriteParquet(const std::string& select, const std::str
     if (!failed) return written.value();
   }
   fs::remove(unfinished, ignored);
-  if (written.ok()) return Error{ErrorCode::kIo, path + ": " + failed.message(), failed.value()};
+  if (written.ok()) return SystemErrorFor(path, failed.value(), ErrorCode::kIo);
   return Error{ErrorCode::kIo, path + ": " + written.error().message};
 }
 

@@ -14,19 +14,13 @@
 #include <array>
 #include <iterator>
 
+#include "base/text.h"
+
 namespace opscope {
 namespace {
 
 bool IsLetter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
-}
-
-bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-char LowerCase(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
 class SqlLexer {
@@ -78,9 +72,7 @@ class SqlLexer {
 
   void AddWord() {
     const size_t end = EndOfWord(at_);
-    std::string word(sql_.substr(at_, end - at_));
-    std::transform(word.begin(), word.end(), word.begin(), LowerCase);
-    Add(SqlToken::kWord, std::move(word), end);
+    Add(SqlToken::kWord, LowerCase(sql_.substr(at_, end - at_)), end);
   }
 
   // Behind the closing quote. `at`: the opening one.

@@ -16,6 +16,15 @@ inline constexpr uint16_t kFormatMinor = 2;          // readers warn of a larger
 inline constexpr uint32_t kBlockMagic = 0x4b4c424f;  // "OBLK"
 inline constexpr uint32_t kMaxBlockBytes = uint32_t{1} << 30;
 
+namespace block_types {
+// 1 kWindowInfo, 2 kRawChunk and 3 kLiveChunk come from the recorder (opscope/recorder_abi.h).
+inline constexpr uint16_t kTraceInfo = 16;  // facts about an exported Trace (trace_info.h)
+inline constexpr uint16_t kTable = 17;      // rows of one table as columns (table_block.h)
+inline constexpr uint16_t kStrings = 18;    // a run of the string dictionary
+inline constexpr uint16_t kFooter = 19;     // directory of blocks and sums per name (footer.h)
+inline constexpr uint16_t kEnd = 20;        // the file is complete; payload: offset of the footer block, or 0
+}  // namespace block_types
+
 namespace block_flags {
 inline constexpr uint16_t kZstd = 1;       // the payload is one zstd frame
 inline constexpr uint16_t kUnchecked = 2;  // the payload has no checksum: it changes while the file is written

@@ -144,21 +144,21 @@ bool BlockScanner::AtUnusedSpace() const {
 
 bool BlockScanner::NextUndecoded(UndecodedBlock* block) {
   while (position_ < file_.size()) {
-    if (!lost_ && AtUnusedSpace()) {
+    if (!is_resynchronising_ && AtUnusedSpace()) {
       Resynchronise();
       continue;
     }
     uint32_t stored_bytes = 0;
-    if (!lost_ && file_.size() - position_ < kBlockHeaderBytes) break;
+    if (!is_resynchronising_ && file_.size() - position_ < kBlockHeaderBytes) break;
     if (!ReadHeader(position_, block, &stored_bytes)) {
-      if (!lost_) {  // a damaged stretch counts once, however many blocks were in it
+      if (!is_resynchronising_) {  // a damaged stretch counts once, however many blocks were in it
         if (pending_damage_++ == 0) pending_first_ = static_cast<int64_t>(position_);
       }
-      lost_ = true;
+      is_resynchronising_ = true;
       Resynchronise();
       continue;
     }
-    lost_ = false;
+    is_resynchronising_ = false;
     mapped_ = mapped_ || (block->flags & (block_flags::kMapped | block_flags::kUnchecked)) != 0;
     if (stored_bytes > file_.size() - position_ - kBlockHeaderBytes) break;
     block->offset = position_;

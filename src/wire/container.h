@@ -17,15 +17,6 @@
 
 namespace opscope {
 
-namespace block_types {
-// 1 kWindowInfo, 2 kRawChunk and 3 kLiveChunk come from the recorder (opscope/recorder_abi.h).
-inline constexpr uint16_t kTraceInfo = 16;  // facts about an exported Trace (trace_info.h)
-inline constexpr uint16_t kTable = 17;      // rows of one table as columns (table_block.h)
-inline constexpr uint16_t kStrings = 18;    // a run of the string dictionary
-inline constexpr uint16_t kFooter = 19;     // directory of blocks and sums per name (footer.h)
-inline constexpr uint16_t kEnd = 20;        // the file is complete; payload: offset of the footer block, or 0
-}  // namespace block_types
-
 [[nodiscard]] bool LooksLikeOpscope(std::span<const std::byte> bytes);
 
 // The default minor version: files of blocks that every version 1 reads.
@@ -101,9 +92,9 @@ class BlockScanner {
   int64_t first_damage_ = -1;
   bool ended_ = false;
   bool truncated_ = false;
-  bool mapped_ = false;  // zero bytes may stand between blocks
-  bool lost_ = false;    // looking for the next header
-  // Found by walking, not noted yet.
+  bool mapped_ = false;              // zero bytes may stand between blocks
+  bool is_resynchronising_ = false;  // looking for the next header
+  // Damage since the last block that NextUndecoded returned.
   uint64_t pending_damage_ = 0;
   int64_t pending_first_ = -1;
   bool pending_cut_ = false;

@@ -125,17 +125,9 @@ void EventColumns::RestoreOverrides(PyObject* overrides) {
 
 namespace {
 
-FunctionEvents Build(const Trace& trace, const std::optional<int64_t>& start_ns,
-                     const std::optional<std::string>& use_device, bool only_torch_flops, bool as_collected,
-                     bool only_finished, bool python_functions) {
-  FunctionEventOptions options;
-  options.as_collected = as_collected;
-  options.only_finished = only_finished;
-  options.python_functions = python_functions;
-  options.only_torch_flops = only_torch_flops;
+// Sums are those of the running Python, whatever `options` say.
+FunctionEvents Build(const Trace& trace, FunctionEventOptions options) {
   options.compensated_sums = nb::cast<int64_t>(nb::module_::import_("sys").attr("hexversion")) >= 0x030C0000;
-  if (start_ns) options.trace_start = Timestamp{*start_ns};
-  options.use_device = use_device;
   return WithoutGil([&] { return BuildFunctionEvents(trace, options); });
 }
 
@@ -218,7 +210,20 @@ nb::tuple CorrectedAverages(EventColumns& columns, bool by_shape, int stack_n, b
   return nb::make_tuple(AverageDicts(columns, averages), ToText(FormatCorrection(correction)));
 }
 
-// State for pickle: the recording itself, once, however many elements are pickled with it.
+// Positions in the state for pickle. New ones go to the end.
+enum class StateItem : size_t {
+  kTrace,
+  kTraceStart,
+  kUseDevice,
+  kOnlyTorchFlops,
+  kOverrides,
+  kExposesMetadata,
+  kAsCollected,
+  kOnlyFinished,
+  kPythonFunctions,
+};
+
+// State for pickle, by StateItem: the recording itself, once, however many elements are pickled with it.
 nb::tuple GetState(EventColumns& columns) {
   const std::string bytes = Unwrap(WithoutGil([&] { return OpscopeBytes(columns.trace()); }));
   nb::object overrides = columns.overrides() == nullptr ? nb::none() : nb::borrow(columns.overrides());
@@ -229,16 +234,23 @@ nb::tuple GetState(EventColumns& columns) {
 }
 
 void SetState(EventColumns& columns, const nb::tuple& state) {
-  const nb::bytes bytes = nb::cast<nb::bytes>(state[0]);
+  const auto item = [&](StateItem position) { return nb::object(state[static_cast<size_t>(position)]); };
+  const auto flag = [&](StateItem position) { return nb::cast<bool>(item(position)); };
+  const nb::bytes bytes = nb::cast<nb::bytes>(item(StateItem::kTrace));
   const std::span<const std::byte> view(static_cast<const std::byte*>(bytes.data()), bytes.size());
   auto trace = std::make_shared<const Trace>(Unwrap(WithoutGil([&] { return ImportBytes(view, "pickled events"); })));
-  const Trace& columns_of = *trace;
-  FunctionEvents events =
-      Build(columns_of, nb::cast<int64_t>(state[1]), nb::cast<std::string>(state[2]), nb::cast<bool>(state[3]),
-            nb::cast<bool>(state[6]), nb::cast<bool>(state[7]), nb::cast<bool>(state[8]));
+  FunctionEventOptions options;
+  options.trace_start = Timestamp{nb::cast<int64_t>(item(StateItem::kTraceStart))};
+  options.use_device = nb::cast<std::string>(item(StateItem::kUseDevice));
+  options.only_torch_flops = flag(StateItem::kOnlyTorchFlops);
+  options.as_collected = flag(StateItem::kAsCollected);
+  options.only_finished = flag(StateItem::kOnlyFinished);
+  options.python_functions = flag(StateItem::kPythonFunctions);
+  FunctionEvents events = Build(*trace, std::move(options));
   auto* made = new (&columns) EventColumns(std::move(trace), std::move(events));
-  if (!state[4].is_none()) made->RestoreOverrides(nb::object(state[4]).ptr());
-  made->exposes_metadata = nb::cast<bool>(state[5]);
+  const nb::object overrides = item(StateItem::kOverrides);
+  if (!overrides.is_none()) made->RestoreOverrides(overrides.ptr());
+  made->exposes_metadata = flag(StateItem::kExposesMetadata);
 }
 
 // All events as one table, which keeps its memory alive.
@@ -280,8 +292,14 @@ void BindFunctionEvents(nb::module_& module) {
           [](EventColumns* self, const SharedTrace& shared, std::optional<int64_t> start_ns,
              std::optional<std::string> use_device, bool only_torch_flops, bool as_collected, bool only_finished,
              bool python_functions) {
-            FunctionEvents events = Build(*shared.trace, start_ns, use_device, only_torch_flops, as_collected,
-                                          only_finished, python_functions);
+            FunctionEventOptions options;
+            if (start_ns) options.trace_start = Timestamp{*start_ns};
+            options.use_device = std::move(use_device);
+            options.only_torch_flops = only_torch_flops;
+            options.as_collected = as_collected;
+            options.only_finished = only_finished;
+            options.python_functions = python_functions;
+            FunctionEvents events = Build(*shared.trace, std::move(options));
             new (self) EventColumns(shared.trace, std::move(events));
           },
           nb::arg("trace"), nb::arg("start_ns").none() = nb::none(), nb::arg("use_device").none() = nb::none(),

@@ -33,8 +33,8 @@ from ..log import log_message
 from .errors import CacheUnusable
 
 VARIABLE = "OPSCOPE_CACHE"
-FIRST_WORD_S = 5.0  # seconds until a waiting process prints a line about it
-NEXT_WORD_S = 30.0
+FIRST_NOTICE_S = 5.0  # seconds until a waiting process prints a line about it
+NOTICE_INTERVAL_S = 30.0
 _BUILDING = ".building-"
 
 
@@ -55,7 +55,7 @@ def complaint(folder: Path) -> str:
     """Why an existing folder must not be used; empty if it may."""
     status = folder.stat()
     if not stat.S_ISDIR(status.st_mode):
-        return "is no folder"
+        return "is not a folder"
     if status.st_uid != os.geteuid():
         return f"belongs to another user (uid {status.st_uid})"
     if status.st_mode & 0o022:
@@ -194,7 +194,7 @@ def lock(folder: Path, *, limit_s: float, waiting_for: str) -> Iterator[bool]:
 
 def _wait(file: int, path: Path, limit_s: float, waiting_for: str) -> bool:
     began = time.monotonic()
-    next_word = began + FIRST_WORD_S
+    next_notice = began + FIRST_NOTICE_S
     pause = 0.02
     while True:
         try:
@@ -211,8 +211,8 @@ def _wait(file: int, path: Path, limit_s: float, waiting_for: str) -> bool:
                 f"{holder} has held {path} for more than {limit_s:.0f} s ({waiting_for}); "
                 f"end it, or set {VARIABLE} to another folder"
             )
-        if now >= next_word:
-            next_word = now + NEXT_WORD_S
+        if now >= next_notice:
+            next_notice = now + NOTICE_INTERVAL_S
             log_message("warn", f"waiting for {holder}: {waiting_for} ({now - began:.0f} s)")
         time.sleep(pause * random.uniform(0.5, 1.0))
         pause = min(pause * 1.5, 0.5)

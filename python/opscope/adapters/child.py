@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from ..log import log_message
-from .cache import FIRST_WORD_S, NEXT_WORD_S
+from .cache import FIRST_NOTICE_S, NOTICE_INTERVAL_S
 from .errors import CompilationFailed
 
 _SHOWN_CHARACTERS = 600
@@ -47,8 +47,8 @@ class Child:
     def __exit__(self, *_) -> None:
         self.end()
 
-    def say(self, line: str) -> None:
-        """Writes the last line to its standard input; does nothing if it has ended."""
+    def write_line(self, line: str) -> None:
+        """Writes a line to its standard input and closes that; does nothing if it has ended."""
         self._began = time.monotonic()
         try:
             self._process.stdin.write(line.encode() + b"\n")
@@ -58,7 +58,7 @@ class Child:
 
     def wait(self, limit_s: float) -> int:
         """Waits for its exit status, negative for a signal. Kills it after the limit, or if the wait is interrupted."""
-        next_word = self._began + FIRST_WORD_S
+        next_notice = self._began + FIRST_NOTICE_S
         try:
             while True:
                 try:
@@ -68,8 +68,8 @@ class Child:
                 now = time.monotonic()
                 if now - self._began > limit_s:
                     raise CompilationFailed(f"{self.what} was given up after {limit_s:.0f} s")
-                if now >= next_word:
-                    next_word = now + NEXT_WORD_S
+                if now >= next_notice:
+                    next_notice = now + NOTICE_INTERVAL_S
                     log_message("warn", f"{self.what} ({now - self._began:.0f} s)")
         except BaseException:
             self.end()

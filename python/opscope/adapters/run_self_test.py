@@ -70,7 +70,7 @@ class SelfTest:
         began = time.monotonic()
         crashed: dict[str, str] = {}
         while True:
-            self._process.say(json.dumps({"library": str(library), "without": sorted({*without, *crashed})}))
+            self._process.write_line(json.dumps({"library": str(library), "without": sorted({*without, *crashed})}))
             found, status, failure = self._wait_for_results(self._process)
             broken = next((name for name, why in found.items() if why is None), OPERATORS)
             if broken == OPERATORS:

@@ -93,7 +93,7 @@ class Patching:
         """
         with self._lock:
             if self._active is not None:
-                raise RuntimeError(f"{self._what} stands already: undo() it first")
+                raise RuntimeError(f"{self._what} is already active: call undo() first")
             made = self._active = Patch(self)
             try:
                 self._replace_all(made, replacements, additions)

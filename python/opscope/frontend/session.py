@@ -31,7 +31,7 @@ class Session:
         no_step_for: float | None = None,
     ) -> None:
         if dump_to is None and (signal is not None or on_exception or no_step_for is not None):
-            raise ValueError("a dump that happens by itself needs a path (dump_to=)")
+            raise ValueError("automatic dumps need a path (dump_to=)")
         if no_step_for is not None and not no_step_for > 0:
             raise ValueError(f"the time without a step must be a positive number of seconds, not {no_step_for!r}")
         self._core = _core.Session(dump_to, int(signal or 0), bool(on_exception), float(no_step_for or 0))

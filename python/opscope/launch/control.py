@@ -173,7 +173,7 @@ class Control:
             request = read_request(message)
         except EOFError:
             if client.deadline < float("inf"):
-                self._log(client, "", "no whole message")
+                self._log(client, "", "incomplete message")
             self._drop(client)
             return
         except BadMessage as error:

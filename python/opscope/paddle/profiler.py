@@ -189,7 +189,7 @@ class Profiler(Lifecycle, Views):
     def _follow(self, previous: ProfilerState, following: ProfilerState | None) -> None:
         plan = _PLANS.get((previous, following))
         if plan is None and following is not None and not isinstance(previous, ProfilerState):
-            raise AssertionError(f"the scheduler says {previous!r}, which is none of ProfilerState")
+            raise AssertionError(f"the scheduler returned {previous!r}, which is not a ProfilerState")
         run_plan(self, plan or ())
 
     def _open_step(self) -> None:

@@ -96,7 +96,7 @@ class ProfilerResult:
 
 def _sort_number(key: object) -> int:
     if not isinstance(key, SortedKeys):  # Paddle's own fails later, at the first operator
-        raise AttributeError(f"'{type(key).__name__}' object is none of SortedKeys: {key!r}")
+        raise AttributeError(f"'{type(key).__name__}' object is not a member of SortedKeys: {key!r}")
     return key.value
 
 

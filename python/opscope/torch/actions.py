@@ -39,7 +39,7 @@ def as_action(returned: object, step: int) -> ProfilerAction:
         return returned
     if isinstance(returned, _TorchAction) and returned.value in ProfilerAction._value2member_map_:
         return ProfilerAction(returned.value)
-    raise TypeError(f"the schedule returned {returned!r} for step {step}, which is no ProfilerAction")
+    raise TypeError(f"the schedule returned {returned!r} for step {step}, which is not a ProfilerAction")
 
 
 _ActivityConfig = getattr(torch.profiler, "ProfilerActivityConfig", None)

@@ -309,7 +309,7 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
         ``cuda_graph_annotations``, ``graph_lanes`` and ``default_stream`` have no effect.
         """
         recording = self._recording_of("exporting chrome trace")
-        _refuse_what_is_no_path(path)
+        _check_path(path)
         monitor = self._monitor
         if monitor is None:
             recording.export_chrome_trace(path)
@@ -338,7 +338,7 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
             FutureWarning,
         )
         self.mem_tl = MemoryTimeline.of_profile(self)
-        _refuse_what_is_no_path(path)
+        _check_path(path)
         self.mem_tl.export(path, memory_timeline.default_device(self.use_device) if device is None else device)
 
     def _memory_profile(self):
@@ -350,6 +350,6 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
         return None if self.profiler is None else self.profiler._stats
 
 
-def _refuse_what_is_no_path(path) -> None:
-    if not isinstance(path, (str, bytes, os.PathLike)):
-        path.endswith  # noqa: B018  (Python's AttributeError, as torch has it)
+def _check_path(path) -> None:
+    if not isinstance(path, os.PathLike) and not hasattr(path, "endswith"):  # torch calls path.endswith
+        raise AttributeError(f"{type(path).__name__!r} object has no attribute 'endswith'", name="endswith", obj=path)

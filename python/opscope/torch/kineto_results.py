@@ -68,7 +68,7 @@ class KinetoResults:
 
     def parsed(self, timeout_s: float | None) -> EventList:
         """A new list of the function events; empty, with a warning, after the timeout."""
-        return self._recording.events_anew(checked_timeout(timeout_s, "timeout_s"))
+        return self._recording.reread_events(checked_timeout(timeout_s, "timeout_s"))
 
     def save(self, path: str) -> None:
         """Writes the recording as Chrome trace JSON."""

@@ -76,7 +76,7 @@ class MonitorConfig:
         if self._keys.get("enable_pm_sampling"):
             warn_user(_NO_PM_SAMPLING)
         if unknown := sorted(self._keys.keys() - _KEYS):
-            warn_user(f"custom_profiler_config: {', '.join(unknown)} is no key of {BACKEND} and has no effect")
+            warn_user(f"custom_profiler_config: {', '.join(unknown)} is not a key of {BACKEND} and has no effect")
 
 
 def read_monitor_config(raw: str, *, records_cpu: bool) -> MonitorConfig | None:

@@ -181,7 +181,7 @@ class Recording(InnerProfile, recording.Recording):
         self._stats.number_of_events = len(events)
         return events
 
-    def events_anew(self, limit: float | None) -> EventList:
+    def reread_events(self, limit: float | None) -> EventList:
         """A new list of the events of this cycle alone; empty if reading took longer than `limit` seconds."""
         began = time.perf_counter_ns()
         trace = self.last_cycle_trace()

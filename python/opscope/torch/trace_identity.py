@@ -22,7 +22,7 @@ class TraceIdentity:
         """Adds a text to the metadata of the current recording or, before the first one, of that."""
         if not isinstance(value, str):
             value.replace('"', "'")  # Python's error text, as in torch
-            raise TypeError(f"metadata {key!r} is no text: {value!r}")
+            raise TypeError(f"metadata {key!r} is not a text: {value!r}")
         self._add_metadata(_checked_key(key), metadata.json_text(value))
 
     def add_metadata_json(self, key: str, value: str) -> None:

@@ -8,9 +8,9 @@
 // A rank with device work is left out: there the same faults cost time of the device.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -18,6 +18,7 @@
 #include "analysis/host_spans.h"
 #include "analysis/name_predicate.h"
 #include "base/metadata_keys.h"
+#include "base/parse_whole.h"
 #include "base/saturating.h"
 
 namespace opscope::advise {
@@ -43,10 +44,7 @@ int64_t NumberInMetadata(const Trace& trace, std::string_view key) {
   const MetadataColumns& rows = trace.metadata();
   for (size_t row = 0; row < rows.size(); ++row) {
     if (trace.text(rows.key[row]) != key) continue;
-    const std::string_view json = trace.text(rows.json[row]);
-    int64_t number = 0;
-    const auto [end, error] = std::from_chars(json.data(), json.data() + json.size(), number);
-    return error == std::errc() && end == json.data() + json.size() ? number : 0;
+    return ParseWhole<int64_t>(trace.text(rows.json[row])).value_or(0);
   }
   return 0;
 }

@@ -4,12 +4,13 @@
 #include "analysis/megengine/record_order.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "analysis/megengine/list_sort.h"
+#include "base/parse_whole.h"
 
 namespace opscope {
 namespace {
@@ -21,11 +22,8 @@ constexpr std::string_view kColumnNames[] = {"time",      "computation", "memory
 
 std::optional<double> OperatorId(const MegEngineRecord& record) {
   if (record.opr == nullptr) return std::nullopt;
-  int64_t id = 0;
-  const std::string& text = record.opr->id;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return static_cast<double>(id);
+  const std::optional<int64_t> id = ParseWhole<int64_t>(record.opr->id);
+  return id ? std::optional(static_cast<double>(*id)) : std::nullopt;
 }
 
 std::optional<double> KeyOf(const MegEngineRecord& record, MegEngineColumn column) {

@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "base/json_members.h"
 #include "base/saturating.h"
+#include "base/text.h"
 
 namespace opscope {
 namespace {
@@ -59,11 +60,8 @@ class Call {
 
   // The first shape of an argument.
   std::optional<Shape> ShapeOf(std::string_view slot) const {
-    std::string small(slot);
-    for (char& c : small)
-      c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
     std::string_view list = FindJsonMember(shapes_, slot);
-    if (list.empty()) list = FindJsonMember(shapes_, small);
+    if (list.empty()) list = FindJsonMember(shapes_, LowerCase(slot));
     list = Inside(list);
     if (!list.starts_with('[')) return std::nullopt;
     return NumbersOf(list.substr(0, EndOfJsonValue(list, 0)));

@@ -8,6 +8,7 @@
 
 #include "analysis/roofline/operator_cost.h"
 #include "analysis/torch/flop_calls.h"
+#include "base/text.h"
 
 namespace opscope {
 namespace {
@@ -158,10 +159,6 @@ const std::unordered_map<std::string_view, const FlopRule*>& HeavyRules() {
     return all;
   }();
   return rules;
-}
-
-bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 // "AddmmBackward0": a node of autograd that torch generates. Its work is in operators that it calls. Nodes of programs

@@ -309,7 +309,7 @@ void LeaveOutOfMegEngine(const Trace& trace, const MegEngineFacts& facts, Export
   out->CountOmitted("spans of CUDA, which this format has not", facts.spans_of_cuda());
   hidden_spans -= facts.spans_of_cuda();
   hidden_spans -= std::min(hidden_spans, CountRestoredSteps(trace, facts));
-  out->CountOmitted("spans of tracks that are no threads or streams", hidden_spans);
+  out->CountOmitted("spans of tracks that are not threads or streams", hidden_spans);
   out->CountOmitted("asynchronous spans", trace.async_spans().size());
   out->CountOmitted("instants of tracks that are left out", count_hidden(trace.instants().track));
   out->CountOmitted("counter samples of tracks that are left out", count_hidden(trace.counters().track));

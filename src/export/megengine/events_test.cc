@@ -113,7 +113,7 @@ TEST(MegEngineChrome, CountsWhatLiesOnOtherTracks) {
   builder.AddCounter({.name = builder.Intern("power"), .track = other, .value = 1});
   const Exported exported = ExportAll(builder.Build(), ExportFormat::kMegEngineChrome);
   EXPECT_EQ(ExportedText(ExportFormat::kMegEngineChrome, exported),
-            "left out, as megengine-chrome has no place for them: 1 spans of tracks that are no threads or streams, "
+            "left out, as megengine-chrome has no place for them: 1 spans of tracks that are not threads or streams, "
             "1 instants of tracks that are left out, 1 counter samples of tracks that are left out");
 }
 

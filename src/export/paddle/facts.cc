@@ -22,7 +22,7 @@ std::string_view Inside(std::string_view bracketed) {
 }
 
 template <typename Number>
-Number NumberOf(std::string_view text) {
+Number LeadingNumber(std::string_view text) {
   Number number = 0;
   if (text.starts_with('"')) text.remove_prefix(1);
   std::from_chars(text.data(), text.data() + text.size(), number);
@@ -44,7 +44,7 @@ std::array<uint64_t, 3> TripleOf(std::string_view array) {
   std::array<uint64_t, 3> numbers = {};
   size_t count = 0;
   ForEachItem(array, [&](std::string_view item) {
-    if (count < 3) numbers[count++] = NumberOf<uint64_t>(item);
+    if (count < 3) numbers[count++] = LeadingNumber<uint64_t>(item);
   });
   return numbers;
 }
@@ -157,7 +157,7 @@ void LeaveOutOfPaddle(const Trace& trace, const PaddleNodeTrees& trees, ExportOu
   for (const PaddleMemoryRow& row : trees.memory)
     instants += row.instant != UINT32_MAX ? 1 : 0;
   out->CountOmitted("spans of devices that no call launched", without(of_devices, trees.device.size()));
-  out->CountOmitted("spans of tracks that are no threads or streams", of_others);
+  out->CountOmitted("spans of tracks that are not threads or streams", of_others);
   out->CountOmitted("asynchronous spans with an id", trace.async_spans().size());
   out->CountOmitted("instants", without(trace.instants().size(), instants));
   out->CountOmitted("counter samples", trace.counters().size());
@@ -172,7 +172,8 @@ PaddleRunFacts::Device DeviceOf(std::string_view json) {
   ForEachJsonMember(Inside(json), [&](std::string_view key, std::string_view value) {
     if (key == "name") device.name = TextOfJson(value);
     for (const auto& [field, known] : kPaddleDeviceProperties) {
-      if (key == known || (key == "numSms" && known == "smCount")) device.numbers[field] = NumberOf<uint64_t>(value);
+      if (key == known || (key == "numSms" && known == "smCount"))
+        device.numbers[field] = LeadingNumber<uint64_t>(value);
     }
     return true;
   });
@@ -189,7 +190,7 @@ PaddleRunFacts ReadPaddleRunFacts(const Trace& trace) {
   for (size_t row = 0; row < metadata.size(); ++row) {
     const std::string_view key = trace.text(metadata.key[row]), json = trace.text(metadata.json[row]);
     if (key == "schemaVersion" && json.starts_with('"')) facts.version = TextOfJson(json);
-    if (key == "span_index" || key == "span_indx") facts.span_index = NumberOf<uint64_t>(json);
+    if (key == "span_index" || key == "span_indx") facts.span_index = LeadingNumber<uint64_t>(json);
     if (key == "deviceProperties" && json.starts_with('['))
       ForEachItem(json, [&](std::string_view device) { facts.devices.push_back(DeviceOf(device)); });
     if (key != "ExtraInfo") continue;
@@ -215,7 +216,7 @@ PaddleDeviceFacts ReadPaddleDeviceFacts(const Trace& trace, size_t span) {
   if (tracks.device[track] >= 0) facts.device = static_cast<uint64_t>(tracks.device[track]);
   ForEachJsonMember(trace.text(trace.spans().extra[span]), [&](std::string_view key, std::string_view value) {
     for (const NumberMember& member : kNumbers) {
-      if (key == member.key) facts.*member.to = NumberOf<uint64_t>(value);
+      if (key == member.key) facts.*member.to = LeadingNumber<uint64_t>(value);
     }
     for (const TextMember& member : kTexts) {
       if (key == member.key) facts.*member.to = TextOfJson(value);
@@ -240,14 +241,14 @@ PaddleOperatorFacts ReadPaddleOperatorFacts(std::string_view members) {
         ForEachItem(items, [&](std::string_view item) {
           if (!is_shapes) return slot.types.push_back(TextOfJson(item));
           std::vector<int64_t>& shape = slot.shapes.emplace_back();
-          ForEachItem(item, [&](std::string_view number) { shape.push_back(NumberOf<int64_t>(number)); });
+          ForEachItem(item, [&](std::string_view number) { shape.push_back(LeadingNumber<int64_t>(number)); });
         });
         return true;
       });
     }
     if (key == "callstack") facts.call_stack = TextOfJson(value);
     if (key == "op type") facts.op_type = TextOfJson(value);
-    if (key == "op id") facts.op_id = NumberOf<uint64_t>(value);
+    if (key == "op id") facts.op_id = LeadingNumber<uint64_t>(value);
     return true;
   });
   return facts;

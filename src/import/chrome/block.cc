@@ -12,6 +12,7 @@
 
 #include <cstring>
 
+#include "base/text.h"
 #include "import/text/resync.h"
 
 namespace opscope {
@@ -29,15 +30,11 @@ class EventTest : public RowTest {
   ChromeEvent event_;
 };
 
-bool IsBlank(char c) {
-  return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
 // The last byte before `at` that is not blank; 0 when there is none.
 char LastBefore(std::string_view text, size_t* at) {
   while (*at > 0) {
     const char c = text[--*at];
-    if (!IsBlank(c)) return c;
+    if (!IsJsonBlank(c)) return c;
   }
   return '\0';
 }
@@ -45,7 +42,7 @@ char LastBefore(std::string_view text, size_t* at) {
 // `{ "name" :` begins at `at`: not the inside of a string that holds a brace.
 bool BeginsWithName(std::string_view text, size_t at) {
   const auto skip_blanks = [&] {
-    while (at < text.size() && IsBlank(text[at]))
+    while (at < text.size() && IsJsonBlank(text[at]))
       ++at;
   };
   ++at;

@@ -12,6 +12,7 @@
 #include <iterator>
 #include <string>
 
+#include "base/text.h"
 #include "import/text/json_number.h"
 #include "trace/problem_kinds.h"
 
@@ -24,7 +25,7 @@ constexpr uint64_t kCompressedBytesPerThread = uint64_t{512} << 10;
 
 // A byte order mark may stand before the document.
 size_t BlanksAt(std::string_view text) {
-  return std::min(text.find_first_not_of(" \t\r\n"), text.size());
+  return std::min(text.find_first_not_of(kJsonBlanks), text.size());
 }
 
 // The limit is looked at between windows, so a window must be a small part of it.
@@ -276,11 +277,11 @@ bool ChromeDocument::ReadEventsHere(bool* comma_due, bool* ended) {
 }
 
 size_t ChromeDocument::WantedThreads() const {
-  if (source_->total_bytes() == 0 && options_.max_threads == 0) return DefaultThreadCount();
+  if (options_.max_threads != 0) return options_.max_threads;
+  if (source_->total_bytes() == 0) return DefaultThreadCount();
   const uint64_t bytes = source_->total_bytes() - std::min(source_->bytes_read(), source_->total_bytes());
   const bool is_compressed = source_->memory_bytes() != 0;
   const uint64_t useful = bytes / (is_compressed ? kCompressedBytesPerThread : kBytesPerThread);
-  if (options_.max_threads != 0) return options_.max_threads;
   return std::clamp<size_t>(static_cast<size_t>(std::min<uint64_t>(useful, DefaultThreadCount())), 1,
                             DefaultThreadCount());
 }

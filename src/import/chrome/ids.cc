@@ -15,7 +15,7 @@ namespace opscope {
 namespace {
 
 // Ids of flows are numbers, hexadecimal text, or any text.
-uint64_t NumberOf(std::string_view id) {
+uint64_t FlowNumberOfText(std::string_view id) {
   if (const auto number = ParseInteger(id)) return static_cast<uint64_t>(*number);
   if (id.starts_with("0x") && id.size() > 2 && id.size() <= 18) {
     uint64_t value = 0;
@@ -68,7 +68,7 @@ std::string ChromeId::PairingText() const {
 
 uint64_t ChromeId::FlowNumber() const {
   if (const auto number = ParseUnsigned(value.text)) return *number;
-  return NumberOf(ValueText());
+  return FlowNumberOfText(ValueText());
 }
 
 std::string ChromeId::FlowScopeText() const {

@@ -36,8 +36,8 @@ void TakeColumns(const SpanRow& end, SpanRow* begin) {
   if (end.external_id != 0) begin->external_id = end.external_id;
 }
 
-// A number of ours in place of an id that means something only together with another number.
-uint64_t NumberOf(uint64_t id, uint64_t within) {
+// A flow id in place of `id`, which is unique only together with `within`.
+uint64_t UniqueFlowId(uint64_t id, uint64_t within) {
   const uint64_t both[] = {id, within};
   return HashBytes(std::as_bytes(std::span(both))) >> 11;  // readers of JSON keep 53 bits
 }
@@ -234,7 +234,7 @@ uint64_t ChromePairs::JoinFlows() {
 // In the Trace a flow has a number alone, and another domain has used this one.
 void ChromePairs::Renumber(std::span<const uint32_t> points) {
   const FlowPoint& first = flow_points_[points[0]];
-  const uint64_t number = NumberOf(first.id, first.domain);
+  const uint64_t number = UniqueFlowId(first.id, first.domain);
   for (const uint32_t i : points)
     flow_points_[i].id = number;
 }
@@ -259,61 +259,89 @@ void ChromePairs::AddFlow(const FlowPoint& from, const FlowPoint& to) {
     if (scope != flow_scopes_.end()) row.id_scope = scope->second;
   }
   // Where an arrow ends another of its id may begin. Written as two events they need an id of their own.
-  if (from.is_binding) row.id = NumberOf(from.id, from.offset);
+  if (from.is_binding) row.id = UniqueFlowId(from.id, from.offset);
   builder_->AddFlow(row);
 }
 
-// `points`: those of one id, by time and order.
+// Joins the points of one id, which are passed in their order, by time. An end belongs to the latest start; ends before
+// all starts belong to the first one. Of starts at one time the last counts.
+class ChromePairs::FlowJoiner {
+ public:
+  // points: of one id, by time and order.
+  FlowJoiner(ChromePairs* pairs, std::span<const uint32_t> points)
+      : pairs_(pairs),
+        points_(points),
+        are_bindings_(PointAt(0).is_binding),
+        starts_share_an_end_(pairs->dialects_.SharesEnds(pairs->builder_->text(PointAt(0).category))) {
+    const auto is_start = [&](uint32_t point) { return pairs_->flow_points_[point].is_start(); };
+    current_ = static_cast<size_t>(std::find_if(points.begin(), points.end(), is_start) - points.begin());
+    for (size_t next = current_ + 1; next < points.size(); ++next) {
+      if (!PointAt(next).is_start() || PointAt(next).time != PointAt(current_).time) break;
+      Lose(current_);
+      current_ = next;
+    }
+  }
+
+  void OnStart(size_t i) {
+    if (i <= current_) return;
+    if (!is_current_used_ && starts_share_an_end_) waiting_.push_back(current_);
+    if (!is_current_used_ && !starts_share_an_end_) Lose(current_);
+    current_ = i;
+    is_current_used_ = false;
+  }
+
+  void OnEnd(size_t i) {
+    if (!has_start() || (are_bindings_ && i < current_)) return Lose(i);
+    if (starts_share_an_end_ && RepeatsEndBefore(i)) return;
+    for (const size_t start : waiting_)
+      pairs_->AddFlow(PointAt(start), PointAt(i));
+    waiting_.clear();
+    pairs_->AddFlow(PointAt(current_), PointAt(i));
+    is_current_used_ = true;
+  }
+
+  // After the last point. Returns how many events found no partner.
+  uint64_t Close() {
+    for (const size_t start : waiting_)
+      Lose(start);
+    if (has_start() && !is_current_used_) Lose(current_);
+    return lost_;
+  }
+
+ private:
+  const FlowPoint& PointAt(size_t i) const { return pairs_->flow_points_[points_[i]]; }
+  bool has_start() const { return current_ < points_.size(); }
+
+  // Our own export of flows that share an end has an end for each start.
+  bool RepeatsEndBefore(size_t i) const {
+    if (i == 0 || PointAt(i - 1).is_start()) return false;
+    return PointAt(i - 1).time == PointAt(i).time && PointAt(i - 1).track == PointAt(i).track;
+  }
+
+  void Lose(size_t i) {
+    pairs_->builder_->AddProblem("unpaired_flow", static_cast<int64_t>(PointAt(i).offset));
+    lost_ += are_bindings_ ? 0 : 1;  // their events are ranges, which are kept
+  }
+
+  ChromePairs* const pairs_;
+  const std::span<const uint32_t> points_;
+  const bool are_bindings_, starts_share_an_end_;
+  size_t current_ = 0;  // the start that ends belong to; points_.size(): there is none
+  bool is_current_used_ = false;
+  std::vector<size_t> waiting_;  // earlier starts for the next end, if starts share an end
+  uint64_t lost_ = 0;
+};
+
 uint64_t ChromePairs::JoinFlow(std::span<const uint32_t> points) {
-  uint64_t lost = 0;
-  const bool are_bindings = flow_points_[points[0]].is_binding;
-  const auto is_start = [&](uint32_t i) { return flow_points_[i].is_start(); };
-  const auto lose = [&](uint32_t i) {
-    builder_->AddProblem("unpaired_flow", static_cast<int64_t>(flow_points_[i].offset));
-    lost += are_bindings ? 0 : 1;  // their events are ranges, which are kept
-  };
-  // Of starts at one time the last counts, also for the ends before all starts.
-  auto current = std::find_if(points.begin(), points.end(), is_start);
-  while (current != points.end() && std::next(current) != points.end() && is_start(*std::next(current)) &&
-         flow_points_[*std::next(current)].time == flow_points_[*current].time) {
-    lose(*current++);
-  }
-  bool current_used = false;
-  const bool starts_share_an_end = dialects_.SharesEnds(builder_->text(flow_points_[points[0]].category));
-  std::vector<uint32_t> waiting;
-  const auto close_current = [&](bool at_end) {
-    if (current == points.end() || current_used) return;
-    if (starts_share_an_end && !at_end) return waiting.push_back(*current);
-    lose(*current);
-  };
-  for (auto i = points.begin(); i != points.end(); ++i) {
-    const FlowPoint& point = flow_points_[*i];
-    if (point.is_start()) {
-      if (i > current) {
-        close_current(false);
-        current = i;
-        current_used = false;
-      }
-      continue;
+  FlowJoiner joiner(this, points);
+  for (size_t i = 0; i < points.size(); ++i) {
+    if (flow_points_[points[i]].is_start()) {
+      joiner.OnStart(i);
+    } else {
+      joiner.OnEnd(i);
     }
-    if (current == points.end() || (are_bindings && i < current)) {
-      lose(*i);
-      continue;
-    }
-    // Our own export of such arrows has an end for each start.
-    const bool is_again = i != points.begin() && flow_points_[*std::prev(i)].time == point.time &&
-                          flow_points_[*std::prev(i)].track == point.track && !is_start(*std::prev(i));
-    if (starts_share_an_end && is_again) continue;
-    for (const uint32_t start : waiting)
-      AddFlow(flow_points_[start], point);
-    waiting.clear();
-    AddFlow(flow_points_[*current], point);
-    current_used = true;
   }
-  for (const uint32_t start : waiting)
-    lose(start);
-  close_current(true);
-  return lost;
+  return joiner.Close();
 }
 
 uint64_t ChromePairs::Finish() {

@@ -90,6 +90,8 @@ class ChromePairs {
   const Replaced& replaced() const { return replaced_; }
 
  private:
+  class FlowJoiner;
+
   template <typename Visit>
   void ForEachTime(Visit visit);
   template <typename End>

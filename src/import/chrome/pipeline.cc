@@ -13,12 +13,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
+
 namespace opscope {
 
 namespace {
 
 bool IsBlank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+  return text.find_first_not_of(kJsonBlanks) == std::string_view::npos;
 }
 
 }  // namespace

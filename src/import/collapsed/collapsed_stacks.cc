@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/text.h"
 #include "import/collapsed/importer.h"
 #include "import/text/json_number.h"
 #include "import/text/malformed.h"
@@ -209,10 +210,6 @@ bool IsControl(unsigned char c) {
   return c < ' ' || c == 127;
 }
 
-bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 // Where frames are separated by "; ", every blank stands behind a semicolon.
 bool AreFrames(std::string_view frames) {
   if (frames.find("; ") == std::string_view::npos) return true;
@@ -308,7 +305,7 @@ class CollapsedStacks {
       StackLine stack;
       if (!Parse(line, &stack)) {
         builder_->AddProblem(is_ended ? "damaged_record" : "truncated", is_ended ? offset : end, 1,
-                             "a line is no stack with a count");
+                             "a line is not a stack with a count");
         continue;
       }
       if (!Add(stack, offset) || ++lines % 1024 != 0) continue;

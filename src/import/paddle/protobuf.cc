@@ -314,8 +314,10 @@ class PaddleDump {
   void BadValue(size_t offset) { builder_->AddProblem("bad_value", static_cast<int64_t>(offset)); }
 
   static int64_t StepNumber(std::string_view name) {
+    static constexpr std::string_view kStepPrefix = "ProfileStep#";
     int64_t number = -1;
-    if (name.starts_with("ProfileStep#")) std::from_chars(name.data() + 12, name.data() + name.size(), number);
+    if (name.starts_with(kStepPrefix))
+      std::from_chars(name.data() + kStepPrefix.size(), name.data() + name.size(), number);
     return number;
   }
 

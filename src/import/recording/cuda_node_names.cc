@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <simdjson.h>
 
-#include <charconv>
+#include <optional>
 #include <string_view>
 
 #include "base/json_members.h"
+#include "base/parse_whole.h"
 #include "import/recording/cuda.h"
 
 namespace opscope {
@@ -22,12 +23,10 @@ void RecordingCuda::NameNodes(std::string_view text) {
   for (auto each : nodes) {
     std::string_view key, members;
     if (each.unescaped_key().get(key) != simdjson::SUCCESS) return;
-    uint64_t node = 0;
-    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), node);
-    const bool is_number = error == std::errc() && end == key.data() + key.size();
+    const std::optional<uint64_t> node = ParseWhole<uint64_t>(key);
     if (each.value().get_string().get(members) != simdjson::SUCCESS) continue;
     // They are written into files as they are: what is no object's inside would break them.
-    if (is_number && AreJsonMembers(members)) node_names_.emplace_back(node, members);
+    if (node && AreJsonMembers(members)) node_names_.emplace_back(*node, members);
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -53,30 +54,26 @@ class HostBlocks {
 void RecordingMemory::AddHostBlock(const Record& record, Timestamp time, int64_t pid, TrackId track) {
   const auto bytes = static_cast<int64_t>(std::min<uint64_t>(record.value, INT64_MAX));
   const bool is_freed = (record.flags & record_flags::kFreed) != 0;
-  if (record.source == RecordSource::kPaddle) {
-    events_.push_back(
-        {time, BlockAddress(record), is_freed ? -bytes : bytes, pid, track, is_freed ? kFreed : kAllocated});
-    return;
-  }
-  const uint32_t whole = (record.flags & record_flags::kUnsure) != 0 ? kUnsure : kNoRow;
-  events_.push_back({time, BlockAddress(record), is_freed ? -bytes : bytes, pid, track, whole});
+  EventKind kind = (record.flags & record_flags::kUnsure) != 0 ? EventKind::kHostUnsure : EventKind::kHost;
+  if (record.source == RecordSource::kPaddle) kind = is_freed ? EventKind::kPaddleFreed : EventKind::kPaddleAllocated;
+  events_.push_back({time, {.address = BlockAddress(record)}, is_freed ? -bytes : bytes, pid, track, kind});
 }
 
-void RecordingMemory::AddWhole(const AllocationRow& row, bool is_failed) {
-  events_.push_back({row.time, row.address, row.bytes, 0, row.track, static_cast<uint32_t>(whole_.size())});
-  whole_.push_back({row, is_failed});
+void RecordingMemory::AddDeviceEvent(const AllocationRow& row, bool is_failed) {
+  events_.push_back({row.time, {.device_row = device_events_.size()}, row.bytes, 0, row.track, EventKind::kDevice});
+  device_events_.push_back({row, is_failed});
 }
 
 void RecordingMemory::AddAllocation(const AllocationRow& row) {
-  AddWhole(row, false);
+  AddDeviceEvent(row, false);
 }
 
 void RecordingMemory::AddOutOfMemory(const AllocationRow& row) {
-  AddWhole(row, true);
+  AddDeviceEvent(row, true);
 }
 
 void RecordingMemory::AddOutOfMemory(Timestamp time, int64_t bytes, int64_t pid, TrackId track) {
-  events_.push_back({time, 0, bytes, pid, track, kFailed});
+  events_.push_back({time, {.address = 0}, bytes, pid, track, EventKind::kHostFailed});
 }
 
 void RecordingMemory::AddFailedAllocation(const AllocationRow& row) {
@@ -95,7 +92,7 @@ void RecordingMemory::AddFailedAllocation(const AllocationRow& row) {
 }
 
 // A row of the CPU's allocator, as Paddle's own files have it.
-AllocationRow RecordingMemory::PaddleRow(const Event& event, StringId* extra) {
+RecordingMemory::EventRow RecordingMemory::PaddleRow(const Event& event) {
   for (; next_host_memory_ < host_memory_.size(); ++next_host_memory_) {
     const HostMemory& next = host_memory_[next_host_memory_];
     if (next.time > event.time) break;
@@ -106,34 +103,75 @@ AllocationRow RecordingMemory::PaddleRow(const Event& event, StringId* extra) {
   memory.reserved = WrappingAdd(memory.reserved, event.bytes);
   memory.peak_allocated = std::max(memory.peak_allocated, memory.allocated);
   memory.peak_reserved = std::max(memory.peak_reserved, memory.reserved);
-  *extra = builder_->Intern(PaddleAllocationMembers(event.whole == kFreed ? "Free" : "Allocate", "Place(cpu)",
-                                                    static_cast<uint64_t>(memory.peak_allocated),
-                                                    static_cast<uint64_t>(memory.peak_reserved)));
-  return {.time = event.time,
-          .track = event.track,
-          .address = event.address,
-          .bytes = event.bytes,
-          .total_allocated = memory.allocated,
-          .total_reserved = memory.reserved};
+  const std::string members = PaddleAllocationMembers(event.kind == EventKind::kPaddleFreed ? "Free" : "Allocate",
+                                                      "Place(cpu)", static_cast<uint64_t>(memory.peak_allocated),
+                                                      static_cast<uint64_t>(memory.peak_reserved));
+  return {.row = {.time = event.time,
+                  .track = event.track,
+                  .address = event.address,
+                  .bytes = event.bytes,
+                  .total_allocated = memory.allocated,
+                  .total_reserved = memory.reserved},
+          .extra = builder_->Intern(members)};
 }
 
-// Gives every event of the host its bytes and returns what each process held at the beginning of what it freed later.
-std::map<int64_t, int64_t> RecordingMemory::FindSizes(std::vector<Lost>* lost) {
+// Gives every event of the host its bytes. The totals begin with what each process held before the window and freed in
+// it.
+RecordingMemory::HostTotals RecordingMemory::FindSizes() {
   std::map<int64_t, HostBlocks> processes;
-  std::map<int64_t, int64_t> held;
+  HostTotals totals;
   for (size_t i = 0; i < events_.size(); ++i) {
     Event& event = events_[i];
-    if (event.whole < kUnsure) continue;  // knows them
+    if (event.kind != EventKind::kHost && event.kind != EventKind::kHostUnsure) continue;  // its bytes are known
     const HostBlocks::Change change = processes[event.pid].Apply(event.address, event.bytes);
     event.bytes = change.bytes;
-    if (!change.is_from_before) event.whole = kNoRow;
+    if (!change.is_from_before) event.kind = EventKind::kHost;
     if (change.is_from_before) {
-      int64_t& bytes = held[event.pid];
+      int64_t& bytes = totals.bytes[event.pid];
       bytes = SaturatingSubtract(bytes, change.bytes);
     }
-    if (change.lost != 0) lost->push_back({i, change.lost});
+    if (change.lost != 0) totals.lost.push_back({i, change.lost});
   }
-  return held;
+  return totals;
+}
+
+RecordingMemory::EventRow RecordingMemory::HostRow(size_t i, HostTotals* totals) {
+  const Event& event = events_[i];
+  int64_t& total = totals->bytes[event.pid];
+  if (totals->next_lost < totals->lost.size() && totals->lost[totals->next_lost].event == i) {
+    total = SaturatingSubtract(total, totals->lost[totals->next_lost++].bytes);
+  }
+  total = SaturatingAdd(total, event.bytes);
+  EventRow row{.row = {.time = event.time, .track = event.track, .address = event.address, .bytes = event.bytes}};
+  row.row.total_allocated = total;
+  row.row.total_reserved = 0;
+  row.is_upper_bound = event.kind == EventKind::kHostUnsure;
+  if (row.is_upper_bound) row.extra = builder_->Intern("\"upper bound\":true");
+  return row;
+}
+
+std::optional<RecordingMemory::EventRow> RecordingMemory::RowOf(size_t i, HostTotals* totals) {
+  const Event& event = events_[i];
+  switch (event.kind) {
+    case EventKind::kDevice: {
+      const DeviceEvent& device_event = device_events_[event.device_row];
+      return EventRow{.row = device_event.row, .is_failed = device_event.is_failed};
+    }
+    case EventKind::kHostFailed: {
+      EventRow row{.row = {.time = event.time, .track = event.track, .bytes = event.bytes}, .is_failed = true};
+      row.row.total_allocated = totals->bytes[event.pid];
+      row.row.total_reserved = 0;
+      return row;
+    }
+    case EventKind::kPaddleAllocated:
+    case EventKind::kPaddleFreed:
+      return PaddleRow(event);
+    case EventKind::kHost:
+    case EventKind::kHostUnsure:
+      break;
+  }
+  if (event.bytes == 0) return std::nullopt;
+  return HostRow(i, totals);
 }
 
 void RecordingMemory::Finish() {
@@ -144,46 +182,27 @@ void RecordingMemory::Finish() {
   const StringId category = builder_->Intern("cpu_instant_event");
   std::stable_sort(host_memory_.begin(), host_memory_.end(),
                    [](const HostMemory& a, const HostMemory& b) { return a.time < b.time; });
-  std::vector<Lost> lost;
-  std::map<int64_t, int64_t> totals = FindSizes(&lost);
+  HostTotals totals = FindSizes();
   uint64_t unknown = 0, unsure = 0;
-  size_t next_lost = 0;
   for (size_t i = 0; i < events_.size(); ++i) {
-    const Event& event = events_[i];
-    AllocationRow row;
-    StringId extra = StringId::kNone;
-    const bool is_failed = event.whole < kFirstWord ? whole_[event.whole].is_failed : event.whole == kFailed;
-    if (event.whole < kFirstWord) {
-      row = whole_[event.whole].row;
-    } else if (is_failed) {
-      row = {.time = event.time, .track = event.track, .bytes = event.bytes, .total_reserved = 0};
-      row.total_allocated = totals[event.pid];
-    } else if (event.whole < kUnsure) {
-      row = PaddleRow(event, &extra);
-    } else if (event.bytes == 0) {
+    const std::optional<EventRow> event = RowOf(i, &totals);
+    if (!event) {
       ++unknown;
       continue;
-    } else {
-      int64_t& total = totals[event.pid];
-      if (next_lost < lost.size() && lost[next_lost].event == i) {
-        total = SaturatingSubtract(total, lost[next_lost++].bytes);
-      }
-      total = SaturatingAdd(total, event.bytes);
-      row = {.time = event.time, .track = event.track, .address = event.address, .bytes = event.bytes};
-      row.total_allocated = total;
-      row.total_reserved = 0;
-      if (event.whole == kUnsure) extra = builder_->Intern("\"upper bound\":true"), ++unsure;
     }
-    if (is_failed) {
+    const AllocationRow& row = event->row;
+    if (event->is_failed) {
       AddFailedAllocation(row);
       continue;
     }
+    unsure += event->is_upper_bound ? 1 : 0;
     // Both tables, as the Chrome importer does: the n-th of both belong to each other.
-    builder_->AddInstant({.time = row.time, .name = name, .category = category, .track = row.track, .extra = extra});
+    builder_->AddInstant(
+        {.time = row.time, .name = name, .category = category, .track = row.track, .extra = event->extra});
     builder_->AddAllocation(row);
   }
   events_ = {};
-  whole_.clear();
+  device_events_.clear();
   if (unknown > 0) builder_->AddProblem("unknown_block", -1, unknown);
   if (unsure > 0) builder_->AddProblem("unsure_block", -1, unsure);
 }

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "base/column.h"
@@ -39,20 +40,28 @@ class RecordingMemory {
   void Finish();
 
  private:
+  enum class EventKind : uint8_t {
+    kDevice,           // of a device, whose allocator gives bytes and totals with each event
+    kHost,             // of the CPU's allocator
+    kHostUnsure,       // the same; its bytes may be too many
+    kPaddleAllocated,  // of Paddle's CPU allocator, whose records have the bytes of frees too
+    kPaddleFreed,
+    kHostFailed,  // an allocation of the CPU's allocator that failed
+  };
+  // Kept for every event until the end, so `kind` and the union leave it at 40 bytes.
   struct Event {
     Timestamp time;
-    uint64_t address;
+    union {
+      uint64_t address;
+      uint64_t device_row;  // of kDevice, in device_events_
+    };
     int64_t bytes;
     int64_t pid;
     TrackId track;
-    uint32_t whole;  // row of whole_, or one of the following for a block of the host
+    EventKind kind;
   };
-  // kAllocated, kFreed: of Paddle, whose records of frees have their bytes. kFailed: an allocation of the CPU's
-  // allocator that failed.
-  static constexpr uint32_t kNoRow = 0xffffffff, kUnsure = 0xfffffffe, kAllocated = 0xfffffffd, kFreed = 0xfffffffc;
-  static constexpr uint32_t kFailed = 0xfffffffb, kFirstWord = kFailed;
-  // An event of a device, whose allocator gives bytes and totals with each event.
-  struct Whole {
+  static_assert(sizeof(Event) == 40);
+  struct DeviceEvent {
     AllocationRow row;
     bool is_failed;
   };
@@ -60,15 +69,30 @@ class RecordingMemory {
     size_t event;
     int64_t bytes;
   };
+  // Of the blocks of the CPU's allocator, while the events are played.
+  struct HostTotals {
+    std::map<int64_t, int64_t> bytes;  // by process
+    std::vector<Lost> lost;
+    size_t next_lost = 0;  // index of the first one after the current event
+  };
+  struct EventRow {
+    AllocationRow row;
+    StringId extra = StringId::kNone;
+    bool is_failed = false;
+    bool is_upper_bound = false;  // its bytes are
+  };
 
-  std::map<int64_t, int64_t> FindSizes(std::vector<Lost>* lost);
-  AllocationRow PaddleRow(const Event& event, StringId* extra);
-  void AddWhole(const AllocationRow& row, bool is_failed);
+  HostTotals FindSizes();
+  // Unset: a free of unknown size. Called in the order of the events, once for each.
+  std::optional<EventRow> RowOf(size_t i, HostTotals* totals);
+  EventRow HostRow(size_t i, HostTotals* totals);
+  EventRow PaddleRow(const Event& event);
+  void AddDeviceEvent(const AllocationRow& row, bool is_failed);
   void AddFailedAllocation(const AllocationRow& row);
 
   TraceBuilder* builder_;
   Column<Event> events_;
-  std::vector<Whole> whole_;
+  std::vector<DeviceEvent> device_events_;
   std::vector<HostMemory> host_memory_;  // sorted by time in Finish
   size_t next_host_memory_ = 0;          // index of the first one after the current event
   std::map<int64_t, HostMemory> paddle_;

@@ -85,7 +85,7 @@ inline bool PartDecoder::DecodeScope(uint32_t row, const Record& record, uint32_
       const uint32_t overload = NameAt(payload->overload);
       scope.overload = overload == kUnknown ? 0 : overload;
     }
-    if (extent->argument_count > 0) scope.args = NumberOf({arguments, extent->argument_count, 0});
+    if (extent->argument_count > 0) scope.args = ArgumentListIndex({arguments, extent->argument_count, 0});
   }
   if (!Nests(record)) {
     part_->async.push_back(scope);
@@ -155,33 +155,33 @@ void PartDecoder::Decode(RecordingPart* part) {
     if (!DecodeRecord(row)) part->CountDamage(row);
   }
   part->Link(scopes_);
-  for (const uint32_t place : seen_) {
-    name_at_[place] = kUnknown;
-    if (part->cuda.count > 0) part->cuda.name_offsets.push_back(place * 8);
+  for (const uint32_t index : seen_) {
+    name_at_[index] = kUnknown;
+    if (part->cuda.count > 0) part->cuda.name_offsets.push_back(index * 8);
   }
   seen_.clear();
-  numbers_.clear();
+  argument_index_by_hash_.clear();
 }
 
 uint32_t PartDecoder::NewNameAt(uint32_t offset) {
   if (offset == 0) return 0;
-  const uint32_t place = offset / 8;
-  if (offset % 8 != 0 || place >= name_at_.size()) return kUnknown;
+  const uint32_t index = offset / 8;
+  if (offset % 8 != 0 || index >= name_at_.size()) return kUnknown;
   const std::optional<std::string_view> text = part_->chunk->name(offset);
   if (!text || !TakeEntry(text->size())) return kUnknown;
-  seen_.push_back(place);
+  seen_.push_back(index);
   part_->names.push_back(*text);
-  return name_at_[place] = static_cast<uint32_t>(part_->names.size() - 1);
+  return name_at_[index] = static_cast<uint32_t>(part_->names.size() - 1);
 }
 
-uint32_t PartDecoder::NumberOf(const EncodedArguments& arguments) {
+uint32_t PartDecoder::ArgumentListIndex(const EncodedArguments& arguments) {
   const uint64_t hash = arguments.Hash();
-  const auto number = static_cast<uint32_t>(part_->arguments.size());
-  const auto [known, is_new] = numbers_.try_emplace(hash, number);
+  const auto index = static_cast<uint32_t>(part_->arguments.size());
+  const auto [known, is_new] = argument_index_by_hash_.try_emplace(hash, index);
   if (!is_new && part_->arguments[known->second].Same(arguments)) return known->second;
-  // New, or two contents with one hash: the second gets a number for each of its records.
+  // New, or two contents with one hash: the second gets an index for each of its records.
   part_->arguments.push_back({arguments.bytes, arguments.count, hash});
-  return number;
+  return index;
 }
 
 }  // namespace opscope

@@ -114,23 +114,24 @@ class PartDecoder {
   void CountOfCuda(uint32_t row, CudaEvent event);
   bool DecodeScope(uint32_t row, const Record& record, uint32_t name);
   uint32_t NameAt(uint32_t offset) {  // kUnknown: damaged
-    const uint32_t place = offset / 8;
-    if (offset != 0 && offset % 8 == 0 && place < name_at_.size() && name_at_[place] != kUnknown) {
-      return name_at_[place];
+    const uint32_t index = offset / 8;
+    if (offset != 0 && offset % 8 == 0 && index < name_at_.size() && name_at_[index] != kUnknown) {
+      return name_at_[index];
     }
     return NewNameAt(offset);
   }
   uint32_t NewNameAt(uint32_t offset);
-  uint32_t NumberOf(const EncodedArguments& arguments);
+  // Index in part_->arguments; appends the list if it is new.
+  uint32_t ArgumentListIndex(const EncodedArguments& arguments);
   // Counts the bytes of an entry that is read for the first time, or that only one record uses. False: damaged.
   bool TakeEntry(size_t bytes) { return (entry_bytes_ += bytes) <= part_->chunk->byte_size(); }
 
   RecordingPart* part_ = nullptr;
   size_t scopes_ = 0;
   size_t entry_bytes_ = 0;
-  std::vector<uint32_t> name_at_;               // number by offset / 8, kUnknown: not seen yet
-  std::vector<uint32_t> seen_;                  // indexes of name_at_ that are set
-  tsl::robin_map<uint64_t, uint32_t> numbers_;  // of arguments, by hash
+  std::vector<uint32_t> name_at_;  // number by offset / 8, kUnknown: not seen yet
+  std::vector<uint32_t> seen_;     // indexes of name_at_ that are set
+  tsl::robin_map<uint64_t, uint32_t> argument_index_by_hash_;
 };
 
 }  // namespace opscope

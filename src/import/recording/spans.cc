@@ -74,7 +74,7 @@ SpanRow RecordingTables::RowOf(const RecordingPart& part, const PartScope& scope
   if (record.source == RecordSource::kTorch) row.external_id = TorchLinks::kUnnumbered;
   if (scope.has_fields == 0) return row;
   const std::optional<Payload> payload = part.chunk->payload(record.payload);
-  if (!payload) return row;  // never: PartDecoder has read it
+  if (!payload) return row;  // Unreachable: PartDecoder has checked it
   row.sequence = payload->sequence;
   row.forward_thread = payload->forward_thread;
   // Not shown without a sequence number, as torch does it.

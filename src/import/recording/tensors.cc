@@ -35,7 +35,7 @@ void RecordingTensors::AppendBackward(const RecordingPart& part, const PartScope
   const auto extent = part.chunk->payload_extent(record.payload);
   if (!extent || (extent->fields & payload_fields::kTensors) == 0) return;
   const std::optional<Payload> payload = part.chunk->payload(record.payload);
-  if (!payload) return;  // cannot be: PartDecoder has checked it
+  if (!payload) return;  // Unreachable: PartDecoder has checked it
   for (size_t i = payload->tensors.size() / sizeof(TensorIdentity); i-- > 0;) {
     const auto identity = EntryAt<TensorIdentity>(payload->tensors, i);
     const Unpacked tensor = Unpack(identity.tensor);

@@ -6,21 +6,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/text/json_number.h"
 
-#include <charconv>
 #include <cmath>
 
 #include "base/decimal.h"
+#include "base/parse_whole.h"
 
 namespace opscope {
 namespace {
-
-template <typename T>
-std::optional<T> ParseWhole(std::string_view text) {
-  T value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 // "1661938466265032.417": what nearly every time looks like. False: something else.
 bool ParsePlainTime(std::string_view text, int64_t* ns) {
@@ -73,11 +65,8 @@ std::optional<int64_t> ParseWholeNumber(const JsonValue& value) {
 
 std::optional<double> ParseDouble(const JsonValue& value) {
   if (!value.is_number() && !value.is_string()) return std::nullopt;
-  double number = 0;
-  const auto [end, error] = std::from_chars(value.text.data(), value.text.data() + value.text.size(), number);
-  if (error != std::errc() || end != value.text.data() + value.text.size()) return std::nullopt;
-  if (!std::isfinite(number)) return std::nullopt;
-  return number;
+  const auto number = ParseWhole<double>(value.text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 }  // namespace opscope

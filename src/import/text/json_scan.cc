@@ -89,12 +89,8 @@ bool BeginsWithEscape(std::string_view text) {
 char LastBefore(const char* at) {
   do
     --at;
-  while (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t');
+  while (IsJsonBlank(*at));
   return *at;
-}
-
-bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 const char* SkipDigits(const char* at, const char* end) {
@@ -119,7 +115,7 @@ const char* SkipDigits(const char* at, const char* end) {
 void JsonScanner::SkipBlanks() {
   const char* at = at_ + 1;
   const char* const end = end_;
-  while (at != end && IsBlank(*at)) {
+  while (at != end && IsJsonBlank(*at)) {
     ++at;
 #if defined(__SSE2__)
     // Indentation of pretty-printed files.
@@ -187,11 +183,11 @@ bool JsonScanner::ReadNumber(JsonValue* out) {
     at_ = at;
     if (!ReadWord(out)) return false;
     out->text = {start, static_cast<size_t>(at_ - start)};
-    return out->kind == JsonValue::Kind::kNotFinite || Fail("no JSON value");
+    return out->kind == JsonValue::Kind::kNotFinite || Fail("not a JSON value");
   }
   const char* const digits = at;
   skip_digits();
-  if (at == digits || (*digits == '0' && at - digits > 1)) return fail("no JSON number");
+  if (at == digits || (*digits == '0' && at - digits > 1)) return fail("not a JSON number");
   if (at != end && *at == '.') {
     const char* const fraction = ++at;
     skip_digits();
@@ -233,7 +229,7 @@ bool JsonScanner::ReadWord(JsonValue* out) {
     }
     if (word.text.starts_with(rest)) at_ = end_;  // cut inside the word
   }
-  return Fail("no JSON value");
+  return Fail("not a JSON value");
 }
 
 bool JsonScanner::ReadScalar(JsonValue* out) {

@@ -21,6 +21,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
+
 namespace opscope {
 
 struct JsonValue {
@@ -83,9 +85,9 @@ class JsonScanner {
 
   // The next byte that is not blank, or 0 at the end of the input.
   char Peek() {
-    if (at_ != end_ && IsBlank(*at_)) {
+    if (at_ != end_ && IsJsonBlank(*at_)) {
       ++at_;  // mostly it is one
-      if (at_ != end_ && IsBlank(*at_)) SkipBlanks();
+      if (at_ != end_ && IsJsonBlank(*at_)) SkipBlanks();
     }
     return at_ == end_ ? '\0' : *at_;
   }
@@ -122,7 +124,6 @@ class JsonScanner {
   const char* complaint() const { return complaint_; }
 
  private:
-  static bool IsBlank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
   void SkipBlanks();
   bool ReadScalar(JsonValue* out);
   void CountBadEscapes(std::string_view string);

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace opscope {
 namespace {
 
@@ -17,12 +19,8 @@ namespace {
 constexpr uint64_t kFreeWork = uint64_t{4} << 10, kWorkPerByte = 8;
 constexpr size_t kLongestArray = size_t{4} << 10;  // of arguments that look like events
 
-bool IsBlank(char c) {
-  return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
 char FirstFrom(std::string_view text, size_t at) {
-  at = text.find_first_not_of(" \t\r\n", at);
+  at = text.find_first_not_of(kJsonBlanks, at);
   return at == std::string_view::npos ? '\0' : text[at];
 }
 
@@ -115,7 +113,7 @@ class RowSearch {
       if (c == '{' || c == '[') brackets_.Open(c == '[');
       if (c == '}' || c == ']') brackets_.Close(c == ']');
     }
-    if (!IsBlank(c)) {
+    if (!IsJsonBlank(c)) {
       before_last_ = last_;
       last_ = next == at + 1 ? c : '}';
       begins_list_ = begins_list;

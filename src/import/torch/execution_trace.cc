@@ -226,28 +226,25 @@ class ExecutionTraceDocument {
 
   // Opens and closes the spans of each thread in the order of their ids.
   void SetTimes() {
-    struct Thread {
-      std::vector<Node*> open;
-    };
-    std::map<int64_t, Thread> threads;
+    std::map<int64_t, std::vector<Node*>> open_by_thread;
     int64_t tick = 0;
-    const auto close = [&](Thread* thread) {
-      SpanRow& span = thread->open.back()->span;
+    const auto close_innermost = [&](std::vector<Node*>* open) {
+      SpanRow& span = open->back()->span;
       span.duration = Timestamp{++tick} - span.start;
-      thread->open.pop_back();
+      open->pop_back();
     };
     for (Node& node : nodes_) {
       if (node.is_root) continue;
-      Thread& thread = threads[node.tid];
-      while (!thread.open.empty() && thread.open.back()->id != node.parent)
-        close(&thread);
+      std::vector<Node*>& open = open_by_thread[node.tid];
+      while (!open.empty() && open.back()->id != node.parent)
+        close_innermost(&open);
       node.span.start = {++tick};
-      node.span.depth = static_cast<uint16_t>(std::min<size_t>(thread.open.size(), UINT16_MAX));
-      thread.open.push_back(&node);
+      node.span.depth = static_cast<uint16_t>(std::min<size_t>(open.size(), UINT16_MAX));
+      open.push_back(&node);
     }
-    for (auto& [tid, thread] : threads) {
-      while (!thread.open.empty())
-        close(&thread);
+    for (auto& [tid, open] : open_by_thread) {
+      while (!open.empty())
+        close_innermost(&open);
     }
   }
 

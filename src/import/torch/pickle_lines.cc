@@ -85,7 +85,7 @@ bool PickleReader::PushDecimal(std::string_view digits) {
   if (const auto number = ParseUnsigned(digits)) return Push({.kind = Kind::kUnsigned, .bits = *number});
   const size_t sign = digits.starts_with('-') ? 1 : 0;
   if (digits.size() == sign || digits.find_first_not_of("0123456789", sign) != std::string_view::npos)
-    return Fail(End::kDamaged, "a number that is none");
+    return Fail(End::kDamaged, "an invalid number");
   return Push({.kind = Kind::kLarge});
 }
 
@@ -95,7 +95,7 @@ bool PickleReader::PushDecoded(std::string_view escaped, bool is_unicode) {
   if (!stands_as_it_is) {
     std::string decoded;
     if (!(is_unicode ? DecodeUnicode(escaped, &decoded) : DecodeBytes(escaped, &decoded)))
-      return Fail(End::kDamaged, "a text with an escape that is none");
+      return Fail(End::kDamaged, "a text with an invalid escape");
     bytes_ += decoded.size();
     text = decoded_.Copy(decoded);
   }
@@ -115,7 +115,7 @@ bool PickleReader::StepLine(uint8_t opcode) {
     case 'F': {
       double number = 0;
       const auto read = std::from_chars(line.data(), line.data() + line.size(), number);
-      if (line.empty() || read.ptr != line.data() + line.size()) return Fail(End::kDamaged, "a number that is none");
+      if (line.empty() || read.ptr != line.data() + line.size()) return Fail(End::kDamaged, "an invalid number");
       return Push({.kind = Kind::kFloat, .bits = std::bit_cast<uint64_t>(number)});
     }
     case 'V':
@@ -127,7 +127,7 @@ bool PickleReader::StepLine(uint8_t opcode) {
     }
     default: {  // PUT, GET
       const auto index = ParseUnsigned(line);
-      if (!index) return Fail(End::kDamaged, "a number of the memo that is none");
+      if (!index) return Fail(End::kDamaged, "an invalid memo index");
       return opcode == 'p' ? Remember(*index) : Recall(*index);
     }
   }

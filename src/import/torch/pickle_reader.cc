@@ -113,7 +113,7 @@ bool PickleReader::PushSlice(Kind kind, size_t first) {
 // Everything from `first` on goes into the container before it.
 bool PickleReader::Extend(Kind kind, size_t first) {
   if (first == 0 || stack_.size() < first || stack_[first - 1].kind != kind)
-    return Fail(End::kDamaged, "values are added to what is no list or dict");
+    return Fail(End::kDamaged, "APPEND or SETITEM on a value that is not a list or dict");
   if (kind == Kind::kDict && (stack_.size() - first) % 2 != 0) return Fail(End::kDamaged, "a key has no value");
   std::vector<PickleValue>& items = containers_[stack_[first - 1].bits].items;
   items.insert(items.end(), stack_.begin() + static_cast<ptrdiff_t>(first), stack_.end());
@@ -257,7 +257,7 @@ bool PickleReader::Step(uint8_t opcode) {
     if (refused.opcode == opcode)
       return Fail(End::kRefused, std::string("opcode ") + refused.name + " could run code and is refused");
   }
-  return Fail(End::kDamaged, "opcode " + std::to_string(opcode) + " is none of plain values");
+  return Fail(End::kDamaged, "unknown opcode " + std::to_string(opcode));
 }
 
 // At a cut: what waits on the stack goes where it would have gone.

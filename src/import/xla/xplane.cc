@@ -102,10 +102,7 @@ class XSpaceFile {
       const XPlaneNames names = ReadNames(reader.message(), false);
       XEventFacts facts;
       ReadPlaneStats(reader.message(), names, &facts);
-      const size_t at = facts.members.find("\"profile_start_time\": ");
-      if (at == std::string::npos) continue;
-      int64_t start = 0;
-      std::from_chars(facts.members.data() + at + 22, facts.members.data() + facts.members.size(), start);
+      const int64_t start = facts.IntegerMember("profile_start_time").value_or(0);
       if (start > 0 && start <= kLatestNs) {
         builder_->info().epoch_ns = start;
       } else if (start != 0) {
@@ -122,7 +119,7 @@ class XSpaceFile {
       ProtoReader entry = plane.message();
       const bool whole = plane.field() == 4 ? names.AddEventName(&entry) : names.AddStatName(&entry);
       if (!whole && note_damage) CountDamaged(entry, plane);
-      if (names.memory_bytes() % (100 * 1024) == 0 && StopOverLimit(names.memory_bytes(), plane.offset())) break;
+      if (names.count() % 1024 == 0 && StopOverLimit(names.memory_bytes(), plane.offset())) break;
     }
     names_bytes_ = names.memory_bytes();
     return names;
@@ -148,9 +145,7 @@ class XSpaceFile {
     XEventFacts facts;
     ReadPlaneStats(message, names, &facts);
     if (!facts.members.empty()) builder_->AddMetadata(plane.name, "{" + facts.members + "}");
-    const size_t id = facts.members.find("\"process_id\": ");
-    if (id != std::string::npos)
-      std::from_chars(facts.members.data() + id + 14, facts.members.data() + facts.members.size(), plane.process_id);
+    plane.process_id = facts.IntegerMember("process_id").value_or(plane.process_id);
     ProcessId process = ProcessId::kNone;
     while (!stopped_ && message.Next()) {
       if (message.field() == 3 && message.is_bytes()) ReadLine(message.message(), plane, &names, &process);

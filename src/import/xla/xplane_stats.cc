@@ -6,8 +6,10 @@
 #include "import/xla/xplane_stats.h"
 
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <system_error>
 #include <utility>
 
 #include "base/text.h"
@@ -145,6 +147,20 @@ bool ReadEntry(ProtoReader* entry, int64_t* key, std::string_view* value) {
 }
 
 }  // namespace
+
+std::optional<int64_t> XEventFacts::IntegerMember(std::string_view key) const {
+  std::string begin;
+  AppendJsonString(&begin, key);
+  begin += ": ";
+  for (size_t i = 0; i < member_count; ++i) {
+    if (members.compare(key_begins[i], begin.size(), begin) != 0) continue;
+    int64_t value = 0;
+    const char* const first = members.data() + key_begins[i] + begin.size();
+    if (std::from_chars(first, members.data() + members.size(), value).ec != std::errc()) return std::nullopt;
+    return value;
+  }
+  return std::nullopt;
+}
 
 void AppendSharedText(std::string* out, std::string_view text) {
   AppendText(out, text, kLongestShared);

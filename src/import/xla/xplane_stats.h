@@ -36,6 +36,9 @@ struct XEventFacts {
   std::array<size_t, kMaxMembers> key_begins{};  // in `members`, of the first member_count
   size_t member_count = 0;
   bool left_out = false;  // there were more members than that
+
+  // The integer at the beginning of a member's value. Unset: no such member, or its value begins with no integer.
+  std::optional<int64_t> IntegerMember(std::string_view key) const;
 };
 
 // The stats that all events of a name share, read once.
@@ -62,7 +65,8 @@ class XPlaneNames {
   bool AddEventName(ProtoReader* entry);
   bool AddStatName(ProtoReader* entry);
 
-  uint64_t memory_bytes() const { return (events_.size() + stats_.size()) * 100; }  // about
+  size_t count() const { return events_.size() + stats_.size(); }
+  uint64_t memory_bytes() const { return count() * 100; }  // about
   XEventName* FindEvent(int64_t id);
   std::string_view StatName(int64_t id) const;  // "" when it is not there
 

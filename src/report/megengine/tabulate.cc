@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "report/code_points.h"
 #include "report/python_float.h"
 
@@ -26,10 +27,6 @@ std::string_view Stripped(std::string_view text) {
   const size_t begin = text.find_first_not_of(kWhiteSpace);
   if (begin == std::string_view::npos) return {};
   return text.substr(begin, text.find_last_not_of(kWhiteSpace) - begin + 1);
-}
-
-bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 // Removes underscores as Python's number syntax allows ("1_000"); nullopt if one is not between digits.

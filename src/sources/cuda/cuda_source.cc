@@ -73,7 +73,7 @@ void* Begin(Window* window, uint32_t flags) {
 void* Start(const Source* /*self*/, Window* window, uint32_t flags, const char** error) {
   const char* unused = nullptr;
   if (error == nullptr) error = &unused;
-  *error = "memory was short";
+  *error = "out of memory";
   if (opscope_recorder_abi() != kRecorderAbi) {
     *error = "the recorder library in this process is of another version than the CUDA source";
     return nullptr;
@@ -132,7 +132,7 @@ bool IsNamed() {
   return cuda::LoadedCupti().was_named;
 }
 void WhyNot(char* why, size_t size) {
-  CopyText(CuptiSession::Get().WhyNot(), why, size);
+  CopyText(CuptiSession::Get().CheckAvailable(), why, size);
 }
 void WhyNotRecorded(const void* window, char* why, size_t size) {
   const MutexLock lock(last_mutex);
@@ -152,7 +152,7 @@ void WatchGraphs(bool is_on, char* why, size_t size) {
     }
   } catch (...) {
     CountFailure();
-    text = "memory was short";
+    text = "out of memory";
   }
   CopyText(text, why, size);
 }

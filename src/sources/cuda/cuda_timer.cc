@@ -45,7 +45,7 @@ void* StartTimer(uint32_t flags, char* why, size_t size) {
     return why_not.empty() ? timer.release() : nullptr;
   } catch (...) {
     CountFailure();
-    CopyText("memory was short", why, size);
+    CopyText("out of memory", why, size);
     return nullptr;
   }
 }

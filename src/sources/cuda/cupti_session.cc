@@ -33,33 +33,33 @@ constexpr ActivityKind kKinds[] = {ActivityKind::kMemcpy,  ActivityKind::kMemcpy
                                    ActivityKind::kRuntime, ActivityKind::kDriver,  ActivityKind::kOverhead,
                                    ActivityKind::kContext, ActivityKind::kStream};
 
-std::atomic<CuptiSession*> the_one{nullptr};
+std::atomic<CuptiSession*> session_in_use{nullptr};  // null: Get was never called
 
 }  // namespace
 
 CuptiSession& CuptiSession::Get() {
   static CuptiSession& session = *[] {
     auto* made = new CuptiSession(&LoadedCupti());
-    the_one.store(made);
+    session_in_use.store(made);
     return made;
   }();
   return session;
 }
 
 CuptiSession* CuptiSession::GetIfUsed() {
-  return the_one.load();
+  return session_in_use.load();
 }
 
-std::string CuptiSession::Why(Result answer, const char* function) const {
+std::string CuptiSession::DescribeFailure(Result answer, const char* function) const {
   const char* name = nullptr;
   library_->call.GetResultString(answer, &name);
   const std::string code = NameOfCode(answer, name);
-  return opscope::cuda::WhyNot(ReasonOf(answer, code), function, code);
+  return WhyNot(ReasonOf(answer, code), function, code);
 }
 
 // Another tool has subscribed. Newer versions of CUPTI can say whether it records.
 std::string CuptiSession::InUse() {
-  const std::string in_use = Why(Result::kMultipleSubscribersNotSupported, "cuptiSubscribe");
+  const std::string in_use = DescribeFailure(Result::kMultipleSubscribersNotSupported, "cuptiSubscribe");
   if (library_->call.ActivityGetEnabledKinds != nullptr) {
     uint32_t kinds = 0;
     const Result answer = library_->call.ActivityGetEnabledKinds(nullptr, nullptr, nullptr, &kinds);
@@ -84,7 +84,7 @@ std::string CuptiSession::Subscribe() {
   }
   if (answer == Result::kSuccess) return {};
   subscriber_ = nullptr;
-  return answer == Result::kMultipleSubscribersNotSupported ? InUse() : Why(answer, "cuptiSubscribe");
+  return answer == Result::kMultipleSubscribersNotSupported ? InUse() : DescribeFailure(answer, "cuptiSubscribe");
 }
 
 Result CuptiSession::Enable(ActivityKind kind) {
@@ -97,10 +97,10 @@ Result CuptiSession::Enable(ActivityKind kind) {
 std::string CuptiSession::EnableKinds(uint32_t flags) {
   if ((flags & cuda_timer_flags::kTimes) != 0) return EnableTimed(flags);
   const Result answer = Enable(ActivityKind::kConcurrentKernel);
-  if (answer != Result::kSuccess) return Why(answer, "cuptiActivityEnable");
+  if (answer != Result::kSuccess) return DescribeFailure(answer, "cuptiActivityEnable");
   for (const ActivityKind kind : kKinds)
     Enable(kind);
-  EnableAsked(flags);
+  EnableRequested(flags);
   const bool is_new = !enabled_.contains(ActivityKind::kDevice);
   if (is_new && library_->call.ActivityEnableAndDump != nullptr &&
       library_->call.ActivityEnableAndDump(ActivityKind::kDevice) == Result::kSuccess) {
@@ -109,7 +109,7 @@ std::string CuptiSession::EnableKinds(uint32_t flags) {
   return {};
 }
 
-void CuptiSession::EnableAsked(uint32_t flags) {
+void CuptiSession::EnableRequested(uint32_t flags) {
   using namespace cuda_source_flags;
   if ((flags & kSynchronization) != 0) Enable(ActivityKind::kSynchronization);
   if ((flags & (kSynchronization | kEventNodes)) != 0 && Enable(ActivityKind::kCudaEvent) == Result::kSuccess &&
@@ -144,7 +144,7 @@ std::string CuptiSession::Open(bool is_first, uint32_t flags) {
     if (std::string why = Subscribe(); !why.empty()) return why;
     const Result answer =
         library_->call.ActivityRegisterCallbacks(&Collector::RequestBuffer, &Collector::CompleteBuffer);
-    if (answer != Result::kSuccess) return Why(answer, "cuptiActivityRegisterCallbacks");
+    if (answer != Result::kSuccess) return DescribeFailure(answer, "cuptiActivityRegisterCallbacks");
     if (library_->call.SetThreadIdType != nullptr) library_->call.SetThreadIdType(cupti::ThreadIdType::kSystem);
   }
   return EnableKinds(flags);
@@ -167,18 +167,18 @@ bool CuptiSession::WaitForCall(Deadline deadline) {
 }
 
 std::string CuptiSession::Begin(const std::shared_ptr<DeviceWindow>& window) {
-  if (is_forked_.load()) return opscope::cuda::WhyNot(kForked);
+  if (is_forked_.load()) return WhyNot(kForked);
   if (!library_->is_usable()) return library_->why_not;
   const Deadline deadline = After(kForStart);
-  if (!mutex_.try_lock_until(deadline)) return opscope::cuda::WhyNot(kInUse);
+  if (!mutex_.try_lock_until(deadline)) return WhyNot(kInUse);
   const TimedMutexLock lock(mutex_, std::adopt_lock);
-  if (!Settle(deadline)) return opscope::cuda::WhyNot(kNoAnswer);
+  if (!Settle(deadline)) return WhyNot(kNoAnswer);
   if (!has_collector()) {
     collector_ = new Collector(library_);
     collector_->Install();
     is_collector_stuck_ = false;
   }
-  if (!collector_->Start()) return "CUDA is not recorded: no thread could be had";
+  if (!collector_->Start()) return "CUDA is not recorded: cannot start a thread";
   if (open_ == 0) {
     collector_->pool()->Prepare(2, BufferPool::kDefaultCap);
     lost_buffers_ = collector_->pool()->with_cupti();
@@ -188,8 +188,8 @@ std::string CuptiSession::Begin(const std::shared_ptr<DeviceWindow>& window) {
     mutex_.AssertHeld();
     *answer = Open(is_first, flags);
   });
-  std::string why = has_answered ? *answer : opscope::cuda::WhyNot(kNoAnswer);
-  if (why.empty() && !collector_->Add(window, ReadClockPair(), deadline)) why = opscope::cuda::WhyNot(kNoAnswer);
+  std::string why = has_answered ? *answer : WhyNot(kNoAnswer);
+  if (why.empty() && !collector_->Add(window, ReadClockPair(), deadline)) why = WhyNot(kNoAnswer);
   if (why.empty()) {
     ++open_;
     DeviceReadings::Get().Begin(collector_);
@@ -207,14 +207,14 @@ std::string CuptiSession::Begin(const std::shared_ptr<DeviceWindow>& window) {
   return why;
 }
 
-std::string CuptiSession::WhyNot() {
-  if (is_forked_.load()) return opscope::cuda::WhyNot(kForked);
+std::string CuptiSession::CheckAvailable() {
+  if (is_forked_.load()) return WhyNot(kForked);
   if (!library_->is_usable()) return library_->why_not;
   const Deadline deadline = After(kForStart);
-  if (!mutex_.try_lock_until(deadline)) return opscope::cuda::WhyNot(kInUse);
+  if (!mutex_.try_lock_until(deadline)) return WhyNot(kInUse);
   const TimedMutexLock lock(mutex_, std::adopt_lock);
   if (open_ > 0) return {};
-  if (!Settle(deadline)) return opscope::cuda::WhyNot(kNoAnswer);
+  if (!Settle(deadline)) return WhyNot(kNoAnswer);
   const auto answer = std::make_shared<std::string>();
   const bool has_answered = RunCall(deadline, [this, answer, is_watched = watchers_ > 0] {
     mutex_.AssertHeld();
@@ -222,12 +222,12 @@ std::string CuptiSession::WhyNot() {
     *answer = Subscribe();
     if (!answer->empty()) return;
     const Result enabled = library_->call.ActivityEnable(ActivityKind::kConcurrentKernel);
-    if (enabled != Result::kSuccess) *answer = Why(enabled, "cuptiActivityEnable");
+    if (enabled != Result::kSuccess) *answer = DescribeFailure(enabled, "cuptiActivityEnable");
     if (enabled == Result::kSuccess) library_->call.ActivityDisable(ActivityKind::kConcurrentKernel);
     if (is_watched || subscriber_ == nullptr || library_->call.Unsubscribe == nullptr) return;
     if (library_->call.Unsubscribe(subscriber_) == Result::kSuccess) subscriber_ = nullptr;
   });
-  return has_answered ? *answer : opscope::cuda::WhyNot(kNoAnswer);
+  return has_answered ? *answer : WhyNot(kNoAnswer);
 }
 
 }  // namespace opscope::cuda

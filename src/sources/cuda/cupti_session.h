@@ -47,7 +47,7 @@ class CuptiSession {
   void Forget(const std::shared_ptr<DeviceWindow>& window);
 
   // "": CUDA could be recorded now; else why not. Leaves nothing enabled or subscribed.
-  std::string WhyNot();
+  std::string CheckAvailable();
   // Subscribes to CUPTI's callbacks for graphs (graph_recorder.h), until as many calls of LeaveGraphs. "" or why not.
   std::string WatchGraphs();
   void LeaveGraphs();
@@ -73,7 +73,7 @@ class CuptiSession {
   std::string Subscribe() OPSCOPE_REQUIRES(mutex_);
   std::string InUse();
   std::string EnableKinds(uint32_t flags) OPSCOPE_REQUIRES(mutex_);
-  void EnableAsked(uint32_t flags) OPSCOPE_REQUIRES(mutex_);
+  void EnableRequested(uint32_t flags) OPSCOPE_REQUIRES(mutex_);
   void EnableOrReport(cupti::ActivityKind kind, std::string_view what) OPSCOPE_REQUIRES(mutex_);
   std::string EnableTimed(uint32_t flags) OPSCOPE_REQUIRES(mutex_);
   std::vector<cupti::ActivityKind> KindsOfNoTimer() const OPSCOPE_REQUIRES(mutex_);
@@ -83,7 +83,7 @@ class CuptiSession {
   std::string Suspend(Deadline deadline) OPSCOPE_REQUIRES(mutex_);
   std::string Resume(uint32_t flags, Deadline deadline) OPSCOPE_REQUIRES(mutex_);
   cupti::Result Enable(cupti::ActivityKind kind) OPSCOPE_REQUIRES(mutex_);
-  std::string Why(cupti::Result answer, const char* function) const;
+  std::string DescribeFailure(cupti::Result answer, const char* function) const;  // one line
   bool has_collector() const OPSCOPE_REQUIRES(mutex_) { return collector_ != nullptr && !is_collector_stuck_; }
   struct Closing;
   void GiveBack(Deadline deadline) OPSCOPE_REQUIRES(mutex_);

@@ -29,17 +29,17 @@ Result SwitchCallbacks(const CuptiFunctions& call, cupti::Subscriber subscriber,
 }  // namespace
 
 std::string CuptiSession::WatchGraphs() {
-  if (is_forked_.load()) return opscope::cuda::WhyNot(kForked);
+  if (is_forked_.load()) return WhyNot(kForked);
   if (!library_->is_usable()) return library_->why_not;
   const CuptiFunctions& call = library_->call;
   if (call.EnableCallback == nullptr || call.GetGraphNodeId == nullptr) {
     return "CUDA is not recorded: CUPTI is too old (it tells nothing of the nodes of graphs)";
   }
   const Deadline deadline = After(kForWatching);
-  if (!mutex_.try_lock_until(deadline)) return opscope::cuda::WhyNot(kInUse);
+  if (!mutex_.try_lock_until(deadline)) return WhyNot(kInUse);
   const TimedMutexLock lock(mutex_, std::adopt_lock);
   if (watchers_ > 0) return ++watchers_, "";
-  if (!Settle(deadline)) return opscope::cuda::WhyNot(kNoAnswer);
+  if (!Settle(deadline)) return WhyNot(kNoAnswer);
   has_used_.store(true);
   const auto why = std::make_shared<std::string>();
   const bool has_answered = RunCall(deadline, [this, why, is_open = open_ > 0] {
@@ -48,16 +48,16 @@ std::string CuptiSession::WatchGraphs() {
     if (!why->empty()) return;
     // Another tool is subscribed and records nothing: kernels can be recorded beside it, but callbacks cannot.
     if (subscriber_ == nullptr) {
-      *why = Why(Result::kMultipleSubscribersNotSupported, "cuptiSubscribe");
+      *why = DescribeFailure(Result::kMultipleSubscribersNotSupported, "cuptiSubscribe");
       return;
     }
     const Result answer = SwitchCallbacks(library_->call, subscriber_, true);
-    if (answer != Result::kSuccess) *why = Why(answer, "cuptiEnableCallback");
+    if (answer != Result::kSuccess) *why = DescribeFailure(answer, "cuptiEnableCallback");
     if (why->empty() || is_open) return;
     library_->call.Unsubscribe(subscriber_);
     subscriber_ = nullptr;
   });
-  if (!has_answered) return opscope::cuda::WhyNot(kNoAnswer);
+  if (!has_answered) return WhyNot(kNoAnswer);
   if (!why->empty()) return *why;
   ++watchers_;
   if (open_ > timers_.size()) GraphRecorder::Get().KeepDestroyed();

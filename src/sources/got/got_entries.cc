@@ -1,7 +1,7 @@
 // How entries are found: dl_iterate_phdr lists the loaded libraries; the dynamic section of each leads to its
-// relocations (JUMP_SLOT for calls through the PLT, GLOB_DAT for addresses), and a relocation names a symbol by number
-// and an address in the GOT. The number of each wanted symbol is looked up first, in the GNU hash table, so that
-// relocations are compared by number; comparing names would be a million comparisons for libtorch_cpu.
+// relocations (JUMP_SLOT for calls through the PLT, GLOB_DAT for addresses), and a relocation names a symbol by index
+// and an address in the GOT. The index of each wanted symbol is looked up first, in the GNU hash table, so that
+// relocations are compared by index; comparing names would be a million comparisons for libtorch_cpu.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/got/got_entries.h"
 
@@ -108,14 +108,14 @@ Library ReadLibrary(const dl_phdr_info* info) {
   return library;
 }
 
-// The symbol's number in the library's symbol table; 0: it has none. Symbols that the library defines are in its hash
+// The symbol's index in the library's symbol table; 0: it has none. Symbols that the library defines are in its hash
 // table, and those that it imports come before them.
-uint32_t NumberOf(const char* symbol, const Tables& tables) {
+uint32_t SymbolIndex(const char* symbol, const Tables& tables) {
   const uint32_t buckets = tables.hashes[0], first = tables.hashes[1], bloom_words = tables.hashes[2];
   const uint32_t* bucket = tables.hashes + 4 + bloom_words * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
   const uint32_t* chain = bucket + buckets;
-  const auto is_it = [&](uint32_t number) {
-    return std::strcmp(tables.names + tables.symbols[number].st_name, symbol) == 0;
+  const auto is_it = [&](uint32_t index) {
+    return std::strcmp(tables.names + tables.symbols[index].st_name, symbol) == 0;
   };
   uint32_t hash = 5381;
   for (const char* c = symbol; *c != '\0'; ++c)
@@ -143,16 +143,16 @@ int SearchLibrary(dl_phdr_info* info, size_t /*size*/, void* context) {
   const Library library = ReadLibrary(info);
   const Tables& tables = library.tables;
   if (tables.symbols == nullptr || tables.names == nullptr || tables.hashes == nullptr) return 0;
-  std::vector<uint32_t> numbers;
+  std::vector<uint32_t> indexes;
   for (const char* symbol : search->symbols)
-    numbers.push_back(NumberOf(symbol, tables));
-  if (std::ranges::all_of(numbers, [](uint32_t number) { return number == 0; })) return 0;
+    indexes.push_back(SymbolIndex(symbol, tables));
+  if (std::ranges::all_of(indexes, [](uint32_t index) { return index == 0; })) return 0;
   const auto scan = [&](const ElfW(Rela)* entries, size_t first, size_t bytes, uint32_t type) {
     for (size_t i = first; entries != nullptr && i < bytes / sizeof(*entries); ++i) {
       if (ELF64_R_TYPE(entries[i].r_info) != type) continue;
-      const uint64_t number = ELF64_R_SYM(entries[i].r_info);
-      for (size_t symbol = 0; symbol < numbers.size(); ++symbol) {
-        if (number != numbers[symbol] || number == 0) continue;
+      const uint64_t index = ELF64_R_SYM(entries[i].r_info);
+      for (size_t symbol = 0; symbol < indexes.size(); ++symbol) {
+        if (index != indexes[symbol] || index == 0) continue;
         const uintptr_t place = library.base + entries[i].r_offset;
         const bool is_protected = place >= library.read_only_later.begin && place < library.read_only_later.end;
         search->found->push_back({reinterpret_cast<void**>(place), is_protected, symbol});

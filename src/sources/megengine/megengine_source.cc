@@ -49,7 +49,7 @@ const char* Begin(Window* window, std::unique_ptr<Session>* begun) {
   session->window = window;
   session->process = getpid();
   session->track = opscope_track_open(window, &options);
-  if (session->track == nullptr) return "memory was short";
+  if (session->track == nullptr) return "out of memory";
   session->writer = std::make_unique<RecordWriter>(session->track);
   session->walk = std::make_unique<Walk>(session->writer.get(), &session->memory);
   *begun = std::move(session);
@@ -75,7 +75,7 @@ void* Start(const Source* /*self*/, Window* window, uint32_t /*flags*/, const ch
     last_taken = 0;
     return running = session.release();
   } catch (...) {
-    *error = "memory was short";
+    *error = "out of memory";
     return nullptr;
   }
 }
@@ -110,7 +110,7 @@ Status TakeFrom(const void* function_record) OPSCOPE_REQUIRES(lock) {
 
 bool Take(const void* function_record, char* error, size_t size) {
   const MutexLock guard(lock);
-  const char* why = "memory was short, or MegEngine raised an error";
+  const char* why = "out of memory, or MegEngine raised an error";
   std::string text;
   try {
     const Status taken = TakeFrom(function_record);

@@ -105,7 +105,7 @@ const char* WhyForbidden(PaddlePart part) {
     if (wanted == mode.name) return ModeOf(part) < mode.mode ? mode.is_forced : nullptr;
   }
   return ModeOf(part) == PaddleMode::kHooks
-             ? "OPSCOPE_PADDLE_ROUTE has a value that says nothing, known are: drain, native, wrappers"
+             ? "OPSCOPE_PADDLE_ROUTE: unknown value; the known ones are 'drain', 'native' and 'wrappers'"
              : nullptr;
 }
 

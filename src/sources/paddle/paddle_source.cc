@@ -184,7 +184,7 @@ void* Start(const Source* /*self*/, Window* window, uint32_t flags, const char**
     *error = Begin(window, slot, flags);
   } catch (...) {
     CountFailure();
-    *error = "memory was short, or Paddle raised an error";
+    *error = "out of memory, or Paddle raised an error";
   }
   return *error == nullptr ? &sessions[slot] : nullptr;
 }
@@ -239,7 +239,7 @@ const char* CaptureMode() {
   try {
     text = ModeText(ChooseMode());
   } catch (...) {
-    return "none: memory was short";
+    return "none: out of memory";
   }
   return text.c_str();
 }

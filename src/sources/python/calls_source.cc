@@ -69,7 +69,7 @@ const char* TakeSentence() {
   PyErr_Fetch(&type, &value, &traceback);
   const bool is_short = type != nullptr && PyErr_GivenExceptionMatches(type, PyExc_MemoryError) != 0;
   PyObject* text = value != nullptr && !is_short ? PyObject_Str(value) : nullptr;
-  const char* sentence = "memory is short";
+  const char* sentence = "out of memory";
   if (text != nullptr) sentence = kept.insert(TextOf(text)).first->c_str();
   PyErr_Clear();
   for (PyObject* object : {type, value, traceback, text})
@@ -194,7 +194,7 @@ void* Start(const Source* self, Window* window, uint32_t flags, const char** err
     if (WatchForks() && StartCalls(std::move(calls))) return session.release();
     *error = TakeSentence();
   } catch (const std::bad_alloc&) {
-    *error = "memory is short";
+    *error = "out of memory";
   }
   return nullptr;
 }

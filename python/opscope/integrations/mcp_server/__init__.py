@@ -37,7 +37,7 @@ def serve(files: list[str]) -> int:
     for file in files:
         # A second reading of a pipe would wait for ever.
         if os.path.exists(file) and not (os.path.isfile(file) or os.path.isdir(file)):
-            return _refuse(f"{file} is no file that can be read several times", FAILED)
+            return _refuse(f"{file} is not a file that can be read several times", FAILED)
     opened = OpenedFiles(files)
     for path in opened.paths:
         done = subprocess.run(command("info", path), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)

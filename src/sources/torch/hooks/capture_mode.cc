@@ -119,7 +119,7 @@ constinit std::atomic<Progress> search{Progress::kNotBegun};
 constinit std::atomic<const char*> not_found{nullptr};        // what the search missed
 constinit std::atomic<const char*> probe_result{kNotProbed};  // "": the hooks fit
 constinit std::atomic<uint64_t> hooked{0};                    // one bit per instance that is recorded by hooks
-constinit std::array<std::atomic<const char*>, kCallbackInstances> why{};
+constinit std::array<std::atomic<const char*>, kCallbackInstances> fallback_reasons{};  // null: hooks record
 static_assert(kCallbackInstances <= 64);
 
 // Null: all entries were found.
@@ -139,12 +139,13 @@ const char* FindEntriesOfTorch() {
   return has_all ? nullptr : "libtorch_cpu.so does not call its range functions through GOT entries";
 }
 
-const char* FindAll() {
+// Null: this torch has all that the hooks need.
+const char* FindEntriesAndVersion() {
   using namespace torch_layout;
 #if !defined(__x86_64__)
   return "hooks were tried on x86-64 alone";
 #endif
-  if (!range_hooks::ThreadViewIsStatic()) return "the process has no room for variables of threads";
+  if (!range_hooks::ThreadViewIsStatic()) return "the process has no static TLS left";
   if (opscope_range_vtable == nullptr || SequenceOf == nullptr || TorchRun == nullptr || TorchRunWith == nullptr) {
     return "this torch lacks a function that the hooks need";
   }
@@ -157,12 +158,12 @@ const char* FindAll() {
 }
 
 // Searches once per process. Null: the hooks can be installed.
-const char* Find() {
+const char* EnsureEntriesFound() {
   Progress state = Progress::kNotBegun;
   if (search.compare_exchange_strong(state, Progress::kUnderWay)) {
-    const char* missing = "memory was short";
+    const char* missing = "out of memory";
     try {
-      missing = FindAll();
+      missing = FindEntriesAndVersion();
     } catch (...) {
       CountFailure();
     }
@@ -179,7 +180,7 @@ const char* WhyForbidden() {
   const std::string_view wanted = value == nullptr ? "" : value;
   if (wanted.empty()) return nullptr;
   return wanted == "callbacks" ? "OPSCOPE_TORCH_ROUTE=callbacks"
-                               : "OPSCOPE_TORCH_ROUTE has a value that says nothing, known is: callbacks";
+                               : "OPSCOPE_TORCH_ROUTE: unknown value; the only one is 'callbacks'";
 }
 
 // Whether each entry holds torch's function, or the stub of its own library that resolves it lazily.
@@ -218,7 +219,7 @@ const char* WhyNoHooks(uint32_t flags) {
   if ((flags & torch_source_flags::kAllThreads) != 0) return "all threads are recorded";
   if (const char* forbidden = WhyForbidden()) return forbidden;
   if (const char* sentence = probe_result.load(); *sentence != '\0') return sentence;
-  return Find();
+  return EnsureEntriesFound();
 }
 
 // REQUIRES: GotLock() is held.
@@ -257,7 +258,7 @@ __attribute__((constructor)) void WatchForksOfHooks() {
 
 const char* ProbeCaptureMode() {
   if (hooked.load() != 0) return "a window is open";
-  const char* complaint = Find();
+  const char* complaint = EnsureEntriesFound();
   try {
     if (complaint == nullptr) complaint = range_hooks::ProbeHooks(ThePatches().entries);
   } catch (...) {
@@ -274,17 +275,17 @@ void SetProbeResult(const char* sentence) {
   const MutexLock lock(accepting);
   if (probe_result.load() != std::string_view(sentence)) probe_result.store(taken.emplace_front(sentence).c_str());
   // Search now, while the library is loaded: a program waits for its first start.
-  if (*sentence == '\0' && WhyForbidden() == nullptr) Find();
+  if (*sentence == '\0' && WhyForbidden() == nullptr) EnsureEntriesFound();
 }
 
 const char* StartHooks(uint32_t instance, uint32_t flags) {
-  const char* reason = "memory was short";
+  const char* reason = "out of memory";
   try {
     reason = BeginHooks(instance, flags);
   } catch (...) {
     CountFailure();
   }
-  why[instance].store(reason);
+  fallback_reasons[instance].store(reason);
   return nullptr;
 }
 
@@ -301,7 +302,7 @@ std::optional<RangeFunctions> HooksFor(uint32_t flags) {
 }
 
 const char* WhyCallbacks(uint32_t instance) {
-  return why[instance].load();
+  return fallback_reasons[instance].load();
 }
 
 }  // namespace opscope
