@@ -61,7 +61,9 @@ def test_ranks_whose_clocks_are_far_apart_are_one_job(tmp_path, seconds):
     cut = tmp_path / "cut.opscope"
     run("merge", job, "--ranks", "0,1", "--steps", "1..2", "-o", cut)
     trace = opscope.open(cut)
-    begins = [begin for name, begin in zip(trace.spans["name"], trace.spans["start"]) if name == "ProfilerStep#1"]
+    begins = [
+        begin for name, begin in zip(trace.spans["name"], trace.spans["start"], strict=True) if name == "ProfilerStep#1"
+    ]
     assert len(begins) == 2 and abs(begins[0] - begins[1]) < 1_000_000  # ns: aligned by their collectives
 
 
