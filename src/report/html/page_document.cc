@@ -1,7 +1,7 @@
 // Joins the parts of a page's data within a number of bytes. Parts of bounded use, such as tables and trees, have fixed
 // shares. The timeline has what they leave. How many spans fit there is estimated, measured by writing them, and
 // corrected: bytes per span depend on how well a program's columns compress, from 2 to 40. Where there are few spans, the
-// parts may have twice their shares as long as all spans fit beside them.
+// parts may have up to four times their shares as long as all spans fit beside them.
 //
 //   max 10 MiB   tables, trees, memory, counters, names: 3 MiB   ->   7 MiB for spans
 //     1st try    500,000 spans    9.1 MiB
@@ -241,15 +241,15 @@ TimelineLimits LimitsFor(size_t spans, size_t bytes) {
           .points = {.max_kept = bytes / 200}};
 }
 
-// With fixed parts that have shares of `bytes_of_parts`. nullopt: not all spans fit, which `has_all_spans` demands.
+// The fixed parts have shares of `bytes_of_parts`. nullopt: `needs_all_spans` is set, and not all spans fit.
 std::optional<std::string> WriteDocument(const PageResults& results, size_t max_bytes, size_t bytes_of_parts,
-                                         bool has_all_spans) {
+                                         bool needs_all_spans) {
   constexpr size_t kBytesPerSpan = 2;  // at least, of columns that compress best
   PageStrings strings(*results.trace, std::max<size_t>(200, max_bytes / 64));
   const FixedParts parts = WriteFixedParts(results, bytes_of_parts, &strings);
   const size_t fixed = parts.bytes() + strings.bytes(), room = max_bytes - std::min(max_bytes, fixed);
   size_t spans = std::min(results.trace->spans().size(), room / kBytesPerSpan), bytes = room;
-  if (has_all_spans && spans < results.trace->spans().size()) return std::nullopt;
+  if (needs_all_spans && spans < results.trace->spans().size()) return std::nullopt;
   for (;;) {
     std::string timeline;
     AppendPageSpans(results, LimitsFor(spans, bytes), &strings, &timeline);
@@ -257,7 +257,7 @@ std::optional<std::string> WriteDocument(const PageResults& results, size_t max_
     std::string out = JoinParts(parts, timeline, strings);
     const bool is_least = spans == 0 && bytes == 0;
     if (out.size() <= max_bytes || is_least) return out;
-    if (has_all_spans) return std::nullopt;
+    if (needs_all_spans) return std::nullopt;
     // At most 95 % of what would fit if the bytes per span stayed the same; shorter spans take less.
     const size_t used = timeline.size() + strings.uncommitted_bytes();
     const double fits = 0.95 * static_cast<double>(room) / static_cast<double>(std::max<size_t>(1, used));
@@ -274,7 +274,10 @@ std::string PageDocument(const PageResults& results, size_t max_bytes) {
   // A trace with few spans leaves room for more rows, names and curves than their shares have.
   constexpr size_t kLikelyBytesPerSpan = 10;
   if (results.trace->spans().size() < max_bytes / (2 * kLikelyBytesPerSpan)) {
-    if (std::optional<std::string> whole = WriteDocument(results, max_bytes, 2 * max_bytes, true)) return *whole;
+    for (const size_t percent : {400, 300, 200, 150}) {
+      std::optional<std::string> whole = WriteDocument(results, max_bytes, max_bytes / 100 * percent, true);
+      if (whole) return *std::move(whole);
+    }
   }
   return *WriteDocument(results, max_bytes, max_bytes, false);
 }
