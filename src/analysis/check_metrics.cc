@@ -17,12 +17,6 @@ std::optional<double> AsReal(const std::optional<int64_t>& value) {
   return static_cast<double>(*value);
 }
 
-// nullopt: the device has no window.
-std::optional<double> BusyShareOf(const DeviceRow& row) {
-  if (row.window_ns == 0) return std::nullopt;
-  return static_cast<double>(row.busy_ns) / static_cast<double>(row.window_ns);
-}
-
 }  // namespace
 
 const StepDurations& CheckMetrics::Steps() {
@@ -68,7 +62,7 @@ std::optional<double> CheckMetrics::ValueOf(CheckMetric metric, std::string_view
     case CheckMetric::kDeviceBusyShare: {
       std::optional<double> least;
       for (const DeviceRow& row : Devices()) {
-        const std::optional<double> share = BusyShareOf(row);
+        const std::optional<double> share = row.busy_share();
         if (share && (!least || *share < *least)) least = share;
       }
       return least;

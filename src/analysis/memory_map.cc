@@ -208,7 +208,7 @@ void AddCategories(const MemoryTimeline& timeline, const std::vector<uint32_t>& 
 
 std::vector<MemoryMapDevice> MapMemory(const Trace& trace, const MemoryTimeline& timeline, size_t max_blocks) {
   std::vector<MemoryMapDevice> devices;
-  if (trace.allocations().size() == 0 && trace.tensor_lives().size() == 0) return devices;
+  if (!HasMemoryEvents(trace)) return devices;
   const TraceWindow window = WindowWithMemory(trace);
   if (trace.allocations().size() == 0) {
     for (const auto& [key, rows] : TensorLivesByStream(trace)) {

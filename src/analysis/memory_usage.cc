@@ -66,7 +66,7 @@ class MemoryMeasurement {
   }
 
   void AddLevels(Device* device, DeviceMemoryRow* of_device) {
-    DeviceMemoryRow total = *of_device;
+    DeviceMemoryRow total = *of_device;  // a local copy: the compiler keeps it in registers beside the levels
     const uint32_t first = device->rows[0];
     if (const int64_t known = allocations_.total_allocated[first]; known != -1)
       device->first_level = SaturatingSubtract(known, allocations_.bytes[first]);

@@ -23,7 +23,7 @@ class MemoryUsageRows {
   // `selected`: of spans; nullptr: all. Both outlive the object.
   MemoryUsageRows(const Trace& trace, const std::vector<uint8_t>* selected);
 
-  // Begins a device; the reference is valid until the next one.
+  // Begins a device. The reference is valid until the next call.
   DeviceMemoryRow& AddDevice(const MemoryPlace& place);
   // The row of this name in the device that was added last. kNone: no operator.
   OperatorMemoryRow& RowOf(StringId name) {

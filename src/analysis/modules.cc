@@ -44,7 +44,7 @@ class ModuleFinder {
       }
       found_.node_of[row] = Enter(row, parent == SpanId::kNone ? 0 : found_.node_of[Row(parent)]);
     }
-    // Without modules there are none to find for backward functions either.
+    // A backward function has the modules of its forward operator: without modules the search finds nothing.
     if (!backward_.empty() && (texts_.any() || HasModuleCalls())) EnterBackward();
     return std::move(found_);
   }

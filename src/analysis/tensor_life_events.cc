@@ -1,12 +1,13 @@
-// Sums the bytes of the tensors that live at the same time. A view shares the memory of its tensor, so addresses that
-// several tensors cover count once; a tensor without an address counts with all of its bytes.
+// Finds by how many bytes the memory of tensors grows when one begins, and shrinks when one ends. A view shares the
+// memory of its tensor, so addresses that several tensors cover count once; a tensor without an address counts with all
+// of its bytes.
 //
-//   time 10  A at [0, 100)       level 100
-//   time 20  a view [40, 60)     level 100
-//   time 30  A ends              level  20
+//   time 10  A begins at [0, 100)     +100
+//   time 20  its view at [40, 60)        0
+//   time 30  A ends                    -80
 //
-// A map has the addresses at which the number of covering tensors changes, so a tensor that comes or goes costs
-// O(log n) and the changes within its range.
+// A map has the addresses at which the number of covering tensors changes. A tensor that begins or ends costs O(log n)
+// and the changes within its range.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/tensor_life_events.h"
 

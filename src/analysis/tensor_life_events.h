@@ -1,4 +1,4 @@
-// When tensors get and give back memory, where a trace has their lives instead of allocations (MegEngine).
+// When tensors take and release memory, where a trace has their lives instead of allocations (MegEngine).
 //
 // Thread rule: pure functions of an immutable Trace.
 // SPDX-License-Identifier: Apache-2.0
@@ -28,7 +28,7 @@ struct TensorLifeEvent {
 // O(n log n).
 [[nodiscard]] std::vector<TensorLifeEvent> TensorLifeEvents(const Trace& trace, std::span<const uint32_t> rows);
 
-// A tensor and the part of the memory that it has and no tensor before it.
+// A tensor, and the bytes of its memory that no tensor before it covers.
 struct CoveredByTensor {
   uint32_t row = 0;  // of `tensor_lives`
   int64_t bytes = 0;

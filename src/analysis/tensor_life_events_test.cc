@@ -12,7 +12,7 @@
 namespace opscope {
 namespace {
 
-TEST(TensorLifeCurves, MemoryThatTensorsShareCountsOnce) {
+TEST(TensorLifeEvents, MemoryThatTensorsShareCountsOnce) {
   TraceBuilder builder;
   const TrackId stream = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .tid = 7});
   builder.AddTensorLife({.produced = {10}, .duration = {20}, .track = stream, .address = 1000, .bytes = 100});
@@ -28,7 +28,7 @@ TEST(TensorLifeCurves, MemoryThatTensorsShareCountsOnce) {
 }
 
 // Against a set of addresses at each time.
-TEST(TensorLifeCurves, EqualsThePlainUnionOfRandomLives) {
+TEST(TensorLifeEvents, EqualsThePlainUnionOfRandomLives) {
   std::mt19937 random(5);
   const auto below = [&](int64_t end) { return static_cast<int64_t>(random() % static_cast<uint32_t>(end)); };
   for (int round = 0; round < 200; ++round) {

@@ -58,16 +58,17 @@ struct OpenBlock {
   }
 };
 
-// Makes blocks of the spans that are not in `levels->kept`, in three passes over them: each function is called once, in
-// this order.
+// Makes blocks of the spans that are not in `levels->kept`, in three passes over them. The caller calls each function
+// once, in this order.
 class LeftOutFolder {
  public:
   LeftOutFolder(const TimelineSpans& timeline, const Trace& trace, size_t max_blocks, TimelineLevels* levels)
       : timeline_(timeline), trace_(trace), max_blocks_(max_blocks), levels_(levels) {}
 
-  // Rows that need a block, from the top; what is deeper than the budget allows shares the last one.
+  // Chooses how many rows of each track have blocks of their own. Deeper rows share the last of these.
   void ChooseDeepestRow() {
-    std::vector<size_t> tracks_of_row, tracks_to_row;  // that have the row; whose deepest row it is
+    // By row: the number of tracks that have it, and of those whose deepest row it is.
+    std::vector<size_t> tracks_of_row, tracks_to_row;
     const auto mark = [](OpenBlock* open, const LeftOutSpan&) { open->block.count = 1; };
     ForEachLeftOut(mark, [&] {
       tracks_of_row.resize(std::max(tracks_of_row.size(), rows_.size()));

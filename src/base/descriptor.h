@@ -1,5 +1,5 @@
-// File descriptors: one that is closed by its owner, and how ours stay off the standard streams. A program that has
-// closed its standard output gets number 1 from the next open; whatever it then prints would go into our file.
+// File descriptors: a class that closes its descriptor, and a function that keeps descriptors off the standard streams.
+// A program that has closed its standard output gets number 1 from the next open, and would print into our file.
 //
 //   const UniqueDescriptor file(MoveAboveStderr(open(path, O_RDONLY | O_CLOEXEC)));
 //
@@ -15,7 +15,7 @@
 
 namespace opscope {
 
-// Closes its descriptor. A negative one stands for none.
+// Owns a descriptor and closes it. Negative: it has none.
 class UniqueDescriptor {
  public:
   UniqueDescriptor() = default;

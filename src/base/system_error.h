@@ -1,6 +1,6 @@
 // The errors of system calls: what failed, and the system's message for its errno.
 //
-//   if (fd < 0) return SystemErrorFor("/tmp/a.json", errno);     // "/tmp/a.json: Permission denied"
+//   if (fd < 0) return SystemErrorFor("a.json", errno);     // "a.json: Permission denied"
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0

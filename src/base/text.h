@@ -1,5 +1,5 @@
 // Appends numbers and JSON strings to a std::string, without locale and without allocation beyond
-// the string's own growth; classes and case of ASCII characters, without locale too.
+// the string's own growth. Tests digits and blanks, and changes the case of ASCII letters.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0

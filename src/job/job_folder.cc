@@ -273,8 +273,8 @@ void JobFolder::SelectParts(std::vector<PartManifest> all) {
   std::sort(parts_.begin(), parts_.end(), [](const PartManifest& a, const PartManifest& b) { return a.name < b.name; });
 }
 
-// A manifest that another one in effect replaces is not in effect, even where it alone has a file: opscope writes no
-// such manifests, but another program may drop a file so.
+// A manifest that another one in effect replaces is superseded, even if no other manifest has its files. opscope writes
+// no such manifest; another program may remove a file from the JOB in this way.
 void JobFolder::DropReplaced() {
   std::set<std::string> replaced;
   for (const PartManifest& part : parts_)
@@ -318,7 +318,7 @@ uint64_t JobFolder::CountRows(std::string_view table) const {
 Status JobFolder::Add(PartManifest part) {
   const fs::path path = PartsPath(path_) / (part.name + ".json");
   OPSCOPE_TRY(WriteFileAtomically(path.string(), ManifestJson(part)));
-  if (!RepeatsAny(part)) {  // as most parts: without a look at all others
+  if (part.replaces.empty() && !RepeatsAny(part)) {  // as most parts: without a look at all others
     sha256_.insert(part.sha256.begin(), part.sha256.end());
     parts_.push_back(std::move(part));
     return {};

@@ -50,7 +50,7 @@ struct Alignment {
 
 // Times further apart than max_difference_ns by their wall clocks are not the same collective. O(pairs of members)
 // matches. REQUIRES: members is not empty.
-// With kAnyDifference the members are of one job, however much their clocks differ: no one is a stranger.
+// With kAnyDifference the members belong to one job, however much their clocks differ: no member is a stranger.
 inline constexpr int64_t kAnyDifference = INT64_MAX;
 [[nodiscard]] Alignment AlignClocks(std::span<const ClockMember> members, int64_t max_difference_ns);
 

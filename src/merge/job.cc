@@ -118,7 +118,7 @@ std::vector<size_t> CanonicalOrder(const std::vector<InputFacts>& facts) {
   return order;
 }
 
-void ExcludeForeignInputs(TieRule ties, std::vector<InputFacts>* facts) {
+void ExcludeForeignInputs(std::vector<InputFacts>* facts) {
   const auto has_vote = [](const InputFacts& input) { return input.world_size != 0 && !input.ranks.empty(); };
   std::map<uint32_t, size_t> votes;
   for (const InputFacts& input : *facts) {
@@ -131,7 +131,7 @@ void ExcludeForeignInputs(TieRule ties, std::vector<InputFacts>* facts) {
     input.left_out = "of a job of " + std::to_string(input.world_size) + " ranks, not " + std::to_string(most->first);
     input.left_out_problem = "other_job";
   }
-  // All pairs are compared, those with an input that is left out for another double too: the order does not matter.
+  // An input that is left out still excludes smaller ones, so the order of the pairs does not matter.
   std::vector<size_t> fitting;
   for (size_t i = 0; i < facts->size(); ++i)
     if ((*facts)[i].left_out.empty()) fitting.push_back(i);
@@ -140,9 +140,10 @@ void ExcludeForeignInputs(TieRule ties, std::vector<InputFacts>* facts) {
       InputFacts &a = (*facts)[fitting[i]], &b = (*facts)[fitting[k]];
       const int32_t rank = DuplicateRank(a, b);
       if (rank < 0) continue;
-      const std::pair size_of_a(a.ranks.size(), a.spans), size_of_b(b.ranks.size(), b.spans);
-      const bool keeps_a =
-          size_of_a != size_of_b ? size_of_a > size_of_b : ties == TieRule::kByOrder || a.name < b.name;
+      const auto order = [](const InputFacts& input) {
+        return std::tuple(SIZE_MAX - input.ranks.size(), UINT64_MAX - input.spans, std::string_view(input.name));
+      };
+      const bool keeps_a = order(a) <= order(b);
       InputFacts &kept = keeps_a ? a : b, &other = keeps_a ? b : a;
       if (!other.left_out.empty()) continue;
       other.left_out = "rank " + std::to_string(rank) + " is in " + kept.name + " too";

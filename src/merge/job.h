@@ -43,13 +43,10 @@ struct InputFacts {
 // inputs unless two are equal in all of these.
 [[nodiscard]] std::vector<size_t> CanonicalOrder(const std::vector<InputFacts>& facts);
 
-// Which of two equally large inputs of one rank stays: the first one, or the one with the smaller name.
-enum class TieRule : uint8_t { kByOrder, kByName };
-
 // Sets `left_out` of inputs from another job: their world size differs from the majority's. Inputs without a rank have
 // no vote and are not left out. Sets it, too, of an input that covers the same time of a rank as one with more ranks,
-// or with as many ranks and more spans. REQUIRES: facts are in canonical order.
-void ExcludeForeignInputs(TieRule ties, std::vector<InputFacts>* facts);
+// with as many ranks and more spans, or with as many spans and the smaller name. REQUIRES: facts are in canonical order.
+void ExcludeForeignInputs(std::vector<InputFacts>* facts);
 
 // Runs (first, last) of ranks in [0, world_size) that no input has.
 [[nodiscard]] std::vector<std::pair<uint32_t, uint32_t>> MissingRanks(const std::vector<InputFacts>& facts,

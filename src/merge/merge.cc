@@ -35,7 +35,7 @@ struct Members {
   std::vector<size_t> of_input;  // row of `clocks` by input; SIZE_MAX: left out
 };
 
-// Of a file without wall clock the member's place among the others is unknown.
+// A member has a wall clock if all of its files have one.
 void AddFacts(const InputFacts& facts, const Machine& machine, bool is_first_file, ClockMember* member) {
   member->first_ns = is_first_file ? facts.first_ns : std::min(member->first_ns, facts.first_ns);
   member->last_ns = is_first_file ? facts.last_ns : std::max(member->last_ns, facts.last_ns);
@@ -108,7 +108,7 @@ class Merger {
     inputs_ = InOrder(&inputs_, order);
     facts_ = InOrder(&facts_, order);
     const bool is_job = options_.of_job.has_value();
-    ExcludeForeignInputs(is_job ? TieRule::kByName : TieRule::kByOrder, &facts_);
+    ExcludeForeignInputs(&facts_);
     merged_.world_size = WorldSize();
     const Members members = FindMembers(inputs_, facts_, options_);
     if (members.clocks.empty()) return Error{ErrorCode::kInvalidArgument, "none of the inputs could be read"};

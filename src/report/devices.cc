@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/devices.h"
 
-#include <cmath>
 #include <optional>
 #include <string>
 
@@ -41,9 +40,7 @@ constexpr ResultField<DeviceRow> kDeviceFields[] = {
     {{"busy_ns", "Busy", kTime, "Time in which a kernel, a copy or a set ran; overlaps count once."},
      [](const DeviceRow& r) { return r.busy_ns; }},
     {{"busy_share", "Busy %", kShare, "`busy_ns` as a part of `window_ns`. NULL if that is 0."},
-     [](const DeviceRow& r) {
-       return r.window_ns == 0 ? std::nan("") : static_cast<double>(r.busy_ns) / static_cast<double>(r.window_ns);
-     }},
+     [](const DeviceRow& r) { return r.busy_share(); }},
     {{"idle_ns", "Idle", kTime, "The rest of `window_ns`."}, [](const DeviceRow& r) { return r.idle_ns(); }},
     {{"longest_idle_ns", "Longest idle", kTime, "The longest gap within the window."},
      [](const DeviceRow& r) { return r.longest_idle_ns; }},

@@ -43,8 +43,8 @@ std::vector<std::byte> ReadHead(int descriptor, size_t size) {
   return head;
 }
 
-// Whether the first bytes are those of a trace, damaged or not. JSON of other programs is none; the events of a long
-// JSON trace may come after metadata that fill the first bytes.
+// Whether the first bytes are those of a trace, damaged or not. JSON files of other programs are not traces. A long
+// JSON trace may begin with metadata that fill the first bytes; it is recognised by the name of its list of events.
 bool LooksLikeTrace(int descriptor) {
   const std::vector<std::byte> head = ReadHead(descriptor, kHeadOfFile);
   if (head.empty()) return false;

@@ -83,6 +83,11 @@ struct DeviceRow {
   LaunchDelays launches;
   // Time of the window without any span.
   int64_t idle_ns() const { return window_ns - busy_ns; }
+  // busy_ns as a part of window_ns. nullopt: the window is 0.
+  std::optional<double> busy_share() const {
+    if (window_ns == 0) return std::nullopt;
+    return static_cast<double>(busy_ns) / static_cast<double>(window_ns);
+  }
 };
 
 // What to measure.

@@ -1,6 +1,7 @@
 // Ticks to nanoseconds are a rate in 32.32 fixed point per piece between two calibrations, in 128-bit integers: a
-// double loses nanoseconds after 104 days of uptime. Calibrations that are less than 100 ms apart are thinned out,
-// since the two clocks of one are read tens of nanoseconds apart, which over a short piece would bend the rate.
+// double loses nanoseconds after 104 days of uptime. The two clocks of a calibration are read tens of nanoseconds apart,
+// which bends the rate of a short piece. So calibrations are left out until two neighbouring pieces last 200 ms together,
+// and the last piece, whose rate also holds for all later times, lasts 100 ms.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/clock.h"
 
@@ -9,8 +10,6 @@
 namespace opscope {
 namespace {
 
-// The two clocks of one calibration are read some tens of nanoseconds apart; over a short piece that
-// would bend the rate, so calibrations this close to each other are thinned out.
 constexpr int64_t kShortestPieceNs = 100'000'000;
 constexpr __int128 kOne = __int128{1} << 32;
 
@@ -26,12 +25,10 @@ std::vector<Calibration> Thin(std::vector<Calibration> all) {
   for (const Calibration& next : all) {
     if (next.ticks == 0 && next.unix_ns == 0) continue;
     if (!kept.empty() && !Follows(kept.back(), next)) continue;
-    // Two pieces are joined if together they are shorter than two shortest pieces.
     const bool crowded = kept.size() > 1 && next.unix_ns / 2 - kept[kept.size() - 2].unix_ns / 2 < kShortestPieceNs;
     if (crowded) kept.pop_back();
     kept.push_back(next);
   }
-  // The rate of the last piece also holds for what follows it.
   const size_t n = kept.size();
   if (n > 2 && kept[n - 1].unix_ns / 2 - kept[n - 2].unix_ns / 2 < kShortestPieceNs / 2) kept.erase(kept.end() - 2);
   return kept;

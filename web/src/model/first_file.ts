@@ -1,5 +1,5 @@
-// The first file of `opscope view` that opens: the wanted one, else the next ones in their order, from the begin after the
-// last one. The page names the files that do not open with their reasons, and the reader may choose any of them again.
+// Opens a file of `opscope view`: the wanted one, or the next one in their order that opens. The first file follows the
+// last one. The page names the files that do not open, and why. The reader may choose them again.
 // SPDX-License-Identifier: Apache-2.0
 import { DocumentError } from "./document.ts";
 import { visibleText } from "./numbers.ts";

@@ -56,8 +56,8 @@ export function serverSource(document: WebDocument, server: TraceServer, file: s
   };
   const details = async (key: SpanKey): Promise<ServedSpan | null> => {
     if (key.number !== undefined) return span(`row=${key.number}`);
-    for (const { track: place } of tracksOfKey((await served()).tracks, key.track)) {
-      const { track } = place;
+    for (const { track: servedTrack } of tracksOfKey((await served()).tracks, key.track)) {
+      const { track } = servedTrack;
       const found = await span(`track=${track}&start=${origin.exact(key.start)}&duration=${BigInt(Math.round(key.duration))}`);
       if (found !== null) return found;
     }

@@ -190,9 +190,8 @@ export function foundSpan(spans: Spans, span: number): FoundSpan {
   };
 }
 
-// Whether the track of this id has the PID and TID of a key: of several tracks with one PID/TID all but the first have a
-// number, as in "1/2#2".
-function hasPlace(id: string, key: string): boolean {
+// Whether the id is that of a further track with the PID/TID of a key: "1/2#2" is the second track of "1/2".
+function isFurtherTrack(id: string, key: string): boolean {
   return id.startsWith(`${key}#`) && /^\d+$/.test(id.slice(key.length + 1));
 }
 
@@ -200,7 +199,7 @@ function hasPlace(id: string, key: string): boolean {
 // equal.
 export function tracksOfKey<Track extends { id: string }>(tracks: readonly Track[], key: string): { track: Track; at: number }[] {
   const all = tracks.map((track, at) => ({ track, at }));
-  return [...all.filter(({ track }) => track.id === key), ...all.filter(({ track }) => hasPlace(track.id, key))];
+  return [...all.filter(({ track }) => track.id === key), ...all.filter(({ track }) => isFurtherTrack(track.id, key))];
 }
 
 // The first span with this key; -1: none. Numbers are those of `spans.numbers`.

@@ -126,8 +126,8 @@ export function compareTexts(a: string, b: string): number {
 // Columns of moments, not of lengths.
 const kMoments: ReadonlySet<string> = new Set(["start_ns", "peak_ns"]);
 
-// The time of a moment since the begin of the trace, as on the axis of the timeline. null: the cell is no moment, or it
-// says that time itself.
+// The time of a moment since the begin of the trace, as on the axis of the timeline. null: the cell has no moment, or
+// the trace begins near 0.
 export function sinceBegin(column: Pick<Column, "origin">, value: Value): number | null {
   const time = column.origin === undefined ? null : parseExact(value);
   return time === null ? null : Number(time - column.origin!);

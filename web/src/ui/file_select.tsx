@@ -11,11 +11,11 @@ export function FileSelect({ files, chosen, open }: { files: ServedFile[]; chose
   if (files.length < 2) return null;
   // While nothing is shown, one list has all: a choice in it is always a change.
   if (runs !== null && chosen !== "") return <LogSelects runs={runs} chosen={chosen} open={open} />;
-  return <Select label="File" value={chosen} options={[...noneOf(chosen), ...files.map(({ id, name }): Option => [id, name])]} onChange={open} />;
+  return <Select label="File" value={chosen} options={[...placeholder(chosen), ...files.map(({ id, name }): Option => [id, name])]} onChange={open} />;
 }
 
-// The option of no file, which stands while none is shown.
-const noneOf = (chosen: string): Option[] => (chosen === "" ? [["", "Choose a file"]] : []);
+// The entry that is selected while no file is shown.
+const placeholder = (chosen: string): Option[] => (chosen === "" ? [["", "Choose a file"]] : []);
 
 const hasFile = (worker: LogWorker, id: string) => worker.windows.some((window) => window.id === id);
 

@@ -63,7 +63,7 @@ export function Help() {
         ?
       </button>
       <dialog ref={dialog} aria-labelledby="help-title" class="help">
-        {/* The button comes first: the dialog gives it the focus and scrolls to it. */}
+        {/* An open dialog focuses its first button and scrolls to it, so Close stands at the top. */}
         <header>
           <h2 id="help-title">Help</h2>
           <button type="button" onClick={() => dialog.current?.close()}>
