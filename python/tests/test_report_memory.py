@@ -214,7 +214,7 @@ def test_blocks_that_do_not_fit_are_counted_with_their_bytes(tmp_path):
         where = {"cat": "cpu_instant_event", "ts": i, "pid": 1, "tid": 1}
         return {"ph": "i", "s": "t", "name": "[memory]", "args": args} | where
 
-    events, count = [complete_event("aten::mm", 0, 200_000)], 40_000
+    events, count = [complete_event("aten::mm", 0, 800_000)], 160_000
     sizes = [1 + i * 7919 % 100_003 for i in range(count)]
     for i, size in enumerate(sizes):
         address = 4096 * (i + 1) + i * i % 977
