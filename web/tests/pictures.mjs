@@ -89,8 +89,10 @@ export async function lookAtTooltips(page, open) {
   const shown = await valuesOf(tooltip);
   const inWindow = await isInWindow(page, tooltip);
   const stealsPointer = await tooltip.evaluate((e) => getComputedStyle(e).pointerEvents !== "none" || e.querySelector("a, button, [tabindex]") !== null);
-  const details = await page.getByRole("region", { name: "Details" }).evaluate((e) => Object.fromEntries(Array.from(e.querySelectorAll("[data-field]"), (each) => [each.dataset.field, each.dataset.value])));
-  const startText = await page.getByRole("region", { name: "Details" }).locator("[data-field=start_ns]").textContent();
+  const { details, startText } = await page.getByRole("region", { name: "Details" }).evaluate((region) => ({
+    details: Object.fromEntries(Array.from(region.querySelectorAll("[data-field]"), (each) => [each.dataset.field, each.dataset.value])),
+    startText: region.querySelector("[data-field=start_ns]").textContent,
+  }));
   await page.emulateMedia({ media: "print" });
   const inPrint = await tooltip.isVisible();
   await page.emulateMedia({ media: "screen" });

@@ -1,7 +1,8 @@
 // Copies the tables of report pages in every order that their buttons give: node web/tests/tables.mjs MANIFEST.
-// The manifest is JSON: {"chromium": PATH, "pages": [{"name", "path", "tables": [{"name", "tab", "group"}]}]}. It prints
-// JSON: by page and table {"headings", "rowCount", "shown", "orders"}; an order is [key, aria-sort, CSV], and `shown` has
-// the cells of the rows that exist in the page, by aria-rowindex. Also what the tooltips, the flame graphs and the
+// The manifest is JSON: {"chromium": PATH, "pages": [{"name", "path", "tables": [{"name", "tab", "group", "sorted"}]}]};
+// "sorted" has the keys of the columns whose buttons are pressed, null for all. It prints JSON: by page and table
+// {"headings", "rowCount", "shown", "orders"}; an order is [key, aria-sort, CSV], and `shown` has the cells of the rows
+// that exist in the page, by aria-rowindex. Also what the tooltips, the flame graphs and the
 // groups of Operators show (python/tests/test_report_tables.py compares all of it with the verbs).
 // SPDX-License-Identifier: Apache-2.0
 import { readFileSync } from "node:fs";
@@ -14,8 +15,8 @@ function watch() {
   Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => void window.copied.push(text) } });
 }
 
-// In the page: presses every button of a heading twice and copies the table after each press.
-async function pressHeadings(table, copy) {
+// In the page: presses the button of each column of `sorted` twice and copies the table after each press.
+async function pressHeadings(table, { copy, sorted: keys }) {
   const frame = () => new Promise((done) => requestAnimationFrame(() => done()));
   const cells = (row) => Array.from(row.cells, (cell) => cell.dataset.value);
   const headings = () => Array.from(table.querySelectorAll("[data-column]"));
@@ -28,7 +29,7 @@ async function pressHeadings(table, copy) {
   const found = { headings: headings().map((heading) => heading.dataset.column), rowCount: table.getAttribute("aria-rowcount"), orders: [] };
   found.first = await csv();
   found.shown = Array.from(table.querySelectorAll("tbody [aria-rowindex]"), (row) => [row.getAttribute("aria-rowindex"), cells(row)]);
-  for (const key of found.headings) {
+  for (const key of keys ?? found.headings) {
     for (let press = 0; press < 2; ++press) {
       headings().find((heading) => heading.dataset.column === key).querySelector("button").click();
       await frame();
@@ -40,14 +41,14 @@ async function pressHeadings(table, copy) {
   return found;
 }
 
-async function tableOf(page, address, { name, tab, group }) {
+async function tableOf(page, address, { name, tab, group, sorted }) {
   await page.goto("about:blank");
   await page.goto(`${address}#tab=${tab}${group ? `&group=${group}` : ""}`);
   await page.waitForSelector('html[data-state="ready"]');
   const table = page.getByRole("table", { name, exact: true });
   if ((await table.count()) === 0) return null;
   const copy = await page.getByRole("button", { name: `Copy ${name} as CSV`, exact: true }).elementHandle();
-  return table.evaluate(pressHeadings, copy);
+  return table.evaluate(pressHeadings, { copy, sorted });
 }
 
 const manifest = JSON.parse(readFileSync(process.argv[2], "utf8"));
