@@ -52,6 +52,9 @@ class JobEngine {
 // Which files hold a table of a JOB.
 struct JobTableFiles {
   std::string table;
+  // Its name in an engine. It differs from `table` where another program wrote the JOB without the
+  // columns that `collect` adds: DeriveJobTables makes `table` of this one then.
+  std::string source;
   // As they can be opened. Empty: the table has no rows.
   std::vector<std::string> files;
   // Names and types of its columns: ("rank", "INTEGER"), ("name", "VARCHAR"), ("start_ns", "BIGINT"),
@@ -60,6 +63,8 @@ struct JobTableFiles {
   uint64_t rows = 0;  // of these files together
 };
 [[nodiscard]] Result<std::vector<JobTableFiles>> ListJobFiles(const std::string& job);
+// Makes the tables whose `source` has another name. The engine must know the sources.
+[[nodiscard]] Status DeriveJobTables(const std::vector<JobTableFiles>& tables, JobEngine* engine);
 // Of how many parts the JOB with these files consists.
 [[nodiscard]] size_t CountJobParts(const std::vector<JobTableFiles>& tables);
 

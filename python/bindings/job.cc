@@ -1,4 +1,5 @@
-// Jobs of many ranks: files are added, questions are answered.
+// Jobs of many ranks: files are added, questions are answered. An answer is a pair: its JSON, and its rows as a table
+// that Python reads without parsing. All of it runs without the GIL, so that other threads of the program go on.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/job.h"
 
@@ -73,14 +74,15 @@ nb::tuple Collect(nb::list files, nb::object job, std::optional<int32_t> attempt
   })));
 }
 
-using TableFiles =
-    std::tuple<std::string, std::vector<std::string>, std::vector<std::pair<std::string, std::string>>, uint64_t>;
+using TableFiles = std::tuple<std::string, std::string, std::vector<std::string>,
+                              std::vector<std::pair<std::string, std::string>>, uint64_t>;
 
 std::vector<TableFiles> FilesOfJob(nb::object job) {
   const std::string path = FromPath(job);
   std::vector<TableFiles> tables;
   for (JobTableFiles& table : Unwrap(WithoutGil([&] { return ListJobFiles(path); })))
-    tables.emplace_back(std::move(table.table), std::move(table.files), std::move(table.columns), table.rows);
+    tables.emplace_back(std::move(table.table), std::move(table.source), std::move(table.files),
+                        std::move(table.columns), table.rows);
   return tables;
 }
 
@@ -111,7 +113,8 @@ void BindJob(nb::module_& module) {
       "define(name, select, is_kept) and query(select), which returns the names of the columns and the rows as JSON.");
   module.def("collect", &Collect, nb::arg("files"), nb::arg("job"), nb::arg("attempt").none(), nb::arg("python_module"),
              "Adds files to a JOB; the JSON of `opscope collect`, and its rows as a table.");
-  module.def("job_files", &FilesOfJob, nb::arg("job"), "(table, files, [(column, type), ...], rows) of a JOB.");
+  module.def("job_files", &FilesOfJob, nb::arg("job"),
+             "(table, its name in an engine, files, [(column, type), ...], rows) of a JOB.");
   module.def("job_trace", &OpenPart, nb::arg("job"), nb::arg("attempt").none(), nb::arg("ranks"),
              nb::arg("where").none(), nb::arg("has_one_clock"),
              "Ranks of a JOB as one trace. `has_one_clock`: their clocks are aligned, else each rank keeps its own.");

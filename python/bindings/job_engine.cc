@@ -68,8 +68,13 @@ class PythonEngine : public JobEngine {
 Result<std::unique_ptr<JobEngine>> WrapEngine(nb::handle engine, const std::string& job) {
   const Result<std::vector<JobTableFiles>> tables = ListJobFiles(job);
   if (!tables.ok()) return tables.error();
-  nb::gil_scoped_acquire held;
-  return std::unique_ptr<JobEngine>(std::make_unique<PythonEngine>(nb::borrow(engine), CountJobParts(tables.value())));
+  std::unique_ptr<JobEngine> wrapped;
+  {
+    nb::gil_scoped_acquire held;
+    wrapped = std::make_unique<PythonEngine>(nb::borrow(engine), CountJobParts(tables.value()));
+  }
+  OPSCOPE_TRY(DeriveJobTables(tables.value(), wrapped.get()));
+  return wrapped;
 }
 
 Result<std::unique_ptr<JobEngine>> OpenPythonEngine(nb::handle host, const std::string& job,

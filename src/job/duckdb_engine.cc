@@ -7,10 +7,8 @@
 #include "job/duckdb_engine.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <memory>
 #include <utility>
@@ -20,7 +18,9 @@
 #include "job/job_attempt.h"
 #include "job/job_database.h"
 #include "job/job_folder.h"
+#include "job/job_sql.h"
 #include "job/job_tables.h"
+#include "job/parquet_file.h"
 #include "job/stored_traces.h"
 #include "opscope/sql.h"
 #include "sql/row_reader.h"
@@ -106,35 +106,55 @@ class DuckdbEngine : public JobEngine {
   const std::vector<JobTableFiles> tables_;
 };
 
-// A file that a manifest lists must be there and whole: DuckDB's own words for it name neither.
-Status CheckParquet(const std::string& path) {
-  constexpr std::string_view kMark = "PAR1";  // at both ends
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{ErrorCode::kNotFound, path + ": JOB lists this file, but it cannot be opened", errno};
-  std::error_code failed;
-  const uint64_t bytes = std::filesystem::file_size(path, failed);
-  std::string head(kMark.size(), '\0'), tail(kMark.size(), '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  file.seekg(-static_cast<std::streamoff>(tail.size()), std::ios::end);
-  file.read(tail.data(), static_cast<std::streamsize>(tail.size()));
-  if (file && head == kMark && tail == kMark) return {};
-  return Error{ErrorCode::kMalformed, path + ": at byte " + std::to_string(failed ? 0 : bytes) +
-                                          ": the Parquet file is damaged or ends too early"};
+// Whether some part lacks the columns that `collect` adds. Every part of `collect` has a trace.
+Result<bool> LacksDerivedColumns(const JobFolder& folder) {
+  for (const PartManifest& part : folder.parts()) {
+    const auto is_of = [](std::string_view table) {
+      return [table](const PartFile& file) { return file.table == table; };
+    };
+    if (std::any_of(part.files.begin(), part.files.end(), is_of("traces"))) continue;
+    const auto ranks = std::find_if(part.files.begin(), part.files.end(), is_of("ranks"));
+    if (ranks == part.files.end()) continue;
+    const std::string path = (std::filesystem::path(folder.path()) / ranks->path).string();
+    const Result<bool> has_file_id = ParquetHasColumn(path, "file_id");
+    if (!has_file_id.ok()) return has_file_id.error();
+    if (!has_file_id.value()) return true;
+  }
+  return false;
+}
+
+// What another program wrote may lack a column of the format.
+Status CheckColumns(const std::string& file, const JobTableFiles& table) {
+  for (const auto& [name, type] : table.columns) {
+    const Result<bool> has = ParquetHasColumn(file, name);
+    if (!has.ok()) return has.error();
+    if (!has.value())
+      return Error{ErrorCode::kMalformed,
+                   file + ": at byte 0: the column " + name + " of the table " + table.table + " is missing"};
+  }
+  return {};
 }
 
 // Of the tables with these names; none: of all.
 Result<std::vector<JobTableFiles>> ListFilesOf(const JobFolder& folder, const std::vector<std::string>& names) {
+  const Result<bool> is_listed_only = LacksDerivedColumns(folder);
+  if (!is_listed_only.ok()) return is_listed_only.error();
   std::vector<JobTableFiles> tables;
   for (const JobTable& table : JobTables()) {
     if (!names.empty() && std::find(names.begin(), names.end(), table.name) == names.end()) continue;
-    JobTableFiles& listed = tables.emplace_back();
+    JobTableFiles listed;
     listed.table = table.name;
+    for (const JobColumn& column : table.columns)
+      if (!is_listed_only.value() || !column.is_derived) listed.columns.emplace_back(column.name, column.type);
+    if (listed.columns.empty()) continue;
+    listed.source = listed.columns.size() < table.columns.size() ? "listed_" + listed.table : listed.table;
     listed.files = folder.FilesOf(table.name);
     listed.rows = folder.CountRows(table.name);
-    for (const std::string& file : listed.files)
+    for (const std::string& file : listed.files) {
       OPSCOPE_TRY(CheckParquet(file));
-    for (const JobColumn& column : table.columns)
-      listed.columns.emplace_back(column.name, column.type);
+      if (is_listed_only.value()) OPSCOPE_TRY(CheckColumns(file, listed));
+    }
+    tables.push_back(std::move(listed));
   }
   return tables;
 }
@@ -154,10 +174,10 @@ Result<int32_t> FindAttempt(const std::string& job, const JobFolder& folder, con
 
 }  // namespace
 
-Status DefineJobViews(const std::vector<JobTableFiles>& tables, std::optional<int32_t> attempt,
+Status DefineJobViews(const std::vector<JobTableFiles>& tables, JobViewNames names, std::optional<int32_t> attempt,
                       duckdb::Session* session) {
   for (const JobTableFiles& table : tables) {
-    std::string sql = "CREATE VIEW " + table.table + " AS SELECT ";
+    std::string sql = "CREATE VIEW " + (names == JobViewNames::kSources ? table.source : table.table) + " AS SELECT ";
     const char* separator = "";
     for (const auto& [name, type] : table.columns) {
       sql.append(std::exchange(separator, ", "));
@@ -204,7 +224,7 @@ Result<SqlResult> RunJobSql(const std::string& job, const std::string& sql, cons
           opened.may_write_files = true;  // until the views are there
           OpenedSession session = duckdb::Session::Open(api, nullptr, opened);
           if (!session.ok()) return session;
-          OPSCOPE_TRY(DefineJobViews(tables.value(), chosen.value(), session.value().get()));
+          OPSCOPE_TRY(DefineJobViews(tables.value(), JobViewNames::kTables, chosen.value(), session.value().get()));
           for (const std::string& setting :
                {"SET allowed_directories = [" + duckdb::SqlText(folder) + "]",
                 std::string("SET enable_external_access = false"), std::string("SET lock_configuration = true")})
@@ -227,8 +247,10 @@ Result<std::unique_ptr<JobEngine>> OpenDuckdbEngine(const std::string& job, cons
     if (!tables.ok()) return tables.error();
     Result<std::unique_ptr<duckdb::Session>> session = OpenSession(python_module);
     if (!session.ok()) return session.error();
-    OPSCOPE_TRY(DefineJobViews(tables.value(), std::nullopt, session.value().get()));
-    return std::unique_ptr<JobEngine>(std::make_unique<DuckdbEngine>(std::move(session).value(), tables.value()));
+    OPSCOPE_TRY(DefineJobViews(tables.value(), JobViewNames::kSources, std::nullopt, session.value().get()));
+    std::unique_ptr<JobEngine> engine = std::make_unique<DuckdbEngine>(std::move(session).value(), tables.value());
+    OPSCOPE_TRY(DeriveJobTables(tables.value(), engine.get()));
+    return engine;
   });
 }
 

@@ -14,9 +14,12 @@
 
 namespace opscope {
 
+// kTables: as JobTableFiles::table, for queries of users. kSources: as JobTableFiles::source.
+enum class JobViewNames { kTables, kSources };
+
 // Creates a view for each table. A table without files has its columns and no rows. attempt: the attempt whose rows the
 // views have; nullopt: all.
-[[nodiscard]] Status DefineJobViews(const std::vector<JobTableFiles>& tables, std::optional<int32_t> attempt,
-                                    duckdb::Session* session);
+[[nodiscard]] Status DefineJobViews(const std::vector<JobTableFiles>& tables, JobViewNames names,
+                                    std::optional<int32_t> attempt, duckdb::Session* session);
 
 }  // namespace opscope

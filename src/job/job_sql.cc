@@ -4,7 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job/job_sql.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "job/job_tables.h"
 
 namespace opscope {
 
@@ -23,6 +26,10 @@ std::string_view Trimmed(std::string_view text) {
 // Damage of a file of the JOB has nothing to do with the statement.
 Error OfStatement(const std::string& file, const Error& error) {
   return error.code == ErrorCode::kMalformed ? error : Error{error.code, file + ": " + error.message};
+}
+
+bool ReadsTable(std::string_view select, const std::string& table) {
+  return select.find("FROM " + table) != std::string_view::npos;
 }
 
 }  // namespace
@@ -120,6 +127,25 @@ Status JobSqlRunner::Stream(const std::string& file, const JobEngine::UseRows& u
   if (!select.ok()) return select.error();
   const Status streamed = engine_->Stream(select.value(), use);
   return streamed.ok() ? streamed : OfStatement(file, streamed.error());
+}
+
+// A caller may have left tables out: what would be made of them is left out, too.
+Status DeriveJobTables(const std::vector<JobTableFiles>& tables, JobEngine* engine) {
+  std::set<std::string> missing;
+  for (const JobTable& table : JobTables())
+    missing.insert("listed_" + std::string(table.name));
+  for (const JobTableFiles& table : tables)
+    missing.erase(table.source);
+  if (missing.contains("listed_ranks")) return {};
+  for (const JobStatement& statement : SplitJobSql(JobSqlFile("derived_columns.sql"))) {
+    const auto is_read = [&](const std::string& table) { return ReadsTable(statement.select, table); };
+    if (std::any_of(missing.begin(), missing.end(), is_read)) {
+      missing.insert(statement.view);
+      continue;
+    }
+    OPSCOPE_TRY(engine->Define(statement.view, statement.select, statement.is_kept));
+  }
+  return {};
 }
 
 }  // namespace opscope

@@ -13,6 +13,8 @@ struct JobColumn {
   std::string_view name;
   // "INTEGER", "BIGINT", "VARCHAR" or "INTEGER[]", for which part tables have texts such as "0,1,2".
   std::string_view type;
+  // Added by `collect`: the format does not demand it of other programs. derived_columns.sql computes it for them.
+  bool is_derived = false;
 };
 
 struct JobTable {

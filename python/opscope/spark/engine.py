@@ -132,8 +132,9 @@ def engine_of(spark: SparkSession, path: str | bytes | os.PathLike) -> SparkEngi
     remove_abandoned(parent)
     with spark_errors():
         engine = SparkEngine(spark, RowsFolder(parent), _is_small(tables))
+        sources = {table: source for table, source, *_ in tables}
         for name, frame in _tables(engine.session, tables):
-            engine.add_table(name, frame)
+            engine.add_table(sources[name], frame)
     return engine
 
 
@@ -178,7 +179,7 @@ def _reason_in(said: str) -> str:
 
 def _tables(spark: SparkSession, tables: list) -> Iterator[tuple[str, DataFrame]]:
     """(table, its rows) of what `_core.job_files` returns."""
-    for table, files, columns, _ in tables:
+    for table, _, files, columns, _ in tables:
         # Spark need not open files to learn their columns, and can make a table without files.
         if files:
             schema = ", ".join(f"{name} {_TYPES[kind]}" for name, kind in columns)
@@ -196,9 +197,9 @@ def _pattern_of(path: str) -> str:
 
 def _is_small(tables: list) -> bool:
     """By what `_core.job_files` returns."""
-    rows = {table: count for table, _, _, count in tables}
+    rows = {table: count for table, _, _, _, count in tables}
     spans = rows.pop("spans", 0) + rows.pop("op_stats", 0)
-    most_files = max(len(files) for _, files, _, _ in tables)
+    most_files = max(len(files) for _, _, files, _, _ in tables)
     return sum(rows.values()) <= _SMALL_ROWS and spans <= _SMALL_SPANS and most_files <= _SMALL_FILES
 
 
