@@ -34,7 +34,7 @@ struct Tables {
   const ElfW(Rela) * calls = nullptr;
   const ElfW(Rela) * others = nullptr;
   size_t calls_bytes = 0, others_bytes = 0;
-  size_t relative = 0;  // how many of `others` come first and name no symbol; in libtorch_cpu nearly all
+  size_t relative = 0;  // number of leading `others` that name no symbol; in libtorch_cpu nearly all
   const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;
   const uint32_t* hashes = nullptr;
@@ -79,7 +79,7 @@ Tables ReadTables(const ElfW(Dyn) * entry, uintptr_t base) {
 struct Library {
   uintptr_t base = 0;
   Tables tables;
-  Segment read_only_later;  // the pages of PT_GNU_RELRO
+  Segment relro;  // the pages of PT_GNU_RELRO, which become read-only after relocation
 };
 
 // The loader protects whole pages. Where they are larger than the linker assumed (64 KiB on aarch64), the last one also
@@ -96,20 +96,20 @@ bool HasFileName(const dl_phdr_info* info, std::string_view begin) {
 }
 
 Library ReadLibrary(const dl_phdr_info* info) {
-  Library library{.base = info->dlpi_addr, .tables = {}, .read_only_later = {}};
+  Library library{.base = info->dlpi_addr, .tables = {}, .relro = {}};
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr) & header = info->dlpi_phdr[i];
     const uintptr_t begin = info->dlpi_addr + header.p_vaddr;
     if (header.p_type == PT_DYNAMIC) {
       library.tables = ReadTables(reinterpret_cast<const ElfW(Dyn)*>(begin), info->dlpi_addr);
     }
-    if (header.p_type == PT_GNU_RELRO) library.read_only_later = ProtectedPages(begin, begin + header.p_memsz);
+    if (header.p_type == PT_GNU_RELRO) library.relro = ProtectedPages(begin, begin + header.p_memsz);
   }
   return library;
 }
 
-// The symbol's index in the library's symbol table; 0: it has none. Symbols that the library defines are in its hash
-// table, and those that it imports come before them.
+// The symbol's index in the library's symbol table; 0: the table lacks it. The hash table has the symbols that the
+// library defines. Those that it imports precede them in the symbol table, which is searched linearly.
 uint32_t SymbolIndex(const char* symbol, const Tables& tables) {
   const uint32_t buckets = tables.hashes[0], first = tables.hashes[1], bloom_words = tables.hashes[2];
   const uint32_t* bucket = tables.hashes + 4 + bloom_words * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
@@ -131,14 +131,15 @@ uint32_t SymbolIndex(const char* symbol, const Tables& tables) {
   return 0;
 }
 
+template <typename Found>
 struct Search {
   std::string_view library;
+  std::vector<Found>* found;
   std::span<const char* const> symbols;
-  std::vector<GotEntry>* found;
 };
 
 int SearchLibrary(dl_phdr_info* info, size_t /*size*/, void* context) {
-  const auto* search = static_cast<const Search*>(context);
+  const auto* search = static_cast<const Search<GotEntry>*>(context);
   if (!HasFileName(info, search->library)) return 0;
   const Library library = ReadLibrary(info);
   const Tables& tables = library.tables;
@@ -153,9 +154,8 @@ int SearchLibrary(dl_phdr_info* info, size_t /*size*/, void* context) {
       const uint64_t index = ELF64_R_SYM(entries[i].r_info);
       for (size_t symbol = 0; symbol < indexes.size(); ++symbol) {
         if (index != indexes[symbol] || index == 0) continue;
-        const uintptr_t place = library.base + entries[i].r_offset;
-        const bool is_protected = place >= library.read_only_later.begin && place < library.read_only_later.end;
-        search->found->push_back({reinterpret_cast<void**>(place), is_protected, symbol});
+        auto** address = reinterpret_cast<void**>(library.base + entries[i].r_offset);
+        search->found->push_back({address, library.relro.Contains(address), symbol});
       }
     }
   };
@@ -164,15 +164,10 @@ int SearchLibrary(dl_phdr_info* info, size_t /*size*/, void* context) {
   return 0;
 }
 
-struct SegmentSearch {
-  std::string_view library;
-  std::vector<Segment>* found;
-};
-
 int CollectSegments(dl_phdr_info* info, size_t /*size*/, void* context) {
-  const auto* search = static_cast<const SegmentSearch*>(context);
+  const auto* search = static_cast<const Search<Segment>*>(context);
   if (!HasFileName(info, search->library)) return 0;
-  const Segment relro = ReadLibrary(info).read_only_later;
+  const Segment relro = ReadLibrary(info).relro;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr) & header = info->dlpi_phdr[i];
     if (header.p_type != PT_LOAD) continue;
@@ -183,15 +178,15 @@ int CollectSegments(dl_phdr_info* info, size_t /*size*/, void* context) {
   return 0;
 }
 
-constinit Mutex writing;
-std::array<void (*)(), 8> in_children OPSCOPE_GUARDED_BY(writing){};
-size_t watchers OPSCOPE_GUARDED_BY(writing) = 0;
+constinit Mutex got_mutex;
+std::array<void (*)(), 8> in_children OPSCOPE_GUARDED_BY(got_mutex){};
+size_t watchers OPSCOPE_GUARDED_BY(got_mutex) = 0;
 
 }  // namespace
 
 std::vector<GotEntry> FindGotEntries(const char* library, std::span<const char* const> symbols) {
   std::vector<GotEntry> found;
-  Search search{library, symbols, &found};
+  Search<GotEntry> search{library, &found, symbols};
   dl_iterate_phdr(&SearchLibrary, &search);
   return found;
 }
@@ -206,17 +201,18 @@ bool WriteGotEntry(const GotEntry& entry, void* target, ProtectPages protect) {
 }
 
 Mutex& GotLock() {
-  return writing;
+  return got_mutex;
 }
 
 void CallInForkedChild(void (*in_child)()) {
-  const MutexLock lock(writing);
+  const MutexLock lock(got_mutex);
   if (watchers == 0) {
-    pthread_atfork([]() OPSCOPE_UNCHECKED_LOCKS { writing.lock(); }, []() OPSCOPE_UNCHECKED_LOCKS { writing.unlock(); },
+    pthread_atfork([]() OPSCOPE_UNCHECKED_LOCKS { got_mutex.lock(); },
+                   []() OPSCOPE_UNCHECKED_LOCKS { got_mutex.unlock(); },
                    []() OPSCOPE_UNCHECKED_LOCKS {
                      for (size_t i = 0; i < watchers; ++i)
                        in_children[i]();
-                     writing.unlock();
+                     got_mutex.unlock();
                    });
   }
   if (watchers < in_children.size()) in_children[watchers++] = in_child;
@@ -224,7 +220,7 @@ void CallInForkedChild(void (*in_child)()) {
 
 std::vector<Segment> SegmentsOf(const char* library) {
   std::vector<Segment> found;
-  SegmentSearch search{library, &found};
+  Search<Segment> search{library, &found, {}};
   dl_iterate_phdr(&CollectSegments, &search);
   return found;
 }
@@ -240,9 +236,7 @@ void AppendParts(Segment segment, const Segment& relro, std::vector<Segment>* pa
 }
 
 const Segment* FindSegment(const void* address, const std::vector<Segment>& segments) {
-  const auto place = reinterpret_cast<uintptr_t>(address);
-  const auto found =
-      std::ranges::find_if(segments, [place](const Segment& each) { return place >= each.begin && place < each.end; });
+  const auto found = std::ranges::find_if(segments, [=](const Segment& each) { return each.Contains(address); });
   return found == segments.end() ? nullptr : &*found;
 }
 

@@ -26,8 +26,8 @@ struct GotEntry {
   size_t symbol = 0;          // index into the symbols of FindGotEntries
 };
 
-// The entries for these symbols in the libraries whose file name begins with `library` ("libc10.so"; "": all that are
-// loaded). Empty when no such library is loaded, or when it calls the functions otherwise. May throw std::bad_alloc.
+// The entries for these symbols in the loaded libraries whose file name begins with `library` ("libc10.so"; "": all).
+// Empty if no such library is loaded, or if it does not call these functions through its GOT. May throw std::bad_alloc.
 std::vector<GotEntry> FindGotEntries(const char* library, std::span<const char* const> symbols);
 inline std::vector<GotEntry> FindGotEntries(const char* library, const char* symbol) {
   return FindGotEntries(library, {&symbol, 1});
@@ -35,10 +35,11 @@ inline std::vector<GotEntry> FindGotEntries(const char* library, const char* sym
 
 using ProtectPages = int (*)(void* pages, size_t bytes, int rights);
 
-// False: the page cannot be made writable. Its protection is restored afterwards. REQUIRES: GotLock() is held.
+// Writes the entry and restores the protection of its page. False: the page cannot be made writable. `protect`: a test
+// passes one that fails. REQUIRES: GotLock() is held.
 bool WriteGotEntry(const GotEntry& entry, void* target, ProtectPages protect = &mprotect);
 
-// One lock for all entries that this library writes, and for the state that decides about them.
+// Guards all entries that this library writes, and the state that decides which hooks are installed.
 Mutex& GotLock();
 // Calls `in_child` in the child of every fork, with the lock held. For static initialisers; at most eight callers.
 void CallInForkedChild(void (*in_child)());
@@ -46,8 +47,11 @@ void CallInForkedChild(void (*in_child)());
 struct Segment {
   uintptr_t begin = 0, end = 0;
   bool is_writable = false;  // false for RELRO pages, too
+  bool Contains(const void* address) const {
+    return reinterpret_cast<uintptr_t>(address) >= begin && reinterpret_cast<uintptr_t>(address) < end;
+  }
 };
-// The mapped segments of the libraries whose file name begins with `library`. May throw std::bad_alloc.
+// The mapped segments of the loaded libraries whose file name begins with `library`. May throw std::bad_alloc.
 std::vector<Segment> SegmentsOf(const char* library);
 // Adds the segment, split where its RELRO pages end. GNU ld puts RELRO at the begin of the writable segment, lld and
 // mold into a segment of its own.

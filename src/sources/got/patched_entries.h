@@ -1,9 +1,10 @@
-// GOT entries that point to hooks, with their former targets.
+// GOT entries that a source has patched to point to its hooks, with their former targets.
 //
 // Thread rule: GotLock() is held.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "sources/got/got_entries.h"
@@ -16,8 +17,12 @@ class PatchedEntries {
   PatchedEntries(const PatchedEntries&) = delete;
   PatchedEntries& operator=(const PatchedEntries&) = delete;
 
-  // False: the entry cannot be written. Nothing has changed then, nor when it throws std::bad_alloc.
-  bool Patch(const GotEntry& entry, void* ours);
+  // Makes the entry point to `hook`. False: the entry cannot be written. Then, and when it throws std::bad_alloc,
+  // nothing has changed.
+  bool Patch(const GotEntry& entry, void* hook);
+  // Patches each entry with the hook of its symbol (hooks[entry.symbol]). False: an entry cannot be written; then all
+  // entries of this object are restored. May throw std::bad_alloc.
+  bool PatchAll(std::span<const GotEntry> entries, std::span<void* const> hooks);
   // Restores all entries, except those that another library has patched meanwhile.
   void Restore();
   bool empty() const { return patched_.empty(); }
@@ -26,7 +31,7 @@ class PatchedEntries {
   struct PatchedEntry {
     GotEntry entry;
     void* before;
-    void* ours;
+    void* hook;
   };
   ProtectPages protect_;
   std::vector<PatchedEntry> patched_;

@@ -1,5 +1,5 @@
-// A direct-mapped cache of what is known of an address: an instruction that calls, a text, an object of Python. Each
-// address has one entry that it may lie in; an address that meets another one there takes its place.
+// A direct-mapped cache keyed by address: of a call instruction, of a text, of a Python object. Each address maps to
+// one entry; an address that finds another one in its entry replaces it.
 //
 //   struct Known {
 //     const void* key = nullptr;
@@ -13,16 +13,17 @@
 // A look-up is a multiplication, a shift and the caller's comparison, and touches one line of the processor's cache.
 // std::unordered_map takes three times as many instructions for a hit and allocates for a miss, which a callback must
 // not do. The price is that two addresses of one loop may share an entry and miss each time. Where that hurts, Entry is
-// a small array, and the caller searches it: the cache is set-associative then (src/sources/python/call_sites.h).
+// a small array that the caller searches, which makes the cache set-associative (src/sources/python/call_sites.h).
 //
-// Entries are never constructed or destroyed apart: they lie in the object. What an entry holds, whether it still is
-// true, and what is lost with it are the caller's business.
+// The object contains its entries; it never constructs or destroys one alone. The caller decides what an entry holds
+// and when it is out of date, and must be able to lose any entry.
 //
-// Not for tables that must not forget: operator_signatures.cc probes on, tensor_numbers.h and live_block_sizes.cc have
-// sets whose place follows from where blocks lie. These share HashWord (opscope/recorder_names.h).
+// Tables that must not lose entries have their own code and share only HashWord (opscope/recorder_names.h):
+// operator_signatures.cc uses open addressing; tensor_numbers.h and live_block_sizes.cc map neighbouring blocks to
+// neighbouring sets.
 //
-// Thread rule: EntryOf only computes a place. Entries that several threads share are atomics of the caller; where two
-// threads write different addresses to one entry, the caller's key and value must not be mixed up.
+// Thread rule: EntryOf only computes an address. Entries that several threads share must be atomic; if two threads
+// write different keys to one entry, the caller must detect a key with the other thread's value.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -19,7 +19,7 @@ namespace opscope {
 inline constexpr uint32_t kEventsPerRun = 48;
 inline constexpr size_t kNestedEvents = 24;
 
-// A window for the measured events alone, which is never full. Null: memory is short.
+// A window for the measured events only. It overwrites its oldest chunks, so it is never full. Null: out of memory.
 using ScratchWindow = std::unique_ptr<Window, void (*)(Window*)>;
 inline ScratchWindow OpenScratchWindow() {
   WindowOptions options;
@@ -29,7 +29,7 @@ inline ScratchWindow OpenScratchWindow() {
   return {opscope_window_open(&options, nullptr), &opscope_window_free};
 }
 
-// run(): one event, begun and ended.
+// run() begins and ends one event.
 template <typename Run>
 double NsPerEvent(const Run& run) {
   const double begin = PreciseNow();
@@ -38,8 +38,8 @@ double NsPerEvent(const Run& run) {
   return (PreciseNow() - begin) / kEventsPerRun;
 }
 
-// The share of the time that lies inside the recorded ranges, from ticks alone. If a run crosses into the next chunk
-// only the records there are read; such an outlier does not change the median.
+// The share of a run's time that lies inside the recorded ranges. If the run crosses into the next chunk, only the
+// records there are read; the caller takes a median, which ignores such an outlier.
 template <typename Run>
 double InsideShare(const Stream* stream, const Run& run) {
   const uint64_t begin = ReadTicks();
@@ -52,16 +52,17 @@ double InsideShare(const Stream* stream, const Run& run) {
   return inside / ticks;
 }
 
-// Share of the begins in the time of begins and ends. begin(Place*), end(Place*).
-template <typename Place, typename Begin, typename End>
+// Share of the begins in the time of begins and ends. Range: the memory of one event; begin_event(Range*),
+// end_event(Range*).
+template <typename Range, typename Begin, typename End>
 double BeginShare(const Begin& begin_event, const End& end_event) {
-  Place places[kNestedEvents];
+  Range ranges[kNestedEvents];
   const double begin = PreciseNow();
-  for (Place& place : places)
-    begin_event(&place);
+  for (Range& range : ranges)
+    begin_event(&range);
   const double half = PreciseNow();
   for (size_t i = kNestedEvents; i-- > 0;)
-    end_event(&places[i]);
+    end_event(&ranges[i]);
   return (half - begin) / (PreciseNow() - begin);
 }
 

@@ -1,4 +1,4 @@
-// One counter per source's library: a relaxed add is all that a callback can afford when something failed.
+// The counter is one relaxed atomic, so a callback may count a failure on any thread and in any state.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/streams/failures.h"
 

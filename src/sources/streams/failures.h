@@ -1,6 +1,6 @@
-// Counts events that a source could not record because the framework's code threw or memory was short. A callback has
-// no caller to report to; the session makes a Problem of the count (Source::failures). Each source's library has its
-// own.
+// Counts events that a source could not record because the framework's code threw or memory ran out. A callback has no
+// caller to report to, so the session reports the count as a Problem (Source::failures). Each source's library has its
+// own count.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
-// Attributes of functions on the hot path, which every event passes. They have no stack protector (CMakeLists.txt turns
-// it on): their stack frames hold no array, or one whose index is checked.
+// Attributes of functions on the hot path, which every event passes. They switch off the stack protector that
+// CMakeLists.txt enables: the stack frames of these functions hold no array, or one whose index is checked.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

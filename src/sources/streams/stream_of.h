@@ -22,7 +22,7 @@ __attribute__((noinline)) inline Stream* AttachStream(uint32_t slot, uint64_t ge
   return stream;
 }
 
-// Null: the calling thread has none yet, or the window is closed.
+// Null: the calling thread has no stream yet, or the window is closed.
 inline Stream* KnownStreamOf(uint32_t slot, uint64_t generation) {
   const Thread* thread = opscope_tls;
   if (OPSCOPE_UNLIKELY(thread == nullptr)) return nullptr;
@@ -31,8 +31,8 @@ inline Stream* KnownStreamOf(uint32_t slot, uint64_t generation) {
   return __builtin_expect(is_of_window, 1) ? stream : nullptr;
 }
 
-// Null: the window is closed, or cannot take this thread. logical_thread(): the source's number of this thread
-// (Source::thread_number), asked when it records for the first time.
+// Null: the window is closed, or cannot take this thread. logical_thread() returns the source's number of this thread
+// (Source::thread_number); it is called once, when the thread first records into the window.
 template <typename LogicalThread>
 inline Stream* StreamOf(uint32_t slot, uint64_t generation, const LogicalThread& logical_thread) {
   Stream* stream = KnownStreamOf(slot, generation);
@@ -40,7 +40,7 @@ inline Stream* StreamOf(uint32_t slot, uint64_t generation, const LogicalThread&
   return AttachStream(slot, generation, logical_thread());
 }
 
-// As above; null also while the binding is paused.
+// As above; also null while the binding is paused.
 template <typename LogicalThread>
 inline Stream* StreamOf(const WindowBinding& binding, const LogicalThread& logical_thread) {
   const uint64_t generation = binding.generation.load(std::memory_order_relaxed);

@@ -1,6 +1,6 @@
-// Which window a callback of a framework records into. A framework keeps copies of a callback longer than its window
-// lives (in tasks that run later), so the callback reads its binding at each call: the window's generation, which is
-// never reused, and its slot, the index of a thread's stream.
+// The window that a callback of a framework records into. A framework may call a callback after the window has closed,
+// from copies in tasks that run later. So the callback reads its binding at each call: the window's generation, which
+// is never reused, and its slot, which is the index of a thread's stream for this window.
 //
 // All members are atomic and constant-initialised, because callbacks come until the process ends.
 //

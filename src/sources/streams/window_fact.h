@@ -1,5 +1,4 @@
-// A fact about a recording that a source finds out: one member of the JSON object that goes into its info
-// (opscope/window_facts.h has the keys).
+// Adds a fact about a recording: one member of the JSON object in its info block (opscope/window_facts.h has the keys).
 //
 // Thread rule: any thread. Allocates; may throw std::bad_alloc.
 // SPDX-License-Identifier: Apache-2.0
