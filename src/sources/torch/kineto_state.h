@@ -2,7 +2,7 @@
 // and CUPTI allows one subscriber only.
 //
 // A process has one Kineto profiler, created at the first use of torch.profiler. It is found by symbols that
-// libtorch_cpu exports; where they are missing, or the object has another type, nothing is known.
+// libtorch_cpu exports; if they are missing, or the object has another type, the state is unknown.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0

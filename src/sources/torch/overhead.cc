@@ -1,9 +1,10 @@
-// What is measured as one event: a copy of the callbacks that torch holds, a RecordFunction, boxed arguments where the
-// callbacks want them, `runRecordFunction`, and the destructor. Dispatcher::callWithDispatchKeySlowPath does the same
-// around a kernel. It goes through the hooks where those will record. The same with empty callbacks is torch's share.
+// One measured event consists of a copy of torch's callbacks, a RecordFunction, boxed arguments if the callbacks want
+// them, `runRecordFunction`, and the destructor. Dispatcher::callWithDispatchKeySlowPath does the same around a kernel.
+// The event goes through the hooks if they will record the window. The same event with empty callbacks gives torch's
+// share.
 //
-// The overhead grows with the number of arguments: boxing, reading and storing a tensor takes about 19 ns, of which
-// each further dimension is 1 ns. So one figure per argument is kept, that of a tensor with two dimensions. Sequence
+// The overhead grows with the number of arguments: boxing, reading and storing a tensor takes about 19 ns, and 1 ns per
+// dimension beyond the first. So the result has one figure per argument, that of a tensor with two dimensions. Sequence
 // numbers make no difference.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/overhead.h"
@@ -62,7 +63,7 @@ constexpr RangeFunctions kTorchFunctions = {
     },
     [](at::RecordFunction* self) { self->at::RecordFunction::~RecordFunction(); }};
 
-// The call to measure, and the functions that make its range.
+// The call to measure, and the functions that construct and destroy its range.
 struct Event {
   at::StepCallbacks callbacks;
   c10::OperatorHandle op;
@@ -71,8 +72,7 @@ struct Event {
   size_t arguments = 0;
 };
 
-// Memory for a RecordFunction.
-struct alignas(at::RecordFunction) Place {
+struct alignas(at::RecordFunction) RangeMemory {
   std::byte bytes[sizeof(at::RecordFunction)];
   at::RecordFunction* range() { return reinterpret_cast<at::RecordFunction*>(bytes); }
 };
@@ -80,12 +80,12 @@ struct alignas(at::RecordFunction) Place {
 void Begin(const Event& event, at::RecordFunction* range) {
   constexpr auto kKey = c10::DispatchKey::CPU;
   constexpr c10::DispatchKeySet kKeys(kKey);
-  at::StepCallbacks callbacks = event.callbacks;  // a copy, as the dispatcher gets one
+  at::StepCallbacks callbacks = event.callbacks;  // the dispatcher gets a copy, too
   event.by.construct(range, &callbacks);
   const Schema name = event.op.schema();
   if (!range->needsInputs()) return event.by.run(*range, name, kKey, kKeys);
-  alignas(c10::IValue) std::byte place[kArguments * sizeof(c10::IValue)];
-  auto* boxed = reinterpret_cast<c10::IValue*>(place);
+  alignas(c10::IValue) std::byte memory[kArguments * sizeof(c10::IValue)];
+  auto* boxed = reinterpret_cast<c10::IValue*>(memory);
   for (size_t i = 0; i < event.arguments; ++i)
     ::new (boxed + i) c10::IValue(event.tensor);
   event.by.run_with(*range, name, kKey, kKeys, c10::ArrayRef<const c10::IValue>(boxed, event.arguments));
@@ -94,9 +94,9 @@ void Begin(const Event& event, at::RecordFunction* range) {
 }
 
 void RunOp(const Event& event) {
-  Place place;
-  Begin(event, place.range());
-  event.by.destroy(place.range());
+  RangeMemory memory;
+  Begin(event, memory.range());
+  event.by.destroy(memory.range());
 }
 
 void RunUserRange(const Event& event) {
@@ -110,16 +110,16 @@ void RunOnce(const Stream* stream, Event* event, RunEvent run, double* figures) 
   const auto one = [=] { run(*event); };
   figures[0] = NsPerEvent(one);
   figures[1] = InsideShare(stream, one);
-  auto& ours = event->callbacks.callbacks_[0];
-  const auto kept = std::exchange(ours, {&EmptyStart, &EmptyEnd});
+  auto& callbacks = event->callbacks.callbacks_[0];
+  const auto ours = std::exchange(callbacks, {&EmptyStart, &EmptyEnd});
   figures[2] = NsPerEvent(one);
-  ours = kept;
+  callbacks = ours;
 }
 
 struct Cost {
-  double whole_ns = 0;
-  double inside_ns = 0;
-  double floor_ns = 0;  // of the whole, with empty callbacks
+  double whole_ns = 0;   // of one event
+  double inside_ns = 0;  // the part between the two clock reads of the event's record
+  double floor_ns = 0;   // torch's share of whole_ns, measured with empty callbacks
 };
 
 Cost CostOf(const double* figures) {
@@ -157,8 +157,8 @@ std::string MeasureAll(const Stream* stream, bool inputs, const RangeFunctions& 
   const std::array<double, kFigures> medians = MediansOfRuns<kFigures>([&] {
     std::array<double, kFigures> figures{};
     event.callbacks.scope_ = at::RecordScope::FUNCTION;
-    figures[kBeginShare] = BeginShare<Place>([&](Place* place) { Begin(event, place->range()); },
-                                             [&](Place* place) { event.by.destroy(place->range()); });
+    figures[kBeginShare] = BeginShare<RangeMemory>([&](RangeMemory* memory) { Begin(event, memory->range()); },
+                                                   [&](RangeMemory* memory) { event.by.destroy(memory->range()); });
     RunOnce(stream, &event, &RunOp, &figures[kOp]);
     if (inputs) {
       event.arguments = kArguments;
@@ -190,41 +190,38 @@ std::string MeasureInScratchWindow(uint32_t flags, const RangeFunctions& by) {
   return text;
 }
 
-// Windows with the same kind record the same of a range, so it costs the same.
+// Windows of the same kind have the same overhead per range.
 uint32_t KindOfWindow(uint32_t flags) {
   const auto has = [flags](uint32_t some) { return (flags & some) != 0 ? 1u : 0u; };
   using namespace torch_source_flags;
   return has(kInputs) | has(kOverloadNames) << 1 | (has(kInputs) & has(kTensors)) << 2 | has(kStacks | kModules) << 3;
 }
 
-// By capture mode and kind of window. Written once and never freed.
-struct Known {
-  std::atomic<const std::string*> text{nullptr};
-};
-constinit Known known[2][16];
-constinit std::atomic<int> measured_by{
-    0};  // the process that measures now; 0: none. The calibration instance serves one at a time
+// Results by capture mode and kind of window. Written once and never freed.
+constinit std::atomic<const std::string*> results[2][16] = {};
+// The process that measures now; 0: none. The calibration instance serves one measurement at a time.
+constinit std::atomic<int> measured_by{0};
 
 }  // namespace
 
 const char* OverheadJson(uint32_t flags) {
   const std::optional<RangeFunctions> hooks = HooksFor(flags);
-  std::atomic<const std::string*>& text = known[hooks.has_value() ? 1 : 0][KindOfWindow(flags)].text;
+  std::atomic<const std::string*>& result = results[hooks.has_value() ? 1 : 0][KindOfWindow(flags)];
   constexpr int kMaxRetries = 1000;  // waits of 20 us for the measurement of another thread
   for (int tries = 0; tries < kMaxRetries; ++tries) {
-    if (const std::string* made = text.load(std::memory_order_acquire)) return made->c_str();
+    if (const std::string* known = result.load(std::memory_order_acquire)) return known->c_str();
     int process = measured_by.load(std::memory_order_relaxed);
-    // The parent of a fork may have been measuring: then this process takes over.
+    // If the parent of a fork was measuring, measured_by has its number, and this process takes over.
     if (process == getpid() || !measured_by.compare_exchange_strong(process, getpid())) {
       std::this_thread::sleep_for(std::chrono::microseconds(20));
       continue;
     }
     try {
-      std::string made = MeasureInScratchWindow(flags, hooks.value_or(kTorchFunctions));
-      if (made.empty()) {
-        tries = kMaxRetries;  // memory is short: the next recording tries again
+      std::string text = MeasureInScratchWindow(flags, hooks.value_or(kTorchFunctions));
+      if (text.empty()) {
+        tries = kMaxRetries;  // out of memory: the next recording tries again
       } else {
-        text.store(new std::string(std::move(made)), std::memory_order_release);
+        result.store(new std::string(std::move(text)), std::memory_order_release);
       }
     } catch (...) {
       CountFailure();

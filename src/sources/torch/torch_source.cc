@@ -1,5 +1,5 @@
 // The Source of PyTorch: the start and the stop of a recording, and the functions of TorchSource. kParts lists the
-// parts of a recording; everything else of this library belongs to one of them or is called by one.
+// parts of a recording; all other code of this library belongs to one of them or is called by one.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/torch_source.h"
 
@@ -23,6 +23,7 @@
 #include "sources/torch/memory/allocations.h"
 #include "sources/torch/overhead.h"
 #include "sources/torch/tensors/referenced_tensors.h"
+#include "sources/torch/tensors/tensor_numbers.h"
 #include "sources/torch/user_range.h"
 
 namespace opscope {
@@ -30,7 +31,7 @@ namespace {
 
 // By instance; written by the thread that claimed it.
 struct OpenSession {
-  std::atomic<uint64_t> session{0};  // 0: none, or its facts are recorded already
+  std::atomic<uint64_t> session{0};  // 0: no session, or its facts have been recorded
   pid_t process = 0;
   Window* window = nullptr;
   uint32_t flags = 0;
@@ -49,25 +50,25 @@ void AddFirstEventId(Window* window) {
   static constinit std::atomic<uint32_t> next_id{1};
   const auto recorded = static_cast<uint32_t>(opscope_window_counts(window).recorded);
   uint32_t first = next_id.fetch_add(recorded, std::memory_order_relaxed);
-  if (first == 0 || first + recorded < first) {  // 32 bits are used up: start again at 1
+  if (first == 0 || first + recorded < first) {  // the 32 bits overflow: start again at 1
     first = 1;
     next_id.store(1 + recorded, std::memory_order_relaxed);
   }
   AddWindowFact(window, kFirstEventIdKey, std::to_string(first));
 }
 
-// What a recording switches on in torch, each part apart from the others. A part looks at the flags of the window
-// (torch_source_flags) that it serves and does nothing for a window without them.
+// A part of a recording that is switched on and off independently of the others. A part that needs a flag of the window
+// (torch_source_flags) does nothing for a window without it.
 struct TorchPart {
-  // `instance`: the recording's callback (callback_pool.h), bound to its window. Returns null, or a static sentence:
+  // `instance`: the recording's callback (callback_pool.h), bound to its window. Returns null, or a static sentence if
   // the recording cannot start. May throw. After an error or an exception the part is off for this instance.
   const char* (*start)(uint32_t instance, uint32_t flags);
-  // Does nothing where the part is off for the instance.
+  // No effect if the part is off for the instance.
   void (*stop)(uint32_t instance);
 };
 
-// Started in this order, stopped in reverse. Tensors get numbers before the first callback can ask for one;
-// allocations, profiler state and hooks look at the registered callback to see whether a thread is recorded.
+// Started in this order, stopped in reverse. Tensor numbers come before the callback that uses them; allocations,
+// profiler state and hooks need the registered callback to see whether a thread is recorded.
 constexpr TorchPart kParts[] = {
     {&StartTensorNumbers, &StopTensorNumbers},
     {&RegisterCallback, &UnregisterCallback},
@@ -83,7 +84,7 @@ void StopParts(uint32_t instance) {
     kParts[i].stop(instance);
 }
 
-// Null: all are on; else none is.
+// Null: all parts are on; else all are off.
 const char* StartParts(uint32_t instance, uint32_t flags) {
   try {
     for (const TorchPart& part : kParts) {
@@ -136,18 +137,19 @@ void* Start(const Source* /*self*/, Window* window, uint32_t flags, const char**
 
 void Stop(void* session) {
   try {
-    auto of_open = reinterpret_cast<uint64_t>(session);
-    const uint32_t instance = InstanceOfSession(of_open);
+    const auto number = reinterpret_cast<uint64_t>(session);
+    const uint32_t instance = InstanceOfSession(number);
     OpenSession& open = open_sessions[instance];
     // Read before the instance is released and can be claimed for another session.
     Window* window = open.window;
     const uint32_t flags = open.flags;
-    const bool is_recorded = open.process != getpid() || !open.session.compare_exchange_strong(of_open, 0);
-    if (BeginRelease(reinterpret_cast<uint64_t>(session))) {
+    uint64_t expected = number;
+    const bool needs_facts = open.process == getpid() && open.session.compare_exchange_strong(expected, 0);
+    if (BeginRelease(number)) {
       StopParts(instance);
       ReleaseCallback(instance);
     }
-    if (is_recorded) return;
+    if (!needs_facts) return;
     if ((flags & torch_source_flags::kTensors) != 0) {
       AddWindowFact(window, kOperatorsKey, "\"" + RecordedOperatorSignatures() + "\"");
     }
@@ -194,7 +196,6 @@ constexpr TorchSource kSource = {.source = {.flag_count = std::size(kFlags),
                                  .kineto_is_idle = &KinetoIsIdle};
 
 }  // namespace
-
 }  // namespace opscope
 
 const opscope::TorchSource* opscope_torch_source() {

@@ -1,5 +1,5 @@
 // A range made here is an ordinary RecordFunction on the heap, because Python begins and ends it in two calls. Torch
-// decides who observes it; IsTraced keeps ranges out of graphs that are being traced.
+// decides which callbacks observe it. IsTraced lets the caller keep ranges out of graphs that are being traced.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/user_range.h"
 
@@ -8,6 +8,7 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,7 +18,7 @@
 namespace opscope {
 namespace {
 
-// Older torch takes the name as a string of its own; a template, so that both compile.
+// Older torch takes the name as a std::string. A template, so that both compile.
 template <typename Range, typename... Inputs>
 void Begin(Range* range, std::string_view name, Inputs... inputs) {
   if constexpr (requires { range->before(name); }) {

@@ -1,8 +1,8 @@
 // Access to private members of torch's RecordFunction. An explicit template instantiation may name a private member;
-// its friend function Reach(Tag) hands the member pointer out: `range.*Reach(Name())`. A torch without the member does
-// not compile. Members that only the hooks need are in hooks/range_layout.h.
+// its friend function Reach(Tag) returns the member pointer: `range.*Reach(Name())`. This does not compile with a torch
+// that lacks the member. Members that only the hooks need are in hooks/range_layout.h.
 //
-// Thread rule: as the objects.
+// Thread rule: that of the object.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

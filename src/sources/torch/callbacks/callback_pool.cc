@@ -29,16 +29,16 @@ enum class Use : uint32_t {
   kFree = 0,
   kClaimed,  // one thread is moving it between two of the other states
   kArmed,
-  kStopped,    // unbound; its own thread has yet to remove the callback
+  kStopped,    // unbound; the thread that registered it has yet to remove the callback
   kInherited,  // in the child of a fork: torch still has it as a global callback, so it is never reused
 };
 
-// No thread has to remove the callback: it was global, is removed already, or its thread has ended.
+// No thread has to remove the callback: it is global, was removed already, or its thread has ended.
 constexpr uint64_t kOwnerGone = 0;
 
 struct Instance {
   std::atomic<Use> use{Use::kFree};
-  std::atomic<uint32_t> uses{0};  // how often it was claimed; part of the session number, so that old ones differ
+  std::atomic<uint32_t> uses{0};  // number of claims; part of the session number, so no session number repeats
   std::atomic<uint64_t> owner{kOwnerGone};
   std::atomic<bool> global{false};
   std::atomic<at::CallbackHandle> handle{at::INVALID_CALLBACK_HANDLE};
@@ -65,8 +65,8 @@ void FreeIfStopped(Instance* instance) {
   instance->use.compare_exchange_strong(stopped, Use::kFree);
 }
 
-// Each thread that has claimed an instance has one. When it is destroyed the thread ends, and torch's list of the
-// thread's callbacks with it.
+// Each thread that has claimed an instance has one. Its destructor runs when the thread ends, and with it torch's list
+// of the thread's callbacks.
 struct OwnerMark {
   uint64_t number = ++last_owner;
 
@@ -175,6 +175,12 @@ bool SeesThisThread(uint32_t instance) {
   return asked.global.load(std::memory_order_relaxed) || ThisThreadHolds(asked.handle.load(std::memory_order_relaxed));
 }
 
+bool InstanceSet::SeesThisThread() const {
+  bool sees = false;
+  ForEach([&sees](uint32_t instance) { sees = sees || opscope::SeesThisThread(instance); });
+  return sees;
+}
+
 uint64_t ClaimCallback(uint32_t window_slot, uint64_t window_generation, uint32_t flags) {
   const uint64_t owner = ThisOwner();
   SweepThisThread(owner);
@@ -219,7 +225,7 @@ void UnregisterCallback(uint32_t index) {
   callback_bindings[index].Unbind();
   Instance& instance = instances[index];
   const at::CallbackHandle handle = instance.handle.exchange(at::INVALID_CALLBACK_HANDLE);
-  // Looked up first: torch logs a warning when it has to remove a callback that is not there.
+  // Looked up first: torch logs a warning when it shall remove a callback that is not there.
   const bool is_here = instance.global.load() || ThisThreadHolds(handle);
   if (is_here && handle != at::INVALID_CALLBACK_HANDLE) Unregister(handle);
   if (is_here || instance.owner.load() == ThisOwner()) instance.owner.store(kOwnerGone);

@@ -4,10 +4,9 @@
 //   the same, transposed                  tag(kTensor, 2 sizes, float) 3 2 1 3        sizes, then strides
 //   int 7                                 tag(kInt) 7 0                               64 bits in two words
 //
-// Strides that follow from the sizes are left out, as a reader can compute them; a number beyond 32 bits makes its
-// whole argument kWide, two words per number. The encoder counts words beyond the capacity without writing them, so
-// that the caller learns the size of a long list and encodes it again where it has room: no list is allocated on the
-// way.
+// Strides that follow from the sizes are left out, because a reader can compute them. If a number needs more than 32
+// bits, its argument is kWide: two words per number. The encoder counts words beyond the capacity without writing them,
+// so the caller learns the size of a long list and encodes it again with enough room; nothing is allocated.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/calls/argument_encoder.h"
 
@@ -29,7 +28,7 @@ bool NeedsTwoWords(c10::IntArrayRef values) {
   return (out_of_range >> 32) != 0;
 }
 
-// True: a reader computes exactly these strides from the sizes. PutSmallTensor has the same rule.
+// True: a reader computes exactly these strides from the sizes. PutSmallTensor uses the same rule.
 bool StridesFollowFromSizes(c10::IntArrayRef sizes, c10::IntArrayRef strides) {
   int64_t expected = 1;
   for (size_t i = sizes.size(); i-- > 0;) {
@@ -120,10 +119,10 @@ class Encoder {
 
   void PutList(const c10::IValue& list) {
     const c10::ArrayRef<c10::IValue> values = list.toListRef();
-    if (values.empty() || values[0].isTensor()) {  // only then: isTensorList() compares types, elsewhere
+    if (values.empty() || values[0].isTensor()) {  // isTensorList() is slower: it compares types
       if (list.isTensorList()) {
         PutTensorList(values);
-      } else {  // torch: an empty list of anything but tensors is a list of scalars
+      } else {  // in torch an empty list of anything but tensors is a list of scalars
         Put(ArgumentTag(values.empty() ? ArgKind::kIntList : ArgKind::kOther));
       }
     } else if (values[0].isScalar() && values.size() <= kMaxScalarListLength) {

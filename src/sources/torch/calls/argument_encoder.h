@@ -1,5 +1,5 @@
 // Writes the arguments of one torch call as the words that record.h describes (ArgKind). It reads the IValues in place
-// and takes no reference, so a recording keeps no tensor alive.
+// and takes no references, so a recording keeps no tensor alive.
 //
 // The rules are those of torch's own profiler (record_shapes): nested, symbolic and undefined tensors have no shape,
 // lists of scalars are recorded up to 30 values, anything else is kOther.
@@ -18,7 +18,7 @@
 namespace opscope {
 
 struct EncodedArguments {
-  uint32_t words = 0;  // the size of the encoding; more than the capacity: it is cut off, call again with room
+  uint32_t words = 0;  // size of the encoding; if it exceeds the capacity, the rest was not written: call again
   uint16_t count = 0;  // number of arguments
 };
 

@@ -1,5 +1,5 @@
-// IValue to JSON. Numbers are written so that a reader gets the same type back: 3.0 keeps its ".0", and NaN and the
-// infinities, for which JSON has no number, are texts.
+// IValue to JSON. Numbers are written so that a reader gets the same type back: 3.0 keeps its ".0". JSON has no NaN and
+// no infinities, so these are strings.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/calls/keyword_json.h"
 
@@ -21,13 +21,13 @@ void AppendNumber(Number number, std::string* json) {
 
 void AppendDouble(double number, std::string* json) {
   if (std::isnan(number)) {
-    json->append("\"NaN\"");  // JSON has no such numbers; a string keeps the value
+    json->append("\"NaN\"");
   } else if (std::isinf(number)) {
     json->append(number > 0 ? "\"Infinity\"" : "\"-Infinity\"");
   } else {
     const size_t begin = json->size();
     AppendNumber(number, json);
-    if (json->find_first_of(".e", begin) == std::string::npos) json->append(".0");  // 3.0 must not come back as int 3
+    if (json->find_first_of(".e", begin) == std::string::npos) json->append(".0");
   }
 }
 
@@ -39,7 +39,7 @@ void AppendValue(const c10::IValue& value, std::string* json) {
   } else if (value.isBool()) {
     json->append(value.toBool() ? "true" : "false");
   } else if (value.isString()) {
-    const auto text = value.toStringView();  // c10's own type in older torch
+    const auto text = value.toStringView();  // older torch returns its own type of view
     AppendQuotedUtf8(json, {text.data(), text.size()});
   } else if (value.isList()) {
     json->push_back('[');

@@ -1,5 +1,5 @@
 // Keyword inputs of a range as members of a JSON object, without the braces: "a": 1, "b": "s". Only
-// _RecordFunctionFast has keyword inputs. Values that torch's own trace cannot show are null.
+// _RecordFunctionFast has keyword inputs. Values that torch's own trace does not write become null.
 //
 // Thread rule: any thread. Allocates: such ranges are rare, and torch has built a map for them already.
 // SPDX-License-Identifier: Apache-2.0

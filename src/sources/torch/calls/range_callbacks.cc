@@ -1,16 +1,16 @@
 // Begin and end of one range. Torch calls a start function of the pool, which writes the name and the payload into the
-// chunk of the calling thread and opens a scope. Torch keeps the context that the start function returns and hands it
+// chunk of the calling thread and opens a scope. Torch stores the context that the start function returns and passes it
 // to EndRange. The context lies inside the open scope, so EndRange finds the scope without a search and no range needs
 // heap memory.
 //
 //   at::add(a, b)
-//     StartRange      fast path: name and arguments of the usual kinds (fast_path.h), then OpenScopeOn
+//     StartRange      fast path: name and arguments of common kinds (fast_path.h), then OpenScopeOn
 //       StartSlow     otherwise: EncodeArguments, TorchScript's stack, long lists (range_payload.h)
 //     ... the kernel runs ...
 //     EndRange        CloseScope writes the record of 32 bytes
 //
-// Costs: two clock reads, a name look-up by pointer, one store of 32 bytes. Whether
-// arguments are written is a template argument, so no event tests for it.
+// Costs: two clock reads, a name look-up by pointer, one store of 32 bytes. Whether arguments are written is a template
+// argument, so no event tests for it.
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/record_function.h>
 
@@ -60,8 +60,8 @@ uint8_t FlagsOf(const at::RecordFunction& range) {
   return NameOf(range).starts_with("ProfilerStep#") ? record_flags::kStep : 0;
 }
 
-// Looked at once, at the begin, as torch does. A range that becomes asynchronous later (a future is attached to it)
-// stays in the nesting of its thread.
+// Evaluated once, at the begin, as in torch. A range that becomes asynchronous later (a future is attached to it) stays
+// in the nesting of its thread.
 inline RecordKind KindOf(const at::RecordFunction& range) {
   return OPSCOPE_UNLIKELY(range.*Reach(torch_layout::AsyncMark())) ? RecordKind::kAsync : RecordKind::kScope;
 }
@@ -95,9 +95,9 @@ inline bool IsInScript(const at::RecordFunction& range, const Stream* stream) {
   return MayBeInScript(range.scope(), stream->generation.load(std::memory_order_relaxed));
 }
 
-// The slow path: encodes arguments of any kind and reads TorchScript's stack. A function of its own, because its large
-// stack frame would otherwise be set up for every range. It reads the window's flags at run time: one instance per kind
-// of window was 35 kB of code and a second of the adapter's compilation.
+// The slow path: encodes arguments of any kind and reads TorchScript's stack. Never inlined: its large stack frame
+// would be set up for every range. It reads the window's flags at run time: one template instance per kind of window
+// would add 35 kB of code and a second to the adapter's compilation.
 __attribute__((noinline, flatten)) Context StartSlow(const at::RecordFunction& range, const CallbackBinding& binding,
                                                      Stream* stream) {
   if (OPSCOPE_UNLIKELY(stream->accepting.load(std::memory_order_relaxed) == 0)) {
@@ -136,7 +136,7 @@ OPSCOPE_HOT Context StartRange(const at::RecordFunction& range, const CallbackBi
   return StartSlow(range, binding, stream);
 }
 
-// Few windows want overload names (experimental_config), so they have no fast path.
+// Overload names are rarely requested (experimental_config), so such windows have no fast path.
 Context StartWithOverload(const at::RecordFunction& range, const CallbackBinding& binding) {
   deferred_refcounts::EndBoxing();
   MarkIfScript(range.scope());

@@ -1,5 +1,5 @@
-// Name and payload of a range that begins, written into the chunk of its thread. This is the slow path, which takes
-// arguments of any kind, overload names, keyword inputs and TorchScript's stack; fast_path.h has the other one.
+// Writes name and payload of a range that begins into the chunk of its thread. This is the slow path, for arguments of
+// any kind, overload names, keyword inputs and TorchScript's stack; fast_path.h has the fast path.
 //
 // A payload is a PayloadHeader, then the optional fields in the order of payload_fields (record.h), then the words of
 // the arguments. Example: `aten::add` of two float tensors of 2 x 3 and an int, with a sequence number:
@@ -32,7 +32,7 @@
 
 namespace opscope {
 
-// Private members are read in place where torch's accessor copies (kwinputs()) or calls into its library (name(),
+// Private members are read in place, because torch's accessors copy (kwinputs()) or call into its library (name(),
 // isAsync()).
 using torch_layout::Schema;
 
@@ -69,12 +69,8 @@ inline const std::string& OverloadNameOf(const at::RecordFunction& range) {
   return schema != nullptr ? schema->get().overload_name() : none;
 }
 
-inline uint32_t InternOverload(Stream* stream, const std::string& overload) {
-  return OffsetOf(InternEntryAt(stream, overload.data(), overload.size()));
-}
-
-// Arguments of one call. They are encoded before anything is taken from the stream: reading the sizes of a tensor
-// subclass can run Python code, and that can run other operators of this thread.
+// Arguments of one call. They are encoded before the stream is changed: reading the sizes of a tensor subclass can run
+// Python code, and that can run other operators on this thread.
 struct EncodedInputs {
   static constexpr uint32_t kCapacity = 256;
   static_assert(kCapacity % 2 == 0);
@@ -85,8 +81,8 @@ struct EncodedInputs {
   TensorIdentities tensors;
 };
 
-// A boxed call passes the whole stack of the interpreter, of which the call's own arguments are the last. The schema of
-// an autograd node is variadic (node_ranges.h): all inputs are its own.
+// A boxed call passes the interpreter's stack, whose last values are the arguments of the call. The schema of an
+// autograd node is variadic (node_ranges.h): all values are its arguments.
 inline c10::ArrayRef<const c10::IValue> OwnInputs(const at::RecordFunction& range, const Schema& schema) {
   const c10::ArrayRef<const c10::IValue> inputs = range.inputs();
   const size_t own = schema.get().arguments().size(), all = inputs.size();
@@ -103,7 +99,7 @@ __attribute__((noinline)) inline void EncodeInputs(const at::RecordFunction& ran
     inputs->arguments = EncodeArguments(inputs->values, inputs->words, EncodedInputs::kCapacity, tensors);
     const auto& keywords = range.*Reach(torch_layout::KeywordInputs());
     if (OPSCOPE_UNLIKELY(!keywords.empty())) inputs->keywords = KeywordsAsJsonMembers(keywords);
-  } catch (...) {  // a tensor subclass threw; the range is recorded without arguments
+  } catch (...) {  // a tensor subclass threw: record the range without arguments
     inputs->arguments = {};
     inputs->values = {};
     inputs->tensors.Clear();
@@ -159,8 +155,8 @@ inline void StoreArguments(EncodedInputs* inputs, char* place) {
   }
 }
 
-// As InternName; windows that identify tensors also record the operator's signature, once per name and chunk. The mark
-// lies in NameCacheEntry::payload, where other sources cache a payload to repeat; this source never repeats one.
+// As InternName; for windows that identify tensors it also records the operator's signature, once per name and chunk.
+// NameCacheEntry::payload marks a recorded name; other sources store the offset of a reusable payload there.
 inline NameCacheEntry* InternAndRecordOperator(Stream* stream, const at::RecordFunction& range, bool with_tensors) {
   constexpr uint32_t kRecorded = 1;
   NameCacheEntry* known = InternName(stream, range);
@@ -216,7 +212,9 @@ inline ScopeEntries WriteNameAndPayload(uint32_t flags, Stream* stream, const at
   uint32_t overload_offset = 0;
   uint32_t keywords_offset = 0;
   const NameAndRoom room = InternAndReserve(stream, bytes, [&] {
-    if ((fields & payload_fields::kOverload) != 0) overload_offset = InternOverload(stream, *overload);
+    if ((fields & payload_fields::kOverload) != 0) {
+      overload_offset = OffsetOf(InternEntryAt(stream, overload->data(), overload->size()));
+    }
     if ((fields & payload_fields::kKeywords) != 0) {
       keywords_offset = opscope_intern_slow(stream, inputs->keywords.data(), inputs->keywords.size());
     }

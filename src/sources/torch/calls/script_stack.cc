@@ -1,5 +1,5 @@
-// Text of a stack as torch's own profiler prints it: one frame per line, innermost first, "file(line): function".
-// Frames without a source are left out.
+// The text of a stack, as torch's own profiler writes it: one frame per line, innermost first, "file(line): function",
+// without the frames that have no source.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/calls/script_stack.h"
 
@@ -16,17 +16,16 @@
 namespace opscope {
 
 constinit std::atomic<bool> scripts_have_run{false};
-__thread uint64_t last_asked_window = 0;
+__thread uint64_t last_queried_window = 0;
 
 namespace {
 
-// "file(line): function", innermost first, a line each; frames without a source are left out, as torch does.
 std::string Frames() {
   std::string text;
   for (const torch::jit::StackEntry& entry : torch::jit::currentCallstack()) {
-    const auto place = entry.range.file_line_col();
-    if (!place) continue;
-    const auto& [file, line, column] = *place;
+    const auto position = entry.range.file_line_col();
+    if (!position) continue;
+    const auto& [file, line, column] = *position;
     text.append(file).append("(").append(std::to_string(line)).append("): ").append(entry.filename).push_back('\n');
   }
   return text;
@@ -42,8 +41,8 @@ std::string Modules() {
 }  // namespace
 
 void AddScriptStack(uint32_t flags, uint64_t window, std::string* members) {
-  if (last_asked_window != window) {
-    last_asked_window = window;
+  if (last_queried_window != window) {
+    last_queried_window = window;
     if (torch::jit::currentCallstack().empty()) return;
     scripts_have_run.store(true, std::memory_order_relaxed);
   }

@@ -11,7 +11,7 @@ void RecordRange(const void* call_site, const void* of_operator) {
   const auto address = reinterpret_cast<uintptr_t>(call_site);
   CallSite& at = call_sites.EntryOf(call_site);
   uint64_t known = at.known.load(std::memory_order_relaxed);
-  if ((known & ~kAddress) == kAmbiguous) return;  // of another call site, too: an ambiguous entry is never replaced
+  if ((known & ~kAddress) == kAmbiguous) return;  // even that of another call site: it is never replaced
   if ((known & kAddress) != address) {
     at.of_operator.store(of_operator, std::memory_order_relaxed);
     at.known.store(address | kOneRange, std::memory_order_relaxed);

@@ -1,6 +1,6 @@
 // How a private counter is found: collect all words of libtorch_cpu's writable data that hold a small number, then add,
-// disable, enable and remove a global callback, and after each step keep the words that grew by one. One word is left.
-// It takes a millisecond, once per process; debug symbols, which would tell, are not in torch's wheels.
+// disable, enable and remove a global callback, and after each step drop the words that did not grow by one. One word
+// remains. It takes a millisecond, once per process. Torch's wheels have no debug symbols that would name the counter.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/hooks/callback_version.h"
 
@@ -27,7 +27,7 @@ uint64_t Read(const uint64_t* word) {
 }
 
 // The words of torch's variables that may be the counter.
-std::vector<Word> SmallWords() {
+std::vector<Word> CandidateWords() {
   constexpr uint64_t kMax = uint64_t{1} << 24;
   std::vector<Word> words;
   for (const Segment& segment : SegmentsOf("libtorch_cpu.so")) {
@@ -41,7 +41,7 @@ std::vector<Word> SmallWords() {
   return words;
 }
 
-// Keeps the words that have grown by `grown` since SmallWords.
+// Drops the words that have not grown by `grown` since CandidateWords.
 void KeepGrown(uint64_t grown, std::vector<Word>* words) {
   std::erase_if(*words, [grown](const Word& word) { return Read(word.address) != word.value + grown; });
 }
@@ -49,7 +49,7 @@ void KeepGrown(uint64_t grown, std::vector<Word>* words) {
 std::vector<Word> WordsThatCountChanges() {
   at::RecordFunctionCallback never([](const at::RecordFunction&) { return std::unique_ptr<at::ObserverContext>(); });
   never.samplingProb(0);
-  std::vector<Word> words = SmallWords();
+  std::vector<Word> words = CandidateWords();
   const at::CallbackHandle handle = at::addGlobalCallback(never);
   KeepGrown(1, &words);
   at::disableCallback(handle);

@@ -1,5 +1,5 @@
-// The version of torch's global callbacks: a counter that torch raises whenever it adds, removes, enables or disables
-// one. While it stays the same, a thread's own list of callbacks is all that the hooks have to look at. The counter is
+// The version of torch's global callbacks: a counter that torch increments whenever it adds, removes, enables or
+// disables one. While it stays the same, the hooks only have to look at the thread's list of callbacks. The counter is
 // a private variable of libtorch_cpu.
 //
 // Thread rule: any thread.
@@ -11,7 +11,7 @@
 
 namespace opscope {
 
-// Null: not found. Registers a global callback that never runs, for a moment. May throw std::bad_alloc.
+// Null: not found. Registers, for a moment, a global callback that never runs. May throw std::bad_alloc.
 const std::atomic<size_t>* FindGlobalCallbackVersion();
 
 }  // namespace opscope

@@ -1,10 +1,10 @@
-// Which operators are counted past the memory cap, without a range of each.
+// Installs the hooks, and counts the operators that a full stream drops at the memory cap.
 //
-// A stream that is full drops what begins, and each dropped range is counted. Making a range of torch's only to drop it
-// costs as much as recording it, so Ask tells torch that nothing watches (DropAt). Yet torch also asks for operators
-// that it then does not announce to callbacks, and these must not be counted. The call-site cache (call_site_cache.h)
-// knows the call sites that always begin a range; only at those is a drop counted early. Elsewhere the range is made
-// without a callback, and Run counts it (DropRange).
+// Constructing a range of torch's only to drop it costs as much as recording it. So Ask returns that no callback
+// watches the operator, and counts the drop at once (DropAt). But torch also calls Ask for operators that it hides from
+// callbacks, and these must not be counted. The call-site cache (call_site_cache.h) knows the call sites that always
+// begin a range; only at those is a drop counted early. Elsewhere torch constructs the range without a callback, and
+// Run counts it (DropRange).
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/hooks/capture_mode.h"
 
@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <forward_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,15 +36,14 @@
 namespace opscope {
 namespace {
 
-// The thread's last start function that recorded nothing, and the stream that dropped the range. `stream` is null where
-// the thread has no stream in the window, or where the stream still accepts events. Pointers stay valid after the
-// window. The TLS model is not initial-exec, as for ThreadView (range_hooks.h).
+// The thread's last start function that recorded nothing, and the stream that dropped the range. Pointers stay valid
+// after the window. The TLS model is not initial-exec, as for ThreadView (range_hooks.h).
 struct Dropping {
   torch_layout::StartCallback start;
   const CallbackBinding* binding;
-  Stream* stream;
-  const void* call_site;   // that asked last, and whose range has not begun yet; or null
-  uint32_t without_range;  // operators counted at their call site, for kRecheckInterval
+  Stream* stream;          // null: the thread has no stream in the window, or the stream accepts events
+  const void* call_site;   // of the last Ask, whose range has not begun yet; or null
+  uint32_t without_range;  // number of operators counted at their call site, for kRecheckInterval
 
   bool is_under_way() const {
     return stream->accepting.load(std::memory_order_relaxed) == 0 &&
@@ -103,11 +103,11 @@ struct PoolSink {
 
 constexpr const char* kNotProbed = "this build of the adapter was not tried on its torch";
 
-// With GotLock(). Never destroyed.
+// Guarded by GotLock(). Never destroyed.
 struct Patches {
   std::vector<GotEntry> entries;  // of torch's functions, numbered as kSymbols
   PatchedEntries patched;
-  const char* refused = nullptr;  // why this process will not patch them again; null: it may
+  const char* refused = nullptr;  // why this process must not patch them again; null: it may
 };
 Patches& ThePatches() {
   static Patches& patches = *new Patches;
@@ -116,13 +116,12 @@ Patches& ThePatches() {
 
 enum class Progress : uint32_t { kNotBegun, kUnderWay, kDone };
 constinit std::atomic<Progress> search{Progress::kNotBegun};
-constinit std::atomic<const char*> not_found{nullptr};        // what the search missed
-constinit std::atomic<const char*> probe_result{kNotProbed};  // "": the hooks fit
-constinit std::atomic<uint64_t> hooked{0};                    // one bit per instance that is recorded by hooks
+constinit std::atomic<const char*> not_found{nullptr};                                  // what the search did not find
+constinit std::atomic<const char*> probe_result{kNotProbed};                            // "": the hooks fit
+constinit InstanceSet hooked;                                                           // recorded by hooks
 constinit std::array<std::atomic<const char*>, kCallbackInstances> fallback_reasons{};  // null: hooks record
-static_assert(kCallbackInstances <= 64);
 
-// Null: all entries were found.
+// Null: all needed entries were found.
 const char* FindEntriesOfTorch() {
   const MutexLock lock(GotLock());
   std::vector<GotEntry>& entries = ThePatches().entries;
@@ -174,7 +173,7 @@ const char* EnsureEntriesFound() {
   return state == Progress::kDone ? not_found.load() : "another thread was looking for torch's GOT entries";
 }
 
-// Null: the environment forbids nothing.
+// Null: the environment does not forbid the hooks.
 const char* WhyForbidden() {
   const char* value = std::getenv("OPSCOPE_TORCH_ROUTE");
   const std::string_view wanted = value == nullptr ? "" : value;
@@ -184,18 +183,12 @@ const char* WhyForbidden() {
 }
 
 // Whether each entry holds torch's function, or the stub of its own library that resolves it lazily.
-bool AreUnpatched(const std::vector<GotEntry>& entries) {
-  std::vector<Segment> owners;
-  const auto add = [&owners](const char* library) {
-    const std::vector<Segment> found = SegmentsOf(library);
-    owners.insert(owners.end(), found.begin(), found.end());
-  };
-  add("libtorch");
-  add("libc10");
-  return std::all_of(entries.begin(), entries.end(), [&](const GotEntry& entry) {
-    const auto target = reinterpret_cast<uintptr_t>(__atomic_load_n(entry.address, __ATOMIC_ACQUIRE));
-    return std::any_of(owners.begin(), owners.end(),
-                       [target](const Segment& each) { return target >= each.begin && target < each.end; });
+bool AreUnpatched(std::span<const GotEntry> entries) {
+  std::vector<Segment> owners = SegmentsOf("libtorch");
+  const std::vector<Segment> c10 = SegmentsOf("libc10");
+  owners.insert(owners.end(), c10.begin(), c10.end());
+  return std::ranges::all_of(entries, [&](const GotEntry& entry) {
+    return FindSegment(__atomic_load_n(entry.address, __ATOMIC_ACQUIRE), owners) != nullptr;
   });
 }
 
@@ -204,14 +197,8 @@ const char* InstallHooks() {
   Patches& patches = ThePatches();
   if (patches.refused != nullptr) return patches.refused;
   if (!AreUnpatched(patches.entries)) return "another library has patched torch's GOT entries";
-  const range_hooks::Replacements replacements = range_hooks::ReplacementsOf<PoolSink>();
-  for (const GotEntry& entry : patches.entries) {
-    void* ours = replacements.of[entry.symbol];
-    if (ours == nullptr || patches.patched.Patch(entry, ours)) continue;
-    patches.patched.Restore();
-    return patches.refused = "a GOT entry of torch's libraries cannot be written";
-  }
-  return nullptr;
+  if (patches.patched.PatchAll(patches.entries, range_hooks::HooksOf<PoolSink>())) return nullptr;
+  return patches.refused = range_hooks::kNotWritable;
 }
 
 // Null: hooks may record such a window, unless patching fails.
@@ -224,13 +211,13 @@ const char* WhyNoHooks(uint32_t flags) {
 
 // REQUIRES: GotLock() is held.
 void RestoreIfUnused() {
-  if (hooked.load() == 0 && deferred_refcounts::Close()) ThePatches().patched.Restore();
+  if (hooked.empty() && deferred_refcounts::Close()) ThePatches().patched.Restore();
 }
 
 const char* BeginHooks(uint32_t instance, uint32_t flags) {
   if (const char* reason = WhyNoHooks(flags)) return reason;
   const MutexLock lock(GotLock());
-  if (hooked.load() == 0 && ThePatches().patched.empty()) {
+  if (hooked.empty() && ThePatches().patched.empty()) {
     if (const char* refused = InstallHooks()) return refused;
   }
   if ((flags & torch_source_flags::kInputs) != 0) {
@@ -239,14 +226,14 @@ const char* BeginHooks(uint32_t instance, uint32_t flags) {
       RestoreIfUnused();
     });
   }
-  hooked.fetch_or(uint64_t{1} << instance);
+  hooked.Add(instance);
   return nullptr;
 }
 
 __attribute__((constructor)) void WatchForksOfHooks() {
   ThePatches();  // constructed before a forked child can use it
   CallInForkedChild([] {
-    hooked.store(0);
+    hooked.Clear();
     deferred_refcounts::CloseInChild();
     ThePatches().patched.Restore();
     Progress under_way = Progress::kUnderWay;
@@ -257,7 +244,7 @@ __attribute__((constructor)) void WatchForksOfHooks() {
 }  // namespace
 
 const char* ProbeCaptureMode() {
-  if (hooked.load() != 0) return "a window is open";
+  if (!hooked.empty()) return "a window is open";
   const char* complaint = EnsureEntriesFound();
   try {
     if (complaint == nullptr) complaint = range_hooks::ProbeHooks(ThePatches().entries);
@@ -269,12 +256,11 @@ const char* ProbeCaptureMode() {
 }
 
 void SetProbeResult(const char* sentence) {
-  static constinit Mutex accepting;
-  static std::forward_list<std::string>& taken =
-      *new std::forward_list<std::string>;  // never freed: readers have no lock
-  const MutexLock lock(accepting);
-  if (probe_result.load() != std::string_view(sentence)) probe_result.store(taken.emplace_front(sentence).c_str());
-  // Search now, while the library is loaded: a program waits for its first start.
+  static constinit Mutex mutex;
+  static auto& sentences = *new std::forward_list<std::string>;  // never freed: readers take no lock
+  const MutexLock lock(mutex);
+  if (probe_result.load() != std::string_view(sentence)) probe_result.store(sentences.emplace_front(sentence).c_str());
+  // Search now, while the library loads, so that the first start is fast.
   if (*sentence == '\0' && WhyForbidden() == nullptr) EnsureEntriesFound();
 }
 
@@ -291,7 +277,7 @@ const char* StartHooks(uint32_t instance, uint32_t flags) {
 
 void StopHooks(uint32_t instance) {
   const MutexLock lock(GotLock());
-  hooked.fetch_and(~(uint64_t{1} << instance));
+  hooked.Remove(instance);
   RestoreIfUnused();
 }
 

@@ -1,11 +1,11 @@
 // The capture mode of a window: whether torch's callbacks alone record its operators, or also the hooks
 // (range_hooks.h), which cost half. The GOT entries of torch's libraries point to the hooks from the first window that
-// uses them until the last one ends. The callbacks stay registered in both modes: torch's list of them says which
-// threads are recorded, and torch carries it to other threads.
+// uses them until the last one ends. The callbacks stay registered in both modes: torch's list of them determines which
+// threads are recorded, and torch propagates it to other threads.
 //
-// Hooks are used only where a probe in a process of its own (hook_probe.h) has shown that they fit. The job itself only
-// looks up the GOT entries and torch's callback version, at the first window (1.5 ms). OPSCOPE_TORCH_ROUTE=callbacks
-// forbids the hooks.
+// Hooks are used only if a probe in a separate process (hook_probe.h) has shown that they fit. The profiled process
+// only looks up the GOT entries and torch's callback version, at the first window (1.5 ms).
+// OPSCOPE_TORCH_ROUTE=callbacks forbids the hooks.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -51,20 +51,20 @@ inline const char* WhyCallbacks(uint32_t) {
 #else
 // Runs the probe. Null: the hooks fit, and this process may use them; else a static sentence.
 const char* ProbeCaptureMode();
-// Takes over the result of a probe in another process with this build of torch: "" for success, or its sentence.
+// Sets the result of a probe that ran in another process with this build of torch: "" for success, or its sentence.
 // Without a result the callbacks record alone.
 void SetProbeResult(const char* sentence);
 
-// A part of the source (TorchPart in torch_source.cc). Where the hooks do not fit, the callbacks record alone, and
-// WhyCallbacks says why.
+// A part of the source (TorchPart in torch_source.cc). If the hooks do not fit, the callbacks record alone, and
+// WhyCallbacks returns the reason. StartHooks returns null in both cases.
 const char* StartHooks(uint32_t instance, uint32_t flags);
 void StopHooks(uint32_t instance);
 
-// The hooks that would record a window with these flags; nothing: the callbacks would. REQUIRES of the caller of the
-// hooks: our callback is the thread's only one.
+// The hooks that would record a window with these flags; nullopt: the callbacks would record it. Call the hooks only
+// while our callback is the thread's only one.
 std::optional<RangeFunctions> HooksFor(uint32_t flags);
 
-// Of the instance's last window. Null: the hooks recorded it; else why the callbacks did.
+// Why the callbacks recorded the instance's last window; null: the hooks recorded it.
 const char* WhyCallbacks(uint32_t instance);
 #endif
 

@@ -1,8 +1,9 @@
-// For the tests of capture_mode.h: programs of torch, and whose functions its GOT entries hold.
+// For the tests of capture_mode.h: programs that run torch's operators, and the library that torch's GOT entries call.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstring>
 #include <iterator>
+#include <optional>
 #include <vector>
 
 #include "sources/got/patched_entries.h"
@@ -29,7 +30,7 @@ namespace {
 using Table = c10::impl::PyInterpreterVTable;
 using Count = void (*)(const Table*, PyObject*);
 
-constexpr uintptr_t kFree = 0, kClosed = 1;  // the word of a cell; any other value is an object
+constexpr uintptr_t kFree = 0, kClosed = 1;  // values of a cell; any other value is the address of an object
 struct alignas(64) Cell {
   std::atomic<uintptr_t> word{kClosed};
 };
@@ -45,7 +46,7 @@ constinit const Table* of_interpreter = nullptr;
 using Again = void (*)();
 constinit Again close_again = nullptr;
 
-// With GotLock(). Never destroyed.
+// Guarded by GotLock(). Never destroyed.
 PatchedEntries& Patched() {
   static PatchedEntries& patched = *new PatchedEntries;
   return patched;
@@ -85,51 +86,43 @@ size_t IndexInVtable(Member member) {
 struct RefcountIndexes {
   size_t raise, lower;
 };
+// nullopt: this torch has no such functions.
 template <typename InterpreterTable>
-constexpr bool kHasRefcounts = torch_compat::CountsReferences<InterpreterTable, PyObject>;
-template <typename InterpreterTable>
-RefcountIndexes IndexesOfRefcounts() {
-  if constexpr (kHasRefcounts<InterpreterTable>) {
-    return {IndexInVtable(&InterpreterTable::incref), IndexInVtable(&InterpreterTable::decref)};
+std::optional<RefcountIndexes> FindRefcounts() {
+  if constexpr (torch_compat::CountsReferences<InterpreterTable, PyObject>) {
+    return RefcountIndexes{IndexInVtable(&InterpreterTable::incref), IndexInVtable(&InterpreterTable::decref)};
   } else {
-    return {};
+    return std::nullopt;
   }
 }
 
-// Null: this torch has none, or it does not lie where expected.
-void** FindVtable() {
-  if (!kHasRefcounts<Table> || TheInterpreter == nullptr) return nullptr;
-  const std::vector<Segment> segments = SegmentsOf("libtorch_python");
-  if (segments.empty()) return nullptr;
-  of_interpreter = TheInterpreter()->vtable_;
-  if (FindSegment(of_interpreter, segments) == nullptr) return nullptr;
-  void** table = *reinterpret_cast<void** const*>(of_interpreter);
-  return FindSegment(table, segments) != nullptr ? table : nullptr;
-}
-
+// False: this torch has no such entries, they are not where expected, or they cannot be written.
 bool PatchVtable() {
   if (!Patched().empty()) return true;
-  void** table = FindVtable();
-  if (table == nullptr) return false;
+  const std::optional<RefcountIndexes> indexes = FindRefcounts<Table>();
+  if (!indexes.has_value() || TheInterpreter == nullptr) return false;
   const std::vector<Segment> segments = SegmentsOf("libtorch_python");
-  const RefcountIndexes of_counts = IndexesOfRefcounts<Table>();
-  void** of_raise = table + of_counts.raise;
-  void** of_lower = table + of_counts.lower;
-  if (FindSegment(*of_raise, segments) == nullptr || FindSegment(*of_lower, segments) == nullptr) return false;
-  const bool is_protected = !FindSegment(table, segments)->is_writable;
-  raise = reinterpret_cast<Count>(*of_raise);
-  lower = reinterpret_cast<Count>(*of_lower);
-  const bool is_pointed =
-      Patched().Patch({.address = of_lower, .is_protected = is_protected}, reinterpret_cast<void*>(&Lower)) &&
-      Patched().Patch({.address = of_raise, .is_protected = is_protected}, reinterpret_cast<void*>(&Raise));
-  if (!is_pointed) Patched().Restore();
-  return is_pointed;
+  if (segments.empty()) return false;
+  of_interpreter = TheInterpreter()->vtable_;
+  if (FindSegment(of_interpreter, segments) == nullptr) return false;
+  void** vtable = *reinterpret_cast<void** const*>(of_interpreter);
+  const Segment* segment = FindSegment(vtable, segments);
+  if (segment == nullptr) return false;
+  const GotEntry entries[] = {{vtable + indexes->lower, !segment->is_writable, 0},
+                              {vtable + indexes->raise, !segment->is_writable, 1}};
+  void* const hooks[] = {reinterpret_cast<void*>(&Lower), reinterpret_cast<void*>(&Raise)};
+  for (const GotEntry& entry : entries) {
+    if (FindSegment(*entry.address, segments) == nullptr) return false;
+  }
+  lower = reinterpret_cast<Count>(*entries[0].address);
+  raise = reinterpret_cast<Count>(*entries[1].address);
+  return Patched().PatchAll(entries, hooks);
 }
 
 }  // namespace
 
-// The count is raised before the object leaves its cell. If another thread takes the object out in between, its lower
-// was cancelled by the deferred raise, and this one is undone.
+// The count is raised before the object leaves its cell. If another thread takes the object out in between, the
+// deferred raise has cancelled that thread's lower, and the raise done here is undone.
 void ApplyDeferred() {
   Boxing& boxing = this_thread;
   for (uint32_t i = 0; i < boxing.deferred; ++i) {

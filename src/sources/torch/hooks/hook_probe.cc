@@ -1,7 +1,7 @@
-// How two objects are compared whose private layout is not known: torch constructs one RecordFunction in memory filled
-// with 0xee and one in memory filled with 0x11. Bytes that differ between the two are bytes that torch does not write.
-// All other bytes of a RecordFunction that a hook constructed must be equal to torch's; pointers into the object count
-// from its begin. Only the name is left out, which torch constructs as an empty string and the hooks as a schema.
+// How objects of unknown layout are compared: torch constructs one RecordFunction in memory filled with 0xee and one in
+// memory filled with 0x11. Bytes that differ between the two are bytes that torch does not write. All other bytes of a
+// RecordFunction that a hook constructed must be equal to torch's; pointers into the object are compared as offsets.
+// The name is not compared: torch constructs it as an empty string and the hooks as a schema.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/hooks/hook_probe.h"
 
@@ -55,7 +55,7 @@ struct alignas(64) Specimen {
 
   explicit Specimen(int poison) { std::memset(bytes, poison, kBytes); }
   at::RecordFunction* range() { return reinterpret_cast<at::RecordFunction*>(bytes); }
-  // The word at an offset; a pointer into the specimen counts from its begin.
+  // The word at an offset; a pointer into the specimen is returned as an offset.
   uint64_t Word(size_t at) const {
     uint64_t word;
     std::memcpy(&word, bytes + at, sizeof(word));
@@ -77,15 +77,15 @@ bool AreEqual(const at::StepCallbacks& a, const at::StepCallbacks& b) {
 }
 
 // a, other: constructed by torch in memory with different poison; ours: by a hook, with the poison of `a`.
-bool LooksAs(Specimen& a, const Specimen& other, const Specimen& ours) {
+bool IsSameAsTorchs(Specimen& a, const Specimen& other, const Specimen& ours) {
   const auto* name = reinterpret_cast<unsigned char*>(&(a.range()->*Reach(torch_layout::Name())));
   const auto name_begin = static_cast<size_t>(name - a.bytes);
   const size_t name_end = name_begin + sizeof(torch_layout::NameOrSchema);
   for (size_t at = 0; at < Specimen::kBytes; at += 8) {
     if (at >= name_begin && at < name_end) continue;  // torch's name is an empty string
-    const uint64_t left_alone = a.Word(at) ^ other.Word(at), differs = a.Word(at) ^ ours.Word(at);
-    for (int byte = 0; byte < 64; byte += 8) {
-      if ((left_alone >> byte & 0xff) == 0 && (differs >> byte & 0xff) != 0) return false;
+    const uint64_t unwritten = a.Word(at) ^ other.Word(at), differs = a.Word(at) ^ ours.Word(at);
+    for (int bit = 0; bit < 64; bit += 8) {
+      if ((unwritten >> bit & 0xff) == 0 && (differs >> bit & 0xff) != 0) return false;
     }
   }
   return true;
@@ -105,7 +105,7 @@ const char* CompareWithTorch() {
   Probed::Construct(b.range(), &for_b);
   Probed::Construct(c.range(), &for_c);
   const char* complaint = nullptr;
-  if (!LooksAs(a, other, b)) complaint = "torch's RecordFunction looks different";
+  if (!IsSameAsTorchs(a, other, b)) complaint = "torch's RecordFunction looks different";
   if (b.range()->*Reach(torch_layout::Called()) || !b.range()->isActive()) {
     complaint = "torch's RecordFunction is used differently";
   }
@@ -116,12 +116,12 @@ const char* CompareWithTorch() {
   return complaint;
 }
 
-// A hidden range, ended by the hook and by torch. REQUIRES: the thread's only callback is Counting's.
-const char* EndHidden(const at::RecordFunctionCallbacksEntry& ours) {
+// Ends a hidden range by the hook, and another one by torch. REQUIRES: the thread's only callback is Counting's.
+const char* ProbeHidden(const at::RecordFunctionCallbacksEntry& ours) {
   static const c10::FunctionSchema& schema = *new c10::FunctionSchema("aten::empty", "", {}, {});
   for (const bool by_torch : {false, true}) {
-    Specimen place(0xee);
-    at::RecordFunction* range = place.range();
+    Specimen memory(0xee);
+    at::RecordFunction* range = memory.range();
     Probed::BeginHidden(range, ours, schema);
     const bool is_hidden = !range->isActive() && !Counting::ended_right;
     by_torch ? range->at::RecordFunction::~RecordFunction() : Probed::Destroy(range);
@@ -133,13 +133,7 @@ const char* EndHidden(const at::RecordFunctionCallbacksEntry& ours) {
 const char* CountOneOperator(std::span<const GotEntry> entries, bool inputs) {
   const MutexLock lock(GotLock());
   PatchedEntries patched;
-  const Replacements replacements = ReplacementsOf<Counting>();
-  for (const GotEntry& entry : entries) {
-    void* ours = replacements.of[entry.symbol];
-    if (ours == nullptr || patched.Patch(entry, ours)) continue;
-    patched.Restore();
-    return "a GOT entry of torch's libraries cannot be written";
-  }
+  if (!patched.PatchAll(entries, HooksOf<Counting>())) return kNotWritable;
   Counting::counts = {};
   at::_ops::empty_memory_format::call(c10::SymIntArrayRef(), {}, {}, {}, {}, {});
   patched.Restore();
@@ -154,7 +148,7 @@ const char* ProbeWith(at::CallbackHandle handle, std::span<const GotEntry> entri
   const bool is_listed = callbacks.size() == 1 && callbacks[0].handle_ == handle && callbacks[0].enabled_;
   if (!is_listed) return "torch keeps its callbacks differently";
   const char* complaint = CompareWithTorch();
-  if (complaint == nullptr) complaint = EndHidden(callbacks[0]);
+  if (complaint == nullptr) complaint = ProbeHidden(callbacks[0]);
   return complaint != nullptr ? complaint : CountOneOperator(entries, inputs);
 }
 

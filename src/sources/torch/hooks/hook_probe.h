@@ -1,8 +1,8 @@
-// The probe: do the hooks fit the torch in this process? It compares the objects that the hooks make with those that
-// torch makes, byte by byte, and then runs one operator through the hooks and counts their calls. Run it in a process
-// of its own: hooks that do not fit may crash.
+// The probe: do the hooks fit the torch in this process? It compares the objects that the hooks construct with those
+// that torch constructs, byte by byte, and then runs one operator through the hooks and counts their calls. Run it in a
+// separate process: hooks that do not fit may crash.
 //
-// Thread rule: any thread without callbacks of its own.
+// Thread rule: any thread that has no callbacks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,5 +1,6 @@
 // Names of nodes are hashed by content (the first and the last eight bytes, and the size), because nodes of one class
-// have names at different addresses. The table only grows: 1,024 entries, of which a name may take one of 16 in a row.
+// have names at different addresses. The table has 1,024 entries, uses linear probing over at most 16 of them, and
+// never removes a name.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/hooks/node_ranges.h"
 
@@ -45,7 +46,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "autograd::engine::evaluate_function: ";
 
-constexpr uint32_t kNameBits = 10;  // torch 2.13 generates 711 nodes, programs define more
+constexpr uint32_t kNameBits = 10;  // torch 2.13 has 711 classes of nodes, and programs define more
 constexpr size_t kProbes = 16;
 struct Schemas {
   c10::FunctionSchema inner, outer;

@@ -3,10 +3,10 @@
 // 2,000 instructions per node, half of what recording added to the training step of a small network. There are few
 // different nodes, so each name is stored once, as that of a schema, and the range refers to the schema.
 //
-// Torch builds the outer name only if a callback watches the range. Therefore the hook gives the engine a range that
-// claims to be unwatched and has begun all the same (Functions::BeginHidden, range_hooks.h). It must do so for the
-// engine alone, so it has to know the engine's call site. That is learnt from the first range that torch itself has
-// named: when the range ends its name is compared with that of the current node.
+// Torch builds the outer name only if a callback watches the range. Therefore the hook returns to the engine a range
+// that looks unwatched but has begun (Functions::BeginHidden, range_hooks.h). It must do so for the engine only, so it
+// has to know the engine's call site. It learns it from the first range that torch itself has named: when that range
+// ends, its name is compared with that of the current node.
 //
 // Thread rule: any thread, no lock.
 // SPDX-License-Identifier: Apache-2.0
@@ -30,13 +30,13 @@ inline bool IsEngineKnown() {
   return engine.load(std::memory_order_relaxed) != nullptr;
 }
 
-// Schemas whose names are those of the ranges; never destroyed. SchemaNamed: of a node's inner range. SchemaAroundNode:
-// of the outer range of the node that the calling thread runs. Null: the table is full, memory is short, or no node
-// runs.
+// Schemas with the names of the ranges; never destroyed. SchemaNamed: for a node's inner range. SchemaAroundNode: for
+// the outer range of the node that the calling thread runs. Null: the table is full, memory ran out, or the thread runs
+// no node.
 const c10::FunctionSchema* SchemaNamed(std::string_view node);
 const c10::FunctionSchema* SchemaAroundNode();
 
-// Call these while the engine's call site is not known: before a range is constructed, and before a named range ends.
+// Call these while the engine's call site is unknown: before a range is constructed, and before a named range ends.
 void OnConstructed(const at::RecordFunction* range, const void* call_site);
 void OnEnding(const at::RecordFunction& range);
 

@@ -1,9 +1,10 @@
 // The slow paths of the hooks, and the two hooks that need no sink.
 //
-// The fast path of Ask reads two variables of torch: the thread's list of callbacks, whose address is cached here per
-// thread, and the version of the global callbacks (callback_version.h). A version at which there were none is "quiet":
-// while the version stays, the thread's list alone says who watches. The cached address must not outlive the list,
-// which torch destroys at the thread's end; EndOfThread is constructed after it and so destroyed before it.
+// The fast path of Ask reads two variables of torch: the thread's list of callbacks, whose address ThreadView caches,
+// and the version of the global callbacks (callback_version.h). A version at which there were no global callbacks is
+// "quiet": while the version is the same, the thread's list contains all callbacks that watch the thread. The cached
+// address must not outlive the list, which torch destroys at the thread's end; EndOfThread is constructed after the
+// list and so destroyed before it.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/hooks/range_hooks.h"
 
@@ -31,7 +32,6 @@ struct KnownName {
 using KnownNames = AddressCache<KnownName, 8>;
 constinit __thread KnownNames* known_names = nullptr;
 
-// Constructed after torch's list, so destroyed before it.
 struct EndOfThread {
   bool is_armed = true;
   EndOfThread() = default;
@@ -61,10 +61,10 @@ bool HaveSameCallbacks(const at::RecordFunctionTLS& a, const at::RecordFunctionT
 
 }  // namespace
 
-// Static TLS lies right below the address in the thread pointer; a block that was allocated later lies in the heap.
+// Static TLS lies directly below the thread pointer; a TLS block that was allocated later lies in the heap.
 bool ThreadViewIsStatic() {
 #if !defined(OPSCOPE_TLS_DESCRIPTORS)
-  return true;  // without descriptors a call finds the variable, in some nanoseconds
+  return true;  // without descriptors a call to __tls_get_addr finds the variable, in a few nanoseconds
 #elif defined(__x86_64__)
   uintptr_t thread;
   __asm__("mov %%fs:0, %0" : "=r"(thread));
@@ -86,8 +86,8 @@ __attribute__((noinline)) std::optional<at::StepCallbacks> AskTorch(at::RecordSc
 }
 
 // Torch would copy the list and rebuild its lists for ten scopes, 130 instructions each, 170 with a callback. Handles
-// are never reused, so equal handles are equal callbacks. Torch would also draw anew how long a sampled callback waits;
-// that distribution has no memory, so keeping the old draw changes nothing.
+// are never reused, so equal handles mean equal callbacks. Torch would also draw a new random interval for each sampled
+// callback; that distribution is memoryless, so keeping the old draw changes nothing.
 void SetList(const at::RecordFunctionTLS& list) {
   if (this_thread.list == nullptr) CacheThisThread();
   const at::RecordFunctionTLS* mine = this_thread.list;
@@ -102,10 +102,10 @@ std::string Demangle(const char* name) {
     CacheThisThread();  // registers EndOfThread, which frees the cache
     known_names = new KnownNames;
   }
-  KnownName& place = known_names->EntryOf(name);
+  KnownName& known = known_names->EntryOf(name);
   // Compare the text too: a library may have been unloaded and another one loaded at its address.
-  if (place.name != name || place.mangled != name) place = {name, name, c10::demangle(name)};
-  return place.text;
+  if (known.name != name || known.mangled != name) known = {name, name, c10::demangle(name)};
+  return known.text;
 }
 
 }  // namespace opscope::range_hooks

@@ -1,7 +1,8 @@
 // Hooks: functions of ours that torch's libraries call through their GOT entries in place of torch's own. Each does
-// what torch's function does, for one case only: exactly one callback watches the calling thread, and it is ours. For
-// that case they make the same objects in the same states, without torch's copies, indirect calls and destructors that
-// find nothing to do; this halves what an operator costs. Every other case they hand on to torch's function.
+// what torch's function does, for one case only: exactly one callback watches the calling thread, and it is ours. In
+// that case the hooks construct the same objects in the same states, without torch's copies, indirect calls and
+// destructors of empty members; this halves the overhead of an operator. In every other case they call torch's
+// function.
 //
 //   Ask             for  at::getStepCallbacksUnlessEmpty(RecordScope)
 //   Construct       for  at::RecordFunction::RecordFunction(StepCallbacks&&)
@@ -9,18 +10,19 @@
 //   Destroy         for  at::RecordFunction::~RecordFunction(), the complete one
 //   ConstructScope  for  at::RecordFunction::RecordFunction(RecordScope)
 //   Before          for  at::RecordFunction::before(FunctionDescriptor, int64_t), which begins the ranges of autograd's
-//                        nodes (node_ranges.h), as the one above does
+//                        nodes (node_ranges.h) together with ConstructScope
 //   SetList         for  at::set_record_function_tls_(const RecordFunctionTLS&), which autograd calls twice per node
-//   Demangle        for  c10::demangle(const char*), which autograd calls twice per node that is watched
+//   Demangle        for  c10::demangle(const char*), which autograd calls twice per watched node
 //
-// Each hook leaves behind exactly what torch's function would have left: a range that begins in a hook may end in
-// torch's function, and the other way round. So GOT entries can be patched (capture_mode.h) and restored at any moment,
-// with ranges under way, and where a library has no entry to patch torch's own function does the work.
+// Each hook leaves the objects in the state in which torch's function would leave them: a range that begins in a hook
+// may end in torch's function, and the other way round. So GOT entries can be patched (capture_mode.h) and restored at
+// any moment, while ranges are open; and a library without such an entry simply calls torch's own function.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -41,42 +43,42 @@
 
 namespace opscope::range_hooks {
 
-// The calling thread's list of callbacks and its number, both torch's. `list` is null until the thread first asks
-// torch, and again from the thread's end on, before torch destroys the list.
+// The calling thread's list of callbacks and its number, both torch's. `list` is null until the thread first calls
+// AskTorch, and again from the thread's end on, before torch destroys the list.
 //
-// Its TLS model is not initial-exec: static TLS is scarce, and where a process has used it up the library could not be
-// loaded.
+// Its TLS model is not initial-exec: static TLS is scarce, and the library could not be loaded into a process that has
+// used it up.
 struct ThreadView {
   const at::RecordFunctionTLS* list;
   uint64_t number;
-  torch_layout::StartCallback dropping;  // the last range of this callback was dropped at the memory cap; or null
+  torch_layout::StartCallback dropping;  // the callback whose last range was dropped at the memory cap; or null
 };
 extern __thread ThreadView this_thread __attribute__((visibility("hidden")));
 // False: the library uses TLS descriptors and the process has no static TLS left for it. glibc before 2.40 then
 // resolves the descriptor by a function that may change registers which the code expects unchanged.
 bool ThreadViewIsStatic();
 
-// Of the process. All members are set before the first GOT entry is patched.
+// State of the process. `version` and `no_schema` are set before the first GOT entry is patched.
 struct Globals {
   const std::atomic<size_t>* version;    // torch's count of changes of its global callbacks (callback_version.h)
-  std::atomic<size_t> quiet;             // a count at which there were no global callbacks
-  std::atomic<size_t> noisy;             // a count at which there were some
-  const c10::FunctionSchema* no_schema;  // the name of ranges that have none yet; never destroyed
+  std::atomic<size_t> quiet;             // a version at which there were no global callbacks
+  std::atomic<size_t> noisy;             // a version at which there were some
+  const c10::FunctionSchema* no_schema;  // the schema of ranges that have no name yet; never destroyed
 };
 extern Globals globals __attribute__((visibility("hidden")));
 
-// The slow path of Ask: updates what is cached of the thread and of the global callbacks, then calls torch.
+// The slow path of Ask: updates ThreadView, `quiet` and `noisy`, then calls torch.
 std::optional<at::StepCallbacks> AskTorch(at::RecordScope scope);
-// As torch's function, but returns at once where the thread has these callbacks in this state already.
+// As torch's function, but returns at once if the thread already has these callbacks in this state.
 void SetList(const at::RecordFunctionTLS& list);
 // As torch's function, with a cache per thread.
 std::string Demangle(const char* name);
 
 enum Step : size_t { kAsked, kConstructed, kBegun, kDestroyed, kSteps };
 
-// The four bytes scope_, needs_inputs_, needs_outputs_ and needs_ids_ are written and read as one word. (The two
-// pointers of a StartEndPair are read one by one for the same reason.) A load that needs bytes of two recent stores
-// cannot be forwarded and waits a dozen cycles.
+// The four bytes scope_, needs_inputs_, needs_outputs_ and needs_ids_ are written and read as one word: a load that
+// needs bytes of two recent stores cannot be forwarded and waits a dozen cycles. (PairOf reads two pointers one by one
+// for the same reason.)
 inline void SetNeeds(at::StepCallbacks* of, uint32_t word) {
   std::memcpy(static_cast<void*>(&of->scope_), &word, sizeof(word));
 }
@@ -86,13 +88,13 @@ inline uint32_t NeedsOf(const at::StepCallbacks& of) {
   return word;
 }
 
-// NeedsOf a range of an operator with arguments, which the dispatcher begins as soon as it has boxed them.
+// NeedsOf the range of an operator with arguments. The dispatcher begins such a range when it has boxed them.
 inline constexpr uint32_t kNeedsInputs = static_cast<uint32_t>(at::RecordScope::FUNCTION) | 1u << 8;
 
-// Marks in StepCallbacks::thread_id_ of ranges whose list of callbacks is empty.
-// The operator would be dropped at the memory cap.
+// Marks in StepCallbacks::thread_id_ of ranges whose list of callbacks is empty:
+// the operator is dropped at the memory cap;
 inline constexpr uint64_t kDropped = ~uint64_t{0};
-// The range is recorded, but torch must take it for one that nothing watches (node_ranges.h).
+// the range is recorded, but torch must treat it as unwatched (node_ranges.h).
 inline constexpr uint64_t kHidden = kDropped - 1;
 
 // The part of a sink that handles the memory cap, for sinks without a cap.
@@ -111,20 +113,20 @@ struct NeverDrops {
 // and for operators past the memory cap:
 //   OnNotRecorded(start)      a start callback has recorded nothing
 //   StillDrops()              whether ranges are still dropped. REQUIRES: `dropping` is the thread's callback.
-//   DropAt(call_site)         true: the operator that asks there is counted as dropped and needs no range
+//   DropAt(call_site)         true: the operator at this call site was counted as dropped and needs no range
 //   DropRange(schema)         counts the range of an operator for which DropAt returned false
 template <typename Sink>
 struct Functions {
   OPSCOPE_UNGUARDED static std::optional<at::StepCallbacks> Ask(at::RecordScope scope) {
     const ThreadView* view = &this_thread;
-    __asm__("" : "+r"(view));  // keeps the address in a register; computing it again is a call
+    __asm__("" : "+r"(view));  // keeps the address in a register: the compiler would call a function to recompute it
     const at::RecordFunctionTLS* list = view->list;
     const Watch watch = WatchOf(list);
-    if (watch == Watch::kNobody) return std::nullopt;
+    if (watch == Watch::kNone) return std::nullopt;
     if (OPSCOPE_UNLIKELY(watch != Watch::kOurs)) return AskTorch(scope);
     const auto* first = list->sorted_tls_callbacks_.data();
     Sink::Count(kAsked);
-    // Operators alone: other ranges begin in torch's own before(), which would not count them.
+    // Operators only: other ranges begin in torch's own before(), which would not count them.
     if (OPSCOPE_UNLIKELY(view->dropping == first->callback_.start()) && scope == at::RecordScope::FUNCTION &&
         Sink::StillDrops()) {
       if (Sink::DropAt(__builtin_return_address(0))) return std::nullopt;
@@ -167,12 +169,12 @@ struct Functions {
   }
 
   OPSCOPE_UNGUARDED static void ConstructScope(at::RecordFunction* self, at::RecordScope scope) {
-    const void* place = __builtin_return_address(0);
+    const void* call_site = __builtin_return_address(0);
     if (scope == at::RecordScope::FUNCTION) {
-      if (node_ranges::IsEngine(place)) {
+      if (node_ranges::IsEngine(call_site)) {
         if (BeginNode(self)) return;
       } else if (OPSCOPE_UNLIKELY(!node_ranges::IsEngineKnown())) {
-        node_ranges::OnConstructed(self, place);
+        node_ranges::OnConstructed(self, call_site);
       }
     }
     new (self) at::RecordFunction(scope);
@@ -191,9 +193,9 @@ struct Functions {
     self->before(described, sequence);
   }
 
-  // Begins a range and then hides it: torch takes it for a range without callbacks. If the GOT entries are restored
-  // before it ends, torch's destructor meets it; therefore the deletion of its context ends it. REQUIRES: `ours` is the
-  // thread's only callback.
+  // Begins a range and then hides it: torch treats it as a range without callbacks. If the GOT entries are restored
+  // before it ends, torch's destructor destroys it; therefore the deletion of its context also ends the range.
+  // REQUIRES: `ours` is the thread's only callback.
   static void BeginHidden(at::RecordFunction* self, const at::RecordFunctionCallbacksEntry& ours,
                           torch_layout::Schema schema) {
     at::StepCallbacks from(this_thread.number, at::RecordScope::FUNCTION);
@@ -239,12 +241,12 @@ struct Functions {
     Sink::Count(kDestroyed);
     const bool has_boxed = NeedsOf(callbacks) == kNeedsInputs && deferred_refcounts::this_thread.deferred != 0;
     if (OPSCOPE_UNLIKELY(has_boxed)) deferred_refcounts::ApplyDeferred();
-    std::unique_ptr<at::ObserverContext>& place = *(self->*Reach(Contexts())).begin();
+    std::unique_ptr<at::ObserverContext>& owner = *(self->*Reach(Contexts())).begin();
     if (__builtin_expect(self->*Reach(Called()), 1)) {
-      if (at::ObserverContext* context = place.release()) Sink::EndAndRelease(context);
+      if (at::ObserverContext* context = owner.release()) Sink::EndAndRelease(context);
       self->*Reach(Called()) = false;
     }
-    if (__builtin_expect(place == nullptr && OwnsNothing(self), 1)) return;
+    if (__builtin_expect(owner == nullptr && OwnsNothing(self), 1)) return;
     if (OPSCOPE_UNLIKELY(!node_ranges::IsEngineKnown())) node_ranges::OnEnding(*self);
     self->at::RecordFunction::~RecordFunction();
   }
@@ -254,13 +256,13 @@ struct Functions {
     return globals.version->load(std::memory_order_relaxed) == globals.quiet.load(std::memory_order_relaxed);
   }
 
-  // Which callbacks watch a thread with this list: none, our one callback, or some that torch has to look up.
-  enum class Watch { kNobody, kOurs, kOthers };
+  // Which callbacks watch a thread with this list: none, only ours, or some that torch has to look up.
+  enum class Watch { kNone, kOurs, kOthers };
   static Watch WatchOf(const at::RecordFunctionTLS* list) {
     if (OPSCOPE_UNLIKELY(list == nullptr || !IsQuiet() || !list->tls_record_function_enabled_)) return Watch::kOthers;
     const auto* first = list->sorted_tls_callbacks_.data();
     const auto* end = std::to_address(list->sorted_tls_callbacks_.end());
-    if (first == end) return Watch::kNobody;
+    if (first == end) return Watch::kNone;
     const bool is_ours = end == first + 1 && first->callback_.end() == Sink::kEnd && first->enabled_;
     return is_ours ? Watch::kOurs : Watch::kOthers;
   }
@@ -308,7 +310,7 @@ struct Functions {
   }
   static bool IsDropped(const at::StepCallbacks& callbacks) { return IsWithout(callbacks, kDropped); }
 
-  // Whether the destructor would free nothing, contexts aside.
+  // Whether the destructor would free nothing but contexts.
   static bool OwnsNothing(at::RecordFunction* self) {
     using namespace torch_layout;
     const Keywords& keywords = self->*Reach(KeywordInputs());
@@ -340,17 +342,17 @@ struct Functions {
   }
 };
 
-struct Replacements {
-  void* of[torch_layout::kFunctions];  // null: the GOT entry stays as it is
-};
-
+// The hooks, by torch_layout::Function.
 template <typename Sink>
-Replacements ReplacementsOf() {
+std::array<void*, torch_layout::kFunctions> HooksOf() {
   using F = Functions<Sink>;
-  return {{reinterpret_cast<void*>(&F::Ask), reinterpret_cast<void*>(&F::Construct), reinterpret_cast<void*>(&F::Run),
-           reinterpret_cast<void*>(&F::RunWith), reinterpret_cast<void*>(&F::Destroy),
-           reinterpret_cast<void*>(&F::ConstructScope), reinterpret_cast<void*>(&F::Before),
-           reinterpret_cast<void*>(&SetList), reinterpret_cast<void*>(&Demangle)}};
+  return {reinterpret_cast<void*>(&F::Ask),     reinterpret_cast<void*>(&F::Construct),
+          reinterpret_cast<void*>(&F::Run),     reinterpret_cast<void*>(&F::RunWith),
+          reinterpret_cast<void*>(&F::Destroy), reinterpret_cast<void*>(&F::ConstructScope),
+          reinterpret_cast<void*>(&F::Before),  reinterpret_cast<void*>(&SetList),
+          reinterpret_cast<void*>(&Demangle)};
 }
+// Why they could not be installed, if PatchedEntries::PatchAll fails.
+inline constexpr const char* kNotWritable = "a GOT entry of torch's libraries cannot be written";
 
 }  // namespace opscope::range_hooks

@@ -1,6 +1,6 @@
 // What the hooks assume of torch's internals: private members of RecordFunction beyond those in abi/torch_layout.h, and
-// the symbols of the functions that make, run and end a range. All releases in docs/reference/torch_versions.md have
-// the same, except for before(). The probe (hook_probe.h) compares the assumptions with what torch writes.
+// the symbols of the functions that construct, begin and end a range. They are the same in all releases of
+// docs/reference/torch_versions.md, except for before(). The probe (hook_probe.h) checks the assumptions.
 //
 // Thread rule: as the objects.
 // SPDX-License-Identifier: Apache-2.0
@@ -21,7 +21,7 @@
 namespace opscope::torch_layout {
 
 // The first parameter of RecordFunction::before(): a variant of a name and a schema. Early releases have an overload
-// for each; this is that of the name.
+// for each; then this is the name.
 template <typename Range>
 struct Description {
   using Type = std::string;
@@ -32,7 +32,7 @@ struct Description<Range> {
   using Type = typename Range::FunctionDescriptor;
 };
 using Described = Description<at::RecordFunction>::Type;
-// The name; a view without data where it is a schema.
+// The name; a view with null data if `described` is a schema.
 template <typename Of>
 std::string_view TextOf(const Of& described) {
   if constexpr (std::is_same_v<Of, std::string>) {
@@ -79,8 +79,8 @@ OPSCOPE_MEMBER(NcclMeta, bool, is_nccl_meta_);
   "_ZN3c1010Dispatcher17runRecordFunctionERN2at14RecordFunctionESt17reference_wrapperIKNS_14Function" \
   "SchemaEENS_11DispatchKeyENS_14DispatchKeySetENS_8ArrayRefIKNS_6IValueEEE"
 
-// Private functions, by their exported symbols. Weak: null in a torch without them, which then records by callbacks; a
-// strong reference would keep the library from loading.
+// Private functions, by their exported symbols. Weak: null in a torch without them, which the callbacks record then.
+// With a strong reference the library could not be loaded.
 extern "C" [[gnu::weak]] const void* const opscope_range_vtable[] __asm__("_ZTVN2at14RecordFunctionE");
 [[gnu::weak]] int64_t SequenceOf(c10::DispatchKey, c10::DispatchKeySet) __asm__(
     "_ZN3c1010Dispatcher38sequenceNumberForRunningRecordFunctionENS_11DispatchKeyENS_14DispatchKeySetE");

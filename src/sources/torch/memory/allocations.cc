@@ -10,15 +10,14 @@
 #include <dlfcn.h>
 
 #include <array>
-#include <atomic>
-#include <bit>
-#include <cstring>
+#include <new>
 #include <string_view>
 #include <vector>
 
 #include "base/mutex.h"
 #include "opscope/recorder.h"
 #include "sources/got/patched_entries.h"
+#include "sources/streams/block_records.h"
 #include "sources/streams/failures.h"
 #include "sources/streams/stream_of.h"
 #include "sources/torch/callbacks/callback_pool.h"
@@ -27,9 +26,7 @@
 namespace opscope {
 namespace {
 
-// One bit per instance whose window records memory.
-constinit std::atomic<uint64_t> recording{0};
-static_assert(kCallbackInstances <= 64);
+constinit InstanceSet recording;  // whose windows record memory
 
 inline bool HasOpenOperator(const Stream* stream) {
   const OpenScope* top = stream->top.load(std::memory_order_relaxed);
@@ -37,63 +34,39 @@ inline bool HasOpenOperator(const Stream* stream) {
          (top->origin.load(std::memory_order_relaxed) & 0xffu) == static_cast<uint32_t>(RecordSource::kTorch);
 }
 
-// The stream of the calling thread in the instance's window; null: the window does not record this thread. An open
-// operator proves that it does, which spares the search of torch's list; most allocations happen inside one.
+// The calling thread's stream in the instance's window; null: the window does not record this thread. An open operator
+// proves that it does, without a search of torch's list; most allocations happen inside an operator.
 inline Stream* StreamThatSees(uint32_t instance) {
   const CallbackBinding& binding = callback_bindings[instance];
-  if (const Thread* thread = opscope_tls; __builtin_expect(thread != nullptr, 1)) {
-    Stream* stream = thread->streams[binding.slot.load(std::memory_order_relaxed)];
-    const uint64_t generation = binding.window.load(std::memory_order_relaxed);
-    const bool is_ours = stream != nullptr && stream->generation.load(std::memory_order_relaxed) == generation;
-    if (__builtin_expect(is_ours && HasOpenOperator(stream), 1)) {
-      return stream;
-    }
-  }
+  const uint32_t slot = binding.slot.load(std::memory_order_relaxed);
+  const uint64_t generation = binding.window.load(std::memory_order_relaxed);
+  Stream* stream = KnownStreamOf(slot, generation);
+  if (__builtin_expect(stream != nullptr && HasOpenOperator(stream), 1)) return stream;
   if (!SeesThisThread(instance)) return nullptr;
-  return StreamOf(binding.slot.load(std::memory_order_relaxed), binding.window.load(std::memory_order_relaxed),
-                  &at::RecordFunction::currentThreadId);
+  return StreamOf(slot, generation, &at::RecordFunction::currentThreadId);
 }
 
 // Calls write(stream) for the calling thread's stream in each window that records memory. False: there is none.
 template <typename Write>
 inline bool ForEachStream(const Write& write) {
   bool any = false;
-  for (uint64_t left = recording.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
-    Stream* stream = StreamThatSees(static_cast<uint32_t>(std::countr_zero(left)));
-    if (stream == nullptr) continue;
+  recording.ForEach([&](uint32_t instance) {
+    Stream* stream = StreamThatSees(instance);
+    if (stream == nullptr) return;
     any = true;
     const Writing writing(stream);
     if (writing.allowed()) write(stream);
-  }
+  });
   return any;
 }
 
-inline Record NewRecord(RecordKind kind, uint64_t value) {
-  Record record;
-  record.start = ReadTicks();
-  record.value = value;
-  record.kind = kind;
-  record.source = RecordSource::kTorch;
-  return record;
+Record NewRecord(RecordKind kind, uint64_t value) {
+  return {.start = ReadTicks(), .value = value, .kind = kind, .source = RecordSource::kTorch};
 }
 
 inline bool RecordHostBlock(const void* block, uint64_t bytes, uint8_t flags) {
   return ForEachStream([&](Stream* stream) {
-    if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0)) && !opscope_make_room(stream, 0)) return CountDrop(stream);
-    PrefetchRecords(stream);
-    const auto address = reinterpret_cast<uint64_t>(block);
-    Record* record = stream->next;  // filled in place: a copy costs more than the fields
-    record->start = ReadTicks();
-    record->value = bytes;
-    record->name = static_cast<uint32_t>(address);
-    record->payload = static_cast<uint32_t>(address >> 32);
-    record->depth = 0;
-    record->kind = RecordKind::kHostBlock;
-    record->flags = flags;
-    record->source = RecordSource::kTorch;
-    record->scope = 0;
-    record->reserved = 0;
-    PublishNext(stream, record);
+    AppendHostBlock(stream, RecordSource::kTorch, ReadTicks(), reinterpret_cast<uint64_t>(block), bytes, flags);
   });
 }
 
@@ -114,14 +87,8 @@ void RecordOnDevice(RecordKind kind, const void* block, int64_t bytes, size_t al
   payload.device = device.index();
   payload.total_allocated = static_cast<int64_t>(allocated);
   payload.total_reserved = static_cast<int64_t>(reserved);
-  ForEachStream([&](Stream* stream) {
-    Record record = NewRecord(kind, static_cast<uint64_t>(bytes));
-    if (char* room = ReserveEntry(stream, sizeof(payload)); room != nullptr) {
-      std::memcpy(room, &payload, sizeof(payload));
-      record.payload = OffsetInChunk(stream, room);
-    }
-    AppendRecord(stream, record);  // without room it is counted
-  });
+  ForEachStream(
+      [&](Stream* stream) { AppendWithPayload(stream, NewRecord(kind, static_cast<uint64_t>(bytes)), payload); });
 }
 
 void RecordHostOutOfMemory(size_t bytes) {
@@ -152,10 +119,7 @@ void OnHostOutOfMemory(c10::ProfiledCPUMemoryReporter* reporter, size_t bytes) {
 }
 
 bool OnIsEnabled() {
-  for (uint64_t left = recording.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
-    if (SeesThisThread(static_cast<uint32_t>(std::countr_zero(left)))) return true;
-  }
-  return c10::memoryProfilingEnabled();
+  return recording.SeesThisThread() || c10::memoryProfilingEnabled();
 }
 
 void OnReport(void* block, int64_t bytes, size_t allocated, size_t reserved, c10::Device device) {
@@ -200,8 +164,9 @@ bool PatchHost() {
   return true;
 }
 
-// Whether the library of the entry reports a device. All do but libc10, which reports the CPU to itself, and this
-// library, which forwards reports. The library is pinned in memory, because its entry will be written once more.
+// Whether the entry's library reports a device. All libraries do except libc10, which reports the CPU to itself, and
+// this library, which forwards reports. Pins the library in memory, because its entry will be written again to restore
+// it.
 bool ReportsDevice(const GotEntry& entry) {
   Dl_info ours, owner;
   if (dladdr(reinterpret_cast<void*>(&OnReport), &ours) == 0 || dladdr(entry.address, &owner) == 0) return false;
@@ -225,7 +190,7 @@ bool PatchDevices() {
 __attribute__((constructor)) void WatchForksOfAllocations() {
   Patched();  // constructed before a forked child can use it
   CallInForkedChild([] {
-    recording.store(0);
+    recording.Clear();
     Patched().Restore();
   });
 }
@@ -235,7 +200,7 @@ __attribute__((constructor)) void WatchForksOfAllocations() {
 const char* StartAllocations(uint32_t instance, uint32_t flags) {
   if ((flags & torch_source_flags::kMemory) == 0) return nullptr;
   const MutexLock lock(GotLock());
-  if (recording.load() == 0) {
+  if (recording.empty()) {
     bool done = false;
     try {
       PrepareLiveBlocks();
@@ -249,14 +214,13 @@ const char* StartAllocations(uint32_t instance, uint32_t flags) {
     }
   }
   BeginLiveBlockEpoch();
-  recording.fetch_or(uint64_t{1} << instance);
+  recording.Add(instance);
   return nullptr;
 }
 
 void StopAllocations(uint32_t instance) {
   const MutexLock lock(GotLock());
-  const uint64_t bit = uint64_t{1} << instance;
-  if ((recording.fetch_and(~bit) & ~bit) == 0) Patched().Restore();
+  if (recording.Remove(instance)) Patched().Restore();
 }
 
 }  // namespace opscope

@@ -1,6 +1,6 @@
 // Records allocations and frees of tensors where torch counts them: its allocators call a reporter, and the GOT entries
 // of those calls are patched while a window records memory. This does not use the per-thread state that torch.profiler
-// needs, so both can run at once, and torch's own table of sizes is unchanged.
+// needs, so both can run at once. Torch's own table of sizes is unchanged.
 //
 //   CPU       libc10 calls ProfiledCPUMemoryReporter::New and Delete
 //   devices   any library that calls memoryProfilingEnabled and reportMemoryUsageToProfiler of libc10 and is loaded
@@ -28,8 +28,8 @@ inline const char* StartAllocations(uint32_t, uint32_t flags) {
 inline void StopAllocations(uint32_t) {
 }
 #else
-// A part of the source (TorchPart in torch_source.cc), for windows with kMemory. The error: this build of torch calls
-// its reporter in a way that cannot be seen.
+// A part of the source (TorchPart in torch_source.cc), for windows with kMemory. Fails if this build of torch does not
+// call its reporter through GOT entries.
 const char* StartAllocations(uint32_t instance, uint32_t flags);
 void StopAllocations(uint32_t instance);
 #endif

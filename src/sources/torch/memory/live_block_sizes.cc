@@ -2,13 +2,13 @@
 // window that saw them allocated. A block goes there first and moves on to the large set-associative table when another
 // block needs its entry.
 //
-// An entry is two words, and they are written one by one. A locked instruction would wait until all earlier stores have
+// An entry is two words, which are written one by one: a locked instruction would wait until all earlier stores have
 // reached the cache, which takes longer than everything else here. Two threads that write one entry at the same moment
 // may leave the address of one block beside the size of the other; a tag of the address in the second word reveals it,
 // and such a block has an unknown size.
 //
-// `recent` maps an address by its own bits, not by HashWord, so neighbouring blocks have neighbouring entries. A
-// program that takes turns with a few blocks finds their entries in the cache.
+// `recent` maps an address by its bits, not by HashWord, so neighbouring blocks have neighbouring entries. A program
+// that alternates between a few blocks finds their entries in the cache.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/memory/live_block_sizes.h"
 
@@ -37,8 +37,8 @@ constexpr size_t kWays = 4, kSets = size_t{1} << 15;  // a set is a cache line
 
 constinit std::atomic<Entry*> table{nullptr};
 
-// Above the address, in bits that addresses do not use, an entry of `recent` has the epoch in which it was written. A
-// block of the current epoch needs no check when it is freed.
+// An entry of `recent` holds, in bits above those of an address, the epoch in which it was written. A block of the
+// current epoch needs no check when it is freed.
 constexpr size_t kRecent = 512;
 constexpr int kEpochShift = 48;
 constinit Entry recent[kRecent] = {};
@@ -68,7 +68,7 @@ void* LibraryBehind(const char* symbol) {
   return library == LibraryOf(entries[0].address) ? LibraryOf(dlsym(RTLD_DEFAULT, symbol)) : library;
 }
 
-// Null unless malloc_usable_size is of the same library as the functions by which libc10 allocates and frees.
+// Null unless the library that has malloc_usable_size is the one whose functions libc10 calls to allocate and free.
 UsableSize FindUsableSize() {
   void* function = dlsym(RTLD_DEFAULT, "malloc_usable_size");
   void* library = LibraryOf(function);

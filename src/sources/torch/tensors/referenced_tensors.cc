@@ -1,5 +1,5 @@
 // One record per window and up to 256 tensors: its value is the owner, its payload a list of identity, size, role and
-// name. All records of one call have the same time, by which a reader knows that they belong together.
+// name. All records of one call have the same time, which is how a reader recognises them.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/tensors/referenced_tensors.h"
 
@@ -7,7 +7,6 @@
 #include <c10/core/TensorImpl.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstring>
 
@@ -51,11 +50,7 @@ void AppendReferences(Stream* stream, uint64_t time, uint64_t owner, const Refer
                       ReferencedPayload* payload) {
   const Writing writing(stream);
   if (!writing.allowed()) return;
-  Record record;
-  record.start = time;
-  record.value = owner;
-  record.kind = RecordKind::kHeld;
-  record.source = RecordSource::kTorch;
+  Record record{.start = time, .value = owner, .kind = RecordKind::kHeld, .source = RecordSource::kTorch};
   const NameAndRoom room = InternAndReserve(stream, payload->header.bytes, [&] {
     InternNames(stream, tensors, payload);
     return 0u;
@@ -64,7 +59,7 @@ void AppendReferences(Stream* stream, uint64_t time, uint64_t owner, const Refer
     std::memcpy(room.payload, payload, payload->header.bytes);
     record.payload = OffsetInChunk(stream, room.payload);
   }
-  AppendRecord(stream, record);  // without room it is counted
+  AppendRecord(stream, record);  // without room it counts as dropped
 }
 
 void RecordSome(uint64_t time, uint64_t owner, const ReferencedTensorImpl* tensors, size_t count) {
@@ -76,18 +71,17 @@ void RecordSome(uint64_t time, uint64_t owner, const ReferencedTensorImpl* tenso
   }
   payload.count = static_cast<uint32_t>(count);
   payload.header.bytes = static_cast<uint32_t>(offsetof(ReferencedPayload, tensors) + count * sizeof(ReferencedTensor));
-  for (uint64_t left = IdentityInstances(); left != 0; left &= left - 1) {
-    const auto instance = static_cast<uint32_t>(std::countr_zero(left));
-    if (!SeesThisThread(instance)) continue;
+  IdentityInstances().ForEach([&](uint32_t instance) {
+    if (!SeesThisThread(instance)) return;
     Stream* stream = StreamOf(callback_bindings[instance], &at::RecordFunction::currentThreadId);
     if (stream != nullptr) AppendReferences(stream, time, owner, tensors, &payload);
-  }
+  });
 }
 
 }  // namespace
 
 void RecordReferencedTensors(uint64_t owner, const ReferencedTensorImpl* tensors, size_t count) {
-  if (IdentityInstances() == 0) return;  // else the table would keep references without a window to drop them
+  if (IdentityInstances().empty()) return;  // else the table would take references that no window's stop releases
   const uint64_t time = ReadTicks();
   try {
     for (size_t first = 0; first < count; first += kPerRecord)

@@ -23,7 +23,7 @@ extern "C" [[gnu::weak]] void TorchDelete(c10::TensorImpl* tensor) __asm__("_ZN3
 
 constinit OnFree free_callback = nullptr;
 
-// With GotLock(). Never destroyed.
+// Guarded by GotLock(). Never destroyed.
 PatchedEntries& Patched() {
   static PatchedEntries& patched = *new PatchedEntries;
   return patched;

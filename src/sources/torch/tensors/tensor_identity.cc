@@ -1,5 +1,5 @@
-// A compressed sparse tensor is identified without a number. An operator has few tensors as a rule: the first ones lie
-// in the object, a vector takes over for the rest.
+// Most operators have few tensors, so TensorIdentities stores up to 16 identities in the object. With more, a vector
+// holds all of them.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/tensors/tensor_identity.h"
 

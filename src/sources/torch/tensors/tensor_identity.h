@@ -32,8 +32,8 @@ __attribute__((always_inline)) inline TensorIdentity IdentityWith(c10::TensorImp
 
 // REQUIRES: the tensor is defined and alive, and neither nested nor symbolic.
 TensorIdentity IdentityOf(c10::TensorImpl* tensor);
-// As above, for any layout. A compressed sparse tensor gets no number: its TensorImpl owns the tensors that it is made
-// of, so a weak reference would keep their memory.
+// As above, for any layout. A compressed sparse tensor gets no number: its TensorImpl owns its member tensors, so a
+// weak reference would keep their memory alive.
 TensorIdentity IdentityOf(c10::TensorImpl* tensor, c10::Layout layout);
 
 // Identities of the arguments of one call.

@@ -1,10 +1,10 @@
 // The table is changed without locks. An entry goes free -> busy -> taken; only the thread that made it busy writes the
 // number, and a reader that finds the address in the entry finds its number (release and acquire on the entry).
 //
-// A referenced tensor may be examined only by the thread that made its entry busy: any other thread could examine a
-// TensorImpl that the first one is about to release. Recently taken entries are remembered by number in two small
-// rings, "young" and "older", so that a destroyed tensor is found without scanning 32,768 entries. Two threads may
-// overwrite each other's ring slot; then the next new tensor of that set finds the destroyed one.
+// Only the thread that made an entry busy may examine its referenced tensor: another thread could examine a TensorImpl
+// that the first one is about to release. Two small rings, "young" and "older", hold the recently taken entries by
+// number, so that a destroyed tensor is found without a scan of 32,768 entries. Two threads may overwrite each other's
+// ring slot; then the next new tensor of that set finds the destroyed one.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/tensors/tensor_numbers.h"
 
@@ -30,8 +30,7 @@ namespace {
 using Table = TensorTable;
 
 constinit std::atomic<uint64_t> last_number{0};
-constinit std::atomic<uint64_t> identity_instances{0};  // bit by instance; written with GotLock()
-static_assert(kCallbackInstances <= 64);
+constinit InstanceSet identity_instances;  // changed with GotLock()
 
 void DropReference(uintptr_t word) {
   c10::raw::weak_intrusive_ptr::decref(Table::TensorIn(word));
@@ -55,9 +54,9 @@ std::atomic<uintptr_t>* EntryAt(size_t index) {
   return &tensor_table.entries[index / Table::kWays].of[index % Table::kWays];
 }
 
-// Indexes of referenced entries that were taken lately, by the number that each was taken for.
+// Rings of indexes of recently taken entries with references, by the number of the tensor.
 constinit std::atomic<uint16_t> young_entries[64];
-constinit std::atomic<uint16_t> older_entries[1024];  // those that were alive at the first check
+constinit std::atomic<uint16_t> older_entries[1024];  // whose tensors were alive at the first check
 static_assert(kTensorEntries - 1 <= UINT16_MAX);
 
 // False: the tensor is alive.
@@ -138,12 +137,12 @@ void StartWatching() {
   try {
     tensor_free_hook::Watch(&ForgetTensor);
   } catch (const std::bad_alloc&) {
-    CountFailure();  // every tensor is referenced, then
+    CountFailure();  // without the hook the table references every tensor
   }
 }
 
 __attribute__((constructor)) void WatchForksOfTensors() {
-  CallInForkedChild([] { identity_instances.store(0); });
+  CallInForkedChild([] { identity_instances.Clear(); });
 }
 
 }  // namespace
@@ -151,21 +150,20 @@ __attribute__((constructor)) void WatchForksOfTensors() {
 const char* StartTensorNumbers(uint32_t instance, uint32_t flags) {
   if ((flags & torch_source_flags::kTensors) == 0) return nullptr;
   const MutexLock lock(GotLock());
-  if (identity_instances.load() == 0) StartWatching();
-  identity_instances.fetch_or(uint64_t{1} << instance);
+  if (identity_instances.empty()) StartWatching();
+  identity_instances.Add(instance);
   return nullptr;
 }
 
 void StopTensorNumbers(uint32_t instance) {
   const MutexLock lock(GotLock());
-  const uint64_t bit = uint64_t{1} << instance;
-  if (identity_instances.fetch_and(~bit) != bit) return;
+  if (!identity_instances.Remove(instance)) return;
   tensor_free_hook::Unwatch();
   ForgetAll();
 }
 
-uint64_t IdentityInstances() {
-  return identity_instances.load(std::memory_order_relaxed);
+const InstanceSet& IdentityInstances() {
+  return identity_instances;
 }
 
 uint64_t NumberSlow(c10::TensorImpl* tensor) {

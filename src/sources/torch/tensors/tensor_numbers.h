@@ -1,12 +1,12 @@
-// Numbers that identify tensors. Torch frees and reuses TensorImpl objects all the time, so an address says little. A
-// TensorImpl gets a number when an event first names it, and keeps it until torch frees it.
+// Numbers that identify tensors. Torch frees and reuses TensorImpl objects all the time, so an address does not
+// identify one. A TensorImpl gets a number when an event first names it, and keeps the number until torch frees it.
 //
-// How a free is noticed. For the usual class torch calls a hook (tensor_free_hook.h). For other classes, and where the
-// hook does not fit, the table holds a weak reference: torch destroys the tensor's data but keeps the TensorImpl (some
-// 200 bytes). Torch's own profiler holds one reference per argument until the window ends. This table has a fixed size,
-// and a new tensor takes the entry of a destroyed one, so a recording of any length holds at most kTensorEntries of
-// them. Most tensors die young: each new one that needs a reference also checks a few recent ones, and releases those
-// that are destroyed while they are still in the processor's caches.
+// How a free is noticed. For tensors of the class c10::TensorImpl itself torch calls a hook (tensor_free_hook.h). For
+// derived classes, and if the hook does not fit, the table holds a weak reference: torch destroys the tensor's data but
+// keeps the TensorImpl (about 200 bytes). Torch's own profiler holds one reference per argument until the window ends.
+// This table has a fixed size, and a new tensor takes the entry of a destroyed one, so a recording of any length holds
+// at most kTensorEntries references. Most tensors die young: each new tensor that needs a reference also checks two
+// recent ones, and releases those that are destroyed while they are still in the processor's caches.
 //
 // Two threads that see a tensor for the first time at the same moment may give it two numbers. Numbers matter only
 // where a tensor changes its storage; everything else is known by the storage.
@@ -23,17 +23,18 @@
 #include <cstdint>
 
 #include "opscope/recorder.h"
+#include "sources/torch/callbacks/callback_pool.h"
 
 namespace opscope {
 
 inline constexpr size_t kTensorEntries = size_t{1} << 15;
 
-// A part of the source (TorchPart in torch_source.cc), for windows with kTensors. When the last one stops, the table
-// lets go of its references.
+// A part of the source (TorchPart in torch_source.cc), for windows with kTensors. When the last such window stops, the
+// table releases its references.
 const char* StartTensorNumbers(uint32_t instance, uint32_t flags);
 void StopTensorNumbers(uint32_t instance);
-// One bit per instance whose window wants identities.
-uint64_t IdentityInstances();
+// The instances whose windows have kTensors.
+const InstanceSet& IdentityInstances();
 
 // A set-associative table of tensors and their numbers; a set is a cache line. The set follows from the address:
 // neighbours in memory are neighbours in the table, so a program that uses few tensors touches few pages of it. 2 MiB
@@ -44,7 +45,7 @@ struct TensorTable {
 
   // An entry is the address of a TensorImpl and, in its lowest bits, how its free is noticed.
   static constexpr uintptr_t kFree = 0;
-  static constexpr uintptr_t kReferenced = 1;  // the table holds a weak reference; else the hook tells
+  static constexpr uintptr_t kReferenced = 1;  // by the table's weak reference; without this bit by the hook
   static constexpr uintptr_t kBusy = 2;        // one thread is changing the entry
 
   struct alignas(64) Entries {
