@@ -10,8 +10,8 @@
 namespace opscope {
 
 #if !OPSCOPE_HAS_MONITORING
-// The profile function, with kAtSites for threads whose only window wants call sites. Both handle every event; each has
-// the fast path of its own case.
+// The profile function. kAtSites: for threads whose only window records call sites. Both instances handle every event,
+// but each has the fast path for its own case.
 template <bool kAtSites>
 int OnEvent(PyObject* object, PyFrameObject* frame, int what, PyObject* argument);
 inline bool IsOurs(Py_tracefunc function) {
@@ -19,11 +19,11 @@ inline bool IsOurs(Py_tracefunc function) {
 }
 #endif
 
-// After BindThreads. False with a Python exception; then nothing is changed.
+// Call this after BindThreads. False with a Python exception; then nothing is changed.
 bool ArmEvents(CallWindow* window);
-// After UnbindThreads: removes the events that no window wants any more. May be called when nothing was armed.
+// Call this after UnbindThreads. Removes the events that no other window needs. No effect if the window is not armed.
 void DisarmEvents(CallWindow* window);
-// In the child of a fork, after ForgetWindows.
+// Call this in the child of a fork, after ForgetWindows.
 void DisarmInChild();
 
 }  // namespace opscope

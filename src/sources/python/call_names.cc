@@ -1,10 +1,9 @@
-// Names are made once per window and looked up by the address of what is called. An address identifies a code object, a
-// C method or a module only while that object lives, so the window owns a reference; for a module a weak reference,
-// whose callback removes the key.
+// Names are looked up by the address of the called object. An address identifies a code object, a C method or a module
+// only while that object lives. So the window owns a reference to it; of a module it owns a weak reference, whose
+// callback removes the key.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/python/call_names.h"
 
-#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -24,8 +23,8 @@ std::string EncodedText(PyObject* text) {
   return result;
 }
 
-// What keeps the method of a C function alive. An object that a method is bound to may be large (a tensor), and the
-// method is its type's; only where the function itself owns the method it is held.
+// The object that keeps the method of a C function alive. A method's `self` may be large (a tensor) and need not stay
+// alive, because its type owns the method. Only a function that owns its method is kept alive.
 PyObject* OwnerOf(PyObject* function) {
   if (!PyCFunction_Check(function)) return function;
   PyObject* self = reinterpret_cast<PyCFunctionObject*>(function)->m_self;
@@ -46,17 +45,13 @@ std::string TextOf(PyObject* text) {
 
 const CallName* CallNames::Find(const void* key) const {
   const auto found = names_.find(key);
-  return found != names_.end() ? found->second : nullptr;
+  return found != names_.end() ? &found->second : nullptr;
 }
 
 const CallName* CallNames::Add(const void* key, std::string text, PyObject* held) {
-  auto name = std::make_unique<CallName>();
-  name->text = std::move(text);
-  const auto [place, is_new] = names_.try_emplace(key, name.get());
-  if (!is_new) return place->second;  // another thread came first while Python ran
-  Py_XINCREF(held);
-  name->held = held;
-  return name.release();
+  const auto [entry, is_new] = names_.try_emplace(key, CallName{std::move(text), held});
+  if (is_new) Py_XINCREF(held);  // else another thread has added the name while Python ran
+  return &entry->second;
 }
 
 std::string CallNames::FileOf(PyCodeObject* code) const {
@@ -87,7 +82,7 @@ const CallName* CallNames::OfCode(const void* key, PyCodeObject* code, int line)
 const CallName* CallNames::OfFunction(PyObject* function, PyObject* self) {
   const void* key = FunctionKey(function);
   if (const CallName* known = Find(key)) return known;
-  // A method is shown as what it is on the object, however it was called.
+  // The name of a method is the repr of the bound method, however it was called.
   PyObject* bound = nullptr;
   if (self != nullptr && Py_IS_TYPE(function, &PyMethodDescr_Type)) {
     bound = Py_TYPE(function)->tp_descr_get(function, self, reinterpret_cast<PyObject*>(Py_TYPE(self)));
@@ -114,7 +109,7 @@ const CallName* CallNames::OfObject(const char* kind, PyObject* object, PyObject
   if (is_first) Py_INCREF(type);
   text.append("_").append(std::to_string(number->second));
   const size_t before = names_.size();
-  // One that cannot be referred to weakly is held.
+  // An object without weak references is kept alive.
   const CallName* name = Add(object, std::move(text), reference == nullptr ? object : nullptr);
   *is_new = names_.size() != before;
   if (*is_new) ++number->second;
@@ -132,9 +127,7 @@ const void* CallNames::Forget(PyObject* reference) {
   const void* key = found->second;
   objects_.erase(found);
   Py_DECREF(reference);
-  const auto name = names_.find(key);
-  delete name->second;
-  names_.erase(name);
+  names_.erase(key);
   return key;
 }
 
@@ -144,10 +137,8 @@ void CallNames::Clear() {
   const auto classes = std::exchange(classes_, {});
   for (const auto& [reference, key] : objects)
     Py_DECREF(reference);
-  for (const auto& [key, name] : names) {
-    Py_XDECREF(name->held);
-    delete name;
-  }
+  for (const auto& [key, name] : names)
+    Py_XDECREF(name.held);
   for (const auto& [type, count] : classes)
     Py_DECREF(type);
 }

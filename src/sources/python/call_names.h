@@ -10,13 +10,14 @@
 // A name is made once per window and key. The key is the address of an object, which the window keeps alive. A module
 // is not kept alive, because it may own much memory; its key is removed when it is freed.
 //
-// Thread rule: the GIL is held. Names are made by running Python code, so another thread may run meanwhile.
+// Thread rule: the GIL is held. Making a name runs Python code, so another thread may run meanwhile.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sources/python/frames.h"
@@ -36,9 +37,10 @@ class CallNames {
 
   void AddPathPrefix(std::string prefix) { prefixes_.push_back(std::move(prefix)); }
 
-  // The functions return null when memory is short.
+  // These functions never return null; they may throw std::bad_alloc. A result is valid until Forget or Clear removes
+  // it.
   //
-  // The name of a Python function. line: of its begin, or of the resumed frame.
+  // The name of a Python function. line: of its `def`, or of the resumed frame.
   const CallName* OfCode(const void* key, PyCodeObject* code, int line);
   // The member "CallFrom" for calls made by this code.
   const CallName* OfSite(const void* key, PyCodeObject* code, int line);
@@ -64,9 +66,9 @@ class CallNames {
   const CallName* Add(const void* key, std::string text, PyObject* held);
 
   std::vector<std::string> prefixes_;
-  std::unordered_map<const void*, CallName*> names_;
-  std::unordered_map<PyObject*, const void*> objects_;  // by weak reference, which the map owns
-  std::unordered_map<PyTypeObject*, uint32_t> classes_;
+  std::unordered_map<const void*, CallName> names_;
+  std::unordered_map<PyObject*, const void*> objects_;   // key by weak reference, which the map owns
+  std::unordered_map<PyTypeObject*, uint32_t> classes_;  // number of objects so far; the map owns the class
 };
 
 // The key of a C function: its method, without the object to which it is bound. Null: not a C function.

@@ -1,5 +1,6 @@
-// Slow path of the call sites: an instruction that is not in the cache, or whose text is not in the current chunk. The
-// text is computed once per window (the line number takes a walk over Python's line table) and written once per chunk.
+// The slow path of call sites, for an instruction that is not in the cache, or whose text is not in the current chunk.
+// The text is computed once per window, because the line number needs a walk over Python's line table, and written once
+// per chunk.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/python/call_sites.h"
 

@@ -1,7 +1,7 @@
 // The call site of a recorded call: file and line of the caller, as torch.profiler writes it from 2.14 on. A call site
 // is an instruction of the caller. Its text is made once per window and written once per chunk, as a payload with one
-// JSON member to which the records of the calls refer. So a repeated call site costs one cache lookup, and the
-// line number is computed once.
+// JSON member to which the records of the calls refer. So a repeated call site costs one cache look-up, and the line
+// number is computed once.
 //
 // Thread rule: the GIL is held; the call sites of a binding belong to its thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -39,7 +39,7 @@ class CallSites {
   CallSite* Remember(const void* instruction, PyCodeObject* code, int line, CallNames* names);
 
  private:
-  // Odd, so that it differs from the key of a name: that of a resumed generator is an instruction, too.
+  // Odd, so that it differs from the key of a name, which for a resumed generator is an instruction, too.
   static const void* KeyOf(const void* instruction) { return static_cast<const char*>(instruction) + 1; }
   // A set of two entries, the newer one first: programs have more call sites than functions, so collisions are common.
   CallSite* FirstOf(const void* key) { return sites_.EntryOf(key).data(); }

@@ -1,5 +1,5 @@
-// Start binds every thread of Python, arms the events and keeps the window; Stop undoes it and reports threads whose
-// calls were missed. Both take the GIL, as the session may call them without it.
+// Start binds every thread of Python to the window and arms the events; Stop undoes it and reports threads whose calls
+// were missed. Both take the GIL, because the session may call them without it.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/python/calls_source.h"
 
@@ -24,7 +24,7 @@
 namespace opscope {
 namespace {
 
-// Of the thread that starts or stops a recording, which may have given it away before.
+// Holds the GIL. The thread that starts or stops a recording may have released it before.
 class GilGuard {
  public:
   GilGuard() : state_(PyGILState_Ensure()) {}
@@ -36,21 +36,9 @@ class GilGuard {
   PyGILState_STATE state_;
 };
 
-// The exception that is under way where a recording is stopped, as where an object dies.
-class SavedException {
- public:
-  SavedException() { PyErr_Fetch(&type_, &value_, &traceback_); }
-  ~SavedException() { PyErr_Restore(type_, value_, traceback_); }
-  SavedException(const SavedException&) = delete;
-  SavedException& operator=(const SavedException&) = delete;
-
- private:
-  PyObject *type_ = nullptr, *value_ = nullptr, *traceback_ = nullptr;
-};
-
 struct CallsSource {
-  Source source;          // first: `start` is given its address
-  PythonObjects objects;  // strong; null: not known
+  Source source;          // first: `start` gets its address
+  PythonObjects objects;  // strong; null: unknown
   HoldTensorsFunction hold = nullptr;
 };
 
@@ -60,17 +48,17 @@ struct CallsSession {
   uint64_t fork = 0;
 };
 
-uint64_t forks = 0;  // that this process is away from the one that loaded the library
+uint64_t forks = 0;  // number of forks between the process that loaded the library and this one
 
-// Sentences of Python's exceptions, for ever.
+// Clears Python's exception and returns its text, which is never freed.
 const char* TakeSentence() {
-  static auto& kept = *new std::set<std::string>;
+  static auto& sentences = *new std::set<std::string>;
   PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
   PyErr_Fetch(&type, &value, &traceback);
   const bool is_short = type != nullptr && PyErr_GivenExceptionMatches(type, PyExc_MemoryError) != 0;
   PyObject* text = value != nullptr && !is_short ? PyObject_Str(value) : nullptr;
   const char* sentence = "out of memory";
-  if (text != nullptr) sentence = kept.insert(TextOf(text)).first->c_str();
+  if (text != nullptr) sentence = sentences.insert(TextOf(text)).first->c_str();
   PyErr_Clear();
   for (PyObject* object : {type, value, traceback, text})
     Py_XDECREF(object);
@@ -84,7 +72,7 @@ PyObject* AfterFork(PyObject*, PyObject*) {
 }
 PyMethodDef after_fork = {"after_fork", &AfterFork, METH_NOARGS, nullptr};
 
-// Once; false with a Python exception.
+// Registers the functions for forks, once. False with a Python exception.
 bool WatchForks() {
   static bool is_done = false;
   if (is_done) return true;
@@ -118,7 +106,7 @@ Unseen StopCalls(CallWindow* window) {
   return unseen;
 }
 
-// A capsule with the window is its self.
+// `self` is a capsule with the window.
 PyObject* ForgetObject(PyObject* self, PyObject* reference) {
   if (!PyCapsule_IsValid(self, nullptr)) Py_RETURN_NONE;
   auto* window = static_cast<CallWindow*>(PyCapsule_GetPointer(self, nullptr));
@@ -127,7 +115,7 @@ PyObject* ForgetObject(PyObject* self, PyObject* reference) {
 }
 PyMethodDef forget_object = {"forget", &ForgetObject, METH_O, nullptr};
 
-// False with a Python exception; the window is gone then.
+// False with a Python exception; then the window is freed.
 bool StartCalls(std::unique_ptr<CallWindow> owned) {
   PyObject* capsule = PyCapsule_New(owned.get(), nullptr, nullptr);
   if (capsule != nullptr) owned->forget_object = PyCFunction_New(&forget_object, capsule);
@@ -146,7 +134,7 @@ bool StartCalls(std::unique_ptr<CallWindow> owned) {
   const bool is_bound = PyErr_Occurred() == nullptr;
   if (is_bound && (window->flags & call_flags::kGarbage) != 0) window->watches_collector = WatchCollector();
   if (is_bound && PyErr_Occurred() == nullptr && ArmEvents(window)) return true;
-  const SavedException kept;
+  const SavedException saved;
   StopCalls(window);
   return false;
 }
@@ -159,9 +147,6 @@ std::unique_ptr<CallWindow> NewWindow(const CallsSource& source, Window* window,
   const PythonObjects& known = source.objects;
   for (Py_ssize_t i = 0; known.path_prefixes != nullptr && i < PyTuple_GET_SIZE(known.path_prefixes); ++i)
     calls->names.AddPathPrefix(TextOf(PyTuple_GET_ITEM(known.path_prefixes, i)));
-  for (PyObject* object : {known.module_code, known.optimizer_code, known.tensor_types, known.module_call,
-                           known.module_inner, known.method_owner})
-    Py_XINCREF(object);
   calls->module_code = reinterpret_cast<PyCodeObject*>(known.module_code);
   calls->optimizer_code = reinterpret_cast<PyCodeObject*>(known.optimizer_code);
   calls->tensor_types = known.tensor_types;
@@ -207,7 +192,7 @@ void Stop(void* of_start) {
   const std::unique_ptr<CallsSession> session(static_cast<CallsSession*>(of_start));
   if (Py_IsInitialized() == 0 || session->fork != forks) return;
   const GilGuard gil;
-  const SavedException kept;
+  const SavedException saved;  // a recording may be stopped while an exception propagates
   const Unseen unseen = StopCalls(session->calls);
   try {
     AddCount(session->window, kCallsUnseenKey, unseen.replaced);
@@ -235,19 +220,13 @@ constexpr Source kSource = {.flag_count = std::size(kFlags),
                             .stop = &Stop,
                             .overhead = &OverheadJson};
 
-PyObject* CodeOrNull(PyObject* object) {
-  return object != nullptr && PyCode_Check(object) ? object : nullptr;
-}
-PyObject* FunctionOrNull(PyObject* object) {
-  return object != nullptr && PyFunction_Check(object) ? object : nullptr;
+// Null if the object is not an instance of the type.
+PyObject* InstanceOrNull(PyObject* object, PyTypeObject* type) {
+  return object != nullptr && PyObject_TypeCheck(object, type) ? object : nullptr;
 }
 
-PyObject* TypeOrNull(PyObject* object) {
-  return object != nullptr && PyType_Check(object) ? object : nullptr;
-}
-
-// -1 with a Python exception.
-int IsOf(const CallsSource& made, const CallsSource& asked) {
+// 1 if both sources are for equal objects, 0 if not, -1 with a Python exception.
+int AreEqual(const CallsSource& made, const CallsSource& asked) {
   const PythonObjects &has = made.objects, &wants = asked.objects;
   if (has.module_code != wants.module_code || has.optimizer_code != wants.optimizer_code ||
       has.module_call != wants.module_call || has.module_inner != wants.module_inner ||
@@ -267,17 +246,17 @@ int IsOf(const CallsSource& made, const CallsSource& asked) {
 const Source* CallsSourceOf(const PythonObjects& objects, HoldTensorsFunction hold) {
   CallsSource asked{.source = kSource, .objects = objects, .hold = hold};
   PythonObjects& known = asked.objects;
-  known.module_code = CodeOrNull(objects.module_code);
-  known.optimizer_code = CodeOrNull(objects.optimizer_code);
-  known.module_call = FunctionOrNull(objects.module_call);
-  known.module_inner = FunctionOrNull(objects.module_inner);
-  known.method_owner = TypeOrNull(objects.method_owner);
+  known.module_code = InstanceOrNull(objects.module_code, &PyCode_Type);
+  known.optimizer_code = InstanceOrNull(objects.optimizer_code, &PyCode_Type);
+  known.module_call = InstanceOrNull(objects.module_call, &PyFunction_Type);
+  known.module_inner = InstanceOrNull(objects.module_inner, &PyFunction_Type);
+  known.method_owner = InstanceOrNull(objects.method_owner, &PyType_Type);
   try {
     static auto& made = *new std::vector<CallsSource*>;
     for (size_t i = 0; i < made.size(); ++i) {
-      const int is_of = IsOf(*made[i], asked);
-      if (is_of < 0) return nullptr;
-      if (is_of > 0) return &made[i]->source;
+      const int are_equal = AreEqual(*made[i], asked);
+      if (are_equal < 0) return nullptr;
+      if (are_equal > 0) return &made[i]->source;
     }
     made.push_back(new CallsSource(asked));
     for (PyObject* object : {known.path_prefixes, known.module_code, known.optimizer_code, known.tensor_types,
@@ -291,8 +270,8 @@ const Source* CallsSourceOf(const PythonObjects& objects, HoldTensorsFunction ho
 }
 
 void SetOverhead(const char* members_json, bool all_calls) {
-  static auto& kept = *new std::set<std::string>;
-  overheads[all_calls ? 1 : 0].store(kept.insert(members_json).first->c_str(), std::memory_order_release);
+  static auto& texts = *new std::set<std::string>;  // never freed: readers take no lock
+  overheads[all_calls ? 1 : 0].store(texts.insert(members_json).first->c_str(), std::memory_order_release);
 }
 
 }  // namespace opscope

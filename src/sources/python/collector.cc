@@ -1,4 +1,5 @@
-// Python calls each function in gc.callbacks at the start and the stop of a collection; ours records the two as a call.
+// Python calls each function in gc.callbacks at the start and at the end of a collection; ours records a call from the
+// one to the other.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/python/collector.h"
 
@@ -11,16 +12,10 @@ namespace {
 PyObject* OnCollector(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   if (count < 1 || !PyUnicode_Check(arguments[0])) Py_RETURN_NONE;
   const bool begins = PyUnicode_CompareWithASCIIString(arguments[0], "start") == 0;
-  ThreadCalls* calls = CallsOfThisThread();
-  const uint64_t epoch = calls_epoch;
-  for (Binding* binding = calls->bindings; binding != nullptr && epoch == calls_epoch; binding = binding->next) {
-    if ((binding->window->flags & call_flags::kGarbage) == 0) continue;
-    if (begins) {
-      EnterCollector(binding);
-    } else {
-      ExitCall(binding, kCallOfCollector, CallKind::kCollector);
-    }
-  }
+  VisitBindings([begins](Binding* binding) {
+    if ((binding->window->flags & call_flags::kGarbage) == 0) return;
+    begins ? EnterCollector(binding) : ExitCall(binding, kCallOfCollector, CallKind::kCollector);
+  });
   Py_RETURN_NONE;
 }
 PyMethodDef on_collector = {"opscope", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&OnCollector)),
@@ -54,7 +49,7 @@ void UnwatchCollector() {
   if (--watchers != 0) return;
   PyObject* callbacks = Callbacks();
   const Py_ssize_t at = callbacks != nullptr ? PySequence_Index(callbacks, watcher) : -1;
-  if (at < 0 || PySequence_DelItem(callbacks, at) != 0) PyErr_Clear();  // the program has taken it out
+  if (at < 0 || PySequence_DelItem(callbacks, at) != 0) PyErr_Clear();  // the program has removed it
   Py_XDECREF(callbacks);
 }
 

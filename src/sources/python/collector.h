@@ -1,4 +1,4 @@
-// Runs of Python's garbage collector as calls, by an entry of gc.callbacks while a window wants them.
+// Records runs of Python's garbage collector as calls, by an entry of gc.callbacks, while a window needs them.
 //
 // Thread rule: the GIL is held.
 // SPDX-License-Identifier: Apache-2.0

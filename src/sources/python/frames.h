@@ -1,4 +1,4 @@
-// Reads CPython's frames: their code, their first argument, and an identity that a frame keeps while it lives. The
+// Reads CPython's frames: their code, their first argument, and an identity that is unique while the frame lives. The
 // layout of frames differs between minor versions of Python, so there is one library for each.
 //
 // Thread rule: the GIL is held.
@@ -43,7 +43,19 @@ using CallingFrame = _PyInterpreterFrame;
 using CallingFrame = PyFrameObject;
 #endif
 
-// Generators keep their frame, so it stays the same over their pauses. Aligned: the low bits are free.
+// Sets Python's current exception aside while it exists.
+class SavedException {
+ public:
+  SavedException() { PyErr_Fetch(&type_, &value_, &traceback_); }
+  ~SavedException() { PyErr_Restore(type_, value_, traceback_); }
+  SavedException(const SavedException&) = delete;
+  SavedException& operator=(const SavedException&) = delete;
+
+ private:
+  PyObject *type_ = nullptr, *value_ = nullptr, *traceback_ = nullptr;
+};
+
+// A generator's frame is the same before and after a pause. Aligned: the low bits are free.
 inline uint64_t FrameIdentity(const FrameObject* frame) {
   return reinterpret_cast<uint64_t>(frame);
 }
@@ -75,8 +87,8 @@ inline PyObject* FirstArgument(const FrameObject* frame) {
 }
 
 #if PY_VERSION_HEX < 0x030c0000
-// For a C function: the first argument of the calling frame, if that frame runs `code` and 3.11 began it without the
-// vectorcall of its function. Null: another kind of frame.
+// For a C function: the first argument of the calling frame, if that frame runs `code` and Python 3.11 started it
+// without the vectorcall of its function. Null: another kind of frame.
 inline PyObject* FirstArgumentOfInlinedCaller([[maybe_unused]] const PyCodeObject* code) {
 #if PY_VERSION_HEX >= 0x030b0000
   const _PyInterpreterFrame* caller = PyThreadState_Get()->cframe->current_frame;
@@ -88,8 +100,8 @@ inline PyObject* FirstArgumentOfInlinedCaller([[maybe_unused]] const PyCodeObjec
 }
 #endif
 
-// The current instruction of the frame: an address in its code, or a number that no address is (in 3.10 code objects
-// share the bytes of equal instructions).
+// The current instruction of the frame: an address in its code. In 3.10, where code objects share the bytes of equal
+// instructions, it is a number that is no address.
 inline const void* InstructionOf(const FrameObject* frame) {
 #if PY_VERSION_HEX >= 0x030d0000
   return frame->instr_ptr;

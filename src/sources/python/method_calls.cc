@@ -1,4 +1,4 @@
-// The derived type of methods has one vectorcall per way in which Python calls C methods (no argument, one, many, with
+// The derived type of methods has one vectorcall for each signature of C methods (no argument, one, many, with
 // keywords). Each checks that Python's own call instruction is the caller, records the begin, calls Python's function,
 // and records the end.
 // SPDX-License-Identifier: Apache-2.0
@@ -20,9 +20,9 @@ PyMethodDescrObject* MethodOf(PyObject* object) {
   return reinterpret_cast<PyMethodDescrObject*>(object);
 }
 
-// Whether Python's own instruction for calls, of this frame, is what calls the method, and not C code that the
-// instruction has called. On its stack lie the method and, right above, the arguments as they come here; those that are
-// handed on as a tuple (f(*args)) come from elsewhere, and below the method lies the null that marks a callable.
+// True if a call instruction of this frame calls the method; false if C code calls it. Then the frame's stack holds the
+// method and, directly above it, the arguments. With a tuple of arguments (f(*args)) the arguments lie elsewhere, and
+// below the method lies the null that marks a callable.
 bool IsCalledBy(const _PyInterpreterFrame* frame, PyObject* method, PyObject* const* arguments) {
   PyObject* const* stack = frame->localsplus + frame->f_code->co_nlocalsplus;
   PyObject* const* end = stack + frame->f_code->co_stacksize;
@@ -35,7 +35,7 @@ bool IsCalledBy(const _PyInterpreterFrame* frame, PyObject* method, PyObject* co
   return false;
 }
 
-// As Python tells a profile function. False: it has raised an exception.
+// Calls the profile function as Python does. False: it has raised an exception.
 bool Report(PyThreadState* thread, int what, PyObject* argument) {
   if (thread->tracing != 0 || thread->c_profilefunc == nullptr) return true;
   PyFrameObject* frame = PyEval_GetFrame();
@@ -48,7 +48,7 @@ bool Report(PyThreadState* thread, int what, PyObject* argument) {
   return result == 0;
 }
 
-// The end of a call of `bound`; takes the result over.
+// Reports the end of a call of `bound`. Takes ownership of the result and returns it; null with a Python exception.
 PyObject* ReportEnd(PyThreadState* thread, PyObject* bound, PyObject* result) {
   if (result != nullptr) {
     if (Report(thread, PyTrace_C_RETURN, bound)) return result;
@@ -87,11 +87,12 @@ __attribute__((noinline)) PyObject* CallAndReport(PyThreadState* thread, PyObjec
 
 __attribute__((noinline)) PyObject* ReportEndSlow(PyThreadState* thread, PyObject* method, PyObject* self,
                                                   PyObject* result) {
-  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
-  PyErr_Fetch(&type, &value, &traceback);
-  PyObject* bound = Bind(method, self);
-  if (bound == nullptr) PyErr_Clear();
-  PyErr_Restore(type, value, traceback);
+  PyObject* bound = nullptr;
+  {
+    const SavedException saved;
+    bound = Bind(method, self);
+    if (bound == nullptr) PyErr_Clear();
+  }
   if (bound == nullptr) return result;
   result = ReportEnd(thread, bound, result);
   Py_DECREF(bound);
@@ -132,7 +133,7 @@ __attribute__((noinline)) PyObject* CallSlow(PyThreadState* thread, const _PyInt
   return ReportEndSlow(thread, method, arguments[0], result);
 }
 
-// Whether `object` is of the type or of one below it: mostly, as torch.Tensor is, of one right below it.
+// Whether `object` is an instance of the type. Most are instances of a direct subclass, such as torch.Tensor.
 bool IsOf(PyObject* object, PyTypeObject* type) {
   return __builtin_expect(Py_TYPE(object)->tp_base == type, 1) || PyObject_TypeCheck(object, type);
 }
@@ -187,7 +188,7 @@ PyTypeObject* WatchedType() {
     made.tp_dealloc = PyMethodDescr_Type.tp_dealloc;
     made.tp_traverse = PyMethodDescr_Type.tp_traverse;
     made.tp_descr_get = PyMethodDescr_Type.tp_descr_get;
-    // Without a __doc__ of its own, which would hide that of the methods.
+    // Without the type's __doc__, which would hide that of the methods.
     const bool is_made = PyType_Ready(&made) == 0 && PyDict_DelItemString(made.tp_dict, "__doc__") == 0;
     if (is_made) PyType_Modified(&made);
     return is_made ? &made : nullptr;
@@ -200,7 +201,7 @@ struct WatchedMethods {
   std::vector<PyMethodDescrObject*> methods;  // strong
   uint32_t windows = 0;
 };
-// Of one class, for ever. Never destroyed: calls come until the interpreter ends.
+// The methods of one class, which never changes. Never destroyed: calls come until the interpreter ends.
 WatchedMethods& TheWatched() {
   static auto& watched = *new WatchedMethods;
   return watched;
@@ -219,7 +220,7 @@ void Collect(PyTypeObject* owner) {
   TheWatched() = {owner, std::move(methods), 0};
 }
 
-void GiveBack() {
+void RestoreMethods() {
   for (PyMethodDescrObject* method : TheWatched().methods) {
     if (!Py_IS_TYPE(method, WatchedType())) continue;
     for (size_t way = 0; way < kWays; ++way) {
@@ -249,12 +250,12 @@ void WatchMethodCalls(CallWindow* window) {
 
 void UnwatchMethodCalls(CallWindow* window) {
   if (!std::exchange(window->watches_methods, false)) return;
-  if (--TheWatched().windows == 0) GiveBack();
+  if (--TheWatched().windows == 0) RestoreMethods();
 }
 
 void UnwatchMethodCallsInChild() {
   TheWatched().windows = 0;
-  GiveBack();
+  RestoreMethods();
 }
 
 }  // namespace opscope

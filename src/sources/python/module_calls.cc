@@ -23,26 +23,24 @@ std::vector<Watched>& AllWatched() {
   return all;
 }
 
-// Tells one call from all others: what a frame's address is elsewhere. Greenlets copy the stack, so no address on it
-// would do.
+// Number of the last call. It identifies a call, as the address of the frame does elsewhere. An address on the stack
+// would not be unique, because greenlets copy the stack.
 uint64_t last_call = 0;
 constexpr int kOwnBits = 2;  // kCallOfFunction, kCallOfCollector
 
-template <typename Act>
-inline void ForWindowsOf(PyObject* function, const Act& act) {
-  const ThreadCalls* calls = CallsOfThisThread();
-  const uint64_t epoch = calls_epoch;
-  for (Binding* binding = calls->bindings; binding != nullptr && epoch == calls_epoch; binding = binding->next) {
+template <typename Visit>
+inline void VisitWindowsOf(PyObject* function, const Visit& visit) {
+  VisitBindings([&](Binding* binding) {
     const CallWindow* window = binding->window;
-    if (!binding->hears_events && (function == window->module_call || function == window->module_inner)) act(binding);
-  }
+    if (!binding->gets_events && (function == window->module_call || function == window->module_inner)) visit(binding);
+  });
 }
 
 PyObject* RecordCall(PyObject* function, PyObject* module, PyObject* const* arguments, size_t count, PyObject* names) {
   const uint64_t identity = ++last_call << kOwnBits;
-  ForWindowsOf(function, [&](Binding* binding) { EnterModule(binding, module, identity, nullptr); });
+  VisitWindowsOf(function, [&](Binding* binding) { EnterModule(binding, module, identity, nullptr); });
   PyObject* result = _PyFunction_Vectorcall(function, arguments, count, names);
-  ForWindowsOf(function, [&](const Binding* binding) {
+  VisitWindowsOf(function, [&](const Binding* binding) {
     if (IsRecording(binding)) WriteCall(binding->stream, RecordKind::kExit, 0, 0, identity, CallKind::kPython);
   });
   return result;
@@ -65,7 +63,7 @@ PyObject* CallModule(PyObject* function, PyObject* const* arguments, size_t coun
 
 PyObject* CallInner(PyObject* function, PyObject* const* arguments, size_t count, PyObject* names) {
   PyObject* module = nullptr;
-  ForWindowsOf(function, [&](const Binding* binding) {
+  VisitWindowsOf(function, [&](const Binding* binding) {
     if (module == nullptr) module = FirstArgumentOfInlinedCaller(binding->window->module_code);
   });
   if (module == nullptr) return _PyFunction_Vectorcall(function, arguments, count, names);
@@ -93,7 +91,7 @@ void Watch(const Wanted& wanted) {
   if (wanted.function == nullptr) return;
   Watched* watched = Find(wanted.function);
   if (watched == nullptr) {
-    watched = &AllWatched().emplace_back();  // there is room
+    watched = &AllWatched().emplace_back();  // does not throw: WatchModuleCalls has reserved the memory
     Py_INCREF(wanted.function);
     watched->function = wanted.function;
     watched->ours = wanted.ours;
@@ -102,9 +100,9 @@ void Watch(const Wanted& wanted) {
   wanted.function->vectorcall = wanted.ours;
 }
 
-void GiveBack(size_t place) {
-  const Watched watched = AllWatched()[place];
-  AllWatched().erase(AllWatched().begin() + static_cast<std::ptrdiff_t>(place));
+void RestoreFunction(size_t index) {
+  const Watched watched = AllWatched()[index];
+  AllWatched().erase(AllWatched().begin() + static_cast<std::ptrdiff_t>(index));
   if (watched.function->vectorcall == watched.ours) watched.function->vectorcall = &_PyFunction_Vectorcall;
   Py_DECREF(watched.function);
 }
@@ -112,7 +110,7 @@ void GiveBack(size_t place) {
 void Unwatch(const Wanted& wanted) {
   Watched* watched = Find(wanted.function);
   if (watched == nullptr || --watched->windows != 0) return;
-  GiveBack(static_cast<size_t>(watched - AllWatched().data()));
+  RestoreFunction(static_cast<size_t>(watched - AllWatched().data()));
 }
 
 bool CanWatch(const Wanted& wanted) {
@@ -143,7 +141,7 @@ void UnwatchModuleCalls(CallWindow* window) {
 
 void UnwatchModuleCallsInChild() {
   while (!AllWatched().empty())
-    GiveBack(AllWatched().size() - 1);
+    RestoreFunction(AllWatched().size() - 1);
 }
 
 }  // namespace opscope

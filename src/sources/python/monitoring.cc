@@ -1,6 +1,7 @@
-// Python 3.12 and later: sys.monitoring. Of its tool ids the first free one without a name of its own is taken, so that
-// debuggers, coverage and cProfile find theirs. While modules alone are wanted only the code of nn.Module.__call__ is
-// watched (and the unwinding of frames, which cannot be watched for one code): the rest of the program costs nothing.
+// Python 3.12 and later: sys.monitoring. The source uses the first free tool id of those that Python does not reserve,
+// so that debuggers, coverage and cProfile find theirs. If all windows record only modules, only the code of
+// nn.Module.__call__ is watched, and the unwinding of frames, which cannot be watched for one code object: all other
+// calls have no overhead.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/python/call_events.h"
 
@@ -16,10 +17,7 @@ constexpr int kTools[] = {3, 4, 5};
 
 template <typename Act>
 inline PyObject* ForBindings(const Act& act) {
-  ThreadCalls* calls = CallsOfThisThread();
-  const uint64_t epoch = calls_epoch;
-  for (Binding* binding = calls->bindings; binding != nullptr && epoch == calls_epoch; binding = binding->next)
-    act(binding, CurrentFrame());
+  VisitBindings([&](Binding* binding) { act(binding, CurrentFrame()); });
   Py_RETURN_NONE;
 }
 
@@ -87,8 +85,8 @@ PyMethodDef enter_method = MethodOf("enter", &OnEnter), exit_method = MethodOf("
 struct Event {
   const char* name;
   PyMethodDef* method;
-  bool is_of_modules;  // needed when modules alone are wanted
-  bool is_local;       // and can be watched for their code alone
+  bool is_of_modules;  // needed by windows that record only modules
+  bool is_local;       // and can be watched for one code object
 };
 constexpr Event kEvents[] = {{"PY_START", &enter_method, true, true},    {"PY_RESUME", &enter_method, false, false},
                              {"PY_THROW", &enter_method, false, false},  {"PY_RETURN", &exit_method, true, true},
@@ -96,8 +94,8 @@ constexpr Event kEvents[] = {{"PY_START", &enter_method, true, true},    {"PY_RE
                              {"CALL", &call_method, false, false},       {"C_RETURN", &call_end_method, false, false},
                              {"C_RAISE", &call_end_method, false, false}};
 
-// The events that are armed. tool -1: none.
-int tool = -1;
+// The events that are armed.
+int tool = -1;  // our tool id; -1: none
 uint32_t windows_of_all = 0, windows_of_modules = 0;
 PyCodeObject* watched_code = nullptr;  // strong
 
@@ -164,7 +162,7 @@ bool SetCallbacks(const Monitoring& monitoring, bool on) {
   return true;
 }
 
-// Tells Python which events are wanted now.
+// Enables the events that the windows need now.
 bool SetEvents(const Monitoring& monitoring) {
   long everywhere = 0, local = 0;
   for (const Event& event : kEvents) {
@@ -182,7 +180,8 @@ void Count(const CallWindow& window, int change) {
   (window.all_calls() ? windows_of_all : windows_of_modules) += static_cast<uint32_t>(change);
 }
 
-void GiveBack(const Monitoring& monitoring) {
+// Disables events that no window needs, and frees the tool id if none is left.
+void ReleaseEvents(const Monitoring& monitoring) {
   if (!SetEvents(monitoring)) PyErr_Clear();
   if (windows_of_all + windows_of_modules != 0) return;
   if (!SetCallbacks(monitoring, false)) PyErr_Clear();
@@ -200,7 +199,7 @@ bool ArmEvents(CallWindow* window) {
   if (watched_code == nullptr && window->module_code != nullptr) {
     watched_code = reinterpret_cast<PyCodeObject*>(Py_NewRef(window->module_code));
   }
-  window->is_armed = true;  // from here on DisarmEvents gives the tool back
+  window->is_armed = true;  // from here on DisarmEvents frees the tool id
   Count(*window, +1);
   return (!is_first || SetCallbacks(monitoring, true)) && SetEvents(monitoring);
 }
@@ -209,13 +208,13 @@ void DisarmEvents(CallWindow* window) {
   if (!window->is_armed) return;
   window->is_armed = false;
   Count(*window, -1);
-  GiveBack(Monitoring());
+  ReleaseEvents(Monitoring());
 }
 
 void DisarmInChild() {
   if (tool < 0) return;
   windows_of_all = windows_of_modules = 0;
-  GiveBack(Monitoring());
+  ReleaseEvents(Monitoring());
 }
 
 }  // namespace opscope

@@ -1,5 +1,5 @@
-// Python 3.10 and 3.11: each thread has one profile function. Ours is put before whatever was there, and calls it
-// with every event; the object that belongs to that one stays where it is, so that sys.getprofile() answers as ever.
+// Python 3.10 and 3.11: each thread has one profile function. Ours replaces the program's and calls it with every
+// event. The program's profile object stays in the thread's state, so sys.getprofile() returns it as before.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/python/call_events.h"
 #include "sources/python/method_calls.h"
@@ -41,17 +41,16 @@ inline void Dispatch(Binding* binding, PyFrameObject* frame, int what, PyObject*
   }
 }
 
-__attribute__((noinline)) int ReportAll(ThreadCalls* calls, PyObject* object, PyFrameObject* frame, int what,
+__attribute__((noinline)) int ReportAll(const ThreadCalls* calls, PyObject* object, PyFrameObject* frame, int what,
                                         PyObject* argument) {
-  const uint64_t epoch = calls_epoch;
-  for (Binding* binding = calls->bindings; binding != nullptr && epoch == calls_epoch; binding = binding->next) {
-    if (binding->hears_events) Dispatch(binding, frame, what, argument);
-  }
+  VisitBindings([=](Binding* binding) {
+    if (binding->gets_events) Dispatch(binding, frame, what, argument);
+  });
   if (calls->previous == nullptr) return 0;
   return calls->previous(object, frame, what, argument);
 }
 
-// The fast path: one window, no other profile function, and a name that the chunk has already.
+// The fast path: one window, no other profile function, and a name that is already in the chunk.
 template <bool kAtSites>
 __attribute__((always_inline)) inline bool TryFast(PyFrameObject* frame, int what, PyObject* argument) {
   const Binding* binding = FastBindingOfThisThread<kAtSites>();
@@ -78,7 +77,7 @@ template <bool kAtSites>
 __attribute__((noinline)) int OnSlowEvent(PyObject* object, PyFrameObject* frame, int what, PyObject* argument) {
   if (TryFast<!kAtSites>(frame, what, argument)) return 0;
   ThreadCalls* calls = CallsOfThisThread();
-  if (calls->only_code != nullptr) {  // where only modules are recorded nearly every event can be ignored
+  if (calls->only_code != nullptr) {  // only modules are recorded: nearly every event can be ignored
     const bool is_of_frame = what == PyTrace_CALL || what == PyTrace_RETURN;
     if (!is_of_frame || CodeOf(frame) != calls->only_code) return 0;
   }
@@ -106,7 +105,7 @@ bool ArmEvents(CallWindow* window) {
   window->is_armed = true;
   VisitThreads([](PyThreadState* thread) {
     ThreadCalls* calls = FindCalls(thread->id);
-    if (calls == nullptr || !HearsEvents(calls) || IsOurs(thread->c_profilefunc)) return;
+    if (calls == nullptr || !GetsEvents(calls) || IsOurs(thread->c_profilefunc)) return;
     calls->previous = thread->c_profilefunc;
     FindFastBindings(calls);
     SetFunction(thread, calls->fast_at_sites != nullptr ? &OnEvent<true> : &OnEvent<false>);
@@ -124,7 +123,7 @@ void DisarmEvents(CallWindow* window) {
     if (calls == nullptr || calls->last_unbound != window->generation) return;
     if (!IsOurs(thread->c_profilefunc)) {
       ++window->replaced;
-    } else if (!HearsEvents(calls)) {
+    } else if (!GetsEvents(calls)) {
       SetFunction(thread, calls->previous);
     }
   });

@@ -10,7 +10,7 @@
 namespace opscope {
 namespace {
 
-// Owns a new reference; a failed call is none, and its exception is dropped.
+// Owns a new reference. Null after a failed call, whose exception is cleared.
 class Owned {
  public:
   explicit Owned(PyObject* object) : object_(object) {
@@ -96,13 +96,15 @@ class ReferencedTensors {
   std::vector<ReferencedTensorImpl> tensors_;
 };
 
-// visit(key, value) for the items of a dictionary, which may change meanwhile.
+// The items of a dictionary as a list of pairs, because the dictionary may change meanwhile. Null: not a dictionary.
+Owned ItemsOf(PyObject* dictionary) {
+  return Owned(dictionary != nullptr && PyDict_Check(dictionary) ? PyDict_Items(dictionary) : nullptr);
+}
+
+// visit(key, value) for each pair.
 template <typename Visit>
-void VisitItems(PyObject* dictionary, const Visit& visit) {
-  if (dictionary == nullptr || !PyDict_Check(dictionary)) return;
-  const Owned items(PyDict_Items(dictionary));
-  if (!items) return;
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(items.get()); ++i) {
+void VisitItems(const Owned& items, const Visit& visit) {
+  for (Py_ssize_t i = 0; items && i < PyList_GET_SIZE(items.get()); ++i) {
     PyObject* pair = PyList_GET_ITEM(items.get(), i);
     visit(PyTuple_GET_ITEM(pair, 0), PyTuple_GET_ITEM(pair, 1));
   }
@@ -115,23 +117,14 @@ void VisitSequence(PyObject* sequence, const Visit& visit) {
     visit(PyList_GET_ITEM(list.get(), i));
 }
 
-// From the items of an optimizer's state, by the identity of the parameter: its __hash__ is a call of Python.
-std::unordered_map<PyObject*, PyObject*> StatesByParameter(PyObject* items) {
-  std::unordered_map<PyObject*, PyObject*> states;
-  for (Py_ssize_t i = 0; items != nullptr && i < PyList_GET_SIZE(items); ++i) {
-    PyObject* pair = PyList_GET_ITEM(items, i);
-    states.emplace(PyTuple_GET_ITEM(pair, 0), PyTuple_GET_ITEM(pair, 1));
-  }
-  return states;
-}
-
 }  // namespace
 
 void ReportModuleTensors(const CallWindow& window, PyObject* module) {
   ReferencedTensors tensors(window);
   if (!tensors.wanted()) return;
   const Owned parameters(PyObject_GetAttrString(module, "_parameters"));
-  VisitItems(parameters.get(), [&](PyObject* name, PyObject* parameter) { tensors.AddParameter(parameter, name); });
+  VisitItems(ItemsOf(parameters.get()),
+             [&](PyObject* name, PyObject* parameter) { tensors.AddParameter(parameter, name); });
   tensors.Report(module);
 }
 
@@ -139,10 +132,12 @@ void ReportOptimizerTensors(const CallWindow& window, PyObject* optimizer) {
   ReferencedTensors tensors(window);
   if (!tensors.wanted()) return;
   const Owned state(PyObject_GetAttrString(optimizer, "state"));
-  const Owned items(state && PyDict_Check(state.get()) ? PyDict_Items(state.get()) : nullptr);
-  std::unordered_map<PyObject*, PyObject*> states = StatesByParameter(items.get());
+  const Owned items = ItemsOf(state.get());
+  std::unordered_map<PyObject*, PyObject*> states;  // by identity: a parameter's __hash__ would run Python code
+  VisitItems(items, [&](PyObject* parameter, PyObject* of_parameter) { states.emplace(parameter, of_parameter); });
   const auto add_state = [&](PyObject* of_parameter) {
-    VisitItems(of_parameter, [&](PyObject* name, PyObject* value) { tensors.Add(value, TensorRole::kState, name); });
+    VisitItems(ItemsOf(of_parameter),
+               [&](PyObject* name, PyObject* value) { tensors.Add(value, TensorRole::kState, name); });
   };
   const Owned groups(PyObject_GetAttrString(optimizer, "param_groups"));
   VisitSequence(groups.get(), [&](PyObject* group) {

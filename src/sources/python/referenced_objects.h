@@ -1,7 +1,7 @@
 // Reports to the torch source which tensors a module or an optimizer references, when the object is first seen. The
 // memory timeline derives the category of a tensor from it (parameter, gradient, optimizer state).
 //
-// Thread rule: as thread_calls.h.
+// Thread rule: the GIL is held.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

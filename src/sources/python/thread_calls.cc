@@ -1,9 +1,9 @@
 // The slow paths, and binding threads to windows.
 //
-// A thread that is inside calls when a window begins will report only their ends. So the window reads the frames of
-// every thread at its start (BindThreads), and the first event of a thread writes them as open calls from the start of
-// the window. Names are made by Python code, which may release the GIL; a window that another thread stops meanwhile is
-// kept alive by CallWindow::uses.
+// If a thread is inside calls when a window begins, Python reports only the ends of these calls. So BindThreads reads
+// the frames of every thread, and the first event of a thread writes them as open calls from the start of the window.
+// Making a name runs Python code, which may release the GIL; CallWindow::uses keeps a window allocated that another
+// thread stops meanwhile.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/python/thread_calls.h"
 
@@ -21,8 +21,8 @@ __thread CachedCalls cached_calls = {};
 
 namespace {
 
-constexpr uint64_t kNoThread = ~uint64_t{0};  // of a ThreadCalls that is free
-constexpr size_t kMaxOpenFrames = 128;        // of one thread, the innermost; as torch
+constexpr uint64_t kNoThread = ~uint64_t{0};  // ThreadCalls::python_thread of a free one
+constexpr size_t kMaxOpenFrames = 128;        // the innermost ones of a thread; as in torch
 
 // Never destroyed: callbacks come until the interpreter ends.
 std::vector<ThreadCalls*>& AllCalls() {
@@ -33,7 +33,7 @@ std::vector<Binding*>& FreeBindings() {
   static auto& bindings = *new std::vector<Binding*>;
   return bindings;
 }
-// Stands for threads of which no window records calls.
+// Shared by the threads that no window records.
 ThreadCalls no_calls;
 
 Binding* NewBinding() {
@@ -57,20 +57,20 @@ void FreeBinding(Binding* binding) {
   binding->window = nullptr;
   binding->next = nullptr;
   binding->is_lost = false;
-  binding->hears_events = true;
+  binding->gets_events = true;
   FreeBindings().push_back(binding);
 }
 
 // Removes the bindings of a window from a thread; null: of all windows.
 void Unbind(ThreadCalls* calls, const CallWindow* window) {
-  for (Binding** place = &calls->bindings; *place != nullptr;) {
-    Binding* binding = *place;
+  for (Binding** link = &calls->bindings; *link != nullptr;) {
+    Binding* binding = *link;
     if (window != nullptr && binding->window != window) {
-      place = &binding->next;
+      link = &binding->next;
       continue;
     }
-    *place = binding->next;
-    if (binding->hears_events) calls->last_unbound = binding->window->generation;
+    *link = binding->next;
+    if (binding->gets_events) calls->last_unbound = binding->window->generation;
     std::vector<OpenFrame> open = std::exchange(binding->open, {});
     FreeBinding(binding);
     FindFastBindings(calls);
@@ -90,7 +90,7 @@ ThreadCalls* CallsOf(uint64_t python_thread) {
   return calls;
 }
 
-// Frees what belongs to threads that have ended.
+// Frees the ThreadCalls of threads that have ended.
 void DropEndedThreads() {
   std::vector<uint64_t> alive;
   VisitThreads([&](PyThreadState* thread) { alive.push_back(thread->id); });
@@ -102,7 +102,7 @@ void DropEndedThreads() {
   }
 }
 
-// The thread's frames, outermost first, at most kMaxOpenFrames and one more, which is only the caller of the others.
+// The thread's frames, outermost first: at most kMaxOpenFrames and their caller.
 std::vector<OpenFrame> FramesOf(PyThreadState* thread, const CallWindow* window) {
   std::vector<OpenFrame> frames;
   VisitFrames(thread, [&](FrameObject* frame) {
@@ -128,7 +128,7 @@ CallSite* SiteOf(const Binding* binding, const OpenFrame& caller) {
   return binding->sites->Remember(caller.key, caller.code, caller.line, &binding->window->names);
 }
 
-// site: null: the window wants no call sites.
+// start: ticks; 0: now. site: null if the window records no call sites.
 void WriteEntered(const Binding* binding, const void* key, const CallName& name, uint64_t identity, CallKind kind,
                   uint64_t start, CallSite* site) {
   Stream* stream = binding->stream;
@@ -150,7 +150,7 @@ void WriteEntered(const Binding* binding, const void* key, const CallName& name,
   AppendRecord(stream, record);
 }
 
-// start: ticks, 0: now. site(): where it was called.
+// start: ticks; 0: now. site() returns the call site or null.
 template <typename Site>
 void EnterObject(Binding* binding, PyObject* module, uint64_t identity, uint64_t start, const Site& site) {
   const uint64_t epoch = calls_epoch;
@@ -181,14 +181,14 @@ void WriteOpenFrames(Binding* binding) {
   ReleaseFrames(&frames);
 }
 
-// The first binding from here on that hears events.
-Binding* NextHearing(Binding* binding) {
-  while (binding != nullptr && !binding->hears_events)
+// The first binding from here on that gets events.
+Binding* NextWithEvents(Binding* binding) {
+  while (binding != nullptr && !binding->gets_events)
     binding = binding->next;
   return binding;
 }
 
-// The calling thread's stream. False: the window is closed, or it cannot take this thread.
+// Gives the binding the calling thread's stream. False: the window is closed, or it cannot take this thread.
 bool Attach(Binding* binding) {
   if (IsRecording(binding)) return true;
   if (binding->is_lost) return false;
@@ -208,7 +208,7 @@ bool Attach(Binding* binding) {
   return binding->window == window && IsRecording(binding);
 }
 
-// Switches Python's garbage collector off while it exists: what that runs could end a thread.
+// Switches Python's garbage collector off while it exists: finalizers could end a thread.
 struct CollectorPause {
   const bool was_on = PyGC_Disable() != 0;
 
@@ -256,13 +256,7 @@ void FreeWindow(CallWindow* window) {
     PyCapsule_SetName(PyCFunction_GET_SELF(window->forget_object), "of a window that is gone");
   }
   window->names.Clear();
-  Py_XDECREF(window->module_code);
-  Py_XDECREF(window->optimizer_code);
-  Py_XDECREF(window->module_call);
-  Py_XDECREF(window->module_inner);
-  Py_XDECREF(window->method_owner);
   Py_XDECREF(window->forget_object);
-  Py_XDECREF(window->tensor_types);
   delete window;
 }
 
@@ -273,13 +267,13 @@ ThreadCalls* FindCalls(uint64_t python_thread) {
   return nullptr;
 }
 
-bool HearsEvents(const ThreadCalls* calls) {
-  return NextHearing(calls->bindings) != nullptr;
+bool GetsEvents(const ThreadCalls* calls) {
+  return NextWithEvents(calls->bindings) != nullptr;
 }
 
 void FindFastBindings(ThreadCalls* calls) {
-  Binding* only = NextHearing(calls->bindings);
-  if (only != nullptr && NextHearing(only->next) != nullptr) only = nullptr;
+  Binding* only = NextWithEvents(calls->bindings);
+  if (only != nullptr && NextWithEvents(only->next) != nullptr) only = nullptr;
 #if !OPSCOPE_HAS_MONITORING
   if (calls->previous != nullptr) only = nullptr;
 #endif
@@ -338,8 +332,8 @@ void EnterCollector(Binding* binding) {
 }
 
 void ExitSlow(Binding* binding, uint64_t identity, CallKind kind) {
-  // What a thread tells first may be the end of a C function that it called before the window, start() itself for one:
-  // where another profile function was there, or another window.
+  // The first event of a thread may be the end of a C function that began before the window, such as start() itself.
+  // This happens if the thread had a profile function or another window already.
   const bool began_before = binding->stream == nullptr && kind != CallKind::kPython;
   OnStream(binding, [&] {
     if (!began_before) WriteCall(binding->stream, RecordKind::kExit, 0, 0, identity, kind);
@@ -359,7 +353,7 @@ void BindThreads(CallWindow* window) {
     binding->next = calls->bindings;
     calls->bindings = binding;
     binding->open = FramesOf(thread, window);
-    binding->hears_events = !window->watches_module_calls || !binding->open.empty();
+    binding->gets_events = !window->watches_module_calls || !binding->open.empty();
     FindFastBindings(calls);
   });
   ++calls_epoch;

@@ -2,7 +2,7 @@
 // (kEnter) and one at its end (kExit). Calls are not scopes of the recorder, because calls and ranges of operators may
 // overlap without nesting: a `with` block enters its range inside one call and leaves it inside another.
 //
-//   CallWindow    what one window of the recorder wants of Python, and the names that it has seen
+//   CallWindow    what one window of the recorder records of Python, and the names of the calls
 //   Binding       one thread in one CallWindow: its stream, and a cache of name offsets in the stream's chunk
 //   ThreadCalls   one thread of Python: its bindings. Found by a thread-local variable; reused, never unmapped
 //
@@ -39,6 +39,7 @@ inline constexpr uint32_t kCallSites = 8;  // with kAllCalls: also the call site
 
 using HoldTensorsFunction = decltype(TorchSource::hold);
 
+// The window's Python objects down to tensor_types are borrowed from its Source, which is never destroyed.
 struct CallWindow {
   uint32_t slot = 0;
   uint32_t flags = 0;
@@ -49,13 +50,13 @@ struct CallWindow {
   PyObject* module_call = nullptr;         // nn.Module.__call__, the function of module_code; null: unknown
   PyObject* module_inner = nullptr;        // nn.Module._call_impl, which __call__ calls; null: unknown
   PyTypeObject* method_owner = nullptr;    // the class whose C methods method_calls.h watches; null: unknown
-  PyObject* forget_object = nullptr;       // called when a module or an optimizer dies
   PyObject* tensor_types = nullptr;        // tuple of classes whose attributes run no code of the program
+  PyObject* forget_object = nullptr;       // strong; called when a module or an optimizer dies
   HoldTensorsFunction hold = nullptr;      // null: tensors of objects are not recorded
   CallNames names;
   uint64_t replaced = 0;  // threads with another profile function at the end
   uint64_t idle = 0;      // threads that ran without a recorded call
-  uint32_t uses = 0;      // slow paths that are running
+  uint32_t uses = 0;      // number of running slow paths
   bool is_armed = false;
   bool watches_module_calls = false;  // module_calls.h records instead of events, where possible
   bool has_watch = false;             // the vectorcalls are replaced
@@ -94,10 +95,10 @@ struct Binding {
   CallWindow* window = nullptr;
   Binding* next = nullptr;
   std::unique_ptr<Names> names;      // from the first event on
-  std::unique_ptr<CallSites> sites;  // likewise; null: the window does not want them
+  std::unique_ptr<CallSites> sites;  // likewise; null: the window records no call sites
   std::vector<OpenFrame> open;       // outermost first; until the first event
   bool is_lost = false;              // the thread cannot record
-  bool hears_events = true;          // gets events (call_events.h); false: module_calls.h records
+  bool gets_events = true;           // from call_events.h; false: module_calls.h records
 
   CachedName* CachedFor(const void* key) const { return &names->EntryOf(key); }
 };
@@ -109,13 +110,11 @@ struct ThreadCalls {
   Binding* fast_at_sites = nullptr;
 #if !OPSCOPE_HAS_MONITORING
   PyCodeObject* only_code = nullptr;  // the only code whose calls are recorded; null: more than one
+  Py_tracefunc previous = nullptr;    // the program's profile function, which gets every event too
 #endif
   uint64_t python_thread = ~uint64_t{0};  // PyThreadState::id; all ones: free
   Binding* bindings = nullptr;
-#if !OPSCOPE_HAS_MONITORING
-  Py_tracefunc previous = nullptr;  // the program's profile function, which gets every event too
-#endif
-  uint64_t last_unbound = 0;  // generation of the window that this thread left last
+  uint64_t last_unbound = 0;  // generation of the last window that this thread was unbound from
 };
 
 // A record's value is the address of the frame; these low bits distinguish calls that have no frame of their own.
@@ -134,6 +133,16 @@ ThreadCalls* LookUpCalls();
 inline ThreadCalls* CallsOfThisThread() {
   if (__builtin_expect(cached_calls.epoch == calls_epoch, 1)) return cached_calls.calls;
   return LookUpCalls();
+}
+
+// Calls visit(binding) for each binding of the calling thread, until a window starts or stops: visit may run Python
+// code.
+template <typename Visit>
+inline void VisitBindings(const Visit& visit) {
+  const ThreadCalls* calls = CallsOfThisThread();
+  const uint64_t epoch = calls_epoch;
+  for (Binding* binding = calls->bindings; binding != nullptr && epoch == calls_epoch; binding = binding->next)
+    visit(binding);
 }
 
 // False: the binding has no stream yet, or its window is closed.
@@ -174,17 +183,21 @@ inline void WriteCall(Stream* stream, RecordKind record_kind, uint32_t name, uin
                       CallKind kind) {
   const Writing writing(stream);
   if (OPSCOPE_UNLIKELY(!writing.allowed())) return;
-  if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0))) opscope_make_room(stream, 0);
-  PrefetchRecords(stream);
-  Record record;
-  record.start = ReadTicks();
-  record.value = identity;
-  record.name = name;
-  record.payload = payload;
-  record.kind = record_kind;
-  record.source = RecordSource::kPython;
-  record.scope = static_cast<uint8_t>(kind);
-  AppendRecord(stream, record);
+  if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0)) && !opscope_make_room(stream, 0)) return CountDrop(stream);
+  WriteCallInRoom(stream, record_kind, name, payload, identity, kind);
+}
+
+// Calls write() with the thread marked as writing, without a function call. False: a signal handler has interrupted the
+// thread's writing, or the mark is stale; nothing was done.
+template <typename Write>
+__attribute__((always_inline)) inline bool TryWriting(const Write& write) {
+  Thread* thread = opscope_tls;
+  OpenScope* slots = thread->free_slots;
+  if (OPSCOPE_UNLIKELY(!IsSlot(slots) && slots != NoSlot())) return false;
+  SetFreeSlots(thread, WritingMark());
+  write();
+  SetFreeSlots(thread, slots);
+  return true;
 }
 
 // The fast path of the begin and the end of a call. It calls no function, so the compiler saves no registers. False:
@@ -203,24 +216,12 @@ __attribute__((always_inline)) inline bool TryFastEnter(const Binding* binding, 
     if (OPSCOPE_UNLIKELY(site == nullptr || site->chunk_sequence != stream->chunk_sequence)) return false;
     payload = site->payload;
   }
-  Thread* thread = opscope_tls;
-  OpenScope* slots = thread->free_slots;
-  if (OPSCOPE_UNLIKELY(!IsSlot(slots) && slots != NoSlot())) return false;
-  SetFreeSlots(thread, WritingMark());
-  WriteCallInRoom(stream, RecordKind::kEnter, cached->name, payload, identity, kind);
-  SetFreeSlots(thread, slots);
-  return true;
+  return TryWriting([=] { WriteCallInRoom(stream, RecordKind::kEnter, cached->name, payload, identity, kind); });
 }
 __attribute__((always_inline)) inline bool TryFastExit(const Binding* binding, uint64_t identity, CallKind kind) {
   Stream* stream = binding->stream;
   if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0))) return false;
-  Thread* thread = opscope_tls;
-  OpenScope* slots = thread->free_slots;
-  if (OPSCOPE_UNLIKELY(!IsSlot(slots) && slots != NoSlot())) return false;
-  SetFreeSlots(thread, WritingMark());
-  WriteCallInRoom(stream, RecordKind::kExit, 0, 0, identity, kind);
-  SetFreeSlots(thread, slots);
-  return true;
+  return TryWriting([=] { WriteCallInRoom(stream, RecordKind::kExit, 0, 0, identity, kind); });
 }
 
 // Name and call site are known, but not both in the current chunk. site: null if not recorded. REQUIRES: IsRecording.
@@ -234,7 +235,7 @@ void EnterModuleSlow(Binding* binding, PyObject* module, uint64_t identity, cons
 void EnterCollector(Binding* binding);
 void ExitSlow(Binding* binding, uint64_t identity, CallKind kind);
 
-// False: take the slow path. caller: may be null where modules alone are recorded.
+// False: take the slow path. caller: may be null if the window records only modules.
 inline bool TryEnter(Binding* binding, const void* key, uint64_t identity, CallKind kind, const CallingFrame* caller) {
   if (!IsRecording(binding)) return false;
   Stream* stream = binding->stream;
@@ -304,8 +305,8 @@ inline void ExitFunction(Binding* binding, const FrameObject* caller) {
   ExitCall(binding, FrameIdentity(caller) | kCallOfFunction, CallKind::kFunction);
 }
 
-// True if a window records this thread's call events.
-bool HearsEvents(const ThreadCalls* calls);
+// True if one of the thread's bindings gets events.
+bool GetsEvents(const ThreadCalls* calls);
 // Call this after a change of the bindings or of the program's profile function.
 void FindFastBindings(ThreadCalls* calls);
 // Binds every thread of Python to the window, with its open frames. Throws std::bad_alloc.
@@ -316,7 +317,7 @@ void UnbindThreads(CallWindow* window);
 void ForgetName(const CallWindow* window, const void* key);
 // Null: no window has recorded this thread.
 ThreadCalls* FindCalls(uint64_t python_thread);
-// In the child of a fork: the parent's windows are not the child's.
+// Call this in the child of a fork: it unbinds all threads from the parent's windows.
 void ForgetWindows();
 
 // visit(thread) for the interpreter's threads.
