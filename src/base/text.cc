@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
@@ -65,6 +66,13 @@ bool IsPlain(unsigned char byte) {
 }
 
 }  // namespace
+
+void CopyText(std::string_view text, char* to, size_t size) {
+  if (size == 0) return;
+  const size_t length = std::min(text.size(), size - 1);
+  std::memcpy(to, text.data(), length);
+  to[length] = '\0';
+}
 
 void AppendInt(std::string* out, int64_t value) {
   AppendChars(out, value);

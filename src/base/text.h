@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -31,6 +32,9 @@ inline constexpr std::string_view kJsonBlanks = " \t\n\r";
 void AppendInt(std::string* out, int64_t value);
 void AppendUint(std::string* out, uint64_t value);
 void AppendHex(std::string* out, uint64_t value);  // lower case, no prefix
+
+// Copies a text into a buffer of `size` bytes, cut if necessary and with a final NUL. size 0: copies nothing.
+void CopyText(std::string_view text, char* to, size_t size);
 
 // The shortest text that reads back as the same double: "0.1", "1e+300", "2". NaN and infinities as
 // std::to_chars writes them; JSON has no spelling for those, callers decide.

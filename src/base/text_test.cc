@@ -77,5 +77,15 @@ TEST(Utf8SequenceLength, AgreesWithTheDefinitionForAllTwoByteStarts) {
   }
 }
 
+TEST(CopyText, CutsTheTextAndEndsItWithANul) {
+  char to[4] = {'x', 'x', 'x', 'x'};
+  CopyText("ab", to, 0);
+  EXPECT_EQ(to[0], 'x');
+  CopyText("ab", to, sizeof(to));
+  EXPECT_STREQ(to, "ab");
+  CopyText("abcdef", to, sizeof(to));
+  EXPECT_STREQ(to, "abc");
+}
+
 }  // namespace
 }  // namespace opscope

@@ -40,24 +40,24 @@ void BufferPool::Prepare(size_t buffers, size_t cap) {
 }
 
 uint8_t* BufferPool::Take(bool may_decline) {
-  bool is_thrown_away = false;
+  bool is_discarded = false;
   {
     const MutexLock lock(mutex_);
-    is_thrown_away = in_use_ >= cap_;
-    if (is_thrown_away && may_decline) return nullptr;
-    if (!is_thrown_away) ++in_use_;
+    is_discarded = in_use_ >= cap_;
+    if (is_discarded && may_decline) return nullptr;
+    if (!is_discarded) ++in_use_;
     if (!ready_.empty()) {
       uint8_t* bytes = ready_.back();
       ready_.pop_back();
-      outstanding_.push_back({bytes, is_thrown_away});
+      outstanding_.push_back({bytes, is_discarded});
       return bytes;
     }
   }
   uint8_t* bytes = NewTouched();
   const MutexLock lock(mutex_);
   if (bytes != nullptr) {
-    outstanding_.push_back({bytes, is_thrown_away});
-  } else if (!is_thrown_away) {
+    outstanding_.push_back({bytes, is_discarded});
+  } else if (!is_discarded) {
     --in_use_;
   }
   return bytes;
@@ -69,7 +69,7 @@ bool BufferPool::Fill(uint8_t* bytes, size_t valid) {
                                   [&](const Outstanding& each) { return each.bytes == bytes; });
   if (found == outstanding_.end()) return false;
   try {
-    filled_.push_back({bytes, std::min(valid, kBufferBytes), found->is_thrown_away});
+    filled_.push_back({bytes, std::min(valid, kBufferBytes), found->is_discarded});
   } catch (...) {  // the buffer stays outstanding, which the window reports as late
     return false;
   }
@@ -85,10 +85,10 @@ bool BufferPool::TakeFilled(FilledBuffer* filled) {
   return true;
 }
 
-void BufferPool::GiveBack(const FilledBuffer& filled) {
+void BufferPool::Return(const FilledBuffer& filled) {
   {
     const MutexLock lock(mutex_);
-    if (!filled.is_thrown_away) {
+    if (!filled.is_discarded) {
       --in_use_;
       if (ready_.size() < cap_) return ready_.push_back(filled.bytes);
     }

@@ -1,7 +1,7 @@
-// Buffers for CUPTI's activity records, reused and limited in number. Also the queue of those that CUPTI has filled.
+// Buffers for CUPTI's activity records, reused and limited in number, and the queue of filled buffers.
 //
-// CUPTI requests and returns buffers inside its own calls, on threads of the program and of its own. So both take no
-// longer than a push or a pop, allocate only when the pool is empty, and call nothing of CUPTI's.
+// CUPTI requests and returns buffers inside its own functions, on threads of the program and on its own. So both take
+// no longer than a push or a pop, allocate only when the pool is empty, and do not call CUPTI.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -19,7 +19,7 @@ namespace opscope::cuda {
 struct FilledBuffer {
   uint8_t* bytes = nullptr;
   size_t valid = 0;
-  bool is_thrown_away = false;  // taken beyond the cap: its records are counted but not written
+  bool is_discarded = false;  // taken beyond the cap: its records are counted but not written
 };
 
 class BufferPool {
@@ -27,15 +27,15 @@ class BufferPool {
   static constexpr size_t kBufferBytes = size_t{4} << 20;
   static constexpr size_t kDefaultCap = 64;  // buffers
 
-  // Makes buffers for the first requests. At most `cap` buffers will be in use.
+  // Allocates buffers for the first requests. At most `cap` buffers will be in use.
   void Prepare(size_t buffers, size_t cap);
   // Null: the cap is reached and may_decline is true. Without may_decline the pool returns a buffer beyond the cap.
   uint8_t* Take(bool may_decline);
-  // CUPTI returns a buffer. False: it is not of this pool.
+  // Takes a buffer back from CUPTI. False: it does not belong to this pool.
   bool Fill(uint8_t* bytes, size_t valid);
   // Takes the oldest filled buffer. False: no buffer is filled.
   bool TakeFilled(FilledBuffer* filled);
-  void GiveBack(const FilledBuffer& filled);
+  void Return(const FilledBuffer& filled);
   // Allocates buffers until kReady are free. Slow: for the collector's thread.
   void KeepReady();
 
@@ -46,7 +46,7 @@ class BufferPool {
  private:
   struct Outstanding {  // a buffer that CUPTI has
     uint8_t* bytes;
-    bool is_thrown_away;
+    bool is_discarded;
   };
   static uint8_t* NewTouched();
 

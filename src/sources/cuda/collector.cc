@@ -1,6 +1,6 @@
-// One thread decodes what CUPTI fills. CUPTI's callback only puts the buffer on a list and wakes the thread, because
-// CUPTI calls it inside the program's own CUDA calls. Drain waits until the thread has written every buffer that has
-// come so far.
+// One thread decodes the buffers that CUPTI fills. CUPTI's callback only puts the buffer on a list and wakes the
+// thread, because CUPTI calls it inside the program's CUDA calls. Drain waits until the thread has written the records
+// of every buffer that CUPTI has returned so far.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/cuda/collector.h"
 
@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 
-#include "sources/cuda/cupti_errors.h"
 #include "sources/cuda/timed_calls.h"
 #include "sources/streams/failures.h"
 
@@ -51,7 +50,7 @@ void Collector::Install() {
 
 void Collector::RequestBuffer(uint8_t** buffer, size_t* size, size_t* max_records) {
   Collector* collector = installed.load(std::memory_order_acquire);
-  const bool may_decline = collector->library_->version >= kApiThatTakesNull;
+  const bool may_decline = collector->library_->version >= cupti::kDeclinesBuffersSince;
   *buffer = collector->pool_.Take(may_decline);
   *size = *buffer == nullptr ? 0 : BufferPool::kBufferBytes;
   *max_records = 0;
@@ -83,7 +82,7 @@ void Collector::Run() {
       } catch (...) {
         CountFailure();
       }
-      pool_.GiveBack(filled);
+      pool_.Return(filled);
       {
         const MutexLock guard(done_mutex_);
         ++collected_;
@@ -119,9 +118,7 @@ const char* Collector::NameOfCall(const DecodedRecord& record) {
 }
 
 void Collector::RecordFailedCall(const char* function, cupti::Result answer) {
-  const char* name = nullptr;
-  library_->call.GetResultString(answer, &name);
-  const std::string text = std::string(function) + ": " + NameOfCode(answer, name);
+  const std::string text = std::string(function) + ": " + library_->NameOf(answer);
   const TimedMutexLock lock(windows_mutex_);
   for (const auto& window : windows_) {
     if (!window->is_open()) continue;
@@ -148,7 +145,7 @@ void Collector::Deliver(const Batch& batch) {
 
 void Collector::Collect(const FilledBuffer& filled) {
   const auto batch = std::make_unique<Batch>();
-  uint64_t thrown_away = 0;
+  uint64_t discarded = 0;
   cupti::Activity* record = nullptr;
   for (;;) {
     const cupti::Result answer = library_->call.ActivityGetNextRecord(filled.bytes, filled.valid, &record);
@@ -156,40 +153,37 @@ void Collector::Collect(const FilledBuffer& filled) {
       if (answer != cupti::Result::kMaxLimitReached) RecordFailedCall("cuptiActivityGetNextRecord", answer);
       break;
     }
-    if (filled.is_thrown_away) {
-      ++thrown_away;
+    if (filled.is_discarded) {
+      ++discarded;
       continue;
     }
     Batch::Row& row = batch->rows[batch->count];
     row.decoded = Decode(record, library_->version, &row.record);
-    const CudaEvent event = row.record.event;
-    if (row.decoded == Decoded::kWhole && (event == CudaEvent::kRuntimeCall || event == CudaEvent::kDriverCall)) {
-      row.record.name = NameOfCall(row.record);
-    }
+    if (row.decoded == Decoded::kWhole && row.record.is_call()) row.record.name = NameOfCall(row.record);
     if (++batch->count == batch->rows.size()) {
       Deliver(*batch);
       batch->count = 0;
     }
   }
   Deliver(*batch);
-  if (thrown_away == 0) return;
+  if (discarded == 0) return;
   const TimedMutexLock lock(windows_mutex_);
   for (const auto& window : windows_) {
-    if (window->is_open()) window->problems().dropped += thrown_away;
+    if (window->is_open()) window->problems().dropped += discarded;
   }
 }
 
 bool Collector::Add(std::shared_ptr<DeviceWindow> window, const ClockPair& clock, Deadline deadline) {
-  if (!windows_mutex_.try_lock_until(deadline)) return false;
-  const TimedMutexLock lock(windows_mutex_, std::adopt_lock);
-  window->Begin(clock);
-  for (const auto& [device, name] : devices_) {
-    DecodedRecord record = device;
-    record.name = name.c_str();
-    window->Take(record, Decoded::kWhole);
-  }
-  windows_.push_back(std::move(window));
-  return true;
+  return Visit(deadline, [&] {
+    windows_mutex_.AssertHeld();
+    window->Begin(clock);
+    for (const auto& [device, name] : devices_) {
+      DecodedRecord record = device;
+      record.name = name.c_str();
+      window->Take(record, Decoded::kWhole);
+    }
+    windows_.push_back(std::move(window));
+  });
 }
 
 bool Collector::Drain(Deadline deadline) {
@@ -201,18 +195,11 @@ bool Collector::Drain(Deadline deadline) {
   return true;
 }
 
-bool Collector::End(DeviceWindow* window, const ClockPair& clock, Deadline deadline) {
-  if (!windows_mutex_.try_lock_until(deadline)) return false;
-  const TimedMutexLock lock(windows_mutex_, std::adopt_lock);
-  window->End(clock);
-  return true;
-}
-
-bool Collector::Forget(DeviceWindow* window, Deadline deadline) {
-  if (!windows_mutex_.try_lock_until(deadline)) return false;
-  const TimedMutexLock lock(windows_mutex_, std::adopt_lock);
-  std::erase_if(windows_, [&](const auto& each) { return each.get() == window; });
-  return true;
+void Collector::Forget(const DeviceWindow* window, Deadline deadline) {
+  Visit(deadline, [&] {
+    windows_mutex_.AssertHeld();
+    std::erase_if(windows_, [&](const auto& each) { return each.get() == window; });
+  });
 }
 
 }  // namespace opscope::cuda

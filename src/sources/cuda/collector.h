@@ -1,9 +1,9 @@
-// Decodes CUPTI's filled buffers on a thread of its own and gives the records to the windows that they belong to.
+// Decodes CUPTI's filled buffers on a separate thread and passes the records to the windows.
 //
-// CUPTI's callbacks only store a buffer and wake that thread. Records are decoded without locks, a few hundred at a
-// time, and then written with the windows locked. No lock that a callback takes is held while CUPTI is called.
+// CUPTI's callbacks only store a buffer and wake that thread. It decodes records without locks, a few hundred at a
+// time, and then writes them with the windows locked. No lock that a callback takes is held while CUPTI is called.
 //
-// Thread rule: any thread. The process uses one collector at a time; one whose thread is stuck in CUPTI is abandoned.
+// Thread rule: any thread. The process uses one collector at a time. If its thread hangs in CUPTI, it is abandoned.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -40,15 +40,13 @@ class Collector {
   bool Start();
   BufferPool* pool() { return &pool_; }
 
-  // Delivers records to the window from now on, until End. Keeps the window until Forget. False: the windows were
-  // locked until the deadline.
+  // Delivers records to the window from now on, until DeviceWindow::End. Keeps the window until Forget. False: another
+  // thread held the windows until the deadline; this holds for all functions with a deadline.
   bool Add(std::shared_ptr<DeviceWindow> window, const ClockPair& clock, Deadline deadline);
   // Waits until the records of all buffers that CUPTI has returned are written. False: the deadline passed.
   bool Drain(Deadline deadline);
-  // Ends the window at `clock`. False: as Add, and the caller must not use the window any more.
-  bool End(DeviceWindow* window, const ClockPair& clock, Deadline deadline);
-  bool Forget(DeviceWindow* window, Deadline deadline);
-  // Calls visit() while no window takes records. False: as Add, and visit() was not called.
+  void Forget(const DeviceWindow* window, Deadline deadline);
+  // Calls visit() while no window takes records. False: visit() was not called.
   template <typename Visiting>
   bool Visit(Deadline deadline, const Visiting& visit) {
     if (!windows_mutex_.try_lock_until(deadline)) return false;
@@ -56,15 +54,15 @@ class Collector {
     visit();
     return true;
   }
-  // Calls visit(window) for each open window. False: as Add.
-  template <typename Visit>
-  bool ForEachOpen(Deadline deadline, const Visit& visit) {
-    if (!windows_mutex_.try_lock_until(deadline)) return false;
-    const TimedMutexLock lock(windows_mutex_, std::adopt_lock);
-    for (const auto& window : windows_) {
-      if (window->is_open()) visit(window.get());
-    }
-    return true;
+  // Calls visit(window) for each open window.
+  template <typename Visiting>
+  bool ForEachOpen(Deadline deadline, const Visiting& visit) {
+    return Visit(deadline, [&] {
+      windows_mutex_.AssertHeld();
+      for (const auto& window : windows_) {
+        if (window->is_open()) visit(window.get());
+      }
+    });
   }
 
  private:
@@ -82,7 +80,7 @@ class Collector {
 
   TimedMutex windows_mutex_;
   std::vector<std::shared_ptr<DeviceWindow>> windows_ OPSCOPE_GUARDED_BY(windows_mutex_);
-  // Records that describe devices, for windows that begin later.
+  // Records that describe devices, written again into each window that begins later.
   std::vector<std::pair<DecodedRecord, std::string>> devices_ OPSCOPE_GUARDED_BY(windows_mutex_);
 
   Mutex done_mutex_;
@@ -90,8 +88,8 @@ class Collector {
   std::atomic<uint64_t> filled_{0};                         // buffers that CUPTI has returned
   uint64_t collected_ OPSCOPE_GUARDED_BY(done_mutex_) = 0;  // of these, buffers whose records are written
 
-  std::vector<const char*>
-      names_[2];  // of runtime and driver calls, by callback number; used by the collector's thread alone
+  // Names of runtime and driver calls, by callback number. Used only by the collector's thread.
+  std::vector<const char*> names_[2];
 };
 
 uint64_t CuptiNow();

@@ -23,7 +23,6 @@
 namespace opscope {
 namespace {
 
-using cuda::CopyText;
 using cuda::CuptiSession;
 using cuda::DeviceWindow;
 

@@ -1,14 +1,13 @@
-// A timer is a window that keeps only times, in memory, until the caller takes them.
+// A timer is a window that stores only times, in memory, until the caller takes them.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/cuda/cuda_timer.h"
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstring>
 #include <memory>
 #include <string>
 
+#include "base/text.h"
 #include "sources/cuda/collector.h"
 #include "sources/cuda/cupti_session.h"
 #include "sources/cuda/device_window.h"
@@ -26,13 +25,6 @@ struct Timer {
 };
 
 }  // namespace
-
-void CopyText(std::string_view text, char* to, size_t size) {
-  if (size == 0) return;
-  const size_t length = std::min(text.size(), size - 1);
-  std::memcpy(to, text.data(), length);
-  to[length] = '\0';
-}
 
 void* StartTimer(uint32_t flags, char* why, size_t size) {
   try {

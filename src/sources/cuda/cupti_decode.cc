@@ -19,7 +19,7 @@ uint32_t Size(int32_t value) {
   return static_cast<uint32_t>(value);
 }
 
-// What they have in common; false: it has no length.
+// Sets start and duration. False: a time is unknown.
 bool SetTimes(uint64_t start, uint64_t end, DecodedRecord* decoded) {
   decoded->start = start;
   decoded->duration = end > start ? end - start : 0;

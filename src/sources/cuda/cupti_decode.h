@@ -22,20 +22,22 @@ namespace opscope::cuda {
 enum class Decoded : uint8_t {
   kWhole,
   kIncomplete,  // a kernel, a copy or a set without start or end: unfinished, or not timed by the device
-  kLeftOut,     // of a known kind that opscope does not record
+  kLeftOut,     // a known kind that opscope does not record
   kUnknown,
 };
 
 struct DecodedRecord {
   CudaEvent event = CudaEvent::kNone;
-  cupti::CallbackDomain domain =
-      cupti::CallbackDomain::kInvalid;  // of a call, whose name CUPTI gives for details.callback
+  // The domain of a call; CUPTI names the call by it and details.callback.
+  cupti::CallbackDomain domain = cupti::CallbackDomain::kInvalid;
   uint32_t correlation = 0;
   uint64_t start = 0;          // nanoseconds of CUPTI's clock
   const char* name = nullptr;  // owned by CUPTI or the driver; valid while the buffer is
   uint64_t duration = 0;       // ns; apart from `start`, so that the compiler does not copy both by one stalling load
   uint32_t details_bytes = 0;
   alignas(8) std::byte details[64] = {};  // zeros up to a multiple of eight
+
+  bool is_call() const { return event == CudaEvent::kRuntimeCall || event == CudaEvent::kDriverCall; }
 
   // Memory for the details, to construct them in place: ::new (RoomFor<Details>()) Details{...}. A temporary that is
   // copied would be stored and loaded in pieces of different sizes, which defeats store forwarding.

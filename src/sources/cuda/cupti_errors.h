@@ -23,7 +23,7 @@ inline constexpr std::string_view kNoAnswer = "CUPTI does not answer";
 // "no driver", ...; for a code without a reason above, its name "CUPTI_ERROR_...".
 std::string ReasonOf(cupti::Result code, std::string_view name_of_code);
 
-// One line: "CUDA is not recorded: no driver (cuptiActivityEnable: CUPTI_ERROR_NOT_INITIALIZED)".
+// One line, as CuptiLibrary::DescribeFailure; without a function "CUDA is not recorded: forked".
 std::string WhyNot(std::string_view reason, std::string_view function = {}, std::string_view name_of_code = {});
 
 // "CUPTI_ERROR_NOT_INITIALIZED". name: from CUPTI; may be null.

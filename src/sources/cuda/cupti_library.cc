@@ -24,7 +24,7 @@ bool IsCupti(std::string_view path) {
   return path.substr(path.rfind('/') + 1).starts_with(kFileName);
 }
 
-// "" or the libcupti that is in the process.
+// The path of the libcupti in the process, or "".
 std::string MappedCupti() {
   std::string path;
   dl_iterate_phdr(
@@ -48,7 +48,8 @@ std::vector<std::string> NamesIn(const std::string& folder) {
   return names;
 }
 
-// pip's packages lie side by side: site-packages/nvidia/*/lib, beside whatever of them is in the process (torch too).
+// The folders site-packages/nvidia/*/lib of each site-packages from which the process has loaded a library, such as
+// torch's.
 std::vector<std::string> FoldersOfPip() {
   std::vector<std::string> sites;
   dl_iterate_phdr(
@@ -110,7 +111,7 @@ void Resolve(void* handle, const char* name, Function* function) {
   *function = reinterpret_cast<Function>(dlsym(handle, name));
 }
 
-// "" or the first needed function that is not there.
+// The name of the first needed function that the library lacks, or "".
 std::string ResolveAll(void* handle, CuptiFunctions* call) {
   std::string missing;
 #define OPSCOPE_RESOLVE(name) Resolve(handle, "cupti" #name, &call->name);
@@ -125,7 +126,7 @@ std::string ResolveAll(void* handle, CuptiFunctions* call) {
   return missing;
 }
 
-// The path that the loader has found it at.
+// The path from which the library was loaded; `otherwise` if it is unknown.
 std::string PathOf(const CuptiFunctions& call, const std::string& otherwise) {
   Dl_info info{};
   const bool is_known = call.GetVersion != nullptr && dladdr(reinterpret_cast<void*>(call.GetVersion), &info) != 0;
@@ -133,6 +134,17 @@ std::string PathOf(const CuptiFunctions& call, const std::string& otherwise) {
 }
 
 }  // namespace
+
+std::string CuptiLibrary::NameOf(cupti::Result code) const {
+  const char* name = nullptr;
+  call.GetResultString(code, &name);
+  return NameOfCode(code, name);
+}
+
+std::string CuptiLibrary::DescribeFailure(cupti::Result code, const char* function) const {
+  const std::string name = NameOf(code);
+  return WhyNot(ReasonOf(code, name), function, name);
+}
 
 CuptiLibrary LoadCupti(const std::string& file) {
   CuptiLibrary library;
@@ -151,13 +163,10 @@ CuptiLibrary LoadCupti(const std::string& file) {
   }
   const cupti::Result answer = library.call.GetVersion(&library.version);
   if (answer != cupti::Result::kSuccess) {
-    const char* name = nullptr;
-    library.call.GetResultString(answer, &name);
-    const std::string code = NameOfCode(answer, name);
-    library.why_not = WhyNot(ReasonOf(answer, code), "cuptiGetVersion", code);
-  } else if (library.version < kMinApi) {
+    library.why_not = library.DescribeFailure(answer, "cuptiGetVersion");
+  } else if (library.version < cupti::kOldestApi) {
     library.why_not = "CUDA is not recorded: CUPTI is too old (its API is " + std::to_string(library.version) +
-                      ", needed is " + std::to_string(kMinApi) + ")";
+                      ", needed is " + std::to_string(cupti::kOldestApi) + ")";
   }
   return library;
 }
@@ -170,7 +179,7 @@ void SuggestCupti(const std::string& file) {
 const CuptiLibrary& LoadedCupti() {
   static const CuptiLibrary& library = [&]() -> const CuptiLibrary& {
     const char* named = getenv("OPSCOPE_CUPTI_LIB");
-    auto* loaded = new CuptiLibrary(LoadCupti(named == nullptr ? "" : named));  // lives for ever
+    auto* loaded = new CuptiLibrary(LoadCupti(named == nullptr ? "" : named));  // never destroyed
     loaded->was_named = named != nullptr && *named != '\0';
     return *loaded;
   }();

@@ -17,7 +17,7 @@
 
 namespace opscope::cuda {
 
-// Functions by CUPTI's names without "cupti". Null: the library has none of this name.
+// Functions by CUPTI's names without "cupti". Null: the library lacks the function.
 #define OPSCOPE_CUPTI_NEEDED(USE) \
   USE(GetVersion)                 \
   USE(GetResultString)            \
@@ -49,10 +49,6 @@ struct CuptiFunctions {
 #undef OPSCOPE_DECLARE
 };
 
-// From this API version on (CUPTI 12.9) BufferRequested may decline with a null buffer.
-inline constexpr uint32_t kApiThatTakesNull = 27;
-inline constexpr uint32_t kMinApi = 18;  // CUPTI 12.1
-
 struct CuptiLibrary {
   std::string path;
   uint32_t version = 0;
@@ -61,6 +57,10 @@ struct CuptiLibrary {
   bool was_named = false;  // by OPSCOPE_CUPTI_LIB
 
   bool is_usable() const { return why_not.empty(); }
+  // "CUPTI_ERROR_NOT_INITIALIZED". REQUIRES here and below: call.GetResultString is not null.
+  std::string NameOf(cupti::Result code) const;
+  // One line for a failed call: "CUDA is not recorded: no driver (cuptiActivityEnable: CUPTI_ERROR_NOT_INITIALIZED)".
+  std::string DescribeFailure(cupti::Result code, const char* function) const;
 };
 
 // Adds a file to the search. No effect after the first call of LoadedCupti.
@@ -69,7 +69,7 @@ void SuggestCupti(const std::string& file);
 // Loads the library at the first call. Never destroyed.
 const CuptiLibrary& LoadedCupti();
 
-// As above for one file, for tests and to inspect a library that is not in use. "": search as above.
+// As above for one file; "": searches as above. For LoadedCupti and tests.
 CuptiLibrary LoadCupti(const std::string& file);
 
 }  // namespace opscope::cuda

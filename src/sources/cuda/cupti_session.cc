@@ -1,5 +1,5 @@
-// Opening CUPTI: subscription, callbacks and kinds. These calls may hang when the driver does, and a start must return
-// all the same, so they run on a thread of their own (RunCall). The session is not touched until they have returned.
+// Opening CUPTI: subscription, callbacks and kinds. These calls may hang when the driver does, but a start must return.
+// So they run on a separate thread (RunCall), and the session is not used until they have returned.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/cuda/cupti_session.h"
 
@@ -50,16 +50,9 @@ CuptiSession* CuptiSession::GetIfUsed() {
   return session_in_use.load();
 }
 
-std::string CuptiSession::DescribeFailure(Result answer, const char* function) const {
-  const char* name = nullptr;
-  library_->call.GetResultString(answer, &name);
-  const std::string code = NameOfCode(answer, name);
-  return WhyNot(ReasonOf(answer, code), function, code);
-}
-
 // Another tool has subscribed. Newer versions of CUPTI can say whether it records.
 std::string CuptiSession::InUse() {
-  const std::string in_use = DescribeFailure(Result::kMultipleSubscribersNotSupported, "cuptiSubscribe");
+  const std::string in_use = library_->DescribeFailure(Result::kMultipleSubscribersNotSupported, "cuptiSubscribe");
   if (library_->call.ActivityGetEnabledKinds != nullptr) {
     uint32_t kinds = 0;
     const Result answer = library_->call.ActivityGetEnabledKinds(nullptr, nullptr, nullptr, &kinds);
@@ -84,7 +77,8 @@ std::string CuptiSession::Subscribe() {
   }
   if (answer == Result::kSuccess) return {};
   subscriber_ = nullptr;
-  return answer == Result::kMultipleSubscribersNotSupported ? InUse() : DescribeFailure(answer, "cuptiSubscribe");
+  return answer == Result::kMultipleSubscribersNotSupported ? InUse()
+                                                            : library_->DescribeFailure(answer, "cuptiSubscribe");
 }
 
 Result CuptiSession::Enable(ActivityKind kind) {
@@ -97,7 +91,7 @@ Result CuptiSession::Enable(ActivityKind kind) {
 std::string CuptiSession::EnableKinds(uint32_t flags) {
   if ((flags & cuda_timer_flags::kTimes) != 0) return EnableTimed(flags);
   const Result answer = Enable(ActivityKind::kConcurrentKernel);
-  if (answer != Result::kSuccess) return DescribeFailure(answer, "cuptiActivityEnable");
+  if (answer != Result::kSuccess) return library_->DescribeFailure(answer, "cuptiActivityEnable");
   for (const ActivityKind kind : kKinds)
     Enable(kind);
   EnableRequested(flags);
@@ -123,15 +117,13 @@ void CuptiSession::EnableRequested(uint32_t flags) {
   if ((flags & kHostNodes) != 0) EnableOrReport(ActivityKind::kGraphHostNode, "host nodes of graphs");
 }
 
-// Does not call an older library with a kind that it does not know.
+// An older library is not called with a kind that it does not know.
 void CuptiSession::EnableOrReport(ActivityKind kind, std::string_view what) {
   const bool has_kind = kind != ActivityKind::kGraphHostNode || library_->version >= cupti::GraphHostNode::kSince;
   const Result answer = has_kind ? Enable(kind) : Result::kInvalidKind;
   if (answer == Result::kSuccess) return;
-  const char* name = nullptr;
-  library_->call.GetResultString(answer, &name);
   std::string& text = refused_.emplace_back("cuptiActivityEnable (");
-  text.append(what).append("): ").append(has_kind ? NameOfCode(answer, name) : "this CUPTI is older than 13.1");
+  text.append(what).append("): ").append(has_kind ? library_->NameOf(answer) : "this CUPTI is older than 13.1");
 }
 
 cupti::Subscriber CuptiSession::TakeSubscriber() {
@@ -144,7 +136,7 @@ std::string CuptiSession::Open(bool is_first, uint32_t flags) {
     if (std::string why = Subscribe(); !why.empty()) return why;
     const Result answer =
         library_->call.ActivityRegisterCallbacks(&Collector::RequestBuffer, &Collector::CompleteBuffer);
-    if (answer != Result::kSuccess) return DescribeFailure(answer, "cuptiActivityRegisterCallbacks");
+    if (answer != Result::kSuccess) return library_->DescribeFailure(answer, "cuptiActivityRegisterCallbacks");
     if (library_->call.SetThreadIdType != nullptr) library_->call.SetThreadIdType(cupti::ThreadIdType::kSystem);
   }
   return EnableKinds(flags);
@@ -202,7 +194,7 @@ std::string CuptiSession::Begin(const std::shared_ptr<DeviceWindow>& window) {
     }
     if (watchers_ > 0 && !window->is_timer()) GraphRecorder::Get().KeepDestroyed();
   } else if (open_ == 0 && has_answered) {
-    GiveBack(deadline);
+    CloseAfterRefusal(deadline);
   }
   return why;
 }
@@ -222,7 +214,7 @@ std::string CuptiSession::CheckAvailable() {
     *answer = Subscribe();
     if (!answer->empty()) return;
     const Result enabled = library_->call.ActivityEnable(ActivityKind::kConcurrentKernel);
-    if (enabled != Result::kSuccess) *answer = DescribeFailure(enabled, "cuptiActivityEnable");
+    if (enabled != Result::kSuccess) *answer = library_->DescribeFailure(enabled, "cuptiActivityEnable");
     if (enabled == Result::kSuccess) library_->call.ActivityDisable(ActivityKind::kConcurrentKernel);
     if (is_watched || subscriber_ == nullptr || library_->call.Unsubscribe == nullptr) return;
     if (library_->call.Unsubscribe(subscriber_) == Result::kSuccess) subscriber_ = nullptr;

@@ -3,7 +3,7 @@
 //
 //   closed --Begin--> open: subscribed, callbacks registered, kinds enabled --last End--> closed
 //
-// If another tool has subscribed already it keeps CUPTI, and nothing of its recording is lost.
+// If another tool has subscribed already, this class leaves CUPTI to it: the tool's recording is unaffected.
 //
 // Thread rule: any thread; one caller at a time of Begin and End. CUPTI is called with a lock held that none of CUPTI's
 // callbacks takes.
@@ -62,9 +62,9 @@ class CuptiSession {
  private:
   explicit CuptiSession(const CuptiLibrary* library) : library_(library) {}
 
-  // Runs a call of CUPTI that changes refused_, enabled_ or subscriber_ on a thread of its own. False: it has not
-  // returned. The call may say that mutex_ is held (AssertHeld): the caller of RunCall holds it, and after RunCall has
-  // given up, all other code calls WaitForCall before it touches these members.
+  // Runs a call of CUPTI that changes refused_, enabled_ or subscriber_ on a separate thread. False: it has not
+  // returned by the deadline. The call may use mutex_.AssertHeld(): the caller of RunCall holds the mutex, and after
+  // the deadline all other code calls WaitForCall before it uses these members.
   bool RunCall(Deadline deadline, std::function<void()> call) OPSCOPE_REQUIRES(mutex_);
   // False: the last call of RunCall has not returned.
   bool WaitForCall(Deadline deadline) OPSCOPE_REQUIRES(mutex_);
@@ -83,11 +83,10 @@ class CuptiSession {
   std::string Suspend(Deadline deadline) OPSCOPE_REQUIRES(mutex_);
   std::string Resume(uint32_t flags, Deadline deadline) OPSCOPE_REQUIRES(mutex_);
   cupti::Result Enable(cupti::ActivityKind kind) OPSCOPE_REQUIRES(mutex_);
-  std::string DescribeFailure(cupti::Result answer, const char* function) const;  // one line
   bool has_collector() const OPSCOPE_REQUIRES(mutex_) { return collector_ != nullptr && !is_collector_stuck_; }
   struct Closing;
-  void GiveBack(Deadline deadline) OPSCOPE_REQUIRES(mutex_);
-  // Settles calls that have not returned from CUPTI: waits for them, or makes a close stop before its next call. False:
+  void CloseAfterRefusal(Deadline deadline) OPSCOPE_REQUIRES(mutex_);
+  // Ends calls that have not returned from CUPTI: waits for them, or makes a close stop before its next call. False:
   // neither was possible in time.
   bool Settle(Deadline deadline) OPSCOPE_REQUIRES(mutex_);
   static void RunClosing(const CuptiLibrary* library, const std::shared_ptr<Closing>& closing);
@@ -108,9 +107,9 @@ class CuptiSession {
   Collector* collector_ OPSCOPE_GUARDED_BY(mutex_) = nullptr;
   // The collector's thread hangs in CUPTI: the next window uses a new collector.
   bool is_collector_stuck_ OPSCOPE_GUARDED_BY(mutex_) = false;
-  std::shared_ptr<std::atomic<bool>> call_
-      OPSCOPE_GUARDED_BY(mutex_);  // true: the call of RunCall has returned; null: no call runs
-  // A close that has not finished; it owns the kinds and the subscription.
+  // True: the call of RunCall has returned; null: no call is running.
+  std::shared_ptr<std::atomic<bool>> call_ OPSCOPE_GUARDED_BY(mutex_);
+  // A close that has not finished. It owns the kinds and the subscription.
   std::shared_ptr<Closing> unsettled_ OPSCOPE_GUARDED_BY(mutex_);
   std::atomic<bool> has_used_{false}, is_forked_{false}, torch_profiled_{false};
 };

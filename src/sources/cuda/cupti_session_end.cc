@@ -1,6 +1,6 @@
-// Closing CUPTI. The calls that close it may hang when the driver does, and a stop must return all the same: they run
-// on a thread of their own (timed_calls.h), in CUPTI's order, and the session waits for them for at most five seconds.
-// A close that has not finished by then is kept (unsettled_) and is checked again at the next begin.
+// Closing CUPTI. The calls that close it may hang when the driver does, but a stop must return. So they run on a
+// separate thread (timed_calls.h), in CUPTI's order, and the session waits for them for at most five seconds. A close
+// that has not finished by then is stored (unsettled_), and the next begin checks it again.
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
 
@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "sources/cuda/cupti_errors.h"
 #include "sources/cuda/cupti_session.h"
 #include "sources/cuda/device_readings.h"
 #include "sources/cuda/timed_calls.h"
@@ -33,7 +32,7 @@ constexpr milliseconds kForAll{4300}, kForLate{500}, kForUnsettled{500};
 
 }  // namespace
 
-// The calls that close a window, in CUPTI's order, for a thread of their own: any of them may hang.
+// State of the calls that close a window, which a separate thread makes.
 struct CuptiSession::Closing {
   std::vector<ActivityKind> kinds;  // to disable before the flush: all kinds, or those that no timer needs
   cupti::Subscriber subscriber = nullptr;
@@ -52,17 +51,16 @@ struct CuptiSession::Closing {
 
   void RecordFailure(const CuptiLibrary& library, const char* function, Result answer) {
     if (answer == Result::kSuccess) return;
-    const char* name = nullptr;
-    library.call.GetResultString(answer, &name);
+    const std::string name = library.NameOf(answer);
     const MutexLock lock(mutex);
-    ++failed_calls[std::string(function) + ": " + NameOfCode(answer, name)];
+    ++failed_calls[std::string(function) + ": " + name];
     has_lost = has_lost || std::string_view(function) == "cuptiActivityFlushAll";
   }
   bool is_cancelled() const { return turn.load() == Turn::kCancelled; }
 };
 
 // Closes CUPTI after a start that CUPTI refused.
-void CuptiSession::GiveBack(Deadline deadline) {
+void CuptiSession::CloseAfterRefusal(Deadline deadline) {
   const auto closing = std::make_shared<Closing>();
   closing->has_records = false;
   closing->kinds.assign(enabled_.begin(), enabled_.end());
@@ -165,7 +163,7 @@ void CuptiSession::End(const std::shared_ptr<DeviceWindow>& window) {
   const auto closing = std::make_shared<Closing>();
   closing->is_last = open_ == 1;
   if (window->is_timer()) timers_.erase(timers_.find(window->flags()));
-  // While the start of another window hangs, what is enabled is unknown, and stays so.
+  // While the start of another window hangs, the enabled kinds are unknown, so nothing is disabled.
   const bool is_known = WaitForCall(After(kForUnsettled));
   if (is_known && !closing->is_last && open_ - 1 == timers_.size()) {
     closing->kinds = KindsOfNoTimer();
@@ -187,7 +185,8 @@ void CuptiSession::End(const std::shared_ptr<DeviceWindow>& window) {
   ReportClosing(closing.get(), window.get(), std::max(deadline, After(milliseconds(50))));
   ReportGraphs(window.get(), std::max(deadline, After(milliseconds(50))));
   const bool was_paused = window->is_paused();
-  const bool is_ended = collector_->End(window.get(), end, std::max(deadline, After(milliseconds(50))));
+  const Deadline for_end = std::max(deadline, After(milliseconds(50)));
+  const bool is_ended = collector_->Visit(for_end, [&] { window->End(end); });
   --open_;
   if (was_paused) --paused_;
   if (closing->is_last) collector_->pool()->Release();

@@ -48,11 +48,11 @@ std::string CuptiSession::WatchGraphs() {
     if (!why->empty()) return;
     // Another tool is subscribed and records nothing: kernels can be recorded beside it, but callbacks cannot.
     if (subscriber_ == nullptr) {
-      *why = DescribeFailure(Result::kMultipleSubscribersNotSupported, "cuptiSubscribe");
+      *why = library_->DescribeFailure(Result::kMultipleSubscribersNotSupported, "cuptiSubscribe");
       return;
     }
     const Result answer = SwitchCallbacks(library_->call, subscriber_, true);
-    if (answer != Result::kSuccess) *why = DescribeFailure(answer, "cuptiEnableCallback");
+    if (answer != Result::kSuccess) *why = library_->DescribeFailure(answer, "cuptiEnableCallback");
     if (why->empty() || is_open) return;
     library_->call.Unsubscribe(subscriber_);
     subscriber_ = nullptr;

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "sources/cuda/cupti_errors.h"
 #include "sources/cuda/cupti_session.h"
 #include "sources/cuda/timed_calls.h"
 
@@ -43,11 +42,9 @@ std::string CuptiSession::Suspend(Deadline deadline) {
   for (const auto& [kind, answer] : *answers) {
     if (answer == Result::kSuccess) {
       enabled_.erase(kind);
-      continue;
+    } else {
+      failed = "cuptiActivityDisable: " + library_->NameOf(answer);
     }
-    const char* name = nullptr;
-    library_->call.GetResultString(answer, &name);
-    failed = "cuptiActivityDisable: " + NameOfCode(answer, name);
   }
   return failed;
 }

@@ -37,7 +37,7 @@ std::set<ActivityKind> KindsOf(uint32_t flags) {
 std::string CuptiSession::EnableTimed(uint32_t flags) {
   for (const ActivityKind kind : KindsOf(flags)) {
     const Result answer = Enable(kind);
-    if (answer != Result::kSuccess) return DescribeFailure(answer, "cuptiActivityEnable");
+    if (answer != Result::kSuccess) return library_->DescribeFailure(answer, "cuptiActivityEnable");
   }
   return {};
 }

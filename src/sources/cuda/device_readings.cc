@@ -1,5 +1,5 @@
-// The thread looks at its orders again after each round of NVML calls, because any of them may take long; a reading
-// goes to the windows that are open by then. NVML's exit handlers must not run while the thread is inside NVML:
+// The thread reads is_wanted_ and collector_ again after each round of NVML calls, because any of them may take long; a
+// reading goes to the windows that are open by then. NVML's exit handlers must not run while the thread is inside NVML:
 // EndWithProcess runs before them and waits up to 100 ms.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/cuda/device_readings.h"
@@ -112,7 +112,7 @@ void DeviceReadings::ReadWhileWanted(const NvmlFunctions& nvml) {
 
 void DeviceReadings::Run() {
   pthread_setname_np(pthread_self(), "opscope nvml");
-  static NvmlFunctions nvml;  // of the process, once it has loaded
+  static NvmlFunctions nvml;  // never unloaded
   bool may_go_on = true;
   if (nvml.Init == nullptr) {
     may_go_on = Call([] { nvml = LoadNvml(); });

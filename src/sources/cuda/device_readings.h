@@ -1,13 +1,13 @@
 // Reads power and clock of the devices with NVML while a window is open, at most ten times a second. NVML may be slow,
-// fail or hang, so it is loaded, initialised, called and shut down on a thread of its own, and no other thread waits
-// for it. Where NVML cannot be loaded the thread ends, and is not started again.
+// fail or hang, so a separate thread loads, initialises, calls and shuts it down, and no other thread waits for it. If
+// NVML cannot be loaded, the thread ends and is not started again.
 //
 //   no thread --Begin--> reads: NVML is initialised --Suspend--> no thread
 //
-// A thread that hangs in NVML is abandoned; if it returns, it acts on the orders of that moment. There is never more
-// than one.
+// A thread that hangs in NVML is abandoned; if NVML returns, the thread reads the state again and goes on. There is
+// never more than one such thread.
 //
-// Thread rule: any thread. No lock of this is held while NVML, CUDA's driver or the windows are called.
+// Thread rule: any thread. mutex_ is not held while NVML, CUDA's driver or the windows are called.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,7 +25,7 @@ namespace opscope::cuda {
 
 class DeviceReadings {
  public:
-  static DeviceReadings& Get();  // of this process; lives for ever
+  static DeviceReadings& Get();  // of this process; never destroyed
 
   // Delivers readings to the open windows of this collector from now on.
   void Begin(Collector* collector);

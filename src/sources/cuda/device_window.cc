@@ -9,13 +9,6 @@
 #include "opscope/cuda_source.h"
 
 namespace opscope::cuda {
-namespace {
-
-bool IsCall(CudaEvent event) {
-  return event == CudaEvent::kRuntimeCall || event == CudaEvent::kDriverCall;
-}
-
-}  // namespace
 
 std::string DeviceProblems::Json() const {
   std::string json;
@@ -76,7 +69,7 @@ bool DeviceWindow::IsRequested(CudaEvent event) const {
       return (flags_ & cuda_source_flags::kSynchronization) != 0;
     case CudaEvent::kEventRecord:
       return (flags_ & (cuda_source_flags::kSynchronization | cuda_source_flags::kEventNodes)) != 0;
-    case CudaEvent::kExternalId:  // a timer beside it has asked
+    case CudaEvent::kExternalId:  // only timers request it
       return false;
     case CudaEvent::kEnvironment:
       return (flags_ & cuda_source_flags::kEnvironment) != 0;
@@ -92,12 +85,12 @@ bool DeviceWindow::IsRequested(CudaEvent event) const {
 }
 
 // A call belongs to the window in which it began, work of a device to each window in which it runs. The clock of a
-// device may be behind: an open window takes work that ended just before it, and import checks that its call is in the
-// window.
+// device may lag: an open window also takes work that ended just before it, and the import checks whether the call that
+// launched it is in the window.
 DeviceWindow::Position DeviceWindow::PositionOf(const DecodedRecord& record) const {
   constexpr uint64_t kBehindNs = 10'000'000;
   if (record.start == 0) return Position::kUntimed;
-  const bool is_over_before = IsCall(record.event) || record.event == CudaEvent::kEnvironment  // has no length
+  const bool is_over_before = record.is_call() || record.event == CudaEvent::kEnvironment  // has no length
                                   ? record.start < begin_ns_
                                   : record.start + record.duration + (is_open_ ? kBehindNs : 0) < begin_ns_;
   return is_over_before || record.start > end_ns_ ? Position::kOutside : Position::kInside;
@@ -120,8 +113,8 @@ void DeviceWindow::Take(const DecodedRecord& record, Decoded decoded) {
     return;
   }
   if (decoded != Decoded::kWhole || !IsRequested(record.event) || PositionOf(record) == Position::kOutside) return;
-  const bool is_of_graph_alone = record.event == CudaEvent::kEventRecord && !IsRequested(CudaEvent::kSynchronization);
-  if (!is_of_graph_alone) {
+  const bool is_only_for_graphs = record.event == CudaEvent::kEventRecord && !IsRequested(CudaEvent::kSynchronization);
+  if (!is_only_for_graphs) {
     writer_.Write(record);
     return;
   }

@@ -48,7 +48,7 @@ class DeviceWindow {
   // Records that arrive after this call are counted as late.
   void End(const ClockPair& clock);
   bool is_open() const { return is_open_; }
-  // Work launched between Pause and Resume is not of the window. CUPTI delivers it all the same if another window is
+  // Work launched between Pause and Resume does not belong to the window; CUPTI still delivers it if another window is
   // open.
   void Pause(const ClockPair& clock);
   void Resume(const ClockPair& clock);
@@ -61,7 +61,7 @@ class DeviceWindow {
   // The times since the last call. REQUIRES: is_timer().
   NodeTimes TakeTimes();
 
-  // Takes the record if it is of this window.
+  // Writes the record if it belongs to this window.
   void Take(const DecodedRecord& record, Decoded decoded);
 
  private:
@@ -76,7 +76,7 @@ class DeviceWindow {
   DeviceProblems problems_;
   uint64_t begin_ns_ = 0, end_ns_ = UINT64_MAX;  // of CUPTI's clock
   uint64_t paused_since_ns_ = 0;                 // of CUPTI's clock; 0: not paused
-  std::unique_ptr<NodeTimes> times_;             // of a timer: all that it keeps
+  std::unique_ptr<NodeTimes> times_;             // the times that a timer collects; null: not a timer
   bool is_open_ = true;
 };
 

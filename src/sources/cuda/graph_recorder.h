@@ -1,5 +1,5 @@
-// The nodes and edges of CUDA graphs, from CUPTI's callbacks while graphs are built. CUPTI's activity records have only
-// the number of a node. Graphs that were built before WatchGraphs are unknown.
+// Collects the nodes and edges of CUDA graphs from CUPTI's callbacks while the program builds the graphs. CUPTI's
+// activity records have only the number of a node. Graphs that were built before WatchGraphs are unknown.
 //
 // Instantiating a graph clones its nodes, and the clones are what runs. The edges of a clone are those between the
 // nodes that it and its neighbours were cloned from. The upper half of a node's number is the number of its graph.
@@ -27,7 +27,7 @@ struct KnownGraphs {
 
 class GraphRecorder {
  public:
-  static GraphRecorder& Get();  // of this process; lives for ever
+  static GraphRecorder& Get();  // of this process; never destroyed
 
   // The callbacks of CUPTI that the recorder needs, of the domain kResource.
   static constexpr cupti::ResourceCallback kCallbacks[] = {

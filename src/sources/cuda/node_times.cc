@@ -1,5 +1,5 @@
-// Collects begin and end of the nodes of CUDA graphs while a timer of the program runs. It keeps at most 4 million
-// works and counts the rest, so a timer that the program never reads cannot take the machine's memory.
+// A timer stores at most 4 million works and regions each and counts the rest, so a timer that the program never reads
+// cannot use up the machine's memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/cuda/node_times.h"
 

@@ -1,4 +1,5 @@
-// The data that an always-on timer keeps of device records: when work ran, on which stream, for which node of a graph.
+// The times that an always-on timer collects from device records: when work ran, on which stream, for which node of a
+// graph.
 //
 // Thread rule: guarded by the collector's mutex.
 // SPDX-License-Identifier: Apache-2.0

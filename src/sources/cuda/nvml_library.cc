@@ -1,6 +1,6 @@
-// NVML, loaded when a recording takes readings of a device. Functions are found by name, newest version first, because
-// the library belongs to the driver of the machine. CUDA and NVML number devices differently: with several devices each
-// is looked up by its UUID, if the driver has UUIDs.
+// Functions are found by name, newest version first, because the machine's driver determines the version of the
+// library. CUDA and NVML number devices differently: with several devices each is looked up by its UUID, if the driver
+// has UUIDs.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/cuda/nvml_library.h"
 
@@ -79,9 +79,9 @@ DriverFunctions FindDriver() {
 std::vector<ReadDevice> FindDevices(const NvmlFunctions& nvml, const DriverFunctions& driver) {
   unsigned in_machine = 0;
   if (nvml.DeviceGetCount(&in_machine) != 0) return {};
-  const bool tells_uuids = driver.DeviceGetCount != nullptr && driver.DeviceGet != nullptr &&
-                           driver.DeviceGetUuid != nullptr && nvml.DeviceGetHandleByUUID != nullptr;
-  if (in_machine <= 1 || !tells_uuids) return ByNumber(nvml, in_machine);
+  const bool has_uuids = driver.DeviceGetCount != nullptr && driver.DeviceGet != nullptr &&
+                         driver.DeviceGetUuid != nullptr && nvml.DeviceGetHandleByUUID != nullptr;
+  if (in_machine <= 1 || !has_uuids) return ByNumber(nvml, in_machine);
   std::vector<ReadDevice> devices;
   int visible = 0;
   if (driver.DeviceGetCount(&visible) != 0) return {};  // it is not initialised yet

@@ -1,5 +1,5 @@
-// Calls of CUPTI that may hang run on a thread of their own, and the caller waits until a deadline. A call that hangs
-// keeps its thread for ever; the program goes on without the call's result.
+// The caller of RunBefore waits on a condition variable with a deadline. A call that hangs keeps its thread for ever;
+// the program continues without the call's result.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/cuda/timed_calls.h"
 
@@ -23,7 +23,7 @@ bool WaitUntilSet(const std::atomic<bool>& flag, Deadline deadline) {
 }
 
 bool BeginThread(std::function<void()> work) {
-  sigset_t all, before;  // the program's signals are for its own threads
+  sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   bool has_begun = true;
@@ -46,7 +46,7 @@ bool RunBefore(Deadline deadline, std::function<void()> work) {
   const bool has_begun = BeginThread([shared, work = std::move(work)] {
     try {
       work();
-    } catch (...) {  // the same as a call that does not return
+    } catch (...) {  // treated as a call that does not return
       CountFailure();
       return;
     }

@@ -1,4 +1,4 @@
-// Threads of the CUDA source. A call that may hang runs on a thread of its own, and its caller waits until a deadline.
+// Threads of the CUDA source. A call that may hang runs on a separate thread, and its caller waits until a deadline.
 // A thread whose call does not return is abandoned; it ends with the process.
 //
 // Thread rule: any thread.

@@ -32,7 +32,7 @@ class TrackWriter {
   Stream* track() const { return track_; }
 
  private:
-  // Details that are in the chunk, and the name of their last record, which is most often that of the next one.
+  // Details that are in the chunk, and the name of the last record with them. The next one mostly has the same name.
   struct Shared {
     uint64_t hash = 0;
     uint32_t offset = 0, bytes = 0;
@@ -48,22 +48,22 @@ class TrackWriter {
   bool HasName(const Shared& shared, const char* name) const;
   // Null: the details are not in the chunk, or their entry was replaced.
   const Shared* Find(const DecodedRecord& record, uint64_t hash) const {
-    const size_t home = hash >> (64 - kSharedBits);
+    const size_t first = hash >> (64 - kSharedBits);
     for (size_t i = 0; i < 4; ++i) {
-      const Shared& entry = shared_[home ^ i];
+      const Shared& entry = shared_[first ^ i];
       if (Holds(entry, record, hash)) return &entry;
     }
     return nullptr;
   }
-  // The entry of the details, or the one to use for them. Four-way associative, so that few entries are replaced that
-  // are still in use.
+  // The entry of the details, or the one to use for them. Four-way associative, so that entries in use are rarely
+  // replaced.
   Shared* EntryOf(const DecodedRecord& record, uint64_t hash) {
-    const size_t home = hash >> (64 - kSharedBits);
+    const size_t first = hash >> (64 - kSharedBits);
     for (size_t i = 0; i < 4; ++i) {
-      Shared* entry = &shared_[home ^ i];
+      Shared* entry = &shared_[first ^ i];
       if (entry->chunk != known_chunk_ || Holds(*entry, record, hash)) return entry;
     }
-    return &shared_[home];
+    return &shared_[first];
   }
   // Offset of the record's details in the current chunk; 0: no room.
   uint32_t PayloadOf(const DecodedRecord& record, uint64_t hash);
@@ -74,8 +74,8 @@ class TrackWriter {
   bool is_defining_ = false;
   uint32_t known_chunk_ = 0xffffffff;
   std::vector<Shared> shared_ = std::vector<Shared>(kSharedEntries);
-  std::vector<std::pair<DecodedRecord, std::string>>
-      devices_;  // written into each chunk, because a chunk is self-contained
+  // Written into each chunk, because a chunk is self-contained.
+  std::vector<std::pair<DecodedRecord, std::string>> devices_;
 };
 
 }  // namespace opscope::cuda

@@ -6,12 +6,11 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstring>
 #include <memory>
 #include <string>
 
 #include "base/mutex.h"
+#include "base/text.h"
 #include "opscope/recorder.h"
 #include "opscope/window_facts.h"
 #include "sources/megengine/bundle.h"
@@ -110,20 +109,13 @@ Status TakeFrom(const void* function_record) OPSCOPE_REQUIRES(lock) {
 
 bool Take(const void* function_record, char* error, size_t size) {
   const MutexLock guard(lock);
-  const char* why = "out of memory, or MegEngine raised an error";
-  std::string text;
   try {
     const Status taken = TakeFrom(function_record);
     if (taken.ok()) return true;
-    text = taken.error().message;
-    why = text.c_str();
+    CopyText(taken.error().message, error, size);
   } catch (...) {
     CountFailure();
-  }
-  if (size > 0) {
-    const size_t length = std::min(std::strlen(why), size - 1);
-    std::memcpy(error, why, length);
-    error[length] = '\0';
+    CopyText("out of memory, or MegEngine raised an error", error, size);
   }
   return false;
 }
