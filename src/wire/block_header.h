@@ -1,5 +1,5 @@
-// The first bytes of a `.opscope` file and of each of its blocks (FORMAT.md), for those who write through
-// container.h and for the recorder, which writes while it records and can use neither strings nor zstd.
+// The header of a `.opscope` file and of each of its blocks (FORMAT.md). container.h uses them, and so does the
+// recorder, which writes while it records and can use neither strings nor zstd.
 //
 // Thread rule: constants and plain values.
 // SPDX-License-Identifier: Apache-2.0
@@ -28,7 +28,7 @@ inline constexpr uint16_t kEnd = 20;        // the file is complete; payload: of
 namespace block_flags {
 inline constexpr uint16_t kZstd = 1;       // the payload is one zstd frame
 inline constexpr uint16_t kUnchecked = 2;  // the payload has no checksum: it changes while the file is written
-inline constexpr uint16_t kMapped = 4;     // of a file's first block: zero bytes may stand between blocks
+inline constexpr uint16_t kMapped = 4;     // in a file's first block: zero bytes may lie between blocks
 }  // namespace block_flags
 
 struct FileHeader {

@@ -12,7 +12,6 @@
 #include <bit>
 #include <cstring>
 #include <new>
-#include <vector>
 
 #include "wire/zstd_contexts.h"
 #include "wire/zstd_memory.h"
@@ -28,13 +27,13 @@ char BytesOf(uint64_t value) {
   return static_cast<char>((std::bit_width(value) + 7) / 8);
 }
 
-// Room for `size` bytes, which hold anything.
+// Makes room for `size` bytes of unspecified content. One more byte may be read: the string's NUL.
 char* RoomIn(std::string* buffer, size_t size) {
-  if (buffer->size() < size) buffer->resize(size);  // its NUL stands behind them
+  if (buffer->size() < size) buffer->resize(size);
   return buffer->data();
 }
 
-// Points `plane` at `size` bytes, in the file or in `buffer`, behind which at least one more may be read.
+// Sets `plane` to `size` bytes in `buffer`. The caller may read one byte more.
 bool ReadPlane(ByteReader* reader, size_t size, std::string* buffer, const char** plane) {
   const uint64_t head = reader->Varint();
   const std::string_view stored = reader->Text(head / 2);
@@ -45,7 +44,7 @@ bool ReadPlane(ByteReader* reader, size_t size, std::string* buffer, const char*
     std::copy(stored.begin(), stored.end(), buffer->data());
     return true;
   }
-  const PooledDecompressor decompressor;
+  const PooledDecompressor decompressor = TakeDecompressor();
   const size_t got = ZSTD_decompressDCtx(decompressor.get(), buffer->data(), size, stored.data(), stored.size());
   ThrowIfOutOfMemory(got);
   return got == size;
@@ -55,28 +54,28 @@ uint64_t Byte(char c) {
   return static_cast<unsigned char>(c);
 }
 
-// Byte k of every row.
+// Adds byte k to every row. Returns the next byte of the plane.
 const char* AddBytes(const char* next, size_t k, std::span<uint64_t> rows) {
   for (size_t i = 0; i < rows.size(); ++i)
     rows[i] |= Byte(next[i]) << (8 * k);
   return next + rows.size();
 }
 
-// Which of eight neighbours have a byte k: the highest bit of each byte. Neighbours are often alike.
+// For eight rows, sets the highest bit of byte i if row i has a byte k.
 constexpr uint64_t kNone = 0, kAll = 0x8080808080808080u;
 uint64_t HaveByte(const char* lengths, size_t k) {
   constexpr uint64_t kOnes = 0x0101010101010101u;
   uint64_t eight = 0;
   std::memcpy(&eight, lengths, 8);
-  return (eight + kOnes * (0x7f - k)) & kAll;  // no length is more than 8: nothing is carried
+  return (eight + kOnes * (0x7f - k)) & kAll;  // a length is at most 8, so no byte carries into the next
 }
 
-// Byte k of the rows that have one.
+// Adds byte k to the rows that have one. Returns the next byte of the plane.
 const char* AddBytes(const char* next, size_t k, const char* lengths, std::span<uint64_t> rows) {
   size_t i = 0;
   const auto add_mixed = [&](size_t end) {
     for (; i < end; ++i) {
-      // Without a branch: a shorter row looks at the byte of a later one (at the end: at one behind) and drops it.
+      // Branch-free: a shorter row reads the byte of a later row (the last rows: the byte behind the plane) and masks it.
       const uint64_t has_byte = Byte(lengths[i]) > k ? 1 : 0;
       rows[i] |= (Byte(*next) & (0 - has_byte)) << (8 * k);
       next += has_byte;
@@ -95,11 +94,11 @@ const char* AddBytes(const char* next, size_t k, const char* lengths, std::span<
   return next;
 }
 
-// The other way round; returns how many bytes there are. `plane` has room for one of every row.
+// Copies byte k of the rows that have one to `plane` and returns their number. REQUIRES: `plane` has a byte per row.
 size_t CopyBytes(std::span<const uint64_t> rows, const char* lengths, size_t k, char* plane) {
   size_t i = 0, next = 0;
   const auto copy_mixed = [&](size_t end) {
-    for (; i < end; ++i) {  // without a branch: what a row without this byte leaves is written over
+    for (; i < end; ++i) {  // branch-free: the next row overwrites the byte of a row that has no byte k
       plane[next] = static_cast<char>(rows[i] >> (8 * k));
       next += Byte(lengths[i]) > k ? 1 : 0;
     }
@@ -149,7 +148,7 @@ void UndoTransform(std::span<uint64_t> values, ColumnEncoding encoding) {
   }
 }
 
-// Differences must leave room for the mark of -1.
+// kSparseDelta adds 1 to each zigzag difference, so the differences need a spare bit.
 bool FitsSparseDelta(std::span<const uint64_t> values) {
   constexpr uint64_t kLimit = uint64_t{1} << 62;
   return std::all_of(values.begin(), values.end(), [](uint64_t v) { return v < kLimit || v == UINT64_MAX; });
@@ -157,12 +156,12 @@ bool FitsSparseDelta(std::span<const uint64_t> values) {
 
 }  // namespace
 
-// varint: stored size * 2 + 1 when compressed; then the stored bytes.
+// Layout: varint (stored size * 2, plus 1 if compressed), then the stored bytes.
 void ColumnEncoder::AppendPlane(std::string* out, std::string_view plane) {
   if (plane.size() > 16) {
     const size_t bound = ZSTD_compressBound(plane.size());
     char* frame = RoomIn(&frame_, bound);
-    const PooledCompressor compressor;
+    const PooledCompressor compressor = TakeCompressor();
     const size_t size = ZSTD_compress2(compressor.get(), frame, bound, plane.data(), plane.size());
     ThrowIfOutOfMemory(size);
     if (!ZSTD_isError(size) && size < plane.size()) {
@@ -202,11 +201,6 @@ void ColumnEncoder::Append(std::string* out, std::span<uint64_t> values, ColumnE
   }
 }
 
-void AppendColumn(std::string* out, std::span<const uint64_t> values, ColumnEncoding encoding) {
-  std::vector<uint64_t> changed(values.begin(), values.end());
-  ColumnEncoder().Append(out, changed, encoding);
-}
-
 bool ColumnDecoder::ReadPlanes(ByteReader* reader, std::span<uint64_t> values) {
   const char* lengths = nullptr;
   if (!ReadPlane(reader, values.size(), &lengths_, &lengths)) return false;
@@ -223,10 +217,10 @@ bool ColumnDecoder::ReadPlanes(ByteReader* reader, std::span<uint64_t> values) {
     if (!ReadPlane(reader, longer, &planes_[planes], &next[planes])) return false;
     in_every_row[planes] = longer == values.size();
   }
-  // Stretch by stretch, so that the values stay near until their last plane.
-  constexpr size_t kStretch = 1024;
-  for (size_t first = 0; first < values.size(); first += kStretch) {
-    const std::span<uint64_t> rows = values.subspan(first, std::min(kStretch, values.size() - first));
+  // By chunks of rows, so that the values stay in the cache until their last plane.
+  constexpr size_t kChunk = 1024;
+  for (size_t first = 0; first < values.size(); first += kChunk) {
+    const std::span<uint64_t> rows = values.subspan(first, std::min(kChunk, values.size() - first));
     std::fill(rows.begin(), rows.end(), 0);
     for (size_t k = 0; k < planes; ++k) {
       next[k] = in_every_row[k] ? AddBytes(next[k], k, rows) : AddBytes(next[k], k, lengths + first, rows);
@@ -246,10 +240,6 @@ bool ColumnDecoder::Read(ByteReader* reader, std::span<uint64_t> values) {
   }
   UndoTransform(values, encoding);
   return reader->ok();
-}
-
-bool ReadColumn(ByteReader* reader, std::span<uint64_t> values) {
-  return ColumnDecoder().Read(reader, values);
 }
 
 }  // namespace opscope

@@ -25,10 +25,10 @@
 
 namespace opscope {
 
-// Encodes many columns with the same memory.
+// Encodes many columns; reuses its memory.
 class ColumnEncoder {
  public:
-  // Uses up the values: they hold anything afterwards.
+  // Appends one column. Overwrites `values`: their content is unspecified afterwards.
   void Append(std::string* out, std::span<uint64_t> values, ColumnEncoding encoding);
 
  private:
@@ -38,12 +38,10 @@ class ColumnEncoder {
   std::string lengths_, plane_, frame_;
 };
 
-void AppendColumn(std::string* out, std::span<const uint64_t> values, ColumnEncoding encoding);
-
-// Decodes many columns with the same memory.
+// Decodes many columns; reuses its memory.
 class ColumnDecoder {
  public:
-  // False when the bytes contradict themselves. `values` has the number of rows that the block promised.
+  // Fills in all of `values`, whose size is the number of rows of the column. False if the bytes do not encode that many.
   [[nodiscard]] bool Read(ByteReader* reader, std::span<uint64_t> values);
 
  private:
@@ -52,8 +50,5 @@ class ColumnDecoder {
   std::string lengths_;
   std::array<std::string, 8> planes_;
 };
-
-// False when the bytes contradict themselves. `values` has the number of rows that the block promised.
-[[nodiscard]] bool ReadColumn(ByteReader* reader, std::span<uint64_t> values);
 
 }  // namespace opscope

@@ -11,12 +11,17 @@
 namespace opscope {
 namespace {
 
-std::vector<uint64_t> RoundTrip(const std::vector<uint64_t>& values, ColumnEncoding encoding) {
+std::string Encode(std::vector<uint64_t> values, ColumnEncoding encoding) {
   std::string bytes;
-  AppendColumn(&bytes, values, encoding);
+  ColumnEncoder().Append(&bytes, values, encoding);
+  return bytes;
+}
+
+std::vector<uint64_t> RoundTrip(const std::vector<uint64_t>& values, ColumnEncoding encoding) {
+  const std::string bytes = Encode(values, encoding);
   ByteReader reader(std::as_bytes(std::span(bytes)));
   std::vector<uint64_t> back(values.size(), 12345);
-  EXPECT_TRUE(ReadColumn(&reader, back));
+  EXPECT_TRUE(ColumnDecoder().Read(&reader, back));
   EXPECT_TRUE(reader.at_end());
   return back;
 }
@@ -49,25 +54,22 @@ TEST(ColumnCodec, GivesBackRandomColumnsOfEveryWidth) {
 }
 
 TEST(ColumnCodec, StoresConstantColumnsInAFewBytes) {
-  std::string bytes;
-  AppendColumn(&bytes, std::vector<uint64_t>(50000, 77), ColumnEncoding::kPlain);
-  EXPECT_LE(bytes.size(), 3u);
+  EXPECT_LE(Encode(std::vector<uint64_t>(50000, 77), ColumnEncoding::kPlain).size(), 3u);
 }
 
 TEST(ColumnCodec, RefusesBytesThatContradictThemselves) {
   std::vector<uint64_t> values(1000);
   for (size_t i = 0; i < values.size(); ++i)
     values[i] = i * i * 2654435761u;
-  std::string bytes;
-  AppendColumn(&bytes, values, ColumnEncoding::kDelta);
+  const std::string bytes = Encode(values, ColumnEncoding::kDelta);
   for (size_t cut = 0; cut < bytes.size(); ++cut) {
     ByteReader reader(std::as_bytes(std::span(bytes.data(), cut)));
     std::vector<uint64_t> back(values.size());
-    ASSERT_FALSE(ReadColumn(&reader, back)) << cut;
+    ASSERT_FALSE(ColumnDecoder().Read(&reader, back)) << cut;
   }
   ByteReader reader(std::as_bytes(std::span(bytes)));
   std::vector<uint64_t> too_many(values.size() + 1);
-  EXPECT_FALSE(ReadColumn(&reader, too_many));
+  EXPECT_FALSE(ColumnDecoder().Read(&reader, too_many));
 }
 
 TEST(TableBlock, TakesDefaultsForAbsentColumnsAndSkipsUnknownOnes) {
@@ -75,7 +77,8 @@ TEST(TableBlock, TakesDefaultsForAbsentColumnsAndSkipsUnknownOnes) {
   writer.Add(1, std::vector<uint64_t>{5, 6, 7}, ColumnEncoding::kDelta);
   writer.AddUnless(4, 2, std::vector<uint64_t>{4, 4, 4}, ColumnEncoding::kPlain);
   writer.Add(99, std::vector<uint64_t>{1, 2}, ColumnEncoding::kPlain);
-  const std::string payload = writer.Finish();
+  std::string payload;
+  writer.AppendTo(&payload);
   TableBlock block;
   ASSERT_TRUE(block.Parse(std::as_bytes(std::span(payload))));
   EXPECT_EQ(block.table(), 9u);

@@ -2,10 +2,10 @@
 // that is intact leads to the next block even if the payload is not. After a broken header the scanner
 // searches for the next magic number and trusts it only if its header's checksum is right:
 //
-//   [block][block][xxxxxxxx][block]     2 blocks, 1 damaged stretch however long, 1 block
+//   [block][block][xxxxxxxx][block]     2 blocks, 1 damaged stretch of any length, 1 block
 //
-// Sizes of a damaged file are lies, so memory is only reserved for a zstd frame that states the same size
-// as the header, and is long enough for it.
+// Sizes in a damaged file may be wrong, so memory is reserved only for a zstd frame that states the same size
+// as the header and is long enough for it.
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/container.h"
 
@@ -30,11 +30,12 @@ uint32_t CheckOf(const void* data, size_t size) {
   return static_cast<uint32_t>(XXH3_64bits(data, size));
 }
 
-// Appends one zstd frame, or nothing when that is not smaller.
+// Appends one zstd frame. False if that would not be smaller; then it appends nothing.
 bool AppendCompressed(std::string* out, std::string_view payload) {
   const size_t before = out->size(), bound = ZSTD_compressBound(payload.size());
   out->resize(before + bound);
-  const PooledCompressor compressor;  // its own settings are for planes and stay as they are
+  const PooledCompressor compressor =
+      TakeCompressor();  // ZSTD_compressCCtx ignores its parameters, which are for planes
   const size_t size =
       ZSTD_compressCCtx(compressor.get(), out->data() + before, bound, payload.data(), payload.size(), kZstdLevel);
   ThrowIfOutOfMemory(size);
@@ -121,7 +122,7 @@ bool ReadPayload(const UndecodedBlock& block, std::string* decompressed, std::sp
   if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != block.plain_bytes) return false;
   if (block.plain_bytes / kMaxRatio > stored.size()) return false;
   decompressed->resize(block.plain_bytes);
-  const PooledDecompressor decompressor;
+  const PooledDecompressor decompressor = TakeDecompressor();
   const size_t size =
       ZSTD_decompressDCtx(decompressor.get(), decompressed->data(), decompressed->size(), stored.data(), stored.size());
   ThrowIfOutOfMemory(size);
@@ -136,7 +137,7 @@ void BlockScanner::Resynchronise() {
   position_ = found == std::string_view::npos ? file_.size() : found;
 }
 
-// In a file that was mapped: space that was not used.
+// True if the next eight bytes are unused space of a mapped file.
 bool BlockScanner::AtUnusedSpace() const {
   const auto rest = file_.subspan(position_, std::min<size_t>(sizeof(uint64_t), file_.size() - position_));
   return mapped_ && std::all_of(rest.begin(), rest.end(), [](std::byte byte) { return byte == std::byte{0}; });
@@ -151,9 +152,8 @@ bool BlockScanner::NextUndecoded(UndecodedBlock* block) {
     uint32_t stored_bytes = 0;
     if (!is_resynchronising_ && file_.size() - position_ < kBlockHeaderBytes) break;
     if (!ReadHeader(position_, block, &stored_bytes)) {
-      if (!is_resynchronising_) {  // a damaged stretch counts once, however many blocks were in it
-        if (pending_damage_++ == 0) pending_first_ = static_cast<int64_t>(position_);
-      }
+      // A damaged stretch counts once, however many blocks were in it.
+      if (!is_resynchronising_ && pending_damage_++ == 0) pending_first_ = static_cast<int64_t>(position_);
       is_resynchronising_ = true;
       Resynchronise();
       continue;
@@ -180,10 +180,10 @@ void BlockScanner::AddDamage(uint64_t count, int64_t first) {
   damaged_count_ += count;
 }
 
-void BlockScanner::OnDecoded(const UndecodedBlock& block, bool whole) {
+void BlockScanner::OnDecoded(const UndecodedBlock& block, bool is_intact) {
   AddDamage(block.damage_before, block.first_damage);
-  if (!whole) AddDamage(1, static_cast<int64_t>(block.offset));
-  ended_ = whole && block.type == block_types::kEnd;
+  if (!is_intact) AddDamage(1, static_cast<int64_t>(block.offset));
+  ended_ = is_intact && block.type == block_types::kEnd;
 }
 
 void BlockScanner::OnEnd() {
@@ -194,13 +194,13 @@ void BlockScanner::OnEnd() {
 }
 
 bool BlockScanner::Next(Block* block) {
-  UndecodedBlock unread;
-  while (NextUndecoded(&unread)) {
-    const bool whole = ReadPayload(unread, &decompressed_, &block->payload);
-    OnDecoded(unread, whole);
-    if (!whole) continue;
-    block->type = unread.type;
-    block->offset = unread.offset;
+  UndecodedBlock undecoded;
+  while (NextUndecoded(&undecoded)) {
+    const bool is_intact = ReadPayload(undecoded, &decompressed_, &block->payload);
+    OnDecoded(undecoded, is_intact);
+    if (!is_intact) continue;
+    block->type = undecoded.type;
+    block->offset = undecoded.offset;
     return true;
   }
   OnEnd();

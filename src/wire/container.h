@@ -19,12 +19,12 @@ namespace opscope {
 
 [[nodiscard]] bool LooksLikeOpscope(std::span<const std::byte> bytes);
 
-// The default minor version: files of blocks that every version 1 reads.
+// The default minor version: every reader of version 1 reads such a file.
 inline constexpr uint16_t kPlainMinor = 0;
 
-// Appends to a string that begins empty or with a file that LooksLikeOpscope.
+// These three append to `out`, which holds the file from its start.
 void AppendFileHeader(std::string* out, uint16_t major = kFormatMajor, uint16_t minor = kPlainMinor);
-// Returns the offset of the block. `compress` stores a zstd frame where that is smaller.
+// Returns the offset of the block. `compress`: store a zstd frame if that is smaller.
 // REQUIRES: payload.size() < kMaxBlockBytes
 uint64_t AppendBlock(std::string* out, uint16_t type, std::string_view payload, bool compress = false);
 // Ends a file: footer_offset is what AppendBlock returned for the footer, 0 when there is none.
@@ -44,41 +44,41 @@ struct Block {
   std::span<const std::byte> payload;  // decompressed; valid until the next call of Next
 };
 
-// A block with an intact header; its payload is in the file and has not been checked.
+// A block with an intact header. Its payload has not been checked.
 struct UndecodedBlock {
   uint16_t type = 0, flags = 0;
   uint32_t plain_bytes = 0;
   uint64_t checksum = 0;
   uint64_t offset = 0;
-  std::span<const std::byte> stored;
-  uint64_t damage_before = 0;  // damaged stretches between the block before and this one
-  int64_t first_damage = -1;
+  std::span<const std::byte> stored;  // in the file
+  uint64_t damage_before = 0;         // damaged stretches between the previous block and this one
+  int64_t first_damage = -1;          // offset of the first of them, -1: none
 
   uint64_t end() const { return offset + kBlockHeaderBytes + stored.size(); }
 };
 
-// False when the payload is damaged. Otherwise it is in the file or in `decompressed`.
+// Sets `payload` to bytes of the file or of `decompressed`. False if the payload is damaged.
 [[nodiscard]] bool ReadPayload(const UndecodedBlock& block, std::string* decompressed,
                                std::span<const std::byte>* payload);
 
-// Walks over the blocks of a file: by Next, or by NextUndecoded, which leaves the payloads to ReadPayload on any thread
-// and needs OnDecoded for each, in order.
+// Walks over the blocks of a file in one of two ways. Next also decodes the payloads. With NextUndecoded the caller
+// decodes them by ReadPayload on any thread, and reports each block to OnDecoded, in order.
 class BlockScanner {
  public:
   explicit BlockScanner(std::span<const std::byte> file, uint64_t position = kFileHeaderBytes);
 
-  // The next whole block. False at the end. Damage is stepped over and counted.
+  // The next intact block. False at the end. Skips damage and counts it.
   bool Next(Block* block);
 
   bool NextUndecoded(UndecodedBlock* block);
-  void OnDecoded(const UndecodedBlock& block, bool whole);
-  void OnEnd();  // after all, when NextUndecoded has returned false
+  void OnDecoded(const UndecodedBlock& block, bool is_intact);
+  void OnEnd();  // call it after the last OnDecoded, when NextUndecoded has returned false
 
   // Results of all OnDecoded calls so far.
   uint64_t damaged_count() const { return damaged_count_; }
   int64_t first_damage() const { return first_damage_; }  // offset, -1: none
-  bool ended() const { return ended_; }                   // the last block was kEnd
-  bool truncated() const { return truncated_; }           // the last block is not whole
+  bool ended() const { return ended_; }                   // the last block is kEnd
+  bool truncated() const { return truncated_; }           // the file ends within a block
 
  private:
   bool ReadHeader(uint64_t offset, UndecodedBlock* block, uint32_t* stored_bytes) const;
@@ -92,7 +92,7 @@ class BlockScanner {
   int64_t first_damage_ = -1;
   bool ended_ = false;
   bool truncated_ = false;
-  bool mapped_ = false;              // zero bytes may stand between blocks
+  bool mapped_ = false;              // zero bytes may lie between blocks
   bool is_resynchronising_ = false;  // looking for the next header
   // Damage since the last block that NextUndecoded returned.
   uint64_t pending_damage_ = 0;

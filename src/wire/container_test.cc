@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "wire/footer.h"
+#include "wire/footer_for_test.h"
 
 namespace opscope {
 namespace {

@@ -1,14 +1,12 @@
 // The footer of a complete column file: where the blocks are, which times they cover, and sums per
-// name. It is for programs that want these without decoding the spans; opscope's own importer reads
-// blocks from the front and ignores it.
+// name. Other programs can read these without decoding the spans; opscope's own importer reads the
+// blocks from the front and ignores the footer. footer_for_test.h shows how to read it.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -36,10 +34,5 @@ struct Footer {
 };
 
 [[nodiscard]] std::string EncodeFooter(const Footer& footer);
-// False when the bytes contradict themselves, or name more blocks or sums than a file of `file_bytes` can hold. So a
-// damaged footer takes no more than about 60 bytes of memory per byte of its file.
-[[nodiscard]] bool DecodeFooter(std::span<const std::byte> payload, uint64_t file_bytes, Footer* footer);
-// Finds the footer from the end of a complete file without reading anything else.
-[[nodiscard]] bool FindFooter(std::span<const std::byte> file, Footer* footer);
 
 }  // namespace opscope

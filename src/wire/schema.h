@@ -1,6 +1,6 @@
-// Numbers in kTable blocks that no column of a Trace has by itself; include/opscope/trace_tables.def gives those of the
-// others. A number is never reused; a new column gets a new number, and readers that do not know it skip it. FORMAT.md
-// has the meaning.
+// Numbers in kTable blocks of the tables and columns that have no counterpart in a Trace. The other numbers are in
+// include/opscope/trace_tables.def. A number is never reused; readers skip a column whose number they do not know.
+// FORMAT.md has the meaning.
 //
 // Thread rule: constants.
 // SPDX-License-Identifier: Apache-2.0
@@ -13,7 +13,7 @@ namespace opscope::wire {
 // Ids (of strings, tracks, lists, ...) are stored plus one modulo 2^32: 0 is "none".
 inline constexpr uint64_t kNoId = 0;
 
-// In every table whose rows are referred to by number: one value, the number of the block's first row.
+// In every table whose rows have numbers: one value, the number of the block's first row.
 inline constexpr uint32_t kFirstRow = 0;
 
 inline constexpr uint32_t kArguments = 12;

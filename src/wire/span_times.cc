@@ -8,7 +8,7 @@
 namespace opscope {
 namespace {
 
-// Visits the edges of the run in the order of the nesting: visit(row, is_end) -> go on.
+// Visits the edges of the run in the order of the nesting. visit(row, is_end) returns false to stop.
 template <typename Visit>
 bool WalkEdges(std::span<const uint64_t> depth, Visit visit) {
   std::vector<size_t> open;

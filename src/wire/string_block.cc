@@ -19,13 +19,6 @@ void AppendStrings(const StringBlock& block, ColumnEncoder* encoder, std::string
     *payload += text;
 }
 
-std::string EncodeStrings(const StringBlock& block) {
-  std::string payload;
-  ColumnEncoder encoder;
-  AppendStrings(block, &encoder, &payload);
-  return payload;
-}
-
 bool DecodeStrings(std::span<const std::byte> payload, ColumnDecoder* decoder, StringBlock* block) {
   ByteReader reader(payload);
   const uint64_t first_id = reader.Varint(), count = reader.Varint();

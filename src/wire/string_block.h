@@ -22,9 +22,8 @@ struct StringBlock {
   std::vector<std::string_view> texts;
 };
 
-[[nodiscard]] std::string EncodeStrings(const StringBlock& block);
 void AppendStrings(const StringBlock& block, ColumnEncoder* encoder, std::string* payload);
-// False when the bytes contradict themselves. The texts are views of the payload.
+// False if the payload is damaged. The texts are views of the payload.
 [[nodiscard]] bool DecodeStrings(std::span<const std::byte> payload, ColumnDecoder* decoder, StringBlock* block);
 
 }  // namespace opscope

@@ -20,6 +20,13 @@ std::string Hex(std::string_view bytes) {
   return text;
 }
 
+std::string EncodeStrings(const StringBlock& block) {
+  std::string payload;
+  ColumnEncoder encoder;
+  AppendStrings(block, &encoder, &payload);
+  return payload;
+}
+
 TEST(StringBlock, WritesTheExampleOfTheFormatDescription) {
   EXPECT_EQ(Hex(EncodeStrings({0, {"", "a", "bc"}})), "0003000106000101040102616263");
 }

@@ -49,12 +49,6 @@ void TableBlockWriter::AppendTo(std::string* payload) const {
   *payload += body_;
 }
 
-std::string TableBlockWriter::Finish() const {
-  std::string payload;
-  AppendTo(&payload);
-  return payload;
-}
-
 bool TableBlock::Parse(std::span<const std::byte> payload) {
   columns_.clear();
   ByteReader reader(payload);

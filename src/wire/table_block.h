@@ -1,5 +1,5 @@
-// The payload of a kTable block: some rows of one table, column by column. Columns name themselves,
-// so a reader skips what it does not know (newer minor versions) and takes defaults for what is absent
+// The payload of a kTable block: some rows of one table, column by column. Each column has its number,
+// so a reader skips unknown columns (of newer minor versions) and uses defaults for absent ones
 // (a column whose every value is the default is not written).
 //
 //   varint table | varint columns | per column: varint id, varint rows, varint bytes, encoded column
@@ -19,10 +19,10 @@
 
 namespace opscope {
 
-inline constexpr size_t kMaxRowsPerBlock = 65536;          // what writers put into one block
-inline constexpr size_t kMaxColumnRows = size_t{1} << 22;  // what readers accept: lists of lists may be longer
+inline constexpr size_t kMaxRowsPerBlock = 65536;          // limit of writers
+inline constexpr size_t kMaxColumnRows = size_t{1} << 22;  // limit of readers: a flattened list has more rows
 
-// Writes one block after the other with the same memory.
+// Writes one block after the other; reuses its memory.
 class TableBlockWriter {
  public:
   TableBlockWriter() = default;
@@ -30,14 +30,13 @@ class TableBlockWriter {
   void Restart(uint32_t table);
 
   void Add(uint32_t column, std::span<const uint64_t> values, ColumnEncoding encoding);
-  // As Add, but writes nothing when every value is `absent`.
+  // As Add, but writes nothing if every value is `absent`.
   void AddUnless(uint64_t absent, uint32_t column, std::span<const uint64_t> values, ColumnEncoding encoding);
-  // Room for the values of a column, valid until the next call of anything; then AddScratch adds them.
+  // Memory for the values of a column, which AddScratch then adds. Valid until the next call of any function.
   std::span<uint64_t> Scratch(size_t rows);
   void AddScratch(uint32_t column, size_t rows, ColumnEncoding encoding);
 
   void AppendTo(std::string* payload) const;
-  std::string Finish() const;
 
  private:
   uint32_t table_ = 0;
@@ -47,24 +46,23 @@ class TableBlockWriter {
   ColumnEncoder encoder_;
 };
 
-// The table of a payload, 0 when there is none.
+// The table number of a kTable payload; 0 if the payload is damaged.
 [[nodiscard]] inline uint32_t TableOf(std::span<const std::byte> payload) {
   return static_cast<uint32_t>(ByteReader(payload).Varint());
 }
 
 class TableBlock {
  public:
-  // False when the payload contradicts itself. The payload must outlive the object.
+  // False if the payload is damaged. The payload must outlive the object.
   [[nodiscard]] bool Parse(std::span<const std::byte> payload);
 
   uint32_t table() const { return table_; }
-  // Rows of the column, 0 when absent.
+  // Rows of the column, 0 if it is absent.
   size_t rows(uint32_t column) const;
   bool has(uint32_t column) const { return Find(column) != nullptr; }
-  // The decoded column. False when it is not there, is damaged or its number of rows is another.
+  // Decodes a column. False if it is absent, is damaged or has another number of rows.
   [[nodiscard]] bool Read(uint32_t column, std::span<uint64_t> values, ColumnDecoder* decoder) const;
-  // The decoded column; `absent` in every row when it is not there. False when it is damaged or its
-  // number of rows is another.
+  // Decodes a column; every row is `absent` if the column is. False if it is damaged or has another number of rows.
   [[nodiscard]] bool Read(uint32_t column, size_t rows, uint64_t absent, std::vector<uint64_t>* values) const;
 
  private:

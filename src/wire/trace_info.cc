@@ -1,5 +1,3 @@
-// Fields in a fixed order, each a varint or a sized text. A field is never removed; new ones go to the end,
-// and a reader stops where the payload ends.
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/trace_info.h"
 

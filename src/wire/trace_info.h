@@ -1,5 +1,5 @@
-// The payload of a kTraceInfo block: what a Trace knows about its input as a whole. Fields are only
-// ever added at the end; a reader takes what is there.
+// The payload of a kTraceInfo block: facts about a Trace and its input. New fields are added at the end
+// only; a reader stops where the payload ends.
 //
 //   varint recorded | varint dropped | zigzag varint epoch_ns | text options | text format | text version
 //   | varint texts of the dictionary (since 1.2)
@@ -21,9 +21,9 @@ struct WireTraceInfo {
   uint64_t dropped = 0;
   int64_t epoch_ns = 0;
   std::string options_json;
-  std::string source_format;  // what the exported Trace was read from
+  std::string source_format;  // of the input from which the exported Trace was read
   std::string source_version;
-  uint64_t texts = 0;  // in the kStrings blocks together; 0: not said
+  uint64_t texts = 0;  // in all kStrings blocks; 0: unknown
 };
 
 [[nodiscard]] std::string EncodeTraceInfo(const WireTraceInfo& info);

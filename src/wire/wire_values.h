@@ -49,8 +49,7 @@ void AddWireColumn(uint32_t column, std::span<const T> rows, ColumnEncoding enco
   block->AddScratch(column, rows.size(), encoding);
 }
 
-// The value that files leave out: a column with this value in every row is not written. No id, or the
-// default.
+// The absent value of a column: no id, or the default. A column with this value in every row is not written.
 template <typename Column>
 constexpr uint64_t AbsentValue() {
   using T = typename Column::Type;

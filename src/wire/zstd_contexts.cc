@@ -13,12 +13,12 @@ namespace opscope {
 namespace {
 
 constexpr int kLevel = 3;
-constexpr size_t kMaxIdle = 16;  // more threads than that make contexts of their own
+constexpr size_t kMaxIdle = 16;
 
 template <typename Context>
 class IdleContexts {
  public:
-  // Null: none idles.
+  // Null if no context is idle.
   Context* Take() {
     for (std::atomic<Context*>& slot : slots_) {
       if (slot.load(std::memory_order_relaxed) == nullptr) continue;
@@ -27,11 +27,11 @@ class IdleContexts {
     return nullptr;
   }
 
-  // False: no slot is free.
-  bool Keep(Context* context) {
+  // False if no slot is free.
+  bool Put(Context* context) {
     for (std::atomic<Context*>& slot : slots_) {
-      Context* none = nullptr;
-      if (slot.compare_exchange_strong(none, context, std::memory_order_release, std::memory_order_relaxed))
+      Context* expected = nullptr;
+      if (slot.compare_exchange_strong(expected, context, std::memory_order_release, std::memory_order_relaxed))
         return true;
     }
     return false;
@@ -44,34 +44,29 @@ class IdleContexts {
 constinit IdleContexts<ZSTD_CCtx> compressors;
 constinit IdleContexts<ZSTD_DCtx> decompressors;
 
-ZSTD_CCtx* MakeCompressor() {
+}  // namespace
+
+void ReturnToPool::operator()(ZSTD_CCtx* context) const {
+  if (!compressors.Put(context)) ZSTD_freeCCtx(context);
+}
+void ReturnToPool::operator()(ZSTD_DCtx* context) const {
+  if (!decompressors.Put(context)) ZSTD_freeDCtx(context);
+}
+
+PooledCompressor TakeCompressor() {
+  if (ZSTD_CCtx* idle = compressors.Take()) return PooledCompressor(idle);
   ZSTD_CCtx* context = ZSTD_createCCtx();
   if (context == nullptr) throw std::bad_alloc();
   ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, kLevel);
   ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
-  return context;
+  return PooledCompressor(context);
 }
 
-ZSTD_DCtx* MakeDecompressor() {
+PooledDecompressor TakeDecompressor() {
+  if (ZSTD_DCtx* idle = decompressors.Take()) return PooledDecompressor(idle);
   ZSTD_DCtx* context = ZSTD_createDCtx();
   if (context == nullptr) throw std::bad_alloc();
-  return context;
-}
-
-}  // namespace
-
-PooledCompressor::PooledCompressor() : context_(compressors.Take()) {
-  if (context_ == nullptr) context_ = MakeCompressor();
-}
-PooledCompressor::~PooledCompressor() {
-  if (!compressors.Keep(context_)) ZSTD_freeCCtx(context_);
-}
-
-PooledDecompressor::PooledDecompressor() : context_(decompressors.Take()) {
-  if (context_ == nullptr) context_ = MakeDecompressor();
-}
-PooledDecompressor::~PooledDecompressor() {
-  if (!decompressors.Keep(context_)) ZSTD_freeDCtx(context_);
+  return PooledDecompressor(context);
 }
 
 ZstdContexts::~ZstdContexts() {

@@ -1,41 +1,30 @@
-// Contexts of zstd from a pool: making one costs more than compressing a short plane (a byte plane of a column,
-// column_encoding.h), so each is reused. Not thread_local: where memory is too short to note a destructor, the C
-// library ends the program.
+// A pool of zstd contexts: creating one costs more than compressing a short plane (column_codec.h).
 //
-// Thread rule: any thread; nothing waits, so a child of fork may go on.
+//   const PooledCompressor compressor = TakeCompressor();
+//   ZSTD_compress2(compressor.get(), ...);
+//
+// Thread rule: any thread. Lock-free, so a child of fork can use it too.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <zstd.h>
 
+#include <memory>
+
 namespace opscope {
 
-// std::bad_alloc: memory is short.
-class PooledCompressor {
- public:
-  PooledCompressor();
-  ~PooledCompressor();
-  PooledCompressor(const PooledCompressor&) = delete;
-  PooledCompressor& operator=(const PooledCompressor&) = delete;
-  ZSTD_CCtx* get() const { return context_; }
-
- private:
-  ZSTD_CCtx* context_;
+struct ReturnToPool {
+  void operator()(ZSTD_CCtx* context) const;
+  void operator()(ZSTD_DCtx* context) const;
 };
+using PooledCompressor = std::unique_ptr<ZSTD_CCtx, ReturnToPool>;
+using PooledDecompressor = std::unique_ptr<ZSTD_DCtx, ReturnToPool>;
 
-class PooledDecompressor {
- public:
-  PooledDecompressor();
-  ~PooledDecompressor();
-  PooledDecompressor(const PooledDecompressor&) = delete;
-  PooledDecompressor& operator=(const PooledDecompressor&) = delete;
-  ZSTD_DCtx* get() const { return context_; }
+// Takes an idle context or creates one. Throws std::bad_alloc.
+[[nodiscard]] PooledCompressor TakeCompressor();
+[[nodiscard]] PooledDecompressor TakeDecompressor();
 
- private:
-  ZSTD_DCtx* context_;
-};
-
-// Lives while a whole file is read or written; its destructor frees the idle contexts.
+// Its destructor frees the idle contexts. Create one around the reading or writing of a file.
 class ZstdContexts {
  public:
   ZstdContexts() = default;

@@ -1,5 +1,5 @@
-// Tells zstd's out-of-memory errors from damage. Both are error codes of the same functions, but only
-// damage may become a Problem of the Trace.
+// Distinguishes zstd's out-of-memory errors from damage. The same functions return both, but only damage
+// may become a Problem of the Trace.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0

@@ -21,7 +21,10 @@ class FileOfBlocks {
 
   // Returns the offset of the block.
   uint64_t AddStrings(uint32_t first_id, std::vector<std::string_view> texts) {
-    return AppendBlock(&bytes_, block_types::kStrings, EncodeStrings({first_id, std::move(texts)}), true);
+    std::string payload;
+    ColumnEncoder encoder;
+    AppendStrings({first_id, std::move(texts)}, &encoder, &payload);
+    return AppendBlock(&bytes_, block_types::kStrings, payload, true);
   }
   void Damage(uint64_t block) { bytes_[block + kBlockHeaderBytes] ^= 1; }
   // Instants with these names, as stored.
@@ -29,15 +32,15 @@ class FileOfBlocks {
     TableBlockWriter block(InstantDescription::kNumber);
     block.Add(columns::instants::time::kNumber, std::vector<uint64_t>(names.size(), 7), ColumnEncoding::kPlain);
     block.Add(columns::instants::name::kNumber, names, ColumnEncoding::kPlain);
-    AppendBlock(&bytes_, block_types::kTable, block.Finish());
+    AppendTable(block);
   }
   // One track with its process.
   void AddTrack() {
     TableBlockWriter process(ProcessDescription::kNumber), track(TrackDescription::kNumber);
     process.Add(columns::processes::pid::kNumber, std::vector<uint64_t>{1}, ColumnEncoding::kSigned);
     track.Add(columns::tracks::process::kNumber, std::vector<uint64_t>{1}, ColumnEncoding::kPlain);
-    AppendBlock(&bytes_, block_types::kTable, process.Finish());
-    AppendBlock(&bytes_, block_types::kTable, track.Finish());
+    AppendTable(process);
+    AppendTable(track);
   }
   // Spans of 10 ns, one every 100 ns; as many starts as `starts` says. Returns the offset of the block.
   uint64_t AddSpans(uint64_t track, uint64_t base, size_t rows, size_t starts, bool compress = false) {
@@ -48,7 +51,7 @@ class FileOfBlocks {
     block.Add(wire::span::kStartAfterStart, std::vector<uint64_t>{0}, ColumnEncoding::kSigned);
     block.Add(wire::span::kStartAfterEnd, std::vector<uint64_t>(starts - 1, 90), ColumnEncoding::kSigned);
     block.Add(wire::span::kEndAfterStart, std::vector<uint64_t>(rows, 10), ColumnEncoding::kSigned);
-    return AppendBlock(&bytes_, block_types::kTable, block.Finish(), compress);
+    return AppendTable(block, compress);
   }
   Trace Import() {
     AppendEnd(&bytes_, 0);
@@ -58,6 +61,13 @@ class FileOfBlocks {
   }
 
  private:
+  // Returns the offset of the block.
+  uint64_t AppendTable(const TableBlockWriter& table, bool compress = false) {
+    std::string payload;
+    table.AppendTo(&payload);
+    return AppendBlock(&bytes_, block_types::kTable, payload, compress);
+  }
+
   std::string bytes_;
 };
 

@@ -13,7 +13,7 @@
 #include "trace/debug_text_for_test.h"
 #include "trace/random_tables_for_test.h"
 #include "wire/container.h"
-#include "wire/footer.h"
+#include "wire/footer_for_test.h"
 
 namespace opscope {
 namespace {
