@@ -1,7 +1,6 @@
 // Finds equal argument lists by hash. A training loop calls an operator a thousand times with the same
-// shapes, so storing each list once makes the table a thousandth of the calls. Lists with equal hashes form
-// a chain, which is compared in full: a collision costs time and never merges two lists. The index goes
-// after the last Add.
+// shapes, so the table has a thousandth of the rows. Lists with equal hashes form a chain, which is compared in
+// full: a collision costs time and never merges two lists.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/argument_lists.h"
 
@@ -35,8 +34,8 @@ uint64_t HashOf(std::span<const ArgumentRow> arguments, uint64_t hash) {
   return hash;
 }
 
-bool Same(std::span<const Argument> kept, std::span<const ArgumentRow> added) {
-  return std::equal(kept.begin(), kept.end(), added.begin(), added.end(), [](const Argument& a, const ArgumentRow& b) {
+bool Same(std::span<const Argument> stored, std::span<const ArgumentRow> added) {
+  return std::ranges::equal(stored, added, [](const Argument& a, const ArgumentRow& b) {
     return a.kind == b.kind && a.dtype == b.dtype && a.value == b.value && a.has_strides == b.has_strides &&
            a.layout == b.layout && std::ranges::equal(a.sizes, b.sizes) && std::ranges::equal(a.strides, b.strides) &&
            Same(a.tensors, b.tensors);
@@ -45,20 +44,20 @@ bool Same(std::span<const Argument> kept, std::span<const ArgumentRow> added) {
 
 }  // namespace
 
-std::span<const Argument> ArgumentLists::Keep(std::span<const ArgumentRow> arguments) {
-  std::vector<Argument> kept;
-  kept.reserve(arguments.size());
+std::span<const Argument> ArgumentLists::Copy(std::span<const ArgumentRow> arguments) {
+  std::vector<Argument> copies;
+  copies.reserve(arguments.size());
   for (const ArgumentRow& argument : arguments) {
-    kept.push_back({.kind = argument.kind,
-                    .dtype = argument.dtype,
-                    .value = argument.value,
-                    .has_strides = argument.has_strides,
-                    .layout = argument.layout,
-                    .sizes = arena_.Copy(argument.sizes),
-                    .strides = arena_.Copy(argument.strides),
-                    .tensors = Keep(argument.tensors)});
+    copies.push_back({.kind = argument.kind,
+                      .dtype = argument.dtype,
+                      .value = argument.value,
+                      .has_strides = argument.has_strides,
+                      .layout = argument.layout,
+                      .sizes = arena_.Copy(argument.sizes),
+                      .strides = arena_.Copy(argument.strides),
+                      .tensors = Copy(argument.tensors)});
   }
-  return arena_.Copy(std::span<const Argument>(kept));
+  return arena_.Copy(std::span<const Argument>(copies));
 }
 
 ArgsId ArgumentLists::Add(std::span<const ArgumentRow> arguments) {
@@ -70,7 +69,7 @@ ArgsId ArgumentLists::Add(std::span<const ArgumentRow> arguments) {
     if (Same(lists_[list], arguments)) return static_cast<ArgsId>(list);
   }
   const auto id = static_cast<uint32_t>(lists_.size());
-  lists_.push_back(Keep(arguments));
+  lists_.push_back(Copy(arguments));
   same_hash_.push_back(first);
   by_hash_[hash] = id;
   return static_cast<ArgsId>(id);

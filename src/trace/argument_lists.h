@@ -1,5 +1,5 @@
-// Unique argument lists. A list that is added twice has one id; each is kept as the Argument values
-// that Trace::arguments hands out, so reading allocates nothing.
+// Unique argument lists. Equal lists get one id; each is stored as the Argument values that
+// Trace::arguments returns, so reading allocates nothing.
 //
 // Thread rule: one thread at a time while it grows, then immutable.
 // SPDX-License-Identifier: Apache-2.0
@@ -27,11 +27,11 @@ class ArgumentLists {
   void DropIndex();  // after the last Add
 
  private:
-  std::span<const Argument> Keep(std::span<const ArgumentRow> arguments);
+  std::span<const Argument> Copy(std::span<const ArgumentRow> arguments);
 
   Arena arena_;
   Column<std::span<const Argument>> lists_;
-  Column<uint32_t> same_hash_;  // the next list whose hash is equal, or kNone
+  Column<uint32_t> same_hash_;  // by list: the next list with an equal hash, or kNoList
   tsl::robin_map<uint64_t, uint32_t> by_hash_;
 };
 

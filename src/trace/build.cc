@@ -1,10 +1,11 @@
 // TraceBuilder::Build, in the order of its steps: sort the spans (span_table.h), fill in kinds
 // (fill_kinds.h), nest the spans of each track (nesting.h), translate row numbers of addition into final
 // rows, find the spans at the ends of flows (enclosing_spans.h), find launches (launches.h), number Python
-// calls (python_calls.h), freeze. Each step that would find nothing to do costs one pass or less, because
-// importers mostly add rows in their final order.
+// calls (python_calls.h), freeze. Importers mostly add rows in their final order; a step that has nothing to
+// do then costs one pass or less.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -47,7 +48,7 @@ void NestTracks(const SpanOrder& order, std::span<const Nesting> nesting, SpanTa
   }
 }
 
-// final_row[i]: where the i-th added span went; empty for the identity.
+// Returns the final row of each added span; empty for the identity.
 Column<uint32_t> InvertOrder(std::span<const uint32_t> source_row) {
   Column<uint32_t> final_row;
   final_row.resize(source_row.size(), 0);
@@ -61,7 +62,7 @@ SpanId FinalSpan(SpanId added, const Column<uint32_t>& final_row) {
   return static_cast<SpanId>(final_row[Row(added)]);
 }
 
-// Parents that were given are rows of addition.
+// Parents that the importer set are rows of addition.
 void MoveParents(const SpanOrder& order, std::span<const Nesting> nesting, const Column<uint32_t>& final_row,
                  SpanTable* spans) {
   if (final_row.empty()) return;
@@ -77,7 +78,24 @@ void MoveSpans(const Column<uint32_t>& final_row, Column<SpanId>* spans) {
     (*spans)[row] = FinalSpan((*spans)[row], final_row);
 }
 
-// Each end of a flow: the span that the importer named, or else the innermost one around its time.
+// Orders the rows by span, stable. O(rows) if they are in order.
+template <typename Table>
+void OrderBySpan(Table* table) {
+  const std::span<const SpanId> spans = table->span.view();
+  if (std::is_sorted(spans.begin(), spans.end())) return;
+  std::vector<uint32_t> order(spans.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return spans[a] < spans[b]; });
+  table->ForEach([&order](auto& column) {
+    std::remove_reference_t<decltype(column)> moved;
+    moved.resize_unset(order.size());
+    for (size_t row = 0; row < order.size(); ++row)
+      moved[row] = column[order[row]];
+    column = std::move(moved);
+  });
+}
+
+// Sets the span at each end of a flow: that which the importer named, else the innermost one around its time.
 void ResolveFlows(const SpanOrder& order, const Column<uint32_t>& final_row, TraceStorage* storage) {
   EnclosingSpans enclosing(storage->spans);
   const auto resolve = [&](SpanId* span, TrackId track, Timestamp time) {
@@ -107,7 +125,7 @@ Trace TraceBuilder::Build(size_t max_threads) {
       std::min(max_threads == 0 ? DefaultThreadCount() : max_threads, 1 + spans.size() / kRowsPerThread);
   {
     ThreadTeam team(threads);
-    if (!order.source_row.empty()) ApplyOrder(order.source_row.view(), &team, &spans);
+    ApplyOrder(order.source_row.view(), &team, &spans);
     storage.has_explicit_kinds = spans.size() > 0 && FillKinds(storage.strings, pending_->tracks, &team, &spans);
   }
   const Column<uint32_t> final_row = InvertOrder(order.source_row.view());
@@ -132,7 +150,8 @@ Trace TraceBuilder::Build(size_t max_threads) {
   if (pending_->has_python_calls) {
     NumberPythonCalls(&storage, pending_->fill_stacks);
   } else {
-    SortPythonCalls(final_row.view(), &storage.python_calls);
+    MoveSpans(final_row, &storage.python_calls.span);
+    OrderBySpan(&storage.python_calls);
   }
   storage.Freeze();
   std::unique_ptr<const TraceStorage> built = std::move(storage_);

@@ -1,5 +1,5 @@
 // Adds many rows at once. An importer that knows the number of rows gets a pointer per column and writes
-// them from several threads, without a call per row. Sparse columns that it does not name stay unallocated.
+// through it from several threads, without a call per row. Sparse columns that it does not name stay unallocated.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <type_traits>
@@ -10,7 +10,7 @@
 namespace opscope {
 namespace {
 
-// The rows from `first` on for the caller to fill in if it wants to, else null, and they hold the default.
+// Returns the rows from `first` on, which the caller writes. If it does not want to: null, and the rows are the default.
 template <typename T, T kFillValue>
 T* RowsFrom(size_t first, bool is_wanted, LazyColumn<T, kFillValue>* column) {
   if (is_wanted) return column->FillBefore(first) + first;
@@ -18,7 +18,7 @@ T* RowsFrom(size_t first, bool is_wanted, LazyColumn<T, kFillValue>* column) {
   return nullptr;
 }
 
-// The memory of the rows from `first` on, of a table that has grown already.
+// The memory of the rows from `first` on. REQUIRES: the table has grown already.
 template <typename Description, typename Memory, typename Members, typename Fields>
 Memory MemoryFrom(size_t first, const Fields& wanted, Members* members) {
   Memory memory;

@@ -2,6 +2,7 @@
 #include "trace/enclosing_spans.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/column.h"
 #include "trace/nesting.h"
@@ -36,21 +37,18 @@ void EnclosingSpans::Find(const TrackRange& range, Timestamp time, SpanId* found
 void EnclosingSpans::Finish() {
   if (deferred_.empty()) return;
   std::sort(deferred_.begin(), deferred_.end(), [](const Deferred& a, const Deferred& b) { return a.time < b.time; });
-  // From each row to an ancestor, past those that have ended.
+  // By row: its parent, or an ancestor past those that have ended.
   Column<uint32_t> next;
   next.resize(spans_.size(), 0);
   for (size_t row = 0; row < spans_.size(); ++row)
     next[row] = Row(spans_.parent[row]);
-  for (const Deferred& moment : deferred_) {
-    uint32_t holding = moment.row;
-    while (holding != kNoRow && !Holds(holding, moment.time))
+  for (const Deferred& deferred : deferred_) {
+    uint32_t holding = deferred.row;
+    while (holding != kNoRow && !Holds(holding, deferred.time))
       holding = next[holding];
-    for (uint32_t row = moment.row; row != holding;) {
-      const uint32_t above = next[row];
-      next[row] = holding;
-      row = above;
-    }
-    *moment.found = static_cast<SpanId>(holding);
+    for (uint32_t row = deferred.row; row != holding;)
+      row = std::exchange(next[row], holding);
+    *deferred.found = static_cast<SpanId>(holding);
   }
   deferred_.clear();
 }

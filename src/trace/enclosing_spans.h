@@ -1,15 +1,15 @@
-// Finds the innermost span of a track that holds a moment: one that starts at or before it and ends after it, or starts
-// at it. TraceBuilder finds the spans at the ends of flows with it.
+// Finds the innermost span of a track around a time: it starts at or before the time and ends after it, or starts at
+// it. TraceBuilder finds the spans at the ends of flows with it.
 //
 //   a [0,90)   b [10,40)   c [20,30)        25 -> c      35 -> b      60 -> a      95 -> none
 //
-// The last span that starts at or before the moment or one of its ancestors is the answer, mostly after a step or two.
-// A climb through d ancestors that have ended, once for each of m moments, would take O(d * m): 100,000 flows behind a
-// nest of 100,000 spans took minutes. So a climb stops after kMaxSteps. The moments that need more are answered
-// together, in order of time: an ancestor that has ended before one moment has ended before all later ones, so it is
-// taken out of the path for good (path compression).
+// The result is the last span that starts at or before the time, or one of its ancestors, mostly after a step or two.
+// A climb through d ancestors that have ended, once for each of m times, would take O(d * m): 100,000 flows behind a
+// nest of 100,000 spans took minutes. So a climb stops after kMaxSteps. Finish resolves the remaining times together,
+// in ascending order: an ancestor that has ended before one time has ended before all later ones, so path compression
+// removes it for good.
 //
-// Thread rule: one thread at a time. The spans must stay as they are.
+// Thread rule: one thread at a time. The spans must not change.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,9 +25,9 @@ class EnclosingSpans {
  public:
   explicit EnclosingSpans(const SpanTable& spans) : spans_(spans) {}
 
-  // Sets *found to the span, at once or in Finish. `found` must stay valid until then.
+  // Sets *found to the span, now or in Finish. `found` must stay valid until then.
   void Find(const TrackRange& range, Timestamp time, SpanId* found);
-  // Answers what Find has put off.
+  // Resolves what Find has deferred.
   void Finish();
 
  private:
@@ -35,7 +35,7 @@ class EnclosingSpans {
 
   struct Deferred {
     int64_t time = 0;
-    uint32_t row = 0;  // from which to climb
+    uint32_t row = 0;  // where the climb stopped
     SpanId* found = nullptr;
   };
 

@@ -1,6 +1,6 @@
-// Assigns kinds by runs: neighbouring rows mostly share category and track, and then one lookup serves the
-// whole run. The column stays unallocated until a row needs a value other than kOther. Threads take pieces
-// of 65,536 rows; each has a lookup cache of its own, so none waits for another.
+// Assigns kinds by runs: neighbouring rows mostly share category and track, so one lookup serves a run. The
+// column stays unallocated until a row needs a value other than kOther. Threads take pieces of 65,536 rows;
+// each has its own lookup cache, so they share nothing.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/fill_kinds.h"
 
@@ -23,8 +23,8 @@ class KindFiller {
         flags_(spans->flags.is_unallocated() ? nullptr : spans->flags.filled()->data()),
         any_annotations_(std::ranges::any_of(tracks, IsAnnotation)) {}
 
-  // True if some row was given a kind that differs from the derived one. Several threads may call it, each for
-  // rows of its own.
+  // True if the importer gave a row a kind that differs from the derived one. Several threads may call it for
+  // different rows.
   bool Fill(size_t row, size_t end, SpanKindFinder* finder) const {
     const auto text = [this](StringId id) { return strings_.text(id); };
     SpanKind* rows = spans_.kind.is_unallocated() ? nullptr : spans_.kind.filled()->data();
@@ -50,7 +50,7 @@ class KindFiller {
   bool IsOnAnnotations(size_t row) const { return any_annotations_ && IsAnnotation(tracks_[Row(spans_.track[row])]); }
   uint8_t FlagsOf(size_t row) const { return flags_ == nullptr ? uint8_t{0} : flags_[row]; }
 
-  // Behind the last row that is like this one.
+  // The end of the run of rows that are like this one.
   size_t EndOfRun(size_t row, size_t end, const SpanKind* rows) const {
     const StringId* const category = spans_.category.data();
     const TrackId* const track = spans_.track.data();

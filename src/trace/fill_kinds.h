@@ -13,8 +13,8 @@
 
 namespace opscope {
 
-// Derives kinds from category, name, flags and track where the importer gave none. True if some given kind
-// differs from the derived one. O(n).
+// Derives the kind from category, name, flags and track for spans without one. True if the importer set a kind
+// that differs from the derived one. O(n).
 bool FillKinds(const StringPool& strings, std::span<const TrackRow> tracks, ThreadTeam* team, SpanTable* spans);
 
 }  // namespace opscope

@@ -1,8 +1,8 @@
-// Joins backward functions to forward operators by torch's rule (Kineto draws its fwdbwd arrows so).
+// Joins backward functions to forward operators by torch's rule (that of Kineto's fwdbwd arrows).
 //
-// Every operator that may make an autograd node notes the sequence number that the next node of its thread will get,
-// and a node's backward function repeats the number. Several operators note the same number, because only making a
-// node counts it up:
+// Every operator that may make an autograd node records the sequence number that the next node of its thread will get,
+// and a node's backward function repeats the number. Several operators record the same number, because only making a
+// node increments it:
 //
 //   aten::item       7   makes no node (the end of step 1)
 //   aten::div        7   no input needs a gradient
@@ -10,8 +10,8 @@
 //     aten::convolution  7   makes node 7
 //   aten::relu       8
 //
-// So the operator that starts last is the one that made the node; the first one may lie in another module or step.
-// Spans are visited in the order of their ends, so that a number used again later does not disturb.
+// So the operator that starts last made the node; the first one may be of another module or step. Spans are visited in
+// the order of their ends, so that a reuse of the number later does no harm.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -48,25 +48,25 @@ class ForwardMatch {
 
   struct Found {
     uint32_t span = kNone;  // the forward operator
-    bool is_first = false;  // no backward function has asked for it before: this one gets the arrow
+    bool is_first = false;  // the first backward function of it; only this one gets the arrow
   };
 
-  // `thread`: number of the thread of the forward pass. Kineto's key: 16 bits of the thread and 48 of the number.
+  // Kineto's key: 16 bits of the forward pass's thread and 48 bits of the sequence number.
   static uint64_t KeyOf(uint64_t thread, int64_t sequence) {
     return thread << 48 | (static_cast<uint64_t>(sequence) & ((uint64_t{1} << 48) - 1));
   }
 
   void AddForward(uint64_t key, Timestamp start, uint32_t span) {
-    const auto [kept, is_new] = candidates_.try_emplace(key, Candidate{start, span, false});
-    if (!is_new && (kept->second.is_matched || start >= kept->second.start)) kept.value() = {start, span, false};
+    const auto [known, is_new] = candidates_.try_emplace(key, Candidate{start, span, false});
+    if (!is_new && (known->second.is_matched || start >= known->second.start)) known.value() = {start, span, false};
   }
 
   Found Take(uint64_t key) {
-    const auto kept = candidates_.find(key);
-    if (kept == candidates_.end()) return {};
-    const bool is_first = !kept->second.is_matched;
-    kept.value().is_matched = true;
-    return {kept->second.span, is_first};
+    const auto known = candidates_.find(key);
+    if (known == candidates_.end()) return {};
+    const bool is_first = !known->second.is_matched;
+    known.value().is_matched = true;
+    return {known->second.span, is_first};
   }
 
  private:

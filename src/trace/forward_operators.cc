@@ -1,8 +1,8 @@
 // Numbers the threads of forward passes, then lets ForwardMatch join the spans.
 //
-// A recording names the thread of a forward pass by torch's own number (logical_thread). A Kineto file has that number
-// at backward functions only, and threads by the number of the operating system; there the arrows of the file tell
-// which thread is meant. Threads that no arrow leaves share one number.
+// A recording has torch's number of each thread (logical_thread). A Kineto file has torch's number at backward
+// functions only, and threads have the numbers of the operating system; there the fwdbwd arrows give the thread of a
+// number. Threads without such an arrow share one number.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/forward_operators.h"
 
@@ -32,12 +32,12 @@ class ForwardThreads {
     }
   }
 
-  // Numbers a thread; threads of different processes get different numbers. OfForward: the span's own thread.
+  // Number of the span's own thread; threads of different processes get different numbers.
   uint64_t OfForward(uint32_t span) {
     const TrackId track = spans_.track[span];
     return NumberOf(tracks_.process[Row(track)], thread_of_track_[Row(track)]);
   }
-  // The thread that a backward function names.
+  // Number of the thread of the forward pass of a backward function.
   uint64_t OfBackward(uint32_t span) {
     const ProcessId process = tracks_.process[Row(spans_.track[span])];
     const uint64_t thread = spans_.forward_thread[span];
@@ -50,7 +50,7 @@ class ForwardThreads {
 
   void LearnFrom(const FlowColumns& flows, size_t arrow) {
     const TrackId track = flows.start_track[arrow];
-    if (track == TrackId::kNone) return;  // of a damaged file
+    if (track == TrackId::kNone) return;  // a damaged file
     const uint64_t thread = spans_.forward_thread[Row(flows.end_span[arrow])];
     const ProcessId process = tracks_.process[Row(track)];
     if (thread == 0 || has_numbers_[Row(process)] != 0) return;

@@ -1,13 +1,13 @@
 // A hash join of device spans with host calls, by correlation number. A join of every span would dominate
 // the build, so:
 //
-//   1. collect the numbers that device spans have; numbers that no device span has cost nothing afterwards
-//   2. for each such number, the first host span that has it (an array where numbers are dense, else a sorted set)
-//   3. from that call up its parents to the first operator; mostly one or two steps
-//   4. device spans without such an operator go by Kineto's external id instead
+//   1. collect the numbers of device spans; other numbers cost nothing afterwards
+//   2. for each number, find the first host span that has it (in an array if numbers are dense, else a sorted set)
+//   3. climb from that call to the first operator around it, mostly one or two steps
+//   4. if there is none, use Kineto's external id instead
 //
-// Rows are divided among threads in pieces of 65,536. When several spans offer for one number, the one that
-// begins first wins, by compare-and-swap, so the result does not depend on the number of threads.
+// Rows are divided among threads in pieces of 65,536. Of several spans with one number the one that begins
+// first wins, by compare-and-swap, so the result does not depend on the number of threads.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/launches.h"
 
@@ -30,12 +30,12 @@ namespace {
 constexpr uint32_t kNoSpan = Row(SpanId::kNone);
 constexpr size_t kRowsAtOnce = size_t{1} << 16;
 
-// Rows [first, end) of one track, and what was found of them.
+// Rows [first, end) of one track, and their launchers.
 struct Piece {
   uint32_t first = 0, end = 0;
   std::vector<std::pair<uint32_t, uint32_t>> links;  // of a thread: row and launcher
   std::span<uint32_t> launchers;                     // of a stream: by row
-  size_t launched = 0;                               // how many of them have one
+  size_t launched = 0;                               // number of launchers that are not kNoSpan
 };
 
 std::vector<Piece> PiecesOf(const TrackColumns& tracks, TrackKind kind) {
@@ -52,7 +52,7 @@ std::vector<Piece> PiecesOf(const TrackColumns& tracks, TrackKind kind) {
   return pieces;
 }
 
-// kOperator: work, on a device too; kCall: of the runtime or driver; kRange: what the program marks around them;
+// kOperator: work, on a device too. kCall: a call of the runtime or driver. kRange: marked by the program around those.
 // kOther: neither computes nor launches.
 enum class Role : uint8_t { kOperator, kCall, kRange, kOther };
 
@@ -96,15 +96,15 @@ class Roles {
   std::optional<StringId> recording_, range_, call_;
 };
 
-// For each number that device spans have, the first host span with it. Calls are numbered consecutively, so the
-// range of the numbers is mostly an array; numbers without a device span are ignored.
+// The first host span with each number of a device span; other numbers are ignored. Calls are numbered consecutively,
+// so an array over the range of the numbers mostly suffices.
 class SpanByNumber {
  public:
   SpanByNumber() = default;
   // `for_each(use)` calls use(number) for each, always the same ones.
   template <typename ForEach>
   explicit SpanByNumber(const ForEach& for_each) {
-    constexpr size_t kSparsest = 4;  // numbers of the range for each in it
+    constexpr size_t kSparsest = 4;  // an array may have so many entries per number
     size_t count = 0;
     uint32_t first = UINT32_MAX, last = 0;
     for_each([&](uint32_t number) { ++count, first = std::min(first, number), last = std::max(last, number); });
@@ -132,14 +132,14 @@ class SpanByNumber {
     while (is_before(known) && !owner.compare_exchange_weak(known, row, std::memory_order_relaxed)) {
     }
   }
-  // REQUIRES: nothing is offered any more.
+  // REQUIRES: all calls of Offer have returned.
   uint32_t Of(uint32_t number) const {
     const size_t index = IndexOf(number);
     return index < owners_.size() ? owners_[index] : kNoSpan;
   }
 
  private:
-  // Row of owners_; not below its size: no device span has the number.
+  // Index into owners_; beyond its end if no device span has the number.
   size_t IndexOf(uint32_t number) const {
     return has_range_ ? size_t{number} - first_ : numbers_.PlaceOf(number);  // wraps below the first
   }
@@ -266,7 +266,7 @@ class LaunchFinder {
     return found != kNoSpan ? found : calls_.Of(correlation);
   }
 
-  // The span itself, where it is an operator. Few spans lie between a call and its operator, but in a hostile trace.
+  // The innermost operator that is or encloses the span. It is few steps away, except in a hostile trace.
   uint32_t EnclosingOperator(uint32_t row) {
     for (int steps = 0; steps < 64; ++steps) {
       if (IsOperator(row)) return row;

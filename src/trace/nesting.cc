@@ -1,4 +1,4 @@
-// One stack per track: rows stand in pre-order, so the parent of a row is on the stack of open spans, and
+// One stack per track: rows are in pre-order, so the parent of a row is on the stack of open spans, and
 // each row is pushed and popped once. The three ways differ only in what closes an open span: its recorded
 // depth, its clipped end, or its end if the next span outlasts it. nesting.h has an example of each.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
-// Columns of an OwnedTable are byte strings in a deque, and texts are keys of a map: neither moves what it holds, so
-// the view can point into them while columns are added.
+// Columns of an OwnedTable are byte strings in a deque, and texts are keys of a map: neither moves its elements, so the
+// view can point to them while columns are added.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/owned_table.h"
 

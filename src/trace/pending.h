@@ -1,4 +1,4 @@
-// What a TraceBuilder holds beside the columns: rows that importers may still complete.
+// The rows of a TraceBuilder that importers may change until Build.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -14,7 +14,6 @@
 
 namespace opscope {
 
-// Rows that stay open for changes until Build.
 struct TraceBuilder::Pending {
   std::vector<ProcessRow> processes;
   std::vector<TrackRow> tracks;

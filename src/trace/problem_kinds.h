@@ -15,7 +15,7 @@ struct ProblemKind {
   std::string_view sentence;
 };
 
-// Counted by each Build of a Trace, so not taken over from an earlier one.
+// Each Build counts these anew, so RestoreProblem ignores them.
 inline constexpr std::string_view kForeignIds = "foreign_ids";
 
 inline constexpr ProblemKind kProblemKinds[] = {

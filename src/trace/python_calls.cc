@@ -1,6 +1,6 @@
-// A call's number is its place in the order of starts over all threads, as torch counts. Its caller is the nearest call
+// A call's number is its rank in the order of starts over all threads, as in torch. Its caller is the innermost call
 // around it on its thread; operators between the two (a Python function called by an operator) do not matter. Callers
-// stand before what they call, so one pass over the rows finds them.
+// precede their callees, so one pass over the rows finds them.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/python_calls.h"
 
@@ -8,7 +8,6 @@
 #include <charconv>
 #include <numeric>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "trace/nesting.h"
@@ -18,7 +17,7 @@ namespace {
 
 constexpr uint32_t kNone = 0xffffffff;
 
-// 3 of "nn.Module: Linear_3"; -1 where it has no number.
+// Returns 3 for "nn.Module: Linear_3", -1 for a name without a number.
 int32_t ModuleId(std::string_view name) {
   const size_t line = name.rfind('_');
   if (line == std::string_view::npos) return -1;
@@ -26,15 +25,6 @@ int32_t ModuleId(std::string_view name) {
   const char* end = name.data() + name.size();
   const auto [stop, error] = std::from_chars(name.data() + line + 1, end, id);
   return error == std::errc() && stop == end ? id : -1;
-}
-
-template <typename T>
-void Permute(std::span<const uint32_t> source, Column<T>* column) {
-  Column<T> moved;
-  moved.resize(source.size(), T{});
-  for (size_t i = 0; i < source.size(); ++i)
-    moved[i] = (*column)[source[i]];
-  *column = std::move(moved);
 }
 
 class CallNumbering {
@@ -52,8 +42,8 @@ class CallNumbering {
       std::stable_sort(order.begin(), order.end(), starts_before);
     }
     std::vector<uint32_t> id(rows_.size());
-    for (uint32_t place = 0; place < order.size(); ++place)
-      id[order[place]] = place + 1;
+    for (uint32_t rank = 0; rank < order.size(); ++rank)
+      id[order[rank]] = rank + 1;
     std::vector<int32_t> thread_of(storage_.tracks.process.size(), -1);
     int32_t threads = 0;
     for (size_t call = 0; call < rows_.size(); ++call) {
@@ -74,7 +64,7 @@ class CallNumbering {
     return spans.kind[row] == SpanKind::kModule ? ModuleId(storage_.strings.text(spans.name[row])) : -1;
   }
 
-  // Calls of a thread lie in one another, whatever ranges cross them: so a caller is looked for among calls alone.
+  // Calls of a thread nest, but ranges may cross them, so only calls are on the stack.
   void ListCalls() {
     const SpanTable& spans = storage_.spans;
     TrackId track = TrackId::kNone;
@@ -91,7 +81,7 @@ class CallNumbering {
     }
   }
 
-  // A span has the calls around its beginning, wherever it ends: a range that a `with` block opens began in __enter__.
+  // A span gets the calls around its start, wherever it ends: a range of a `with` block starts in __enter__.
   void FillStacks() {
     StackIndex& index = storage_.stack_index;
     SpanTable& spans = storage_.spans;
@@ -106,7 +96,7 @@ class CallNumbering {
       size_t end = row;
       while (end < spans.size() && spans.track[end] == spans.track[row])
         ++end;
-      size_t async = row;  // these stand behind the nested ones, and begin anew
+      size_t async = row;  // async spans follow the nested ones and are sorted separately
       while (async < end && (spans.flags[async] & span_flags::kAsync) == 0)
         ++async;
       const size_t first_call = call;
@@ -116,20 +106,20 @@ class CallNumbering {
     }
   }
 
-  // Spans that begin one after the other, on the track whose calls begin with first_call and end before row last.
-  // Returns where those of the next track begin.
+  // Fills the stacks of the spans [row, end), sorted by start. The calls of their track are those from first_call to the
+  // one before row `last`. Returns the first call of the next track.
   size_t FillRun(size_t row, size_t end, size_t first_call, size_t last) {
     const SpanTable& spans = storage_.spans;
     open_.clear();
     size_t call = first_call;
     for (; row < end; ++row) {
-      const int64_t start = spans.start[row].ns;
-      for (; call < rows_.size() && rows_[call] < last && IsAround(call, row); ++call) {
-        PopBefore(spans.start[rows_[call]].ns, EndOf(spans.start[rows_[call]], spans.duration[rows_[call]]));
-        open_.push_back({static_cast<uint32_t>(call), EndOf(spans.start[rows_[call]], spans.duration[rows_[call]])});
+      for (; call < rows_.size() && rows_[call] < last && BeginsBefore(call, row); ++call) {
+        const int64_t call_end = EndOf(spans.start[rows_[call]], spans.duration[rows_[call]]);
+        PopBefore(spans.start[rows_[call]].ns, call_end);
+        open_.push_back({static_cast<uint32_t>(call), call_end});
       }
       if (spans.category[row] == category_) continue;
-      PopBefore(start, INT64_MIN);
+      PopBefore(spans.start[row].ns, INT64_MIN);
       if (!open_.empty()) SetStack(static_cast<uint32_t>(row), inside_[open_.back().call]);
     }
     while (call < rows_.size() && rows_[call] < last)
@@ -137,12 +127,12 @@ class CallNumbering {
     return call;
   }
 
-  // True if the call begins before the span.
-  bool IsAround(size_t call, size_t row) const {
+  bool BeginsBefore(size_t call, size_t row) const {
     const Timestamp begin = storage_.spans.start[rows_[call]], start = storage_.spans.start[row];
     return begin < start || (begin == start && rows_[call] < row);
   }
 
+  // Pops the calls that end by `start` or before `end`.
   void PopBefore(int64_t start, int64_t end) {
     while (!open_.empty() && (open_.back().end <= start || open_.back().end < end))
       open_.pop_back();
@@ -158,10 +148,10 @@ class CallNumbering {
   };
   TraceStorage& storage_;
   StringId category_;
-  std::vector<uint32_t> rows_;    // of each call
-  std::vector<uint32_t> caller_;  // of each call: a call, or kNone
-  std::vector<StackId> inside_;   // of each call: the stack of what it calls
-  std::vector<OpenCall> open_;    // those around what is looked at
+  std::vector<uint32_t> rows_;    // by call: the row of its span
+  std::vector<uint32_t> caller_;  // by call: the calling call, or kNone
+  std::vector<StackId> inside_;   // by call: the stack of its callees
+  std::vector<OpenCall> open_;    // the calls around the current span
 };
 
 }  // namespace
@@ -170,19 +160,6 @@ void NumberPythonCalls(TraceStorage* storage, bool fill_stacks) {
   const auto category = storage->strings.Find("python_function");
   if (!category) return;
   CallNumbering(storage, *category).Run(fill_stacks);
-}
-
-void SortPythonCalls(std::span<const uint32_t> final_row, PythonCallTable* calls) {
-  if (!final_row.empty()) {
-    for (size_t i = 0; i < calls->size(); ++i)
-      calls->span[i] = SpanId{final_row[Row(calls->span[i])]};
-  }
-  const std::span<const SpanId> span = calls->span.view();
-  if (std::is_sorted(span.begin(), span.end())) return;
-  std::vector<uint32_t> source(calls->size());
-  std::iota(source.begin(), source.end(), 0u);
-  std::stable_sort(source.begin(), source.end(), [&](uint32_t a, uint32_t b) { return span[a] < span[b]; });
-  calls->ForEach([&](auto& column) { Permute(source, &column); });
 }
 
 }  // namespace opscope

@@ -1,7 +1,6 @@
-// The memory of the columns of added spans and flows, for importers that fill in many rows at once: column by column,
-// by several threads if each has rows of its own.
+// The memory of the columns of added spans and flows. Importers write many rows at once through it, column by column.
 //
-// Thread rule: as plain arrays.
+// Thread rule: as plain arrays: several threads may write different rows.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,5 +1,5 @@
-// One row of each table of a Trace, as importers hand it to a TraceBuilder: ProcessRow, SpanRow, ... A member per
-// column, with the default that trace_tables.def gives.
+// One row of each table of a Trace, as importers pass it to a TraceBuilder: ProcessRow, SpanRow, ... It has a member
+// per column, with the default of trace_tables.def.
 //
 //   builder.AddCounter({.time = {5}, .name = name, .track = track, .value = 0.5});
 //
@@ -19,7 +19,7 @@ namespace opscope {
 // Row number of a span in order of addition; Build() turns it into a SpanId.
 enum class AddedSpan : uint32_t { kNone = 0xffffffff };
 
-// The type of a member of a row: that of the column, but spans are known by their order of addition.
+// The type of a member of a row: that of the column, but AddedSpan for spans.
 template <typename T>
 using RowValue = std::conditional_t<std::is_same_v<T, SpanId>, AddedSpan, T>;
 
@@ -41,11 +41,11 @@ struct RowStruct;
   };
 #include "opscope/trace_tables.def"
 
-// The kind of a span that is added: a kind, or one of these.
+// Special values of SpanRow::kind.
 inline constexpr SpanKind kKindOfCategory = SpanKind::kOther;  // Build() derives it from category, name and flags
 inline constexpr SpanKind kForcedOther{0xff};                  // kOther, whatever category, name and flags say
 
-// Time of rows whose place is not known yet. Do not do arithmetic on this value.
+// Unknown time of a row, see TraceBuilder::FillMissingTimes. Do not do arithmetic on this value.
 inline constexpr Timestamp kNoTime = {INT64_MIN};
 inline Timestamp EarlierOf(Timestamp a, Timestamp b) {
   return a == kNoTime ? b : b == kNoTime ? a : std::min(a, b);

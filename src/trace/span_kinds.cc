@@ -1,7 +1,6 @@
-// Derives the kind of a span from what its format calls it: exact categories first, then suffixes
-// ("_driver"), then for Python calls and user ranges the name. Formats spell Python calls differently;
-// HasLine tells a Python function from a C function by the line number, "train.py(12): step" against
-// "<built-in function len>".
+// Derives the kind of a span from its category: exact categories first, then suffixes ("_driver"), then for
+// Python calls and user ranges the name. Formats spell Python calls differently; a function of Python has a
+// line number (HasLine), "train.py(12): step", and a C function has none, "<built-in function len>".
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/span_kinds.h"
 
@@ -35,7 +34,7 @@ constexpr std::string_view kNames[] = {"other",
 static_assert(std::size(kNames) == kSpanKinds);
 
 constexpr KindOfText kCategories[] = {
-    // Kineto's, opscope's, and what importers of other formats name alike
+    // Kineto's and opscope's; importers of other formats use them too
     {"cpu_op", SpanKind::kOperator},
     {"kernel", SpanKind::kKernel},
     {"gpu_memcpy", SpanKind::kCopy},
@@ -47,7 +46,7 @@ constexpr KindOfText kCategories[] = {
     {"python_function", SpanKind::kPythonFunction},
     {"overhead", SpanKind::kOverhead},
     {kStepCategory, SpanKind::kStep},
-    // Paddle's; the first four are also Kineto's of before 2022, where they are still found
+    // Paddle's; the first four are also Kineto's before 2022
     {"Operator", SpanKind::kOperator},
     {"Kernel", SpanKind::kKernel},
     {"Memcpy", SpanKind::kCopy},

@@ -14,28 +14,27 @@
 
 namespace opscope {
 
-// Of ranges that importers make for the steps of tools that have no range for a step.
+// Category of the ranges that importers make for steps, if the tool has no range per step.
 inline constexpr std::string_view kStepCategory = "profiler_step";
 
 struct KindOfText {
   std::string_view text;
   SpanKind kind = SpanKind::kOther;
 };
-// Categories that name a kind, and beginnings of the names of ranges that do.
+// Categories that determine the kind, and prefixes of range names that do.
 [[nodiscard]] std::span<const KindOfText> KnownCategories();
 [[nodiscard]] std::span<const KindOfText> KnownRanges();
 
-// By the category alone; kOther if it does not decide.
+// The kind of a category; kOther if it is unknown.
 [[nodiscard]] SpanKind KindOfCategory(std::string_view category);
 
-// By the name, for categories whose names decide: Python calls, and ranges that a framework's Python code
-// opens.
+// Refines the kind by the span's name, for Python calls and for ranges that a framework's Python code opens.
 [[nodiscard]] SpanKind KindOfName(SpanKind of_category, std::string_view name);
 
-// Looks up the kinds of a trace's spans; remembers the result for each category and name.
+// Looks up the kinds of a trace's spans; caches the result for each category and name.
 class SpanKindFinder {
  public:
-  // `texts`: how many strings there are.
+  // `texts`: number of strings of the trace.
   explicit SpanKindFinder(size_t texts) : of_category_(texts, kUnknown) {}
 
   // text(StringId): one of the strings.
@@ -59,7 +58,7 @@ class SpanKindFinder {
     return static_cast<SpanKind>(known);
   }
 
-  // False: every span with the category of the last Of, and without flags, has the same kind.
+  // False if all spans with the category of the last Of, and without flags, have one kind.
   bool depends_on_name() const { return last_kind_ == SpanKind::kPythonFunction || last_kind_ == SpanKind::kUserRange; }
 
  private:
@@ -67,7 +66,7 @@ class SpanKindFinder {
   StringId last_category_ = StringId::kNone;
   SpanKind last_kind_ = SpanKind::kOther;
   std::vector<uint8_t> of_category_;
-  std::vector<uint8_t> of_call_, of_range_;  // by name, once some span asks
+  std::vector<uint8_t> of_call_, of_range_;  // by name; empty until their first use
 };
 
 }  // namespace opscope

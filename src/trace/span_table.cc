@@ -1,7 +1,7 @@
 // Brings spans into the order of a Trace. Importers mostly add them in that order already, so each stage
 // first checks, in one pass, whether it has anything to do:
 //
-//   count rows per track       if their groups are out of order: a stable counting sort, O(n)
+//   group rows by track        if they are out of order: a stable counting sort, O(n)
 //   sort each track by time    if it nests by time and is out of order: a merge sort of the runs that are in order
 //   move the columns           one at a time, through one spare array, so that memory grows by one column and not
 //                              by all of them
@@ -35,25 +35,25 @@ bool IsAsync(const SpanTable& table, size_t row) {
   return (table.flags[row] & span_flags::kAsync) != 0;
 }
 
-// Rows of track t: nested ones counted at 2t, async ones at 2t + 1.
+// The nested rows of track t are group 2t, its async rows group 2t + 1.
 size_t GroupOf(const SpanTable& table, size_t row) {
   return 2 * size_t{Row(table.track[row])} + (IsAsync(table, row) ? 1 : 0);
 }
 
-// Counts group g at g + 1. True when the rows stand in the order of their groups. Neighbours mostly are of one group.
+// Counts the rows of group g at g + 1. True if the rows are sorted by group. Neighbours mostly are of one group.
 bool CountGroups(const SpanTable& table, Column<uint32_t>* counts) {
-  bool stands_in_order = true;
+  bool is_sorted = true;
   size_t group = 0;
   for (size_t row = 0, end = 0; row < table.size(); row = end) {
     const size_t next = GroupOf(table, row);
-    stands_in_order &= next >= group;
+    is_sorted &= next >= group;
     group = next;
     end = row + 1;
     while (end < table.size() && GroupOf(table, end) == group)
       ++end;
     (*counts)[group + 1] += static_cast<uint32_t>(end - row);
   }
-  return stands_in_order;
+  return is_sorted;
 }
 
 // A stable counting sort of all rows by group.
@@ -72,34 +72,33 @@ SortKey SortKeyOf(const SpanTable& table, uint32_t row) {
   return {table.start[row].ns, table.duration[row].ns, row};
 }
 
-// Sorts rows[begin, end) by place; rows may be empty, which stands for the identity. True when it had to move any.
-bool SortGroup(const SpanTable& table, size_t begin, size_t end, Column<uint32_t>* rows) {
+// Sorts rows[begin, end) by SortKey. Empty rows stand for the identity; they stay empty if they are sorted.
+void SortGroup(const SpanTable& table, size_t begin, size_t end, Column<uint32_t>* rows) {
   const auto row_at = [&](size_t i) { return rows->empty() ? static_cast<uint32_t>(i) : (*rows)[i]; };
   bool sorted = true;
   for (size_t i = begin + 1; i < end && sorted; ++i) {
     sorted = !(SortKeyOf(table, row_at(i)) < SortKeyOf(table, row_at(i - 1)));
   }
-  if (sorted) return false;
-  Column<SortKey> places;
-  places.reserve(end - begin);
+  if (sorted) return;
+  Column<SortKey> keys;
+  keys.reserve(end - begin);
   for (size_t i = begin; i < end; ++i)
-    places.push_back(SortKeyOf(table, row_at(i)));
-  // Rows come in runs: the operators of a thread, then its calls of Python. Sorting in halves is slow on those.
-  NaturalSort(&places, std::less<>());
+    keys.push_back(SortKeyOf(table, row_at(i)));
+  // Rows come in sorted runs: the operators of a thread, then its calls of Python. std::sort would be slow on those.
+  NaturalSort(&keys, std::less<>());
   if (rows->empty()) {
     rows->reserve(table.size());
     for (size_t i = 0; i < table.size(); ++i)
       rows->push_back(static_cast<uint32_t>(i));
   }
   for (size_t i = begin; i < end; ++i)
-    (*rows)[i] = places[i - begin].row;
-  return true;
+    (*rows)[i] = keys[i - begin].row;
 }
 
 }  // namespace
 
 void SpanTable::Reserve(size_t rows) {
-  // Different columns must not begin at one place of the processor's caches: they are written side by side.
+  // Columns must not start at the same cache set, because they are written side by side.
   constexpr size_t kStagger = 192;
   size_t bytes = 0;
   ForEach([&](const auto& column) { bytes += rows * column.row_bytes() + kStagger; });
@@ -118,7 +117,7 @@ void SpanTable::Reserve(size_t rows) {
 void SpanTable::Append(size_t rows) {
   const size_t count = size() + rows;
   if (count > start.capacity()) {
-    // Many small additions must not copy each time; room that is not used is never touched.
+    // Geometric growth: many small additions must not copy each time. Unused capacity is never touched.
     const size_t capacity = std::max({count, start.capacity() + start.capacity() / 2, size_t{64}});
     ForEach([capacity](auto& column) { column.grow(capacity); });
   }
@@ -180,10 +179,10 @@ SpanOrder OrderSpans(const SpanTable& table, std::span<const Nesting> nesting) {
   SpanOrder order;
   Column<uint32_t> group_begin;
   group_begin.resize(2 * track_count + 1, 0);
-  const bool stands_in_order = CountGroups(table, &group_begin);
+  const bool is_grouped = CountGroups(table, &group_begin);
   for (size_t group = 0; group < 2 * track_count; ++group)
     group_begin[group + 1] += group_begin[group];
-  if (!stands_in_order) order.source_row = GroupRows(table, group_begin.view());
+  if (!is_grouped) order.source_row = GroupRows(table, group_begin.view());
   for (size_t track = 0; track < track_count; ++track) {
     const uint32_t first = group_begin[2 * track], async = group_begin[2 * track + 1], end = group_begin[2 * track + 2];
     const bool by_time = nesting[track] == Nesting::kByTime || nesting[track] == Nesting::kByTimeAsSiblings;
@@ -214,7 +213,7 @@ void ApplyOrder(std::span<const uint32_t> source_row, ThreadTeam* team, SpanTabl
       column.Exchange(&spare, rows);
     }
   };
-  // By width, the widest first: each takes the memory that the one before it left.
+  // By width, the widest first: each column takes the memory of the previous one.
   for (const size_t width : {8u, 4u, 2u, 1u}) {
     if (spare.bytes > rows * width) spare.Resize(rows * width);
     table->ForEachFilled([&](auto& column) {

@@ -1,7 +1,7 @@
-// The span columns while they grow, and their way into the order of the Trace: by track, nested spans
-// in pre-order, then the track's async spans by start.
+// The span columns while they grow, and the functions that bring them into the order of the Trace: by track,
+// nested spans in pre-order, then the track's async spans by start.
 //
-// Thread rule: one thread at a time, but SpanTable::Set.
+// Thread rule: one thread at a time, except SpanTable::Set.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,30 +15,30 @@
 
 namespace opscope {
 
-// The block that holds the columns if the number of rows was known.
+// The memory of the columns if the number of rows was known.
 struct SpanBlock {
   HugeBlock block;
 };
 
 template <>
 struct GrowingTable<SpanDescription, SpanMembers, SpanRow> : SpanBlock /* outlives the columns */, SpanMembers {
-  mutable ConstantBytes constants;  // what view() shows of the sparse columns that are still at their default
+  mutable ConstantBytes constants;  // view() of the sparse columns that are unallocated
 
   void Add(const SpanRow& row);
-  // Adds rows that hold anything until Set. Different threads may set different rows at once.
+  // Adds rows of unspecified content until Set. Different threads may set different rows at once.
   void Append(size_t rows);
-  void Set(size_t at, const SpanRow& row);  // row.parent: number of addition, kNone: left to the nesting
+  void Set(size_t at, const SpanRow& row);  // row.parent: number of addition; kNone: found by the nesting
   void Reserve(size_t rows);
-  void ShrinkToFit();        // out of a block that is much too large
+  void ShrinkToFit();        // copies the columns out of a block that is much too large
   SpanColumns view() const;  // valid until rows are added or Set
 
-  // The dense columns come first: most inputs leave the end of the block untouched.
+  // The dense columns first: then most inputs never touch the end of the block.
   template <typename Visit>
   void ForEach(Visit visit) {
     ForEachOf<false>(visit);
     ForEachOf<true>(visit);
   }
-  // Visits the columns that hold something, as Column; sparse columns at their default are in order already.
+  // Visits the allocated columns, as Column; an unallocated sparse column needs no order.
   template <typename Visit>
   void ForEachFilled(Visit visit);
 
@@ -71,7 +71,7 @@ struct SpanOrder {
 // nesting.size().
 SpanOrder OrderSpans(const SpanTable& table, std::span<const Nesting> nesting);
 
-// Moves the rows, column by column, so that one extra column is all the memory it takes.
+// Moves the rows to SpanOrder::source_row, column by column, in the memory of one additional column.
 void ApplyOrder(std::span<const uint32_t> source_row, ThreadTeam* team, SpanTable* table);
 
 }  // namespace opscope

@@ -1,4 +1,4 @@
-// Keeps frames and stacks unique while they are added. A stack is a frame and the stack of its caller, so equal
+// Deduplicates frames and stacks while they are added. A stack is a frame and the stack of its caller, so equal
 // prefixes are stored once.
 //
 // Thread rule: one thread at a time.

@@ -1,15 +1,11 @@
 // Functions over all tables at once are generated from trace_tables.def, so a new table needs no line here.
-// Freeze gives back spare capacity, takes the public views, and drops the indexes that only adding needed.
-// The table `arguments` is derived at its first use: its rows repeat the argument lists, and most readers
-// never ask.
+// Freeze gives back spare capacity, takes the public views, and drops the indexes that only adding needs.
+// The table `arguments` is derived at its first use: its rows repeat the argument lists, and few readers
+// need it.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/storage.h"
 
-#include <algorithm>
-#include <numeric>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace opscope {
 
@@ -38,21 +34,6 @@ Timestamp TraceStorage::FillMissingTimes(Timestamp first_elsewhere) {
     if (*time == kNoTime) *time = first;
   });
   return first;
-}
-
-void OrderBySpan(TensorTable* table) {
-  const std::span<const SpanId> spans = table->span.view();
-  if (std::is_sorted(spans.begin(), spans.end())) return;
-  std::vector<uint32_t> order(spans.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return spans[a] < spans[b]; });
-  table->ForEach([&order](auto& column) {
-    std::remove_reference_t<decltype(column)> moved;
-    moved.resize_unset(order.size());
-    for (size_t row = 0; row < order.size(); ++row)
-      moved[row] = column[order[row]];
-    column = std::move(moved);
-  });
 }
 
 uint64_t TraceStorage::memory_bytes() {

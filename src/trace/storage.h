@@ -26,7 +26,7 @@ class TraceStorage {
   ArgumentLists argument_lists;
   bool has_explicit_kinds = false;
 
-  Timestamp FillMissingTimes(Timestamp first_elsewhere);  // as that of TraceBuilder
+  Timestamp FillMissingTimes(Timestamp first_elsewhere);  // as TraceBuilder::FillMissingTimes
   // Gives back spare capacity and makes the views; the columns must not change afterwards.
   void Freeze();
   uint64_t memory_bytes();

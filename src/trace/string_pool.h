@@ -27,7 +27,7 @@ class StringPool {
     return static_cast<StringId>(found);
   }
 
-  // kNone, and an id that is not of this pool, give "".
+  // "" for kNone and for an id that is not of this pool.
   std::string_view text(StringId id) const {
     return Row(id) < texts_.size() ? texts_.text(Row(id)) : std::string_view();
   }

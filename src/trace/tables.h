@@ -43,7 +43,7 @@ auto ViewOf(const T& values, ConstantBytes* constants) {
 // A table that grows row by row. Columns of spans hold AddedSpan numbers until Build.
 template <typename Description, typename Members, typename Row>
 struct GrowingTable : Members {
-  mutable ConstantBytes constants;  // what view() shows of the sparse columns that are still at their default
+  mutable ConstantBytes constants;  // view() of the sparse columns that are unallocated
 
   void Add(const Row& row) {
     Description::ForEach(
@@ -77,8 +77,5 @@ struct GrowingTable<SpanDescription, SpanMembers, SpanRow>;  // span_table.h
 #define OPSCOPE_TABLE(Name, name, number, documentation) \
   using Name##Table = GrowingTable<Name##Description, Name##Members, Name##Row>;
 #include "opscope/trace_tables.def"
-
-// Orders the rows by span, stable. O(rows) when they stand so.
-void OrderBySpan(TensorTable* table);
 
 }  // namespace opscope

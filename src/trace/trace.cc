@@ -1,4 +1,4 @@
-// The public, read-only view of TraceStorage: every function returns what Freeze has prepared.
+// The public, read-only view of TraceStorage. Freeze has prepared all results.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/trace.h"
 
