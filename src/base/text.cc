@@ -86,6 +86,10 @@ void AppendHex(std::string* out, uint64_t value) {
 void AppendDouble(std::string* out, double value) {
   AppendChars(out, value);
 }
+void AppendFixed(std::string* out, double value, int decimals) {
+  char text[400];  // the largest double has 309 digits
+  out->append(text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, decimals).ptr);
+}
 
 void AppendMicros(std::string* out, int64_t ns) {
   const bool negative = ns < 0;

@@ -39,6 +39,8 @@ void CopyText(std::string_view text, char* to, size_t size);
 // The shortest text that reads back as the same double: "0.1", "1e+300", "2". NaN and infinities as
 // std::to_chars writes them; JSON has no spelling for those, callers decide.
 void AppendDouble(std::string* out, double value);
+// With this many decimals and no exponent: "0.10".
+void AppendFixed(std::string* out, double value, int decimals);
 
 // Nanoseconds as microseconds with exactly three decimals, as Kineto prints times: 1234567 -> "1234.567".
 void AppendMicros(std::string* out, int64_t ns);

@@ -1,4 +1,4 @@
-// Chooses the spans that leave their thread's row because they cross others (picture: chrome_lanes.h).
+// Chooses the spans that go to additional rows because they cross others (picture: chrome_lanes.h).
 // FindCrossing places spans by level: work (operators) first, then user ranges, then Python calls. A span stays if it
 // nests with all spans of lower levels and with those of its own level placed before it. Forest answers "does it
 // cross?" by the innermost span around its start and around its end, found by binary search and by jumps to ancestors;

@@ -1,17 +1,17 @@
-// Viewers of Chrome JSON nest the complete events of a thread by their times. Perfetto drops one that crosses the end
-// of another. In a recording such spans are common: the call of Python in which a `with` block or a step begins lasts
-// longer than that moment, and so crosses it.
+// Assigns spans that cross others to additional rows. Viewers of Chrome JSON nest the complete events of a thread by
+// their times, and Perfetto drops an event that crosses the end of another. In a recording such spans are common: the
+// Python call that begins a `with` block or a step returns after the block began, so the two cross.
 //
 //   thread     |--ProfilerStep#1--------|--ProfilerStep#2-----      the thread's row
-//                |--on_batch_start--|                               crosses nothing: stays
-//          |--enter-|            |--step--|                         cross a step: a row of their own
+//                |--on_batch_start--|                               crosses nothing: the thread's row
+//          |--enter-|            |--step--|                         cross a step: an additional row
 //
-// Operators and steps keep the thread's row as long as they fit into each other, ranges as long as they fit into those,
-// and calls of Python as long as they fit into all of them. Every other span goes to the first further row in which it
-// fits. The file says to which thread such a row belongs (chrome_own_members.h), and reading it puts the spans back.
+// The thread's row gets operators and steps that nest in each other, then ranges that nest in those, then Python calls
+// that nest in all of them. Every other span goes to the first additional row in which it nests. The file names the
+// thread of each additional row (chrome_own_members.h), and the importer moves the spans back.
 //
-// A row is a thread number from 1,000,000,000 on that no thread of the trace has. Perfetto reads numbers of 32 bits;
-// a text it replaces by a small number of its own, under which a thread of the process may already stand.
+// An additional row is a thread number from 1,000,000,000 on that no thread of the trace has. Perfetto reads 32-bit
+// numbers; it replaces a text by a small number, which may be that of another thread of the process.
 //
 // Thread rule: one thread at a time; rows do not change once all threads are added.
 // SPDX-License-Identifier: Apache-2.0
@@ -27,7 +27,7 @@
 
 namespace opscope {
 
-// An extra row beside its thread's own.
+// An additional row of a thread.
 struct ChromeLane {
   TrackId track;    // the thread
   std::string tid;  // JSON
@@ -41,7 +41,7 @@ class ChromeLanes {
   void AddThread(TrackId track, std::span<const uint32_t> rows);
 
   const std::vector<ChromeLane>& lanes() const { return lanes_; }
-  // The extra row of a span; null if it stays on its track's row.
+  // The additional row of a span; null if it is on its thread's row.
   const ChromeLane* LaneOf(uint32_t span) const {
     return lane_of_.empty() || lane_of_[span] == 0 ? nullptr : &lanes_[lane_of_[span] - 1];
   }
@@ -55,7 +55,7 @@ class ChromeLanes {
   std::vector<ChromeLane> lanes_;
   int64_t next_tid_ = kFirstTid;
   std::unordered_set<int64_t> taken_;  // numbers of the trace's threads; filled for the first lane
-  std::vector<uint32_t> lane_of_;      // by span: 1 + number of the lane; empty until the first span leaves its thread
+  std::vector<uint32_t> lane_of_;      // by span: 1 + index in lanes_, 0 for the thread's row; empty without lanes
 };
 
 }  // namespace opscope

@@ -1,16 +1,16 @@
-// What a Trace knows and Kineto's format has no word for: members named "opscope.*", written only where a reader of the
-// file would otherwise see something else (a file of Kineto has none of them, nor has a recording by torch whose ranges
-// do not cross).
+// Members named "opscope.*" for facts of a Trace that Kineto's format cannot express. They are written only where a
+// reader of the file would otherwise get another Trace. A file by Kineto imports without them, and so does a recording
+// by torch whose ranges do not cross.
 //
-//   of the document  "opscope.tracks": [{"pid": 0, "tid": 1, "kind": "other", "device": 0, "crossing": true}]
-//                    kind and device where categories do not tell them; crossing: its spans cross each other and stand
-//                    beside, not in each other
-//                    {"pid": 0, "tid": 1000000000, "row_of": 1}: spans of the thread 1 (chrome_lanes.h)
-//   of a span        "opscope.step": 3               it is that step, whatever its name is
-//                    "opscope.overload": "dtype"     the last part of its name is that
-//                    "opscope.async": "crossing"     it is outside of the nesting of its thread: it crosses spans that
-//                                                    began in it ("crossing"), it ended on another thread ("thread"),
-//                                                    or it is an asynchronous range ("range")
+//   document  "opscope.tracks": [{"pid": 0, "tid": 1, "kind": "other", "device": 0, "crossing": true}]
+//             kind, device: if the categories of its spans do not determine them; crossing: the track's spans cross
+//             each other and are siblings
+//             {"pid": 0, "tid": 1000000000, "row_of": 1}: spans of the thread 1 (chrome_lanes.h)
+//   span      "opscope.step": 3               its step number, if the name does not contain it
+//             "opscope.overload": "dtype"     the operator overload, which is the last part of its name
+//             "opscope.async": "crossing"     why it is not nested in its thread: it crosses spans that began in it
+//                                             ("crossing"), it ended on another thread ("thread"), or it is an
+//                                             asynchronous range ("range")
 //
 // Thread rule: pure functions; OwnStepNumbers is immutable.
 // SPDX-License-Identifier: Apache-2.0

@@ -63,7 +63,7 @@ class ChromePlan {
   const ChromeLanes& lanes() const { return lanes_; }                         // of spans that cross others
   const std::vector<uint32_t>& instants() const { return instants_; }         // rows in order, without memory
   const std::vector<ChromeFlowEnd>& flow_ends() const { return flow_ends_; }  // by place of their span
-  // The row of `instants` that the importer also kept for allocation `row`, with its extra members; UINT32_MAX: none.
+  // The row of `instants` with the extra members of allocation `row`; UINT32_MAX if there is none.
   uint32_t memory_instant(size_t row) const { return memory_instants_.OfAllocation(row); }
   // Index of `instant` among the out-of-memory requests of a recording; their event numbers follow the allocations'.
   std::optional<size_t> out_of_memory(uint32_t instant) const;
@@ -92,7 +92,7 @@ class ChromePlan {
   size_t last_spans_ = 0, last_instants_ = 0;  // rows from these indexes on are written at the end of the file
   std::optional<int64_t> spans_order_;
   MemoryInstants memory_instants_;
-  std::vector<OutOfMemory> out_of_memory_;  // of recordings
+  std::vector<OutOfMemory> out_of_memory_;  // from recordings
   std::vector<ChromeFlowEnd> flow_ends_;
   size_t free_flow_ends_ = 0;
 };

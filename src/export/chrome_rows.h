@@ -72,8 +72,6 @@ class ChromeRowWriter {
   std::string_view OwnMembers(uint32_t span, std::string_view overload, SpanFrame* frame) const;
   // The extra members of a row; valid until the next call with the same scratch.
   std::string_view Extra(StringId extra, std::string* scratch) const;
-  // The row of python_calls for `span`, or the number of rows if there is none.
-  size_t PythonCallOf(uint32_t span, SpanFrame* frame) const;
   void WriteFlowEnd(const ChromeFlowEnd& end, ChromeBuffer* out) const;
   void WriteAllocation(size_t row, SpanFrame* frame, ChromeBuffer* out) const;
   void WriteInstant(uint32_t row, ChromeBuffer* out) const;
@@ -87,7 +85,7 @@ class ChromeRowWriter {
   const ChromePlan& plan_;
   const ChromePieces& pieces_;
   const OwnStepNumbers step_numbers_;
-  const FrameworkMembers framework_members_;  // null: none beside the columns
+  const FrameworkMembers framework_members_;  // null: the framework adds no members
   bool writes_all_ = true;
   std::vector<StringId> written_;  // the categories to write if !writes_all_
 };

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "export/chrome_rows.h"
+#include "export/python_call.h"
 
 namespace opscope {
 
@@ -109,7 +110,8 @@ void ChromeRowWriter::WriteArguments(size_t place, const SpanTexts& texts, SpanF
     at->PutUint(place);
   }
   const PythonCallColumns& calls = trace_.python_calls();
-  if (const size_t call = PythonCallOf(span, frame); call < calls.size()) {
+  const size_t call = frame->is_python ? FindPythonCall(calls, SpanId{span}, &frame->next_call) : calls.size();
+  if (call < calls.size()) {
     if (calls.thread[call] >= 0) {
       next("\"Python thread\":");
       at->PutInt(calls.thread[call]);
@@ -178,17 +180,6 @@ std::string_view ChromeRowWriter::CallStack(StackId stack, SpanFrame* frame) con
   }
   text += '"';
   return text;
-}
-
-size_t ChromeRowWriter::PythonCallOf(uint32_t span, SpanFrame* frame) const {
-  const std::span<const SpanId> calls = trace_.python_calls().span;
-  if (!frame->is_python) return calls.size();
-  size_t& at = frame->next_call;
-  if (at >= calls.size() || calls[at] != SpanId{span}) {
-    at = static_cast<size_t>(std::lower_bound(calls.begin(), calls.end(), SpanId{span}) - calls.begin());
-    if (at == calls.size() || calls[at] != SpanId{span}) return calls.size();
-  }
-  return at++;
 }
 
 }  // namespace opscope

@@ -36,7 +36,7 @@ class BlockCompressor {
 
 [[nodiscard]] int GzipLevel(bool small_gzip);
 
-// The compression for a file name: .gz, .zst, else none.
+// kGzip for ".gz", kZstd for ".zst", else kNone.
 Compression CompressionOfName(std::string_view path);
 
 }  // namespace opscope

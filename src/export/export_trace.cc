@@ -9,9 +9,9 @@
 #include <string>
 
 #include "base/catch_bad_alloc.h"
-#include "base/file.h"
 #include "base/text.h"
 #include "export/compress.h"
+#include "export/write_output.h"
 #include "export/writers.h"
 #include "opscope/analysis/flame.h"
 #include "opscope/export/chrome.h"
@@ -25,7 +25,7 @@ namespace {
 
 struct Format {
   std::string_view name;
-  // Null: the format has write_folded, or a function of its own.
+  // Null: the format has write_folded, or ToFile and ToBytes call its public function.
   void (*write)(const Trace&, const ExportOptions&, ExportOutput*) = nullptr;
   void (*write_folded)(const Trace&, const FlameTree&, const ExportOptions&, ExportOutput*) = nullptr;
   FoldOptions fold = {};  // options for write_folded if threads are not merged
@@ -104,27 +104,6 @@ ChromeExportOptions ForChrome(const ExportOptions& options) {
   return chrome;
 }
 
-// Creates the file atomically around write(ExportOutput*).
-template <typename Write>
-Status WriteThrough(const std::string& path, Compression compression, const ExportOptions& options,
-                    const Write& write) {
-  Result<AtomicFile> file = AtomicFile::Create(path);
-  if (!file.ok()) return file.error();
-  Status status;
-  bool is_empty = true;
-  const auto take = [&](std::string_view piece) {
-    is_empty = false;
-    if (status.ok()) status = file.value().Write(piece);
-    return status.ok();
-  };
-  ExportOutput output(compression, LevelOf(options), take, options.on_progress);
-  write(&output);
-  // An empty output still needs one compressed member to be a valid file.
-  if (is_empty) take(BlockCompressor(compression, LevelOf(options)).Compress({}));
-  if (!status.ok()) return status;
-  return file.value().Commit();
-}
-
 Result<Exported> ToFile(const Trace& trace, ExportFormat format, const std::string& path, ExportOptions options) {
   OPSCOPE_TRY(CheckOptions(trace, format, options));
   if (format == ExportFormat::kChrome) {
@@ -132,6 +111,9 @@ Result<Exported> ToFile(const Trace& trace, ExportFormat format, const std::stri
     return Exported{{}, LeftOutOfChrome(trace), 0};
   }
   const Compression compression = CompressionFor(format, path, options);
+  const auto write_file = [&](const auto& write) {
+    return WriteToFile(path, compression, LevelOf(options), options.on_progress, write);
+  };
   if (format == ExportFormat::kOpscope) {
     if (compression == Compression::kNone) {
       OPSCOPE_TRY(ExportOpscope(trace, path));
@@ -139,12 +121,12 @@ Result<Exported> ToFile(const Trace& trace, ExportFormat format, const std::stri
     }
     const Result<std::string> bytes = OpscopeBytes(trace);
     if (!bytes.ok()) return bytes.error();
-    OPSCOPE_TRY(WriteThrough(path, compression, options, [&](ExportOutput* output) { output->Write(bytes.value()); }));
+    OPSCOPE_TRY(write_file([&](ExportOutput* output) { output->Write(bytes.value()); }));
     return Exported{};
   }
   if (options.trace_name.empty()) options.trace_name = path;
   Exported exported;
-  OPSCOPE_TRY(WriteThrough(path, compression, options, [&](ExportOutput* output) {
+  OPSCOPE_TRY(write_file([&](ExportOutput* output) {
     Write(trace, format, options, output);
     output->MoveCountsTo(&exported);
   }));
@@ -153,31 +135,24 @@ Result<Exported> ToFile(const Trace& trace, ExportFormat format, const std::stri
 
 Result<Exported> ToBytes(const Trace& trace, ExportFormat format, const ExportOptions& options) {
   OPSCOPE_TRY(CheckOptions(trace, format, options));
-  Exported exported;
   if (format == ExportFormat::kChrome) {
     Result<std::string> text = ChromeTraceText(trace, ForChrome(options));
     if (!text.ok()) return text.error();
     return Exported{std::move(text).value(), LeftOutOfChrome(trace), 0};
   }
-  const bool is_opscope = format == ExportFormat::kOpscope;
-  Result<std::string> opscope = is_opscope ? OpscopeBytes(trace) : Result<std::string>(std::string());
-  if (!opscope.ok()) return opscope.error();
-  if (is_opscope && options.compression == Compression::kNone) return Exported{std::move(opscope).value(), {}, 0};
-  ExportOutput output(
-      options.compression, LevelOf(options),
-      [&](std::string_view piece) {
-        exported.bytes.append(piece);
-        return true;
-      },
-      options.on_progress);
-  if (is_opscope) {
-    output.Write(opscope.value());
-  } else {
-    Write(trace, format, options, &output);
+  std::string opscope;
+  if (format == ExportFormat::kOpscope) {
+    Result<std::string> bytes = OpscopeBytes(trace);
+    if (!bytes.ok()) return bytes.error();
+    opscope = std::move(bytes).value();
+    if (options.compression == Compression::kNone) return Exported{std::move(opscope), {}, 0};
   }
-  // An empty output still needs one compressed member to be a valid file.
-  if (exported.bytes.empty()) exported.bytes = BlockCompressor(options.compression, LevelOf(options)).Compress({});
-  output.MoveCountsTo(&exported);
+  Exported exported;
+  exported.bytes = WriteToText(options.compression, LevelOf(options), options.on_progress, [&](ExportOutput* output) {
+    if (format == ExportFormat::kOpscope) return output->Write(opscope);
+    Write(trace, format, options, output);
+    output->MoveCountsTo(&exported);
+  });
   return exported;
 }
 
@@ -205,7 +180,8 @@ Result<Exported> ExportToBytes(const Trace& trace, ExportFormat format, const Ex
 
 Status WriteText(const std::string& path, std::string_view text) {
   return CatchBadAlloc(path, [&] {
-    return WriteThrough(path, CompressionOfName(path), {}, [&](ExportOutput* output) { output->Write(text); });
+    return WriteToFile(path, CompressionOfName(path), LevelOf({}), {},
+                       [&](ExportOutput* output) { output->Write(text); });
   });
 }
 

@@ -1,6 +1,6 @@
-// Computes what a page shows, each result once and several side by side, and hands it to the writer of pages
-// (src/report/html), which only writes. Works and modules are the operator summary of a part of the spans, so that
-// their numbers are those of `summary`.
+// Computes the results that a page shows, several in parallel, and passes them to the writer of pages
+// (src/report/html). The tables of device work and of modules are operator summaries of some span kinds, so that their
+// numbers equal those of `summary`.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/export/html.h"
 
@@ -41,7 +41,7 @@ OpSummary SummarizeKinds(const Trace& trace, std::initializer_list<SpanKind> kin
 constexpr FlameMetric kPageMetrics[] = {FlameMetric::kTime, FlameMetric::kDeviceTime, FlameMetric::kMemory,
                                         FlameMetric::kFlops};
 
-// A tree per metric; of a comparison with all nodes, since a node that one run folds may be in the other.
+// A tree per metric. A comparison needs all nodes, because a node that is folded in one run may be shown in the other.
 std::vector<FlameTree> FoldForPage(const Trace& trace, size_t max_nodes) {
   return FoldSpans(trace, kPageMetrics, {.threads = ThreadNodes::kNever, .max_nodes = max_nodes});
 }
@@ -64,14 +64,14 @@ void AddTrees(const Trace& trace, const HtmlExportOptions& options, PageResults*
   std::erase_if(results->trees, [&](const FlameTree& tree) { return !has_values(tree); });
 }
 
-// Curves and blocks come from one timeline of the allocations.
+// Curves and blocks are made from one timeline of the allocations.
 void AddMemory(const Trace& trace, PageResults* results) {
   const MemoryTimeline memory = trace.allocations().size() == 0 ? MemoryTimeline() : BuildMemoryTimeline(trace);
   results->memory_curves = MeasureMemoryCurves(trace, memory);
   results->memory_map = MapMemory(trace, memory);
 }
 
-// False: no span has the key, which is cheaper to find out than the summary.
+// Whether a span has the key. Cheaper than the summary.
 bool MayHaveKey(const Trace& trace, GroupKey key) {
   const auto is_call = [](SpanKind kind) {
     return kind == SpanKind::kPythonFunction || kind == SpanKind::kCFunction || kind == SpanKind::kModule;
@@ -82,8 +82,7 @@ bool MayHaveKey(const Trace& trace, GroupKey key) {
   return trace.stacks().size() > 0 || std::any_of(kinds.begin(), kinds.end(), is_call);
 }
 
-// The summary by name and one more key; without rows if no span has the key. A page has no room for more than
-// max_bytes of texts.
+// The summary by name and one more key, cut after max_bytes of texts; without rows if no span has the key.
 OpSummary GroupedBy(const Trace& trace, GroupKey key, size_t max_bytes) {
   OpSummary summary;
   summary.key_names.emplace_back(GroupKeyNames()[static_cast<size_t>(key)]);
@@ -96,7 +95,7 @@ OpSummary GroupedBy(const Trace& trace, GroupKey key, size_t max_bytes) {
   return summary;
 }
 
-// Without rows if none has FLOPs or bytes.
+// Has no rows if no operator has FLOPs or bytes.
 RooflineReport RooflineOf(const Trace& trace) {
   RooflineReport report;
   if (trace.argument_list_count() == 0) return report;
@@ -108,7 +107,7 @@ RooflineReport RooflineOf(const Trace& trace) {
 
 using Tasks = std::vector<std::function<void()>>;
 
-// Of the tabs Overview and Timeline.
+// The results for the tabs Overview and Timeline.
 Tasks OverviewTasks(const Trace& trace, std::unique_ptr<TimelineSpans>* timeline, PageResults* results) {
   return {
       [=, &trace] { results->advice = Advise(trace); },
@@ -121,7 +120,7 @@ Tasks OverviewTasks(const Trace& trace, std::unique_ptr<TimelineSpans>* timeline
   };
 }
 
-// Of the other tabs.
+// The results for the other tabs.
 Tasks OtherTasks(const Trace& trace, const HtmlExportOptions& options, PageResults* results) {
   const auto grouped_by = [max_bytes = options.page.max_bytes, &trace](GroupKey key) {
     return GroupedBy(trace, key, max_bytes);
@@ -146,7 +145,7 @@ Tasks OtherTasks(const Trace& trace, const HtmlExportOptions& options, PageResul
   };
 }
 
-// Results that do not depend on each other, computed side by side. Those that take long begin first.
+// Independent results, computed in parallel, the longest first.
 void Compute(const Trace& trace, const HtmlExportOptions& options, std::unique_ptr<TimelineSpans>* timeline,
              PageResults* results) {
   Tasks tasks;

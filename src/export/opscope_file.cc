@@ -37,6 +37,25 @@ struct BuiltBlock {
   FooterBlock footer;
 };
 
+Status ExportTo(const std::string& path, const Trace& trace) {
+  constexpr size_t kPiece = size_t{1} << 20;  // bytes per system call
+  Result<AtomicFile> file = AtomicFile::Create(path);
+  if (!file.ok()) return file.error();
+  Status status;
+  std::string piece;
+  const auto write = [&] {
+    status = file.value().Write(piece);
+    piece.clear();
+    return status.ok();
+  };
+  WriteOpscope(trace, ThreadsFor(trace), [&](std::string_view bytes) {
+    piece += bytes;
+    return piece.size() < kPiece || write();
+  });
+  if (!status.ok() || !write()) return status;
+  return file.value().Commit();
+}
+
 }  // namespace
 
 void WriteOpscope(const Trace& trace, size_t threads, const TakeBytes& take) {
@@ -97,29 +116,6 @@ Result<std::string> OpscopeBytes(const Trace& trace) {
     return bytes;
   });
 }
-
-namespace {
-
-Status ExportTo(const std::string& path, const Trace& trace) {
-  constexpr size_t kPiece = size_t{1} << 20;  // bytes per system call
-  Result<AtomicFile> file = AtomicFile::Create(path);
-  if (!file.ok()) return file.error();
-  Status status;
-  std::string piece;
-  const auto write = [&] {
-    status = file.value().Write(piece);
-    piece.clear();
-    return status.ok();
-  };
-  WriteOpscope(trace, ThreadsFor(trace), [&](std::string_view bytes) {
-    piece += bytes;
-    return piece.size() < kPiece || write();
-  });
-  if (!status.ok() || !write()) return status;
-  return file.value().Commit();
-}
-
-}  // namespace
 
 Status ExportOpscope(const Trace& trace, const std::string& path) {
   const ZstdContexts contexts;

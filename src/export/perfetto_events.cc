@@ -5,7 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/perfetto_events.h"
 
-#include <algorithm>
 #include <protozero/varint.hpp>
 
 #include "base/json_members.h"
@@ -13,6 +12,7 @@
 #include "export/perfetto_fields.h"
 #include "export/perfetto_head.h"
 #include "export/plain_text.h"
+#include "export/python_call.h"
 
 namespace opscope {
 namespace {
@@ -143,13 +143,8 @@ void PerfettoEvents::WriteBegin(uint32_t span, uint64_t track, SpanScratch* scra
 
 void PerfettoEvents::AddPythonCall(uint32_t span, size_t* next_call, pbf_writer* event) const {
   const PythonCallColumns& calls = trace_.python_calls();
-  const SpanId id{span};
-  if (*next_call >= calls.size() || calls.span[*next_call] != id) {
-    const auto found = std::lower_bound(calls.span.begin(), calls.span.end(), id);
-    *next_call = static_cast<size_t>(found - calls.span.begin());
-    if (found == calls.span.end() || *found != id) return;
-  }
-  const size_t call = (*next_call)++;
+  const size_t call = FindPythonCall(calls, SpanId{span}, next_call);
+  if (call == calls.size()) return;
   if (calls.thread[call] >= 0) AddInt(KnownAnnotation::kPythonThread, calls.thread[call], event);
   if (calls.caller[call] != 0) AddUint(KnownAnnotation::kPythonCaller, calls.caller[call], event);
   AddUint(KnownAnnotation::kPythonId, calls.id[call], event);

@@ -1,4 +1,4 @@
-// Texts for formats that require UTF-8 and have no escapes of their own, as protobuf and CSV.
+// Texts for formats that require UTF-8 and define no escapes, such as protobuf and CSV.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0

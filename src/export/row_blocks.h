@@ -21,7 +21,7 @@ struct RowBlock {
 // cache.
 inline constexpr size_t kRowsPerBlock = 4096;
 
-// Appends the blocks of the rows [begin, end) of a list; none if there are no rows.
+// Appends the blocks of the rows [begin, end) of a list.
 inline void AppendRowBlocks(size_t list, size_t begin, size_t end, size_t rows_per_block,
                             std::vector<RowBlock>* blocks) {
   for (; begin < end; begin += rows_per_block)

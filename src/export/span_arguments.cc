@@ -3,10 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/span_arguments.h"
 
-#include <algorithm>
-
 #include "base/json_members.h"
 #include "base/text.h"
+#include "export/python_call.h"
 
 namespace opscope {
 
@@ -45,7 +44,7 @@ void SpanArguments::AppendOwn(uint32_t span, std::vector<IntegerArgument>* integ
   }
   if ((flags & span_flags::kAsync) != 0)
     NextMember("\"opscope.async\":\"", members).append(AsyncReason(flags)).append("\"");
-  if (of_framework_) of_framework_(span, members);
+  if (append_framework_members_) append_framework_members_(span, members);
   if (const std::string_view extra = trace_->text(spans.extra[span]); !extra.empty()) {
     ExtraCheck& check = extra_checks_[Row(spans.extra[span])];
     if (check == ExtraCheck::kUnknown) check = AreJsonMembers(extra) ? ExtraCheck::kMembers : ExtraCheck::kOther;
@@ -66,15 +65,8 @@ void SpanArguments::AppendOwn(uint32_t span, std::vector<IntegerArgument>* integ
 
 void SpanArguments::AppendPythonCall(uint32_t span, std::vector<IntegerArgument>* integers, std::string* members) {
   const PythonCallColumns& calls = trace_->python_calls();
-  constexpr size_t kNear = 8;
-  size_t at = python_call_;
-  for (size_t step = 0; step < kNear && at < calls.size() && calls.span[at] < SpanId{span}; ++step)
-    ++at;
-  if (at >= calls.size() || calls.span[at] != SpanId{span}) {
-    at = static_cast<size_t>(std::lower_bound(calls.span.begin(), calls.span.end(), SpanId{span}) - calls.span.begin());
-    if (at == calls.size() || calls.span[at] != SpanId{span}) return;
-  }
-  python_call_ = at;
+  const size_t at = FindPythonCall(calls, SpanId{span}, &next_python_call_);
+  if (at == calls.size()) return;
   if (calls.thread[at] >= 0) AddUint("Python thread", static_cast<uint64_t>(calls.thread[at]), integers, members);
   if (calls.module_id[at] >= 0)
     AddUint("Python module id", static_cast<uint64_t>(calls.module_id[at]), integers, members);

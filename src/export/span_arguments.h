@@ -28,7 +28,7 @@ class SpanArguments {
         texts_(std::make_shared<const ArgumentTexts>(trace, ArgumentKeysWithValues(trace))),
         steps_(std::make_shared<const OwnStepNumbers>(trace)),
         extra_checks_(trace.string_count()) {
-    if (const FrameworkMembers members = MegEngineMembersBesideKineto(trace)) of_framework_ = members();
+    if (const FrameworkMembers members = MegEngineMembersBesideKineto(trace)) append_framework_members_ = members();
   }
 
   // Appends `"Input type": ["float"],"Input Dims": [[2]]`: what spans with this list have in common.
@@ -45,8 +45,8 @@ class SpanArguments {
   StringId python_function_;  // kNone: no span has this category
   std::shared_ptr<const ArgumentTexts> texts_;
   std::shared_ptr<const OwnStepNumbers> steps_;
-  AppendSpanMembers of_framework_;        // null: none
-  size_t python_call_ = 0;                // of the span before
+  AppendSpanMembers append_framework_members_;  // null: the framework adds no members
+  size_t next_python_call_ = 0;
   std::vector<ExtraCheck> extra_checks_;  // by StringId: whether the text is members of an object
 };
 

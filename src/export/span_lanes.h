@@ -1,13 +1,13 @@
-// Spans as the formats want them that know only begins and ends in one row: every two of a lane lie one inside the
-// other, or apart. A track is one lane, and more where its spans do not nest: a span that crosses the end of its parent
-// goes to another lane with all that is below it, and so does each asynchronous span.
+// Assigns spans to lanes, for formats that have only begin and end events: two spans of a lane are nested or disjoint.
+// A track has one lane for its nested spans. A span that crosses the end of its parent goes to another lane with its
+// descendants, and so does each asynchronous span.
 //
 //   track     |--a-----------|          lane "nested"    a( b( b) a)
 //               |--b--|  |--c----|      lane "crossing"  c( d( d) c)
 //                           |-d-|
 //
-// Times become unsigned, from a base on: that of the Trace if no time is negative, else the first time. Spans that lie
-// further away than the format can say are left out, and all that is below them; the last ones are kept.
+// Times become unsigned offsets from a base: the Trace's if no time is negative, else its first time. Spans further
+// from it than the format can represent are left out with their descendants; the latest spans are kept.
 //
 // Thread rule: immutable after construction, any thread.
 // SPDX-License-Identifier: Apache-2.0

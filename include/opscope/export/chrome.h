@@ -1,7 +1,7 @@
 // Writes a Trace as Kineto's Chrome JSON, which chrome://tracing, Perfetto,
 // TensorBoard and HTA read.
 //
-//   OPSCOPE_TRY(opscope::ExportChromeTrace(trace, "run.json.gz"));   // the name says: gzip
+//   OPSCOPE_TRY(opscope::ExportChromeTrace(trace, "run.json.gz"));   // gzip, because of the name
 //
 // The file is written beside its final name and renamed, so a failure leaves no
 // partial file; kIo errors name the path.

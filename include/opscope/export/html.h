@@ -28,9 +28,9 @@ struct HtmlExportOptions {
   std::string title = {};
   // Names of the inputs; empty: the title alone.
   std::vector<std::string> files = {};
-  // The run to compare with; nullptr: none.
+  // The run to compare with, or nullptr.
   const Trace* baseline = nullptr;
-  // Of a JOB, whose chosen ranks the trace is; nullptr: the page has no tab Ranks, as it has none of a single rank.
+  // The report on all ranks, if the trace consists of chosen ranks of a job. nullptr: the page has no tab Ranks.
   const JobOverview* job = nullptr;
   PageOptions page = {};
 };

@@ -3,7 +3,7 @@
 // parallel.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <span>
 #include <string>
@@ -31,10 +31,9 @@ constexpr size_t kFixedRoom = 512;  // of an event beside its texts
 
 // MegEngine's format of counter values: shortest digits that round-trip, with a decimal point.
 std::string NumberText(double value) {
-  char text[40];
-  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
-  std::string number(text, end);
-  if (!(value - value == 0)) return "null";
+  if (!std::isfinite(value)) return "null";
+  std::string number;
+  AppendDouble(&number, value);
   if (number.find_first_of(".e") == std::string::npos) number += ".0";
   return number;
 }

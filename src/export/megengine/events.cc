@@ -60,13 +60,13 @@ class Lister {
 
   void AddCounters() {
     const CounterColumns& counters = trace_.counters();
-    std::vector<int8_t> is_reckoned(trace_.string_count(), 0);
+    std::vector<int8_t> is_computed(trace_.string_count(), 0);
     for (const std::string_view name : kComputedCounters) {
-      if (const auto id = trace_.FindString(name)) is_reckoned[Row(*id)] = 1;
+      if (const auto id = trace_.FindString(name)) is_computed[Row(*id)] = 1;
     }
     const auto ahead = trace_.FindString("device_ahead_ms"), alive = trace_.FindString("nr_alive_tensor");
     for (uint32_t i = 0; i < counters.size(); ++i) {
-      if (counters.name[i] != StringId::kNone && is_reckoned[Row(counters.name[i])] != 0) continue;
+      if (counters.name[i] != StringId::kNone && is_computed[Row(counters.name[i])] != 0) continue;
       has_ahead_ |= counters.name[i] == ahead;
       has_alive_ |= counters.name[i] == alive;
       Loose(counters.track[i], counters.time[i].ns, i, What::kCounter);
@@ -126,10 +126,10 @@ class Lister {
   // worker's.
   void AddLives() {
     const TensorLifeColumns& lives = trace_.tensor_lives();
-    struct Homes {
+    struct LifeTracks {
       TrackId produced = TrackId::kNone, released = TrackId::kNone;
     };
-    std::vector<Homes> homes(lives.size());
+    std::vector<LifeTracks> tracks_of(lives.size());
     std::vector<TrackId> workers(trace_.processes().size(), TrackId::kNone);
     for (uint32_t track = 0; track < loose_.size(); ++track) {
       if (facts_.IsWorker(TrackId{track})) workers[Row(trace_.tracks().process[track])] = TrackId{track};
@@ -140,7 +140,7 @@ class Lister {
       if (role != Role::kOutput && role != Role::kCommand) continue;
       const uint32_t life = facts_.LifeOf(row);
       if (life == kNoRow) continue;
-      (role == Role::kOutput || spans_.name[row] == put ? homes[life].produced : homes[life].released) =
+      (role == Role::kOutput || spans_.name[row] == put ? tracks_of[life].produced : tracks_of[life].released) =
           spans_.track[row];
     }
     // Process, time, row of tensor_lives, is_release.
@@ -148,23 +148,23 @@ class Lister {
     for (uint32_t i = 0; i < lives.size(); ++i) {
       if (lives.track[i] == TrackId::kNone) continue;
       const ProcessId process = trace_.tracks().process[Row(lives.track[i])];
-      if (homes[i].produced == TrackId::kNone) homes[i].produced = workers[Row(process)];
-      if (homes[i].released == TrackId::kNone) homes[i].released = workers[Row(process)];
+      if (tracks_of[i].produced == TrackId::kNone) tracks_of[i].produced = workers[Row(process)];
+      if (tracks_of[i].released == TrackId::kNone) tracks_of[i].released = workers[Row(process)];
       points.emplace_back(Row(process), lives.produced[i].ns, i, false);
       if (lives.duration[i].ns >= 0)
         points.emplace_back(Row(process), (lives.produced[i] + lives.duration[i]).ns, i, true);
     }
     std::sort(points.begin(), points.end());
-    uint32_t alive = 0, redundant = 0, of_process = 0;
+    uint32_t alive = 0, redundant = 0, last_process = 0;
     for (const auto& [process, time, i, is_release] : points) {
-      if (process != of_process) alive = redundant = 0, of_process = process;
+      if (process != last_process) alive = redundant = 0, last_process = process;
       alive += is_release ? UINT32_MAX : 1;
-      const TrackId home = is_release ? homes[i].released : homes[i].produced;
-      if (!has_alive_) Loose(home, time, alive, What::kAlive);
-      if (!has_links_) Loose(home, time, i, is_release ? What::kLinkStep : What::kLinkStart);
+      const TrackId track = is_release ? tracks_of[i].released : tracks_of[i].produced;
+      if (!has_alive_) Loose(track, time, alive, What::kAlive);
+      if (!has_links_) Loose(track, time, i, is_release ? What::kLinkStep : What::kLinkStart);
       if (!is_release) continue;
-      if (lives.uses[i] == 0) Loose(home, time, ++redundant, What::kRedundant);
-      if (!has_links_) Loose(home, time, i, What::kLinkFinish);
+      if (lives.uses[i] == 0) Loose(track, time, ++redundant, What::kRedundant);
+      if (!has_links_) Loose(track, time, i, What::kLinkFinish);
     }
   }
 

@@ -53,7 +53,7 @@ struct MegEngineMark {
 [[nodiscard]] std::vector<std::vector<MegEngineMark>> ListMegEngineMarks(const Trace& trace,
                                                                          const MegEngineFacts& facts);
 
-// Of a process: shares, in percent, of the time from the start of its first kernel to the end of its last one.
+// Shares of a process's time from the start of its first kernel to the end of its last one, in percent.
 struct MegEngineRatios {
   double device = 0;  // the worker or the device ran an operator
   double steps = 0;   // from the first to the last kernel of a step

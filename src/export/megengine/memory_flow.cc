@@ -7,7 +7,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +27,7 @@ constexpr size_t kMaxAlone = 10000;     // up to so many tensors each has a rect
 constexpr size_t kLargestAlone = 2500;  // else so many of the largest have one
 constexpr uint32_t kCellsAcross = 250, kCellsDown = 100;
 constexpr double kTimeUnit = 1e5, kByteUnit = 1e6;
+constexpr int kDecimals = 6;
 constexpr double kWidth = 1200, kHeight = 640, kLeft = 150, kTop = 30;  // size and position of the picture on the page
 
 struct Tensor {
@@ -56,11 +56,6 @@ std::string MixedText(uint64_t value, const Unit (&units)[n]) {
   return text;
 }
 
-void AppendFixed(std::string* out, double value) {
-  char text[400];
-  out->append(text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, 6).ptr);
-}
-
 std::string_view FillOf(int64_t ns) {
   constexpr std::pair<int64_t, std::string_view> kFills[] = {{0, "#DDDDDD"},         {100000, "#CCCCCC"},
                                                              {1000000, "#BBBBBB"},   {10000000, "#AAAAAA"},
@@ -86,17 +81,17 @@ class Picture {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:tag=\"https://megengine.org.cn\" width=\"100%\" "
         "height=\"100%\" "
         "viewBox=\"0 0 1400 740\" font-family=\"sans-serif\" font-size=\"12\">\n<g transform=\"translate(";
-    AppendFixed(&out, kLeft);
+    AppendFixed(&out, kLeft, kDecimals);
     out += " ";
-    AppendFixed(&out, kTop);
+    AppendFixed(&out, kTop, kDecimals);
     out += ") scale(";
-    AppendFixed(&out, width > 0 ? kWidth / width : 1);
+    AppendFixed(&out, width > 0 ? kWidth / width : 1, kDecimals);
     out += " ";
-    AppendFixed(&out, height > 0 ? kHeight / height : 1);
+    AppendFixed(&out, height > 0 ? kHeight / height : 1, kDecimals);
     out += ")\">\n<rect x=\"0\" y=\"0\" width=\"";
-    AppendFixed(&out, width);
+    AppendFixed(&out, width, kDecimals);
     out += "\" height=\"";
-    AppendFixed(&out, height);
+    AppendFixed(&out, height, kDecimals);
     out += "\" fill=\"blue\">\n</rect>\n";
     const size_t alone = tensors_.size() > kMaxAlone ? kLargestAlone : tensors_.size();
     if (alone < tensors_.size()) {
@@ -150,13 +145,13 @@ class Picture {
   // Begins an element: `<rect x= y= height= width= fill=`.
   void BeginRect(double x, double y, double height, double width, std::string_view fill, std::string* out) const {
     out->append("<rect x=\"");
-    AppendFixed(out, x);
+    AppendFixed(out, x, kDecimals);
     out->append("\" y=\"");
-    AppendFixed(out, y);
+    AppendFixed(out, y, kDecimals);
     out->append("\" height=\"");
-    AppendFixed(out, height);
+    AppendFixed(out, height, kDecimals);
     out->append("\" width=\"");
-    AppendFixed(out, width);
+    AppendFixed(out, width, kDecimals);
     out->append("\" fill=\"").append(fill).append("\"");
   }
 
@@ -263,9 +258,9 @@ class Picture {
 
   static void Label(double x, double y, std::string_view anchor, std::string_view text, std::string* out) {
     out->append("<text x=\"");
-    AppendFixed(out, x);
+    AppendFixed(out, x, kDecimals);
     out->append("\" y=\"");
-    AppendFixed(out, y);
+    AppendFixed(out, y, kDecimals);
     out->append("\" text-anchor=\"").append(anchor).append("\">");
     AppendXml(text, out);
     out->append("</text>\n");
@@ -278,7 +273,7 @@ class Picture {
       const auto whole = static_cast<double>(SaturatingSubtract(end_, begin_));
       const int64_t time = SaturatingAdd(begin_, ClampToInt64(whole * share));
       std::string text;
-      AppendFixed(&text, static_cast<double>(time) / 1e6);
+      AppendFixed(&text, static_cast<double>(time) / 1e6, kDecimals);
       text.resize(text.size() - 3);
       Label(kLeft + kWidth * share, kTop + kHeight + 18, "middle", text + " ms", out);
     }

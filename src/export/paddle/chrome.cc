@@ -5,7 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -223,18 +222,15 @@ class RowWriter {
     out->End(at);
   }
 
-  // JSON has no infinity, which a number beyond those of float becomes.
-  static void AppendFixed(double value, int decimals, std::string* out) {
-    char text[400];
-    if (!std::isfinite(value)) value = 0;
-    out->append(text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, decimals).ptr);
-  }
-
   static std::string DetailOf(PaddleEventType type, const PaddleDeviceFacts& facts, uint64_t duration,
                               uint32_t correlation) {
     std::string text;
     const auto key = [&](std::string_view name) { text.append(",\"").append(name).append("\":"); };
     const auto number = [&](std::string_view name, uint64_t value) { key(name), AppendUint(&text, value); };
+    // JSON has no infinity, which a number outside the range of float becomes.
+    const auto fixed = [&](double value, int decimals) {
+      AppendFixed(&text, std::isfinite(value) ? value : 0, decimals);
+    };
     const auto triple = [&](std::string_view name, const std::array<uint64_t, 3>& values) {
       key(name);
       for (size_t i = 0; i < 3; ++i)
@@ -247,18 +243,18 @@ class RowWriter {
     if (type == PaddleEventType::kMemcpy) {
       number("bytes", facts.bytes);
       key("memory bandwidth (GB/s)");
-      AppendFixed(duration == 0 ? 0 : static_cast<double>(facts.bytes) / static_cast<double>(duration), 3, &text);
+      fixed(duration == 0 ? 0 : static_cast<double>(facts.bytes) / static_cast<double>(duration), 3);
     } else if (type == PaddleEventType::kMemset) {
       number("bytes", facts.bytes);
       number("value", facts.value);
     } else {
       number("registers per thread", facts.registers);
       number("shared memory", facts.shared_memory);
-      key("blocks per SM"), AppendFixed(facts.blocks_per_sm, 6, &text);
-      key("warps per SM"), AppendFixed(facts.warps_per_sm, 6, &text);
+      key("blocks per SM"), fixed(facts.blocks_per_sm, 6);
+      key("warps per SM"), fixed(facts.warps_per_sm, 6);
       triple("grid", facts.grid);
       triple("block", facts.block);
-      key("theoretical achieved occupancy %"), AppendFixed(facts.occupancy * 100, 3, &text);
+      key("theoretical achieved occupancy %"), fixed(facts.occupancy * 100, 3);
     }
     return text;
   }

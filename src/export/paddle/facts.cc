@@ -1,15 +1,15 @@
-// Reads what Paddle's files contain beside times and names. A Trace keeps it where its origin put it: a Paddle file's
-// members are in `extra` and metadata under Paddle's keys, those of a recording under Kineto's ("numSms", "est.
-// achieved occupancy %"). Both spellings are accepted here, so that the writers of JSON and protobuf need not know.
+// Reads from a Trace what Paddle's files contain besides times and names. In a Trace from a Paddle file, `extra` and the
+// metadata have Paddle's keys; in a Trace from a recording they have Kineto's ("numSms", "est. achieved occupancy %").
+// Both are accepted here, so that the writers of JSON and protobuf treat them alike.
 // SPDX-License-Identifier: Apache-2.0
 #include "export/paddle/facts.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <optional>
 #include <unordered_set>
 
+#include "base/json_decode.h"
 #include "base/json_members.h"
 #include "base/text.h"
 #include "opscope/paddle/device_properties.h"
@@ -100,47 +100,12 @@ void AddThreadNames(const Trace& trace, PaddleRunFacts* facts) {
   }
 }
 
-// The number of the escape \uXXXX that begins at `at`; nullopt: the text there is not such an escape.
-std::optional<uint32_t> CodeUnitAt(std::string_view json, size_t at) {
-  const std::string_view escape = json.substr(at, 6);
-  if (escape.size() < 6 || !escape.starts_with("\\u")) return std::nullopt;
-  uint32_t unit = 0;
-  std::from_chars(escape.data() + 2, escape.data() + escape.size(), unit, 16);
-  return unit;
-}
-
-// Decodes the escape \uXXXX that begins at *at and moves *at to its last byte. A character beyond U+FFFF has two
-// escapes, which are decoded together. Returns false if the text at *at is not such an escape.
-bool DecodeUnicodeEscape(std::string_view json, size_t* at, std::string* text) {
-  std::optional<uint32_t> code = CodeUnitAt(json, *at);
-  if (!code) return false;
-  *at += 5;
-  const std::optional<uint32_t> low = *code >= 0xd800 && *code <= 0xdbff ? CodeUnitAt(json, *at + 1) : std::nullopt;
-  if (low && *low >= 0xdc00 && *low <= 0xdfff) {
-    code = 0x10000 + ((*code - 0xd800) << 10) + (*low - 0xdc00);
-    *at += 6;
-  }
-  AppendCodePoint(text, *code);
-  return true;
-}
-
 }  // namespace
 
 std::string TextOfJson(std::string_view json) {
   if (json.size() < 2 || json.front() != '"') return std::string(json);
-  json = Inside(json);
   std::string text;
-  for (size_t i = 0; i < json.size(); ++i) {
-    if (json[i] != '\\' || i + 1 == json.size()) {
-      text += json[i];
-      continue;
-    }
-    if (DecodeUnicodeEscape(json, &i, &text)) continue;
-    const char escaped = json[++i];
-    constexpr std::string_view kFrom = "bfnrt", kTo = "\b\f\n\r\t";
-    const size_t known = kFrom.find(escaped);
-    text += known == std::string_view::npos ? escaped : kTo[known];
-  }
+  AppendDecoded(&text, Inside(json));
   return text;
 }
 

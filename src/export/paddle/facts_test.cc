@@ -24,7 +24,7 @@ TEST(PaddleFacts, DecodeBothHalvesOfACharacter) {
   EXPECT_EQ(TextOfJson(R"("\u00e9\n\"\/")"), "\xc3\xa9\n\"/");
   EXPECT_EQ(TextOfJson(R"("\udcff")"), "\xff") << "a byte that is not UTF-8";
   EXPECT_EQ(TextOfJson(R"("\ud83dx")"), "\xed\xa0\xbdx") << "half a character";
-  EXPECT_EQ(TextOfJson(R"("\u12")"), "u12") << "no escape";
+  EXPECT_EQ(TextOfJson(R"("\u12")"), "\\u12") << "not an escape";
 }
 
 TEST(PaddleFacts, OfManyThreadsHaveTheFirstNameOfEach) {

@@ -10,6 +10,7 @@
 
 #include <cstring>
 
+#include "base/json_decode.h"
 #include "base/json_object.h"
 #include "import/text/json_number.h"
 #include "import/text/member_index.h"

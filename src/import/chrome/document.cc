@@ -12,6 +12,7 @@
 #include <iterator>
 #include <string>
 
+#include "base/json_decode.h"
 #include "base/text.h"
 #include "import/text/json_number.h"
 #include "trace/problem_kinds.h"

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "base/json_decode.h"
 #include "base/text.h"
 #include "base/text_interner.h"
 #include "import/text/json_number.h"

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json_decode.h"
 #include "base/json_object.h"
 #include "import/megengine/evidence.h"
 #include "import/text/json_number.h"

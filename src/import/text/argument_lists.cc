@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json_decode.h"
 #include "import/text/json_number.h"
 #include "import/text/json_walk.h"
 

@@ -5,6 +5,7 @@
 #include <random>
 #include <string>
 
+#include "base/json_decode.h"
 #include "import/text/json_walk.h"
 #include "import/text/tiny_pieces_for_test.h"
 #include "opscope/export.h"

@@ -142,10 +142,6 @@ class JsonScanner {
   const char* complaint_ = "";
 };
 
-// What a string stands for. Escapes that JSON does not have ("C:\dir", "\u12g4") stand for themselves, backslash
-// included; \udc80..\udcff alone is the byte 0x80..0xff (how AppendJsonString spells bytes that are not UTF-8).
-void AppendDecoded(std::string* out, std::string_view text);
-
 // `value` as JSON that every reader accepts: strings escaped again, NaN and infinities as null.
 void AppendCleanJson(std::string* out, const JsonValue& value);
 // Likewise `key: value` behind the members that are there, spaced as JsonMemberWriter::kSpaced. False, and nothing is

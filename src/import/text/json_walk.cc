@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/text/json_walk.h"
 
+#include "base/json_decode.h"
 #include "import/text/malformed.h"
 
 namespace opscope {

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json_decode.h"
 #include "base/text.h"
 #include "import/text/json_head.h"
 #include "import/text/json_import.h"
