@@ -1,14 +1,13 @@
-// The list comes through a file, so only rows of the agreed form and of known kinds "device_..." become problems; a row
-// of another form is left out, and the rest is read.
+// The list is read from a file, so it may be damaged: only rows of the expected form and of known kinds "device_..."
+// become problems, and other rows are left out.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/device_problems.h"
-
-#include <simdjson.h>
 
 #include <algorithm>
 #include <iterator>
 #include <string>
 
+#include "import/recording/parsed_json.h"
 #include "trace/problem_kinds.h"
 
 namespace opscope {
@@ -49,12 +48,9 @@ void Add(const DeviceProblem& problem, TraceBuilder* builder) {
 }  // namespace
 
 void AddDeviceProblems(std::string_view text, TraceBuilder* builder) {
-  const simdjson::padded_string padded(text);
-  json::parser parser;
-  json::document document;
+  ParsedJson parsed(text);
   json::array rows;
-  if (padded.data() == nullptr || parser.iterate(padded).get(document) != simdjson::SUCCESS) return;
-  if (document.get_array().get(rows) != simdjson::SUCCESS) return;
+  if (!parsed.Get(&rows)) return;
   for (auto each : rows) {
     json::array row;
     if (each.get_array().get(row) != simdjson::SUCCESS) return;

@@ -1,31 +1,24 @@
-// The JSON is read member by member with simdjson's on-demand parser: a member of a wrong type keeps its default, since
-// the rest of the block (above all the calibrations, without which no time is right) is still worth reading. Members
-// that are not known are kept as they are spelt and become options of the Trace.
+// Members are read one by one with simdjson's on-demand parser. A member of a wrong type keeps its default, because the
+// rest of the block is still useful, above all the calibrations, without which all times would be wrong. Unknown
+// members are copied unchanged and become options of the Trace.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/window.h"
-
-#include <simdjson.h>
-
-#include <new>
 
 #include "base/json_object.h"
 #include "base/metadata_keys.h"
 #include "base/text.h"
+#include "import/recording/parsed_json.h"
+#include "import/text/text_source.h"
 
 namespace opscope {
 namespace {
 
 namespace json = simdjson::ondemand;
 
-// simdjson looks at the processor when it is first used, and cannot bear to be refused memory meanwhile.
+// Makes simdjson choose its implementation for this processor at start: its choice crashes if memory is refused.
 [[maybe_unused]] const bool simdjson_has_chosen = !simdjson::get_active_implementation()->name().empty();
 
-// simdjson's parser does not look whether it got the buffer of its texts, and writes them to null without.
-struct CheckedDocument : json::document {
-  bool has_room_for_texts() { return iter.string_buf_loc() != nullptr; }
-};
-
-// Each reader leaves its default when the member is of another type: the rest is still worth reading.
+// The functions below return a default for a value of another type.
 uint64_t NumberOf(json::value value) {
   uint64_t positive = 0;
   if (value.get(positive) == simdjson::SUCCESS) return positive;
@@ -51,7 +44,7 @@ std::string RawOf(json::value value) {
   } else {
     text = value.raw_json_token();
   }
-  return std::string(text.substr(0, text.find_last_not_of(" \t\r\n") + 1));
+  return std::string(text.substr(0, text.find_last_not_of(kJsonBlanks) + 1));
 }
 
 // Calls visit(key, value) for each member; the key without its escapes.
@@ -78,14 +71,22 @@ void ForEachElement(json::value value, Visit visit) {
   }
 }
 
+std::vector<uint64_t> NumbersOf(json::value value) {
+  std::vector<uint64_t> numbers;
+  ForEachElement(value, [&](json::value number) { numbers.push_back(NumberOf(number)); });
+  return numbers;
+}
+
+// [ticks, nanoseconds]
+std::optional<Calibration> CalibrationOf(json::value value) {
+  const std::vector<uint64_t> numbers = NumbersOf(value);
+  if (numbers.size() < 2) return std::nullopt;
+  return Calibration{numbers[0], static_cast<int64_t>(numbers[1])};
+}
+
 void ReadCalibrations(json::value value, WindowInfo* info) {
   ForEachElement(value, [info](json::value row) {
-    uint64_t numbers[2] = {};
-    size_t count = 0;
-    ForEachElement(row, [&](json::value number) {
-      if (count < 2) numbers[count++] = NumberOf(number);
-    });
-    if (count == 2) info->calibrations.push_back({numbers[0], static_cast<int64_t>(numbers[1])});
+    if (const std::optional<Calibration> calibration = CalibrationOf(row)) info->calibrations.push_back(*calibration);
   });
 }
 
@@ -106,19 +107,9 @@ void ReadThreads(json::value value, WindowInfo* info) {
   });
 }
 
-void ReadRate(json::value value, WindowInfo* info) {
-  uint64_t numbers[2] = {};
-  size_t count = 0;
-  ForEachElement(value, [&](json::value number) {
-    if (count < 2) numbers[count++] = NumberOf(number);
-  });
-  info->rate = {numbers[0], static_cast<int64_t>(numbers[1])};
-}
-
 void ReadWallClock(json::value value, WindowInfo* info) {
-  std::vector<int64_t> numbers;
-  ForEachElement(value, [&](json::value number) { numbers.push_back(static_cast<int64_t>(NumberOf(number))); });
-  if (numbers.size() == 3) info->wall_clock = std::move(numbers);
+  const std::vector<uint64_t> numbers = NumbersOf(value);
+  if (numbers.size() == 3) info->wall_clock.assign(numbers.begin(), numbers.end());
 }
 
 void ReadFailure(json::value value, WindowInfo* info) {
@@ -162,7 +153,7 @@ void ReadMember(std::string_view key, json::value value, WindowInfo* info, std::
     bool live = false;
     info->is_live = value.get(live) == simdjson::SUCCESS && live;
   } else if (key == "rate") {
-    ReadRate(value, info);
+    info->rate = CalibrationOf(value).value_or(Calibration{});
   } else if (key == "record_to") {
     ReadFailure(value, info);
   } else if (key == "metadata") {
@@ -188,18 +179,9 @@ std::string WithoutStrayBytes(std::string_view text) {
 }  // namespace
 
 std::optional<WindowInfo> ParseWindowInfo(std::span<const std::byte> bytes) {
-  const std::string clean = WithoutStrayBytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  const simdjson::padded_string padded(clean);
-  json::parser parser;
-  CheckedDocument document;
+  ParsedJson parsed(WithoutStrayBytes(AsText(bytes)));
   json::object root;
-  if (padded.data() == nullptr) throw std::bad_alloc();
-  const simdjson::error_code parsed = parser.iterate(padded).get(static_cast<json::document&>(document));
-  if (parsed == simdjson::MEMALLOC) throw std::bad_alloc();
-  if (parsed == simdjson::SUCCESS && !document.has_room_for_texts()) throw std::bad_alloc();
-  if (parsed != simdjson::SUCCESS || document.get_object().get(root) != simdjson::SUCCESS) {
-    return std::nullopt;
-  }
+  if (!parsed.Get(&root)) return std::nullopt;
   WindowInfo info;
   std::string options;
   const bool whole =
