@@ -2,15 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
+#include "base/text.h"
 #include "import/chrome/document.h"
 #include "import/chrome/importer.h"
 #include "import/text/malformed.h"
+#include "import/text/text_source.h"
 
 namespace opscope {
 bool LooksLikeJson(std::span<const std::byte> head) {
-  std::string_view rest{reinterpret_cast<const char*>(head.data()), head.size()};
-  if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);
-  const size_t start = rest.find_first_not_of(" \t\r\n");
+  std::string_view rest = AsText(head);
+  if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
+  const size_t start = rest.find_first_not_of(kJsonBlanks);
   return start != std::string_view::npos && (rest[start] == '{' || rest[start] == '[');
 }
 

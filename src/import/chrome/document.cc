@@ -122,7 +122,7 @@ bool ChromeDocument::Read(const ReadPiece& read) {
 
 bool ChromeDocument::Read() {
   source_->Extend(std::max<size_t>(sizes_.first, 3));
-  if (source_->text().starts_with("\xef\xbb\xbf")) source_->Take(3);
+  if (source_->text().starts_with(kByteOrderMark)) source_->Take(kByteOrderMark.size());
   char first = '\0';
   const auto read_first = [&](JsonScanner* scanner) {
     first = scanner->Peek();

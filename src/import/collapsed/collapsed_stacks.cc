@@ -32,6 +32,7 @@
 #include "import/collapsed/importer.h"
 #include "import/text/json_number.h"
 #include "import/text/malformed.h"
+#include "import/text/text_source.h"
 
 namespace opscope {
 namespace {
@@ -39,7 +40,6 @@ namespace {
 constexpr size_t kDeepest = 60'000;        // depths of spans are 16-bit numbers
 constexpr uint64_t kMaxCount = kLatestNs;  // of all counts
 constexpr int kLinesLookedAt = 32;
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr size_t kLookedAt = size_t{1} << 20;  // decides whether stacks are differential
 
 struct StackLine {
@@ -236,7 +236,7 @@ bool IsName(std::string_view frame) {
 // The first line and two of three behind it must be stacks with a count, and every other one of them have several
 // frames or be a name: prose, logs and tables do not look so. Where no line has callers every one must be a name.
 bool LooksLikeCollapsedStacks(std::span<const std::byte> head) {
-  std::string_view text{reinterpret_cast<const char*>(head.data()), head.size()};
+  std::string_view text = AsText(head);
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   int lines = 0, stacks = 0, with_callers = 0, names = 0;
   for (size_t at = 0; at < text.size() && lines < kLinesLookedAt;) {

@@ -23,6 +23,7 @@
 #include "import/text/json_number.h"
 #include "import/text/proto_damage.h"
 #include "import/text/proto_reader.h"
+#include "import/text/text_source.h"
 
 namespace opscope {
 namespace {
@@ -352,7 +353,7 @@ class PaddleDump {
 
 // The version comes first, and behind it the number of the period.
 bool LooksLikePaddleProtobuf(std::span<const std::byte> bytes) {
-  const std::string_view file{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  const std::string_view file = AsText(bytes);
   if (file.size() < 3 || file[0] != '\n' || file[1] < 3 || file[1] > 32) return false;
   const std::string_view version = file.substr(2, static_cast<size_t>(file[1]));
   if (version[0] < '0' || version[0] > '9') return false;
@@ -363,7 +364,7 @@ bool LooksLikePaddleProtobuf(std::span<const std::byte> bytes) {
 
 Status ImportPaddleProtobuf(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
                             TraceBuilder* builder) {
-  return PaddleDump({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, options, builder).Read(name);
+  return PaddleDump(AsText(bytes), options, builder).Read(name);
 }
 
 }  // namespace opscope

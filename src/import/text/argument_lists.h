@@ -10,13 +10,13 @@
 
 namespace opscope {
 
-// JSON arrays as they stand in the file; a list that the file does not have is "". Lists that are there
-// must have the same length. A missing list reads as the empty values that a newer torch prints there.
+// The lists are the JSON arrays of the file; "" if the file has no such list. All lists given must have the same
+// length. A missing list reads as the empty values that a newer torch prints.
 struct ArgumentListTexts {
   std::string_view dims, strides, types, values;
 };
 
-// kNone: no arguments, or of a form that could not be printed again as it was.
+// kNone: there are no arguments, or the lists could not be written again as they are.
 ArgsId AddChromeArguments(const ArgumentListTexts& texts, TraceBuilder* builder);
 
 }  // namespace opscope

@@ -198,7 +198,7 @@ class ZstdPieces : public Decompressor {
 }  // namespace
 
 CompressedFormat DetectCompression(std::span<const std::byte> bytes) {
-  const std::string_view head{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  const std::string_view head = AsText(bytes);
   if (head.starts_with(kGzipMagic)) return CompressedFormat::kGzip;
   if (head.starts_with("\x28\xb5\x2f\xfd")) return CompressedFormat::kZstd;
   // A frame that readers skip, of 16 numbers: pzstd writes one before each of its frames.

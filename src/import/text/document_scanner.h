@@ -1,7 +1,8 @@
-// A JsonScanner over a text that comes piece by piece: memory holds what is being read and never the whole. A value is
-// read again from its beginning where the text in memory ends within it, so nothing is known of it before it is whole.
+// A JsonScanner over a text that arrives in pieces; only the part in use is in memory. If the text in memory ends
+// within a value, more text is added and the value is read again from its beginning, so callers see complete values
+// only.
 //
-// Slices stay where they are until Forget(). Who walks an array (json_walk.h) forgets before each of its items.
+// Slices stay valid until Forget(). A walk over an array (json_walk.h) calls it before each item.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -21,10 +22,10 @@ namespace opscope {
 
 class DocumentScanner {
  public:
-  // most_bytes: a value that is longer ends the text, see over_limit(). 0: any.
+  // most_bytes: a longer value ends the text, see over_limit(). 0: no limit.
   DocumentScanner(TextSource* text, uint64_t most_bytes);
 
-  // As of JsonScanner.
+  // See JsonScanner.
   uint64_t offset() const { return scanner_.offset(); }
   bool at_end() const { return scanner_.at_end() && is_last(); }
   char Peek() {
@@ -46,46 +47,46 @@ class DocumentScanner {
   const char* complaint() const { return scanner_.complaint(); }
   const BadEscapes& bad_escapes() const { return scanner_.bad_escapes(); }
 
-  // Over the text from the cursor on, at least so many bytes of it unless it ends: to look ahead.
+  // The text from the cursor on, for looking ahead: at least so many bytes of it unless the document ends.
   JsonScanner Ahead(size_t bytes);
-  // As ReadValue, but the cursor stays, a failure is none, and slices last no longer than until something is read.
+  // Like ReadValue, but does not move the cursor, a failure is not recorded, and slices last only until the next read.
   bool Look(JsonValue* out);
 
   uint64_t OffsetOf(std::string_view slice) const;  // REQUIRES: not forgotten
 
-  // Ends the life of all slices.
+  // Invalidates all slices.
   void Forget() {
     if (!kept_.empty() && !keeps_slices_) ForgetKept();
   }
-  void KeepSlices() { keeps_slices_ = true; }  // Forget does nothing
+  void KeepSlices() { keeps_slices_ = true; }  // Forget no longer invalidates slices
 
-  // A row begins at the cursor: what a fault in it costs begins here. Ends the life of slices.
+  // A row begins at the cursor; a fault in it makes the reader skip text from here on. Invalidates all slices.
   void BeginRow() {
     Forget();
     row_ = from_ = scanner_.offset();
     escapes_before_ = scanner_.bad_escapes();
   }
-  // The cursor stands behind a list of rows that is a part of the row at `outer`.
+  // The cursor is behind a list of rows that is itself within the row at `outer`.
   void EndRows(uint64_t outer) {
     row_ = outer;
     from_ = scanner_.offset();
   }
   void SetRow(uint64_t row) { row_ = row; }
-  uint64_t row() const { return row_; }  // kNoRow: outside of any
+  uint64_t row() const { return row_; }  // kNoRow: the cursor is in no row
   uint64_t from() const { return from_; }
   static constexpr uint64_t kNoRow = UINT64_MAX;
 
-  // Behind a failure within a row: find(text, is_whole) looks for where reading goes on, in the text from the row on
-  // (from the last whole row within it), and the cursor moves there; of kNone to the end of the text. The cursor is in
-  // no row then. False: find found nothing within its limits, or those of memory, or the end of the text cuts the row;
-  // the failure is as it was.
+  // To be called after a failure within a row. find(text, is_whole) gets the text from the row on (from the last
+  // complete row within it) and finds the position to continue at; the cursor moves there, or to the end of the text
+  // for kNone, and is in no row. False: find found nothing within its limits or the memory limit, or the text ends
+  // within the row; the failure is unchanged.
   template <typename Find>
   bool PassFault(const Find& find, ResyncPoint* found);
-  // What it passed over, until something is read.
+  // The text that PassFault skipped; valid until the next read.
   std::string_view passed() const { return passed_; }
 
   bool over_limit() const { return over_limit_; }
-  // Of the text; what a file mapping holds is not counted.
+  // Memory for the text, without memory-mapped files.
   uint64_t memory_bytes() const { return text_.memory_bytes() + kept_bytes_; }
 
  private:
@@ -94,18 +95,18 @@ class DocumentScanner {
   void ForgetKept();
   void GoBackTo(uint64_t offset);
   char PeekBehind();
-  bool is_last() const { return text_.ended() || over_limit_; }  // there is no more than what the scanner sees
-  void More(size_t size);                                        // from the cursor on
+  bool is_last() const { return text_.ended() || over_limit_; }  // the scanner's text reaches the end
+  void More(size_t size);                                        // adds text, to so many bytes from the cursor on
 
   TextSource& text_;
   const uint64_t most_bytes_;
   JsonScanner scanner_;          // over text_.text()
-  std::vector<TextBlock> kept_;  // what lies before it and slices may look at
+  std::vector<TextBlock> kept_;  // text before it that slices may refer to
   uint64_t kept_bytes_ = 0;
   TextBlock
-      pinned_;  // with KeepSlices: the memory of the newest faulty row, though its text moves while the next is sought
-  uint64_t row_ = kNoRow, from_ = 0;  // offsets: of the row, and of what was not yet read of it
-  BadEscapes escapes_before_;         // those counted before the row
+      pinned_;  // with KeepSlices: the memory of the newest faulty row, which must outlive the search for the next one
+  uint64_t row_ = kNoRow, from_ = 0;  // offsets: of the row, and of its part that is not yet read
+  BadEscapes escapes_before_;         // counted before the row
   std::string_view passed_;
   bool keeps_slices_ = false;
   bool over_limit_ = false;

@@ -1,5 +1,5 @@
-// A file as pieces: a plain one is read to where its bytes are looked at, what arrives by and by (a pipe) ahead of
-// that.
+// Reads a file in pieces. A regular file is read directly into the buffer where the text is used; input that arrives
+// slowly (a pipe) is read ahead.
 //
 // Thread rule: as PieceReader; FileEnd after the last piece.
 // SPDX-License-Identifier: Apache-2.0
@@ -14,16 +14,16 @@
 
 namespace opscope {
 
-// How the reading of a file ended.
+// How reading a file ended.
 struct FileEnd {
-  Status status;             // what the system said when it refused to go on
-  uint64_t bytes = 0;        // that were read
-  bool was_reached = false;  // there were no more
+  Status status;             // the system's error, if reading failed
+  uint64_t bytes = 0;        // number of bytes read
+  bool was_reached = false;  // the end of the file was reached
 };
 
 class FilePieces : public PieceReader {
  public:
-  // REQUIRES: both live longer
+  // REQUIRES: both outlive the reader
   FilePieces(InputFile* file, FileEnd* end) : file_(*file), file_end_(*end) {}
 
   bool Next(TextPiece* piece) override {

@@ -5,6 +5,7 @@
 #include "import/text/json_head.h"
 
 #include "import/text/json_scan.h"
+#include "import/text/text_source.h"
 
 namespace opscope {
 namespace {
@@ -48,7 +49,7 @@ const JsonHeadMember* JsonHead::Find(std::string_view key) const {
 }
 
 JsonHead ReadJsonHead(std::span<const std::byte> head) {
-  const std::string_view text{reinterpret_cast<const char*>(head.data()), head.size()};
+  const std::string_view text = AsText(head);
   JsonScanner scanner(text);
   scanner.SkipByteOrderMark();
   JsonHead found;

@@ -1,8 +1,8 @@
-// What the first bytes of a JSON document say about it: the names of the outermost members, as far as they are there,
-// and the kind of the values behind them. Formats are distinguished by this, never by the name of a file, and a file
-// that was cut within its head is still what it began as.
+// Reads the first bytes of a JSON document: the names of the outermost members, as far as they are present, and the
+// kinds of their values. Formats are recognised by this, never by the name of a file. A file that is cut within its
+// head is recognised by the members before the cut.
 //
-// Thread rule: plain values; slices live as long as the bytes.
+// Thread rule: plain values; slices are valid as long as the bytes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,23 +15,23 @@ namespace opscope {
 
 struct JsonHeadMember {
   std::string_view key;
-  char first = '\0';           // of the value: '{', '[', '"', a digit, ...; 0: the head ends before it
-  std::string_view value;      // as far as it is there; a string without its quotes
-  std::string_view inner_key;  // of the first member of an object, or of the first object of an array
+  char first = '\0';           // first byte of the value: '{', '[', '"', a digit, ...; 0: the head ends before it
+  std::string_view value;      // the part of it in the head; a string without its quotes
+  std::string_view inner_key;  // the first key of an object, or of the first object of an array
 };
 
 struct JsonHead {
-  char first = '\0';                    // '{' or '[', 0: no JSON
-  std::vector<JsonHeadMember> members;  // of '{'; of '[' of objects: those of the first object
+  char first = '\0';                    // '{' or '['; 0: not JSON
+  std::vector<JsonHeadMember> members;  // of the object, or of the first object of the array
   std::string_view rest;                // the text from the first bracket on
 
   const JsonHeadMember* Find(std::string_view key) const;
-  // A Chrome trace may hold members of any other format as its metadata, before the events. Kineto's, Paddle's and ours
-  // begin with their version.
+  // A Chrome trace may have members of any other format as metadata before its events. Metadata by Kineto, Paddle or
+  // opscope begins with its version.
   bool is_chrome_trace() const { return Find("traceEvents") != nullptr || Find("schemaVersion") != nullptr; }
 };
 
-// Reads up to 64 members. Does not look behind a member "traceEvents": that is a Chrome trace.
+// Reads up to 64 members, and nothing behind a member "traceEvents", which proves a Chrome trace.
 JsonHead ReadJsonHead(std::span<const std::byte> head);
 
 }  // namespace opscope

@@ -1,5 +1,5 @@
-// What the importers of JSON documents other than Chrome traces have in common: the scanner, the limit of memory, and
-// what to say of wrong values.
+// Shared by the importers of JSON documents other than Chrome traces: the scanner, the memory limit, and the problem
+// rows for wrong values.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -29,25 +29,25 @@ class JsonImport {
 
   DocumentScanner& scanner() { return scanner_; }
 
-  // One more row was read whole. False: over the limit of memory, which stops the walk. `waiting`:
-  // bytes that the importer holds itself, and those that its rows will take in the builder.
+  // Counts a complete row. False: the memory limit is exceeded, which ends the walk. `waiting`: bytes that the importer
+  // holds, and those that its rows will take in the builder.
   bool CountRow(uint64_t waiting = 0) {
     ++rows_;
     return CountItem(waiting);
   }
-  // Likewise something that is no row but is kept.
+  // The same for a value that is stored but is not a row.
   bool CountItem(uint64_t waiting = 0) {
     if (++items_ % 1024 != 0) return true;
     if (options_.on_progress) options_.on_progress(text_->bytes_read(), text_->total_bytes());
     return HasRoom(waiting);
   }
-  // The next CountRow or CountItem looks at the memory.
+  // Makes the next CountRow or CountItem check the memory.
   bool is_due() const { return options_.max_memory != 0 && items_ % 1024 == 1023; }
 
   void BadValue(const JsonValue& value) { builder_->AddProblem("bad_value", OffsetOf(value)); }
   int64_t OffsetOf(const JsonValue& value) const { return static_cast<int64_t>(scanner_.OffsetOf(value.text)); }
 
-  // A whole number; of anything else `otherwise`, and a problem is counted.
+  // Reads a whole number. Any other value counts as a problem and gives `otherwise`.
   int64_t Integer(const JsonValue& value, int64_t otherwise) {
     const auto number = value.is_number() ? ParseInteger(value.text) : std::nullopt;
     if (!number) BadValue(value);
@@ -59,12 +59,12 @@ class JsonImport {
     return number.value_or(otherwise);
   }
 
-  // Reads past the value at the cursor.
+  // Reads the value at the cursor and drops it.
   bool Skip() {
     JsonValue value;
     return scanner_.ReadValue(&value);
   }
-  // Likewise, and keeps it as metadata. False also over the limit of memory.
+  // Reads a value and stores it as metadata. False also if the memory limit is exceeded.
   bool KeepAsMetadata(const JsonValue& key) {
     JsonValue value;
     if (!scanner_.ReadValue(&value)) return false;
@@ -75,7 +75,7 @@ class JsonImport {
     return HasRoom(0);
   }
 
-  // Reads past a value in a list of rows that is none, and counts it.
+  // Reads and drops a value in a list of rows that is not a row, and counts it.
   bool SkipStray() {
     JsonValue value;
     if (!scanner_.ReadValue(&value)) return false;
@@ -84,9 +84,9 @@ class JsonImport {
     return true;
   }
 
-  // Behind a walk that failed within a row: counts the fault and moves to where reading goes on, see
-  // DocumentScanner::PassFault. False: reading ends. find(text, is_whole, most_bytes); what holds one of the bytes
-  // `marks` was a row.
+  // To be called after a walk failed within a row: counts the fault and moves the cursor to the next row, see
+  // DocumentScanner::PassFault. False: reading cannot continue. find(text, is_whole, most_bytes). The skipped text was
+  // a row if it contains one of the bytes `marks`.
   template <typename Find>
   bool PassFault(const Find& find, std::string_view marks, ResyncPoint* found) {
     if (is_over_limit_ || scanner_.row() == DocumentScanner::kNoRow) return false;
@@ -107,9 +107,9 @@ class JsonImport {
     return PassFault(find, marks, found);
   }
 
-  bool was_row() const { return was_row_; }  // what PassFault passed last
+  bool was_row() const { return was_row_; }  // the last text that PassFault skipped was a row
 
-  // The answer of the importer, when `whole` is what the walk of the document answered.
+  // The importer's result. `whole`: the result of the walk over the document.
   Status End(bool whole, std::string_view name) {
     if (const BadEscapes& bad = scanner_.bad_escapes(); bad.strings != 0)
       builder_->AddProblem("bad_escape", static_cast<int64_t>(bad.first), bad.strings);

@@ -1,8 +1,8 @@
-// Goes through an object or array of a JSON text member by member, so that an importer keeps nothing of a document
-// but what it wants. `visit` is called with the scanner before a value and must read it; false ends the walk, either
-// because the scanner failed or because the importer has enough. Nesting is as deep as the importer's own calls.
-// The scanner is a JsonScanner or a DocumentScanner. With the latter a slice lasts until the next item of an array:
-// the key of a member whose value is an array that was walked is gone.
+// Visits the members of a JSON object or the items of an array one by one, so that an importer stores only what it
+// needs. `visit` is called with the cursor before a value and must read it; it returns false to end the walk, because
+// the scanner failed or the importer is done. Recursion is as deep as the importer's own calls. The scanner is a
+// JsonScanner or a DocumentScanner. With a DocumentScanner a slice is valid until the next item of an array, so after
+// walking a member whose value is an array its key is invalid.
 //
 // Thread rule: one thread at a time per scanner.
 // SPDX-License-Identifier: Apache-2.0
@@ -19,8 +19,8 @@
 
 namespace opscope {
 
-// The members from the cursor on, which stands behind the '{' or behind a member.
-// visit(const JsonValue& key). A comma before the '}' is passed over.
+// The remaining members of an object; the cursor is behind the '{' or behind a member. visit(const JsonValue& key).
+// Accepts a comma before the '}'.
 template <typename Scanner, typename Visit>
 bool ContinueObject(Scanner* scanner, Visit visit) {
   while (true) {
@@ -37,7 +37,7 @@ bool ContinueObject(Scanner* scanner, Visit visit) {
   }
 }
 
-// visit(const JsonValue& key). Fails where there is no '{'.
+// visit(const JsonValue& key). Fails if the cursor is not at a '{'.
 template <typename Scanner, typename Visit>
 bool WalkObject(Scanner* scanner, Visit visit) {
   if (!scanner->Expect('{', "'{' is missing")) return false;
@@ -48,7 +48,7 @@ bool WalkObject(Scanner* scanner, Visit visit) {
   return ContinueObject(scanner, visit);
 }
 
-// Likewise behind a value that was read, or was not.
+// The same with the cursor behind a key and its value, or behind a member's comma.
 template <typename Scanner, typename Visit>
 bool ContinueBehindMember(Scanner* scanner, Visit visit) {
   if (scanner->Peek() == ',') scanner->Skip(1);
@@ -63,7 +63,7 @@ inline void ForgetItem(DocumentScanner* scanner) {
   scanner->Forget();
 }
 
-// visit(). Fails where there is no '['. A comma before the ']' or behind the '[' is passed over.
+// visit(). Fails if the cursor is not at a '['. Accepts a comma before the ']' or behind the '['.
 template <typename Scanner, typename Visit>
 bool WalkArray(Scanner* scanner, Visit visit) {
   if (!scanner->Expect('[', "'[' is missing")) return false;
@@ -79,8 +79,8 @@ bool WalkArray(Scanner* scanner, Visit visit) {
   return true;
 }
 
-// The rows of a list from the cursor on, to its end: a fault in one of them costs that row alone
-// (JsonImport::PassFault). A row begins with `opening`. Commas too many or missing between rows are passed over.
+// The remaining rows of a list. A fault in a row loses only that row (JsonImport::PassFault). A row begins with
+// `opening`. Accepts surplus commas between rows.
 template <typename Visit>
 bool ContinueRows(DocumentScanner* scanner, char opening, Visit visit) {
   const uint64_t outer_row = scanner->row();
@@ -93,7 +93,7 @@ bool ContinueRows(DocumentScanner* scanner, char opening, Visit visit) {
       comma_due = false;
       continue;
     }
-    // A row may have taken in all that follow: it is the one that is looked into.
+    // The last row may have a fault that made it include all rows behind it; search within it.
     if (next == '\0' && scanner->at_end()) return scanner->Fail("a value is missing");
     scanner->BeginRow();
     if (comma_due && next != opening) return scanner->Fail("',' or ']' is missing");
@@ -105,7 +105,7 @@ bool ContinueRows(DocumentScanner* scanner, char opening, Visit visit) {
   return true;
 }
 
-// Likewise where rows are the members of an object. visit(const JsonValue& key).
+// The same for rows that are members of an object. visit(const JsonValue& key).
 template <typename Visit>
 bool ContinueRowMembers(DocumentScanner* scanner, Visit visit) {
   const uint64_t outer_row = scanner->row();
@@ -132,15 +132,11 @@ bool WalkRows(DocumentScanner* scanner, char opening, Visit visit) {
   return scanner->Expect('[', "'[' is missing") && ContinueRows(scanner, opening, visit);
 }
 
-inline std::string_view TextOf(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-// The text of a value: a string without its escapes, anything else as it stands.
+// The text of a value: a string is decoded, anything else is as written.
 std::string DecodedText(const JsonValue& value);
 
-// What an importer answers when its walk of the document has ended: damage before anything whole is an error, after it
-// a problem row. REQUIRES: the scanner stands behind the document when `whole`.
+// An importer's result after walking the document. Damage is an error if nothing was read before it, else a problem
+// row. REQUIRES: if `whole`, the cursor is behind the document.
 Status EndOfDocument(DocumentScanner* scanner, bool whole, bool read_anything, std::string_view name,
                      TraceBuilder* builder);
 

@@ -1,4 +1,4 @@
-// The error of a file that is damaged before its first whole event.
+// The error for a file that is damaged before its first complete event.
 //
 // Thread rule: pure function.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
-// Finds the members of an object by name while they are gathered: among few by comparing names, among many by a hash
-// table. Comparing alone would take 8,000,000 comparisons for an object of 4096 members, which is 40 KB of text.
+// Finds the members of an object by name while they are read: among few members by comparing names, among many by a
+// hash table. Comparison alone would take 8,000,000 steps for an object of 4096 members, which is 40 KB of text.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -20,8 +20,8 @@ namespace opscope {
 
 class MemberIndex {
  public:
-  // Where the name stands in members[0, count); `count`: nowhere. REQUIRES: one vector for all calls, whose names stay
-  // while it grows.
+  // The position of the name in members[0, count), or `count`. REQUIRES: the same vector for all calls, whose names
+  // stay valid while it grows.
   size_t Find(const std::vector<JsonMember>& members, size_t count, std::string_view key) {
     if (count <= kFew) {
       size_t at = 0;
@@ -46,8 +46,8 @@ class MemberIndex {
 
   using Positions = tsl::robin_map<std::string_view, size_t, TextHash>;
 
-  std::unique_ptr<Positions> positions_;  // once there are many
-  size_t indexed_ = 0;                    // members[0, indexed_) are in it
+  std::unique_ptr<Positions> positions_;  // null while there are few
+  size_t indexed_ = 0;                    // members[0, indexed_) are in positions_
 };
 
 }  // namespace opscope

@@ -1,12 +1,12 @@
-// Begins of ranges whose ends are still to come, where an end names the range that it closes: the newest open begin of
-// that name.
+// Begins of ranges whose end is not yet read, for formats where an end names its range: it closes the newest open begin
+// of that name.
 //
 //   Open(7, "load"), Open(8, "save"), Open(9, "load"):   CloseNewest("load") -> 9, then 7      CloseNewest() -> 8
 //
-// Most ends close one of the last few begins, which a scan from the newest one finds. A name that lies deeper is looked
-// up in an index from name to its newest begin; begins enter the index only when a lookup needs it. A scan alone would
-// take O(n) for each end of n ranges that end in the order in which they began. Closed begins stay in the list until
-// they are its last ones, so each begin is indexed, skipped and removed at most once: O(1) amortized for every call.
+// Most ends close one of the last few begins, which a scan from the newest one finds. A name further down is found in
+// an index from name to its newest begin; begins enter the index only when a lookup needs it. A scan alone would take
+// O(n) per end for n ranges that end in the order in which they began. Closed begins stay in the list until they are
+// the last ones, so each begin is indexed, skipped and removed at most once: O(1) amortized for every call.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -56,7 +56,7 @@ class OpenBegins {
     }
   }
 
-  // Forgets all begins, and frees the index: to clear a large one for each small group would take O(groups * largest).
+  // Removes all begins and frees the index: to clear a large one for each small group would take O(groups * largest).
   void Clear() {
     begins_.clear();
     open_count_ = 0;
@@ -71,7 +71,7 @@ class OpenBegins {
   struct Begin {
     uint32_t row = 0;
     StringId name = StringId::kEmpty;
-    uint32_t previous = kNoBegin;  // of its name, in begins_; valid if it is indexed
+    uint32_t previous = kNoBegin;  // the previous begin of this name, in begins_; valid if it is indexed
     bool is_open = true;
   };
 
@@ -101,7 +101,7 @@ class OpenBegins {
     return row;
   }
 
-  // The index holds no begin behind the last one: a later begin takes its position.
+  // Removes the last begin from the index, because a later begin gets its position.
   void RemoveLast() {
     if (indexed_ == begins_.size()) {
       --indexed_;
@@ -114,7 +114,7 @@ class OpenBegins {
   std::vector<Begin> begins_;  // the last one is open
   size_t open_count_ = 0;
   size_t indexed_ = 0;                                    // begins_[0, indexed_) are in the index
-  tsl::robin_map<uint32_t, uint32_t, MixedHash> newest_;  // by name; kNoBegin: none is left
+  tsl::robin_map<uint32_t, uint32_t, MixedHash> newest_;  // by name; kNoBegin: no begin of this name is open
 };
 
 }  // namespace opscope

@@ -1,5 +1,5 @@
-// A text that comes in pieces, decompressed or from a file, as a TextSource: pieces are made ahead of the reader by
-// idle helpers (WorkAhead), at most 4 MB of them. A file is read without this step, straight into the window.
+// Makes a TextSource of a text that arrives in pieces, decompressed or from a file. Idle threads produce up to 4 MB of
+// pieces ahead of the reader (WorkAhead). A regular file is read directly into the window.
 //
 // Thread rule: as TextSource.
 // SPDX-License-Identifier: Apache-2.0
@@ -18,7 +18,7 @@ namespace opscope {
 
 class PiecedText : public TextSource {
  public:
-  // total_bytes as of TextSource
+  // total_bytes: see TextSource
   PiecedText(std::unique_ptr<PieceReader> pieces, uint64_t total_bytes);
 
   void Extend(size_t size) override;
@@ -46,10 +46,10 @@ class PiecedText : public TextSource {
   ConditionVariable changed_;
   std::deque<TextPiece> ahead_ OPSCOPE_GUARDED_BY(mutex_);
   uint64_t ahead_bytes_ OPSCOPE_GUARDED_BY(mutex_) = 0;
-  bool is_busy_ OPSCOPE_GUARDED_BY(mutex_) = false;     // a thread makes a piece
+  bool is_busy_ OPSCOPE_GUARDED_BY(mutex_) = false;     // a thread produces a piece
   bool is_drained_ OPSCOPE_GUARDED_BY(mutex_) = false;  // there are no more pieces
-  bool has_given_ = false;                              // blocks may look at buffer_
-  std::shared_ptr<Buffer> buffer_;                      // text_ lies at its end
+  bool has_given_ = false;                              // blocks may refer to buffer_
+  std::shared_ptr<Buffer> buffer_;                      // text_ is at the end of its data
 };
 
 }  // namespace opscope

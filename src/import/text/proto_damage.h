@@ -1,4 +1,5 @@
-// What is wrong with the messages of a protobuf file: problem rows, and the first of it for a file without events.
+// Counts the damage in a protobuf file as problem rows, and returns the first of it as the error for a file without
+// events.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -17,8 +18,8 @@ class ProtoDamage {
  public:
   explicit ProtoDamage(TraceBuilder* builder) : builder_(builder) {}
 
-  // Where a reader failed; nothing when it did not. What is behind a damaged message is found by the length of the one
-  // around it, so reading goes on; that the file ends is said once.
+  // Records the failure of a reader, if it failed. The end of a damaged message is known from the length of the message
+  // around it, so reading continues behind it. The end of the file is recorded once.
   void Note(const ProtoReader& reader) {
     if (!reader.failed()) return;
     if (first_ == nullptr) {

@@ -1,14 +1,14 @@
-// The fields of one protobuf message, one after the other, out of a file that may be cut, damaged or hostile.
-// protozero decodes the numbers; what it leaves to its caller is done here: lengths are compared as 64-bit numbers with
-// what is left of the message (protozero's own reader keeps 32 bits of them), values are looked at only as what their
-// wire type says, nothing throws, and every complaint has its place in the file.
+// Reads the fields of a protobuf message, one after the other, from a file that may be truncated, damaged or hostile.
+// protozero decodes the numbers. In addition this reader compares lengths as 64-bit numbers with the rest of the
+// message (protozero's own reader keeps 32 bits of them), returns a value only as its wire type, never throws, and
+// gives every error an offset in the file.
 //
-// A field whose length goes past the end of the file is cut: a message that holds events may still be entered and gives
-// its whole ones, anything else is not a value. The reader of such a message fails at its end, wherever the cut lies,
-// so an event that lacks its last fields never looks whole. One whose length goes past its message is damage of that
-// message alone; the reader of the message around it goes on behind it.
+// A field whose length exceeds the file is cut: a message that holds events may still be read for its complete events;
+// any other cut field is not a value. The reader of a cut message always fails at its end, so an event without its last
+// fields is never taken for complete. A field whose length exceeds its message makes only that message damaged; the
+// reader of the message around it continues behind it.
 //
-// Thread rule: one thread at a time; views live as long as the file's bytes.
+// Thread rule: one thread at a time; views are valid as long as the file's bytes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,15 +21,15 @@ namespace opscope {
 
 class ProtoReader {
  public:
-  // All of a file.
+  // Reads the complete file as one message.
   explicit ProtoReader(std::string_view file) : ProtoReader(file, file) {}
-  // REQUIRES: message lies in file
+  // REQUIRES: message is a part of file
   ProtoReader(std::string_view message, std::string_view file, bool lacks_end = false)
       : at_(message.data()), end_(message.data() + message.size()), file_(file), lacks_end_(lacks_end) {}
 
-  // The next field, which may be bytes that are cut: is_cut(). False at the end of the message and at damage.
+  // Reads the next field, which may be cut: is_cut(). False at the end of the message and at damage.
   bool Next();
-  // Likewise, and false too where a field is cut.
+  // The same, but false at a cut field, too.
   bool NextWhole() { return Next() && !is_cut_; }
 
   uint32_t field() const { return field_; }
@@ -37,7 +37,7 @@ class ProtoReader {
   bool is_bytes() const { return is_bytes_; }
   bool is_cut() const { return is_cut_; }
 
-  // REQUIRES: is_number(). Numbers of the wire, the bits of floating point ones.
+  // REQUIRES: is_number(). A floating-point number is returned as its bits.
   uint64_t number() const { return number_; }
   int64_t signed_number() const { return static_cast<int64_t>(number_); }
   double float64() const { return std::bit_cast<double>(number_); }
@@ -45,11 +45,11 @@ class ProtoReader {
   // REQUIRES: is_bytes()
   std::string_view bytes() const { return bytes_; }
   ProtoReader message() const { return {bytes_, file_, is_cut_}; }
-  size_t offset() const { return static_cast<size_t>(at_ - file_.data()); }  // of the byte that is read next
+  size_t offset() const { return static_cast<size_t>(at_ - file_.data()); }  // of the next byte to read
 
-  // After Next() returned false.
+  // Valid after Next() returned false.
   bool failed() const { return complaint_ != nullptr; }
-  bool truncated() const { return failed() && truncated_; }  // failed, because the file ends
+  bool truncated() const { return failed() && truncated_; }  // failed because the file ends
   const char* complaint() const { return complaint_; }
   size_t failed_offset() const { return failed_offset_; }
 

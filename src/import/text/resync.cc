@@ -230,7 +230,7 @@ char FirstOfMember(std::string_view text, std::string_view* name) {
   while (end < std::min(text.size(), kLongest) && text[end] != '"')
     end += text[end] == '\\' ? 2 : 1;
   if (end >= std::min(text.size(), kLongest)) return '\0';
-  const size_t colon = text.find_first_not_of(" \t\r\n", end + 1);
+  const size_t colon = text.find_first_not_of(kJsonBlanks, end + 1);
   if (colon == std::string_view::npos || text[colon] != ':') return '\0';
   *name = text.substr(1, end - 1);
   return FirstFrom(text, colon + 1);
@@ -254,7 +254,7 @@ ResyncPoint FindNextNumbers(std::string_view text, bool is_whole, size_t most_by
     if (looked_at[at] == ',') continue;
     if (!is_row) return {.kind = Kind::kArrayEnd, .at = at};
     is_row = false;
-    const size_t next = looked_at.find_first_not_of(" \t\r\n", at + 1);
+    const size_t next = looked_at.find_first_not_of(kJsonBlanks, at + 1);
     if (next == std::string_view::npos) break;
     if (looked_at[next] == ']') return {.kind = Kind::kArrayEnd, .at = next};
   }

@@ -1,4 +1,4 @@
-// A text that comes piece by piece: decompressed (decompress.h), or from a file (file_pieces.h).
+// A text that arrives in pieces: decompressed (decompress.h), or from a file (file_pieces.h).
 //
 // Thread rule: one thread at a time; consumed() and memory_bytes() any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -16,7 +16,7 @@
 
 namespace opscope {
 
-// Memory of malloc, so that growing moves pages, not bytes.
+// Memory from malloc, so that realloc can move pages instead of copying bytes.
 struct FreeBytes {
   void operator()(std::byte* bytes) const { std::free(bytes); }
 };
@@ -27,7 +27,7 @@ struct TextPiece {
   size_t size = 0;
 };
 
-inline constexpr size_t kPieceBytes = size_t{1} << 20;  // of most
+inline constexpr size_t kPieceBytes = size_t{1} << 20;  // of most pieces
 
 // Throws AllocationFailure.
 inline TextPiece NewPiece(size_t capacity) {
@@ -41,15 +41,15 @@ class PieceReader {
  public:
   virtual ~PieceReader() = default;
 
-  // False: there is no more. A piece that is given is not empty.
+  // False: the text has ended. A returned piece is not empty.
   virtual bool Next(TextPiece* piece) = 0;
-  // True: nothing is won by pieces that are made ahead, ReadInto takes the place of Next.
+  // True: making pieces ahead saves no time; call ReadInto instead of Next.
   virtual bool reads_into() const { return false; }
-  // Fills `into`. Less than that: there is no more.
+  // Fills `into`; returns less only at the end of the text.
   virtual size_t ReadInto(std::span<std::byte>) { return 0; }
-  TextEnd end() const { return end_; }  // after the last piece
+  TextEnd end() const { return end_; }  // valid after the last piece
   uint64_t consumed() const { return consumed_.load(std::memory_order_relaxed); }
-  uint64_t memory_bytes() const { return held_.load(std::memory_order_relaxed); }  // of what pieces are made of
+  uint64_t memory_bytes() const { return held_.load(std::memory_order_relaxed); }  // of the reader's buffers
 
  protected:
   TextEnd end_;

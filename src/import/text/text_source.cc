@@ -6,8 +6,7 @@
 
 namespace opscope {
 
-PlainText::PlainText(std::span<const std::byte> bytes)
-    : bytes_(reinterpret_cast<const char*>(bytes.data()), bytes.size()) {
+PlainText::PlainText(std::span<const std::byte> bytes) : bytes_(AsText(bytes)) {
   ended_ = bytes_.empty();
 }
 

@@ -1,5 +1,5 @@
-// A text while it is read: a window of bytes that grows at its end and is cut off at its front, so that memory holds
-// the window and never the whole. Offsets are 64 bits and count from the first byte of the (decompressed) text.
+// A text while it is read: a window of bytes that grows at its end and is cut at its front, so that only the window is
+// in memory. Offsets have 64 bits and count from the first byte of the (decompressed) text.
 //
 //   source->Extend(1 << 20);                      // at least so many bytes, unless the text ends
 //   TextBlock block = source->Take(whole_events);  // stays in memory until the block and its copies are gone
@@ -17,16 +17,22 @@
 
 namespace opscope {
 
+inline std::string_view AsText(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // UTF-8
+
 struct TextBlock {
   std::string_view text;
   uint64_t offset = 0;                // of its first byte
-  std::shared_ptr<const void> keeps;  // nothing when the source keeps the bytes itself
+  std::shared_ptr<const void> keeps;  // owns the bytes; null if the source does
 };
 
 // How a compressed input ended.
 struct TextEnd {
-  int64_t damaged_at = -1;  // byte of the compressed input
-  bool cut = false;         // damaged because it ends too early
+  int64_t damaged_at = -1;  // offset in the compressed input
+  bool cut = false;         // damaged because the input ends too early
 };
 
 class TextSource {
@@ -39,17 +45,17 @@ class TextSource {
   virtual void Extend(size_t size) = 0;
   virtual TextBlock Take(size_t size) = 0;  // REQUIRES: size <= text().size()
 
-  // The end of the last block that was taken and is not back already stands before text() again.
+  // Puts `rest` back before text(). REQUIRES: it is the end of the last block that was taken and not given back.
   virtual void GiveBack(const TextBlock& rest) = 0;
 
-  // What is worth asking Extend for.
+  // A useful size for Extend.
   virtual size_t window_bytes() const { return size_t{256} << 10; }
-  // Does a piece of work that Extend would have to wait for. False: there is none now.
+  // Does some work that Extend would otherwise have to do. False: there is none at the moment.
   virtual bool WorkAhead() { return false; }
-  // Memory beside what blocks keep.
+  // Memory apart from the blocks.
   virtual uint64_t memory_bytes() const { return 0; }
 
-  // For the progress: of the file, so of compressed bytes where it is compressed. Total 0: not known.
+  // For the progress: bytes of the file, which may be compressed. Total 0: unknown.
   virtual uint64_t bytes_read() const { return offset_; }
   virtual uint64_t total_bytes() const = 0;
   virtual TextEnd end() const { return {}; }
@@ -61,7 +67,7 @@ class TextSource {
     offset_ += size;
     return block;
   }
-  // A block that stands right before text_.
+  // REQUIRES: the bytes of `rest` are directly before text_
   void Join(const TextBlock& rest) {
     offset_ = rest.offset;
     text_ = {rest.text.data(), rest.text.size() + text_.size()};
@@ -72,7 +78,7 @@ class TextSource {
   bool ended_ = false;
 };
 
-// Bytes that lie in memory already.
+// A text that is completely in memory.
 class PlainText : public TextSource {
  public:
   explicit PlainText(std::span<const std::byte> bytes);

@@ -93,7 +93,7 @@ bool BeginsAsJson(std::span<const std::byte> head, Utf16Order order) {
   bool has_bracket = false;
   for (size_t at = 0; at + 1 < head.size(); at += 2) {
     const uint32_t unit = UnitAt(head, at, order);
-    if (unit == ' ' || unit == '\n' || unit == '\r' || unit == '\t') continue;
+    if (unit < 0x80 && IsJsonBlank(static_cast<char>(unit))) continue;
     const std::string_view wanted = has_bracket ? "\"{}[],-0123456789" : "{[";
     if (unit > 0x7f || unit == 0 || wanted.find(static_cast<char>(unit)) == std::string_view::npos) return false;
     if (has_bracket) return true;

@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "import/text/malformed.h"
+#include "import/text/text_source.h"
 #include "import/torch/importer.h"
 #include "import/torch/memory_snapshot.h"
 #include "import/torch/pickle_reader.h"
@@ -380,7 +381,7 @@ class SnapshotPickle {
 // (pickletools.optimize) one that begins with a text or a dict.
 bool LooksLikePickle(std::span<const std::byte> head) {
   using namespace std::string_view_literals;
-  const std::string_view text{reinterpret_cast<const char*>(head.data()), head.size()};
+  const std::string_view text = AsText(head);
   if (text.size() >= 2 && text[0] == '\x80') return text[1] >= 2 && text[1] <= 5;
   for (const std::string_view begin : {"(dp0\n"sv, "(lp0\n"sv, "}q\0"sv, "]q\0"sv, "}(X"sv, "](}"sv, "(l(dV"sv}) {
     if (text.starts_with(begin)) return true;
@@ -391,7 +392,7 @@ bool LooksLikePickle(std::span<const std::byte> head) {
 
 Status ImportMemorySnapshotPickle(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
                                   TraceBuilder* builder) {
-  return SnapshotPickle({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, options, builder).Import(name);
+  return SnapshotPickle(AsText(bytes), options, builder).Import(name);
 }
 
 }  // namespace opscope

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/saturating.h"
+#include "base/text.h"
 #include "import/text/json_import.h"
 #include "import/torch/importer.h"
 
@@ -286,7 +287,7 @@ bool IsFaultyList(std::string_view list) {
     return false;
   const size_t next = list.find('[', 1);
   if (next == std::string_view::npos) return false;
-  const size_t inner = list.find_first_not_of(" \t\r\n", next + 1);
+  const size_t inner = list.find_first_not_of(kJsonBlanks, next + 1);
   return IsRowBehind(list) || (inner != std::string_view::npos && list[inner] == '[');
 }
 
@@ -294,7 +295,7 @@ bool IsFaultyList(std::string_view list) {
 
 // A row, or a list of times with a list behind it; as far as the head goes.
 bool LooksLikeMemoryTimeline(std::span<const std::byte> head) {
-  JsonScanner scanner(TextOf(head));
+  JsonScanner scanner(AsText(head));
   scanner.SkipByteOrderMark();
   if (scanner.Peek() != '[') return false;
   scanner.Skip(1);

@@ -21,6 +21,7 @@
 #include "import/text/json_number.h"
 #include "import/text/proto_damage.h"
 #include "import/text/proto_reader.h"
+#include "import/text/text_source.h"
 #include "import/xla/importer.h"
 #include "import/xla/xplane_links.h"
 #include "import/xla/xplane_stats.h"
@@ -334,7 +335,7 @@ class XSpaceFile {
 
 // The first message is a plane: its number, if it has one, and its name. JSON behind a line break fails at the name.
 bool LooksLikeXPlane(std::span<const std::byte> head) {
-  const std::string_view text{reinterpret_cast<const char*>(head.data()), head.size()};
+  const std::string_view text = AsText(head);
   if (!text.starts_with('\n')) return false;
   ProtoReader space(text);
   if (!space.Next() || space.field() != 1 || !space.is_bytes()) return false;
@@ -349,7 +350,7 @@ bool LooksLikeXPlane(std::span<const std::byte> head) {
 
 Status ImportXPlane(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
                     TraceBuilder* builder) {
-  return XSpaceFile({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, options, builder).Read(name);
+  return XSpaceFile(AsText(bytes), options, builder).Read(name);
 }
 
 }  // namespace opscope
