@@ -37,9 +37,12 @@ inline int64_t ClampToInt64(double value) {
   return value == value ? static_cast<int64_t>(value) : 0;
 }
 
-// Wraps around like the machine. For numbers from a file, whose writers wrapped too.
+// Wrap around in two's complement. For numbers from a file, whose writers wrapped too.
 inline int64_t WrappingAdd(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+inline int64_t WrappingSubtract(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
 }
 inline int64_t WrappingMultiply(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));

@@ -151,6 +151,12 @@ std::string LowerCase(std::string_view text) {
   return lower;
 }
 
+std::string_view TakeUntil(char end, std::string_view* text) {
+  const std::string_view taken = text->substr(0, text->find(end));
+  text->remove_prefix(std::min(taken.size() + 1, text->size()));
+  return taken;
+}
+
 int HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;

@@ -57,6 +57,9 @@ void AppendJsonEscaped(std::string* out, std::string_view text);
 // \udcff, is the byte again; other lone surrogates are three bytes.
 void AppendCodePoint(std::string* out, uint32_t code);
 
+// Removes the front of `text` through the first `end`, and returns it without `end`; all of it if there is no `end`.
+std::string_view TakeUntil(char end, std::string_view* text);
+
 // 0 to 15, or -1.
 [[nodiscard]] int HexDigit(char c);
 

@@ -1,6 +1,6 @@
-// Arguments are tagged words of 32 bits (opscope/record.h): kind, type of elements, count, then sizes and values. A
-// training loop calls the same operators with the same shapes, so a table from the hash of the bytes to the row answers
-// nearly every record without decoding; equal hashes are compared byte by byte.
+// Arguments are tagged 32-bit words (opscope/record.h): kind, element type and count, then sizes and values. A training
+// loop calls the same operators with the same shapes, so a table from the hash of the bytes to the row avoids decoding
+// nearly every record; bytes with equal hashes are compared.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/arguments.h"
 
@@ -38,7 +38,7 @@ std::optional<ArgsId> RecordingArguments::Find(const EncodedArguments& arguments
   const auto found = known_.find(arguments.hash);
   if (found != known_.end()) {
     if (found->second.arguments.Same(arguments)) return found->second.id;
-    return Decode(arguments.count, arguments.bytes);  // two contents with one hash: correct, not fast
+    return Decode(arguments.count, arguments.bytes);  // two contents with one hash: correct, but slow
   }
   const std::optional<ArgsId> id = Decode(arguments.count, arguments.bytes);
   known_.emplace(arguments.hash, Known{arguments, id});
@@ -49,7 +49,8 @@ std::optional<ArgsId> RecordingArguments::Decode(uint16_t count, std::span<const
   integers_.clear();
   tensors_.clear();
   ByteReader reader(bytes);
-  if (reader.remaining() / sizeof(uint32_t) < count) return std::nullopt;  // a tag each: before there are rows for them
+  if (reader.remaining() / sizeof(uint32_t) < count)
+    return std::nullopt;  // each argument has a tag; check before rows are allocated
   std::vector<ArgumentRow> rows(count);
   for (ArgumentRow& row : rows) {
     if (!DecodeOne(&reader, &row)) return std::nullopt;

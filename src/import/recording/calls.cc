@@ -1,7 +1,7 @@
-// A stack of open calls per thread, searched from the innermost one, which is nearly always the call that ends. A
-// generator that is closed early, or a switch of greenlets, ends a call further out: it stays in the stack, marked as
-// closed, until all calls above it have ended. A program of many greenlets has many open calls, so the search compares
-// the innermost 32 only and finds the others by an index of identities, which is built at the first such search.
+// Each thread has a stack of open calls. An end is searched from the innermost call, which nearly always is the one
+// that ends. Closing a generator early or switching greenlets ends a call further out: it stays in the stack, marked as
+// closed, until all calls above it have ended. A program with many greenlets has many open calls, so only the innermost
+// 32 are compared; the others are found by an index of identities, built at the first such search.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/calls.h"
 
@@ -10,8 +10,8 @@
 
 namespace opscope {
 
-// The record's kind counts and not its name. The first recordings had no CallKind, so that everything is
-// kPython there: only names of functions of Python have "): " in them.
+// The record's kind is decisive, not its name. The first recordings had no CallKind, so that all their calls are
+// kPython; in them only names of Python functions contain "): ".
 SpanKind RecordingCalls::KindOf(const Record& record, StringId name) {
   if (record.source != RecordSource::kPython) return kKindOfCategory;
   switch (static_cast<CallKind>(record.scope)) {
@@ -24,7 +24,7 @@ SpanKind RecordingCalls::KindOf(const Record& record, StringId name) {
     case CallKind::kCollector:
       return kForcedOther;
     default:
-      return kKindOfCategory;  // of a newer version
+      return kKindOfCategory;  // written by a newer version
   }
   if (Row(name) >= of_python_.size()) of_python_.resize(Row(name) + 1, kKindOfCategory);
   SpanKind& known = of_python_[Row(name)];
@@ -87,7 +87,7 @@ size_t RecordingCalls::FindFar(uint64_t identity, size_t count) {
   return found == by_identity_.end() ? 0 : found->second;
 }
 
-// REQUIRES: it is the innermost open one of its identity.
+// REQUIRES: it is the innermost open call of its identity.
 void RecordingCalls::Close(size_t call) {
   if (call < indexed_) {
     const auto found = by_identity_.find(open_[call].identity);
@@ -104,7 +104,7 @@ void RecordingCalls::Close(size_t call) {
 void RecordingCalls::EndThread(Timestamp last) {
   for (const OpenCall& call : open_) {
     if (!call.is_open) continue;
-    // Python runs in its functions from its beginning to its end: that some are open is no news.
+    // Python runs inside its functions from beginning to end, so open calls are normal.
     if (!call.is_python) builder_->AddProblem("unfinished_scope", -1);
     AddSpan(call, last, span_flags::kUnfinished);
   }

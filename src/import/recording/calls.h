@@ -22,10 +22,10 @@ class RecordingCalls {
  public:
   explicit RecordingCalls(TraceBuilder* builder) : builder_(builder) {}
 
-  // Also adds every call of Python to `starts` from now on.
+  // From now on also adds every Python call to `starts`.
   void CollectStarts(StepStarts* starts) { starts_ = starts; }
   void BeginThread(TrackId track);
-  // extra: members of a JSON object; kNone: none.
+  // extra: members of a JSON object, or kNone.
   void Enter(const Record& record, Timestamp time, StringId name, StringId category, StringId extra = StringId::kNone);
   void Exit(const Record& record, Timestamp time);
   // Ends the calls that are still open at `last`.
@@ -33,7 +33,7 @@ class RecordingCalls {
 
   bool empty() const { return open_.empty(); }
   bool seen() const { return seen_; }                // this thread has calls
-  bool seen_python() const { return seen_python_; }  // some thread has calls of Python
+  bool seen_python() const { return seen_python_; }  // some thread has Python calls
 
  private:
   struct OpenCall {

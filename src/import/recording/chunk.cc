@@ -1,7 +1,7 @@
-// A file may be cut, overwritten or forged. Each field is read by a ByteReader that refuses to pass the
-// end, and each offset is checked for its alignment and its range before it is followed; what fails costs the record
-// that refers to it. A live chunk (of a process that was killed, or records still) has its numbers twice, before and
-// behind: where they differ it was replaced while it was read.
+// A file may be truncated, overwritten or forged. Each field is read by a ByteReader that does not pass the end, and
+// each offset is checked for alignment and range before use; a failed check loses only the record that refers to it. A
+// live chunk (of a process that was killed or still records) has its numbers twice, at its front and its end: if they
+// differ, it was replaced while it was read.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/chunk.h"
 

@@ -78,9 +78,8 @@ class RecordingChunk {
 
   size_t byte_size() const { return bytes_.size(); }
   uint32_t record_count() const { return record_count_; }
-  uint32_t claimed_record_count() const {
-    return claimed_record_count_;
-  }  // more than record_count(): the chunk is damaged
+  // More than record_count() if the chunk is damaged.
+  uint32_t claimed_record_count() const { return claimed_record_count_; }
   Record record(uint32_t row) const {
     Record record;
     std::memcpy(&record, bytes_.data() + first_record_ + row * sizeof(Record), sizeof(Record));

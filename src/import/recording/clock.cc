@@ -1,7 +1,7 @@
-// Ticks to nanoseconds are a rate in 32.32 fixed point per piece between two calibrations, in 128-bit integers: a
-// double loses nanoseconds after 104 days of uptime. The two clocks of a calibration are read tens of nanoseconds apart,
-// which bends the rate of a short piece. So calibrations are left out until two neighbouring pieces last 200 ms together,
-// and the last piece, whose rate also holds for all later times, lasts 100 ms.
+// Ticks are converted to nanoseconds by a rate in 32.32 fixed point per piece between two calibrations, in 128-bit
+// integers: a double would lose nanoseconds after 104 days of uptime. The two clocks of a calibration are read tens of
+// nanoseconds apart, which distorts the rate of a short piece. So calibrations are dropped until two neighbouring
+// pieces last 200 ms together, and the last piece, whose rate is used for all later times, lasts 100 ms.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/clock.h"
 

@@ -1,5 +1,5 @@
-// Turns the recorder's ticks into nanoseconds: piecewise linear between calibrations, continued beyond
-// the first and the last. Nanoseconds count from the first calibration, whose unix time is the epoch.
+// Converts the recorder's ticks to nanoseconds: piecewise linear between calibrations, extrapolated beyond the first
+// and the last. Nanoseconds count from the first calibration, whose unix time is the epoch.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,6 +1,6 @@
-// A record has its details in a payload that equal launches share within a chunk. Two tables avoid work per record: by
-// place in the chunk, which answers without hashing, and by the bytes of the details across chunks. Both tables by
-// place are arrays that are cleared by the list of places that were used, so a chunk with few records costs little.
+// Equal launches in a chunk share a payload with their details. Two tables save work per record: one by place in the
+// chunk, which needs no hash, and one by the bytes of the details across chunks. Tables by place are arrays, cleared by
+// a list of the places used, so a chunk with few records costs little.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/cuda.h"
 
@@ -20,7 +20,7 @@
 namespace opscope {
 namespace {
 
-// Names by where they stand in the chunk of a part, as its records name them.
+// The ids of names by their offset in the current chunk.
 class NamesOfPart {
  public:
   explicit NamesOfPart(size_t most_bytes) : id_at_(most_bytes / 8 + 1, StringId::kNone) {}
@@ -33,18 +33,18 @@ class NamesOfPart {
       id_at_[offsets_[i] / 8] = part.name_ids[i + 1];
     id_at_[0] = StringId::kEmpty;
   }
-  // kNone: the record is damaged, and was counted as that.
+  // kNone: the record is damaged, which was counted already.
   StringId Of(const Record& record) const {
     return record.name % 8 == 0 && record.name / 8 < id_at_.size() ? id_at_[record.name / 8] : StringId::kNone;
   }
 
  private:
-  std::vector<StringId> id_at_;  // few of them are used
+  std::vector<StringId> id_at_;  // few entries are used
   std::vector<uint32_t> offsets_;
 };
 
-// What records of one event and equal details share, in whichever chunks they stand: a kernel with its grid is said
-// once in each chunk, and worked out once.
+// Data derived from an event type and its details, shared by all records with the same two. Each chunk has its own copy
+// of the details of a kernel launch; they are decoded once.
 class SharedDetails {
  public:
   void BeginPart(const RecordingPart& part) {
@@ -66,14 +66,14 @@ class SharedDetails {
 
  private:
   static constexpr uint32_t kNone = 0xffffffff;
-  struct Said {
+  struct EventDetails {
     CudaEvent event;
     std::string_view details;
-    bool operator==(const Said&) const = default;
+    bool operator==(const EventDetails&) const = default;
   };
-  struct HashOfSaid {
-    size_t operator()(const Said& said) const {
-      return std::hash<std::string_view>()(said.details) ^ static_cast<size_t>(said.event);
+  struct HashOfEventDetails {
+    size_t operator()(const EventDetails& key) const {
+      return std::hash<std::string_view>()(key.details) ^ static_cast<size_t>(key.event);
     }
   };
 
@@ -84,7 +84,7 @@ class SharedDetails {
     const std::span<const std::byte> details = extent->body;
     const std::string_view bytes(reinterpret_cast<const char*>(details.data()), details.size());
     const auto number = static_cast<uint32_t>(shared_.size());
-    const auto [found, is_new] = numbers_.try_emplace(Said{event, bytes}, number);
+    const auto [found, is_new] = numbers_.try_emplace(EventDetails{event, bytes}, number);
     if (is_new) shared_.push_back({.event = event, .details = details});
     if (number_at_[place] == kNone) used_.push_back(place);
     number_at_[place] = found->second;
@@ -93,8 +93,8 @@ class SharedDetails {
 
   const RecordingPart* part_ = nullptr;
   std::vector<CudaShared> shared_;
-  tsl::robin_map<Said, uint32_t, HashOfSaid> numbers_;
-  std::vector<uint32_t> number_at_;  // by place in the chunk; few of them are used
+  tsl::robin_map<EventDetails, uint32_t, HashOfEventDetails> numbers_;
+  std::vector<uint32_t> number_at_;  // by place in the chunk; few entries are used
   std::vector<uint32_t> used_;
 };
 
@@ -139,14 +139,14 @@ bool RecordingCuda::Window::IsPausedAt(uint64_t time) const {
   return after != pauses.begin() && time < std::prev(after)->end;
 }
 
-// A call is of the window in which it begins; what a device does, of those in which it runs.
+// A call belongs to the window in which it begins, device work to the windows in which it runs.
 inline bool RecordingCuda::Window::IsOutside(const Record& raw, CudaEvent event) const {
   const bool has_length = !IsCall(event) && event != CudaEvent::kEnvironment && event != CudaEvent::kReading;
   const uint64_t last = raw.start + (has_length ? raw.value : 0);
   return raw.start != 0 && (last < begin || raw.start > end || (!pauses.empty() && IsPausedAt(raw.start)));
 }
 
-// Its name is left to the caller.
+// The caller sets the name.
 inline CudaRecord RecordingCuda::RecordOf(const Window& window, const CudaClock& clock, const Record& raw,
                                           const CudaShared& shared) {
   return {.event = shared.event,
@@ -205,7 +205,7 @@ std::set<TrackId> RecordingCuda::Finish() {
   for (Window& window : windows_) {
     CudaClock clock;
     ReadClock(window, &clock);
-    if (clock.empty()) continue;  // its first chunk is missing, or nothing is in it
+    if (clock.empty()) continue;  // its first chunk is missing or empty
     import.Begin(window.process, window.pid, window.calls);
     Read(window, clock, &import);
     import.End();

@@ -1,8 +1,8 @@
-// Allocators report a free by address alone, or not at all when another block has the address already. All events of a
-// process are sorted by time and played once through a table of live blocks: an allocation enters its size, a free
-// takes it out. What a process held before the window is the sum of frees whose allocation was not seen; running totals
-// begin there, so a second pass gives each event its total. Threads record in order of time, so the sort looks for runs
-// first (base/natural_sort.h).
+// Allocators report a free by address alone, or not at all if another block has the address already. All events of a
+// process are sorted by time and replayed through a table of live blocks: an allocation inserts its size, a free
+// removes it. The memory in use before the window is the sum of the frees without an allocation; running totals begin
+// with it, so a second pass computes the total of each event. Threads record in order of time, so the sort looks for
+// sorted runs first (base/natural_sort.h).
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/memory.h"
 
@@ -22,15 +22,15 @@
 namespace opscope {
 namespace {
 
-// The sizes of what a process holds of the CPU's allocator, and what it holds in all.
+// The blocks of the CPU's allocator in one process, and their total size.
 class HostBlocks {
  public:
   struct Change {
-    int64_t bytes = 0;  // 0: not known
+    int64_t bytes = 0;  // 0: unknown
     bool is_from_before = false;
-    int64_t lost = 0;  // of the block that had the address, whose end was not recorded
+    int64_t lost = 0;  // bytes of the previous block at this address, whose free was not recorded
   };
-  // bytes: below 0 of a free, as the recorder knew it.
+  // bytes: negative for a free of known size
   Change Apply(uint64_t address, int64_t bytes) {
     if (bytes > 0) {
       const auto [block, is_new] = bytes_.try_emplace(address, bytes);
@@ -64,15 +64,7 @@ void RecordingMemory::AddDeviceEvent(const AllocationRow& row, bool is_failed) {
   device_events_.push_back({row, is_failed});
 }
 
-void RecordingMemory::AddAllocation(const AllocationRow& row) {
-  AddDeviceEvent(row, false);
-}
-
-void RecordingMemory::AddOutOfMemory(const AllocationRow& row) {
-  AddDeviceEvent(row, true);
-}
-
-void RecordingMemory::AddOutOfMemory(Timestamp time, int64_t bytes, int64_t pid, TrackId track) {
+void RecordingMemory::AddFailedHostBlock(Timestamp time, int64_t bytes, int64_t pid, TrackId track) {
   events_.push_back({time, {.address = 0}, bytes, pid, track, EventKind::kHostFailed});
 }
 
@@ -91,7 +83,7 @@ void RecordingMemory::AddFailedAllocation(const AllocationRow& row) {
                         .extra = builder_->Intern(members)});
 }
 
-// A row of the CPU's allocator, as Paddle's own files have it.
+// Makes a row of the CPU's allocator, as in Paddle's own files.
 RecordingMemory::EventRow RecordingMemory::PaddleRow(const Event& event) {
   for (; next_host_memory_ < host_memory_.size(); ++next_host_memory_) {
     const HostMemory& next = host_memory_[next_host_memory_];
@@ -115,8 +107,8 @@ RecordingMemory::EventRow RecordingMemory::PaddleRow(const Event& event) {
           .extra = builder_->Intern(members)};
 }
 
-// Gives every event of the host its bytes. The totals begin with what each process held before the window and freed in
-// it.
+// Computes the bytes of every host event. The totals begin with the memory that each process had before the window and
+// freed within it.
 RecordingMemory::HostTotals RecordingMemory::FindSizes() {
   std::map<int64_t, HostBlocks> processes;
   HostTotals totals;
@@ -196,7 +188,7 @@ void RecordingMemory::Finish() {
       continue;
     }
     unsure += event->is_upper_bound ? 1 : 0;
-    // Both tables, as the Chrome importer does: the n-th of both belong to each other.
+    // Added to both tables, like the Chrome importer: the n-th rows of both belong together.
     builder_->AddInstant(
         {.time = row.time, .name = name, .category = category, .track = row.track, .extra = event->extra});
     builder_->AddAllocation(row);

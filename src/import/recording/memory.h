@@ -1,6 +1,6 @@
-// Allocations of a recording. The record of a free has an address and, unless the recorder knew the block, no size; the
-// block may have been allocated by another thread. So sizes and running totals are computed here, when the records of
-// all threads are there.
+// Allocations of a recording. The record of a free has an address, but a size only if the recorder knew the block,
+// which another thread may have allocated. So sizes and running totals are computed here, after the records of all
+// threads were read.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -30,10 +30,9 @@ class RecordingMemory {
   explicit RecordingMemory(TraceBuilder* builder) : builder_(builder) {}
 
   void AddHostBlock(const Record& record, Timestamp time, int64_t pid, TrackId track);
-  void AddAllocation(const AllocationRow& row);
-  // Allocations that failed: of the CPU's allocator, which gives no totals, and of a device's.
-  void AddOutOfMemory(Timestamp time, int64_t bytes, int64_t pid, TrackId track);
-  void AddOutOfMemory(const AllocationRow& row);
+  // An allocation that failed. The CPU's allocator reports no totals.
+  void AddFailedHostBlock(Timestamp time, int64_t bytes, int64_t pid, TrackId track);
+  void AddDeviceEvent(const AllocationRow& row, bool is_failed);
   void AddHostMemory(const HostMemory& memory) { host_memory_.push_back(memory); }
   // Adds the rows to the builder, by time. Frees of unknown size are left out and counted. Totals count the blocks of a
   // process that were allocated or freed during the recording; Paddle's continue from its HostMemory.
@@ -41,19 +40,19 @@ class RecordingMemory {
 
  private:
   enum class EventKind : uint8_t {
-    kDevice,           // of a device, whose allocator gives bytes and totals with each event
+    kDevice,           // on a device, whose allocator reports bytes and totals with each event
     kHost,             // of the CPU's allocator
-    kHostUnsure,       // the same; its bytes may be too many
-    kPaddleAllocated,  // of Paddle's CPU allocator, whose records have the bytes of frees too
+    kHostUnsure,       // the same; its bytes are an upper bound
+    kPaddleAllocated,  // by Paddle's CPU allocator, whose records of frees have bytes, too
     kPaddleFreed,
-    kHostFailed,  // an allocation of the CPU's allocator that failed
+    kHostFailed,  // a failed allocation of the CPU's allocator
   };
-  // Kept for every event until the end, so `kind` and the union leave it at 40 bytes.
+  // An event is in memory until the end, so it is kept at 40 bytes.
   struct Event {
     Timestamp time;
     union {
       uint64_t address;
-      uint64_t device_row;  // of kDevice, in device_events_
+      uint64_t device_row;  // for kDevice: index in device_events_
     };
     int64_t bytes;
     int64_t pid;
@@ -69,7 +68,7 @@ class RecordingMemory {
     size_t event;
     int64_t bytes;
   };
-  // Of the blocks of the CPU's allocator, while the events are played.
+  // Running totals of the CPU's allocator during the replay.
   struct HostTotals {
     std::map<int64_t, int64_t> bytes;  // by process
     std::vector<Lost> lost;
@@ -79,15 +78,14 @@ class RecordingMemory {
     AllocationRow row;
     StringId extra = StringId::kNone;
     bool is_failed = false;
-    bool is_upper_bound = false;  // its bytes are
+    bool is_upper_bound = false;  // of `bytes`
   };
 
   HostTotals FindSizes();
-  // Unset: a free of unknown size. Called in the order of the events, once for each.
+  // nullopt: a free of unknown size. Call once for each event, in order.
   std::optional<EventRow> RowOf(size_t i, HostTotals* totals);
   EventRow HostRow(size_t i, HostTotals* totals);
   EventRow PaddleRow(const Event& event);
-  void AddDeviceEvent(const AllocationRow& row, bool is_failed);
   void AddFailedAllocation(const AllocationRow& row);
 
   TraceBuilder* builder_;

@@ -1,5 +1,5 @@
-// Records of MegEngine's recorder came into the chunks as they were; their meaning is known to MegEngineReplay alone.
-// Each window is read twice, as the replay demands, the first time without payloads, which that pass does not need.
+// Chunks contain the records of MegEngine's recorder unchanged; only MegEngineReplay interprets them. Each window is
+// read twice, because the replay needs it, the first time without payloads.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/native.h"
 
@@ -18,7 +18,7 @@ void RecordingNative::Add(ProcessId process, int64_t pid, std::span<RecordingPar
   windows_.push_back({process, pid, parts});
 }
 
-// The same members mostly lie at the same place of a chunk, and are few.
+// Members are few, and those of equal calls are mostly at the same place of a chunk.
 uint64_t RecordingNative::MembersId(std::string_view members) {
   return members_.try_emplace(members, members_.size() + 1).first->second;
 }

@@ -1,7 +1,7 @@
-// A scope that was open has no record yet, but an entry in the table behind its chunk: start, name, depth. An entry may
-// be stale: those whose start and depth have a record are left out. What is left becomes records with kUnfinished in a
-// copy of the thread's last chunk, numbered behind it, so that everything after this reads them like all others. They
-// end at the last tick that the window has.
+// An open scope has no record, but an entry in the table behind its chunk: start, name, depth. An entry may be stale;
+// those whose start and depth match a record are ignored. The others become records with kUnfinished in a copy of the
+// thread's last chunk, numbered behind it, so that they are read like all other records. They end at the last tick of
+// the window.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/open.h"
 
@@ -59,14 +59,15 @@ void OpenScopesOfWindow::AddOpenOf(const RecordingChunk& last) {
     if (IsScope(record)) finished.insert({record.start, record.depth});
   }
   std::vector<Record> open;
-  for (size_t depth = last.open_entries().size(); depth-- > 0;) {  // innermost first, as they would have ended
+  for (size_t depth = last.open_entries().size();
+       depth-- > 0;) {  // innermost first, the order in which they would have ended
     const OpenTableEntry& entry = last.open_entries()[depth];
     const uint16_t record_depth = UnpackDepth(entry.depth_kind_flags);
     if (entry.start == 0 || record_depth != depth || finished.count({entry.start, record_depth}) != 0 ||
         ended_.count({last.thread_index(), entry.start, record_depth}) != 0) {
       continue;
     }
-    if (entry.name == 0) {  // began at the cap
+    if (entry.name == 0) {  // it began after the memory limit was reached
       ++hidden_;
       continue;
     }
@@ -82,8 +83,8 @@ void OpenScopesOfWindow::AddOpenOf(const RecordingChunk& last) {
   if (!open.empty()) MakeChunk(last, std::move(open));
 }
 
-// The same chunk once more, with these records in the place of its own: their names and payloads stay where
-// they are. What does not fit below them is hidden.
+// A copy of the chunk with these records instead of its own; their names and payloads keep their places. Drops records
+// for which there is no room.
 void OpenScopesOfWindow::MakeChunk(const RecordingChunk& last, std::vector<Record> records) {
   size_t lowest = last.bytes().size();
   for (const Record& record : records) {
@@ -94,7 +95,7 @@ void OpenScopesOfWindow::MakeChunk(const RecordingChunk& last, std::vector<Recor
   const size_t room = lowest > first ? (lowest - first) / sizeof(Record) : 0;
   if (room < records.size()) {
     hidden_ += records.size() - room;
-    records.erase(records.begin(), records.end() - static_cast<std::ptrdiff_t>(room));  // the outermost stay
+    records.erase(records.begin(), records.end() - static_cast<std::ptrdiff_t>(room));  // keeps the outermost
   }
   std::string bytes(reinterpret_cast<const char*>(last.bytes().data()), last.bytes().size());
   Put(&bytes, offsetof(ChunkHeader, sequence), last.sequence() + 1);

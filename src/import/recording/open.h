@@ -1,5 +1,5 @@
-// Scopes that were open at the end of a recording without an end: its process was killed, hangs, or still records. The
-// tables after the chunks list them (opscope/record.h, OpenTable). This file converts them to records with kUnfinished
+// Finds scopes that were open at the end of an unfinished recording: its process was killed, hangs, or still records.
+// The tables after the chunks list them (opscope/record.h, OpenTable). They are converted to records with kUnfinished
 // in additional chunks, which are read like all others.
 //
 // Thread rule: one thread at a time.
@@ -24,7 +24,9 @@ class OpenScopesOfWindow {
 
   // Makes a chunk for each thread with open scopes. Its sequence number follows that of the thread's last chunk.
   std::vector<std::string> TakeChunks() { return std::move(made_); }
-  uint64_t left_the_file() const { return left_the_file_; }  // threads that recorded on in memory, outside of the file
+  uint64_t left_the_file() const {
+    return left_the_file_;
+  }  // threads whose later records are in memory only, not in the file
   uint64_t hidden() const { return hidden_; }
 
  private:

@@ -1,5 +1,5 @@
-// An empty table surprises most where the program ran its operators on threads that were not recorded. Said once, by a
-// look at the scopes of all spans.
+// Adds a problem if no span is an operator. The usual cause is that the program ran its operators on threads that were
+// not recorded, and the user would wonder about an empty table.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/operators_elsewhere.h"
 
@@ -13,7 +13,7 @@ void AddOperatorsElsewhere(TraceBuilder* builder) {
     return scope != ScopeType::kUnknown && scope != ScopeType::kUserScope;
   };
   for (size_t i = 0; i < builder->track_count(); ++i) {
-    // Kernels, which need no operator: the recording is not empty.
+    // A recording of kernels needs no operators.
     if (builder->track(static_cast<TrackId>(i)).kind == TrackKind::kDeviceStream) return;
   }
   if (std::none_of(scopes.begin(), scopes.end(), is_operator)) builder->AddProblem("operators_elsewhere", -1);

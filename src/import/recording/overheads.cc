@@ -1,6 +1,6 @@
-// Keys of the JSON are names of sources with an ending that tells the kind ("torch_op", "torch_argument"); the
-// recorder's own and Python's are fixed names. They become rows (source, kind), which is what corrections ask for.
-// Values are bounded to a second, so that a damaged file cannot move times by more.
+// A key of the JSON is the name of a source with a suffix for the kind ("torch_op", "torch_argument"), or a fixed name
+// for the recorder itself and for Python. Keys become rows (source, kind), by which corrections look them up. Values
+// are limited to a second, so that a damaged file cannot move times further.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/overheads.h"
 
@@ -15,7 +15,7 @@ using simdjson::dom::element;
 
 double NumberAt(const element& costs, std::string_view key) {
   double ns = 0;
-  constexpr double kSecond = 1e9;  // no event costs as much
+  constexpr double kSecond = 1e9;  // no event takes so long
   return costs[key].get(ns) == simdjson::SUCCESS && ns > 0 && ns < kSecond ? ns : 0;
 }
 
@@ -26,7 +26,7 @@ EventCost CostAt(const element& costs) {
           .floor_ns = NumberAt(costs, "floor_ns")};
 }
 
-// Of a framework's source the members are its name and one of these; FORMAT.md has all of them.
+// A framework's keys are its name with one of these suffixes; FORMAT.md lists all.
 constexpr std::string_view kOperator = "_op", kArgument = "_argument", kRange = "_range";
 
 void AddRow(std::string_view key, const element& costs, MeasuredOverheads* all) {

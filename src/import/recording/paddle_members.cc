@@ -1,6 +1,5 @@
-// The names of an operator's arguments are one text per operator, its shapes and attributes are encoded arguments;
-// members are made of both in one walk, name by name. Operators repeat, so the members are kept by names and bytes and
-// made once for each.
+// An operator's argument names are one text; its shapes and attributes are encoded arguments. Both are read in
+// parallel, name by name. Operators repeat, so results are cached by names and bytes.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/paddle_members.h"
 
@@ -15,12 +14,6 @@
 
 namespace opscope {
 namespace {
-
-std::string_view TakeUntil(char end, std::string_view* text) {
-  const std::string_view taken = text->substr(0, text->find(end));
-  text->remove_prefix(std::min(taken.size() + 1, text->size()));
-  return taken;
-}
 
 // "[2, 3]" of an encoded tensor; of one that is undefined "[]".
 void AppendShape(ByteReader* reader, std::string* out) {

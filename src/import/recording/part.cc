@@ -1,10 +1,10 @@
-// Decoding is the step that several threads do, so it must not touch the builder. Names lie in the chunk once and are
-// referred to by offset: an array by offset / 8 gives the number of a name without hashing, and the list of offsets
-// that were used clears it for the next chunk. Argument lists are numbered by hash. Depths link scopes to their parents
-// at once (tree.h); a record that is damaged is counted and leaves no row.
+// Several threads decode parts, so decoding must not use the builder. A chunk has each name once and refers to it by
+// offset: an array indexed by offset / 8 gives the number of a name without hashing, and the list of used offsets
+// clears it for the next chunk. Argument lists are numbered by hash. Depths link scopes to their parents (tree.h). A
+// damaged record is counted and gets no row.
 //
-// Entries of a chunk do not overlap, so together they are no longer than the chunk. Where a forged chunk names the same
-// bytes again and again, the records past that sum are damaged.
+// Entries of a chunk do not overlap, so their sizes add up to at most the chunk's size. If a forged chunk refers to the
+// same bytes many times, the records beyond that sum are damaged.
 //
 //   records   name@64 name@96 name@64   ->   numbers 1 2 1, names {"", "aten::mm", "aten::add"}
 // SPDX-License-Identifier: Apache-2.0
@@ -45,8 +45,8 @@ void RecordingPart::Link(size_t count) {
   scopes = room.scopes.first(count);
   tree.depth = room.depths.first(count);
   tree.begin = room.begins.first(count);
-  // Depth alone misleads behind a missing chunk, and where another thread ended a scope that its owner still
-  // counted: so a record adopts only what began after it did.
+  // The depth alone is wrong behind a missing chunk, and where another thread ended a scope that its owner still
+  // counted. So a record adopts only records that began after it.
   LinkWithin(&tree, [this](uint32_t parent, uint32_t child) { return start(child) >= start(parent); });
 }
 
@@ -81,7 +81,7 @@ inline bool PartDecoder::DecodeScope(uint32_t row, const Record& record, uint32_
       if (!payload || !TakeEntry(payload->tensors.size())) return false;
       scope.has_fields = 1;
       arguments = payload->arguments;
-      // A damaged offset leaves the name out: the span itself is sound.
+      // A damaged offset loses only the name; the span is valid.
       const uint32_t overload = NameAt(payload->overload);
       scope.overload = overload == kUnknown ? 0 : overload;
     }
@@ -123,7 +123,7 @@ inline bool PartDecoder::DecodeRecord(uint32_t row) {
   }
   part_->events.push_back({row, name});
   if (record.kind == RecordKind::kNative) {
-    // All records of a track are of its source.
+    // All records of a track are from the track's source.
     if (part_->events.size() == 1) part_->events.reserve(part_->chunk->record_count());
     part_->has_native = true;
   }
@@ -131,7 +131,7 @@ inline bool PartDecoder::DecodeRecord(uint32_t row) {
   return true;
 }
 
-// All records of a track are of its source, unless it is damaged: that is where this ends.
+// Reads the records of a track from one source, up to the first damaged one.
 uint32_t PartDecoder::CountFirstOfCuda() {
   const uint32_t count = part_->chunk->record_count();
   uint32_t row = 0;

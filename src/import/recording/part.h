@@ -1,6 +1,6 @@
-// One chunk of a recording, decoded as far as it goes without the builder. Many parts can be decoded at once;
-// names and arguments get numbers of the part, in order of first appearance, and RecordingTables then gives those
-// their ids, part after part. So ids depend on the recording alone, not on the number of threads.
+// One chunk of a recording, decoded as far as possible without the builder, so that many parts can be decoded in
+// parallel. Names and arguments are numbered within the part, in order of first appearance; RecordingTables then
+// assigns ids, part after part. So ids depend only on the recording, not on the number of threads.
 //
 // Thread rule: PartDecoder is one thread's own; a part is decoded by one thread, then read by one at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -30,7 +30,7 @@ struct PartScope {
   uint32_t has_fields : 1 = 0;  // the payload has more than arguments
   uint32_t name = 0;            // number within the part
   uint32_t overload = 0;        // number within the part; 0: none
-  uint32_t args = 0;            // number within the part; RecordingPart::kNoArguments: none
+  uint32_t args = 0;            // number within the part, or RecordingPart::kNoArguments
 };
 
 // A record that is neither a scope nor of the CUDA source.
@@ -95,7 +95,7 @@ struct RecordingPart {
     if (damaged == 0 || row < first_damaged) first_damaged = row;
     damaged += count;
   }
-  // Keeps the first `count` scopes of the room and finds their subtrees.
+  // Reduces the room to the first `count` scopes and finds their subtrees.
   void Link(size_t count);
   // Removes the scopes with malformed arguments and counts them as damaged.
   void DropScopes(std::span<const uint8_t> bad_arguments);

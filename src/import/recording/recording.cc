@@ -1,11 +1,11 @@
-// The steps of recording.h in order. Chunks come in any order and some twice, from files and from memory; sorted by
-// (process, thread, window, sequence) the chunks of one thread and window stand together, and a gap between sequence
-// numbers is a chunk that was lost:
+// Runs the steps of recording.h in order. Chunks come in any order, some twice, from files and from memory. They are
+// sorted by (process, thread, window, sequence), so that the chunks of one thread and window are neighbours; a gap in
+// their sequence numbers is a lost chunk:
 //
 //   thread 7: 0 1 3   thread 9: 0   ->   one missing_chunk of thread 7
 //
-// Chunks are decoded by several threads, so each becomes a part of its own that knows nothing of its neighbours; what
-// joins parts (ids, tracks, subtrees across chunks) is done afterwards by one thread in this order.
+// Several threads decode chunks, each to an independent part; afterwards one thread joins the parts (ids, tracks,
+// subtrees across chunks) in this order.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/recording.h"
 
@@ -31,7 +31,7 @@
 namespace opscope {
 namespace {
 
-// Starting a thread takes as long as some thousands of records.
+// Starting a thread takes as long as decoding some thousand records.
 constexpr size_t kRecordsPerThread = 16384;
 
 bool Before(const RecordingChunk& a, const RecordingChunk& b) {
@@ -41,7 +41,7 @@ bool Before(const RecordingChunk& a, const RecordingChunk& b) {
   return a.sequence() < b.sequence();
 }
 
-// Chunks of one thread and window, in order.
+// The chunks of one thread and window, in order.
 uint64_t CountMissing(std::span<const RecordingChunk> chunks, const WindowInfo* window, const WindowThread* thread) {
   uint64_t gaps = 0, records = 0;
   uint32_t expected = window != nullptr && window->keeps_newest ? chunks.front().sequence() : 0;
@@ -52,15 +52,15 @@ uint64_t CountMissing(std::span<const RecordingChunk> chunks, const WindowInfo* 
     expected = chunk.sequence() + 1;
     records += chunk.record_count();
   }
-  // The last chunks leave no gap behind them, but fewer records than were counted.
+  // Missing last chunks leave no gap, but there are fewer records than the window counted.
   if (gaps == 0 && thread != nullptr && thread->recorded > records) gaps = 1;
   return gaps;
 }
 
-// Threads that have recorded something and of which no chunk is there.
+// Threads that recorded something but have no chunk.
 uint64_t CountThreadsWithoutChunks(std::span<const RecordingChunk> chunks, const std::vector<WindowInfo>& windows,
                                    const WindowIndex& index) {
-  std::set<std::tuple<int64_t, uint64_t, uint32_t>> seen;  // as the window says it: process, generation, thread
+  std::set<std::tuple<int64_t, uint64_t, uint32_t>> seen;  // as the window describes it: process, generation, thread
   for (const RecordingChunk& chunk : chunks) {
     if (const WindowInfo* window = index.Window(chunk)) {
       seen.emplace(window->process, window->window, chunk.thread_index());
@@ -74,7 +74,7 @@ uint64_t CountThreadsWithoutChunks(std::span<const RecordingChunk> chunks, const
   return missing;
 }
 
-// Records that the recorder dropped, as far as the blocks count them.
+// The number of records that the recorder dropped, as far as the blocks contain it.
 uint64_t CountDropped(std::span<const RecordingChunk> chunks, const std::vector<WindowInfo>& windows,
                       const WindowIndex& index) {
   uint64_t dropped = 0;
@@ -103,7 +103,7 @@ TickClock MakeClock(const std::vector<WindowInfo>& windows, const std::vector<Re
   return TickClock(std::move(calibrations), epoch_ns, windows.empty() ? Calibration{} : windows.front().rate);
 }
 
-// 0: no other recorder's records are here.
+// 0: there are no records of another recorder.
 int64_t FirstNativeStart(const std::vector<RecordingChunk>& chunks) {
   int64_t first = 0;
   for (const RecordingChunk& chunk : chunks) {
@@ -113,7 +113,7 @@ int64_t FirstNativeStart(const std::vector<RecordingChunk>& chunks) {
   return first;
 }
 
-// In ticks; 0: it has not ended, or does not say.
+// In ticks; 0: the window did not end, or its end is unknown.
 uint64_t EndOfWindow(const WindowInfo* window) {
   uint64_t last = 0;
   if (window == nullptr || window->is_live || window->calibrations.size() < 2) return last;
@@ -142,7 +142,7 @@ void RecordingReader::AddBlock(uint16_t type, std::span<const std::byte> bytes, 
   }
 }
 
-// A later info of the same live window repeats or extends the earlier one. The last one is not live and replaces it.
+// A later info of the same live window replaces or extends the earlier one. The final info is not live.
 void RecordingReader::AddInfo(WindowInfo info) {
   const std::pair key(info.process, info.window);
   const auto known = live_windows_.find(key);
@@ -179,7 +179,7 @@ void RecordingReader::AddLiveChunk(std::span<const std::byte> bytes, int64_t fil
   }
 }
 
-// Room for all scopes there may be, then the chunks decoded, several at once.
+// Reserves room for all scopes, then decodes the chunks in parallel.
 std::vector<RecordingPart> RecordingReader::Decode(ThreadTeam* team) {
   std::vector<RecordingPart> parts;
   size_t records = 0;
@@ -201,10 +201,10 @@ std::vector<RecordingPart> RecordingReader::Decode(ThreadTeam* team) {
   return parts;
 }
 
-// What was open in the windows that did not end, as chunks behind the last ones of their threads.
+// Makes additional chunks for the scopes that were open in unfinished windows, behind the last chunks of their threads.
 void RecordingReader::AddOpenScopes() {
   const WindowIndex index(windows_);
-  std::map<const WindowInfo*, std::vector<const RecordingChunk*>> chunks_of;  // of live windows, in their order
+  std::map<const WindowInfo*, std::vector<const RecordingChunk*>> chunks_of;  // of live windows, in order
   for (const RecordingChunk& chunk : chunks_) {
     const WindowInfo* window = index.Window(chunk);
     if (window != nullptr && window->is_live) chunks_of[window].push_back(&chunk);
@@ -222,13 +222,13 @@ void RecordingReader::AddOpenScopes() {
   if (!open_chunks_.empty()) std::stable_sort(chunks_.begin(), chunks_.end(), Before);
 }
 
-// Sorts the chunks, adds those of open scopes, and brings all times to one clock.
+// Sorts the chunks, adds those of open scopes, and converts all times to one clock.
 TickClock RecordingReader::PrepareChunks() {
   std::stable_sort(chunks_.begin(), chunks_.end(), Before);
   written_while_read_ += TrimToSnapshot(windows_, damaged_, &chunks_);
   if (written_while_read_ > 0) builder_->AddProblem("written_while_read", -1, written_while_read_);
   AddOpenScopes();
-  // Column blocks of the same file have set the epoch already; the files of another recorder begin where that did.
+  // Column blocks of the same file have set the epoch already; files of another recorder begin at its start.
   if (builder_->info().epoch_ns == 0) builder_->info().epoch_ns = FirstNativeStart(chunks_);
   const TickClock clock = MakeClock(windows_, chunks_, builder_->info().epoch_ns);
   builder_->info().epoch_ns = clock.epoch_ns();
@@ -246,7 +246,7 @@ void RecordingReader::ReadWindows(const TickClock& clock, RecordingTables* table
   }
 }
 
-// Adds thread after thread, up to the memory limit, and counts the chunks that are missing.
+// Adds one thread after the other up to the memory limit, and counts missing chunks.
 void RecordingReader::AddThreads(const ImportOptions& options, uint64_t input_bytes, std::vector<RecordingPart>* parts,
                                  RecordingTables* tables) {
   const WindowIndex index(windows_);

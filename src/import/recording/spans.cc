@@ -1,13 +1,14 @@
-// Rows of spans: filled part by part, by several threads at once, then completed in order. The place of each row is
-// known before any is written (tree.h), so threads fill parts of one table without locks. What needs the builder, which
-// one thread at a time may use (interned members, problems), becomes a deferred span, which is completed afterwards in
-// the order of the rows; so ids do not depend on the number of threads.
+// Fills the rows of spans part by part, several parts in parallel, then completes them in order. The place of each row
+// is known before any is written (tree.h), so threads fill parts of one table without locks. Interned members and
+// problems need the builder, which one thread at a time may use: such a span is deferred and completed afterwards, in
+// the order of the rows, so ids do not depend on the number of threads.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
 
+#include "base/parse_whole.h"
 #include "base/text.h"
 #include "import/recording/thread.h"
 
@@ -23,15 +24,11 @@ ScopeType ScopeOf(const Record& record) {
                                                                               : ScopeType::kUnknown;
 }
 
-// N of "ProfilerStep#N"; -1 when the text ends in no number.
+// N of "ProfilerStep#N"; -1 if the name does not end in a number of at most 18 digits.
 int64_t StepNumber(std::string_view name) {
-  int64_t number = 0;
   const size_t last = name.find_last_not_of("0123456789");
   const std::string_view digits = last == std::string_view::npos ? name : name.substr(last + 1);
-  if (digits.empty() || digits.size() > 18) return -1;
-  for (const char digit : digits)
-    number = number * 10 + (digit - '0');
-  return number;
+  return digits.size() > 18 ? -1 : ParseWhole<int64_t>(digits).value_or(-1);
 }
 
 bool IsStep(const RecordingPart& part, const PartScope& scope, const Record& record) {
@@ -59,7 +56,7 @@ StringId RecordingTables::Category(const Record& record) const {
   }
 }
 
-// Everything but track, depth and what asynchronous spans have.
+// Everything except the track, the depth, and the columns of asynchronous spans.
 SpanRow RecordingTables::RowOf(const RecordingPart& part, const PartScope& scope, const Record& record,
                                const TickClock& clock) const {
   SpanRow row;
@@ -77,7 +74,7 @@ SpanRow RecordingTables::RowOf(const RecordingPart& part, const PartScope& scope
   if (!payload) return row;  // Unreachable: PartDecoder has checked it
   row.sequence = payload->sequence;
   row.forward_thread = payload->forward_thread;
-  // Not shown without a sequence number, as torch does it.
+  // Like torch, hides it from spans without a sequence number.
   if (record.source == RecordSource::kTorch && row.sequence < 0 && row.forward_thread != 0) {
     row.sequence = -1;
     row.forward_thread = 0;
@@ -125,7 +122,7 @@ void RecordingTables::Complete(const RecordingPart& part, const PartScope& scope
   if (read) {
     const Payload& payload = *read;
     std::string extra;
-    // A name at a damaged offset is left out: the span itself is sound.
+    // A name at a damaged offset is dropped; the span itself is valid.
     const std::string_view keywords =
         payload.keywords != 0 ? part.chunk->name(payload.keywords).value_or("") : std::string_view();
     if (record.source == RecordSource::kPaddle) {
@@ -174,7 +171,7 @@ void RecordingTables::FillPart(const Thread& thread, const TickClock& clock, Fil
   });
 }
 
-// In pre-order, over all parts of the thread.
+// The spans in pre-order, over all parts of the thread.
 void RecordingTables::CompleteThread(const Thread& thread) {
   struct PartSpan {
     DeferredSpan span;
@@ -209,7 +206,7 @@ void RecordingTables::LinkThread(const Thread& thread) {
   const auto first = static_cast<uint32_t>(thread.first);
   links_.AddThread(thread.first, thread.count, builder_->track(thread.track).logical_thread);
   for (const FilledPart& filled : std::span(parts_).subspan(thread.first_part, thread.part_count)) {
-    // The rows were filled from the last to the first; these stand as recorded, by end.
+    // The rows were filled from the last to the first; asynchronous spans are in the order of their ends.
     std::for_each(filled.sequenced.rbegin(), filled.sequenced.rend(),
                   [&](uint32_t place) { links_.AddSequenced(AddedSpan{first + place}); });
     std::for_each(filled.backward.rbegin(), filled.backward.rend(),
@@ -231,7 +228,7 @@ void RecordingTables::Finish() {
   tensors_.Finish();
   links_.Finish();
   flows_.Join();
-  // The numbers of MegEngine's tracks are no threads' that CUDA's calls could be of: those come first.
+  // Calls of CUDA are not assigned to MegEngine's tracks, so they are added before those tracks.
   const std::set<TrackId> call_tracks = cuda_.Finish();
   native_.Finish();
   for (const TrackId track : call_tracks) {

@@ -1,5 +1,5 @@
-// Steps and calls of Python are walked together in order of time. A step begins anew one nanosecond after the first
-// call that began within it and ended at or behind its end. Calls of C functions are tried behind all others.
+// Walks steps and Python calls together in order of time. The start of a step moves to one nanosecond after the first
+// call that began within it and ended at or behind its end. Calls of C functions are tried last.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/step_starts.h"
 

@@ -1,6 +1,6 @@
-// Where steps begin with `adjust_profiler_step`: a `with` block or `prof.step()` opens the range of a step in
-// one call of Python and closes it in another, so that the range crosses the call that closes it. It is cut to begin in
-// that call, a nanosecond after it, and then lies in it:
+// Moves the begins of steps for `adjust_profiler_step`. A `with` block or `prof.step()` opens the range of a step in
+// one Python call and closes it in another, so that the range crosses the call that closes it. The range is cut to
+// begin in that call, a nanosecond after it, so that it is nested in it:
 //
 //   step range   [0 ........ 100)          becomes  [91 .. 100)
 //   call                 [90 ... 110)

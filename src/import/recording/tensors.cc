@@ -1,5 +1,5 @@
-// A tensor is 64 bits: 48 of number, 8 of the type of its device, 8 of its index. Rows of a part are gathered while the
-// part is filled, which goes backwards through its spans, and are added in the order of the spans afterwards.
+// A tensor's identity is 64 bits: 48 of number, 8 of device type, 8 of device index. A part is filled backwards through
+// its spans, so its rows are collected first and added in the order of the spans afterwards.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/tensors.h"
 
@@ -55,7 +55,7 @@ bool RecordingTensors::AddHeld(const RecordingChunk& chunk, const Record& record
   if (!payload) return false;
   for (size_t i = 0; i < payload->held.size() / sizeof(ReferencedTensor); ++i) {
     const auto held = EntryAt<ReferencedTensor>(payload->held, i);
-    if (held.role > TensorRole::kState) continue;  // of a newer version
+    if (held.role > TensorRole::kState) continue;  // written by a newer version
     const Unpacked tensor = Unpack(held.identity.tensor);
     const std::string_view name = held.name == 0 ? "" : chunk.name(held.name).value_or("");
     builder_->AddHeldTensor({.time = clock_->At(record.start),

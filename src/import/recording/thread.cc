@@ -1,7 +1,7 @@
-// The parts of one thread, one after the other: what has to be done in their order. Names and arguments of a part get
-// their ids in the order of first appearance; records that are no scopes become rows, or wait for those of other
-// threads (flows, allocations); the scopes of all parts become one tree with reserved rows, which spans.cc fills. So
-// ids follow from the recording alone, however many threads decoded it.
+// Adds the parts of one thread, one after the other: everything that depends on their order. Names and arguments get
+// their ids in the order of first appearance. Records that are not scopes become rows, or wait for those of other
+// threads (flows, allocations). The scopes of all parts become one tree with reserved rows, which spans.cc fills. So
+// ids depend only on the recording, not on the number of threads.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/thread.h"
 
@@ -22,7 +22,7 @@ bool IsOfCuda(std::span<const RecordingPart> parts) {
   return !parts.empty() && parts.front().cuda.count > 0;
 }
 
-// Scopes on a track of another recorder's records are damage.
+// Scopes on a track of another recorder are damage.
 void DropScopes(RecordingPart* part) {
   for (const auto scopes : {std::span<const PartScope>(part->scopes), std::span<const PartScope>(part->async)}) {
     for (const PartScope& scope : scopes)
@@ -147,7 +147,7 @@ bool RecordingTables::AddEvent(const RecordingChunk& chunk, const Record& record
       return AddPayloadEvent(chunk, record, name, track);
     case RecordKind::kOutOfMemory:
       if (record.payload != 0) return AddPayloadEvent(chunk, record, name, track);
-      memory_.AddOutOfMemory(time, static_cast<int64_t>(record.value), chunk.process(), track);
+      memory_.AddFailedHostBlock(time, static_cast<int64_t>(record.value), chunk.process(), track);
       return true;
     case RecordKind::kCounter:
       builder_->AddCounter({.time = time,
@@ -168,7 +168,7 @@ bool RecordingTables::AddEvent(const RecordingChunk& chunk, const Record& record
   }
 }
 
-// kNone, too, where its payload is damaged: the call itself is sound.
+// kNone also if its payload is damaged; the call itself is valid.
 StringId RecordingTables::MembersOf(const RecordingChunk& chunk, const Record& record) {
   if (record.payload == 0) return StringId::kNone;
   const auto [found, is_new] = members_.try_emplace(record.payload, StringId::kNone);
@@ -194,7 +194,7 @@ bool RecordingTables::AddPayloadEvent(const RecordingChunk& chunk, const Record&
                                .total_reserved = payload->total_reserved,
                                .device_type = static_cast<int32_t>(payload->device_type),
                                .device = payload->device};
-    record.kind == RecordKind::kAllocation ? memory_.AddAllocation(row) : memory_.AddOutOfMemory(row);
+    memory_.AddDeviceEvent(row, record.kind == RecordKind::kOutOfMemory);
     return true;
   }
   if (!payload->has_device) return false;

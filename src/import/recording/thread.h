@@ -4,7 +4,7 @@
 //   Fill                                   the rows are written, many parts at once
 //   Finish                                 steps, flows and torch's links, which need all threads
 //
-// Thread rule: one thread at a time; Fill has helpers for its own length.
+// Thread rule: one thread at a time; Fill uses helper threads.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -57,7 +57,7 @@ class RecordingTables {
   void Finish();
 
  private:
-  // A span that still needs the builder, which one thread at a time may use.
+  // A span whose completion needs the builder, which one thread at a time may use.
   struct DeferredSpan {
     uint32_t place = 0;
     bool is_negative = false;  // the recorded duration was negative
@@ -69,7 +69,7 @@ class RecordingTables {
     uint32_t thread = 0;  // row of threads_
     std::vector<DeferredSpan> deferred;
     std::vector<uint32_t> sequenced, backward;  // spans for TorchLinks
-    std::vector<TensorRow> tensors;             // from the last one of the last span to the first of the first
+    std::vector<TensorRow> tensors;  // from the last tensor of the last span to the first tensor of the first span
   };
   struct AsyncSpan {
     AddedSpan span = AddedSpan::kNone;
@@ -87,7 +87,7 @@ class RecordingTables {
   // Gives names and arguments their ids.
   void Identify(RecordingPart* part);
 
-  // True for a track of another recorder or of a device, which is no thread.
+  // Adds the chunks of another recorder or of a device, which are not a thread. Returns the number of records added.
   uint64_t AddNative(int64_t pid, std::span<RecordingPart> parts);
   uint64_t CountKept(const RecordingPart& part);
   void AddEvents(RecordingPart* part, TrackId track);

@@ -1,6 +1,6 @@
-// Numbers of threads in a recording are those of the recorder, per process; the thread's own number, logical number and
-// name stand in each chunk, and the last chunk that has them wins, as a thread may be named late. What the window says
-// fills what the chunks lack.
+// The recorder numbers threads per process. A thread's own number, logical number and name are in each of its chunks;
+// the last chunk that has them wins, because a thread may be named late. The window's facts fill in what the chunks
+// lack.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/tracks.h"
 
@@ -37,7 +37,7 @@ void RecordingTracks::NameThread(std::span<const RecordingChunk> chunks, const W
 TrackId RecordingTracks::OfDevice(const Payload& payload) {
   const auto [found, added] = streams_.try_emplace({payload.device, payload.stream}, TrackId::kNone);
   if (added) {
-    // As in Kineto's traces the device is a process of its own and the stream its thread.
+    // As in Kineto's traces, the device is a process and the stream is its thread.
     const auto [device, is_new] = devices_.try_emplace(payload.device, ProcessId::kNone);
     if (is_new) device->second = builder_->AddProcess({.pid = payload.device});
     found->second = builder_->AddTrack(

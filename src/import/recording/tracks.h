@@ -1,4 +1,4 @@
-// Makes processes, and tracks for threads and streams of devices, when they first occur.
+// Creates processes, and tracks for threads and device streams, when they first occur.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0

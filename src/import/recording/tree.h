@@ -1,5 +1,5 @@
-// Turns the recorder's order into the order of a Trace. Scopes are recorded when they end, so children
-// come before their parent; `depth` says which scope contains which:
+// Converts the recorder's order to the order of a Trace. Scopes are recorded when they end, so children come before
+// their parent; `depth` shows which scope contains which:
 //
 //   program   a { b { c } d }
 //   recorded  c2 b1 d1 a0          (name and depth)

@@ -1,10 +1,10 @@
-// Chunk k of a thread tells how many records came before it. Where that is more than what was read up to chunk k-1, the
-// thread went on writing into k-1 after it was read: the records in between are missing, and everything from k on is
-// newer than the moment.
+// Chunk k of a thread contains the number of records before it. If that is more than the records read up to chunk k-1,
+// the thread went on writing into k-1 after it was read: the records in between are missing, and everything from k on
+// is newer than the snapshot.
 //
 //   chunk 4: read with 50 records     chunk 5: "300 before me", read up to 4: 250     -> cut before 5
 //
-// Where old chunks are recycled a gap may also lie at the front, so there the longest run without a gap is kept.
+// If old chunks are recycled, there may also be a gap at the front; then the longest run without a gap is kept.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/trim_to_snapshot.h"
 
@@ -18,13 +18,13 @@
 namespace opscope {
 namespace {
 
-// Its thread wrote more into `chunk` before it went on to `next` than was read of it.
+// True if the thread wrote more into `chunk` before `next` than was read of it.
 bool WasReadEarlier(const RecordingChunk& chunk, const RecordingChunk& next) {
   return next.sequence() == chunk.sequence() + 1 &&
          next.recorded_before() != chunk.recorded_before() + chunk.record_count();
 }
 
-// What follows a chunk that was read early, or before it was one, is newer than the moment.
+// Everything behind a chunk that was read too early is newer than the snapshot.
 std::span<const RecordingChunk> UpToAGap(std::span<const RecordingChunk> chunks, bool damaged) {
   if (!damaged && !chunks.empty() && chunks.front().sequence() != 0) return {};
   for (size_t i = 0; i + 1 < chunks.size(); ++i) {
@@ -34,8 +34,7 @@ std::span<const RecordingChunk> UpToAGap(std::span<const RecordingChunk> chunks,
   return chunks;
 }
 
-// Where the oldest chunks are recycled, what was left of them stands before the gap and what has come since
-// behind it.
+// If the oldest chunks are recycled, the remaining old ones are before the gap and the new ones behind it.
 std::span<const RecordingChunk> LongestRun(std::span<const RecordingChunk> chunks) {
   std::span<const RecordingChunk> longest;
   uint64_t most = 0;

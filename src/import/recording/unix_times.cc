@@ -1,5 +1,5 @@
-// Everything behind this knows ticks alone. A chunk in unix times is copied and its records are converted, begin and
-// end each for itself, so that rounding cannot make a record overlap the next; the copy takes the place of the chunk.
+// The later steps of the import expect ticks. A chunk with unix times is replaced by a copy with converted records.
+// Begin and end are converted separately, so that rounding cannot make a record overlap the next.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/unix_times.h"
 
@@ -9,12 +9,7 @@
 namespace opscope {
 namespace {
 
-bool HasDuration(const Record& record) {
-  return record.kind == RecordKind::kScope || record.kind == RecordKind::kAsync ||
-         record.kind == RecordKind::kDeviceSpan;
-}
-
-// Any bits are a time; what lies outside of 292 years around 1970 wraps, as the columns' times do.
+// Times more than 292 years from 1970 wrap around, as those of the columns do.
 Timestamp TimeOf(uint64_t unix_ns, const TickClock& clock) {
   return {static_cast<int64_t>(unix_ns - static_cast<uint64_t>(clock.epoch_ns()))};
 }
@@ -29,7 +24,8 @@ void ConvertToTicks(const TickClock& clock, std::vector<RecordingChunk>* chunks,
       Record record = chunk.record(row);
       const uint64_t end = record.start + record.value;
       record.start = clock.TicksAt(TimeOf(record.start, clock));
-      if (HasDuration(record)) record.value = clock.TicksAt(TimeOf(end, clock)) - record.start;
+      if (IsScope(record) || record.kind == RecordKind::kDeviceSpan)
+        record.value = clock.TicksAt(TimeOf(end, clock)) - record.start;
       std::memcpy(copy.data() + chunk.first_record() + row * sizeof(Record), &record, sizeof(Record));
     }
     chunk.UseTicks(std::as_bytes(std::span(copy)));

@@ -27,23 +27,23 @@ struct WindowThread {
 };
 
 struct WindowInfo {
-  uint64_t window = 0;  // generation
+  uint64_t window = 0;  // the window's number
   int64_t process = 0;
   std::string process_name;
-  std::string boot;  // of the machine, as a hash
+  std::string boot;  // identifies the boot of the machine, as a hash
   std::vector<int64_t>
-      wall_clock;  // ns: monotonic time, unix time, and the most time between the two readings; empty: unknown
-  bool keeps_newest = false;      // leading chunks are missing by policy
-  bool is_live = false;           // written while recording: no threads, and more is to come
-  Calibration rate;               // of a live one: ticks and the nanoseconds that they took
-  std::string record_to_failure;  // failure of the mapped file; empty: none
+      wall_clock;             // ns: monotonic time, unix time, longest time between the two readings; empty: unknown
+  bool keeps_newest = false;  // leading chunks may be missing by policy
+  bool is_live = false;       // written while recording: threads are missing, and a later info may follow
+  Calibration rate;           // of a live window: ticks, and the nanoseconds that they took
+  std::string record_to_failure;  // failure of the mapped file; empty: it did not fail
   std::vector<Calibration> calibrations;
   std::vector<WindowThread> threads;
-  std::string options_json = "{}";                            // members that are not read here, unchanged
-  std::vector<std::pair<std::string, std::string>> metadata;  // key, JSON text as it was given
+  std::string options_json = "{}";                            // unknown members, unchanged
+  std::vector<std::pair<std::string, std::string>> metadata;  // key, JSON text as given by the user
 };
 
-// nullopt: not a JSON object. Members that are absent or of another type keep their defaults.
+// nullopt: not a JSON object. Absent members and members of another type keep their defaults.
 [[nodiscard]] std::optional<WindowInfo> ParseWindowInfo(std::span<const std::byte> json);
 
 // Facts of the windows about their machine and its wall clock, as metadata (base/metadata_keys.h).

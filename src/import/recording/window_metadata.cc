@@ -1,15 +1,15 @@
-// Sources leave members of JSON among the metadata of their window: facts of the program ("opscope.*" keys of
-// opscope/window_facts.h), counts of what they could not record, and members that the user added. Some are read before
-// any thread, because threads are read by them; counts become problems; routes become options; everything else is
-// metadata of the Trace.
+// Sources add JSON members to the metadata of their window: facts of the program ("opscope.*" keys of
+// opscope/window_facts.h), counts of events that they could not record, and members given by the user. Some are read
+// first, because the import of threads depends on them. Counts become problems, routes become options, and everything
+// else becomes metadata of the Trace.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/window_metadata.h"
 
-#include <algorithm>
 #include <charconv>
 #include <string>
 
 #include "base/json_object.h"
+#include "base/text.h"
 #include "import/recording/device_problems.h"
 #include "import/recording/overheads.h"
 #include "import/recording/unix_times.h"
@@ -18,14 +18,14 @@
 namespace opscope {
 namespace {
 
-// A count that a source has left among the metadata; 0 for what is no number.
+// A count from the metadata; 0 if it is not a number.
 uint64_t CountOf(std::string_view json) {
   uint64_t count = 0;
   std::from_chars(json.data(), json.data() + json.size(), count);
   return count;
 }
 
-// "[ticks,allocated,reserved,peak,peak]". False: it is not of this form.
+// "[ticks,allocated,reserved,peak,peak]". False: malformed.
 bool ReadNumbers(std::string_view json, int64_t (&numbers)[5]) {
   const char* at = json.data();
   const char* const end = at + json.size();
@@ -38,31 +38,26 @@ bool ReadNumbers(std::string_view json, int64_t (&numbers)[5]) {
   return true;
 }
 
-// "NAME SIGNATURE...;NAME ..." between quotes; names and signatures have none of these characters.
+// "NAME SIGNATURE...;NAME ..." between quotes; names and signatures do not contain these separators.
 void AddOperators(std::string_view json, TraceBuilder* builder) {
   if (json.size() < 2 || json.front() != '"') return;
   std::string_view left = json.substr(1, json.size() - 2);
-  const auto take = [](std::string_view* text, char end) {
-    const std::string_view taken = text->substr(0, text->find(end));
-    text->remove_prefix(std::min(taken.size() + 1, text->size()));
-    return taken;
-  };
   while (!left.empty()) {
-    std::string_view one = take(&left, ';');
-    const StringId name = builder->Intern(take(&one, ' '));
+    std::string_view one = TakeUntil(';', &left);
+    const StringId name = builder->Intern(TakeUntil(' ', &one));
     while (!one.empty())
-      builder->AddOperator(name, builder->Intern(take(&one, ' ')));
+      builder->AddOperator(name, builder->Intern(TakeUntil(' ', &one)));
   }
 }
 
-// Adds a member to an object.
+// Adds a member to the text of an object.
 void AddOption(std::string_view key, std::string_view json, std::string* object) {
   object->pop_back();
   JsonMemberWriter(object).Json(key, json);
   *object += '}';
 }
 
-// Metadata of sources that count what they could not record.
+// Metadata that count events which a source could not record.
 std::string_view ProblemOfSource(std::string_view key) {
   if (key == kSourceFailuresKey) return "source_failure";
   if (key == kCallsUnseenKey) return "calls_unseen";
