@@ -1,5 +1,5 @@
-// A block of an `.opscope` file on its way: everything that can be done with it before its turn comes, which needs no
-// other block, so that several threads do it for several blocks.
+// A block of an `.opscope` file that is prepared before its turn: all work that needs no other block, so that several
+// threads can prepare several blocks.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -21,30 +21,32 @@ namespace opscope {
 
 class BlockAhead {
  public:
-  UndecodedBlock unread;
+  UndecodedBlock undecoded;
   bool is_whole = false;
   std::span<const std::byte> payload;
-  // Of the dictionary.
+  // Set for a dictionary block.
   bool has_strings = false;
   StringBlock strings;
   std::vector<uint32_t> tags;
 
-  // Checks and decompresses it; cuts the dictionary into its texts.
+  // Checks and decompresses the block, and splits a dictionary into its texts.
   void Read() {
-    is_whole = ReadPayload(unread, &decompressed_, &payload);
+    is_whole = ReadPayload(undecoded, &decompressed_, &payload);
     has_strings = false;
-    if (unread.type != block_types::kStrings) return DropMemory();
+    if (undecoded.type != block_types::kStrings) return DropMemory();
     if (is_whole) has_strings = DecodeStrings(payload, &decoder_, &strings);
     tags.clear();
     for (const std::string_view text : strings.texts)
       tags.push_back(TextInterner::TagOf(text));
   }
 
-  bool is_spans() const { return unread.type == block_types::kTable && TableOf(payload) == SpanDescription::kNumber; }
+  bool is_spans() const {
+    return undecoded.type == block_types::kTable && TableOf(payload) == SpanDescription::kNumber;
+  }
   TaggedTexts texts() const { return {strings.texts, tags}; }
 
  private:
-  // The dictionary is over, and its blocks are the large ones.
+  // Frees the memory for dictionary blocks, which are large and come first in a file.
   void DropMemory() {
     strings.texts = {};
     tags = {};

@@ -1,4 +1,4 @@
-// The argument lists of column files. They are stored flattened: a row per list, a row per argument, all sizes.
+// Reads the argument lists of column files, which are stored flattened: a row per list, a row per argument, all sizes.
 // SPDX-License-Identifier: Apache-2.0
 #include <span>
 #include <vector>
@@ -11,7 +11,7 @@ namespace opscope {
 
 namespace {
 
-// Takes rows off the flattened argument columns.
+// Takes the next rows of the flattened argument columns.
 struct FlatArguments {
   std::vector<uint64_t> kind, dtype, value, has_strides, layout, size_count, stride_count, tensor_count;
   std::vector<int64_t> sizes, strides;

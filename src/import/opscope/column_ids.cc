@@ -1,6 +1,6 @@
-// Spans of a file are placed in runs: consecutive rows of the file that are consecutive rows here. A row number is
-// found by binary search over the runs, of which one is left where the file's order is the Trace's, so a table of ids
-// per span (4 bytes each) is not needed.
+// Spans of a file are placed in runs: consecutive rows of the file that are consecutive rows of the Trace. A row number
+// is found by binary search over the runs, so no table of ids per span (4 bytes each) is needed. If file and Trace have
+// the same order, one run remains.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/opscope/column_ids.h"
 
@@ -27,7 +27,7 @@ TrackId ColumnIds::Track(uint64_t stored) {
   return track;
 }
 
-// One run is left of a file whose spans stand here as they stand there.
+// Join adjacent runs; one remains if file and Trace have the same order.
 void ColumnIds::SortRuns() {
   std::sort(spans_.begin(), spans_.end(), [](const SpanRun& a, const SpanRun& b) { return a.file_row < b.file_row; });
   std::vector<SpanRun> joined;

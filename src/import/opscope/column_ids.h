@@ -1,5 +1,5 @@
-// From the rows of a column file to the ids of its trace. A file refers to a row by its number plus one; 0 is none,
-// and so is a row of a block that is lost.
+// Maps row numbers in a column file to ids of the Trace. A file refers to a row by its number plus one; 0 means none,
+// and so does a row of a lost block.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -21,20 +21,20 @@ class ColumnIds {
 
   StringId String(uint64_t stored) const { return strings_(stored); }
   ProcessId Process(uint64_t stored) const { return At(processes_, stored, ProcessId::kNone); }
-  TrackId Track(uint64_t stored);  // a lost track gets a place of its own
+  TrackId Track(uint64_t stored);  // a lost track becomes a new one
   FrameId Frame(uint64_t stored) const { return At(frames_, stored, FrameId::kNone); }
   StackId Stack(uint64_t stored) const { return At(stacks_, stored, StackId::kNone); }
   ArgsId Arguments(uint64_t stored) const { return At(arguments_, stored, ArgsId::kNone); }
   AddedSpan Span(uint64_t stored);
-  uint64_t lost_spans() const { return lost_spans_; }  // how often Span met a span of a lost block
+  uint64_t lost_spans() const { return lost_spans_; }  // number of references to spans of lost blocks
 
-  // What stands at a row of the file. False: no file can have such a row.
+  // Sets the id of a row of the file. False: row numbers cannot be so large.
   [[nodiscard]] bool Place(uint64_t row, ProcessId id) { return PlaceRow(row, id, ProcessId::kNone, &processes_); }
   [[nodiscard]] bool Place(uint64_t row, TrackId id) { return PlaceRow(row, id, TrackId::kNone, &tracks_); }
   [[nodiscard]] bool Place(uint64_t row, FrameId id) { return PlaceRow(row, id, FrameId::kNone, &frames_); }
   [[nodiscard]] bool Place(uint64_t row, StackId id) { return PlaceRow(row, id, StackId::kNone, &stacks_); }
   [[nodiscard]] bool Place(uint64_t row, ArgsId id) { return PlaceRow(row, id, ArgsId::kNone, &arguments_); }
-  // The file's spans [row, row + rows) are the builder's added, added + 1, ...
+  // The file's spans [row, row + rows) become the builder's spans added, added + 1, ...
   void PlaceSpans(uint64_t row, uint64_t rows, uint32_t added);
 
   DictionaryIds& strings() { return strings_; }

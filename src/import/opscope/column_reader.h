@@ -1,4 +1,4 @@
-// Reads the columns of one block, one after the other, and remembers whether all were sound.
+// Reads the columns of one block, one after the other, and remembers whether all were valid.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "wire/schema.h"
 #include "wire/table_block.h"
 
 namespace opscope {
@@ -16,10 +17,10 @@ using ColumnValues = std::vector<uint64_t>;
 
 class ColumnReader {
  public:
-  // rows_of: the column that is always written; its rows are the block's.
+  // rows_of: the column that is always written; its length is the block's number of rows.
   ColumnReader(const TableBlock& block, uint32_t rows_of) : block_(block), rows_(block.rows(rows_of)) {}
 
-  // absent: what every row has where the column was left out.
+  // absent: the value of every row if the column is not in the file.
   ColumnValues Read(uint32_t column, uint64_t absent) {
     ColumnValues values;
     ok_ &= block_.Read(column, rows_, absent, &values);
@@ -28,7 +29,7 @@ class ColumnReader {
   // Number of the block's first row.
   uint64_t FirstRow() {
     ColumnValues values;
-    ok_ &= block_.Read(0, 1, 0, &values);
+    ok_ &= block_.Read(wire::kFirstRow, 1, 0, &values);
     return ok_ ? values[0] : 0;
   }
   size_t rows() const { return rows_; }

@@ -1,6 +1,5 @@
-// Each table of a column file is read by one function: it decodes the columns that trace_tables.def lists, makes a Row
-// of each row (text and rows of other tables become ids of the builder), and hands it to what the table needs: mostly a
-// call of the builder.
+// One function reads each table: it decodes the columns listed in trace_tables.def, makes a Row of each row (references
+// to texts and rows become ids of the builder), and passes it on, usually to the builder.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/opscope/column_rows.h"
 
@@ -17,7 +16,7 @@
 namespace opscope {
 namespace {
 
-// The enumerators that this version knows; a file of a newer one may have more.
+// The number of enumerators in this version; a file of a newer version may have more.
 template <typename T>
 constexpr T LastOf() {
   if constexpr (std::is_same_v<T, TrackKind>) return TrackKind::kOther;
@@ -69,7 +68,7 @@ class TableRows {
       case FrameDescription::kNumber:
         return AddNumbered<FrameDescription>([&](const FrameRow& row) { return builder_->AddFrame(row.text); });
       case StackDescription::kNumber:
-        // A caller stands before its callees, so a stack can never go round in circles.
+        // A caller comes before its callees, so a stack cannot have a cycle.
         return AddNumbered<StackDescription>([&](const StackRow& row) {
           return row.frame == FrameId::kNone ? row.caller : builder_->AddStack(row.frame, row.caller);
         });
@@ -121,7 +120,7 @@ class TableRows {
   }
 
  private:
-  // The stored columns of the block, in the order of the description. False if they contradict themselves.
+  // The stored columns of the block, in the order of the description. False if they are inconsistent.
   template <typename Description>
   bool ReadColumns(ColumnReader* reader, std::vector<ColumnValues>* columns) {
     Description::ForEach([&]<typename Column>(Column column) {
@@ -153,7 +152,7 @@ class TableRows {
     }
     return true;
   }
-  // Likewise, of a table whose rows others refer to by number: add(row) returns the id.
+  // The same for a table whose rows are referred to by number: add(row) returns the id.
   template <typename Description, typename Add>
   bool AddNumbered(Add add) {
     ColumnReader reader(block_, Description::ForRows::kNumber);
@@ -165,7 +164,7 @@ class TableRows {
     return is_sound && is_placed;
   }
 
-  // Times are stored as the distance to the start of the span where the arrow ends. An arrow of a lost span is lost.
+  // Times are stored relative to the start of the span at the arrow's end. The arrow of a lost span is lost.
   bool AddFlows() {
     const std::span<const Timestamp> starts = builder_->added_spans().start;
     const auto in_span = [&](Timestamp stored, AddedSpan span) {

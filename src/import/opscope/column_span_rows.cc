@@ -1,7 +1,7 @@
-// A block has its rows by track (segments), and each segment has its rows in the Trace already. Columns are decoded one
-// after the other into one buffer, then written to the rows of the segments. Times are stored as gaps between edges
-// (starts and ends in order, see wire/FORMAT.md), with depths that say which edge comes next; they are undone per
-// segment.
+// A block has its rows by track (segments), and the place of each segment in the Trace is known. Columns are decoded
+// one after the other into one buffer, then copied to the rows of the segments. Times are stored as gaps between edges
+// (starts and ends in order, see wire/FORMAT.md), with depths that determine which edge comes next; they are decoded
+// per segment.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/opscope/column_span_rows.h"
 
@@ -14,7 +14,7 @@
 namespace opscope {
 namespace {
 
-// Writes convert(value) of each row of the block to its place.
+// Writes convert(value) for each row of the block to its place.
 template <typename T, typename Convert>
 void Place(std::span<const ColumnSpans::Segment> segments, const uint64_t* values, T* to, Convert convert) {
   for (const ColumnSpans::Segment& segment : segments) {
@@ -31,7 +31,7 @@ void PlaceOne(std::span<const ColumnSpans::Segment> segments, T value, T* to) {
     std::fill_n(to + segment.added, segment.rows, value);
 }
 
-// From a stored number, plus one, to an id; 0 and what is not there: none.
+// Converts a stored number, plus one, to an id; `none` for 0 and unknown numbers.
 template <typename Id>
 auto IdIn(std::span<const Id> ids, Id none) {
   return [ids, none](uint64_t stored) { return stored - 1 < ids.size() ? ids[stored - 1] : none; };
@@ -92,11 +92,11 @@ bool SpanRowReader::ReadTimes(const SpanMemory& to, ColumnSpans::WaitingBlock* b
   return true;
 }
 
-bool SpanRowReader::ReadRows(const ColumnSpans::Ids& ids, const SpanMemory& to, ColumnSpans::WaitingBlock* block) {
+bool SpanRowReader::Read(const ColumnSpans::Ids& ids, const SpanMemory& to, ColumnSpans::WaitingBlock* block) {
   if (!ReadTimes(to, block)) return false;
   const std::span<const ColumnSpans::Segment> segments = block->segments;
   bool ok = true;
-  // `none` in each row of a block without the column; nothing where no block has it.
+  // Fills the rows of a block without the column with `none`; does nothing if no block has the column.
   const auto place = [&](uint32_t column, auto* rows, auto none, auto convert) {
     if (rows == nullptr || !ok) return;
     if (!block->table.has(column)) return PlaceOne(segments, none, rows);
@@ -116,7 +116,7 @@ bool SpanRowReader::ReadRows(const ColumnSpans::Ids& ids, const SpanMemory& to, 
           place(column.kNumber, rows, StackId::kNone, IdIn(ids.stacks, StackId::kNone));
         } else if constexpr (std::is_same_v<T, SpanKind>) {
           place(column.kNumber, rows, kKindOfCategory, [](uint64_t stored) {
-            const bool is_other = stored == 0 || stored >= kSpanKinds;  // of a newer version
+            const bool is_other = stored == 0 || stored >= kSpanKinds;  // written by a newer version
             return is_other ? kForcedOther : static_cast<SpanKind>(stored);
           });
         } else {
@@ -132,10 +132,6 @@ bool SpanRowReader::ReadRows(const ColumnSpans::Ids& ids, const SpanMemory& to, 
       to.flags[segment.added + i] |= span_flags::kAsync;
   }
   return ok;
-}
-
-void SpanRowReader::Read(const ColumnSpans::Ids& ids, const SpanMemory& to, ColumnSpans::WaitingBlock* block) {
-  block->damaged = !ReadRows(ids, to, block);
 }
 
 }  // namespace opscope

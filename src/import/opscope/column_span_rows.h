@@ -1,4 +1,4 @@
-// Decodes the rows of one block of spans to where they belong, with memory that serves one block after the other.
+// Decodes the rows of a block of spans to their places. Buffers are reused for one block after the other.
 //
 // Thread rule: one thread at a time per object; several objects write to one SpanMemory.
 // SPDX-License-Identifier: Apache-2.0
@@ -17,11 +17,10 @@ namespace opscope {
 
 class SpanRowReader {
  public:
-  // Sets block->damaged and block->negative_durations.
-  void Read(const ColumnSpans::Ids& ids, const SpanMemory& to, ColumnSpans::WaitingBlock* block);
+  // Also sets block->negative_durations. False: the block is damaged.
+  [[nodiscard]] bool Read(const ColumnSpans::Ids& ids, const SpanMemory& to, ColumnSpans::WaitingBlock* block);
 
  private:
-  bool ReadRows(const ColumnSpans::Ids& ids, const SpanMemory& to, ColumnSpans::WaitingBlock* block);
   bool ReadTimes(const SpanMemory& to, ColumnSpans::WaitingBlock* block);
   bool ReadInto(const TableBlock& table, uint32_t column, size_t rows, std::vector<uint64_t>* values);
 

@@ -1,7 +1,7 @@
-// Two steps make a parallel read without a sort. First all segments are ordered by track and kind, nested before async,
-// stably in the order in which they came; a running sum gives each its first row. Then blocks are decoded by several
-// threads, each straight to its rows. A block that turns out to be damaged leaves a hole, so everything is placed and
-// decoded again without it; that is rare, and costs a second pass only then.
+// Spans are read in parallel without a sort, in two steps. First all segments are ordered by track and kind, nested
+// before async, stably in the order of the file; a running sum gives each its first row. Then several threads decode
+// blocks directly to their rows. A damaged block would leave a gap, so in that rare case everything is placed and
+// decoded again without it.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/opscope/column_spans.h"
 
@@ -14,23 +14,16 @@
 #include "wire/schema.h"
 
 namespace opscope {
-namespace {
-
-// Of one column of all the segments.
-bool ReadSmall(const TableBlock& table, uint32_t column, size_t rows, std::vector<uint64_t>* values) {
-  return table.Read(column, rows, 0, values);
-}
-
-}  // namespace
 
 bool ColumnSpans::ReadSegments(WaitingBlock* block) const {
   const size_t count = block->table.rows(wire::span::kSegmentTrack);
+  const auto read = [&](uint32_t column, std::vector<uint64_t>* values) {
+    return block->table.Read(column, count, 0, values);
+  };
   std::vector<uint64_t> track, is_async, rows, base, first_row;
-  if (!ReadSmall(block->table, wire::span::kSegmentTrack, count, &track) ||
-      !ReadSmall(block->table, wire::span::kSegmentAsync, count, &is_async) ||
-      !ReadSmall(block->table, wire::span::kSegmentRows, count, &rows) ||
-      !ReadSmall(block->table, wire::span::kSegmentBase, count, &base) ||
-      !ReadSmall(block->table, wire::span::kSegmentFirstRow, count, &first_row)) {
+  if (!read(wire::span::kSegmentTrack, &track) || !read(wire::span::kSegmentAsync, &is_async) ||
+      !read(wire::span::kSegmentRows, &rows) || !read(wire::span::kSegmentBase, &base) ||
+      !read(wire::span::kSegmentFirstRow, &first_row)) {
     return false;
   }
   for (size_t i = 0; i < count; ++i) {
@@ -51,7 +44,7 @@ bool ColumnSpans::Add(const TablePayload& payload) {
   block.offset = payload.offset;
   if (!payload.stays) block.kept.assign(payload.bytes.begin(), payload.bytes.end());
   if (!block.table.Parse(payload.stays ? payload.bytes : block.kept) || !ReadSegments(&block)) return false;
-  // Nothing is made room for that has fewer rows than it says.
+  // Check that every column has as many rows as the segments claim, before memory is allocated for them.
   const auto has = [&block](uint32_t column, size_t rows) {
     return !block.table.has(column) || block.table.rows(column) == rows;
   };
@@ -86,17 +79,16 @@ SpanFields ColumnSpans::FieldsOfAll() const {
   return fields;
 }
 
-// Gives each segment its rows: by track, nested ones first, in the order in which they came. Returns how many there
-// are; drops blocks of tracks that cannot be.
+// Assigns rows to the segments: by track, nested spans first, else in the order of the file. Returns the number of rows.
+// Drops blocks whose tracks do not exist.
 size_t ColumnSpans::PlaceSegments(const TrackOf& track_of, std::vector<int64_t>* damaged) {
   for (WaitingBlock& block : waiting_) {
     for (Segment& segment : block.segments) {
       segment.track = track_of(segment.stored_track);
       block.damaged |= segment.track == TrackId::kNone;
     }
-    if (block.damaged) damaged->push_back(block.offset);
   }
-  std::erase_if(waiting_, [](const WaitingBlock& block) { return block.damaged; });
+  DropDamaged(damaged);
   std::vector<Segment*> in_order;
   for (WaitingBlock& block : waiting_) {
     for (Segment& segment : block.segments)
@@ -113,27 +105,31 @@ size_t ColumnSpans::PlaceSegments(const TrackOf& track_of, std::vector<int64_t>*
   return rows;
 }
 
+bool ColumnSpans::DropDamaged(std::vector<int64_t>* damaged) {
+  const auto drop = [damaged](const WaitingBlock& block) {
+    if (block.damaged) damaged->push_back(block.offset);
+    return block.damaged;
+  };
+  return std::erase_if(waiting_, drop) != 0;
+}
+
 void ColumnSpans::Decode(const Ids& ids, const SpanMemory& to) {
   std::vector<SpanRowReader> readers(team_->size());
-  team_->ForEach(waiting_.size(),
-                 [&](size_t block, size_t member) { readers[member].Read(ids, to, &waiting_[block]); });
+  team_->ForEach(waiting_.size(), [&](size_t block, size_t member) {
+    waiting_[block].damaged = !readers[member].Read(ids, to, &waiting_[block]);
+  });
 }
 
 void ColumnSpans::AddAll(const Ids& ids, const TrackOf& track_of, const AddRun& add_run,
                          std::vector<int64_t>* damaged) {
   const auto first = static_cast<uint32_t>(builder_->span_count());
-  const auto is_damaged = [](const WaitingBlock& block) { return block.damaged; };
   const SpanFields fields = FieldsOfAll();
   while (true) {
     const size_t rows = PlaceSegments(track_of, damaged);
     if (rows == 0) break;
     Decode(ids, builder_->AppendSpanRows(rows, fields));
-    if (std::none_of(waiting_.begin(), waiting_.end(), is_damaged)) break;
-    builder_->DropSpanRows(rows);  // and again without those that are damaged, so that no rows are left empty
-    for (const WaitingBlock& block : waiting_) {
-      if (block.damaged) damaged->push_back(block.offset);
-    }
-    std::erase_if(waiting_, is_damaged);
+    if (!DropDamaged(damaged)) break;
+    builder_->DropSpanRows(rows);  // decode the others again, because no row may be without a span
   }
   uint64_t negative_durations = 0;
   for (const WaitingBlock& block : waiting_) {

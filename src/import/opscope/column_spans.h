@@ -1,8 +1,8 @@
-// The blocks of spans of a column file. A block is a slice of time and its rows stand by track, a Trace stands by track
-// as a whole: so blocks wait until all have come, their segments are given the rows where they belong, and then each
-// block is decoded right there, by several threads at once. Nothing has to be sorted or moved afterwards.
+// The blocks of spans of a column file. A block is a slice of time with its rows ordered by track, but a Trace is
+// ordered by track over all its time. So blocks wait until all were read, then their segments are assigned their rows,
+// and each block is decoded to its rows, in parallel. Nothing needs to be sorted or moved afterwards.
 //
-// Thread rule: one thread at a time; AddAll lets the team help.
+// Thread rule: one thread at a time; AddAll uses the team.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,13 +21,13 @@ namespace opscope {
 
 struct TablePayload {
   std::span<const std::byte> bytes;
-  bool stays = false;  // as long as the file is read; else it is valid for the call only
+  bool stays = false;  // the bytes stay valid while the file is read; else only during the call
   int64_t offset = 0;  // of the block
 };
 
 class ColumnSpans {
  public:
-  // What the numbers in the file mean.
+  // Maps the numbers in the file to ids.
   struct Ids {
     DictionaryIds::View strings;
     std::span<const ArgsId> arguments;
@@ -35,17 +35,17 @@ class ColumnSpans {
   };
   // A run of rows of one track within a block.
   struct Segment {
-    uint64_t stored_track = 0;  // plus one
+    uint64_t stored_track = 0;  // number of the track plus one
     bool is_async = false;
     size_t rows = 0;
     uint64_t base = 0;
     uint64_t first_row = 0;  // in the file
     TrackId track = TrackId::kNone;
-    size_t added = 0;  // its first row, counted from the first row of AddAll
+    size_t added = 0;  // its first row, counted from the first row that AddAll adds
   };
   struct WaitingBlock {
     TableBlock table;
-    std::vector<std::byte> kept;  // the payload that would not have stayed
+    std::vector<std::byte> kept;  // copy of a payload that does not stay valid
     std::vector<Segment> segments;
     size_t rows = 0, nested_rows = 0;
     int64_t offset = 0;
@@ -55,20 +55,22 @@ class ColumnSpans {
 
   ColumnSpans(TraceBuilder* builder, ThreadTeam* team) : builder_(builder), team_(team) {}
 
-  // False: the block contradicts itself, as far as can be seen without decoding its rows.
+  // False: the block is inconsistent, as far as that is visible without decoding its rows.
   [[nodiscard]] bool Add(const TablePayload& payload);
   bool empty() const { return waiting_.empty(); }
-  uint64_t memory_bytes() const;  // of the rows that wait, once they are added
+  uint64_t memory_bytes() const;  // of the waiting rows, once they are added
 
   using TrackOf = std::function<TrackId(uint64_t stored)>;
   using AddRun = std::function<void(uint64_t file_row, uint64_t rows, uint32_t added)>;
-  // Adds the rows of all blocks that wait, but of those that turn out to be damaged, whose offsets go to `damaged`.
+  // Adds the rows of all waiting blocks, except damaged ones, whose offsets are appended to `damaged`.
   void AddAll(const Ids& ids, const TrackOf& track_of, const AddRun& add_run, std::vector<int64_t>* damaged);
 
  private:
   bool ReadSegments(WaitingBlock* block) const;
   size_t PlaceSegments(const TrackOf& track_of, std::vector<int64_t>* damaged);
   SpanFields FieldsOfAll() const;
+  // Appends the offsets of damaged blocks to `damaged`. Returns true if there were any.
+  bool DropDamaged(std::vector<int64_t>* damaged);
   void Decode(const Ids& ids, const SpanMemory& to);
 
   TraceBuilder* builder_;

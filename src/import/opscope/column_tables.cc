@@ -1,5 +1,5 @@
-// Tables refer to rows of tables that stand before them in the file, so blocks are read in the order of the file, spans
-// once all their blocks are there, and what refers to spans behind them.
+// Tables refer to rows of earlier tables, so blocks are read in the order of the file. Spans are added once all their
+// blocks were read; the tables that refer to spans come after them.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/opscope/column_tables.h"
 

@@ -1,5 +1,5 @@
-// The column blocks of `.opscope` files (dictionary, tables) into a TraceBuilder, in the order of the file. What the
-// rows of each table mean stands in column_rows.h, what their numbers refer to in column_ids.h.
+// Adds the column blocks of `.opscope` files (dictionary, tables) to a TraceBuilder, in the order of the file.
+// column_rows.h interprets the rows of each table, column_ids.h the references between them.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -22,26 +22,26 @@ class ColumnTables {
   ColumnTables(TraceBuilder* builder, ThreadTeam* team)
       : builder_(builder), span_blocks_(builder, team), ids_(builder) {}
 
-  // False: the payload contradicts itself; nothing of it was added.
+  // False: the payload is inconsistent; nothing of it was added.
   [[nodiscard]] bool AddTable(const TablePayload& payload);
-  // A block of the dictionary, whose first text has this number in the file.
+  // A dictionary block; first: the number of its first text in the file.
   [[nodiscard]] bool AddStrings(uint32_t first_id, const TaggedTexts& texts);
-  // How many of so many texts are missing; at least the holes between those that came.
+  // The number of missing texts if the file has so many; at least the gaps between the blocks that were read.
   uint64_t MissingTextsOf(uint64_t all) const { return ids_.strings().MissingOf(all); }
-  // Blocks of spans wait until something else comes, or for this; then many are read at once. Adds the offsets of
-  // those that contradict themselves to `damaged`.
+  // Blocks of spans wait until another kind of block comes, or this is called; then many are decoded in parallel.
+  // Appends the offsets of inconsistent blocks to `damaged`.
   void AddWaitingSpans(std::vector<int64_t>* damaged);
 
   bool spans_wait() const { return !span_blocks_.empty(); }
-  uint64_t memory_bytes() const { return span_blocks_.memory_bytes(); }  // of spans that wait, once they are read
-  // whole: no block was lost, so the nesting is as stored; else it is found from the times.
+  uint64_t memory_bytes() const { return span_blocks_.memory_bytes(); }  // of the waiting spans, once they are added
+  // whole: no block was lost, so the nesting is as stored; else it is computed from the times.
   void Finish(bool whole);
 
  private:
   TraceBuilder* builder_;
   ColumnSpans span_blocks_;
   ColumnIds ids_;
-  std::vector<StringId> new_ids_;  // of the newest block of the dictionary
+  std::vector<StringId> new_ids_;  // of the newest dictionary block
 };
 
 }  // namespace opscope

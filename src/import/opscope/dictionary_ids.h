@@ -1,5 +1,5 @@
-// From the numbers of texts in a column file to their ids here. They are the same where the file's dictionary came
-// first and has nothing twice, as ours do: that takes no memory.
+// Maps the numbers of texts in a column file to ids of the Trace. If the dictionary comes first and has no text twice,
+// as in files that opscope writes, numbers and ids are equal, and no memory is needed.
 //
 // Thread rule: one thread at a time while it grows, then immutable.
 // SPDX-License-Identifier: Apache-2.0
@@ -18,12 +18,12 @@ namespace opscope {
 
 class DictionaryIds {
  public:
-  // A copy that is cheap to make and to ask. Valid until the next Add.
+  // A copy for fast lookups. Valid until the next Add.
   struct View {
-    const StringId* ids;  // nullptr: the numbers themselves
+    const StringId* ids;  // nullptr: ids equal the numbers
     uint64_t size;
 
-    // As stored, plus one; 0 and what is not there: none.
+    // stored: the number plus one; 0 and unknown numbers give kNone.
     StringId operator()(uint64_t stored) const {
       const uint64_t number = stored - 1;
       if (number >= size) return StringId::kNone;
@@ -33,7 +33,7 @@ class DictionaryIds {
   View view() const { return {are_numbers_ ? nullptr : ids_.data(), are_numbers_ ? count_ : ids_.size()}; }
   StringId operator()(uint64_t stored) const { return view()(stored); }
 
-  // How many of so many texts were not added.
+  // The number of texts, of so many, that were not added.
   uint64_t MissingOf(uint64_t all) const {
     if (are_numbers_) return all - std::min<uint64_t>(all, count_);
     all = std::max<uint64_t>(all, ids_.size());
@@ -41,7 +41,7 @@ class DictionaryIds {
     return all - static_cast<uint64_t>(here);
   }
 
-  // The texts first, first + 1, ... False: there can be no such text.
+  // ids: of the texts first, first + 1, ... False: numbers of texts cannot be so large.
   [[nodiscard]] bool Add(uint64_t first, std::span<const StringId> ids) {
     if (are_numbers_ && first == count_ && StandAt(first, ids)) {
       count_ += ids.size();

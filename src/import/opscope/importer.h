@@ -1,4 +1,4 @@
-// The importer of our own files. The contract is in import/importer.h.
+// The importer of `.opscope` files. The contract is in import/importer.h.
 //
 // Thread rule: any thread, one builder per call.
 // SPDX-License-Identifier: Apache-2.0

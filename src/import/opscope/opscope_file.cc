@@ -1,5 +1,5 @@
-// `.opscope` files: walks the blocks (wire/container.h) and gives raw ones to RecordingReader, column
-// ones to ColumnTables. Several threads check and decompress blocks ahead of the one that is due.
+// Reads `.opscope` files: walks the blocks (wire/container.h) and passes raw ones to RecordingReader and column blocks
+// to ColumnTables. Several threads check and decompress the next blocks.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <deque>
@@ -72,7 +72,7 @@ class OpscopeFile {
     return {};
   }
 
-  // A thread is worth starting for so many bytes of a file, which are ten times as many in memory.
+  // Starting a thread pays off from so many bytes of a file, which are ten times as many in memory.
   static size_t ThreadsFor(std::span<const std::byte> bytes, const ImportOptions& options) {
     constexpr size_t kBytesPerThread = size_t{256} << 10;
     if (options.max_threads != 0) return options.max_threads;
@@ -85,7 +85,7 @@ class OpscopeFile {
     do {
       const size_t count = TakeBlocks(scanner, &ahead);
       size_t added = 0;
-      // While one thread adds the blocks that are due, others read those behind them.
+      // While one thread adds the blocks that are due, the others prepare the next ones.
       team_.ForEach(count + 1, [&](size_t i, size_t) {
         if (i > 0) return ahead[i - 1].Read();
         added = AddBlocks(scanner, std::span(due).first(due_count), /*may_add_waiting=*/false);
@@ -101,13 +101,14 @@ class OpscopeFile {
     constexpr uint64_t kMaxBytes = uint64_t{32} << 20;  // decompressed
     size_t count = 0;
     for (uint64_t bytes = 0; count < blocks->size() && bytes < kMaxBytes; ++count) {
-      if (!scanner->NextUndecoded(&(*blocks)[count].unread)) break;
-      bytes += (*blocks)[count].unread.plain_bytes;
+      if (!scanner->NextUndecoded(&(*blocks)[count].undecoded)) break;
+      bytes += (*blocks)[count].undecoded.plain_bytes;
     }
     return count;
   }
 
-  // Returns how many were added: unless it may, up to where spans that wait must be added before, by the whole team.
+  // Returns the number of blocks added. Without may_add_waiting it stops where waiting spans must be added, which needs
+  // the team.
   size_t AddBlocks(BlockScanner* scanner, std::span<const BlockAhead> blocks, bool may_add_waiting) {
     for (size_t i = 0; i < blocks.size(); ++i) {
       const BlockAhead& block = blocks[i];
@@ -116,12 +117,12 @@ class OpscopeFile {
         if (!may_add_waiting) return i;
         AddWaitingSpans();
       }
-      scanner->OnDecoded(block.unread, block.is_whole);
-      if (!block.is_whole) CountLost(block.unread);
-      if (!block.is_whole || OverLimit(block.unread.end())) continue;
+      scanner->OnDecoded(block.undecoded, block.is_whole);
+      if (!block.is_whole) CountLost(block.undecoded);
+      if (!block.is_whole || OverLimit(block.undecoded.end())) continue;
       if (AddBlock(block)) continue;
-      CountLost(block.unread);
-      CountDamage(static_cast<int64_t>(block.unread.offset));
+      CountLost(block.undecoded);
+      CountDamage(static_cast<int64_t>(block.undecoded.offset));
     }
     return blocks.size();
   }
@@ -130,7 +131,7 @@ class OpscopeFile {
     if (block.type == block_types::kStrings && names_lost_at_ < 0) names_lost_at_ = static_cast<int64_t>(block.offset);
   }
 
-  // Beside the damage, which may have cost anything: that rows are there and say nothing looks like a fault of ours.
+  // Reported in addition to the damage, because rows without texts would look like a fault of opscope.
   void AddLostNames() {
     if (!damaged_ || over_limit_) return;
     const uint64_t lost = std::max<uint64_t>(tables_.MissingTextsOf(texts_), names_lost_at_ < 0 ? 0 : 1);
@@ -146,7 +147,7 @@ class OpscopeFile {
   }
 
   bool AddBlock(const BlockAhead& block) {
-    switch (block.unread.type) {
+    switch (block.undecoded.type) {
       case block_types::kWindowInfo:
       case block_types::kRawChunk:
       case block_types::kLiveChunk:
@@ -155,11 +156,11 @@ class OpscopeFile {
       case block_types::kStrings:
         return block.has_strings && tables_.AddStrings(block.strings.first_id, block.texts());
       case block_types::kTable:
-        return tables_.AddTable({block.payload, IsInFile(block.payload), static_cast<int64_t>(block.unread.offset)});
+        return tables_.AddTable({block.payload, IsInFile(block.payload), static_cast<int64_t>(block.undecoded.offset)});
       case block_types::kTraceInfo:
         return AddInfo(block.payload);
       default:
-        return true;  // footer, end, and types of newer versions
+        return true;  // footer, end, and block types of newer versions
     }
   }
 
@@ -167,7 +168,7 @@ class OpscopeFile {
     return payload.data() >= bytes_.data() && payload.data() < bytes_.data() + bytes_.size();
   }
 
-  // Raw blocks are read at the end; what was decompressed for this block alone must be kept till then.
+  // Raw blocks are interpreted at the end of the file, so a decompressed payload must live until then.
   void AddRaw(const BlockAhead& block) {
     std::span<const std::byte> payload = block.payload;
     const bool in_file = IsInFile(payload);
@@ -175,8 +176,8 @@ class OpscopeFile {
       payload = kept_.emplace_back(payload.begin(), payload.end());
       kept_bytes_ += payload.size();
     }
-    recording_.AddBlock(block.unread.type, payload,
-                        in_file ? payload.data() - bytes_.data() : static_cast<int64_t>(block.unread.offset));
+    recording_.AddBlock(block.undecoded.type, payload,
+                        in_file ? payload.data() - bytes_.data() : static_cast<int64_t>(block.undecoded.offset));
   }
 
   bool AddInfo(std::span<const std::byte> payload) {
@@ -219,13 +220,13 @@ class OpscopeFile {
   ThreadTeam team_;
   ColumnTables tables_;
   RecordingReader recording_;
-  std::deque<std::vector<std::byte>> kept_;  // raw blocks that were decompressed
-  uint64_t kept_bytes_ = 0;                  // their sizes
+  std::deque<std::vector<std::byte>> kept_;  // decompressed raw blocks
+  uint64_t kept_bytes_ = 0;                  // their total size
   bool damaged_ = false;
   bool over_limit_ = false;
   uint64_t first_damage_ = 0;
-  uint64_t texts_ = 0;          // that the dictionary has
-  int64_t names_lost_at_ = -1;  // its first block that was lost
+  uint64_t texts_ = 0;          // in the dictionary, according to the file
+  int64_t names_lost_at_ = -1;  // offset of the first lost dictionary block
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Maps from rows of a file to ids of a Trace, by vectors that a lying row number must not make large.
+// Maps rows of a file to ids of a Trace, in vectors whose size a wrong row number must not inflate.
 //
 // Thread rule: plain functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -10,11 +10,11 @@
 
 namespace opscope {
 
-// Largest number of a row that is believed; a table of more would not fit its 32-bit ids.
+// The largest valid row number; a table with more rows would not fit its 32-bit ids.
 inline constexpr uint64_t kMaxRow = 0xfffffffe;
 
-// Puts `id` at `row` of a map from rows of the file. Rows may be missing before it, but no more than one block of
-// the largest size after another can have lost: a lying number must not cost memory.
+// Sets the id of `row` in a map from rows of the file. Rows may be missing before it, but not more than lost blocks of
+// the largest size could have had: a wrong number must not cost memory.
 template <typename Id>
 bool PlaceRow(uint64_t row, Id id, Id none, std::vector<Id>* map) {
   constexpr uint64_t kLargestHole = uint64_t{1} << 24;
