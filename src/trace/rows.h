@@ -61,6 +61,17 @@ struct ArgumentRow {
   std::span<const int64_t> sizes = {};
   std::span<const int64_t> strides = {};
   std::span<const ArgumentRow> tensors = {};  // kTensorList; one level
+
+  // The row of an argument that is not a list of tensors; sizes and strides are the argument's.
+  static ArgumentRow Of(const Argument& argument) {
+    return {.kind = argument.kind,
+            .dtype = argument.dtype,
+            .value = argument.value,
+            .has_strides = argument.has_strides,
+            .layout = argument.layout,
+            .sizes = argument.sizes,
+            .strides = argument.strides};
+  }
 };
 
 }  // namespace opscope

@@ -1,10 +1,10 @@
-// Members of "args" are read once each, in the order of the file: a switch on the size of the name finds the few that
-// are columns, everything else goes to `extra` as it is spelt. Argument lists are not parsed here. Their four texts,
-// with the sizes before them, are a key that is numbered per part:
+// Each member of "args" is read once, in the order of the file: a switch on the size of its name finds the few that are
+// columns; all others are copied to `extra`. Argument lists are not parsed here: their four texts, with the sizes
+// before them, are a key that is numbered per part:
 //
 //   "[[2, 4]]", "", "[\"float\"]", ""   ->   list 17 of this part
 //
-// A file repeats few lists very often, so each distinct key is parsed once for the whole file (join.cc).
+// A file repeats few lists very often, so each distinct key is parsed once per file (join.cc).
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/args.h"
 
@@ -29,14 +29,6 @@ int ListNumber(std::string_view key) {
   return -1;
 }
 
-// A positive number of 32 bits; 0 stands for "none" in these columns and so stays in extra.
-bool ReadPositive(const JsonValue& value, uint32_t* out) {
-  const auto number = value.is_number() ? ParseUnsigned(value.text) : std::nullopt;
-  if (!number || *number == 0 || *number > UINT32_MAX) return false;
-  *out = static_cast<uint32_t>(*number);
-  return true;
-}
-
 bool IsPythonMember(std::string_view key) {
   return key == "Python id" || key == "Python parent id" || key == "Python module id" || key == "Python thread";
 }
@@ -50,8 +42,13 @@ bool ReadInteger(const JsonValue& value, int64_t low, int64_t high, T* out) {
   return true;
 }
 
-// All of the members, or none: they are printed again as torch prints them, a caller that is none as null or, in files
-// of torch 2.14 and later, not at all.
+// 0 means "none" in these columns, so a 0 in the file goes to `extra`.
+bool ReadPositive(const JsonValue& value, uint32_t* out) {
+  return ReadInteger(value, 1, UINT32_MAX, out);
+}
+
+// Reads all members or none, because they are exported together as torch prints them: a call without a caller has null
+// or, in files of torch 2.14 and later, no member.
 ChromePythonCall ReadPythonCall(const std::vector<JsonMember>& members) {
   ChromePythonCall call;
   bool is_known = true, has_caller = false, has_place = false;
@@ -74,7 +71,7 @@ ChromePythonCall ReadPythonCall(const std::vector<JsonMember>& members) {
   return call.present && is_known && (has_caller || has_place) ? call : ChromePythonCall{};
 }
 
-// What an export of ours says of a span outside of the nesting (docs/reference/chrome_json.md).
+// How an export by opscope marks a span outside of the nesting (docs/reference/chrome_json.md).
 bool ReadAsyncReason(std::string_view reason, SpanRow* row) {
   if (reason != "crossing" && reason != "thread" && reason != "range") return false;
   row->flags |= span_flags::kAsync;
@@ -91,7 +88,7 @@ JsonMember ListMember(int list, const JsonValue& value) {
   return member;
 }
 
-// "inner;outer;": innermost first, every frame closed by ';'. Other spellings cannot be printed again.
+// "inner;outer;": the innermost first, each frame closed by ';'. Other spellings could not be exported unchanged.
 bool IsPrintableStack(std::string_view text) {
   return text.size() >= 2 && text.back() == ';' && text.front() != ';' && text.find(";;") == std::string_view::npos;
 }
@@ -138,7 +135,7 @@ bool ChromeArgs::ReadKnown(const JsonMember& member, SpanRow* row) {
         return ReadPositive(value, &row->external_id);
       }
       return key == "correlation" && ReadPositive(value, &row->correlation);
-    case 12: {  // ours
+    case 12: {  // written by opscope
       const auto number = key == "opscope.step" && value.is_number() ? ParseInteger(value.text) : std::nullopt;
       if (!number || *number < 0) return false;
       row->flags |= span_flags::kStep;
@@ -161,7 +158,7 @@ bool ChromeArgs::ReadKnown(const JsonMember& member, SpanRow* row) {
   }
 }
 
-// False: the member is to be kept.
+// False: the member must go to `extra`.
 bool ChromeArgs::ReadDialectMember(const ChromeMember& meaning, const JsonMember& member, SpanRow* row) {
   if (meaning.meaning == ChromeMember::Meaning::kCorrelation) return ReadPositive(member.value, &row->correlation);
   const bool is_step = meaning.meaning == ChromeMember::Meaning::kStep && row->category == StringId::kEmpty;
@@ -220,7 +217,7 @@ void ChromeArgs::ReadSpan(const std::vector<JsonMember>& members, SpanRow* row, 
   } else if (only_list != nullptr) {
     Keep(*only_list);
   }
-  // Printed only beside a sequence number.
+  // Exported only together with a sequence number.
   if (forward_thread != nullptr && (row->sequence < 0 || !ReadKnown(*forward_thread, row))) Keep(*forward_thread);
   if (any_list && !ReadLists(lists, &row->args)) {
     for (int i = 0; i < 4; ++i) {
@@ -230,7 +227,7 @@ void ChromeArgs::ReadSpan(const std::vector<JsonMember>& members, SpanRow* row, 
   row->extra = TakeExtra();
 }
 
-// False: not even arrays.
+// False: a value is not an array.
 bool ChromeArgs::ReadLists(const JsonValue (&lists)[4], ArgsId* args) {
   std::string_view texts[4];
   for (int i = 0; i < 4; ++i) {
@@ -328,7 +325,7 @@ StringId ExtraWithLists(StringId extra, std::string_view key, TraceBuilder* buil
     if (texts[i].empty()) continue;
     JsonValue value;
     JsonScanner scanner(texts[i]);
-    scanner.ReadValue(&value);  // it was read before: this is for `plain`
+    scanner.ReadValue(&value);  // known to be valid; read again for `plain`
     AppendCleanMember(&members, ListMember(i, value));
   }
   return builder->Intern(members);

@@ -43,7 +43,7 @@ class ChromeArgs {
 
   // Fills the columns of the members, and `extra`. If `call` is null, the numbers of a Python call stay in `extra`.
   void ReadSpan(const std::vector<JsonMember>& members, SpanRow* row, ChromePythonCall* call = nullptr);
-  // All members unchanged, after `first` (members of JSON, or ""); kNone if both are empty.
+  // Adds all members unchanged, after `first` (members of JSON, or ""). kNone if both are empty.
   StringId ReadExtra(const std::vector<JsonMember>& members, std::string_view first = {});
   // A "[memory]" instant. The members that an AllocationRow does not hold go to `extra`, if the allocation is whole.
   ChromeAllocation ReadAllocation(const std::vector<JsonMember>& members, StringId* extra);
@@ -75,7 +75,7 @@ class ChromeArgs {
   uint64_t dropped_values_ = 0;
 };
 
-// Joins the four texts to a key of ChromePart::lists, and splits it again. "" for a list that the file lacks.
+// Joins the four texts to a key of ChromePart::lists, and splits it again. "" for a list that the file does not have.
 void AppendListTexts(const std::string_view (&texts)[4], std::string* key);
 void ReadListTexts(std::string_view key, std::string_view (&texts)[4]);
 // Appends the lists to `extra` as members.
@@ -84,8 +84,8 @@ StringId ExtraWithLists(StringId extra, std::string_view key, TraceBuilder* buil
 // Adds the frames of a call stack from its JSON text.
 StackId AddCallStack(std::string_view json_text, TraceBuilder* builder);
 
-// The members of both; for equal keys those of `later`. Either may be kNone. Adds the number of values that `later`
-// replaced by other ones to *replaced.
+// The members of both; for equal keys those of `later`. Either may be kNone. Adds to *replaced the number of values
+// that differed.
 StringId MergeExtra(StringId earlier, StringId later, TraceBuilder* builder, uint64_t* replaced);
 
 }  // namespace opscope

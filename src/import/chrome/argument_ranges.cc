@@ -1,21 +1,9 @@
-// The inputs that ended are a stack: when a range of depth d ends, those of a greater depth are its own, and lie on
-// top. So each input is pushed once and popped once, however deep the ranges are nested.
+// The ended inputs are a stack. When a range of depth d ends, the inputs of greater depth are its own and are on top.
+// So each input is pushed and popped once, however deep the ranges are nested.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/argument_ranges.h"
 
 namespace opscope {
-namespace {
-
-ArgumentRow RowOf(const Argument& argument) {
-  return {.kind = argument.kind,
-          .dtype = argument.dtype,
-          .value = argument.value,
-          .has_strides = argument.has_strides,
-          .sizes = argument.sizes,
-          .strides = argument.strides};
-}
-
-}  // namespace
 
 void ArgumentRanges::End(size_t depth, SpanRow* range) {
   size_t first = inputs_.size();
@@ -25,7 +13,7 @@ void ArgumentRanges::End(size_t depth, SpanRow* range) {
   if (!has_list) {
     std::vector<ArgumentRow> joined;
     for (size_t i = first; i < inputs_.size(); ++i)
-      joined.push_back(RowOf(builder_->arguments(inputs_[i].list)[0]));
+      joined.push_back(ArgumentRow::Of(builder_->arguments(inputs_[i].list)[0]));
     range->args = builder_->AddArguments(joined);
   }
   inputs_.resize(first);

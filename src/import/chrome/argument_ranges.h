@@ -1,4 +1,4 @@
-// Operators whose inputs are ranges of their own, which have the argument lists that the operator lacks:
+// Builds the argument list of an operator from nested ranges that describe its inputs:
 //
 //   B ADD  B Input 0  E  B Input 64  E  B Output 76  E  E
 //            {64,64}       {1}            {64,64}

@@ -1,12 +1,12 @@
-// A block ends anywhere, so the reader keeps two positions: where the scanner is, and `consumed`, the begin of the
-// element that it is in. When the text ends within an element, everything from `consumed` on goes back to the caller.
-// The place to divide a text is a guess: a '{' before a name and behind "},", which inside a string looks the same:
+// A block may end anywhere, so the reader has two positions: the scanner's, and `consumed`, the begin of the current
+// element. If the text ends within an element, everything from `consumed` on goes back to the caller. The place to
+// divide a text is a guess: a '{' before a name and behind "},", which could also be inside a string:
 //
 //   ..."dur": 1}, {"name": "a", ...      here
 //   ..."args": {"text": "}, {\"name"      not here: no quote follows the brace
 //
-// A wrong guess is harmless, because the block before it does not end there (pipeline.h). An element that is no JSON
-// costs itself alone: reading goes on at the next '{' that begins an event with a phase (text/resync.h).
+// A wrong guess is harmless, because the block before it does not end there (pipeline.h). An element that is not JSON
+// is skipped: reading continues at the next '{' that begins an event with a phase (text/resync.h).
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/block.h"
 
@@ -30,7 +30,7 @@ class EventTest : public RowTest {
   ChromeEvent event_;
 };
 
-// The last byte before `at` that is not blank; 0 when there is none.
+// The last byte before `at` that is not blank; 0 if there is none.
 char LastBefore(std::string_view text, size_t* at) {
   while (*at > 0) {
     const char c = text[--*at];
@@ -39,7 +39,7 @@ char LastBefore(std::string_view text, size_t* at) {
   return '\0';
 }
 
-// `{ "name" :` begins at `at`: not the inside of a string that holds a brace.
+// True if `{ "name" :` begins at `at`, which is rare inside of a string.
 bool BeginsWithName(std::string_view text, size_t at) {
   const auto skip_blanks = [&] {
     while (at < text.size() && IsJsonBlank(text[at]))
@@ -48,7 +48,7 @@ bool BeginsWithName(std::string_view text, size_t at) {
   ++at;
   skip_blanks();
   if (at >= text.size() || text[at] != '"') return false;
-  const size_t limit = at + 64;  // longer names are not those of events
+  const size_t limit = at + 64;  // events have no longer names
   for (++at; at < text.size() && text[at] != '"'; ++at) {
     if (text[at] == '\\' || at > limit) return false;
   }
@@ -72,7 +72,7 @@ size_t FindEventStart(std::string_view text, size_t from) {
   return 0;
 }
 
-// False: the scanner failed, or may have if the text goes on.
+// False: the scanner failed, or might fail if the text continued.
 bool ChromeBlockReader::ReadElement(JsonScanner* scanner, ChromePart* part, ChromeBlockEnd* end) {
   const uint64_t offset = scanner->offset();
   const uint64_t bad_escapes = scanner->bad_escapes().strings;
@@ -84,7 +84,7 @@ bool ChromeBlockReader::ReadElement(JsonScanner* scanner, ChromePart* part, Chro
     JsonValue value;
     if (!scanner->ReadValue(&value)) return false;
     const char next = scanner->Peek();
-    if (scanner->at_end()) return scanner->Fail("a value ends with the text");  // of "12" the rest may be missing
+    if (scanner->at_end()) return scanner->Fail("a value ends with the text");  // the text may end within a number
     if (next == ':') return scanner->Fail("a member stands outside of any event");
     part->AddProblem("unknown_event", offset);
     ++end->other_values;
@@ -94,7 +94,7 @@ bool ChromeBlockReader::ReadElement(JsonScanner* scanner, ChromePart* part, Chro
   return true;
 }
 
-// Moves the scanner from the element at end->consumed, which it could not read, to the next event. False: reading ends.
+// Moves the scanner from the element at end->consumed, which is invalid, to the next event. False: reading ends.
 bool ChromeBlockReader::PassFault(const ChromeBlock& block, JsonScanner* scanner, ChromePart* part,
                                   ChromeBlockEnd* end) {
   const ChromeBlockEnd::Fault fault = {scanner->complaint(), scanner->failed_offset()};
@@ -107,7 +107,7 @@ bool ChromeBlockReader::PassFault(const ChromeBlock& block, JsonScanner* scanner
   EventTest test;
   const ResyncPoint next = FindNextRow(rest, block.is_last, has_events ? kLongestFault : kLongestFirstFault, &test);
   if (next.kind == ResyncPoint::Kind::kNeedsMore) return false;
-  // An event that the end of the text cuts, unless it took in those behind it.
+  // The end of the text cuts this event, unless the fault made it include the events behind it.
   if (scanner->truncated() && next.kind != ResyncPoint::Kind::kRow) return false;
   const bool is_end = next.kind == ResyncPoint::Kind::kNone;
   end->kind = is_end && !block.is_last ? ChromeBlockEnd::Kind::kError : ChromeBlockEnd::Kind::kAllRead;
@@ -134,7 +134,7 @@ ChromeBlockEnd ChromeBlockReader::Read(const ChromeBlock& block, const ChromeCon
       end.kind = ChromeBlockEnd::Kind::kArrayEnd;
       break;
     }
-    if (next == ',') {  // also one too many
+    if (next == ',') {  // or a surplus one
       scanner.Skip(1);
       end.comma_due = false;
       continue;

@@ -20,7 +20,7 @@ struct ChromeBlockEnd {
     kAllRead,   // the block ends where an element may begin; with comma_due, where a comma may
     kCut,       // the block ends within the element that begins at `consumed`
     kArrayEnd,  // the ']' of the array is at `consumed`
-    kError,     // the text at `consumed` is no JSON, and no event begins after it
+    kError,     // the text at `consumed` is not JSON, and no event begins after it
   };
   struct Fault {
     const char* complaint = "";
@@ -33,7 +33,7 @@ struct ChromeBlockEnd {
   Fault first_fault;          // the first of the skipped faults
   uint64_t faults = 0;        // number of skipped faults
   uint64_t events = 0;        // objects
-  uint64_t other_values = 0;  // elements that are no objects
+  uint64_t other_values = 0;  // elements that are not objects
 };
 
 struct ChromeBlock {
@@ -57,7 +57,7 @@ class ChromeBlockReader {
   JsonArrayMemo memo_;
 };
 
-// A likely begin of an event, the offset of its '{' after `from`; 0: none was found.
+// The offset after `from` of the '{' of a likely begin of an event; 0: not found.
 size_t FindEventStart(std::string_view text, size_t from);
 
 }  // namespace opscope

@@ -1,4 +1,4 @@
-// The entry points of the Chrome JSON importer: what a document with or without damage gives.
+// The entry points of the Chrome JSON importer, and the result for damaged documents.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 

@@ -1,6 +1,6 @@
-// What holds in every file is gathered once from all dialects: a mask of the sizes of their member names (a member of
-// "args" of another size costs one test), their evidence functions, one flag. Everything else is a loop over the list,
-// which is short and run per track, list or file.
+// Facts that hold in every file are collected once from all dialects: a mask of the sizes of their member names (a
+// member of "args" of another size costs one test), their evidence functions, and one flag. All other facts are found
+// by a loop over the list, which is short and run once per track, list or file.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/dialect.h"
 

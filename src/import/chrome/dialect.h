@@ -1,17 +1,18 @@
-// A dialect of Chrome JSON: what one writer spells differently. This folder knows the format and Kineto's
-// members; every other writer is a ChromeDialect, a table of constants and a few functions in the folder of that
-// writer. A new writer is one such table and its row in import/dialects/all_dialects.cc.
+// A dialect of Chrome JSON: the spelling of one writer where it differs. This folder implements the format and Kineto's
+// members; every other writer is a ChromeDialect, a table of constants and a few functions in the writer's own folder.
+// To add a writer, add such a table and its row in import/dialects/all_dialects.cc.
 //
-// Often the writer is unknown until the last event was read, because it puts its metadata behind the events. So there
-// are three groups of facts, by when they hold:
+// Often the writer is unknown until the last event was read, because it writes its metadata behind the events. So there
+// are three groups of facts, by the time from which they apply:
 //
 //   in every file        no other writer uses the name for anything else: args "step_num": "3" is a step
 //   in a declared file   a member before the events names the writer: "schemaVersion": "1.0.2"
 //   at the end           the file is read and its writer known: what kind of work a span is, whose clock is off
 //
-// Each event is understood by itself, so it does not matter where a block of the file begins.
+// Each event is interpreted independently, so the result does not depend on where a block of the file begins.
 //
-// Cost: an event meets constants. Functions are called once per list, track or file, or where the comment says so.
+// Cost: constants are compared with each event. Functions are called once per list, track or file, unless the comment
+// says otherwise.
 //
 // Thread rule: immutable; functions of a dialect are pure, or change the builder that they get.
 // SPDX-License-Identifier: Apache-2.0
@@ -33,7 +34,7 @@
 
 namespace opscope {
 
-// How surely one event shows the writer of the file.
+// How strongly an event indicates the writer of the file.
 enum class ChromeEvidence : uint8_t {
   kNone,
   kPossible,  // other programs may write such events, too
@@ -55,11 +56,11 @@ struct ChromeMember {
   };
   std::string_view key;
   Meaning meaning = Meaning::kCorrelation;
-  // Of lists, else null. Appends the items of `value`; `members`: all of "args". False: it is not such a list.
+  // Set for lists only. Appends the items of `value`; `members`: all of "args". False: `value` is not such a list.
   bool (*read)(const JsonValue& value, const std::vector<JsonMember>& members, ChromeLists* lists) = nullptr;
 };
 
-// One track of the file, by its names; "" where the file gives none.
+// One track of the file, by its names; "" if the file has none.
 struct ChromeTrackFacts {
   std::string_view process_name, name;
   uint32_t process = 0;  // equal for tracks of one process
@@ -80,11 +81,12 @@ struct ChromeFile {
 struct ChromeDialect {
   std::string_view format;  // TraceInfo::format
 
-  // Whether this is the writer, at the end. The first dialect of the list that returns true is the writer.
+  // Whether this is the writer, called at the end of the file. The first dialect in the list that returns true is the
+  // writer.
   bool (*is_writer)(const ChromeFile& file) = nullptr;
   // Called for each range without a category, counter and end of an arrow. Null: events show nothing.
   ChromeEvidence (*evidence_in)(const ChromeEvent& event) = nullptr;
-  // Whether a member of the document that stands before the events names this writer.
+  // Whether a member of the document before the events identifies this writer.
   bool (*is_declared_by)(std::string_view key, const JsonValue& value) = nullptr;
 
   // --- In every file.
@@ -95,28 +97,28 @@ struct ChromeDialect {
   std::string_view step_category = {}, step_prefix = {};
   // The duration is part of the name: "matmul[12.345 us]".
   bool names_end_in_duration = false;
-  // The starts of this category that precede an end are all joined to it; those of others are joined to the first end.
+  // All starts of this category before an end are joined to it; starts of other categories are joined to the first end.
   std::string_view shared_end_category = {};
   // Whether a range is an input of the range around it (argument_ranges.h). Called for ranges with begin and end that
   // have a list of one argument.
   bool (*is_argument_range)(std::string_view name, const Argument& input) = nullptr;
-  // Corrects kinds and devices of tracks that have their names. A device of -1 is found by the pid.
+  // Corrects the kinds and devices of tracks with the writer's names. A device of -1 is derived from the pid.
   void (*classify_tracks)(std::span<ChromeTrackFacts> tracks) = nullptr;
 
   // --- In a declared file.
   // Categories "Operator", "Kernel", ... have this writer's meaning, not that of old versions of torch.
   bool keeps_categories = false;
-  // A member of events that follows from the others ("cname"): dropped without a problem. "": none.
+  // A member of events that is redundant ("cname"): dropped without a problem. "": there is none.
   std::string_view derived_member = {};
   // Reads an instant "[memory]" of this category; `others`: members of "args" that the row does not hold. False: it is
-  // none, or lacks its address or its bytes.
+  // not such an instant, or has no address or no bytes.
   bool (*read_allocation)(std::string_view category, const std::vector<JsonMember>& members, AllocationRow* row,
                           std::vector<JsonMember>* others) = nullptr;
 
   // --- At the end.
-  // The kind of a span without category that is no step; `members`: SpanColumns::extra, or "".
+  // The kind of a span that has no category and is not a step; `members`: SpanColumns::extra, or "".
   SpanKind (*kind_of)(TrackKind track, std::string_view name, std::string_view members) = nullptr;
-  // An end has the members of its begin; one that has another value is a problem "bad_value".
+  // An end repeats the members of its begin; a different value is a problem "bad_value".
   bool ends_repeat_begins = false;
   void (*finish)(TraceBuilder* builder) = nullptr;
 };
@@ -124,7 +126,7 @@ struct ChromeDialect {
 // The format itself, with Kineto's members: any file whose writer no dialect recognises.
 inline constexpr ChromeDialect kPlainChrome{.format = "chrome-json"};
 
-// The dialects that a reader knows, and what holds in every file put together for it.
+// The dialects that a reader knows, and the facts of all of them that hold in every file.
 class ChromeDialects {
  public:
   static constexpr size_t kMaxDialects = 16;
@@ -137,23 +139,23 @@ class ChromeDialects {
   std::span<const ChromeDialect* const> list() const { return list_; }
   const ChromeDialect& Named(std::string_view format) const;  // kPlainChrome if no dialect has the name
 
-  // The meaning of the member of "args" in some dialect; null: none.
+  // The meaning of the member of "args" in some dialect; null: it has no meaning.
   const ChromeMember* MeaningOf(std::string_view key) const {
     const bool may_be = key.size() < 64 && (member_sizes_ >> key.size() & 1) != 0;
     return may_be ? Search(key) : nullptr;
   }
-  // For ranges of this category: the text before the number of a step; "": they are no steps.
+  // For ranges of this category: the text before the number of a step; "": they are not steps.
   std::string_view StepPrefix(std::string_view category) const;
   bool names_end_in_duration() const { return names_end_in_duration_; }
   bool SharesEnds(std::string_view arrow_category) const;
   bool IsArgumentRange(std::string_view name, const Argument& input) const;
   void ClassifyTracks(std::span<ChromeTrackFacts> tracks) const;
-  // Keeps the stronger of the evidence so far and that of the event.
+  // Records the evidence of the event if it is stronger than that so far.
   void AddEvidence(const ChromeEvent& event, EvidenceOfEach* evidence) const {
     for (const auto& [index, evidence_in] : evidence_functions_)
       (*evidence)[index] = std::max((*evidence)[index], evidence_in(event));
   }
-  // Reads the base time if the member of the document has it.
+  // Reads the base time if this member of the document has it.
   bool ReadBaseTime(std::string_view key, const JsonValue& value, int64_t* base_time_ns) const;
 
  private:
@@ -172,11 +174,11 @@ struct ChromeConventions {
   const ChromeDialect* declared = &kPlainChrome;
 };
 
-// Reads the argument list of the members. False: the members have no list, or one that cannot be read.
+// Reads the argument list of the members. False: they have no list, or an unreadable one.
 bool ReadChromeLists(const ChromeDialects& dialects, const std::vector<JsonMember>& members, ChromeLists* lists);
 
 // --- For dialects.
-const JsonMember* FindMember(const std::vector<JsonMember>& members, std::string_view key);  // null: not there
+const JsonMember* FindMember(const std::vector<JsonMember>& members, std::string_view key);  // null: not found
 void AppendListItem(std::string* list, std::string_view item);  // with ", " before it unless it is the first item
 
 }  // namespace opscope

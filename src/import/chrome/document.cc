@@ -1,10 +1,10 @@
-// The members of the document are few and read one at a time through a window that doubles until one fits. The events
-// are many: the first window of them is read by the caller, which proves that the text is what it seems, then the
-// pipeline reads blocks with several threads. What ends a block other than at a guessed border brings reading back to
-// the caller, one window at a time, until the text is as expected again. So a damaged file is read as exactly as a
-// whole one, only slower where it is damaged.
+// The document has few members; they are read one at a time through a window that doubles until one fits. It has many
+// events: the caller reads the first window of them, which proves that the text is valid, then the pipeline reads
+// blocks with several threads. If a block does not end at a guessed border, the caller reads on, one window at a time,
+// until the text is as expected again. So a damaged file is read as exactly as an undamaged one, only slower.
 //
-// The writer of the file is known last: some put their metadata behind the events, and a file may be cut before it.
+// The writer of the file is determined last, because some writers put their metadata behind the events, and a file may
+// be cut before it.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/document.h"
 
@@ -12,9 +12,9 @@
 #include <iterator>
 #include <string>
 
-#include "base/json_decode.h"
 #include "base/text.h"
 #include "import/text/json_number.h"
+#include "import/text/json_walk.h"
 #include "trace/problem_kinds.h"
 
 namespace opscope {
@@ -24,12 +24,12 @@ namespace {
 constexpr uint64_t kBytesPerThread = uint64_t{4} << 20;
 constexpr uint64_t kCompressedBytesPerThread = uint64_t{512} << 10;
 
-// A byte order mark may stand before the document.
+// Skips a byte order mark before the document.
 size_t BlanksAt(std::string_view text) {
   return std::min(text.find_first_not_of(kJsonBlanks), text.size());
 }
 
-// The limit is looked at between windows, so a window must be a small part of it.
+// The limit is checked between windows, so a window must be small compared to it.
 ChromeBlockSizes WithinLimit(ChromeBlockSizes sizes, const ImportOptions& options) {
   constexpr uint64_t kSmallestWindow = uint64_t{4} << 10;
   if (options.max_memory != 0)
@@ -44,7 +44,7 @@ bool HasLostData(const TraceBuilder& builder) {
   });
 }
 
-// Kinds of spans that categories and names alone do not give.
+// Sets the kinds of spans that category and name do not determine.
 void AssignKinds(const ChromeDialect& writer, TraceBuilder* builder) {
   const SpanColumns spans = builder->added_spans();
   for (uint32_t row = 0; row < spans.size(); ++row) {
@@ -83,14 +83,14 @@ bool ChromeDocument::IsOverLimit(uint64_t more_bytes) {
   return true;
 }
 
-// What is read of an element takes up to three times its text, so one may have a quarter of the limit.
+// Reading an element takes up to three times its text, so an element may have a quarter of the limit.
 bool ChromeDocument::IsTooLong(size_t window) {
   if (options_.max_memory == 0) return false;
   if (window > std::max<uint64_t>(options_.max_memory / 4, 2 * sizes_.first)) return IsOverLimit(options_.max_memory);
   return IsOverLimit(0);
 }
 
-// False: the text has ended, or the memory.
+// False: the end of the text or the memory limit.
 bool ChromeDocument::GrowWindow() {
   if (source_->ended()) return false;
   const size_t size = source_->text().size();
@@ -100,11 +100,11 @@ bool ChromeDocument::GrowWindow() {
   return true;
 }
 
-// Calls read(&scanner) until it has what it needs, and moves behind what it read. False: it failed.
+// Calls read(&scanner) with growing windows until it succeeds, and moves behind what it read. False: it failed.
 template <typename ReadPiece>
 bool ChromeDocument::Read(const ReadPiece& read) {
   while (true) {
-    // Blanks may be longer than anything that one wants to hold.
+    // There may be more blanks than fit into a window.
     source_->Take(BlanksAt(source_->text()));
     if (source_->text().empty() && GrowWindow()) continue;
     JsonScanner scanner(source_->text(), source_->offset());
@@ -171,7 +171,7 @@ bool ChromeDocument::ReadObject() {
   return true;
 }
 
-// From a member that is no JSON to the events, if they are still to come.
+// Moves from an invalid member to the events, if they follow.
 bool ChromeDocument::PassToEvents() {
   constexpr std::string_view kKey = "\"traceEvents\"";
   constexpr size_t kLongest = size_t{1} << 20;
@@ -232,11 +232,9 @@ void ChromeDocument::AddMetadata(const JsonValue& key, const JsonValue& value, u
   for (const ChromeDialect* dialect : conventions_.dialects->list()) {
     if (dialect->is_declared_by != nullptr && dialect->is_declared_by(key.text, value)) conventions_.declared = dialect;
   }
-  std::string name;
-  AppendDecoded(&name, key.text);
   std::string json;
   AppendCleanJson(&json, value);
-  builder_->AddMetadata(name, json);
+  builder_->AddMetadata(DecodedText(key), json);
 }
 
 void ChromeDocument::Join(const ChromePart& part, const ChromeBlockEnd& end) {
@@ -247,7 +245,7 @@ void ChromeDocument::Join(const ChromePart& part, const ChromeBlockEnd& end) {
   if (options_.on_progress) options_.on_progress(source_->bytes_read(), source_->total_bytes());
 }
 
-// Reads what the window holds, at least one element. True and `ended` at the end of the array.
+// Reads the window, at least one element. True and `ended` at the end of the array.
 bool ChromeDocument::ReadEventsHere(bool* comma_due, bool* ended) {
   while (true) {
     if (source_->text().empty()) GrowWindow();
@@ -267,7 +265,7 @@ bool ChromeDocument::ReadEventsHere(bool* comma_due, bool* ended) {
     if (is_last) {
       *ended = true;
       if (end.kind == ChromeBlockEnd::Kind::kCut) return Fail(end.failure.at, true, end.failure.complaint);
-      // The array form may end without its bracket.
+      // The array form may lack its closing bracket.
       return array_form_ || Fail(source_->offset(), true,
                                  end.comma_due ? "',' or ']' is missing after an event" : "a value is missing");
     }
@@ -289,7 +287,7 @@ size_t ChromeDocument::WantedThreads() const {
 
 void ChromeDocument::ReadEventsByBlocks(bool* comma_due) {
   if (!pipeline_) {
-    // Under a limit what is on its way must stay a small part of it.
+    // Blocks in flight must be small compared to the memory limit.
     const size_t threads = WantedThreads();
     const uint64_t limit = options_.max_memory == 0 ? UINT64_MAX : options_.max_memory / 4;
     const auto block = static_cast<size_t>(
@@ -322,14 +320,14 @@ void ChromeDocument::AddProblems() {
   if (stopped_) builder_->AddProblem("over_memory_limit", static_cast<int64_t>(stopped_at_));
 }
 
-// Kineto's form has a schemaVersion, also where we exported the recording of another tool. Evidence that is only
-// possible counts where metadata behind the events can have been lost.
+// A file in Kineto's form has a schemaVersion, also an export by opscope of another tool's recording. Evidence that is
+// only possible counts if metadata behind the events may have been lost.
 bool ChromeDocument::IsShownByEvents(ChromeEvidence evidence) const {
   if (evidence == ChromeEvidence::kCertain) return builder_->info().format_version.empty();
   return evidence == ChromeEvidence::kPossible && !array_form_ && !has_members_ && HasLostData(*builder_);
 }
 
-// kPlainChrome where no dialect recognises the file.
+// kPlainChrome if no dialect recognises the file.
 const ChromeDialect& ChromeDocument::FindWriter() {
   const std::span<const ChromeDialect* const> dialects = conventions_.dialects->list();
   if (!options_.format.empty()) return conventions_.dialects->Named(options_.format);

@@ -31,13 +31,13 @@ class ChromeDocument {
 
   struct Failure {
     uint64_t offset = 0;
-    bool truncated = false;  // the text ended too early
+    bool truncated = false;  // the text ends too early
     const char* complaint = "";
   };
   const Failure& failure() const { return failure_; }
   bool found_events() const { return found_events_; }
   bool read_whole_event() const { return events_ != 0; }
-  // The first skipped fault; an empty complaint: there was none.
+  // The first skipped fault; an empty complaint: nothing was skipped.
   const ChromeBlockEnd::Fault& first_fault() const { return first_fault_; }
   bool holds_only_other_values() const { return events_ == 0 && other_values_ != 0; }
   bool is_over_limit() const { return stopped_; }
@@ -76,8 +76,8 @@ class ChromeDocument {
   ChromeBlockEnd::Fault first_fault_;
   std::string own_tracks_;  // "opscope.tracks" of an export by opscope
   uint64_t events_ = 0;
-  uint64_t other_values_ = 0;  // elements of the array that are no objects
-  bool has_members_ = false;   // the document has members beside the events
+  uint64_t other_values_ = 0;  // elements of the array that are not objects
+  bool has_members_ = false;   // the document has members other than the events
   bool array_form_ = false;
   bool found_events_ = false;
   bool stopped_ = false;  // reading stopped at the memory limit

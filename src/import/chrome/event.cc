@@ -1,6 +1,6 @@
-// Nearly every event has the same seven members, spelt the same way, so the name is not read as a string: its first
-// four bytes are compared as one number with those of `ph":`, `ts":`, `pid"`, ... and the scanner skips to the value.
-// Other spellings (blanks before the colon, other names) take the general way.
+// Nearly every event has the same seven members, spelt the same way, so names are not read as strings: the first four
+// bytes are compared as one number with those of `ph":`, `ts":`, `pid"`, ... and the scanner skips to the value. Other
+// spellings (blanks before the colon, other names) are read as strings.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/event.h"
 
@@ -10,7 +10,7 @@
 namespace opscope {
 namespace {
 
-// The field for a member of an event; null for the other members.
+// The field for a member of an event; null for all other members.
 JsonValue* FieldOf(ChromeEvent* event, std::string_view key) {
   switch (key.size()) {
     case 1:
@@ -39,8 +39,8 @@ constexpr uint32_t FourBytes(const char (&text)[5]) {
   return word;
 }
 
-// The names that nearly every event has, as they stand in the file with their quotes and colon: found by their first
-// four bytes and skipped. nullptr: another name, or blanks before the colon.
+// The names that nearly every event has, as spelt in the file with quotes and colon: found by their first four bytes
+// and skipped. nullptr: another name, or blanks before the colon.
 JsonValue* SkipUsualName(JsonScanner* scanner, ChromeEvent* event) {
   const std::string_view rest = scanner->rest();
   if (rest.size() < 8 || std::endian::native != std::endian::little) return nullptr;

@@ -1,47 +1,36 @@
-// Ids come as numbers (7, 7.0), as text ("7", "0x2a", "abc") and within objects ({"local": 7}). What joins events must
-// be equal exactly when a viewer joins them: whole numbers are compared by value however they are spelt, a local id
-// within its process, an id of a scope within that scope. Flows need a number in the Trace; a text that is none becomes
-// a hash of 53 bits, which every reader of JSON keeps.
+// Ids are numbers (7, 7.0), text ("7", "0x2a", "abc") or within objects ({"local": 7}). Ids must be equal exactly if a
+// viewer would join their events: whole numbers are compared by value in any spelling, a local id within its process,
+// an id with a scope within that scope. A flow has a number in the Trace; a text that does not spell a number becomes a
+// hash of 53 bits, which every reader of JSON preserves.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/ids.h"
 
+#include <charconv>
 #include <vector>
 
-#include "base/json_decode.h"
 #include "base/text.h"
 #include "base/text_interner.h"
 #include "import/text/json_number.h"
+#include "import/text/json_walk.h"
 
 namespace opscope {
 namespace {
 
-// Ids of flows are numbers, hexadecimal text, or any text.
+// An id of a flow may be a number, hexadecimal text, or any text.
 uint64_t FlowNumberOfText(std::string_view id) {
   if (const auto number = ParseInteger(id)) return static_cast<uint64_t>(*number);
   if (id.starts_with("0x") && id.size() > 2 && id.size() <= 18) {
     uint64_t value = 0;
-    bool hex = true;
-    for (const char c : id.substr(2)) {
-      const bool digit = c >= '0' && c <= '9';
-      const char lower = static_cast<char>(c | 0x20);
-      hex = hex && (digit || (lower >= 'a' && lower <= 'f'));
-      value = value * 16 + static_cast<uint64_t>(digit ? c - '0' : lower - 'a' + 10);
-    }
-    if (hex) return value;
+    const char* const end = id.data() + id.size();
+    if (std::from_chars(id.data() + 2, end, value, 16).ptr == end) return value;
   }
-  return TextInterner::HashOf(id) >> 11;  // readers of JSON keep 53 bits
+  return TextInterner::HashOf(id) >> 11;  // readers of JSON preserve 53 bits
 }
 
 std::string JsonString(std::string_view text) {
   std::string json;
   AppendJsonString(&json, text);
   return json;
-}
-
-std::string TextOf(const JsonValue& value) {
-  std::string text;
-  AppendDecoded(&text, value.text);
-  return text;
 }
 
 }  // namespace
@@ -53,12 +42,12 @@ bool ChromeId::is_plain() const {
 
 std::string ChromeId::ValueText() const {
   const auto number = ParseWholeNumber(value);
-  return number ? std::to_string(*number) : TextOf(value);
+  return number ? std::to_string(*number) : DecodedText(value);
 }
 
 std::string ChromeId::Text() const {
   if (kind == ScopedId::Kind::kId && !scope.present()) return ValueText();
-  return ScopedId{kind, JsonString(ValueText()), scope.present() ? JsonString(TextOf(scope)) : ""}.Text();
+  return ScopedId{kind, JsonString(ValueText()), scope.present() ? JsonString(DecodedText(scope)) : ""}.Text();
 }
 
 std::string ChromeId::PairingText() const {
@@ -73,7 +62,7 @@ uint64_t ChromeId::FlowNumber() const {
 }
 
 std::string ChromeId::FlowScopeText() const {
-  return ScopedId{kind, "\"\"", scope.present() ? JsonString(TextOf(scope)) : ""}.Text();
+  return ScopedId{kind, "\"\"", scope.present() ? JsonString(DecodedText(scope)) : ""}.Text();
 }
 
 ChromeBinding BindingOf(const ChromeEvent& event) {

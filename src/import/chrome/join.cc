@@ -1,10 +1,9 @@
-// The ids of a part count from 0, so joining one is a translation: string_of_[id of the part] is the id of the Trace,
-// and likewise for tracks, lists and stacks. New texts get their ids in the order in which the part met them, and parts
-// are joined in the order of the file; so the ids are those that one thread reading the whole file would have given,
-// however the text was divided.
+// The ids of a part count from 0, so joining a part is a translation: string_of_[id of the part] is the id of the
+// Trace, and likewise for tracks, lists and stacks. New texts get their ids in the order of the part, and parts are
+// joined in the order of the file; so the ids are the same as if one thread had read the file.
 //
-// What needs the whole file waits until Finish: argument lists and call stacks, of which each distinct text is parsed
-// once, and everything that comes in pairs (pairs.h).
+// Work that needs the complete file waits until Finish: argument lists and call stacks, of which each distinct text is
+// parsed once, and everything that comes in pairs (pairs.h).
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/join.h"
 
@@ -64,7 +63,7 @@ void ChromeJoin::AddSpans(const ChromePart& part) {
   }
 }
 
-// `point`: its track is the Trace's, its scope the part's and not 0.
+// `point`: its track is the Trace's; its scope is the part's, and not 0.
 void ChromeJoin::SetDomain(ChromePairs::FlowPoint* point) {
   const StringId id_scope = Text(static_cast<StringId>(point->domain));
   const ProcessId process = builder_->track(point->track).process;
@@ -157,17 +156,6 @@ void ChromeJoin::Add(const ChromePart& part) {
   lost_members_.Add(part.lost_members);
   for (const ChromeProblem& problem : part.problems)
     Count(problem);
-}
-
-void ChromeJoin::Count(const ChromeProblem& problem) {
-  const auto same = std::find_if(problems_.begin(), problems_.end(), [&](const ChromeProblem& other) {
-    return std::string_view(other.kind) == problem.kind;
-  });
-  if (same != problems_.end()) {
-    same->count += problem.count;
-  } else {
-    problems_.push_back(problem);
-  }
 }
 
 void ChromeJoin::AddProblems() {

@@ -5,8 +5,8 @@
 //   b, e       by category and id: an e ends the newest open b of its name
 //   s, t, f    by id: a cursor on the latest start
 //
-// Sorting at the end instead of a map of open begins while reading makes the result independent of the order of the
-// file, which tools that merge streams do not sort. Flows mostly lie in order already, so their sort looks for runs
+// Sorting at the end, instead of a map of open begins while reading, makes the result independent of the order of the
+// file, which tools that merge streams do not sort. Flows are mostly in order already, so their sort looks for runs
 // first (base/natural_sort.h).
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/pairs.h"
@@ -27,7 +27,7 @@
 namespace opscope {
 namespace {
 
-// What the members of an end say, where they say it; of two the later wins, as in `extra`.
+// Copies the columns that the end has: of two values the later wins, as in `extra`.
 void TakeColumns(const SpanRow& end, SpanRow* begin) {
   if (end.args != ArgsId::kNone) begin->args = end.args;
   if (end.stack != StackId::kNone) begin->stack = end.stack;
@@ -36,10 +36,10 @@ void TakeColumns(const SpanRow& end, SpanRow* begin) {
   if (end.external_id != 0) begin->external_id = end.external_id;
 }
 
-// A flow id in place of `id`, which is unique only together with `within`.
+// A flow id for `id`, which is unique only together with `within`.
 uint64_t UniqueFlowId(uint64_t id, uint64_t within) {
   const uint64_t both[] = {id, within};
-  return HashBytes(std::as_bytes(std::span(both))) >> 11;  // readers of JSON keep 53 bits
+  return HashBytes(std::as_bytes(std::span(both))) >> 11;  // readers of JSON preserve 53 bits
 }
 
 // Row numbers of `rows` ordered by `key`, equal keys in the order of the file.
@@ -84,7 +84,7 @@ void ChromePairs::FillMissingTimes() {
   });
 }
 
-// Of two values of a member that of the end is kept.
+// If both have a member, the end's value is used.
 template <typename End>
 void ChromePairs::MergeMembers(const End& end, End* begin) {
   const uint64_t before = replaced_.count;
@@ -127,7 +127,8 @@ uint64_t ChromePairs::JoinHalvesOfTrack(std::span<const uint32_t> order) {
   return lost;
 }
 
-// Among complete spans each keeps its place of the file: of equal intervals the first is the parent. Alone on their
+// On a track with complete spans, each begin keeps its place in the file, because of equal intervals the first is the
+// parent. On a track without, begins take the places in order of time, which is pre-order, so their depths are known.
 // track they take its places in order of time, which is pre-order, and their depths are known.
 void ChromePairs::SetSpansOfTrack(std::span<const uint32_t> order, size_t spans_of_track) {
   std::vector<const Half*> begins;
@@ -207,7 +208,8 @@ uint64_t ChromePairs::JoinAsyncHalves() {
 }
 
 uint64_t ChromePairs::JoinFlows() {
-  // Files mostly hold the flows of a category by id; those of all categories lie mixed. kNone: of bind_ids, which join
+  // The flows of one category are mostly in order of id, those of all categories are not. kNone: bind_ids, which join
+  // across categories.
   // categories.
   std::map<StringId, Column<uint32_t>> of_category;
   for (uint32_t i = 0; i < flow_points_.size(); ++i)
@@ -231,7 +233,7 @@ uint64_t ChromePairs::JoinFlows() {
   return lost;
 }
 
-// In the Trace a flow has a number alone, and another domain has used this one.
+// A flow of the Trace has no domain, and another domain has used this number.
 void ChromePairs::Renumber(std::span<const uint32_t> points) {
   const FlowPoint& first = flow_points_[points[0]];
   const uint64_t number = UniqueFlowId(first.id, first.domain);
@@ -258,16 +260,18 @@ void ChromePairs::AddFlow(const FlowPoint& from, const FlowPoint& to) {
     const auto scope = flow_scopes_.find(2 * from.domain + from.is_global);
     if (scope != flow_scopes_.end()) row.id_scope = scope->second;
   }
-  // Where an arrow ends another of its id may begin. Written as two events they need an id of their own.
+  // Another arrow of this id may begin where this one ends. An export writes them as separate events, so each needs an
+  // id of its own.
   if (from.is_binding) row.id = UniqueFlowId(from.id, from.offset);
   builder_->AddFlow(row);
 }
 
-// Joins the points of one id, which are passed in their order, by time. An end belongs to the latest start; ends before
+// Joins the points of one id, passed in order of time. An end belongs to the latest start; ends before all starts
+// belong to the first one. Of starts at one time the last is used.
 // all starts belong to the first one. Of starts at one time the last counts.
 class ChromePairs::FlowJoiner {
  public:
-  // points: of one id, by time and order.
+  // points: all of one id, ordered by time and `order`.
   FlowJoiner(ChromePairs* pairs, std::span<const uint32_t> points)
       : pairs_(pairs),
         points_(points),
@@ -300,7 +304,7 @@ class ChromePairs::FlowJoiner {
     is_current_used_ = true;
   }
 
-  // After the last point. Returns how many events found no partner.
+  // Call after the last point. Returns the number of events without a partner.
   uint64_t Close() {
     for (const size_t start : waiting_)
       Lose(start);
@@ -312,7 +316,7 @@ class ChromePairs::FlowJoiner {
   const FlowPoint& PointAt(size_t i) const { return pairs_->flow_points_[points_[i]]; }
   bool has_start() const { return current_ < points_.size(); }
 
-  // Our own export of flows that share an end has an end for each start.
+  // An export by opscope of flows that share an end has an end for each start.
   bool RepeatsEndBefore(size_t i) const {
     if (i == 0 || PointAt(i - 1).is_start()) return false;
     return PointAt(i - 1).time == PointAt(i).time && PointAt(i - 1).track == PointAt(i).track;
@@ -326,9 +330,9 @@ class ChromePairs::FlowJoiner {
   ChromePairs* const pairs_;
   const std::span<const uint32_t> points_;
   const bool are_bindings_, starts_share_an_end_;
-  size_t current_ = 0;  // the start that ends belong to; points_.size(): there is none
+  size_t current_ = 0;  // the start to which ends belong; points_.size(): no start yet
   bool is_current_used_ = false;
-  std::vector<size_t> waiting_;  // earlier starts for the next end, if starts share an end
+  std::vector<size_t> waiting_;  // if starts share an end: earlier starts that wait for the next end
   uint64_t lost_ = 0;
 };
 

@@ -1,8 +1,8 @@
 // Pairs events that belong together: B/E on a track, b/e of an asynchronous range, s/t/f of a flow. A file need not be
 // in order of time, so the events are collected and paired at the end.
 //
-//   B, E     by track, in order of time, at one time in that of the file: an E closes the newest open B. Where a track
-//            has nothing else, that order is also its tree: B z 5, E z 5, B q 5, E q 9 are beside each other.
+//  B, E     by track and time, at equal times in file order: an E closes the newest open B. If a track has no other
+//           events, that order also is its tree: B z 5, E z 5, B q 5, E q 9 are siblings.
 //   b, e     by (category, id), in order of time: an e closes the newest open b of its name, else the newest.
 //   s, t, f  by (category, id): every t and f is joined to the latest s at or before it, else to the first s.
 //   bind_id  by id alone: a range with flow_in is joined to the latest other range with flow_out at or before it.
@@ -27,13 +27,13 @@ namespace opscope {
 
 class ChromePairs {
  public:
-  // `row` of an E carries its time as start, its name and its extra members.
+  // The `row` of an E has its time as start, its name and its extra members.
   struct Half {
     SpanRow row;
     int64_t offset = 0;
     bool begin = false;
     AddedSpan span = AddedSpan::kNone;  // of a B: its reserved span, which is filled when the end is known
-    int64_t step = -1;                  // number of the step; -1: not the B of a step
+    int64_t step = -1;                  // number of the step; -1: not a B of a step
   };
   struct AsyncHalf {
     AsyncSpanRow row;
@@ -78,11 +78,12 @@ class ChromePairs {
 
   // Like TraceBuilder::FillMissingTimes, for the events added here.
   void FillMissingTimes();
-  // Adds the rows. Returns how many events found no partner.
+  // Adds the rows. Returns the number of events without a partner.
   uint64_t Finish();
   uint64_t memory_bytes() const;
 
-  // Values of begins that their ends replaced by other ones: a problem only with ChromeDialect::ends_repeat_begins.
+  // Number of members whose value at the end differed from that at the begin: a problem only with
+  // ChromeDialect::ends_repeat_begins.
   struct Replaced {
     uint64_t count = 0;
     int64_t first_offset = -1;

@@ -1,4 +1,5 @@
-// A part is cleared and used again for the next block, so its vectors and text tables grow to the size of a block once.
+// A part is cleared and reused for the next block, so its vectors and text tables grow to the size of a block only
+// once.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/part.h"
 
@@ -28,14 +29,13 @@ std::string LostMembers::Text() const {
   return text.append(has_more_ ? ", ..." : "");
 }
 
-void ChromePart::AddProblem(const char* kind, uint64_t offset, uint64_t count) {
-  for (ChromeProblem& problem : problems) {
-    if (std::string_view(problem.kind) == kind) {
-      problem.count += count;
-      return;
-    }
+void Count(const ChromeProblem& problem, std::vector<ChromeProblem>* problems) {
+  for (ChromeProblem& other : *problems) {
+    if (std::string_view(other.kind) != problem.kind) continue;
+    other.count += problem.count;
+    return;
   }
-  problems.push_back({kind, static_cast<int64_t>(offset), count});
+  problems->push_back(problem);
 }
 
 void ChromePart::Clear() {

@@ -32,9 +32,12 @@ struct ChromeProblem {
   uint64_t count = 0;
 };
 
+// Adds to the problem of the same kind, if there is one.
+void Count(const ChromeProblem& problem, std::vector<ChromeProblem>* problems);
+
 inline constexpr char kLostMember[] = "lost_member";
 
-// Names of members of events for which a Trace has no column: the first few, in the order of the file.
+// Names of event members for which a Trace has no column: the first few, in the order of the file.
 class LostMembers {
  public:
   void Add(std::string_view name);
@@ -76,7 +79,9 @@ struct ChromePart {
   StringId Intern(std::string_view text) { return static_cast<StringId>(texts.Add(text)); }
   StringId InternView(std::string_view text) { return static_cast<StringId>(texts.AddView(text)); }
   std::string_view text(StringId id) const { return texts.text(Row(id)); }
-  void AddProblem(const char* kind, uint64_t offset, uint64_t count = 1);
+  void AddProblem(const char* kind, uint64_t offset, uint64_t count = 1) {
+    Count({kind, static_cast<int64_t>(offset), count}, &problems);
+  }
   void Clear();
   uint64_t memory_bytes() const;
 };

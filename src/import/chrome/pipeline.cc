@@ -1,12 +1,12 @@
-// A ring of slots holds the blocks on their way, oldest first. The caller cuts blocks and joins the oldest; helpers
-// take any that is ready, and so does the caller when the oldest is not done:
+// A ring of slots holds the blocks in flight, oldest first. The caller cuts blocks and joins the oldest one; helpers
+// read any block that is ready, and so does the caller if the oldest is not done:
 //
 //   slots   [ done | taken | ready | ready | free ]
 //             ^ joined next
 //
-// The guess of a border is checked when the block before it was read: it must end exactly there. Else all younger
+// The guess of a border is checked when the block before it was read: it must end exactly there. Otherwise all younger
 // blocks go back to the source. The ring begins with two blocks and grows by one for each right guess, so a text that
-// is hard to divide costs little. On two cores import and summary take 0.54 of the time of one.
+// is hard to divide costs little. With two cores, import and summary take 0.54 of the time of one core.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/pipeline.h"
 
@@ -48,7 +48,7 @@ uint64_t ChromePipeline::memory_bytes() const {
   return bytes;
 }
 
-// False: the text has ended.
+// False: the end of the text.
 bool ChromePipeline::CutBlock() {
   size_t cut = 0, searched = 0;
   for (size_t wanted = block_bytes_; cut == 0; wanted = 2 * source_->text().size()) {
@@ -74,7 +74,7 @@ bool ChromePipeline::CutBlock() {
   return true;
 }
 
-// Reads the oldest block that no thread has taken. False: there is none.
+// Reads the oldest block that no thread has taken. False: there is no such block.
 bool ChromePipeline::TakeBlock(size_t member) {
   for (size_t i = 0; i < count_; ++i) {
     Slot& slot = At(i);
@@ -119,7 +119,7 @@ void ChromePipeline::AwaitOldest() {
   if (At(0).thrown) std::rethrow_exception(std::exchange(At(0).thrown, nullptr));
 }
 
-// What was not read of the oldest block, and all younger ones.
+// Gives back the unread rest of the oldest block, and all younger blocks.
 void ChromePipeline::GiveBack(size_t consumed) {
   const MutexLock lock(mutex_);
   for (size_t i = 0; i < count_; ++i) {

@@ -1,6 +1,6 @@
-// One event becomes one row by its phase. What neighbours share is remembered: the category of the last event (with its
-// role, its name today and whether its ranges are steps) is compared by text before it is looked up, and a flow mostly
-// belongs to the complete event right before it.
+// Each event becomes one row, by its phase. Neighbouring events have much in common, so the category of the last event
+// is cached (with its role, its present name and whether its ranges are steps) and compared by text before a lookup; a
+// flow usually belongs to the complete event directly before it.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/rows.h"
 
@@ -31,7 +31,7 @@ std::string_view WithoutDurationSuffix(std::string_view name) {
 }
 
 constexpr std::string_view kMemoryCategory = "cpu_instant_event";
-constexpr std::string_view kStepPrefix = "ProfilerStep#";  // torch's, and ours of steps of other tools
+constexpr std::string_view kStepPrefix = "ProfilerStep#";  // of torch, and of exports by opscope of other tools' steps
 
 ChromePartTracks::Role RoleOfCategory(std::string_view category) {
   using Role = ChromePartTracks::Role;
@@ -44,7 +44,7 @@ ChromePartTracks::Role RoleOfCategory(std::string_view category) {
       return Role::kAnnotation;
     case SpanKind::kSynchronization:
     case SpanKind::kOverhead:
-      return Role::kNothing;  // on a row beside the streams, neither busy time nor a thread of the program
+      return Role::kNothing;  // a row of its own beside the streams: neither busy time nor a thread of the program
     default:
       break;
   }
@@ -53,7 +53,7 @@ ChromePartTracks::Role RoleOfCategory(std::string_view category) {
   return is_beside ? Role::kNothing : Role::kHost;
 }
 
-// What older torch versions called a category; "" when the name has not changed.
+// The present name of a category of older torch versions; "" if it has not changed.
 std::string_view CategoryOfToday(std::string_view category) {
   if (category == "Operator") return "cpu_op";
   if (category == "Kernel") return "kernel";
@@ -144,7 +144,7 @@ SpanRow ChromeRows::ReadSpan(const ChromeEvent& event, ChromePythonCall* call) {
   return row;
 }
 
-// Of the range that was read last, or -1.
+// The step number of the range that was read last, or -1.
 int64_t ChromeRows::StepNumber(const SpanRow& row) const {
   if (const auto number = args_.step_number()) return *number;
   const std::string_view prefix = last_category_->step_prefix, name = part_->text(row.name);
@@ -209,7 +209,7 @@ void ChromeRows::AddInstant(const ChromeEvent& event) {
   part_->instants.push_back(row);
 }
 
-// Changes `row` only where the allocation is whole.
+// Changes `row` only if the event has an address and a size.
 ChromeAllocation ChromeRows::ReadAllocation(const ChromeEvent& event, std::string_view category, InstantRow* row) {
   if (category == kMemoryCategory) return args_.ReadAllocation(event.args, &row->extra);
   if (conventions_.declared->read_allocation == nullptr) return {};
@@ -218,8 +218,8 @@ ChromeAllocation ChromeRows::ReadAllocation(const ChromeEvent& event, std::strin
   return allocation;
 }
 
-// Moments of something with an id: of an asynchronous range, or objects that are made, shown and destroyed. Instants
-// that keep the phase and the id.
+// Moments of something with an id: of an asynchronous range, or of objects that are created, shown and destroyed. They
+// become instants with the phase and the id as members.
 void ChromeRows::AddIdInstant(const ChromeEvent& event) {
   InstantRow row;
   row.time = ReadTime(event);
@@ -243,7 +243,7 @@ void ChromeRows::AddCounter(const ChromeEvent& event) {
   row.time = ReadTime(event);
   row.name = ReadName(event);
   if (const ChromeId id = IdOf(event); id.present()) {
-    // The format's rule: the id is part of the counter's name. It is shown as about:tracing shows it.
+    // The format makes the id part of the counter's name. It is shown as in about:tracing.
     counter_name_.assign(part_->text(row.name)).append("[").append(id.ValueText()).append("]");
     row.name = part_->Intern(counter_name_);
   }
@@ -262,7 +262,7 @@ void ChromeRows::AddCounter(const ChromeEvent& event) {
 }
 
 void ChromeRows::Add(const ChromeEvent& event) {
-  if (event.empty) return;  // some writers close their list with one
+  if (event.empty) return;  // some writers end the list with an empty object
   const uint64_t dropped_before = args_.dropped_values();
   bool known = true;
   bool kept = true;

@@ -26,7 +26,7 @@ class ChromeRows {
  private:
   using Role = ChromePartTracks::Role;
   struct Category {
-    StringId today = StringId::kNone;  // today's name of a category of old versions of torch; kNone: not looked up yet
+    StringId today = StringId::kNone;  // present name of a category of old versions of torch; kNone: not looked up yet
     Role role = Role::kNothing;
     std::string_view step_prefix;  // text before the number in names of steps; "": the category has no steps
   };
@@ -61,10 +61,10 @@ class ChromeRows {
   std::string_view last_category_text_;  // a cache: neighbouring events mostly share the category
   const Category* last_category_ = nullptr;
   // The same cache for scopes of flows.
-  std::string last_flow_scope_;  // a copy: the text of its block may be gone
+  std::string last_flow_scope_;  // a copy, because the block's text may be gone
   ScopedId::Kind last_flow_kind_ = ScopedId::Kind::kId;
   StringId last_id_scope_ = StringId::kEmpty;
-  // The last range: a flow mostly belongs to the event before it.
+  // The last range: a flow usually belongs to the event before it.
   TrackId last_span_track_ = TrackId::kNone;
   Timestamp last_span_start_;
 };

@@ -1,4 +1,4 @@
-// Asynchronous ranges and arrows: halves and points that ids join (pairs.h).
+// Asynchronous ranges and arrows: begins, ends and points that are joined by ids (pairs.h).
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/ids.h"
 #include "import/chrome/rows.h"

@@ -1,7 +1,7 @@
-// Tracks are found twice. Within a part a hash table from the spelling of "pid" and "tid" gives the number without
-// parsing either, because every event asks. Across parts a map from the numbers makes 1, "1" and 1.0 the same process;
-// one lookup for each track of a part. Names come as events of their own, before or behind, so kinds and names
-// are set at the end.
+// Tracks are looked up in two steps. Within a part a hash table from the spelling of "pid" and "tid" gives the number
+// without parsing, because every event needs it. Across parts a map from the parsed numbers makes 1, "1" and 1.0 the
+// same process; it is used once for each track of a part. Names come as separate events, before or after, so kinds and
+// names are set at the end.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/tracks.h"
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "base/json_decode.h"
+#include "import/chrome/dialect.h"
 #include "import/text/json_number.h"
 #include "import/text/json_walk.h"
 
@@ -19,9 +19,7 @@ namespace {
 
 StringId TextIn(TextInterner* texts, const JsonValue& value) {
   if (value.plain) return static_cast<StringId>(texts->AddView(value.text));
-  std::string text;
-  AppendDecoded(&text, value.text);
-  return static_cast<StringId>(texts->Add(text));
+  return static_cast<StringId>(texts->Add(DecodedText(value)));
 }
 
 // 1, 1.0, 1e0 and "1" are one process.
@@ -156,7 +154,7 @@ TrackId ChromeTracks::AddRow(Track* track, TrackKind kind) {
       {.process = process.row, .kind = kind, .tid = track->tid.number, .tid_text = track->tid.text});
 }
 
-// The process of the span that Kineto writes of its whole window.
+// The process of the span that Kineto writes for its recording window.
 bool ChromeTracks::IsKinetos(const Process& process) const {
   return process.pid.text != StringId::kNone && builder_->text(process.pid.text) == "Spans";
 }
@@ -178,7 +176,7 @@ TrackId ChromeTracks::RowOf(Track* track, const ChromePartTracks::Use& use) {
 void ChromeTracks::Apply(const ChromePartTracks::Metadata& metadata, const std::vector<StringId>& string_of) {
   const ChromeIdentity pid = InTrace(metadata.pid, string_of);
   const ChromeIdentity tid = InTrace(metadata.tid, string_of);
-  if (!metadata.of_process && ThreadOf(pid, tid) != tid) return;  // the thread has its own name
+  if (!metadata.of_process && ThreadOf(pid, tid) != tid) return;  // the thread's own name wins
   Names& names = metadata.of_process ? processes_[FindProcess(pid)].names : tracks_[FindTrack(pid, tid)].names;
   switch (metadata.field) {
     case ChromePartTracks::Field::kNothing:
@@ -209,7 +207,7 @@ void ChromeTracks::Join(const ChromePartTracks& part, const std::vector<StringId
     Apply(metadata, string_of);
 }
 
-// What dialects say of tracks by their names.
+// Lets the dialects correct tracks by their names.
 void ChromeTracks::ClassifyByNames() {
   const auto text = [&](StringId id) { return id == StringId::kNone ? std::string_view() : builder_->text(id); };
   std::vector<ChromeTrackFacts> facts;
@@ -231,20 +229,20 @@ void ChromeTracks::ClassifyByNames() {
 bool ChromeTracks::ApplyOwnMembers(const std::vector<JsonMember>& members) {
   constexpr std::string_view kKinds[] = {"thread", "stream", "annotation", "other"};
   const auto find = [&](std::string_view key) {
-    const auto found = std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.key.text == key; });
-    return found == members.end() ? JsonValue{} : found->value;
+    const JsonMember* const member = FindMember(members, key);
+    return member == nullptr ? JsonValue{} : member->value;
   };
-  if (!find("row_of").text.empty()) return true;  // ReadRows has read it
+  if (!find("row_of").text.empty()) return true;  // applied by ReadRows
   const auto kind = std::find(std::begin(kKinds), std::end(kKinds), find("kind").text);
   const auto device = ParseInteger(find("device").text);
   if (kind == std::end(kKinds) || !device || *device < -1 || *device > INT32_MAX) return false;
   const Track& track = tracks_[FindTrack(IdentityOf(find("pid")), IdentityOf(find("tid")))];
   const auto of_row = static_cast<TrackKind>(kind - std::begin(kKinds));
-  // A stream and its annotations share pid and tid: the kind says which of the two rows is meant, where both exist.
+  // A stream and its annotations share pid and tid: the kind determines which of the two rows is meant, if both exist.
   const bool is_annotation = of_row == TrackKind::kDeviceAnnotation;
   TrackId id = is_annotation ? track.annotation_row : track.row;
   if (id == TrackId::kNone) id = is_annotation ? track.row : track.annotation_row;
-  if (id == TrackId::kNone) return true;  // none of its events were written
+  if (id == TrackId::kNone) return true;  // all its events were left out
   TrackRow& row = builder_->track(id);
   row.kind = of_row;
   row.device = static_cast<int32_t>(*device);

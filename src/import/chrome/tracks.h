@@ -1,7 +1,7 @@
-// The processes and tracks that a file names by "pid" and "tid", in numbers or text. A row of the Trace
-// is made when the first event arrives; "M" events may come before or after and are applied at the end,
-// and names of processes and threads without any event are left out (Kineto names 16 GPUs everywhere).
-// gpu_user_annotation shares pid and tid with its stream and gets a track of its own.
+// The processes and tracks that a file identifies by "pid" and "tid", as numbers or text. A row of the Trace is made
+// for the first event; "M" events may come before or after and are applied at the end. Names of processes and threads
+// without any event are left out (Kineto always names 16 GPUs). The annotations of a stream (gpu_user_annotation) have
+// its pid and tid, but a separate track.
 //
 // Thread rule: one thread at a time per object.
 // SPDX-License-Identifier: Apache-2.0
@@ -23,7 +23,7 @@
 
 namespace opscope {
 
-// "pid" or "tid": a whole number however it is spelt (1, 1.0, 1e0, "1"), or a text of its own ("Main").
+// "pid" or "tid": a whole number in any spelling (1, 1.0, 1e0, "1"), or another text ("Main").
 struct ChromeIdentity {
   int64_t number = 0;
   StringId text = StringId::kNone;
@@ -35,9 +35,9 @@ class ChromePartTracks {
  public:
   explicit ChromePartTracks(TextInterner* texts) : texts_(texts) {}
 
-  // The kind of track on which such an event lies. kNothing, unknown: counters, flows, calls that wait for a device.
+  // The kind of track for such an event. kNothing means unknown: counters, flows, calls that wait for a device.
   enum class Role : uint8_t { kNothing, kHost, kDevice, kAnnotation };
-  // Tracks are numbered in the order of first use. gpu_user_annotation has a track of its own.
+  // Tracks are numbered in the order of first use. gpu_user_annotation has a separate track.
   TrackId TrackOf(const ChromeEvent& event, Role role);
   void ExtendTo(TrackId track, int64_t ns);  // moves the track's last time, at which ranges without an end are closed
   // False: an unknown kind of metadata.
@@ -115,7 +115,7 @@ class ChromeTracks {
   };
   using Key = std::tuple<uint32_t, bool, int64_t>;
 
-  // The thread whose spans the track holds; mostly the track's own thread.
+  // The thread whose spans the track holds; usually the track's own thread.
   ChromeIdentity ThreadOf(const ChromeIdentity& pid, const ChromeIdentity& tid) const;
   ChromeIdentity IdentityOf(const JsonValue& value);
   void ClassifyByNames();

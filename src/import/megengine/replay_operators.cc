@@ -1,11 +1,11 @@
-// Operators, their kernels, and what waits for tensors: the parts of a replay that make one row of several records.
-// OpDispatch on the interpreter's thread has the name and the members of an operator, OpExecute on the worker's thread
-// its times; they share a number. A kernel is known by its launch and two ticks of its device:
+// Operators, their kernels, and waits for tensors: the parts of a replay that combine several records to one row.
+// OpDispatch on the interpreter's thread has the name and members of an operator, OpExecute on the worker's thread its
+// times; they share a number. A kernel has a launch and two ticks of its device:
 //
 //   worker   KernelLaunch   RecordDevice   RecordDevice   KernelLaunch finished
 //   kernel                  start          end
 //
-// Where the device gave no ticks, the times of the thread take their place, shifted by the device's last known delay.
+// If the device gave no ticks, the thread's times are used, shifted by the device's last known delay.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <string>
@@ -17,13 +17,13 @@
 namespace opscope {
 namespace {
 
-// Where a member named `key` belongs among members in the order of their names.
+// The position of a member named `key` among members sorted by name.
 size_t PlaceOf(std::string_view key, std::string_view members) {
   size_t at = 0;
   while (at < members.size()) {
     const std::string_view rest = members.substr(at + 1);
     if (rest.substr(0, rest.find('"')) > key) return at;
-    // Behind this member: names and values are strings, which a backslash may escape.
+    // Skip this member: names and values are strings, in which a backslash may escape.
     for (int quotes = 0; at < members.size() && quotes < 4; ++at) {
       if (members[at] == '\\') ++at;
       else if (members[at] == '"') ++quotes;
@@ -35,7 +35,7 @@ size_t PlaceOf(std::string_view key, std::string_view members) {
 
 }  // namespace
 
-// Operators of one name and with the same parameters share the text.
+// Operators with equal names and parameters share the text.
 StringId MegEngineReplay::OperatorMembers(const MegEngineRecord& record) {
   const uint64_t key = record.members_id << 32 | static_cast<uint32_t>(record.name);
   if (record.members_id != 0 || record.members.empty()) {
@@ -90,16 +90,9 @@ ArgsId MegEngineReplay::JoinInputs(const std::vector<ArgsId>& inputs) {
   if (!is_new) return found->second;
   std::vector<ArgumentRow> rows;
   for (const ArgsId input : inputs) {
-    ArgumentRow row{.kind = ArgumentKind::kTensor};
-    if (input != ArgsId::kNone) {
-      const Argument& one = builder_->arguments(input)[0];
-      row = {.kind = one.kind,
-             .dtype = one.dtype,
-             .has_strides = one.has_strides,
-             .sizes = one.sizes,
-             .strides = one.strides};
-    }
-    rows.push_back(row);
+    const bool is_known = input != ArgsId::kNone;
+    rows.push_back(is_known ? ArgumentRow::Of(builder_->arguments(input)[0])
+                            : ArgumentRow{.kind = ArgumentKind::kTensor});
   }
   return found->second = builder_->AddArguments(rows);
 }
@@ -112,7 +105,7 @@ void MegEngineReplay::FinishOperator(const MegEngineRecord& record, Thread* thre
   }
 }
 
-// The events on the device lie right behind the launch and right before its end.
+// The events of the device are directly behind the launch and directly before its end.
 void MegEngineReplay::Tick(const MegEngineRecord& record, Thread* thread) {
   const Timestamp time = tracks_.Tick(record.detail, record.time, {static_cast<int64_t>(record.value)});
   AddCopies(record.detail, time);
@@ -178,8 +171,8 @@ void MegEngineReplay::CopyToDevice(const MegEngineRecord& record, const Thread& 
   copies_[device].push_back(row);
 }
 
-// A device does one after the other, and says of kernels alone when: what was copied before the next of its events was
-// there by then.
+// A device runs one thing after the other, but gives times for kernels only: a copy was finished before the device's
+// next event.
 void MegEngineReplay::AddCopies(uint16_t device, std::optional<Timestamp> next) {
   const auto copies = copies_.find(device);
   if (copies == copies_.end()) return;
@@ -194,7 +187,7 @@ void MegEngineReplay::AddCopies(uint16_t device, std::optional<Timestamp> next) 
   copies_.erase(copies);
 }
 
-// A range of the program that named a device stands on that, too.
+// A program's range that named a device is shown on that device, too.
 void MegEngineReplay::FinishOnDevice(const MegEngineRecord& record, TrackId track) {
   const SpanRow* host = spans_.Newest(track, static_cast<uint32_t>(record.event));
   if (host == nullptr || host->name != record.name) return;
