@@ -1,6 +1,6 @@
-// Content comes whole in memory or in pieces from a file, and up to three layers are taken off it: gzip or zstd,
-// UTF-16, the detection of its format. An importer that reads a stream gets a window over the innermost layer, so a
-// file of any size is read in the memory of its window and its rows; a binary format gets its bytes gathered.
+// Content is in memory, or comes in pieces from a file. Up to three steps prepare it: decompression, conversion from
+// UTF-16, detection of its format. An importer that reads a stream gets a window over the result, so a file of any size
+// needs only the memory of the window and of its rows; the bytes for a binary format are gathered.
 //
 //   trace.json.gz:  FilePieces -> Decompress -> PiecedText -> ImportChromeOfAnyWriter
 //
@@ -29,7 +29,7 @@ std::span<const std::byte> BytesOf(std::string_view text) {
   return std::as_bytes(std::span(text));
 }
 
-// Without a byte order mark, and where it is no JSON, it must look like collapsed stacks.
+// UTF-16 without a byte-order mark that is not JSON must look like collapsed stacks.
 Utf16Order OrderOf(std::span<const std::byte> content) {
   const std::span<const std::byte> head = content.first(std::min(content.size(), kHeadBytes));
   const Utf16Order order = DetectUtf16(head), guess = GuessUtf16(head);
@@ -82,8 +82,8 @@ Error InUtf16(Error error, std::string_view name, const Utf16Offsets& offsets) {
   return error;
 }
 
-// Where the text ends although the compressed data does not. The importer has usually seen the end of the text for
-// itself; this is for a cut in the trailer.
+// Reports where a damaged compressed text ends. The importer has usually noticed the end itself, but not a cut in the
+// trailer.
 void ContentImport::AddDamage(const TextEnd& end, int64_t offset, const char* complaint) {
   if (end.damaged_at < 0) return;
   for (const char* known : {"truncated", "syntax_error", "over_memory_limit"}) {
@@ -109,14 +109,14 @@ Status ContentImport::FromPlain(std::span<const std::byte> bytes) {
   return Stream(*format.value(), &text);
 }
 
-// A binary format gets all that is left of the text, as far as the limit allows.
+// Gathers the rest of the text for a binary format, as far as the limit allows.
 Status ContentImport::ImportGathered(const Format& format, PiecedText* text) {
   const size_t limit = options_.max_memory == 0 ? SIZE_MAX : static_cast<size_t>(options_.max_memory);
   text->Extend(limit);
   const std::string_view bytes = text->text().substr(0, limit);
   const bool is_whole = text->ended() && bytes.size() == text->text().size();
   Status imported = format.import(BytesOf(bytes), name_, options_, builder_);
-  // The importer takes the limit for the end of the file.
+  // the importer treats the limit as the end of the file
   if (!imported.ok() && imported.error().code == ErrorCode::kMalformed && !is_whole) {
     return Error{ErrorCode::kOutOfMemory,
                  std::string(name_) + ": at byte " + std::to_string(bytes.size()) +
@@ -181,7 +181,7 @@ Status ContentImport::FromFile(InputFile* file) {
       compression == CompressedFormat::kNone ? FromPieces(text.get()) : FromCompressed(std::move(text), compression);
   if (!end.status.ok()) return end.status;
   if (!imported.ok()) return imported;
-  // An .opscope file says itself where it ends, and becomes shorter when a recording into it does.
+  // An .opscope file contains its size, and may become shorter when its recording ends.
   if (end.was_reached && end.bytes < file->size() && builder_->info().format != "opscope")
     builder_->AddProblem("input_shrank", static_cast<int64_t>(end.bytes));
   const uint64_t total = std::max(end.bytes, file->size());
@@ -189,7 +189,7 @@ Status ContentImport::FromFile(InputFile* file) {
   return {};
 }
 
-// fill(ContentImport*), and what is the same for all formats.
+// Runs fill(ContentImport*) with the steps that all formats share.
 template <typename Fill>
 Result<Trace> BuildTrace(std::string_view name, const ImportOptions& options, const FormatOverride* instead,
                          const Fill& fill) {

@@ -1,4 +1,4 @@
-// The content of a file on its way to the importer of its format: decompressed, as UTF-8, its format detected.
+// Prepares the content of a file for its importer: decompresses it, converts it to UTF-8, and detects its format.
 //
 // Thread rule: any thread, one call per file.
 // SPDX-License-Identifier: Apache-2.0
@@ -19,15 +19,15 @@
 
 namespace opscope {
 
-// A reader that replaces the importer of one streamed format.
+// Replaces the importer of a streamed format.
 struct FormatOverride {
   std::string_view format;
   std::function<Status(TextSource* text, std::string_view name, const ImportOptions& options, TraceBuilder* builder)>
       stream;
 };
 
-// Imports a content. This is the part of importing that is equal for all formats. `name`: of the content, for errors.
-// `instead`: the reader to use for its format; may be null.
+// Imports a content; these are the steps that all formats share. `name`: of the content, for errors. `instead`: the
+// reader to use for its format; may be null.
 [[nodiscard]] Result<Trace> ImportContent(std::span<const std::byte> bytes, std::string_view name,
                                           const ImportOptions& options, const FormatOverride* instead = nullptr);
 // The same for a file. Returns its error if it could not be opened.

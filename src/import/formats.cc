@@ -1,6 +1,6 @@
-// The list of formats. Content decides, not the name of a file: each format looks at the first 64 KiB and says whether
-// that is its own. They are tried in the order of the list, so those that a mark or a first member gives away come
-// before those that accept much: any JSON may be a Chrome trace, any text may begin like a collapsed stack.
+// The list of formats. The content decides, not the name of a file: each format inspects the first 64 KiB. Formats are
+// tried in order, so those that are recognised by a signature or a first member come before those that accept much: any
+// JSON may be a Chrome trace, and any text may begin like a collapsed stack.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/formats.h"
 
@@ -29,8 +29,7 @@ constexpr Format kFormats[] = {
      .stream = ImportCollapsedStacks},  // any other text may begin like a stack
 };
 
-// The format that the user names, whatever the content looks like; of two that share the name the one that it looks
-// like.
+// The format that the user names, whatever the content; of two formats with that name the one that the content matches.
 Result<const Format*> FindNamedFormat(std::span<const std::byte> head, const std::string& wanted) {
   const Format* named = nullptr;
   for (const Format& format : kFormats) {

@@ -20,7 +20,7 @@ namespace opscope {
 // Bytes at the begin of the content that the detection reads; fewer if the content is shorter.
 inline constexpr size_t kHeadBytes = size_t{64} << 10;
 
-// A format has either `import`, which gets the whole content, or `stream`, which reads it through a window.
+// A format has either `import`, which gets the complete content, or `stream`, which reads it through a window.
 struct Format {
   std::string_view name;  // TraceInfo::format
   bool (*detect)(std::span<const std::byte> head);
@@ -28,7 +28,7 @@ struct Format {
                    TraceBuilder* builder) = nullptr;
   Status (*stream)(TextSource* text, std::string_view name, const ImportOptions& options,
                    TraceBuilder* builder) = nullptr;
-  const ChromeDialects& (*dialects)() = nullptr;  // dialects that this importer also reads; null: none
+  const ChromeDialects& (*dialects)() = nullptr;  // dialects that this importer also reads; null: it has none
 
   bool IsNamed(std::string_view format) const;
 };

@@ -1,4 +1,4 @@
-// The public entry points: where content comes from, and the Trace of it.
+// The public entry points: they open the content and make a Trace of it.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/import.h"
 

@@ -1,13 +1,12 @@
-// The importers and how one is found. Each reads one format into a TraceBuilder; formats.cc detects the format by the
-// first 64 KiB of the (decompressed) content, content.cc calls it. A new format is a source file in a folder, a
-// declaration in the importer.h of that folder and one row in formats.cc. Texts are read as a stream (TextSource),
-// binary formats get the bytes.
+// The importers, and how to add one. Each reads one format into a TraceBuilder; formats.cc detects the format by the
+// first 64 KiB of the (decompressed) content, and content.cc calls its importer. A new format is a source file in a
+// folder, a declaration in the importer.h of that folder and one row in formats.cc. Texts are read as a stream
+// (TextSource), binary formats get all bytes.
 //
-// Contract of every importer: it adds all undamaged events to `builder`. Damage after the first whole event is a
-// problem row, and the import succeeds. Damage before it is kMalformed with "NAME: at byte N: what is wrong". The
+// Contract of every importer: it adds all undamaged events to `builder`. Damage after the first complete event is a
+// problem row, and the import succeeds. Earlier damage is kMalformed with "NAME: at byte N: what is wrong". The
 // importer sets builder->info().format, format_version, epoch_ns and options_json. With options.max_memory != 0 it
-// stops, with an `over_memory_limit` problem, when the text that it holds plus builder->memory_bytes() exceeds the
-// limit.
+// stops, with an `over_memory_limit` problem, when the text in memory plus builder->memory_bytes() exceeds the limit.
 //
 // Thread rule: any thread, one builder per call.
 // SPDX-License-Identifier: Apache-2.0

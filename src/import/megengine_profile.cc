@@ -1,5 +1,5 @@
-// ReadMegEngineProfile: the way of any content, but that the importer of a static graph makes way for one that reads
-// its operators. What is no graph becomes a Trace as ever.
+// ReadMegEngineProfile: imports the content as usual, except that the importer of a static graph is replaced by one
+// that also reads its operators. Other formats become a Trace as usual.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 #include <utility>
@@ -12,7 +12,7 @@
 namespace opscope {
 namespace {
 
-// import(const FormatOverride*) gives the Trace.
+// import(const FormatOverride*) returns the Trace.
 template <typename Import>
 Result<MegEngineProfile> ReadProfile(std::string_view name, const Import& import) {
   return CatchBadAlloc(name, [&]() -> Result<MegEngineProfile> {

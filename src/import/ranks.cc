@@ -1,5 +1,5 @@
-// Which metadata holds ranks depends on who wrote the file: Kineto writes one object for the one process of its file, a
-// merge writes a list by pid. Only these short values are parsed, by simdjson's DOM.
+// The metadata with the ranks depends on the writer of the file: Kineto writes one object for the one process of its
+// file, a merge writes a list by pid. Only these short values are parsed, by simdjson's DOM.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/ranks.h"
 
@@ -69,7 +69,7 @@ void ReadRanksAndHosts(TraceBuilder* builder) {
     simdjson::dom::element value;
     if (!json.empty() && parser.parse(json.data(), json.size()).get(value) == simdjson::SUCCESS) use(value);
   };
-  // Of a merge the metadata may be those of one input, and the hosts stand with the processes.
+  // After a merge this metadata may be that of one input; the list of processes has the hosts.
   if (builder->FindMetadata(kMergeMetadata).empty())
     read(kHostKey, [&](const simdjson::dom::element& name) { SetHost(name, builder); });
   read(kDistributedKey, [&](const simdjson::dom::element& info) {

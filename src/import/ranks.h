@@ -13,8 +13,8 @@ namespace opscope {
 // ...}, ...]}.
 inline constexpr std::string_view kMergeMetadata = "opscope_merge";
 
-// Sets ranks and hosts of the processes, and the size of the job. Call it after all processes were added; metadata of
-// another shape changes nothing.
+// Sets ranks and hosts of the processes, and the size of the job. Call it after all processes were added. Ignores
+// metadata of another form.
 void ReadRanksAndHosts(TraceBuilder* builder);
 
 }  // namespace opscope

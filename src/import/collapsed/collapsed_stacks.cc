@@ -1,22 +1,23 @@
-// Collapsed stacks, the lines that flamegraph.pl reads: frames from the root on, a blank, how often the stack was seen.
+// Reads collapsed stacks, the input lines of flamegraph.pl: frames from the root on, a blank, and a sample count.
 //
 //   main;train;matmul 12            a.  [main: 15                                  ]
 //   main;load 3                         [train: 12               ][load: 3         ]
 //                                       [matmul: 12              ]
 //
-// There are no times in them. They become one track with the flame graph of all lines on it, equal frames of one caller
-// joined in the order in which they first come, one nanosecond per count: total and self of a name are its counts.
+// The lines have no times. They become one track with the flame graph of all lines: equal frames of one caller are
+// joined, in the order of their first line, and a count is a nanosecond, so total and self time of a name are its
+// counts.
 //
-// Files without a line that has callers are read as well: `main 10`, `thread 139 4`. tracing-flame separates frames by
-// "; ". A byte-order mark may stand before the first line.
+// Files in which no line has callers are accepted, too: `main 10`, `thread 139 4`. tracing-flame separates frames by ";
+// ". A byte-order mark before the first line is skipped.
 //
-// Differential ones, as FlameGraph's difffolded.pl writes them, have two counts in each line, of a profile before and
-// one after: each is a flame graph on a track of its own, with the stacks that it counts.
+// Differential stacks, by FlameGraph's difffolded.pl, have two counts in each line, of a profile before and one after.
+// Each becomes a flame graph on a separate track, with the stacks that it counts.
 //
 //   main;load 3 5                       before [main: 3 ]      after [main: 5     ]
 //
-// The stacks are a tree by (caller, name), numbered as they come. Files in any order give one span per frame and
-// caller, where spans line by line would give one per frame and line.
+// The stacks are a tree by (caller, name), numbered in order of appearance. So files in any order give one span per
+// frame and caller; spans line by line would give one per frame and line.
 // SPDX-License-Identifier: Apache-2.0
 #include <tsl/robin_map.h>
 
@@ -38,18 +39,18 @@ namespace opscope {
 namespace {
 
 constexpr size_t kDeepest = 60'000;        // depths of spans are 16-bit numbers
-constexpr uint64_t kMaxCount = kLatestNs;  // of all counts
+constexpr uint64_t kMaxCount = kLatestNs;  // sum of all counts
 constexpr int kLinesLookedAt = 32;
-constexpr size_t kLookedAt = size_t{1} << 20;  // decides whether stacks are differential
+constexpr size_t kLookedAt = size_t{1} << 20;  // bytes inspected for differential stacks
 
 struct StackLine {
   std::string_view frames;
   uint64_t count = 0;
   bool is_whole_number = true;
-  uint64_t count_before = 0;  // of differential stacks; `count` is that after
+  uint64_t count_before = 0;  // of differential stacks, whose `count` is the one after
 };
 
-// "a;b;c 12", also with decimals, which some tools write. False: it is no such line.
+// Parses "a;b;c 12", also with decimals, which some tools write. False: another kind of line.
 bool ParseLine(std::string_view line, StackLine* stack) {
   const size_t blank = line.rfind(' ');
   if (blank == std::string_view::npos || blank == 0 || blank + 1 == line.size()) return false;
@@ -70,7 +71,7 @@ bool IsComment(std::string_view line) {
   return line.starts_with("# ");
 }
 
-// The next line without its end, from `*at` on.
+// The next line without its end; moves `*at` behind it.
 std::string_view TakeLine(std::string_view text, size_t* at, bool* is_ended) {
   const size_t end = text.find('\n', *at);
   *is_ended = end != std::string_view::npos;
@@ -89,12 +90,12 @@ bool ParseDifferentialLine(std::string_view line, StackLine* stack) {
   return true;
 }
 
-// What the first megabyte says of all lines.
+// Properties of all lines, determined from the first megabyte.
 struct StackStyle {
-  // Every stack has two counts, and one has callers: `worker 3 4` alone is a frame called "worker 3". Of frames that
-  // end in a number a file has others, too. What a cut may have left of the last line decides nothing.
+  // Every stack has two counts, and one has callers: in `worker 3 4` the frame may be "worker 3". If frames end in
+  // numbers, there are usually other frames, too. The last line is ignored, because it may be cut.
   bool is_differential = false;
-  bool is_spaced = false;  // "; " stands between frames, as tracing-flame writes it
+  bool is_spaced = false;  // frames are separated by "; ", as tracing-flame does
 };
 
 StackStyle FindStyle(std::string_view text) {
@@ -117,7 +118,7 @@ class FrameTree {
  public:
   explicit FrameTree(TraceBuilder* builder) : builder_(builder), nodes_(1) {}
 
-  // False: the stack is too deep, and was added up to a point.
+  // False: the stack is too deep; its outer frames were added.
   bool Add(std::string_view frames, bool is_spaced, uint64_t count) {
     uint32_t node = 0;
     size_t depth = 0;
@@ -131,12 +132,12 @@ class FrameTree {
     return depth < kDeepest;
   }
 
-  // With the rows that the nodes will be.
+  // Memory, including the rows that the nodes will become.
   uint64_t memory_bytes() const {
     return nodes_.capacity() * sizeof(Node) + child_of_.bucket_count() * kBucketBytes + nodes_.size() * sizeof(SpanRow);
   }
 
-  // Every node as a span of `track`, callers before callees.
+  // Adds every node as a span of `track`, callers before callees.
   void AddSpans(TrackId track) {
     AddTotals();
     builder_->SetPreOrdered(track);
@@ -202,7 +203,7 @@ class FrameTree {
   }
 
   TraceBuilder* builder_;
-  std::vector<Node> nodes_;  // 0: the root, no frame
+  std::vector<Node> nodes_;  // 0: the root, which is not a frame
   NodeTable child_of_;
 };
 
@@ -210,7 +211,7 @@ bool IsControl(unsigned char c) {
   return c < ' ' || c == 127;
 }
 
-// Where frames are separated by "; ", every blank stands behind a semicolon.
+// If frames are separated by "; ", each blank must follow a semicolon.
 bool AreFrames(std::string_view frames) {
   if (frames.find("; ") == std::string_view::npos) return true;
   for (size_t i = frames.find(' '); i != std::string_view::npos; i = frames.find(' ', i + 1)) {
@@ -219,7 +220,7 @@ bool AreFrames(std::string_view frames) {
   return true;
 }
 
-// A thread or function without callers: a name, "thread 139". No prose, key, table or list item.
+// A thread or function without callers: a name, "thread 139". Not prose, a key, a table or a list item.
 bool IsName(std::string_view frame) {
   const auto first = static_cast<unsigned char>(frame[0]);
   const bool begins =
@@ -233,8 +234,8 @@ bool IsName(std::string_view frame) {
 
 }  // namespace
 
-// The first line and two of three behind it must be stacks with a count, and every other one of them have several
-// frames or be a name: prose, logs and tables do not look so. Where no line has callers every one must be a name.
+// The first line and two of three others must be stacks with a count, and each of the others must have several frames
+// or be a name; prose, logs and tables fail this. If no line has callers, every line must be a name.
 bool LooksLikeCollapsedStacks(std::span<const std::byte> head) {
   std::string_view text = AsText(head);
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
@@ -242,7 +243,7 @@ bool LooksLikeCollapsedStacks(std::span<const std::byte> head) {
   for (size_t at = 0; at < text.size() && lines < kLinesLookedAt;) {
     bool is_ended = false;
     const std::string_view line = TakeLine(text, &at, &is_ended);
-    if (!is_ended && lines > 0) break;  // the head may end anywhere
+    if (!is_ended && lines > 0) break;  // the head may end within a line
     if (line.empty() || IsComment(line)) continue;
     StackLine stack;
     const bool is_stack =
@@ -275,7 +276,7 @@ class CollapsedStacks {
     while (!text_.text().empty() && !is_over_limit_) {
       const size_t read = ReadLines(text_.text());
       static_cast<void>(text_.Take(read));
-      // Of a line that is longer than what is there, more; a text ends with no line that is not whole.
+      // Reads more until a line is complete; the last line of the text may have no line break.
       const size_t wanted = std::max(text_.window_bytes(), 2 * text_.text().size());
       is_over_limit_ = is_over_limit_ || IsOverLimit(read == 0 ? wanted : 0);
       if (!is_over_limit_) text_.Extend(wanted);
@@ -291,7 +292,7 @@ class CollapsedStacks {
   }
 
  private:
-  // Lines that are whole, as far as the limit allows; how many bytes they are.
+  // Adds the complete lines, as far as the limit allows. Returns their size in bytes.
   size_t ReadLines(std::string_view text) {
     uint64_t& lines = builder_->info().recorded;
     for (size_t at = 0; at < text.size();) {
@@ -320,7 +321,7 @@ class CollapsedStacks {
     return style_.is_differential ? ParseDifferentialLine(line, stack) : ParseLine(line, stack);
   }
 
-  // False: its count is too much.
+  // False: the count is too large.
   bool Add(const StackLine& stack, int64_t offset) {
     if (stack.count > kMaxCount - total_ || stack.count_before > kMaxCount - total_before_) {
       builder_->AddProblem("bad_value", offset, 1, "a count with which the sum would pass 4 * 10^18");
@@ -352,7 +353,7 @@ class CollapsedStacks {
   bool is_over_limit_ = false;
   const ImportOptions& options_;
   TraceBuilder* builder_;
-  FrameTree before_{builder_}, after_{builder_};  // before_: of differential stacks
+  FrameTree before_{builder_}, after_{builder_};  // before_: for differential stacks only
   uint64_t total_before_ = 0, total_ = 0;
 };
 

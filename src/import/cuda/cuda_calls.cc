@@ -1,12 +1,12 @@
-// Two lookups per record of a device must be cheap: call by correlation number, and operator around the call.
-// Correlation numbers of a window are nearly consecutive, so an array from the first to the last number is the index; a
-// sorted list replaces it where they are sparse. Operators are found before any device record is read: per thread,
-// calls and operators are walked together in order of time with a stack of those that are open:
+// Two lookups per device record must be cheap: the call by correlation number, and the operator around the call.
+// Correlation numbers of a window are nearly consecutive, so the index is an array from the first to the last number;
+// if they are sparse it is a sorted list. Operators are found before any device record is read: per thread, calls and
+// operators are visited together in order of time, with a stack of the open ones:
 //
 //   operators   [ aten::linear   [ aten::addmm ]        ]
 //   calls                           ^ cudaLaunchKernel -> External id of aten::addmm
 //
-// A search per call instead would cost a logarithm of all operators for each.
+// A search per call would cost the logarithm of the number of operators for each.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/cuda/cuda_calls.h"
 
@@ -150,7 +150,7 @@ void CudaCalls::Add(const CudaRecord& record, uint32_t thread, StringId members)
   const TrackId track = TrackOf(thread);
   const AddedSpan span = name.is_shown ? AddSpan(record, name, track, members) : AddedSpan::kNone;
   calls_.resize_unset(calls_.size() + 1);
-  // Constructed in place: copying a temporary would stall on its partial stores.
+  // constructed in place: copying a temporary would stall on its partial stores
   ::new (&calls_.back()) CudaCall{.start = record.start,
                                   .correlation = record.correlation,
                                   .track = track,

@@ -1,6 +1,6 @@
-// A pair of readings is only as good as its bound, the time between the two reads around it: a thread that was
-// interrupted between them gives a pair that is off by milliseconds. So pairs worse than 5 us (or than the best, where
-// that is worse) are dropped, and between those that are left the clocks' difference is a straight line.
+// The bound of a pair of readings is the time between the two reads around it: a thread that was interrupted between
+// them gives a pair that is off by milliseconds. So pairs with a bound above 5 us (or above the best bound, if that is
+// larger) are dropped; between the remaining pairs the clocks' difference is linear.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/cuda/cuda_clock.h"
 

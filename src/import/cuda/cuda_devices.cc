@@ -1,6 +1,5 @@
-// Processes and tracks of devices are made when the first record asks for them, so a device that did nothing has no
-// row. Names, labels and sort indexes are those that Kineto writes, because viewers and comparisons of files depend on
-// them.
+// Processes and tracks of devices are made for the first record that needs them, so an idle device has no row. Names,
+// labels and sort indexes are those of Kineto, because viewers and comparisons of files depend on them.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/cuda/cuda_devices.h"
 
@@ -9,7 +8,7 @@
 namespace opscope {
 namespace {
 
-// Sort indexes, as Kineto's: devices come after all processes.
+// Sort indexes as in Kineto's files: devices come after all processes.
 constexpr int64_t kFirstDeviceSortIndex = 5000000;
 constexpr int64_t kOverheadSortIndex = 16777226;
 constexpr int64_t kOverheadProcess = -1;

@@ -1,10 +1,10 @@
-// CUPTI gives an edge per pair of nodes of a graph and a record per node that ran, of which only those that made work
-// have a span. For each launch the arrows of a node come from a search backwards through the edges, over nodes without
-// work, to the nearest ones with work:
+// CUPTI reports an edge per pair of nodes of a graph and a record per node that ran, of which only those with work have
+// a span. For each launch the arrows of a node are found by a search backwards through the edges, over nodes without
+// work, to the nearest nodes with work:
 //
 //   kernel A -> empty -> kernel B      one arrow, A to B
 //
-// The search is done per launch, since which nodes ran is known per launch.
+// The search runs per launch, because different nodes may run in each launch.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/cuda/cuda_graphs.h"
 
@@ -47,8 +47,8 @@ std::string CudaGraphs::MembersOf(uint64_t node) const {
   return found == names_.end() || found->second.empty() ? std::string() : ", " + found->second;
 }
 
-// On the stream that waits for it, as torch shows it. CUPTI does not say the launch where the graph was queued behind
-// an earlier launch that still ran: then its launch is not known, and it has no arrow.
+// Shown on the stream that waits for it, as in torch. If the graph was queued behind an earlier launch that still ran,
+// CUPTI does not report the launch, and there is no arrow.
 void CudaGraphs::AddHostNode(const CudaRecord& record, const CudaCall* launch, CudaDevices* devices) {
   const auto node = record.As<CudaHostNodeDetails>();
   const TrackId track = devices->OfStream(node.device, node.stream);
@@ -68,8 +68,8 @@ void CudaGraphs::AddHostNode(const CudaRecord& record, const CudaCall* launch, C
       {node.graph_node, record.correlation, span, track, record.start, record.start + record.duration, arrow});
 }
 
-// The records of a launch have no number of a node. They are as many as its nodes that record events, and follow each
-// other as the nodes do: the k-th by number is the k-th node's. Where the numbers differ, the records are left out.
+// The event records of a launch have no node number. There are as many as nodes that record events, in the order of the
+// nodes: the k-th record is that of the k-th node. If the numbers differ, the records are left out.
 void CudaGraphs::AddEventSpans(CudaDevices* devices) {
   if (event_nodes_.empty()) return;
   std::map<uint32_t, uint64_t> graph_of_launch;
@@ -90,7 +90,7 @@ void CudaGraphs::AddEventSpans(CudaDevices* devices) {
     for (size_t i = 0; i < records.size(); ++i) {
       const CudaRecord& record = *records[i].second;
       const auto event = record.As<CudaEventRecordDetails>();
-      if (event.device_ns == 0 || record.is_outside) continue;  // its time is not known
+      if (event.device_ns == 0 || record.is_outside) continue;  // its time is unknown
       const uint32_t device = event.device == kCudaNoDevice ? devices->DeviceOf(event.context) : event.device;
       const uint64_t node = nodes->second[i];
       const TrackId track = devices->OfStream(device, event.stream);

@@ -1,7 +1,7 @@
-// Records of a device name their call by number, and a call may come later in the buffers than what it launched. So a
-// window is read twice: Scan gathers calls, contexts and the number of rows per stream; Add makes the rows. Records
-// with the same facts (stream, name, members) share a CudaShared, so names and members are made once for all of them.
-// What needs all calls and all work (waits, events, graphs, annotations) waits until End.
+// Device records refer to their call by number, and the buffers may have a call behind the work that it launched. So a
+// window is read twice: Scan gathers calls, contexts and the number of rows per stream, Add makes the rows. Records
+// with the same facts (stream, name, members) share a CudaShared, so names and members are made once. What depends on
+// all calls and all work (waits, events, graphs, annotations) waits until End.
 //
 // A decoded record costs about 78 ns of import on one thread (docs/reference/benchmarks_files.md).
 // SPDX-License-Identifier: Apache-2.0
@@ -214,7 +214,7 @@ void CudaImport::AddEventRecord(const CudaRecord& record) {
   const auto event = record.As<CudaEventRecordDetails>();
   const uint32_t device = event.device == kCudaNoDevice ? devices_.DeviceOf(event.context) : event.device;
   const CudaCall* call = calls_.Find(record.correlation);
-  if (call == nullptr && event.device_ns == 0) return;  // its time is not known
+  if (call == nullptr && event.device_ns == 0) return;  // its time is unknown
   builder_->AddSpan({.start = event.device_ns != 0 ? record.start : call->start,
                      .duration = {1},
                      .name = builder_->Intern("cudaEventRecord"),
@@ -261,7 +261,7 @@ void CudaImport::Add(const CudaRecord& record, CudaShared* shared) {
     return;
   }
   const CudaCall* call = calls_.Find(record.correlation);
-  // Launched outside of the window.
+  // It was launched outside of the window.
   if (call == nullptr && (record.is_outside || calls_.IsBeforeAll(record.correlation))) return;
   if (!shared->is_known) Share(record, shared);
   AddWork(record, *shared, call);

@@ -1,5 +1,5 @@
-// Members are spelt, ordered and spaced as Kineto writes them, also where Kineto's spelling is odd: readers of its
-// files look for these names.
+// Members are spelt, ordered and spaced as by Kineto, including its odd spellings, because readers of its files depend
+// on them.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/cuda/cuda_members.h"
 
@@ -10,7 +10,7 @@
 namespace opscope {
 namespace {
 
-// Streams are numbers of 32 bits, and "none" is shown as -1.
+// Streams are 32-bit numbers; no stream is shown as -1.
 int64_t StreamNumber(uint32_t stream) {
   return static_cast<int32_t>(stream);
 }

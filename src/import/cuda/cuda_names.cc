@@ -1,6 +1,6 @@
-// Tables of Kineto, taken from its sources: names by CUPTI's numbers, the calls of the runtime that it hides and those
-// of the driver that it shows. CUPTI's names of calls carry suffixes that mean nothing to a reader, a version
-// ("cudaMemcpy_v3020") and a default stream per thread ("_ptsz"); both are taken off before the lookup.
+// Tables taken from Kineto's sources: names by CUPTI's numbers, the runtime calls that it hides and the driver calls
+// that it shows. CUPTI's names of calls have suffixes without meaning for a reader, a version ("cudaMemcpy_v3020") and
+// a default stream per thread ("_ptsz"); both are removed before the lookup.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/cuda/cuda_names.h"
 

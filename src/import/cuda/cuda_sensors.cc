@@ -1,6 +1,6 @@
-// Readings are counters as they come. Cycles of a kernel are its duration times the median of all clocks of its device
-// in the window: clocks are sampled far less often than kernels end, and the median is not moved by the few samples of
-// a device that was waking up.
+// Readings become counters unchanged. The cycles of a kernel are its duration times the median clock of its device in
+// the window: clocks are sampled far less often than kernels end, and the median is not changed by the few samples of a
+// device that was waking up.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/cuda/cuda_sensors.h"
 
@@ -11,9 +11,9 @@
 namespace opscope {
 namespace {
 
-// The values are two numbers of 32 bits, or one.
+// The values are two 32-bit numbers, or one.
 struct Sensor {
-  uint32_t kind;  // CUPTI's
+  uint32_t kind;  // CUPTI's number
   uint32_t shift;
   double unit;
   std::string_view name;
@@ -24,7 +24,7 @@ constexpr Sensor kSensors[] = {{1, 0, 1, "SM Clock (MHz)"},
                                {3, 0, 0.001, "Power (W)"},
                                {4, 0, 1, "Fan Speed (%)"}};
 
-// What is in the middle, of an even number of them the mean of both.
+// The median; for an even number of values the mean of the middle two.
 double MedianOf(std::vector<uint32_t> values) {
   const size_t half = values.size() / 2;
   std::ranges::sort(values);

@@ -1,6 +1,6 @@
-// Build must sort rows that do not stand in the order of their tracks and times, which costs more than writing them.
-// Records come mixed from all streams, but in order within one. So the rows of each stream are counted first, each
-// stream gets a block of rows, and every record goes to the next row of its block: a counting sort.
+// Build must sort rows that are not in the order of their tracks and times, which costs more than writing them. Records
+// of all streams are mixed, but those of one stream are in order. So this is a counting sort: the rows of each stream
+// are counted, each stream gets a block of rows, and each record goes to the next row of its block.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/cuda/cuda_work_rows.h"
 
@@ -12,7 +12,7 @@ void CudaWorkRows::Begin() {
   groups_.clear();
   rows_.clear();
   least_ = UINT32_MAX, greatest_ = 0;
-  may_stay_out_ = false;
+  has_optional_ = false;
   placed_ = added_ = arrows_ = 0;
 }
 
@@ -22,14 +22,14 @@ uint32_t CudaWorkRows::GroupOf(uint32_t device, uint32_t stream) {
   return group->second;
 }
 
-// Rows are grouped only if every work gets its row: otherwise a reserved row in a group would stay empty. Numbers wrap:
-// a number is before that of a call if the distance is less than half of all numbers.
+// Rows are grouped only if all work gets a row, because a reserved row in a group must not stay empty. Numbers wrap: a
+// number is before that of a call if the distance is less than half of all numbers.
 void CudaWorkRows::Place(bool has_calls, uint32_t earliest_call, bool has_ids) {
   constexpr uint32_t kHalf = uint32_t{1} << 31;
   placed_ = std::accumulate(rows_.begin(), rows_.end(), size_t{0});
   if (placed_ == 0) return;
   const bool none_is_before = !has_calls || (least_ >= earliest_call && greatest_ - earliest_call < kHalf);
-  is_grouped_ = !may_stay_out_ && none_is_before;
+  is_grouped_ = !has_optional_ && none_is_before;
   uint32_t next = 0;
   for (uint32_t& row : rows_)
     row = std::exchange(next, next + row);

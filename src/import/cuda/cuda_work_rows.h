@@ -1,5 +1,5 @@
-// Span rows of device work, grouped by stream, so that Build need not move them. If some work may get no row, the rows
-// are in the order of the records instead.
+// Reserves span rows for device work, grouped by stream, so that Build need not move them. If some work might get no
+// row, the rows are in the order of the records instead.
 //
 //   Begin; Count for each work that may get a row; Place; Add for each that gets one, AddArrow if it has a flow; End
 //
@@ -34,11 +34,11 @@ class CudaWorkRows {
   void Begin();
   // The group of a stream. Groups are numbered in the order of their first record.
   uint32_t GroupOf(uint32_t device, uint32_t stream);
-  // may_stay_out: the work may get no row, even if its correlation number is not before those of all calls.
-  void Count(uint32_t group, uint32_t correlation, bool may_stay_out) {
+  // is_optional: the work may get no row, even if its correlation number is not before those of all calls.
+  void Count(uint32_t group, uint32_t correlation, bool is_optional) {
     ++rows_[group];
     least_ = std::min(least_, correlation), greatest_ = std::max(greatest_, correlation);
-    may_stay_out_ |= may_stay_out;
+    has_optional_ |= is_optional;
   }
   // Reserves the rows. earliest_call: correlation number of the first call, if has_calls. has_ids: some row has an
   // external id.
@@ -73,7 +73,7 @@ class CudaWorkRows {
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> groups_;  // by device and stream
   std::vector<uint32_t> rows_;                                // by group: the number of rows; after Place the next row
   uint32_t least_ = UINT32_MAX, greatest_ = 0;                // correlation numbers
-  bool may_stay_out_ = false, is_grouped_ = false;
+  bool has_optional_ = false, is_grouped_ = false;
   SpanMemory memory_;
   FlowMemory arrow_memory_;
   uint32_t first_ = 0;

@@ -1,7 +1,7 @@
-// The limits of each compute capability are those of NVIDIA's occupancy calculator. A block takes whole warps,
-// registers are given to warps in units of 256, shared memory to blocks in units of 128 or 256 bytes; the least of the
-// limits is the answer. Example: 256 threads are 8 warps; at 40 registers a warp takes 1280, so 65536 registers hold 51
-// warps, in 4 partitions 48: 6 blocks.
+// The limits of each compute capability are those of NVIDIA's occupancy calculator. A block takes complete warps,
+// registers are assigned to warps in units of 256, shared memory to blocks in units of 128 or 256 bytes; the smallest
+// limit is the result. Example: 256 threads are 8 warps; with 40 registers a warp takes 1280, so 65536 registers hold
+// 51 warps, in 4 partitions 48: 6 blocks.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/cuda/occupancy.h"
 
@@ -32,7 +32,7 @@ uint64_t MostBlocks(const CudaDeviceDetails& device) {
   }
 }
 
-// What the driver keeps of each block's shared memory for itself.
+// The part of each block's shared memory that the driver reserves.
 uint64_t ReservedShared(const CudaDeviceDetails& device) {
   return device.compute_major >= 8 ? 1024 : 0;
 }

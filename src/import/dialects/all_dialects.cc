@@ -1,4 +1,4 @@
-// The list of dialects: a new writer is a row here.
+// The list of dialects; add a new writer as a row here.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/dialects/importer.h"
 #include "import/megengine/importer.h"
@@ -7,7 +7,7 @@
 
 namespace opscope {
 
-// Those that are declared or have a member of the document of their own come before those that are guessed by events.
+// Writers that are declared, or have a member in the document, come before those that are recognised by events.
 const ChromeDialects& AllChromeDialects() {
   static constexpr const ChromeDialect* kAll[] = {&kPaddleChromeDialect, &kVizTracerChromeDialect,
                                                   &kMegEngineChromeDialect, &kXlaChromeDialect,

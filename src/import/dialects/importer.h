@@ -1,5 +1,5 @@
-// Chrome JSON of all the writers that opscope knows. A writer with formats of its own has its dialect in the folder of
-// those; the others have theirs here. The contract of the importer is in import/importer.h.
+// Imports Chrome JSON of all writers that opscope supports. The dialect of a writer with other formats is in the folder
+// of those; the other dialects are here. The contract of the importer is in import/importer.h.
 //
 // Thread rule: any thread, one builder per call.
 // SPDX-License-Identifier: Apache-2.0

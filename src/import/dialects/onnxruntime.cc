@@ -1,5 +1,5 @@
-// ONNX Runtime's dialect of Chrome JSON: an array of events of the categories "Session" (which comes first) and "Node",
-// whose inputs are one object each, of one member:
+// ONNX Runtime's dialect of Chrome JSON: an array of events of the categories "Session" (the first one) and "Node".
+// Each input of a node is an object with one member:
 //
 //   "args": {"input_type_shape": [{"float": [1, 3, 8, 8]}, {"int64": [2]}], ...}
 // SPDX-License-Identifier: Apache-2.0

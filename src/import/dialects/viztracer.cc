@@ -1,8 +1,8 @@
-// VizTracer's dialect of Chrome JSON: calls of Python as complete events of category "FEE", and behind them
+// VizTracer's dialect of Chrome JSON: Python calls as complete events of category "FEE", followed by
 //
 //   "viztracer_metadata": {"version": "1.0.0", "baseTimeNanoseconds": 1795223306178402185, ...}
 //
-// A file that was cut is known by its first category alone.
+// A truncated file is recognised by the first category alone.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/dialects/importer.h"
 

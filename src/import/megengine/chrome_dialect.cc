@@ -1,11 +1,11 @@
-// MegEngine's dialect of Chrome JSON, as megengine.utils.profiler writes it. Events have no categories; the metadata
-// with the base time stands behind them, so that a file that was cut is known by its events (evidence.h):
+// MegEngine's dialect of Chrome JSON, by megengine.utils.profiler. Events have no categories. The metadata with the
+// base time is behind them, so a truncated file is recognised by its events (evidence.h):
 //
 //   {"traceEvents": [{"name": "nr_alive_tensor", "ph": "C", "args": {"value": 1}, ...},
 //                    {"name": "Input 7", "ph": "B", "args": {"shape": "{2,3}", "dtype": "Float32", ...}, ...}, ...],
 //    "metadata": {"localTime": "1795216449185312847"}}
 //
-// An E repeats the members of its B. What several events say together: timeline.h, numbers.h.
+// An E repeats the members of its B. timeline.h and numbers.h combine the facts of several events.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <string>
@@ -38,7 +38,7 @@ bool ReadBracedShape(std::string_view shape, std::string* dims) {
   return true;
 }
 
-// Of one tensor.
+// Appends the list of one tensor.
 bool ReadTensorShape(const JsonValue& value, const std::vector<JsonMember>& members, ChromeLists* lists) {
   const JsonMember* type = FindMember(members, "dtype");
   if (type == nullptr || !type->value.is_string() || !ReadBracedShape(value.text, &lists->dims)) return false;
@@ -52,7 +52,7 @@ bool IsInputOfOperator(std::string_view name, const Argument& input) {
   return is_input && input.kind == ArgumentKind::kTensor && input.sizes.size() <= kMaxMegEngineDimensions;
 }
 
-// An operator is named as its "__name__"; its dispatch and what it waits for are named otherwise.
+// An operator has its "__name__" as name; its dispatch and its waits have other names.
 SpanKind KindOfMegEngineSpan(TrackKind track, std::string_view name, std::string_view members) {
   const bool is_operator = track == TrackKind::kThread &&
                            members.find("\"__name__\": \"" + std::string(name) + '"') != std::string_view::npos;
@@ -79,7 +79,8 @@ constinit const ChromeDialect kMegEngineChromeDialect = {
     .members = kMembers,
     .base_time_key = "metadata",
     .base_time_member = "localTime",
-    .shared_end_category = "TensorProp",  // several events say that a tensor is ready; the wait for it ends once
+    .shared_end_category =
+        "TensorProp",  // several events may start an arrow to the wait for a tensor, which has one end
     .is_argument_range = IsInputOfOperator,
     .kind_of = KindOfMegEngineSpan,
     .ends_repeat_begins = true,

@@ -1,6 +1,6 @@
-// Members and names that distinguish MegEngine's events from those of other programs; each was taken from the writer
-// of MegEngine 1.13, misspelt counters included ("gpu_usgae_ratio"). A begin or end named "Input 7" is only possible
-// evidence, since any program may name its ranges so.
+// Members and names that distinguish MegEngine's events from those of other programs, taken from the writer of
+// MegEngine 1.13, including misspelt counters ("gpu_usgae_ratio"). A begin or end named "Input 7" is only possible
+// evidence, because any program may use such names.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/megengine/evidence.h"
 

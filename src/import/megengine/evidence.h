@@ -1,5 +1,5 @@
-// Decides by single events whether MegEngine wrote a timeline. MegEngine writes "metadata" last, so a truncated or
-// damaged file may lack it:
+// Recognises MegEngine's timelines by single events. MegEngine writes "metadata" last, so a truncated or damaged file
+// may not have it:
 //
 //   certain    args with __id__ and __name__, or with nr_elements and dtype, of an event without a category
 //              a counter of MegEngine's: nr_alive_tensor {value: 1}

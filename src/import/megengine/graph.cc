@@ -1,7 +1,7 @@
-// A static graph's profile (graph_reader.h) as a Trace. Each operator becomes a span per device and per dispatching
-// thread, named after its type; the correlation (id + 1) joins the two. The clocks of devices and of threads have
-// origins of their own, so each device is moved behind its dispatches. "kern", the begin of the kernel after waiting,
-// and what the operator costs and is called stay in `extra`; the graph is kept whole as metadata.
+// Makes a Trace of a static graph's profile (graph_reader.h). Each operator becomes a span per device and per
+// dispatching thread, named by its type; the correlation (id + 1) joins the two. Devices and threads have clocks with
+// different origins, so each device is moved behind its dispatches. `extra` has "kern", the begin of the kernel after
+// waiting, and the operator's cost and name; the graph becomes metadata unchanged.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -87,7 +87,7 @@ class GraphProfile {
     builder_->AddSpan(row);
   }
 
-  // Shapes of the inputs with the types of their variables; strides only where an input is not contiguous.
+  // The shapes of the inputs with the types of their variables; strides only for inputs that are not contiguous.
   ArgsId ArgumentsOf(const GraphFootprint& cost, const GraphOperator* opr) {
     const std::vector<JsonValue> shapes = SplitJsonList(cost.in_shapes), layouts = SplitJsonList(cost.in_layouts);
     const std::vector<JsonValue> variables = opr == nullptr ? std::vector<JsonValue>() : SplitJsonList(opr->input);

@@ -1,4 +1,4 @@
-// A static graph's profile (graph_reader.h) as the operators that profile_analyze lists.
+// Reads the operators of a static graph's profile (graph_reader.h), which profile_analyze lists.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -13,7 +13,7 @@
 namespace opscope {
 namespace {
 
-// Any double; what is none is written as a text ("nan") or in JavaScript's words.
+// Reads any double; NaN and infinities are written as text ("nan") or in JavaScript's spelling.
 std::optional<double> NumberFrom(const JsonValue& value) {
   using Kind = JsonValue::Kind;
   if (value.kind != Kind::kNumber && value.kind != Kind::kString && value.kind != Kind::kNotFinite) return std::nullopt;
@@ -89,7 +89,7 @@ class OperatorsOfGraph {
     return amount;
   }
 
-  // null is an empty list: an input that is contiguous.
+  // null is an empty list: the input is contiguous.
   std::optional<IntegerLists> Lists(const JsonValue& value) {
     if (IsMissing(value)) return std::nullopt;
     IntegerLists lists;

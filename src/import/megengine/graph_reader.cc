@@ -1,12 +1,11 @@
-// Parts refer to each other and come in any order, so everything is kept as slices of the text until the end, by keys
-// that are slices, too (slice_table.h): nothing is copied but what becomes a row. A fault costs the row in which it
-// lies. Reading goes on at the next key that can begin a row or a part:
-//
+// Parts refer to each other and come in any order, so slices of the text are stored until the end, with keys that are
+// slices, too (slice_table.h): only what becomes a row is copied. A fault loses only its row. Reading continues at the
+// next key that can begin a row or a part:
 //   "6": {"name": "conv", "ty     the row of key 6 was cut
 //   "7": {"name": ...             goes on here, as a row of the same part
 //
-// A row that was cut before its closing brackets would take in the rows behind it as members; a member that looks like
-// a row therefore fails ("a row within a row").
+// A row without its closing brackets would include the rows behind it as members, so a member that looks like a row is
+// a fault ("a row within a row").
 // SPDX-License-Identifier: Apache-2.0
 #include "import/megengine/graph_reader.h"
 
@@ -58,7 +57,7 @@ bool GraphReader::ReadMember(const JsonValue& key) {
   return KeepRest(key);
 }
 
-// Rows are members: their names are numbers, or those of places, whose values have times.
+// Recognises rows that are members: their keys are numbers, or places, whose values have times.
 bool GraphReader::IsKey(std::string_view text) const {
   std::string_view name;
   const char first = FirstOfMember(text, &name);
@@ -68,7 +67,7 @@ bool GraphReader::IsKey(std::string_view text) const {
   return in_places_ || name == "profiler" || name == "graph_exec";
 }
 
-// From the name of a member behind a fault to the end of the document.
+// Continues at a key behind a fault, to the end of the document.
 bool GraphReader::Resume() {
   has_taken_in_ = false;
   if (part_ == Part::kOperators) operators_.DropLast(open_row_);
@@ -109,20 +108,13 @@ JsonValue GraphReader::DtypeOf(std::string_view variable) const {
   return found == nullptr ? JsonValue() : *found;
 }
 
-// What is no object is counted and passed over.
+// A value that is not an object is counted and skipped.
 template <typename Visit>
 bool GraphReader::ForEachMember(Visit visit) {
-  return scanner_.Peek() == '{' ? WalkObject(&scanner_, visit) : SkipBad();
+  return scanner_.Peek() == '{' ? WalkObject(&scanner_, visit) : json_.SkipBadValue();
 }
 
-bool GraphReader::SkipBad() {
-  JsonValue value;
-  if (!scanner_.ReadValue(&value)) return false;
-  json_.BadValue(value);
-  return true;
-}
-
-// Members of the object at the cursor.
+// The members of the object at the cursor.
 bool GraphReader::ReadInto(std::initializer_list<Wanted> wanted) {
   return ForEachMember([&](const JsonValue& key) {
     JsonValue other;
@@ -130,7 +122,7 @@ bool GraphReader::ReadInto(std::initializer_list<Wanted> wanted) {
     for (const Wanted& one : wanted) {
       if (one.key == key.text) value = one.value;
     }
-    // Of a row that was cut off the next one seems to be a member.
+    // If a row is cut off, the next row looks like its member.
     if (value == &other && scanner_.Peek() == '{' && (in_places_ || IsRowId(key.text)))
       return scanner_.Fail("a row within a row");
     return scanner_.ReadValue(value);
@@ -147,10 +139,10 @@ bool GraphReader::ReadProfiler(const JsonValue& part) {
   return part.text == "opr_footprint" ? ReadIds(Part::kFootprints) : KeepRest(part);
 }
 
-// The rows of a part.
+// Reads the rows of a part.
 bool GraphReader::ReadIds(Part part) {
   part_ = part;
-  if (scanner_.Peek() != '{') return SkipBad();
+  if (scanner_.Peek() != '{') return json_.SkipBadValue();
   scanner_.Skip(1);
   return ContinueIds();
 }
@@ -202,7 +194,7 @@ bool GraphReader::ReadOperator(const JsonValue& id) {
 }
 
 bool GraphReader::ReadPlaces(const JsonValue& id) {
-  if (scanner_.Peek() != '{') return SkipBad();
+  if (scanner_.Peek() != '{') return json_.SkipBadValue();
   scanner_.Skip(1);
   id_ = id;
   id_row_ = scanner_.row();
@@ -242,7 +234,7 @@ bool GraphReader::ReadGraphPart(const JsonValue& part) {
   return part.text == "var" ? ReadIds(Part::kVariables) : json_.Skip();
 }
 
-// The type of its elements: {"mem_plan": {"layout": {"dtype": "Float32", ...}, ...}, ...}.
+// The element type: {"mem_plan": {"layout": {"dtype": "Float32", ...}, ...}, ...}.
 bool GraphReader::ReadVariable(const JsonValue& id) {
   JsonValue plan;
   if (!ReadInto({{"mem_plan", &plan}})) return false;
@@ -259,7 +251,7 @@ bool GraphReader::ReadVariable(const JsonValue& id) {
   return true;
 }
 
-// Intervals with the rows that they will be, and what they refer to.
+// Bytes of the intervals, of the rows that they will become, and of what they refer to.
 uint64_t GraphReader::waiting_bytes() const {
   return intervals_.capacity() * sizeof(GraphInterval) + intervals_.size() * sizeof(SpanRow) + operators_.bytes() +
          footprints_.bytes() + dtypes_.bytes();
@@ -271,17 +263,6 @@ std::vector<JsonValue> SplitJsonList(const JsonValue& list) {
   if (list.kind == JsonValue::Kind::kArray)
     WalkArray(&scanner, [&] { return scanner.ReadValue(&items.emplace_back()); });
   return items;
-}
-
-bool ReadWholeNumbers(const JsonValue& list, std::vector<int64_t>* numbers) {
-  JsonScanner scanner(list.text);
-  return list.kind == JsonValue::Kind::kArray && WalkArray(&scanner, [&] {
-           JsonValue value;
-           if (!scanner.ReadValue(&value)) return false;
-           const auto number = value.is_number() ? ParseInteger(value.text) : std::nullopt;
-           numbers->push_back(number.value_or(0));
-           return number.has_value();
-         });
 }
 
 }  // namespace opscope

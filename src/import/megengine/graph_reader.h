@@ -47,10 +47,10 @@ class GraphReader : private RowTest {
   // Errors and problems as of an importer. Slices live as long as this object.
   Status Read(std::string_view name);
 
-  // In the order of the text. For equal keys the last value counts, at the position of the first.
+  // In the order of the text. Of members with equal keys the last value is used, at the position of the first.
   std::span<const GraphOperator> operators() const { return operators_.values(); }
   std::span<const GraphInterval> intervals() const { return intervals_; }
-  // key: as the text spells it. nullptr: unknown.
+  // key: as written in the text. nullptr: unknown.
   const GraphOperator* FindOperator(std::string_view key) const;
   const GraphFootprint* FindFootprint(std::string_view key) const;
   // Element type of a variable: "Float32". Absent: the variable has no memory.
@@ -75,7 +75,6 @@ class GraphReader : private RowTest {
   template <typename Visit>
   bool ForEachMember(Visit visit);
   bool ReadInto(std::initializer_list<Wanted> wanted);
-  bool SkipBad();
   bool ReadMember(const JsonValue& key);
   bool ReadProfiler(const JsonValue& part);
   bool ReadIds(Part part);
@@ -107,9 +106,7 @@ class GraphReader : private RowTest {
   SliceTable<JsonValue> dtypes_;
 };
 
-// The items of a list; empty if the value is no list.
+// The items of a list; empty if the value is not a list.
 [[nodiscard]] std::vector<JsonValue> SplitJsonList(const JsonValue& list);
-// False: not a list of whole numbers. `numbers` then has the numbers before the fault.
-[[nodiscard]] bool ReadWholeNumbers(const JsonValue& list, std::vector<int64_t>* numbers);
 
 }  // namespace opscope

@@ -1,8 +1,8 @@
-// The timeline says what belongs together by numbers in names ("Input 155") and members ("__id__"); columns say it so
-// that exporters and analyses need not parse text. One pass over the arrows finds when each tensor is produced and
-// released, a second over the spans moves numbers to columns, leaves out the members that follow from them and gathers
-// what events say about each tensor. Exporting must give the same text again, so a number is moved only where an
-// exporter gives it back.
+// In the timeline, numbers in names ("Input 155") and members ("__id__") show which events belong together; they become
+// columns, so that exporters and analyses need not parse text. A pass over the arrows finds when each tensor is
+// produced and released. A pass over the spans moves numbers to columns, removes members that the columns determine,
+// and gathers the facts about each tensor. An export must give the same text again, so a number is moved only if an
+// exporter writes it back.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/megengine/numbers.h"
 
@@ -24,11 +24,11 @@
 namespace opscope {
 namespace {
 
-// What the members of one span say.
+// The members of one span.
 struct SpanMembers {
   std::optional<uint64_t> op, tensor;
   uint64_t elements = 0;
-  std::string_view name, device;  // as JSON spells them, between the quotes
+  std::string_view name, device;  // as spelt in JSON, without the quotes
 };
 
 class Numbering {
@@ -56,8 +56,8 @@ class Numbering {
   struct Life {
     TensorLifeRow row;
     Timestamp released = kNoTime;
-    bool is_produced = false;   // an arrow says so
-    bool is_described = false;  // an event says what it is
+    bool is_produced = false;   // has an arrow
+    bool is_described = false;  // an event has its shape and type
     uint64_t elements = 0;
   };
 
@@ -70,8 +70,8 @@ class Numbering {
     }
   }
 
-  // Of the arrows of a tensor the first begins where it is produced; the last but one ends where its memory is
-  // released, the last one where it is forgotten.
+  // The first arrow of a tensor begins where it is produced; the last but one ends where its memory is released, the
+  // last one where the tensor is forgotten.
   void FindLinks() {
     const FlowColumns flows = builder_->added_flows();
     for (size_t i = 0; i < flows.size(); ++i) {
@@ -91,7 +91,7 @@ class Numbering {
     return life;
   }
 
-  // Members that are columns now are left out of `others`: what export makes of the columns is the same again.
+  // Removes members that have become columns from `others`, if an export writes them back.
   SpanMembers Read(std::string_view extra) {
     SpanMembers members;
     read_.clear();
@@ -111,7 +111,7 @@ class Numbering {
     return members;
   }
 
-  // REQUIRES: Read was called for these members. `is_left_out` decides on one.
+  // REQUIRES: Read was called for these members. `is_left_out` decides for each.
   template <typename IsLeftOut>
   StringId Without(std::string_view first, const IsLeftOut& is_left_out) {
     std::string others(first);
@@ -125,7 +125,7 @@ class Numbering {
     return others.empty() ? StringId::kNone : builder_->Intern(others);
   }
 
-  // Of every operator, and of every tensor that is gone: not values, but the original's mistakes.
+  // In every operator, and in every tensor that is gone: wrong values, by mistakes of the original.
   static bool IsWrongInTheOriginal(const JsonMember& member) {
     if (!member.value.is_string()) return false;
     if (member.key.text == "__device__") return member.value.text == "invalid";
@@ -136,7 +136,7 @@ class Numbering {
     return std::any_of(read_.begin(), read_.end(), [&](const JsonMember& member) { return member.key.text == key; });
   }
 
-  // "dtype": "Float32", "shape": "{2,3}" and the list that was read of both.
+  // "dtype": "Float32", "shape": "{2,3}" and the list that was made of both.
   bool IsInList(const JsonMember& member, ArgsId list) const {
     if (list == ArgsId::kNone || !member.value.is_string()) return false;
     const std::span<const Argument> arguments = builder_->arguments(list);
@@ -163,7 +163,7 @@ class Numbering {
     if (named || IsMegEngineTensorWord(name) || IsMegEngineProperty(name)) VisitTensor(row, extra, named);
   }
 
-  // Export gives the number back to ranges of these alone.
+  // An export writes the number back to these ranges only.
   bool IsOfOperator(uint32_t row, std::string_view name) const {
     const SpanColumns spans = builder_->added_spans();
     const TrackKind track = builder_->track(spans.track[row]).kind;
@@ -183,7 +183,7 @@ class Numbering {
                        Without({}, [](const JsonMember& member) { return member.key.text == "__id__"; }));
   }
 
-  // Which tensor a range is about. In Kineto's form the names are those of spans, and a number but 0 is a column.
+  // The tensor of a range. In Kineto's form the names are those of spans, and a number other than 0 is a column.
   std::optional<uint64_t> NumberOf(uint32_t row, std::string_view word, const std::optional<MegEngineTensorName>& named,
                                    const SpanMembers& members) const {
     if (named) return named->tensor;
@@ -205,7 +205,7 @@ class Numbering {
     if (word == "Input") ++life.row.uses;
     if (members.tensor == tensor) Note(members, process, spans.args[row], &life);
     if (word == "Output") outputs_.push_back({row, &life});
-    // The column's 0 stands for no tensor.
+    // 0 in the column means no tensor.
     const std::string_view first = tensor == 0 && !members.tensor ? "\"id\": 0" : "";
     const ArgsId list = spans.args[row];
     const StringId others = Without(first, [&](const JsonMember& member) { return IsInList(member, list); });
@@ -214,7 +214,7 @@ class Numbering {
     if (named) builder_->SetName(AddedSpan{row}, builder_->Intern(word));
   }
 
-  // Events of a tensor mostly say the same; what the first one says is its row.
+  // Events of a tensor usually have the same facts; those of the first become its row.
   void Note(const SpanMembers& members, ProcessId process, ArgsId args, Life* life) {
     if (std::exchange(life->is_described, true)) return;
     std::string name;
@@ -222,7 +222,7 @@ class Numbering {
     life->row.name = builder_->Intern(name);
     life->row.args = args;
     life->elements = members.elements;
-    // CompNode("cpu0:0" from "xpux:0"): the second is what its stream is called.
+    // CompNode("cpu0:0" from "xpux:0"): the stream is named by the second.
     std::string device;
     AppendDecoded(&device, members.device);
     const size_t end = device.rfind('"'), begin = end == std::string::npos ? end : device.rfind('"', end - 1);
@@ -236,7 +236,7 @@ class Numbering {
     devices_.try_emplace(place, "\"" + std::string(members.device) + "\"");
   }
 
-  // An output is made by the operator around it: the last one of its track that began before.
+  // An output is made by the operator around it: the last one on its track that began before.
   void AssignOperators() {
     const SpanColumns spans = builder_->added_spans();
     uint32_t op = 0;
@@ -265,8 +265,8 @@ class Numbering {
   }
 
   TraceBuilder* builder_;
-  const bool is_kinetos_;  // an export of ours
-  std::string text_;       // of the members that were read
+  const bool is_kinetos_;  // an export by opscope
+  std::string text_;       // of the members that were read last
   std::vector<JsonMember> read_;
   std::map<std::pair<ProcessId, std::string>, TrackId> streams_;
   std::map<Key, Life> lives_;

@@ -1,6 +1,6 @@
-// Each track has a stack of open ranges. A row is taken when its range begins and written when it ends, so rows stand
-// in pre-order with their depth and parent known, and Build has nothing to sort or to nest. An end closes the newest
-// range with its key; ranges that began within it and have not ended are closed there, unfinished.
+// Each track has a stack of open ranges. A row is reserved when its range begins and written when it ends, so rows are
+// in pre-order, with known depth and parent, and Build need not sort or nest them. An end closes the newest range with
+// its key; open ranges inside it are closed as unfinished.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/megengine/open_spans.h"
 
@@ -27,7 +27,7 @@ void OpenSpans::Begin(const RangeKey& key, const SpanRow& row) {
   track.open.push_back({TakeRow(), key, row});
 }
 
-// The ranges from this depth on end.
+// Ends the ranges from this depth on.
 void OpenSpans::Close(Track* track, size_t depth, Timestamp time, bool is_finished) {
   track->last = std::max(track->last, time);
   for (size_t at = track->open.size(); at-- > depth;) {
@@ -78,7 +78,7 @@ void OpenSpans::Finish() {
     Close(&track, 0, track.last, false);
     builder_->SetNested(id);
   }
-  // A device does one thing after the other; where its clock is coarse they touch, or lie in each other.
+  // A device runs one thing at a time; with a coarse clock they may touch or overlap.
   for (const auto& [id, device] : devices_)
     device.in_order ? builder_->SetPreOrdered(id) : builder_->SetCrossing(id);
   builder_->DropSpanRows(left_);

@@ -1,7 +1,7 @@
 // A window's records are read twice. Scan counts the rows and finds, per piece of the window, how far each device's
-// clock is behind its launches; Replay keeps the state that MegEngine's own writer keeps (open ranges, tensors, kernels
-// in flight) and writes the rows. One pass would not do: the correction of a device's clock follows from all its
-// launches, and is needed for its first event.
+// clock is behind its launches. Replay has the state of MegEngine's own writer (open ranges, tensors, kernels in
+// flight) and writes the rows. One pass is not enough, because the correction of a device's clock depends on all its
+// launches and is needed for its first event.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/megengine/replay.h"
 
@@ -18,7 +18,7 @@ constexpr const char* kCommands[] = {"Put", "Del", "Drop", "ReGen", "RecFree", "
 constexpr const char* kProperties[] = {"unknown", "device", "shape", "dtype", "dev_value", "host_value"};
 constexpr const char* kScopeTypes[] = {"scope", "module", "tensor_method", "functional", "backward"};
 
-// "" of an event whose ranges are not named after it.
+// "" for an event whose ranges have another name.
 std::string_view RangeName(MegEngineEvent event) {
   switch (event) {
     case MegEngineEvent::kOpInput:
@@ -46,7 +46,7 @@ bool IsAboutTensor(MegEngineEvent event) {
          event == MegEngineEvent::kTensorCommand;
 }
 
-// A tensor's Put may lie in its GetValue, so the kind of a command counts, too; scopes are known by their names.
+// A tensor's Put may be inside of its GetValue, so the key includes the command's kind; scopes are identified by name.
 RangeKey KeyOf(const MegEngineRecord& record) {
   const auto event = static_cast<uint32_t>(record.event);
   switch (record.event) {
@@ -143,7 +143,7 @@ bool MegEngineReplay::ReplayAtBoundary(const MegEngineRecord& record, Thread* th
     case MegEngineEvent::kTensorDeclare:
       tensors_.Declare(record.value, record.name);
       return true;
-    case MegEngineEvent::kTensorProduce:  // which the piece before has not seen
+    case MegEngineEvent::kTensorProduce:  // not seen in the previous piece
       if (!tensors_.is_alive(record.value)) ReplayTensor(record, thread->track);
       return true;
     default:

@@ -1,5 +1,5 @@
-// Replays the records of a MegEngine window: from the same records as MegEngine's own writer it makes ranges, counters,
-// flows and tensor lives (docs/reference/chrome_dialects.md).
+// Replays the records of a MegEngine window: makes ranges, counters, flows and tensor lives from the same records as
+// MegEngine's own writer (docs/reference/chrome_dialects.md).
 //
 //   Scan for each record, in their order: threads, devices, number of rows
 //   Replay for each record, in the same order

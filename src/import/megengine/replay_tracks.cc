@@ -1,6 +1,6 @@
-// Numbers of threads and devices are given once per process and name, over all windows, as MegEngine numbers them. A
-// device reports times since its own first event, so a tick is turned into the time of the thread that first asked plus
-// what has elapsed, plus the largest delay by which a kernel would otherwise begin before its launch.
+// Threads and devices are numbered once per process and name, over all windows, as by MegEngine. A device reports times
+// since its own first event. A tick becomes the time of the thread that first asked, plus the elapsed time, plus the
+// largest delay by which a kernel would otherwise begin before its launch.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/megengine/replay_tracks.h"
 

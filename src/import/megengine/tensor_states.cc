@@ -1,6 +1,6 @@
-// A tensor is known by its number from its declaration to its erasure and becomes one row then; what is left at the end
-// becomes rows in the order of the numbers. Of strided layouts the bytes are those between the first and the last
-// element that is reached, in wrapping arithmetic, because a damaged recording may name any sizes:
+// A tensor is identified by its number from its declaration to its erasure, when it becomes a row; tensors that remain
+// at the end become rows in the order of their numbers. The bytes of a strided layout are those from the first to the
+// last element reached, in wrapping arithmetic, because a damaged recording may have any sizes:
 //
 //   sizes {2,3}, strides {8,1}, Float32   ->   1*8 + 2*1 + 1 = 11 elements, 44 bytes
 // SPDX-License-Identifier: Apache-2.0
@@ -15,7 +15,7 @@
 namespace opscope {
 namespace {
 
-// The next list of numbers; false: there is none.
+// The next list of numbers; false: there is no list.
 template <typename Visit>
 bool ReadList(ByteReader* reader, const Visit& visit) {
   const auto tag = reader->Fixed<uint32_t>();
@@ -66,7 +66,7 @@ ArgsId TensorStates::Layout(std::span<const std::byte> arguments, StringId type,
       numbers[count + i] = static_cast<int64_t>(stride);
   }
   const std::span<const int64_t> sizes(numbers, count), strides(numbers + count, count);
-  uint64_t low = 0, high = 0;  // of two's complement: sizes of a damaged recording may be any
+  uint64_t low = 0, high = 0;  // two's complement, because a damaged recording may have any sizes
   bool is_empty = false;
   for (uint32_t i = 0; i < count; ++i) {
     is_empty |= sizes[i] == 0;

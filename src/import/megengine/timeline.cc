@@ -1,7 +1,7 @@
-// The end of a step is an instant named StopStep on two tracks, the interpreter's and the worker's. Per process the
-// track whose first stop is earlier is the program's own; its stops are the ends of the steps. The distance of a
-// device's clock is estimated from below: of all launches the one that violates "launch before kernel" most says how
-// far the device is at least behind.
+// The end of a step is an instant named StopStep on two tracks, the interpreter's and the worker's. Per process, the
+// track whose first stop is earlier is the program's; its stops are the ends of the steps. The error of a device's
+// clock is estimated from below: among all launches, the largest violation of "launch before kernel" is the smallest
+// possible error.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/megengine/timeline.h"
 
@@ -20,7 +20,7 @@
 namespace opscope {
 namespace {
 
-// When each track stopped steps, in order.
+// The times at which each track stopped steps, in order.
 std::map<TrackId, std::vector<Timestamp>> FindStops(const TraceBuilder& builder) {
   std::map<TrackId, std::vector<Timestamp>> stops;
   const InstantColumns instants = builder.added_instants();
@@ -32,7 +32,7 @@ std::map<TrackId, std::vector<Timestamp>> FindStops(const TraceBuilder& builder)
   return stops;
 }
 
-// The interpreter stops a step at the call of step(), the worker later: the track with the earlier stop is the
+// The interpreter stops a step when step() is called, the worker later: the track with the earlier stop is the
 // program's.
 std::map<ProcessId, std::vector<Timestamp>> StepEnds(TraceBuilder* builder) {
   std::map<ProcessId, std::vector<Timestamp>> ends;
@@ -53,7 +53,7 @@ std::map<ProcessId, Timestamp> FirstBegins(TraceBuilder* builder) {
   return begins;
 }
 
-// Makes all spans of a track later by the track's delay.
+// Moves all spans of a track later by the track's delay.
 void DelayTracks(const std::vector<Duration>& delays, TraceBuilder* builder) {
   const SpanColumns spans = builder->added_spans();
   for (uint32_t row = 0; row < spans.size(); ++row) {

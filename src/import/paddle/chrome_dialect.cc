@@ -6,7 +6,7 @@
 //     {"name": "[memory]", "cat": "Allocate", "ph": "i", ..., "args": {"place": "Place(gpu:0)", "addr": "9407", ...}},
 //     {}]}
 //
-// The version is a text, where Kineto writes a number, and stands before the events.
+// The version is a text (Kineto writes a number) and comes before the events.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/dialect.h"
 #include "import/paddle/importer.h"
@@ -26,7 +26,7 @@ bool DeclaresPaddle(std::string_view key, const JsonValue& value) {
   return key == "schemaVersion" && value.is_string();
 }
 
-// {"X": [a, b], "Y": [c]}: the items of all input slots, a comma between them.
+// {"X": [a, b], "Y": [c]}: appends the items of all input slots, separated by commas.
 bool JoinInputSlots(const JsonValue& value, std::string* list) {
   JsonScanner scanner(value.text);
   if (value.kind != JsonValue::Kind::kObject) return false;
@@ -89,7 +89,7 @@ constinit const ChromeDialect kPaddleChromeDialect = {
     .step_prefix = "ProfileStep#",
     .names_end_in_duration = true,
     .keeps_categories = true,
-    .derived_member = "cname",  // a color that follows from the category
+    .derived_member = "cname",  // a color, determined by the category
     .read_allocation = ReadPaddleAllocation,
     .finish = GivePaddleTimes,
 };

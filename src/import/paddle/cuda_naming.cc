@@ -1,6 +1,6 @@
-// The work of devices comes from CUPTI's records, the same for all frameworks. This file gives it the names and members
-// that Paddle's own tracer writes, so that Paddle's statistics and exporters read opscope's recordings like Paddle's.
-// cuda_naming.h lists the two names that differ.
+// Device work is recorded by CUPTI, in the same way for all frameworks. This file gives it the names and members of
+// Paddle's own tracer, so that Paddle's statistics and exporters accept opscope's recordings. cuda_naming.h lists the
+// two names that differ.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/paddle/cuda_naming.h"
 

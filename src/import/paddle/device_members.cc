@@ -1,5 +1,5 @@
-// Paddle's JSON rounds three fractions to six or three decimals. A fraction that does not survive the rounding is
-// written a second time, exactly ("exact occupancy"), so that the protobuf can be written again with the same bits.
+// Paddle's JSON rounds three fractions to six or three decimals. If a fraction changes by this, it is also written
+// exactly ("exact occupancy"), so that an exported protobuf has the same bits.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/paddle/device_members.h"
 
@@ -41,7 +41,7 @@ void WritePaddleKernel(const PaddleKernelFields& kernel, JsonMemberWriter* membe
     const double exact = static_cast<double>(fractions[i]);
     std::string shown;
     JsonMemberWriter(&shown, JsonMemberWriter::kSpaced).Fixed("", i < 2 ? exact : exact * 100, i < 2 ? 6 : 3);
-    float read = 0;  // not by strtof, which follows the program's locale
+    float read = 0;  // not by strtof, which depends on the program's locale
     std::from_chars(shown.data() + std::string_view("\"\": ").size(), shown.data() + shown.size(), read);
     if ((i < 2 ? read : read / 100) != fractions[i] && std::isfinite(fractions[i])) members->Double(kExact[i], exact);
   }

@@ -1,5 +1,5 @@
-// Facts about device work in Paddle's files, as members of a JSON object: first the members of its JSON, then those
-// that only its protobuf has, for the exporter.
+// Facts about device work in Paddle's files, as members of a JSON object: first the members of Paddle's JSON, then
+// those that only its protobuf has, which the exporter needs.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -21,7 +21,7 @@ struct PaddleKernelFields {
 
 // The functions append members.
 void WritePaddleKernel(const PaddleKernelFields& kernel, JsonMemberWriter* members);
-// Leaves out a text that is empty, not UTF-8, or has control characters: Paddle does not initialise some texts.
+// Leaves out a text that is empty, not UTF-8, or has control characters, because Paddle does not initialise some texts.
 void WritePaddleTextIfAny(std::string_view key, std::string_view text, JsonMemberWriter* members);
 void WritePaddleNumberIfAny(std::string_view key, uint64_t value, JsonMemberWriter* members);
 

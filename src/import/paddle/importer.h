@@ -16,7 +16,7 @@ namespace opscope {
 
 struct ChromeDialect;
 
-// Paddle's protobuf dump (protobuf.cc).
+// Reads Paddle's protobuf dump (protobuf.cc).
 [[nodiscard]] Status ImportPaddleProtobuf(std::span<const std::byte> bytes, std::string_view name,
                                           const ImportOptions& options, TraceBuilder* builder);
 [[nodiscard]] bool LooksLikePaddleProtobuf(std::span<const std::byte> head);

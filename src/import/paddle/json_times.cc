@@ -1,8 +1,8 @@
-// "ts" is cut to microseconds and "start_time" counts from the first event, whose exact time no member gives. But each
-// event bounds it: the first event was at its own "ts" less its "start_time", or up to a microsecond later. The
-// intersection of these bounds is nearly a point. Example: 769843 us cut and 639.125 us after the first say that the
-// first was at 769203.875 or later, another event says at 769204.1 or later: so 769204.1. Where the bounds of a file
-// leave nothing, another program has changed its times, and they stay as they are.
+// "ts" is truncated to microseconds, and "start_time" counts from the first event, whose exact time is not in the file.
+// But each event bounds it: the first event was at that event's "ts" less its "start_time", or up to a microsecond
+// later. The intersection of these bounds is nearly a point. Example: with the "ts" 769843 and the "start_time" 639.125
+// us, the first event was at 769203.875 or later; another event says 769204.1 or later, so 769204.1 is used. If the
+// intersection is empty, another program has changed the times, and they are not corrected.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/paddle/json_times.h"
 
@@ -19,7 +19,7 @@
 namespace opscope {
 namespace {
 
-constexpr int64_t kCutNs = 1000;  // "ts" is cut to multiples of it
+constexpr int64_t kCutNs = 1000;  // "ts" is truncated to multiples of it
 constexpr int64_t kExactNs = 8'000'000;
 constexpr int64_t kUnknownStart = -1;
 
@@ -41,7 +41,7 @@ void GivePaddleTimes(TraceBuilder* builder) {
   const SpanColumns spans = builder->added_spans();
   if (spans.extra.empty()) return;
   std::vector<int64_t> start_times(spans.start.size(), kUnknownStart);
-  // Each span gives an estimate of the first event's time, too early by what the cut took away, so the latest is best.
+  // Each span gives a lower bound of the first event's time, too early by the truncated part, so the latest is best.
   int64_t first = std::numeric_limits<int64_t>::min(), least = std::numeric_limits<int64_t>::max();
   for (size_t row = 0; row < start_times.size(); ++row) {
     if (spans.start[row].ns % kCutNs == 0) start_times[row] = StartTimeOf(builder->text(spans.extra[row]));

@@ -1,5 +1,5 @@
-// The members of Paddle's memory events as Paddle's JSON has them: `"type": "Allocate", "place": "Place(cpu)", ...`.
-// The importers of its two formats share them, so that both give the same texts.
+// The members of Paddle's memory events as in Paddle's JSON: `"type": "Allocate", "place": "Place(cpu)", ...`. The
+// importers of both formats use them, so that both give the same texts.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/paddle/memory_members.h"
 

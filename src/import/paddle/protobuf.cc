@@ -1,10 +1,10 @@
-// Paddle's protobuf dump (Profiler.export(format="pb")). The tables are those of the JSON of the same run, with times
-// that are exact where the JSON cuts starts to microseconds: two tracks per thread, one for the calls of Python and one
-// for those below, a track per device and stream, memory events as allocations, and an arrow from each
-// call of the runtime to what it started on a device.
+// Reads Paddle's protobuf dump (Profiler.export(format="pb")). The tables are those of the JSON of the same run, with
+// exact times (the JSON truncates starts to microseconds): two tracks per thread, one for Python calls and one for all
+// others, a track per device and stream, memory events as allocations, and an arrow from each runtime call to the
+// device work that it started.
 //
-// The tree that the file holds is not kept: calls of one thread nest by time, and Paddle itself refuses to build a tree
-// of calls that cross.
+// The tree in the file is not used: calls of a thread nest by time, and Paddle itself refuses to build a tree of calls
+// that cross.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <charconv>
@@ -93,7 +93,7 @@ class PaddleDump {
   }
 
   void ReadHostNode(ProtoReader node) {
-    SpanRow row;  // what is known of an operator stands behind its call
+    SpanRow row;  // the facts about an operator come behind its call
     for (ProtoReader ahead = node; ahead.Next();) {
       if (ahead.field() == 6 && ahead.is_bytes()) ReadOperatorNode(ahead.message(), &row);
     }
@@ -161,7 +161,7 @@ class PaddleDump {
       const size_t offset = message.offset();
       PaddleDeviceEvent event;
       if (!ReadPaddleDeviceEvent(&message, &event)) {
-        // What is damaged may be the details alone, whose reader is gone.
+        // The damage may be in the details, whose reader is gone.
         if (message.failed()) RecordDamage(message);
         if (!message.failed()) builder_->AddProblem("damaged_record", static_cast<int64_t>(offset));
         continue;
@@ -233,7 +233,7 @@ class PaddleDump {
   void AddAllocation(const PaddleMemoryMessage& event, const InstantRow& instant) {
     AllocationRow row{.time = instant.time, .track = instant.track, .address = event.address};
     row.bytes = event.increase_bytes;
-    const auto total = [&](uint32_t field, uint64_t bytes) -> int64_t {  // -1: the message lacks it
+    const auto total = [&](uint32_t field, uint64_t bytes) -> int64_t {  // -1: not in the message
       return HasFields(event.seen, field, field) ? static_cast<int64_t>(std::min<uint64_t>(bytes, INT64_MAX)) : -1;
     };
     row.total_allocated = total(8, event.current_allocated);
@@ -261,7 +261,7 @@ class PaddleDump {
       ProtoReader message = node.message();
       const size_t offset = message.offset();
       PaddleOperator op;
-      if (ReadPaddleOperator(&message, &op)) {  // the last one wins
+      if (ReadPaddleOperator(&message, &op)) {  // the last one is used
         row->extra = builder_->Intern(op.members);
         row->args = ArgsId::kNone;
         if (op.dims.size() > 2) row->args = AddChromeArguments({op.dims, {}, op.types, {}}, builder_);
@@ -345,13 +345,13 @@ class PaddleDump {
   ProtoDamage damage_{builder_};
   uint64_t span_index_ = 0;
   PaddleExtraInfo extra_info_;
-  std::string devices_;  // objects of JSON
+  std::string devices_;  // JSON objects
   PaddleTracks tracks_;
 };
 
 }  // namespace
 
-// The version comes first, and behind it the number of the period.
+// A dump begins with the version and the tag of the next field.
 bool LooksLikePaddleProtobuf(std::span<const std::byte> bytes) {
   const std::string_view file = AsText(bytes);
   if (file.size() < 3 || file[0] != '\n' || file[1] < 3 || file[1] > 32) return false;

@@ -1,6 +1,6 @@
-// One function per message. Fields that are read are noted as bits in `seen`, because a message that lacks one is
-// damaged, though protobuf allows it. Kinds of numbers that a field may be sent with are not checked beyond number or
-// bytes; unknown fields are skipped, so newer versions of the format are read.
+// One function per message. The fields that were read are noted as bits in `seen`, because a message without one of
+// them is damaged, although protobuf allows it. A field's wire type is checked only for being a number or bytes;
+// unknown fields are skipped, so newer versions of the format can be read.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/paddle/protobuf_messages.h"
 
@@ -56,7 +56,7 @@ bool ReadCopyOrSet(ProtoReader message, bool is_set, const PaddleDeviceEvent& ev
   return true;
 }
 
-// One of the lists of an operator: texts under field 1, and messages of values under field 2, side by side. `joined`
+// Reads one of the lists of an operator: names in field 1, and messages with the values of each in field 2. `joined`
 // gets the values of all.
 bool ReadNamedLists(ProtoReader message, bool (*append_value)(ProtoReader, std::string*), std::string* out,
                     std::string* joined) {

@@ -9,7 +9,7 @@
 // Versions 1.0.0 to 1.0.2 differ by optional fields only. Types 15 and 16 are written by Paddle since 2.5 and refused
 // by its own reader.
 //
-// Thread rule: pure functions; texts live as long as the file's bytes.
+// Thread rule: pure functions; texts are valid as long as the file's bytes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace opscope {
 
-// A call on the host, or of the runtime of a device.
+// A call on the host, or a runtime call.
 struct PaddleCall {
   std::string_view name;
   uint64_t type = 0;  // of host calls
@@ -47,7 +47,7 @@ struct PaddleMemoryMessage {
   uint32_t seen = 0;
 };
 
-// True when `seen` has the fields first to last.
+// True if `seen` has the fields first to last.
 constexpr bool HasFields(uint32_t seen, uint32_t first, uint32_t last) {
   const uint32_t wanted = ((2u << last) - 1) & ~((1u << first) - 1);
   return (seen & wanted) == wanted;
@@ -59,14 +59,14 @@ constexpr bool HasFields(uint32_t seen, uint32_t first, uint32_t last) {
 [[nodiscard]] bool ReadPaddleRuntimeCall(ProtoReader* message, PaddleCall* call);
 [[nodiscard]] bool ReadPaddleDeviceEvent(ProtoReader* message, PaddleDeviceEvent* event);
 [[nodiscard]] bool ReadPaddleMemoryMessage(ProtoReader* message, PaddleMemoryMessage* event);
-// The shapes, types and stack of an operator: as members of a JSON object, by slot, and as lists of all inputs.
+// The shapes, types and stack of an operator: as JSON members by slot, and as lists over all inputs.
 struct PaddleOperator {
   std::string members;
   std::string dims = "[", types = "[";  // "[[2, 3], [4]]" and "[\"FP32\", \"FP32\"]"
 };
 [[nodiscard]] bool ReadPaddleOperator(ProtoReader* message, PaddleOperator* op);
 
-// A device as an object of Paddle's JSON.
+// A device, as an object of Paddle's JSON.
 [[nodiscard]] bool ReadPaddleDeviceProperties(ProtoReader* message, std::string* json);
 
 }  // namespace opscope

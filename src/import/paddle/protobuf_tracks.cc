@@ -1,5 +1,5 @@
-// Paddle's viewer shows the Python of a thread on a row of its own, above the calls below it. A track is made when its
-// first event comes; names of threads stand in the last message of the file, so names are given at the end.
+// Paddle's viewer shows the Python calls of a thread on a separate row above its other calls. A track is made for its
+// first event; the names of threads are in the last message of the file, so tracks are named at the end.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/paddle/protobuf_tracks.h"
 

@@ -1,5 +1,5 @@
-// The processes and tracks of Paddle's protobuf dump, numbered and named as Paddle's JSON does: two tracks per thread,
-// one for the calls of Python, one for those below; a process per device, a track per stream.
+// The processes and tracks of Paddle's protobuf dump, numbered and named as in Paddle's JSON: two tracks per thread,
+// one for Python calls and one for all others; a process per device, a track per stream.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0

@@ -64,6 +64,14 @@ class JsonImport {
     JsonValue value;
     return scanner_.ReadValue(&value);
   }
+  // The same for a value of a wrong type, which counts as a problem.
+  bool SkipBadValue() {
+    JsonValue value;
+    if (!scanner_.ReadValue(&value)) return false;
+    BadValue(value);
+    return true;
+  }
+
   // Reads a value and stores it as metadata. False also if the memory limit is exceeded.
   bool KeepAsMetadata(const JsonValue& key) {
     JsonValue value;

@@ -4,9 +4,21 @@
 #include "import/text/json_walk.h"
 
 #include "base/json_decode.h"
+#include "import/text/json_number.h"
 #include "import/text/malformed.h"
 
 namespace opscope {
+
+bool ReadWholeNumbers(const JsonValue& list, std::vector<int64_t>* numbers) {
+  JsonScanner scanner(list.text);
+  return list.kind == JsonValue::Kind::kArray && WalkArray(&scanner, [&] {
+           JsonValue value;
+           if (!scanner.ReadValue(&value)) return false;
+           const auto number = value.is_number() ? ParseInteger(value.text) : std::nullopt;
+           numbers->push_back(number.value_or(0));
+           return number.has_value();
+         });
+}
 
 std::string DecodedText(const JsonValue& value) {
   if (value.plain || !value.is_string()) return std::string(value.text);

@@ -10,6 +10,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "import/text/document_scanner.h"
 #include "import/text/json_scan.h"
@@ -131,6 +132,10 @@ template <typename Visit>
 bool WalkRows(DocumentScanner* scanner, char opening, Visit visit) {
   return scanner->Expect('[', "'[' is missing") && ContinueRows(scanner, opening, visit);
 }
+
+// Appends the items of a list of whole numbers. False: the value is something else; `numbers` then has the numbers
+// before the fault, and may have a 0 for the fault.
+[[nodiscard]] bool ReadWholeNumbers(const JsonValue& list, std::vector<int64_t>* numbers);
 
 // The text of a value: a string is decoded, anything else is as written.
 std::string DecodedText(const JsonValue& value);

@@ -1,12 +1,12 @@
 // PyTorch execution traces (ExecutionTraceObserver; Chakra schemas 1.0.x and 1.1.x): {"schema": "1.1.1-chakra.0.0.4",
 // "pid": ..., "nodes": [{"id", "name", "ctrl_deps", "inputs", "outputs", "attrs"}, ...], ...}.
 //
-// A node has no time. It has an id, given when the call began, and its parent; nodes are written when they end. So the
-// order of ids is the order in which the calls of a thread began, and with the parents that is the tree. The begin and
-// the end of each span are ticks of one nanosecond in that order: nesting, counts and flame graphs are right, lengths
-// say how many calls lie inside, and the problem `no_times` says so.
+// A node has no time. It has its parent and an id, which was given when the call began; nodes are written when they
+// end. So the order of ids is the order in which the calls of a thread began, and with the parents it determines the
+// tree. Begins and ends of spans are ticks of one nanosecond in that order: nesting, counts and flame graphs are right,
+// lengths only count the calls inside, which the problem `no_times` reports.
 //
-// A node's process and its thread are nodes too; they become the process and the track.
+// Processes and threads are nodes too; they become processes and tracks.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <functional>
@@ -36,12 +36,12 @@ struct Node {
   std::vector<TensorRow> tensors;
 };
 
-// The lists of inputs or outputs, in either schema.
+// The lists of inputs or outputs, in both schemas.
 struct Lists {
   JsonValue values, shapes, types, strides;
 };
 
-// A node has an id and a name.
+// A node must have an id and a name.
 class NodeTest : public RowTest {
  public:
   Row Read(JsonScanner* scanner) override {
@@ -185,12 +185,12 @@ class ExecutionTraceDocument {
       ReadSchema(value, node);
     } else if (key == "rf_id") {
       Keep("Record function id", value);
-    } else if (value.text != "0" && !value.text.empty()) {  // fw_parent, kernel_backend, ... mostly say nothing
+    } else if (value.text != "0" && !value.text.empty()) {  // fw_parent, kernel_backend, ... are usually empty
       Keep(DecodedText(name), value);
     }
   }
 
-  // "aten::add.Tensor(Tensor self, ...) -> Tensor": the overload is a column, the schema is kept once.
+  // "aten::add.Tensor(Tensor self, ...) -> Tensor": the overload becomes a column, and the schema is added once.
   void ReadSchema(const JsonValue& value, Node* node) {
     if (value.text.empty()) return;
     if (!schemas_.contains(value.text)) schemas_.emplace(value.text);
@@ -220,12 +220,12 @@ class ExecutionTraceDocument {
     AppendCleanJson(&extra_, value);
   }
 
-  // Nodes, and the rows that they will be.
+  // Bytes of the nodes, and of the rows that they will become.
   uint64_t waiting_bytes() const {
     return nodes_.capacity() * sizeof(Node) + nodes_.size() * sizeof(SpanRow) + 2 * tensors_ * sizeof(TensorRow);
   }
 
-  // Opens and closes the spans of each thread in the order of their ids.
+  // Opens and closes the spans of each thread in the order of ids.
   void SetTimes() {
     std::map<int64_t, std::vector<Node*>> open_by_thread;
     int64_t tick = 0;
@@ -294,7 +294,7 @@ class ExecutionTraceDocument {
   TraceBuilder* builder_;
   int64_t pid_ = 0;
   std::vector<Node> nodes_;
-  uint64_t tensors_ = 0;  // of all nodes
+  uint64_t tensors_ = 0;  // in all nodes
   std::vector<JsonMember> members_;
   std::set<std::string, std::less<>> schemas_;
   std::string extra_;

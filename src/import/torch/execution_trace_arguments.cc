@@ -1,6 +1,6 @@
-// Values, shapes, types and strides are parallel arrays, but each nests in its own way. Each argument is read by its
-// type: "Tensor(float)" has a row of numbers, "GenericList[...]" lists of them, everything else is a scalar whose text
-// is printed as Kineto would print it. Tensors also give rows of the table of tensors, which say where they lie.
+// Values, shapes, types and strides are parallel arrays with different nesting. Each argument is read by its type:
+// "Tensor(float)" has a row of numbers, "GenericList[...]" lists of them, and any other type is a scalar, which is
+// printed as Kineto would. Tensors also become rows of the tensor table, with their storage.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/torch/execution_trace_arguments.h"
 
@@ -16,24 +16,13 @@ namespace {
 using Values = std::vector<JsonValue>;
 using Sizes = std::vector<int64_t>;
 
-// The items of an array; false when it is none.
+// The items of an array; false if it is not an array.
 bool Split(std::string_view text, Values* items) {
   items->clear();
   JsonScanner scanner(text);
   if (text.empty()) return true;
   if (scanner.Peek() != '[') return false;
   return WalkArray(&scanner, [&] { return scanner.ReadValue(&items->emplace_back()); });
-}
-
-bool SplitSizes(const JsonValue& value, Sizes* sizes) {
-  Values items;
-  if (value.kind != JsonValue::Kind::kArray || !Split(value.text, &items)) return false;
-  for (const JsonValue& item : items) {
-    const auto size = item.is_number() ? ParseInteger(item.text) : std::nullopt;
-    if (!size) return false;
-    sizes->push_back(*size);
-  }
-  return true;
 }
 
 // "cuda:1" as torch's DeviceType and index.
@@ -101,7 +90,7 @@ class Reader {
   }
 
  private:
-  struct Held {  // what the rows point to
+  struct Held {  // owns what the rows refer to
     std::vector<ArgumentRow> tensors;
     std::deque<Sizes> sizes;
   };
@@ -123,11 +112,11 @@ class Reader {
     return true;
   }
 
-  // `type`: from "Tensor(" on.
+  // `type`: begins with "Tensor(".
   bool SetTensor(std::string_view type, const JsonValue& shape, const JsonValue& stride, ArgumentRow* row, Held* held) {
     Sizes& sizes = held->sizes.emplace_back();
     Sizes& strides = held->sizes.emplace_back();
-    if (!SplitSizes(shape, &sizes) || (stride.present() && !SplitSizes(stride, &strides))) return false;
+    if (!ReadWholeNumbers(shape, &sizes) || (stride.present() && !ReadWholeNumbers(stride, &strides))) return false;
     row->kind = ArgumentKind::kTensor;
     row->dtype = builder_->Intern(type.substr(7, type.find(')') == std::string_view::npos ? 0 : type.rfind(')') - 7));
     row->sizes = sizes;

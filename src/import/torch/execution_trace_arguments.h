@@ -1,4 +1,4 @@
-// The inputs of a node of a PyTorch execution trace as an argument list: what Kineto would print for the same call.
+// Converts the inputs of a node of a PyTorch execution trace to the argument list that Kineto would print for the call.
 //
 //   values  [[6, 7, 0, 12, 4, "cpu"], [3, 4], 1.0, false, "<None>"]     a tensor is [tensor, storage, offset, elements,
 //   shapes  [[3, 4], [[], []], [], [], []]                               bytes of one, device]
@@ -16,15 +16,15 @@
 
 namespace opscope {
 
-// JSON arrays as they stand in the file, "" for one that is not there.
+// JSON arrays as written in the file, "" for a missing one.
 struct ExecutionTraceInputs {
   std::string_view values, shapes, types, strides;
 };
 
 struct ExecutionTraceArguments {
-  bool whole = false;  // the lists fit each other; else there are no arguments
+  bool whole = false;  // the lists have the same length; otherwise there are no arguments
   ArgsId args = ArgsId::kNone;
-  std::vector<TensorRow> tensors;  // those of the arguments in their order; without a span
+  std::vector<TensorRow> tensors;  // the tensors of the arguments, in order; `span` is not set
 };
 
 ExecutionTraceArguments ReadExecutionTraceArguments(const ExecutionTraceInputs& inputs, TraceBuilder* builder);

@@ -15,7 +15,7 @@
 
 namespace opscope {
 
-// What export_memory_timeline writes, raw or as sums (memory_timeline.cc).
+// Files by export_memory_timeline, raw or summed (memory_timeline.cc).
 [[nodiscard]] Status ImportMemoryTimeline(TextSource* text, std::string_view name, const ImportOptions& options,
                                           TraceBuilder* builder);
 [[nodiscard]] bool LooksLikeMemoryTimeline(std::span<const std::byte> head);
@@ -30,7 +30,7 @@ namespace opscope {
                                               TraceBuilder* builder);
 [[nodiscard]] bool LooksLikeMemorySnapshotJson(std::span<const std::byte> head);
 
-// The same as a pickle, torch.cuda.memory._dump_snapshot() (memory_snapshot_pickle.cc).
+// The same snapshots as a pickle, by torch.cuda.memory._dump_snapshot() (memory_snapshot_pickle.cc).
 [[nodiscard]] Status ImportMemorySnapshotPickle(std::span<const std::byte> bytes, std::string_view name,
                                                 const ImportOptions& options, TraceBuilder* builder);
 [[nodiscard]] bool LooksLikePickle(std::span<const std::byte> head);

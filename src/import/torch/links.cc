@@ -1,7 +1,6 @@
-// Numbers, sequences and arrows follow from the order of spans over all threads. Threads record in order, so numbering
-// first tries the order in which the spans stand, and sorts by start only where they do not stand by it; that sort
-// looks for runs (base/natural_sort.h). Names are compared with "autograd::engine::evaluate_function: " once for each
-// distinct name.
+// Numbers, sequences and arrows depend on the order of spans over all threads. Threads record in order, so numbering
+// first tries the order of the rows, and sorts by start only if that is wrong; the sort looks for runs
+// (base/natural_sort.h). Each distinct name is compared with "autograd::engine::evaluate_function: " only once.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/torch/links.h"
 
@@ -32,10 +31,10 @@ void TorchLinks::Finish() {
 
 void TorchLinks::PassSequencesUp() {
   const SpanColumns added = builder_->added_spans();
-  tsl::robin_map<uint32_t, bool> is_evaluate;  // by name: texts are compared once
+  tsl::robin_map<uint32_t, bool> is_evaluate;  // by name
   for (const Backward& backward : backward_.view()) {
     const auto first = static_cast<uint32_t>(threads_[backward.thread].first);
-    uint32_t before = backward.span;  // the span of torch before it, on its thread
+    uint32_t before = backward.span;  // the previous span of torch on its thread
     while (before > first && added.external_id[before - 1] == 0)
       --before;
     if (before-- == first || added.scope[before] != ScopeType::kFunction) continue;
@@ -64,7 +63,7 @@ void TorchLinks::NumberByStart() {
     ids[start.span] = number++;
 }
 
-// False, and some numbers are wrong: the spans do not stand by start.
+// False: the spans are not in order of start, and some numbers are wrong.
 bool TorchLinks::NumberInOrderOfAddition() {
   const std::span<const Timestamp> starts = builder_->added_spans().start;
   const std::span<uint32_t> ids = builder_->external_ids();
@@ -93,7 +92,7 @@ void TorchLinks::LinkForwardToBackward() {
   for (const SequencedSpan& torch : sequenced_.view()) {
     const uint32_t row = torch.span;
     const int64_t sequence = added.sequence[row];
-    if (sequence < 0) continue;  // taken from it by PassSequencesUp
+    if (sequence < 0) continue;  // PassSequencesUp has cleared it
     const uint64_t forward_thread = added.forward_thread[row];
     if (forward_thread == 0) {
       match.AddForward(ForwardMatch::KeyOf(threads_[torch.thread].logical_thread, sequence), added.start[row], row);

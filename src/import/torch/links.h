@@ -1,4 +1,4 @@
-// What torch's profiler derives after the window, done the same way (specs: Kineto's post-processing):
+// Adds what torch's profiler derives after a recording, in the same way (specified by Kineto's post-processing):
 //   - "External id": the spans of torch are numbered in the order of their starts
 //   - `autograd::engine::evaluate_function: X` takes sequence number and forward thread of the backward
 //     span that directly follows it on its thread
@@ -21,19 +21,20 @@ namespace opscope {
 
 class TorchLinks {
  public:
-  // The external id of torch's spans until they have their numbers; other spans have 0.
+  // The external id of torch's spans until they are numbered; other spans have 0.
   static constexpr uint32_t kUnnumbered = 1;
 
   explicit TorchLinks(TraceBuilder* builder) : builder_(builder) {}
 
-  // `count` spans from `first` on, in pre-order, of one thread.
+  // Adds `count` spans from `first` on, in pre-order, of one thread.
   void AddThread(AddedSpan first, size_t count, uint64_t logical_thread);
-  // Spans of torch of the last AddThread: with a sequence number, best by end; of backward functions.
+  // Adds spans of torch from the last AddThread: with a sequence number, preferably in order of their ends; of backward
+  // functions.
   void AddSequenced(AddedSpan span) { sequenced_.push_back({{}, Number(span), thread()}); }
   void AddBackward(AddedSpan span) { backward_.push_back({Number(span), thread()}); }
-  // Numbers count from here.
+  // The first number.
   void set_first_id(uint32_t id) { first_id_ = id; }
-  // No arrows: torch's switch for them was off.
+  // Adds no arrows, because they were switched off in torch.
   void LeaveUnlinked() { is_linked_ = false; }
   void Finish();
 

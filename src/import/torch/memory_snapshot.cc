@@ -1,10 +1,10 @@
-// The history is a ring whose begin is gone, but the state at its end is exact. So totals are computed from the end
-// backwards:
+// The history is a ring whose beginning is lost, but the state at its end is exact. So totals are computed backwards
+// from the end:
 //
 //   state at the end: 300 bytes     actions: alloc 100, free 50, alloc 200     totals: 150, 100, 300
 //
-// Blocks that the history only frees, or that live at the end without having been allocated in it, are added at the
-// begin; then the rows sum up to the state.
+// Blocks that are only freed in the history, or are alive at the end without an allocation in it, are added at the
+// begin, so that the rows add up to the state at the end.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/torch/memory_snapshot.h"
 
@@ -24,10 +24,6 @@ namespace {
 
 constexpr int32_t kCuda = 1;  // torch's DeviceType
 constexpr int64_t kLatestUs = kLatestNs / 1000;
-
-int64_t WrappingSubtract(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
-}
 
 }  // namespace
 
@@ -105,7 +101,7 @@ uint64_t MemorySnapshotTables::memory_bytes() const {
   return bytes;
 }
 
-// Times count from the first; a file without any has the order of its rows, a microsecond each.
+// Times count from the first; a file without times gets one microsecond per row.
 void MemorySnapshotTables::FindEpoch() {
   epoch_us_ = has_times_ ? INT64_MAX : 0;
   const auto see = [&](int64_t time_us) {
@@ -130,7 +126,7 @@ Timestamp MemorySnapshotTables::TimeOf(int64_t time_us, size_t ordinal) const {
   return {time_us < 0 ? 0 : (time_us - epoch_us_) * 1000};
 }
 
-// After each action, from the end backwards.
+// Computes the totals after each action, backwards from the end.
 std::vector<MemorySnapshotTables::Totals> MemorySnapshotTables::ComputeTotals(const Device& device) const {
   std::vector<Totals> totals(device.actions.size());
   Totals now{device.allocated, device.reserved};
@@ -157,7 +153,7 @@ void MemorySnapshotTables::AddAllocation(int64_t number, const Device& device, A
 }
 
 void MemorySnapshotTables::AddOlderBlocks(int64_t number, const Device& device, Timestamp time) {
-  tsl::robin_map<uint64_t, uint64_t> living;  // address, bytes that the history allocated there
+  tsl::robin_map<uint64_t, uint64_t> living;  // bytes that the history allocated, by address
   for (const Action& action : device.actions) {
     if (action.action == alloc_) {
       living[action.address] = 1;

@@ -1,5 +1,5 @@
-// Fills a Trace from a snapshot of torch's caching allocator (torch.cuda.memory._snapshot()), whatever file it came in:
-// the JSON importer and the pickle importer read the same lists and call this row by row, in the order of the file.
+// Fills a Trace from a snapshot of torch's caching allocator (torch.cuda.memory._snapshot()). The JSON importer and the
+// pickle importer read the same lists and call this row by row, in the order of the file.
 //
 //   torch                                       Trace
 //   device_traces: alloc, free_completed        allocations, each with its "[memory]" instant
@@ -8,10 +8,10 @@
 //   external_annotations                        spans of category "user_annotation"
 //   frames                                      stacks, of allocations; of other rows text in `extra`
 //
-// The history is a ring, so its beginning is mostly gone. Blocks that live at the end or are freed without having been
-// allocated in it become allocations at the first time of their device, so that the rows sum up to what lives at the
-// end; totals are computed backwards from the end, so they are right however much is gone. A free_requested that the
-// free_completed of the same block follows at once says nothing more and has no row of its own.
+// The history is a ring, so its beginning is usually lost. Blocks that are alive at the end, or freed, without an
+// allocation in the history become allocations at the first time of their device, so that the rows add up to the state
+// at the end. Totals are computed backwards from the end, so they are right in any case. A free_requested directly
+// before the free_completed of the same block adds nothing and gets no row.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -33,7 +33,7 @@ struct SnapshotFrame {
   int64_t line = 0;
 };
 
-// `extra` everywhere: further members as JSON text ("\"pool_id\": [0, 1]"), or "".
+// `extra`: further members as JSON text ("\"pool_id\": [0, 1]"), or "".
 struct SnapshotSegment {
   int64_t device = 0;
   uint64_t address = 0;
@@ -46,7 +46,7 @@ struct SnapshotBlock {
   int64_t device = 0;  // of its segment
   uint64_t address = 0;
   int64_t size = 0;
-  int64_t requested_size = -1;  // -1: not known, and `size` is used
+  int64_t requested_size = -1;  // -1: unknown, `size` is used
   std::string_view state = {};  // "active_allocated", "active_awaiting_free" (or "active_pending_free"), "inactive"
   StackId stack = StackId::kNone;
   std::string_view extra = {};
@@ -57,7 +57,7 @@ struct SnapshotAction {
   std::string_view action = {};
   uint64_t address = 0;
   int64_t size = 0;
-  int64_t time_us = -1;  // since 1970; -1: none, older files
+  int64_t time_us = -1;  // since 1970; -1: unknown, in older files
   StackId stack = StackId::kNone;
   std::string_view extra = {};
 };
@@ -73,14 +73,14 @@ class MemorySnapshotTables {
  public:
   explicit MemorySnapshotTables(TraceBuilder* builder);
 
-  // Innermost first, as torch lists them. kNone for an empty list.
+  // Frames with the innermost first, as in torch's lists. kNone for an empty list.
   StackId AddStack(std::span<const SnapshotFrame> frames);
 
   void AddSegment(const SnapshotSegment& row);
   void AddBlock(const SnapshotBlock& row);
-  void AddAction(const SnapshotAction& row);  // those of one device in their order
+  void AddAction(const SnapshotAction& row);  // the actions of a device come in order
   void AddAnnotation(const SnapshotAnnotation& row);
-  // Bytes that wait for Finish and those that they will be in the builder, beside what it holds, for a memory limit.
+  // For a memory limit: bytes of the rows that wait for Finish, now and in the builder.
   uint64_t memory_bytes() const;
   // Adds all rows. Call once, after the last row; sets info().epoch_ns and info().recorded.
   void Finish();
@@ -108,7 +108,7 @@ class MemorySnapshotTables {
     std::vector<Action> actions;
     std::vector<Piece> pieces;
     std::vector<Annotation> annotations;
-    int64_t allocated = 0, reserved = 0;  // at the end
+    int64_t allocated = 0, reserved = 0;  // at the end of the history
     TrackId track = TrackId::kNone;
   };
   struct Totals {

@@ -1,5 +1,5 @@
-// torch.cuda.memory._snapshot() dumped as JSON: {"segments": [...], "device_traces": [[...], ...], ...}, or as versions
-// before 2.0 gave it, the list of segments alone. What the rows become: memory_snapshot.h.
+// Reads torch.cuda.memory._snapshot() dumped as JSON: {"segments": [...], "device_traces": [[...], ...], ...}, or the
+// bare list of segments of versions before 2.0. memory_snapshot.h describes the resulting rows.
 // SPDX-License-Identifier: Apache-2.0
 #include <functional>
 #include <string>
@@ -18,7 +18,7 @@
 namespace opscope {
 namespace {
 
-// Of texts that are looked up by slices.
+// Allows look-ups of texts by slices.
 struct TextHash {
   using is_transparent = void;
   size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
@@ -57,7 +57,7 @@ class SnapshotDocument {
     return json_.KeepAsMetadata(key);
   }
 
-  // Objects of an array from the cursor on; what is no object is counted and passed over.
+  // The objects of an array from the cursor on; other items are counted and skipped.
   template <typename ReadObject>
   bool ContinueObjects(SnapshotRow kind, ReadObject read_object) {
     const SnapshotRow outer = std::exchange(rows_.list, kind);
@@ -67,7 +67,7 @@ class SnapshotDocument {
     return is_read;
   }
 
-  // From where a fault was passed to the end of the document.
+  // Continues after a fault, to the end of the document.
   bool Resume(const ResyncPoint& found) {
     const SnapshotRow list = rows_.list;
     const bool is_same =
@@ -139,7 +139,7 @@ class SnapshotDocument {
   bool AddSegment() {
     segment_.extra = segment_extra_;
     tables_.AddSegment(segment_);
-    uint64_t address = segment_.address;  // older blocks have none of their own: they lie one behind the other
+    uint64_t address = segment_.address;  // in older files blocks have no address: they are adjacent
     for (Block& block : blocks_) {
       if (!block.has_address) block.row.address = address;
       address = block.row.address + static_cast<uint64_t>(block.row.size);
@@ -201,10 +201,7 @@ class SnapshotDocument {
         scanner_.Skip(1);
         return ContinueActions();
       }
-      JsonValue value;
-      if (!scanner_.ReadValue(&value)) return false;
-      json_.BadValue(value);
-      return true;
+      return json_.SkipBadValue();
     });
   }
 
@@ -321,14 +318,14 @@ class SnapshotDocument {
   TraceBuilder* builder_;
   MemorySnapshotTables tables_;
   SnapshotRowTest rows_;
-  // The segment that is being read, with its blocks, and the device whose actions are.
+  // The segment being read with its blocks, and the device of the actions.
   SnapshotSegment segment_;
   std::string segment_extra_;
   std::vector<Block> blocks_;
   size_t whole_blocks_ = 0;
   uint64_t segment_row_ = DocumentScanner::kNoRow;
   int64_t device_ = 0;
-  std::unordered_map<std::string, StackId, TextHash, std::equal_to<>> stack_of_text_;  // of the last ones
+  std::unordered_map<std::string, StackId, TextHash, std::equal_to<>> stack_of_text_;  // the most recent ones
   size_t text_bytes_ = 0;                                                              // of stack_of_text_
 };
 

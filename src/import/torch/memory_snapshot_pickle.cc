@@ -1,9 +1,9 @@
-// torch.cuda.memory._dump_snapshot(): the dict of _snapshot() as a pickle, {"segments": [...], "device_traces": [[...],
-// ...], ...}, or as versions before 2.0 gave it, the list of segments alone. What the rows become: memory_snapshot.h.
-// What a pickle may hold here: pickle_reader.h.
+// Reads torch.cuda.memory._dump_snapshot(): the dict of _snapshot() as a pickle, {"segments": [...], "device_traces":
+// [[...], ...], ...}, or the bare list of segments of versions before 2.0. memory_snapshot.h describes the resulting
+// rows, pickle_reader.h the accepted values.
 //
-// A pickle can name one list many times over, so a small file could stand for rows without end: there are never more
-// rows than bytes, and texts of shared values end after a kilobyte.
+// A pickle can refer to a list many times, so a small file could describe an unlimited number of rows: rows are limited
+// to the number of bytes, and texts of shared values to a kilobyte.
 // SPDX-License-Identifier: Apache-2.0
 #include <bit>
 #include <cmath>
@@ -22,7 +22,7 @@ namespace opscope {
 namespace {
 
 using Kind = PickleValue::Kind;
-constexpr size_t kLongestText = 1024;  // of further members, as JSON; metadata may be 64 times as long
+constexpr size_t kLongestText = 1024;  // bytes of other members as JSON; metadata may be 64 times as long
 constexpr int kDeepest = 16;
 
 class SnapshotPickle {
@@ -54,7 +54,7 @@ class SnapshotPickle {
   }
 
  private:
-  // Calls visit(key, value) for the pairs of a dict whose keys are texts.
+  // Calls visit(key, value) for the pairs of a dict that have a text as key.
   template <typename Visit>
   void ForEachMember(const PickleValue& dict, Visit visit) {
     const std::vector<PickleValue>& items = reader_.items(dict);
@@ -127,12 +127,12 @@ class SnapshotPickle {
       }
     });
     segment.extra = extra;
-    // Of a segment that is cut off, the blocks that are there are whole.
+    // In a segment that is cut off, the blocks present are complete.
     if (reader_.is_closed(dict) || (has_address && has_size)) {
       tables_.AddSegment(segment);
       Count();
     }
-    uint64_t address = segment.address;  // older blocks have none of their own: they lie one behind the other
+    uint64_t address = segment.address;  // in older files blocks have no address: they are adjacent
     if (blocks != nullptr)
       ForEachDict(*blocks, [&](const PickleValue& block) { ReadBlock(block, segment.device, &address); });
   }
@@ -224,7 +224,7 @@ class SnapshotPickle {
     Count();
   }
 
-  // Rows share their frames, so each list is looked at once.
+  // Rows share their frames, so each list is read once.
   StackId ReadFrames(const PickleValue& list) {
     if (!list.is_list()) {
       BadValue(list);
@@ -270,7 +270,7 @@ class SnapshotPickle {
     AppendJson(value, extra->size() + kLongestText, 0, extra);
   }
 
-  // Stops opening lists when `out` is as long as `longest`.
+  // Stops descending when `out` is as long as `longest`.
   void AppendJson(const PickleValue& value, size_t longest, int depth, std::string* out) {
     if (value.is_container()) {
       if (depth == kDeepest || out->size() >= longest) {
@@ -307,7 +307,7 @@ class SnapshotPickle {
           break;
         }
         [[fallthrough]];
-      default:  // None, and numbers that nothing holds
+      default:  // None, and types that JSON cannot hold
         if (value.kind != Kind::kNone) BadValue(value);
         out->append("null");
         break;
@@ -341,7 +341,7 @@ class SnapshotPickle {
     AppendJsonString(out, text);
   }
 
-  // False: values that the file names many times over make more of it than it can mean.
+  // False: shared values make the result longer than any real file.
   bool IsWorthwhile(size_t items) {
     seen_items_ += items;
     if (!stopped_ && seen_items_ > 16 * file_.size() + 1024) {

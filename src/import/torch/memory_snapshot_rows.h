@@ -1,4 +1,4 @@
-// What the rows of a memory snapshot in JSON are known by, to find the next one behind a fault (import/text/resync.h).
+// Recognises the rows of a memory snapshot in JSON, to find the next one after a fault (import/text/resync.h).
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -15,11 +15,11 @@ namespace opscope {
 
 enum class SnapshotRow : uint8_t { kNone, kSegment, kBlock, kAction, kAnnotation };
 
-// Which row an object is, of those that may follow in the list in which a fault was. Blocks stand in segments.
+// The kind of row of an object, among those that may follow in the list with the fault. Blocks are within segments.
 class SnapshotRowTest : public RowTest {
  public:
   SnapshotRow list = SnapshotRow::kNone;
-  bool is_bare = false;  // the document is the list of segments
+  bool is_bare = false;  // the document is only the list of segments
 
   Row Read(JsonScanner* scanner) override {
     const bool is_read = scanner->ReadMembers(&members_);

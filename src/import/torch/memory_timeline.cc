@@ -3,9 +3,9 @@
 //   raw (*.raw.json.gz)   [[ns, action, bytes, category], ...]    action: 1 was there, 2 made, 3 new version, 4 freed
 //   *.json, *.json.gz     [[us, us, ...], [[0, bytes of category 0, ..., of category 7], ...]]
 //
-// Both give samples of the counter "Memory", one series per category, wherever a category changes. Raw rows that make
-// or free memory are allocations too, without address; a new version of a tensor only moves bytes from its old category
-// to its new one. What was there before the recording has the time -1 and is shown at the first time.
+// Both become samples of the counter "Memory", one series per category, wherever a category changes. Raw rows that
+// create or free memory also become allocations, without an address; a new version of a tensor only moves bytes from
+// its old category to its new one. Memory from before the recording has the time -1 and is shown at the first time.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
@@ -21,14 +21,14 @@ namespace opscope {
 namespace {
 
 constexpr size_t kCategories = 8;
-constexpr size_t kHead = size_t{64} << 10;  // decides which of the two it is
+constexpr size_t kHead = size_t{64} << 10;  // enough to distinguish the two forms
 constexpr std::string_view kNames[kCategories] = {"PARAMETER",  "OPTIMIZER_STATE", "INPUT",           "TEMPORARY",
                                                   "ACTIVATION", "GRADIENT",        "AUTOGRAD_DETAIL", "Unknown"};
 constexpr std::string_view kActions[] = {"", "preexisting", "create", "increment_version", "destroy"};
 constexpr int64_t kFaultyTime = INT64_MIN;  // a time that could not be read
 constexpr int64_t kIncrementVersion = 3, kDestroy = 4;
 
-// Whether a row of four numbers stands behind the faulty list with which `text` begins.
+// Whether a row of four numbers follows the faulty list with which `text` begins.
 bool IsRowBehind(std::string_view text) {
   const size_t next = text.find('[', 1);
   if (next == std::string_view::npos) return false;
@@ -65,7 +65,7 @@ class TimelineDocument {
 
   enum class List : uint8_t { kItems, kTimes, kSamples };
 
-  // The rows, or the two lists.
+  // Reads the rows, or the two lists.
   bool ReadItems() {
     list_ = List::kItems;
     return ContinueRows(&scanner_, '[', [&] {
@@ -80,7 +80,7 @@ class TimelineDocument {
     });
   }
 
-  // From within the list where reading stopped to its end.
+  // Reads on within the list where reading stopped.
   bool ContinueList() {
     if (list_ == List::kItems) return true;
     return list_ == List::kTimes ? ReadTimes() : ReadSamples();
@@ -93,12 +93,12 @@ class TimelineDocument {
       return true;
     }
     if (!json_.PassFault(FindNextNumber, "0123456789aeiou", found)) return false;
-    times_.push_back(kFaultyTime);  // the place of a sample
+    times_.push_back(kFaultyTime);  // keeps the index of the sample
     return true;
   }
 
-  // The first item decides: a row has four numbers and another row or nothing behind it, the list of times has the
-  // list of lists of sizes there.
+  // The first item determines the form: a row has four numbers and is followed by another row or the end, the list of
+  // times is followed by the list of lists of sizes.
   bool IsRaw() {
     JsonScanner ahead = scanner_.Ahead(kHead);
     if (ahead.Peek() != '[') return false;
@@ -118,14 +118,14 @@ class TimelineDocument {
     return ahead.Peek() != '[';
   }
 
-  // Numbers of the array at the cursor; NaN and the like are 0 and counted. Of more than a row has the first ones.
-  // False: the scanner failed.
+  // Reads the numbers of the array at the cursor; NaN and other values are counted and become 0. Of an array longer
+  // than a row only the first numbers are read. False: the scanner failed.
   bool ReadNumbers(std::vector<int64_t>* numbers) {
     constexpr size_t kMaxNumbers = kCategories + 2;
     numbers->clear();
     const char first = scanner_.Peek();
     if ((first >= '0' && first <= '9') || first == '-') return scanner_.Fail("a number stands outside of any row");
-    if (first != '[') return SkipBad();
+    if (first != '[') return json_.SkipBadValue();
     scanner_.Skip(1);
     if (scanner_.Peek() == ',') scanner_.Skip(1);
     while (true) {
@@ -143,20 +143,13 @@ class TimelineDocument {
     return true;
   }
 
-  // Older versions wrote times with a fraction.
+  // Times of older versions have a fraction.
   int64_t Whole(const JsonValue& value) {
     if (value.is_number() && value.text.find_first_of(".eE") != std::string_view::npos) {
       const auto number = ParseDouble(value);
       if (number && *number > -9e18 && *number < 9e18) return static_cast<int64_t>(*number);
     }
     return json_.Integer(value, 0);
-  }
-
-  bool SkipBad() {
-    JsonValue value;
-    if (!scanner_.ReadValue(&value)) return false;
-    json_.BadValue(value);
-    return true;
   }
 
   bool ReadRow() {
@@ -267,7 +260,7 @@ class TimelineDocument {
   DocumentScanner& scanner_;
   TraceBuilder* builder_;
   bool is_raw_ = false;
-  List list_ = List::kItems;  // that is being read
+  List list_ = List::kItems;  // the list that is being read
   size_t items_ = 0;
   std::vector<Row> rows_;
   std::vector<int64_t> times_, numbers_;
@@ -280,7 +273,7 @@ class TimelineDocument {
   TrackId track_ = TrackId::kNone;
 };
 
-// Of a list with a fault: whether it may begin with a number, and a row or the list of samples stands behind it.
+// For a list with a fault: whether it may begin with a number, and is followed by a row or the list of samples.
 bool IsFaultyList(std::string_view list) {
   const size_t first = list.find_first_not_of(" \t\r\n,", 1);
   if (first == std::string_view::npos || std::string_view("[]{\"").find(list[first]) != std::string_view::npos)
@@ -293,7 +286,7 @@ bool IsFaultyList(std::string_view list) {
 
 }  // namespace
 
-// A row, or a list of times with a list behind it; as far as the head goes.
+// A row, or a list of times followed by a list, as far as the head reaches.
 bool LooksLikeMemoryTimeline(std::span<const std::byte> head) {
   JsonScanner scanner(AsText(head));
   scanner.SkipByteOrderMark();
@@ -313,7 +306,7 @@ bool LooksLikeMemoryTimeline(std::span<const std::byte> head) {
   while (scanner.Peek() == ',')
     scanner.Skip(1);
   const char behind = scanner.Peek();
-  if (count == 4 && behind >= '0' && behind <= '9') return true;  // of a row that has lost its bracket
+  if (count == 4 && behind >= '0' && behind <= '9') return true;  // the row has lost its bracket
   if (behind != '[') return scanner.at_end();
   scanner.Skip(1);
   const char next = scanner.Peek();

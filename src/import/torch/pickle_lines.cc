@@ -1,4 +1,4 @@
-// What protocols 0 and 1 of pickle write as lines of text: numbers in decimal, texts with escapes, numbers of the memo.
+// Reads what pickle's protocols 0 and 1 write as lines of text: decimal numbers, texts with escapes, memo numbers.
 //
 //   (dp0\n                 a mark, a dict of what is behind it (nothing), which is number 0 of the memo
 //   Vsegments\np1\n        "segments"
@@ -17,7 +17,7 @@
 namespace opscope {
 namespace {
 
-// The number of `count` hex digits from `at` on, or -1.
+// The value of `count` hex digits at `at`, or -1.
 int64_t HexNumber(std::string_view text, size_t at, size_t count) {
   int64_t number = 0;
   for (size_t i = at; i < at + count; ++i) {
@@ -28,7 +28,7 @@ int64_t HexNumber(std::string_view text, size_t at, size_t count) {
   return number;
 }
 
-// Latin-1 but for \uXXXX and \UXXXXXXXX. False: one of these is none.
+// Decodes Latin-1 with \uXXXX and \UXXXXXXXX. False: a wrong escape.
 bool DecodeUnicode(std::string_view escaped, std::string* text) {
   for (size_t i = 0; i < escaped.size(); ++i) {
     const char next = i + 1 < escaped.size() ? escaped[i + 1] : '\0';
@@ -48,7 +48,7 @@ bool DecodeUnicode(std::string_view escaped, std::string* text) {
   return true;
 }
 
-// What repr() of a Python 2 writes of a str between its quotes.
+// Decodes the content of repr() of a Python 2 str.
 bool DecodeBytes(std::string_view escaped, std::string* text) {
   for (size_t i = 0; i < escaped.size(); ++i) {
     if (escaped[i] != '\\') {
@@ -133,8 +133,8 @@ bool PickleReader::StepLine(uint8_t opcode) {
   }
 }
 
-// Protocol 0 builds lists and dicts element by element, so marks do not show what belongs where: everything on the
-// stack waits for the container below it.
+// Protocol 0 builds lists and dicts element by element, so marks do not show which elements belong together: everything
+// on the stack waits for the container below it.
 //
 //   dict "segments" list dict "address"      ->      dict {"segments": [dict {}]}, all of them open
 void PickleReader::FoldOneByOne() {

@@ -1,6 +1,6 @@
-// A pickle is a program for a stack machine. This machine knows the opcodes that build plain values and refuses, by a
-// table of names, those that could import or call something. Containers are vectors by number in one list, a value that
-// is a container holds the number; so shared and cyclic values cost nothing and nothing recurses.
+// A pickle is a program for a stack machine. This machine implements the opcodes that build plain values and refuses,
+// by a table of names, those that could import or call something. All containers are in one list, and a value refers to
+// its container by number, so shared and cyclic values cost nothing and nothing recurses.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/torch/pickle_reader.h"
 
@@ -16,7 +16,7 @@ struct Refused {
   const char* name;
 };
 
-// What could run code, and what stands for objects that are not in the file.
+// Opcodes that could run code, or refer to objects outside of the file.
 constexpr Refused kRefused[] = {
     {'c', "GLOBAL"}, {0x93, "STACK_GLOBAL"}, {'R', "REDUCE"},     {'b', "BUILD"},        {'i', "INST"},
     {'o', "OBJ"},    {0x81, "NEWOBJ"},       {0x92, "NEWOBJ_EX"}, {0x82, "EXT1"},        {0x83, "EXT2"},
@@ -101,7 +101,7 @@ bool PickleReader::PopMark(size_t* first) {
   return true;
 }
 
-// A new container of everything from `first` on.
+// Makes a new container of everything from `first` on.
 bool PickleReader::PushSlice(Kind kind, size_t first) {
   if (stack_.size() < first) return Fail(End::kDamaged, "a value is missing");
   if (kind == Kind::kDict && (stack_.size() - first) % 2 != 0) return Fail(End::kDamaged, "a key has no value");
@@ -110,7 +110,7 @@ bool PickleReader::PushSlice(Kind kind, size_t first) {
   return PushContainer(kind, std::move(items));
 }
 
-// Everything from `first` on goes into the container before it.
+// Moves everything from `first` on into the container before it.
 bool PickleReader::Extend(Kind kind, size_t first) {
   if (first == 0 || stack_.size() < first || stack_[first - 1].kind != kind)
     return Fail(End::kDamaged, "APPEND or SETITEM on a value that is not a list or dict");
@@ -124,7 +124,7 @@ bool PickleReader::Extend(Kind kind, size_t first) {
 
 bool PickleReader::Remember(uint64_t index) {
   if (stack_.empty()) return Fail(End::kDamaged, "a value is missing");
-  bytes_ += 64;  // about what an entry takes
+  bytes_ += 64;  // approximate size of an entry
   memo_[index] = stack_.back();
   return true;
 }
@@ -155,7 +155,7 @@ bool PickleReader::StepNumber(uint8_t opcode) {
       return PushLong(1);
     case 0x8b:
       return PushLong(4);
-    default:  // 'G', the highest byte first
+    default:  // 'G', big-endian
       return TakeNumber(8, &bits) && Push({.kind = Kind::kFloat, .bits = __builtin_bswap64(bits)});
   }
 }
@@ -260,11 +260,11 @@ bool PickleReader::Step(uint8_t opcode) {
   return Fail(End::kDamaged, "unknown opcode " + std::to_string(opcode));
 }
 
-// At a cut: what waits on the stack goes where it would have gone.
+// After a cut, moves the values waiting on the stack to where they would have gone.
 void PickleReader::FoldOpen() {
   if (file_.starts_with('(')) FoldOneByOne();
   const auto close = [&](size_t first) {
-    // A list of one element waits beside it, without a mark.
+    // A list of one element waits next to it, without a mark.
     for (size_t i = stack_.size(); i-- > first + 1;) {
       if (stack_[i - 1].kind != Kind::kList || !stack_[i].is_container() || i + 1 != stack_.size()) continue;
       Container& list = containers_[stack_[i - 1].bits];

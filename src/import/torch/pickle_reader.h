@@ -1,12 +1,12 @@
 // Reads a pickle of plain values without Python: None, bool, int, float, str, bytes, tuple, list and dict, of protocols
-// 0 to 5. An opcode that could call, import or look up anything is refused by its name and offset; nothing of the file
-// is ever executed. What was read before a cut or a damage is kept, lists and dicts that were not closed are marked.
+// 0 to 5. An opcode that could call, import or look up anything is refused by name and offset; nothing in the file is
+// ever executed. Values before a cut or damage are returned; lists and dicts that were not closed are marked.
 //
-// Values are flat: nesting is by number, so no depth needs a stack of calls. Pickles share values and may even hold
-// themselves; the one that walks them sets a limit (memory is bounded by the size of the file, about 60 bytes for
-// each).
+// Values are stored flat and refer to containers by number, so nesting needs no recursion. Pickles share values and may
+// even contain themselves, so the caller must limit its walk. Memory is bounded by the size of the file, about 60 bytes
+// for each byte.
 //
-// Thread rule: one thread at a time; texts live as long as the reader and the file's bytes.
+// Thread rule: one thread at a time; texts are valid as long as the reader and the file's bytes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -37,9 +37,9 @@ struct PickleValue {
     kDict
   };
   Kind kind = Kind::kNone;
-  uint32_t offset = 0;         // of its opcode, UINT32_MAX: there or further behind
-  uint64_t bits = 0;           // of numbers; of containers their number; of texts their length
-  const char* data = nullptr;  // of texts
+  uint32_t offset = 0;         // of its opcode; UINT32_MAX: at that offset or a larger one
+  uint64_t bits = 0;           // a number's value, a container's number, or a text's length
+  const char* data = nullptr;  // of a text
 
   bool is_container() const { return kind >= Kind::kTuple; }
   bool is_list() const { return kind == Kind::kList || kind == Kind::kTuple; }
@@ -51,14 +51,14 @@ class PickleReader {
   explicit PickleReader(std::string_view file) : file_(file) {}
 
   enum class End : uint8_t { kWhole, kCut, kDamaged, kRefused, kOverLimit };
-  // max_bytes: of the values, 0: no limit.
+  // max_bytes: of all values; 0: no limit.
   End Read(uint64_t max_bytes);
   uint64_t memory_bytes() const { return bytes_; }
   const std::string& complaint() const { return complaint_; }
-  size_t offset() const { return offset_; }  // of the end, or of what is wrong
+  size_t offset() const { return offset_; }  // of the end, or of the error
 
   const PickleValue& root() const { return root_; }
-  // Elements of a list or tuple; keys and values of a dict in turn. REQUIRES: is_container()
+  // Elements of a list or tuple; alternating keys and values of a dict. REQUIRES: is_container()
   const std::vector<PickleValue>& items(const PickleValue& value) const { return containers_[value.bits].items; }
   bool is_closed(const PickleValue& value) const { return !containers_[value.bits].open; }
 
@@ -78,7 +78,7 @@ class PickleReader {
   bool Fail(End end, std::string complaint);
   bool Take(size_t size, std::string_view* bytes);
   bool TakeNumber(size_t size, uint64_t* number);
-  // Takes a length of `size_of_length` bytes, then so many bytes. what: of which a complaint says that it is too long.
+  // Reads a length of `size_of_length` bytes, then so many bytes. what: named in the error if the length is too large.
   bool TakeSized(size_t size_of_length, const char* what, std::string_view* bytes);
   bool TakeLine(std::string_view* line);
   bool PushText(Kind kind, size_t size_of_length);
@@ -105,7 +105,7 @@ class PickleReader {
   std::vector<size_t> marks_;  // heights of the stack
   std::vector<Container> containers_;
   std::unordered_map<uint64_t, PickleValue> memo_;
-  Arena decoded_;  // texts that do not stand in the file as they are
+  Arena decoded_;  // texts that had to be decoded
   PickleValue root_;
 };
 

@@ -1,5 +1,5 @@
-// Texts as torch prints them, digit for digit, because readers compare them. Numbers are printed by snprintf with 17
-// digits as torch's streams do, not by the shortest form; a comma of the program's locale is put back to a point.
+// Prints texts exactly as torch does, because readers compare them. Numbers are printed by snprintf with 17 digits like
+// torch's streams, not in the shortest form; a decimal comma of the program's locale is replaced by a point.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/torch/values.h"
 

@@ -10,10 +10,10 @@
 
 namespace opscope {
 
-// The C++ type name of an at::ScalarType number ("float", "long int", "c10::Half"); "" for unknown numbers.
+// The C++ type name of an at::ScalarType number ("float", "long int", "c10::Half"); "" if unknown.
 [[nodiscard]] std::string_view TorchTypeName(uint32_t scalar_type);
 
-// As torch prints a double of an IValue: whole numbers of the int64 range as "3.", anything else with 17 digits.
+// Prints a double like torch's IValue: whole numbers in the range of int64 as "3.", others with 17 digits.
 void AppendTorchDouble(std::string* out, double value);
 // "1.+2.j"
 void AppendTorchComplex(std::string* out, double real, double imaginary);

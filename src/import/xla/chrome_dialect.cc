@@ -1,5 +1,5 @@
-// XLA's dialect of Chrome JSON, which TensorBoard and JAX make of an XSpace (*.trace.json.gz): processes are devices
-// and hosts, and no event has a category, so names and members tell what a span is:
+// XLA's dialect of Chrome JSON, which TensorBoard and JAX make from an XSpace (*.trace.json.gz). Processes are devices
+// and hosts. Events have no category, so their names and members determine the kind of a span:
 //
 //   on a stream of a device   kernel; with "memcpy_details" copy, with "memset_details" set
 //   "$file.py:12 name"        a call of Python
@@ -23,7 +23,7 @@ bool IsXlaFile(const ChromeFile& file) {
   return false;
 }
 
-// Of the lines of a device only its streams are busy time, where it has some, else its operators (as in xplane.cc).
+// Only the streams of a device count as busy time, or its operators if it has no streams (as in xplane.cc).
 void ClassifyDeviceLines(std::span<ChromeTrackFacts> tracks) {
   constexpr std::string_view kDevice = "/device:", kStream = "Stream #";
   std::vector<bool> has_streams;  // by process

@@ -16,12 +16,12 @@ namespace opscope {
 
 struct ChromeDialect;
 
-// XLA's profiles, of JAX and others (xplane.cc).
+// Profiles by XLA, for example of JAX (xplane.cc).
 [[nodiscard]] Status ImportXPlane(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
                                   TraceBuilder* builder);
 [[nodiscard]] bool LooksLikeXPlane(std::span<const std::byte> head);
 
-// Its dialect of Chrome JSON (chrome_dialect.cc).
+// XLA's dialect of Chrome JSON (chrome_dialect.cc).
 extern const ChromeDialect kXlaChromeDialect;
 
 }  // namespace opscope

@@ -1,15 +1,15 @@
-// What XLA's profiler writes for JAX, TensorFlow and PyTorch/XLA (`HOST.xplane.pb`, an XSpace): a process per plane, a
+// Reads the profiles of XLA for JAX, TensorFlow and PyTorch/XLA (`HOST.xplane.pb`, an XSpace): a process per plane, a
 // track per line.
 //
 //   XSpace { planes=1* errors=2* warnings=3* hostnames=4* }
 //   XLine  { id=1 name=2 timestamp_ns=3 events=4* duration_ps=9 display_id=10 display_name=11 }
 //   XEvent { metadata_id=1, offset_ps=2 or num_occurrences=5, duration_ps=3 stats=4* }
 //
-// Times are picoseconds after a line's nanosecond. Begin and end are rounded down, each by itself: what lies within
-// another event still does, and a duration is less than a nanosecond off.
+// Times are picoseconds after a line's nanosecond. Begin and end are rounded down separately: nested events stay
+// nested, and a duration is less than a nanosecond off.
 //
-// A device's plane holds the same work several times: in its streams, and summed up by step, module, operation and
-// source line. Only one of these may be busy time: the streams of a GPU, the line "XLA Ops" of a TPU.
+// A device's plane has the same work several times: in its streams, and summed up by step, module, operation and source
+// line. Only one of these may be busy time: the streams of a GPU, or the line "XLA Ops" of a TPU.
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
 #include <string>
@@ -33,7 +33,7 @@ int64_t FloorToNs(int64_t ps) {
   return ps / 1000 - (ps % 1000 < 0 ? 1 : 0);
 }
 
-// N of "/device:GPU:N (...)"; -1: a plane of the host.
+// N of "/device:GPU:N (...)"; -1 for a plane of the host.
 int32_t DeviceNumber(std::string_view plane) {
   const size_t start = plane.find("/device:");
   if (start == std::string_view::npos) return -1;
@@ -91,7 +91,7 @@ class XSpaceFile {
     if (!stopped_) damage_.Note(reader);
   }
 
-  // The plane "Task Environment", the last one, knows when the profile began; lines count from there.
+  // The last plane, "Task Environment", has the start of the profile, from which lines count.
   void FindEpoch() {
     ProtoReader reader(file_);
     while (reader.NextWhole()) {
@@ -112,7 +112,7 @@ class XSpaceFile {
     }
   }
 
-  // Names stand behind the lines that refer to them.
+  // Names are behind the lines that refer to them.
   XPlaneNames ReadNames(ProtoReader plane, bool note_damage) {
     XPlaneNames names(file_);
     while (plane.NextWhole()) {
@@ -126,7 +126,7 @@ class XSpaceFile {
     return names;
   }
 
-  // What is damaged may lie deeper than `message`.
+  // The damage may be deeper than `message`.
   void CountDamaged(const ProtoReader& message, const ProtoReader& around) {
     if (message.failed()) return RecordDamage(message);
     builder_->AddProblem("damaged_record", static_cast<int64_t>(around.offset()) - 1, 1, "stats of an event");
@@ -167,7 +167,7 @@ class XSpaceFile {
     return plane;
   }
 
-  // The name that people are shown stands behind the events.
+  // The display name comes behind the events.
   static XLine ReadLineHead(ProtoReader message) {
     XLine line;
     while (message.NextWhole()) {
@@ -191,8 +191,8 @@ class XSpaceFile {
     RecordDamage(message);
   }
 
-  // The pieces of a device, or of a host, are processes of their own, and so are their numbers: 3, 1003, 2003, ... If
-  // many in a row are taken, any number that is not, so that planes cannot make each other walk over all of theirs.
+  // The parts of a device, or of a host, become separate processes with the pids 3, 1003, 2003, ... If many of these
+  // are taken, any free pid is used, so that planes with equal numbers cost no quadratic time.
   int64_t UnusedPid(int64_t pid) {
     constexpr int kMaxTries = 64;
     uint64_t& later = later_with_pid_[pid];
@@ -240,7 +240,9 @@ class XSpaceFile {
       }
     }
     if (message.failed()) return RecordDamage(message);
-    if (is_sum) return builder_->AddProblem("unknown_event", static_cast<int64_t>(offset));  // of many, at no time
+    if (is_sum)
+      return builder_->AddProblem("unknown_event",
+                                  static_cast<int64_t>(offset));  // a sum over many events, without a time
     if (track_ == TrackId::kNone) AddTrack(line, plane, process);
     SpanRow row;
     row.start = Timestamp{line.timestamp_ns} + Duration{FloorToNs(offset_ps)};
@@ -278,7 +280,7 @@ class XSpaceFile {
       return facts.is_copy ? "gpu_memcpy" : facts.is_set ? "gpu_memset" : "kernel";
     }
     if (plane.name.find("CUPTI") != std::string_view::npos) return "cuda_runtime";
-    if (name.starts_with('$')) {  // "$file.py:12 function", from XLA's tracer of Python
+    if (name.starts_with('$')) {  // "$file.py:12 function", from XLA's Python tracer
       calls_seen_ = true;
       builder_->SetCrossing(track_);  // a `with` block opens ranges in one call and closes them in another
       return "python_function";
@@ -320,12 +322,12 @@ class XSpaceFile {
   const ImportOptions& options_;
   TraceBuilder* builder_;
   XPlaneLinks links_;
-  TrackId track_ = TrackId::kNone;  // of the line that is read, once it has an event
+  TrackId track_ = TrackId::kNone;  // of the current line, once it has an event
   TrackKind kind_ = TrackKind::kThread;
   std::unordered_set<int64_t> pids_;
-  std::unordered_map<int64_t, uint64_t> later_with_pid_;  // how many of the thousands above a number are taken
+  std::unordered_map<int64_t, uint64_t> later_with_pid_;  // by number: how many multiples of 1000 above it are taken
   int64_t any_pid_ = int64_t{1} << 32;
-  uint64_t names_bytes_ = 0;  // of the plane that is read
+  uint64_t names_bytes_ = 0;  // of the current plane
   bool calls_seen_ = false;
   bool stopped_ = false;
   ProtoDamage damage_{builder_};
@@ -333,7 +335,7 @@ class XSpaceFile {
 
 }  // namespace
 
-// The first message is a plane: its number, if it has one, and its name. JSON behind a line break fails at the name.
+// The first message must be a plane that has a number, if any, and a name. JSON behind a line break fails at the name.
 bool LooksLikeXPlane(std::span<const std::byte> head) {
   const std::string_view text = AsText(head);
   if (!text.starts_with('\n')) return false;

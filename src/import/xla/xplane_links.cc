@@ -1,6 +1,6 @@
-// Ends are gathered while planes are read, since a plane of a device may stand before or after the host's. Calls are
-// found by correlation number, producers by type and number; an end that finds none is a problem for consumers, whose
-// producer must be there, and nothing for device events, whose call may be left out.
+// Ends of arrows are collected while planes are read, because a device's plane may come before or after the host's.
+// Calls are found by correlation, producers by type and number. A consumer without its producer is a problem; device
+// work without its call is not, because the call may not have been recorded.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/xla/xplane_links.h"
 
@@ -28,7 +28,7 @@ void XPlaneLinks::Add(const SpanRow& row, const XEventFacts& facts, AddedSpan sp
 void XPlaneLinks::AddDeviceStep(const SpanRow& row, std::optional<int64_t> number, AddedSpan span) {
   if (step_track_ == TrackId::kNone) step_track_ = row.track;
   if (row.track != step_track_) return;
-  if (!number) {  // the name is the number
+  if (!number) {  // the number is the name
     number = ParseInteger(builder_->text(row.name));
     if (!number || *number < 0) return;
   }

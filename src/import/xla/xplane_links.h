@@ -1,6 +1,6 @@
-// What joins the events of an XSpace with each other, once all of them are read: arrows from a call to what it started
-// on a device (by correlation) and from an event to the one that took over its work on another thread (by producer and
-// consumer numbers), and the steps of a device where the host has none.
+// Joins the events of an XSpace after all were read: arrows from a call to the device work that it started (by
+// correlation), arrows from an event to the one that continued its work on another thread (by producer and consumer
+// numbers), and the steps of a device if the host has none.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -24,10 +24,10 @@ class XPlaneLinks {
 
   void Add(const SpanRow& row, const XEventFacts& facts, AddedSpan span, bool is_device, int64_t offset);
   void AddDeviceStep(const SpanRow& row, std::optional<int64_t> number, AddedSpan span);
-  uint64_t memory_bytes() const {  // about
+  uint64_t memory_bytes() const {  // approximate
     return (calls_.size() + producers_.size()) * 80 + (device_events_.capacity() + consumers_.capacity()) * 48;
   }
-  // Call once. `has_python_calls`: spans of category python_function are a whole record of the calls.
+  // Call once. `has_python_calls`: the spans of category python_function are a complete record of the calls.
   void Finish(bool has_python_calls);
 
  private:
@@ -40,12 +40,12 @@ class XPlaneLinks {
   void AddArrow(const char* category, uint64_t id, StringId name, const End& from, const End& to);
 
   TraceBuilder* builder_;
-  std::unordered_map<uint32_t, End> calls_;              // of a correlation
-  std::vector<std::pair<uint32_t, End>> device_events_;  // likewise
+  std::unordered_map<uint32_t, End> calls_;              // by correlation
+  std::vector<std::pair<uint32_t, End>> device_events_;  // correlation, end of the arrow
   std::map<std::pair<uint64_t, uint64_t>, End> producers_;
   std::vector<std::pair<std::pair<uint64_t, uint64_t>, End>> consumers_;
   bool has_host_steps_ = false;
-  TrackId step_track_ = TrackId::kNone;  // the first device's
+  TrackId step_track_ = TrackId::kNone;  // of the first device
   struct DeviceStep {
     int64_t number = 0;
     StringId name = StringId::kEmpty;

@@ -1,7 +1,7 @@
-// XLA says most facts once per name of an event, in the metadata of the plane, and events refer to them by number. So
-// the members that all events of a name share are made once, as text, and appended to those of each event. Long texts
-// (an HLO module is megabytes) are cut to what one would look at, and at most 64 members are kept for an event. Which
-// it has is known by where their keys begin: a search for each key in the text of all takes 500 us for such an event.
+// XLA stores most facts once per event name, in the metadata of the plane, and events refer to them by number. So the
+// members that all events of a name share are made once, as text, and appended to those of each event. Long texts (an
+// HLO module is megabytes) are cut, and an event has at most 64 members. Its keys are found by the offsets of the
+// members: searching the text for each key would take 500 us for such an event.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/xla/xplane_stats.h"
 
@@ -17,9 +17,9 @@
 namespace opscope {
 namespace {
 
-constexpr size_t kLongestBytes = 4096;  // HLO modules and other messages are no facts to look at
+constexpr size_t kLongestBytes = 4096;  // HLO modules and other messages are of no use in a table
 constexpr size_t kLongestShared = 1024;
-constexpr size_t kMaxShared = 4096;  // of the members that all events of a name have
+constexpr size_t kMaxShared = 4096;  // bytes of the members that all events of a name share
 
 struct XStatValue {
   int64_t id = 0;
@@ -51,7 +51,7 @@ bool ReadValue(ProtoReader* stat, XStatValue* value) {
 void AppendText(std::string* out, std::string_view text, size_t longest) {
   if (text.size() <= longest) return AppendJsonString(out, text);
   while (longest > 0 && (static_cast<unsigned char>(text[longest]) & 0xc0) == 0x80)
-    --longest;  // not within a character
+    --longest;  // do not cut within a character
   AppendJsonString(out, std::string(text.substr(0, longest)) + "... (" + std::to_string(text.size()) + " bytes)");
 }
 
@@ -95,7 +95,7 @@ bool IsWhole(const XStatValue& value) {
   return value.kind == XStatValue::Kind::kUnsigned || value.kind == XStatValue::Kind::kSigned;
 }
 
-// The stats that are columns. False: it is none.
+// Reads the stats that are columns. False: the stat is not one of them.
 bool TakeKnown(std::string_view name, const XStatValue& value, XEventFacts* facts) {
   if (!IsWhole(value)) return false;
   if (name == "correlation_id" && value.bits <= UINT32_MAX) {
@@ -122,7 +122,7 @@ void RecordKind(std::string_view name, XEventFacts* facts) {
   if (name == "memset_details") facts->is_set = true;
 }
 
-// The first one counts: events say some things twice, from the inside out.
+// The first value is used: events repeat some facts, from the inside out.
 void AddMember(const XSharedFacts::Member& member, XEventFacts* facts) {
   if (facts->left_out) return;
   for (size_t i = 0; i < facts->member_count; ++i) {
@@ -137,7 +137,7 @@ void AddMember(const XSharedFacts::Member& member, XEventFacts* facts) {
   facts->members += member.text;
 }
 
-// The key and the message of an entry of a map.
+// The key and the message of a map entry.
 bool ReadEntry(ProtoReader* entry, int64_t* key, std::string_view* value) {
   while (entry->NextWhole()) {
     if (entry->field() == 1 && entry->is_number()) *key = entry->signed_number();
@@ -204,7 +204,7 @@ std::string_view XPlaneNames::StatName(int64_t id) const {
   return found == stats_.end() ? std::string_view() : found->second;
 }
 
-// A fact that is a column goes there, any other becomes `member`.
+// A fact that is a column is set there; any other becomes `member`.
 bool XPlaneNames::ReadFact(ProtoReader* stat, bool is_shared, XEventFacts* facts, XSharedFacts::Member* member) const {
   XStatValue value;
   if (!ReadValue(stat, &value)) return false;
