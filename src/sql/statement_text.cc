@@ -136,33 +136,17 @@ class SqlLexer {
   std::vector<SqlToken> tokens_;
 };
 
-// Scans of raw pointers, settings, the environment, state of the process, SQL as a text.
 constexpr std::string_view kOutsideNames[] = {
-    "arrow_scan",
-    "arrow_scan_dumb",
-    "copy_database",
-    "current_setting",
-    "getenv",
-    "force_checkpoint",
-    "pg_settings",
-    "import_database",
-    "json_execute_serialized_sql",
-    "pandas_scan",
-    "seq_scan",
-    "set_config",
-    "pragma_database_list",
-    "truncate_duckdb_logs",
-    "write_log",
-    "which_secret",
-    "duckdb_settings",
-    "duckdb_temporary_files",
-    "duckdb_variables",
-};
-// Of functions that DuckDB has several of, and gets more with its releases.
-constexpr std::string_view kOutsideParts[] = {
-    "duckdb_ext",  "duckdb_secret", "duckdb_log", "duckdb_prof",       "duckdb_grammar",
-    "extension_v", "enable_",       "disable_",   "external_resource", "grammar_extension",
-};
+    // Scans of raw pointers, and SQL as a text.
+    "arrow_scan", "arrow_scan_dumb", "pandas_scan", "seq_scan", "json_execute_serialized_sql",
+    // Settings, the environment, files, and state of the process.
+    "copy_database", "current_setting", "getenv", "force_checkpoint", "pg_settings", "import_database", "set_config",
+    "pragma_database_list", "truncate_duckdb_logs", "write_log", "which_secret", "duckdb_settings",
+    "duckdb_temporary_files", "duckdb_variables"};
+// Pieces of names: DuckDB has several such functions, and new releases add more.
+constexpr std::string_view kOutsideParts[] = {"duckdb_ext",        "duckdb_secret",    "duckdb_log", "duckdb_prof",
+                                              "duckdb_grammar",    "extension_v",      "enable_",    "disable_",
+                                              "external_resource", "grammar_extension"};
 
 constexpr std::array<std::string_view, 8> kReadingVerbs = {"select",   "with", "from",    "values",
                                                            "describe", "show", "explain", "("};

@@ -13,44 +13,16 @@
 namespace opscope::duckdb {
 namespace {
 
-// By number of the type; "": it has a name of its own, or opscope does not know it.
-constexpr std::array<std::string_view, kSqlNull + 1> kTypeNames = {"",
-                                                                   "BOOLEAN",
-                                                                   "TINYINT",
-                                                                   "SMALLINT",
-                                                                   "INTEGER",
-                                                                   "BIGINT",
-                                                                   "UTINYINT",
-                                                                   "USMALLINT",
-                                                                   "UINTEGER",
-                                                                   "UBIGINT",
-                                                                   "FLOAT",
-                                                                   "DOUBLE",
-                                                                   "TIMESTAMP",
-                                                                   "DATE",
-                                                                   "TIME",
-                                                                   "INTERVAL",
-                                                                   "HUGEINT",
-                                                                   "VARCHAR",
-                                                                   "BLOB",
-                                                                   "",
-                                                                   "TIMESTAMP_S",
-                                                                   "TIMESTAMP_MS",
-                                                                   "TIMESTAMP_NS",
-                                                                   "",
-                                                                   "",
-                                                                   "",
-                                                                   "",
-                                                                   "UUID",
-                                                                   "",
-                                                                   "BIT",
-                                                                   "TIME WITH TIME ZONE",
-                                                                   "TIMESTAMP WITH TIME ZONE",
-                                                                   "UHUGEINT",
-                                                                   "",
-                                                                   "",
-                                                                   "",
-                                                                   "\"NULL\""};
+// By the number of the type. "": TypeReader composes the name, or opscope does not know the type.
+constexpr std::array<std::string_view, kSqlNull + 1> kTypeNames = {
+    // 0 to 9
+    "", "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
+    // 10 to 19
+    "FLOAT", "DOUBLE", "TIMESTAMP", "DATE", "TIME", "INTERVAL", "HUGEINT", "VARCHAR", "BLOB", "",
+    // 20 to 29
+    "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "", "", "", "", "UUID", "", "BIT",
+    // 30 to 36
+    "TIME WITH TIME ZONE", "TIMESTAMP WITH TIME ZONE", "UHUGEINT", "", "", "", "\"NULL\""};
 
 std::string TakeText(const Api& api, char* text) {
   std::string taken = text != nullptr ? text : "";
