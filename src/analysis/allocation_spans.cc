@@ -11,7 +11,6 @@
 #include "analysis/allocation_spans.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "analysis/host_spans.h"
 #include "base/saturating.h"

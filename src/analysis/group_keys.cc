@@ -9,7 +9,6 @@
 #include <iterator>
 #include <new>
 #include <unordered_map>
-#include <utility>
 
 #include "analysis/track_labels.h"
 #include "opscope/result.h"

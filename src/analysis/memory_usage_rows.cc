@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <string_view>
 #include <tuple>
-#include <utility>
 
 #include "analysis/steps_of_ranks.h"
 #include "base/range_maximum.h"

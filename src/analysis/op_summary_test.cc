@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <span>
 
 #include "analysis/random_trace_for_test.h"

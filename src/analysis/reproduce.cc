@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
-#include <utility>
 
 #include "analysis/duration_quantiles.h"
 #include "base/hash.h"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <tuple>
-#include <utility>
 
 #include "analysis/duration_quantiles.h"
 #include "analysis/step_parts.h"

@@ -17,7 +17,6 @@
 #include <bit>
 #include <numeric>
 #include <tuple>
-#include <utility>
 
 #include "analysis/line_packer.h"
 #include "analysis/span_measures.h"

@@ -9,7 +9,6 @@
 #include <functional>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 
 #include "analysis/steps_of_ranks.h"
 

@@ -5,7 +5,6 @@
 
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "cli/check_rules.h"

@@ -2,7 +2,6 @@
 // text and never call opscope, so that completion stays fast in a shell. bash gets case tables of "verb:option" to
 // choices; zsh and fish have their own description languages. Where no choices apply, the shells complete file names.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/job_verbs.h"
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/merge.h"
 
-#include <algorithm>
 #include <iterator>
 #include <memory>
 #include <optional>

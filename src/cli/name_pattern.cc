@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/name_pattern.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <regex>
 

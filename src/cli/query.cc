@@ -7,8 +7,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "cli/exit_code.h"
 #include "cli/job_input.h"

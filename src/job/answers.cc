@@ -4,10 +4,7 @@
 //
 // Example: `opscope ranks` runs problems.sql and ranks.sql, and asks their views for the world size and the mean step.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <functional>
 #include <map>
-#include <memory>
 #include <utility>
 
 #include "base/catch_bad_alloc.h"

@@ -1,7 +1,6 @@
 // The rows of a query as an Arrow stream: one batch per chunk, converted by DuckDB, so that dates, decimals and nested
 // types arrive as Arrow has them.
 // SPDX-License-Identifier: Apache-2.0
-#include <cerrno>
 #include <string>
 #include <utility>
 #include <vector>

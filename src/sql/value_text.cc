@@ -5,7 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sql/value_text.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstddef>

@@ -5,7 +5,6 @@
 //   steps   600 ms | 10 ms | 10 ms | 12 ms | 10 ms      excess 590 ms, 118 ms per step
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <utility>
 
 #include "analysis/advise/causes.h"
 #include "analysis/host_spans.h"

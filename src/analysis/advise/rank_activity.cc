@@ -4,7 +4,6 @@
 #include "analysis/advise/rank_activity.h"
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 #include <string_view>
 #include <utility>

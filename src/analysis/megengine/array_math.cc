@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/megengine/array_math.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>

@@ -6,7 +6,6 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "opscope/import.h"
 #include "opscope/megengine/operator_profile.h"

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>

@@ -1,8 +1,6 @@
 // Finds the formula of an operator by its name. "aten::add_" is "aten::add" that writes its first operand. Names that
 // are neither in the formulas nor in the list of operators without work of their own have an unknown cost.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <string>
 #include <unordered_map>
 #include <unordered_set>
 

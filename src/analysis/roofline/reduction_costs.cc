@@ -2,7 +2,6 @@
 // The size of the result follows from the dimensions that are reduced: sum of float [8, 4] over [0] has 32 operations
 // and moves 4 (32 + 4) = 144 bytes. Softmax and the losses on top of it are counted here, too.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 
 #include "analysis/roofline/operator_cost.h"
 #include "analysis/torch/flop_arguments.h"

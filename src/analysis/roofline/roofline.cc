@@ -11,7 +11,6 @@
 #include <map>
 #include <string>
 #include <tuple>
-#include <utility>
 
 #include "analysis/roofline/operator_calls.h"
 #include "analysis/roofline/trace_devices.h"

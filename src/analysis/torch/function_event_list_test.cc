@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "opscope/torch/function_events.h"
 #include "trace/builder.h"

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <string_view>
 #include <vector>
 
 #include "opscope/torch/function_events.h"
