@@ -24,7 +24,6 @@ std::vector<InheritedEnd> InheritedEnds(const Trace& trace, uint32_t track) {
       borrowed.push_back({row, ends.empty() ? end : std::min(end, ends.top()), !ends.empty()});
     }
   };
-  // Spans outside the nesting follow the nested ones; both are sorted by start.
   uint32_t nested = trace.tracks().first_span[track];
   const uint32_t last = nested + trace.tracks().span_count[track];
   const auto is_nested = [&](uint32_t row) { return (spans.flags[row] & span_flags::kAsync) == 0; };

@@ -146,9 +146,8 @@ class Builder {
 
   void AddNode(const Leaf& leaf) {
     accesses_.clear();
-    for (uint32_t span = leaf.first; span < leaf.end; ++span) {
+    for (uint32_t span = leaf.first; span < leaf.end; ++span)
       if (first_tensor_[span] != first_tensor_[span + 1] && IsOperator(trace_.spans(), span)) TouchBySpan(span);
-    }
     for (const uint32_t row : leaf.allocations) {
       if (keys_.of_allocation[row] == kNoKey) continue;
       accesses_.push_back(

@@ -136,9 +136,8 @@ std::optional<AttentionSizes> AttentionAt(Arguments a, size_t first) {
   const Argument* query = TensorAt(a, first);
   const Argument* key = TensorAt(a, first + 1);
   const Argument* value = TensorAt(a, first + 2);
-  if (!query || !key || !value || query->sizes.size() < 2 || key->sizes.size() < 2 || value->sizes.empty()) {
+  if (!query || !key || !value || query->sizes.size() < 2 || key->sizes.size() < 2 || value->sizes.empty())
     return std::nullopt;
-  }
   const auto features = static_cast<uint64_t>(query->sizes.back());
   if (features == 0) return std::nullopt;
   const uint64_t key_rows = Size(key, key->sizes.size() - 2);

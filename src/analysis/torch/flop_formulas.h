@@ -15,10 +15,9 @@ namespace opscope {
 
 // The origin of a formula. It decides which of several nested calls count (flops.h).
 enum class FlopKind : uint8_t {
-  kNone,
   kElementwise,  // torch.profiler's for mul and add
   kTorch,        // torch.profiler's for products and conv2d
-  kOwn,          // torch.profiler has none
+  kOwn,          // opscope's; torch.profiler has no formula
 };
 
 // FLOPs of a call; 0 if its arguments are not recorded or unsuitable. Computed in uint64, which wraps as torch's do.

@@ -20,9 +20,8 @@ std::vector<int64_t> FlopsOfEvents(const Trace& trace, const FunctionEvents& eve
   const std::vector<int64_t> of_span = FlopsOfSpans(trace, rules);
   std::vector<int64_t> flops(events.size(), 0);
   if (of_span.empty()) return flops;
-  for (size_t i = 0; i < events.size(); ++i) {
+  for (size_t i = 0; i < events.size(); ++i)
     if (events.span[i] != SpanId::kNone) flops[i] = of_span[Row(events.span[i])];
-  }
   return flops;
 }
 

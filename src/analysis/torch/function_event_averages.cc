@@ -59,9 +59,8 @@ class GroupFinder {
 
   void Describe(size_t i, FunctionEventAverage* row) {
     if (options_.group_by_input_shape) row->input_shapes = InputShapesText(trace_, Args(i));
-    if (options_.group_by_overload_name && events_.span[i] != SpanId::kNone) {
+    if (options_.group_by_overload_name && events_.span[i] != SpanId::kNone)
       row->overload_name = trace_.text(trace_.spans().overload[Row(events_.span[i])]);
-    }
     if (stacks_) row->stack = FirstFrames(*stacks_, i);
   }
 

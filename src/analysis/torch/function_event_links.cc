@@ -68,9 +68,8 @@ using EventsByOp = std::unordered_map<OpKey, std::vector<uint32_t>>;
 
 EventsByOp CollectLaunched(const Trace& trace, const EventListWork& work, bool has_ids_of_ops) {
   EventsByOp launched;
-  for (size_t i = 0; i < work.events.size(); ++i) {
+  for (size_t i = 0; i < work.events.size(); ++i)
     if (const OpKey op = LaunchingOp(trace, work, has_ids_of_ops, i)) launched[op].push_back(static_cast<uint32_t>(i));
-  }
   return launched;
 }
 
@@ -123,9 +122,8 @@ void LinkDeviceEvents(const Trace& trace, EventListWork* work) {
   }
   for (size_t i = 0; i < n; ++i) {
     if (is_frontend[i] == 0) continue;
-    for (const OpKey key : {OpKey{id[i]}, KeyOfRow(events.span[i])}) {
+    for (const OpKey key : {OpKey{id[i]}, KeyOfRow(events.span[i])})
       if (auto found = launched.find(key); found != launched.end()) AttachTo(i, found->second, work);
-    }
   }
 }
 
@@ -157,9 +155,8 @@ void SumDeviceTimes(EventListWork* work) {
         kernels.Add(events.end_us[kernel] - events.start_us[kernel]);
       }
     }
-    for (EventIndex c = events.first_child[i]; c != EventIndex::kNone; c = events.next_sibling[Row(c)]) {
+    for (EventIndex c = events.first_child[i]; c != EventIndex::kNone; c = events.next_sibling[Row(c)])
       children.Add(events.device_time_total_us[Row(c)]);
-    }
     events.device_time_total_us[i] = kernels.Result() + children.Result();
   }
 }

@@ -45,6 +45,10 @@ inline double ToTorchUs(int64_t ns) {
   return static_cast<double>(ns) / kNsPerUs;
 }
 
+// Makes the listed rows the events, in this order, and renumbers the links between events. For steps that reorder or
+// remove events, before SumDeviceTimes.
+void ChooseEvents(const std::vector<uint32_t>& rows, EventListWork* work);
+
 Timestamp TraceStart(const Trace& trace, const FunctionEventOptions& options);
 void ListEvents(const Trace& trace, EventListWork* work);
 void LinkDeviceEvents(const Trace& trace, EventListWork* work);

@@ -33,9 +33,8 @@ MemoryIndex IndexAllocations(const AllocationColumns& allocations) {
   index.row.resize(n);
   std::iota(index.row.begin(), index.row.end(), 0u);
   auto by_time = [&](uint32_t a, uint32_t b) { return allocations.time[a] < allocations.time[b]; };
-  if (!std::is_sorted(index.row.begin(), index.row.end(), by_time)) {
+  if (!std::is_sorted(index.row.begin(), index.row.end(), by_time))
     std::stable_sort(index.row.begin(), index.row.end(), by_time);
-  }
   index.time.resize(n);
   index.host_sum.assign(n + 1, 0);
   index.device_sum.assign(n + 1, 0);
@@ -128,18 +127,9 @@ void MakeMemoryColumns(size_t rows, FunctionEvents* events) {
   events->device_memory_usage.assign(rows, 0);
 }
 
-template <typename T>
-void Reorder(const std::vector<uint32_t>& order, std::vector<T>* column) {
-  if (column->empty()) return;
-  std::vector<T> ordered(order.size());
-  for (size_t i = 0; i < order.size(); ++i)
-    ordered[i] = (*column)[order[i]];
-  column->swap(ordered);
-}
-
 // Merges the rows from `added` on into the sorted rows before them.
 void SortAgain(size_t added, EventListWork* work) {
-  FunctionEvents& events = work->events;
+  const FunctionEvents& events = work->events;
   std::vector<uint32_t> order(events.size());
   std::iota(order.begin(), order.end(), 0u);
   const auto before = [&](uint32_t a, uint32_t b) {
@@ -149,22 +139,7 @@ void SortAgain(size_t added, EventListWork* work) {
   const auto middle = order.begin() + static_cast<std::ptrdiff_t>(added);
   if (!std::is_sorted(middle, order.end(), before)) std::stable_sort(middle, order.end(), before);
   std::inplace_merge(order.begin(), middle, order.end(), before);
-  std::vector<uint32_t> new_row(order.size());
-  for (size_t i = 0; i < order.size(); ++i)
-    new_row[order[i]] = static_cast<uint32_t>(i);
-  Reorder(order, &events.span);
-  Reorder(order, &events.name);
-  Reorder(order, &events.start_us);
-  Reorder(order, &events.end_us);
-  Reorder(order, &events.thread);
-  Reorder(order, &events.flags);
-  Reorder(order, &events.allocation);
-  Reorder(order, &events.cpu_memory_usage);
-  Reorder(order, &events.device_memory_usage);
-  Reorder(order, &work->lane);
-  Reorder(order, &work->kernel_of);
-  for (EventIndex& kernel : work->kernels)
-    kernel = EventIndex{new_row[Row(kernel)]};
+  ChooseEvents(order, work);
 }
 
 }  // namespace

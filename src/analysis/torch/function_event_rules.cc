@@ -34,18 +34,16 @@ CategoryRole RoleOfCategory(std::string_view category) {
   role.is_wait = category == "cuda_sync";
   role.is_event_record = category == kEventRecord;
   role.is_user_annotation = category == "user_annotation" || role.is_device_range;
-  role.is_runtime = IsRuntimeCategory(category);
   role.is_threadless =
-      role.is_runtime || role.is_event_record || Contains(category, "overhead") || category == "Overhead";
+      IsRuntimeCategory(category) || role.is_event_record || Contains(category, "overhead") || category == "Overhead";
   role.is_python = category == "python_function";
   return role;
 }
 
 std::string_view MetadataText(const Trace& trace, std::string_view key) {
   const MetadataColumns& metadata = trace.metadata();
-  for (size_t i = 0; i < metadata.size(); ++i) {
+  for (size_t i = 0; i < metadata.size(); ++i)
     if (trace.text(metadata.key[i]) == key) return trace.text(metadata.json[i]);
-  }
   return "";
 }
 

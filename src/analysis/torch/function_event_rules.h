@@ -38,7 +38,6 @@ struct CategoryRole {
   bool is_wait = false;          // a device event, on whatever track
   bool is_event_record = false;  // on a stream, but a CPU event for torch
   bool is_user_annotation = false;
-  bool is_runtime = false;     // a call of the device runtime or driver: its id is a CUPTI correlation
   bool is_threadless = false;  // torch gives it the thread of its op, else the one that stopped the profiler
   bool is_python = false;
 };

@@ -11,7 +11,6 @@
 namespace opscope {
 namespace {
 
-// Frames of the backward call itself and of torch's own test harness are not shown.
 bool IsShown(std::string_view frame) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kHidden = {{
       {"autograd/__init__", "_make_grads"},
@@ -21,9 +20,8 @@ bool IsShown(std::string_view frame) {
       {"_internal/common_utils", "prof_func_call"},
       {"_internal/common_utils", "prof_meth_call"},
   }};
-  for (const auto& [file, function] : kHidden) {
+  for (const auto& [file, function] : kHidden)
     if (frame.find(file) != std::string_view::npos && frame.find(function) != std::string_view::npos) return false;
-  }
   return true;
 }
 
@@ -52,9 +50,8 @@ std::vector<EventIndex> BackwardOf(const Trace& trace, const FunctionEvents& eve
 }
 
 bool HasLogicalThreads(const Trace& trace) {
-  for (uint64_t thread : trace.tracks().logical_thread) {
+  for (uint64_t thread : trace.tracks().logical_thread)
     if (thread != 0) return true;
-  }
   return false;
 }
 

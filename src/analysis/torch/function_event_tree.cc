@@ -37,47 +37,9 @@ void AdoptGrandchildren(EventListWork* work, size_t i) {
   FunctionEvents& events = work->events;
   const EventIndex parent = events.parent[i];
   events.first_child[Row(parent)] = events.first_child[i];
-  for (EventIndex c = events.first_child[i]; c != EventIndex::kNone; c = events.next_sibling[Row(c)]) {
+  for (EventIndex c = events.first_child[i]; c != EventIndex::kNone; c = events.next_sibling[Row(c)])
     events.parent[Row(c)] = parent;
-  }
   if (!work->kernel_of.empty()) work->kernel_of[Row(parent)] = work->kernel_of[i];
-}
-
-template <typename T>
-void FilterRows(const std::vector<uint32_t>& new_row, std::vector<T>* column) {
-  if (column->empty()) return;
-  size_t kept = 0;
-  for (size_t i = 0; i < new_row.size(); ++i) {
-    if (new_row[i] != kNoRow) (*column)[kept++] = (*column)[i];
-  }
-  column->resize(kept);
-}
-
-void Renumber(const std::vector<uint32_t>& new_row, std::vector<EventIndex>* column) {
-  for (EventIndex& row : *column) {
-    if (row != EventIndex::kNone) row = EventIndex{new_row[Row(row)]};
-  }
-}
-
-void RemoveEvents(const std::vector<uint32_t>& new_row, EventListWork* work) {
-  FunctionEvents& events = work->events;
-  FilterRows(new_row, &events.span);
-  FilterRows(new_row, &events.name);
-  FilterRows(new_row, &events.start_us);
-  FilterRows(new_row, &events.end_us);
-  FilterRows(new_row, &events.parent);
-  FilterRows(new_row, &events.first_child);
-  FilterRows(new_row, &events.next_sibling);
-  FilterRows(new_row, &events.thread);
-  FilterRows(new_row, &events.flags);
-  FilterRows(new_row, &events.allocation);
-  FilterRows(new_row, &events.cpu_memory_usage);
-  FilterRows(new_row, &events.device_memory_usage);
-  FilterRows(new_row, &work->kernel_of);
-  Renumber(new_row, &events.parent);
-  Renumber(new_row, &events.first_child);
-  Renumber(new_row, &events.next_sibling);
-  Renumber(new_row, &work->kernels);
 }
 
 // The open events per thread, while events are visited by start.
@@ -199,12 +161,11 @@ void FoldRepeatedCalls(EventListWork* work) {
     }
   }
   if (folded == 0) return;
-  std::vector<uint32_t> new_row(n, kNoRow);
-  uint32_t kept = 0;
-  for (size_t i = 0; i < n; ++i) {
-    if (!is_folded[i]) new_row[i] = kept++;
-  }
-  RemoveEvents(new_row, work);
+  std::vector<uint32_t> kept;
+  kept.reserve(n - folded);
+  for (uint32_t i = 0; i < n; ++i)
+    if (!is_folded[i]) kept.push_back(i);
+  ChooseEvents(kept, work);
 }
 
 }  // namespace opscope

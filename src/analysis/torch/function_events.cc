@@ -93,9 +93,8 @@ Correction CorrectFunctionEvents(const SpanOverheads& overhead, FunctionEvents* 
     if (span != SpanId::kNone) events->overhead_us[i] = overhead.subtree_ns[Row(span)] / kNsPerUs;
   }
   Correction correction{.whole_ns = std::llround(overhead.whole_ns), .events = overhead.events};
-  for (size_t i = 0; i < events->size(); ++i) {
+  for (size_t i = 0; i < events->size(); ++i)
     if (CpuTimeTotal(*events, i) < 0 || SelfCpuTimeTotal(*events, i) < 0) ++correction.below_zero;
-  }
   return correction;
 }
 

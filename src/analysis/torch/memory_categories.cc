@@ -118,9 +118,8 @@ class Rules {
   }
 
   void SetTemporaries() {
-    for (const FlowEdge& edge : flow_.edges) {
+    for (const FlowEdge& edge : flow_.edges)
       if (edge.is_intermediate()) categories_.SetStorage(edge.key, MemoryCategory::kTemporary);
-    }
   }
 
   // The nodes that have some version of tensor t as input: nodes[first[t]] to before nodes[first[t + 1]].
@@ -131,9 +130,8 @@ class Rules {
     Readers readers{std::vector<uint32_t>(size_t{keys_.tensor_count} + 1, 0), {}};
     const auto for_each_input = [&](const auto& visit) {
       for (uint32_t node = 0; node < flow_.nodes.size(); ++node) {
-        for (const FlowEdge& edge : flow_.edges_of(flow_.nodes[node])) {
+        for (const FlowEdge& edge : flow_.edges_of(flow_.nodes[node]))
           if (edge.is_input()) visit(keys_.keys[edge.key].tensor, node);
-        }
       }
     };
     for_each_input([&](uint32_t tensor, uint32_t) { ++readers.first[tensor + 1]; });
@@ -155,9 +153,8 @@ class Rules {
       if (known == 0) found.push_back(keys_.keys[key].tensor);
       known = 1;
     };
-    for (const FlowEdge& edge : flow_.edges) {
+    for (const FlowEdge& edge : flow_.edges)
       if (edge.is_input() && IsLearned(CategoryOfInput(edge))) add(edge.key);
-    }
     while (!found.empty()) {
       const uint32_t tensor = found.back();
       found.pop_back();
@@ -165,9 +162,8 @@ class Rules {
         const uint32_t node = readers.nodes[i];
         if (is_reached[node] != 0) continue;
         is_reached[node] = 1;
-        for (const FlowEdge& edge : flow_.edges_of(flow_.nodes[node])) {
+        for (const FlowEdge& edge : flow_.edges_of(flow_.nodes[node]))
           if (edge.is_output()) add(edge.key);
-        }
       }
     }
     return depends;
@@ -181,9 +177,8 @@ class Rules {
     for (uint32_t key = 0; key < keys_.keys.size(); ++key) {
       if (depends[keys_.keys[key].tensor]) continue;
       for (uint32_t version = 0; version < flow_.versions[key]; ++version) {
-        if (takes_part[categories_.NumberOf(key, version)]) {
+        if (takes_part[categories_.NumberOf(key, version)])
           categories_.SetVersionIfUnset(key, version, MemoryCategory::kInput);
-        }
       }
     }
   }
@@ -207,9 +202,8 @@ class Rules {
     }
     for (const FlowNode& node : flow_.nodes) {
       if (!node.is_backward) continue;
-      for (const FlowEdge& edge : flow_.edges_of(node)) {
+      for (const FlowEdge& edge : flow_.edges_of(node))
         if (edge.is_output()) takes_part[OutputOf(edge)] = 0;
-      }
     }
     return takes_part;
   }
@@ -227,9 +221,8 @@ class Rules {
         if (candidate[number] && used[number] && depends[tensor]) is_parameter[tensor] = 1;
       }
     }
-    for (uint32_t key = 0; key < keys_.keys.size(); ++key) {
+    for (uint32_t key = 0; key < keys_.keys.size(); ++key)
       if (is_parameter[keys_.keys[key].tensor]) categories_.SetTensor(key, MemoryCategory::kParameter);
-    }
   }
 
   static bool IsGradient(MemoryCategory category) { return category == MemoryCategory::kGradient; }
@@ -247,12 +240,10 @@ class Rules {
           !AnyInput(node, [&](const FlowEdge& edge) { return forward[InputOf(edge)] != 0; })) {
         continue;
       }
-      for (const FlowEdge& edge : flow_.edges_of(node)) {
+      for (const FlowEdge& edge : flow_.edges_of(node))
         if (edge.is_output()) forward[OutputOf(edge)] = 1;
-      }
-      for (const FlowEdge& edge : flow_.edges_of(node)) {
+      for (const FlowEdge& edge : flow_.edges_of(node))
         if (edge.is_input() && !forward[InputOf(edge)]) candidate[InputOf(edge)] = 1;
-      }
     }
     return candidate;
   }
@@ -266,9 +257,8 @@ class Rules {
           })) {
         continue;
       }
-      for (const FlowEdge& edge : flow_.edges_of(*node)) {
+      for (const FlowEdge& edge : flow_.edges_of(*node))
         if (edge.is_input()) used[InputOf(edge)] = 1;
-      }
     }
     return used;
   }
@@ -292,9 +282,8 @@ class Rules {
   }
 
   void SetOutputs(const FlowNode& node, MemoryCategory category) {
-    for (const FlowEdge& edge : flow_.edges_of(node)) {
+    for (const FlowEdge& edge : flow_.edges_of(node))
       if (edge.is_output()) categories_.SetVersionIfUnset(edge.key, edge.output_version(), category);
-    }
   }
 
   void SetAutogradDetails() {

@@ -146,9 +146,8 @@ class Maker {
     for (const FlowEdge& edge : flow_.edges)
       is_there[edge.key] |= edge.version == 0;
     for (uint32_t key = 0; key < keys_.keys.size(); ++key) {
-      if (!is_allocated[key] && (is_there[key] || categories_.is_named(key))) {
+      if (!is_allocated[key] && (is_there[key] || categories_.is_named(key)))
         Add({}, MemoryAction::kPreexisting, key, 0);
-      }
     }
   }
 
@@ -165,9 +164,7 @@ class Maker {
         } else if (edge.is_written) {
           Add(node.start, MemoryAction::kIncrementVersion, edge.key, edge.version);
         }
-        if (edge.is_deletion) {
-          Add(freed[edge.key], MemoryAction::kDestroy, edge.key, flow_.versions[edge.key] - 1);
-        }
+        if (edge.is_deletion) Add(freed[edge.key], MemoryAction::kDestroy, edge.key, flow_.versions[edge.key] - 1);
       }
     }
   }

@@ -124,9 +124,7 @@ const CallWrites& OperatorWrites::Of(uint32_t row, std::span<const uint64_t> sto
   const SpanColumns& spans = trace_.spans();
   const uint64_t call = uint64_t{opscope::Row(spans.name[row])} << 32 | opscope::Row(spans.args[row]);
   const auto [number, is_new] = number_.try_emplace(call, static_cast<uint32_t>(known_.size()));
-  if (is_new) {
-    Match(row, storages, &known_.emplace_back());
-  }
+  if (is_new) Match(row, storages, &known_.emplace_back());
   return known_[number->second];
 }
 

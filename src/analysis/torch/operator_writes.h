@@ -31,7 +31,6 @@ class OperatorWrites {
 
   // The effects of the call in span `row`; `storages`: of its tensors (TensorColumns). Valid until the next call.
   const CallWrites& Of(uint32_t row, std::span<const uint64_t> storages);
-  bool empty() const { return overloads_.empty(); }
 
  private:
   void Match(uint32_t row, std::span<const uint64_t> storages, CallWrites* writes) const;

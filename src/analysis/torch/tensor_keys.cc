@@ -59,9 +59,8 @@ std::vector<StorageEvent> EventsInOrder(const Trace& trace) {
     if (!is_new && held.time[row] < known->second) known.value() = held.time[row];
   }
   for (uint32_t row = 0; row < held.size(); ++row) {
-    if (first_time.at(owner(row)) == held.time[row]) {
+    if (first_time.at(owner(row)) == held.time[row])
       events.push_back({held.time[row], StorageEvent::kHeld, row, row + 1});
-    }
   }
   const AllocationColumns& allocations = trace.allocations();
   for (uint32_t row = 0; row < allocations.size(); ++row)
@@ -168,9 +167,8 @@ class Finder {
       found_.keys.push_back(storages_[storage].key);
     }
     for (auto* rows : {&found_.of_tensor, &found_.of_held, &found_.of_allocation}) {
-      for (uint32_t& row : *rows) {
+      for (uint32_t& row : *rows)
         if (row != kNoKey) row = key_of[row];
-      }
     }
     return tensor_of;
   }

@@ -26,12 +26,11 @@ class StoppingThreads {
     const bool is_known = std::from_chars(text.data(), text.data() + text.size(), stopping_tid).ec == std::errc();
     if (is_known) SetWhereUnset(trace.tracks(), [&](uint32_t) { return stopping_tid; });
     SetWhereUnset(trace.tracks(), [&](uint32_t process) { return processes_.pid[process]; });
-    for (uint32_t process = 0; process < of_process_.size(); ++process) {
+    for (uint32_t process = 0; process < of_process_.size(); ++process)
       if (of_process_[process] != TrackId::kNone) of_rank_.try_emplace(processes_.rank[process], of_process_[process]);
-    }
   }
 
-  // CUPTI's overhead is in a process of its own with the same rank, so the first such process of the rank counts then.
+  // CUPTI's overhead has a separate process with the same rank; then the first process of the rank with a track counts.
   TrackId Of(ProcessId process) const {
     if (process == ProcessId::kNone) return TrackId::kNone;
     if (of_process_[Row(process)] != TrackId::kNone) return of_process_[Row(process)];
