@@ -1,7 +1,7 @@
 // Finds the span of each allocation by one sweep per thread over spans by begin and allocations by time. A stack holds
 // the spans that are open at the next allocation; a span that ends before it is never pushed, so most spans cost two
-// loads and a comparison. The top of the stack is the span that began last. Behind an allocation, spans that end before
-// the next one are dropped from the top.
+// loads and a comparison. The top of the stack is the span that began last. At an allocation, spans that ended are
+// dropped from the top.
 //
 //   spans  a [0, 10)  b [5, 15)      stack at 7: a b, b owns      at 12: a b, b owns      at 20: empty
 //
@@ -11,8 +11,10 @@
 #include "analysis/allocation_spans.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/host_spans.h"
+#include "analysis/track_spans.h"
 #include "base/saturating.h"
 
 namespace opscope {
@@ -22,9 +24,50 @@ int64_t EndOf(const SpanColumns& spans, uint32_t span) {
   return SaturatingAdd(spans.start[span].ns, spans.duration[span].ns);
 }
 
-// Gives a sweep the spans that for_each(use) gives. If they turn out not to come by begin, as rows of a damaged file
-// may, gives them all again to a new one, sorted. `Sweep` has Add(span), false if the span begins before the one before
-// it.
+// One pass over the spans of a thread by begin and its allocations by time. `Answer` has Open(span, time of the next
+// allocation) for each span, and Set(row, time) for each allocation, after the spans that begin at its time or before.
+template <typename Answer>
+class AllocationSweep {
+ public:
+  // `rows`: of `allocations`, by time.
+  AllocationSweep(const Trace& trace, std::span<const uint32_t> rows, Answer answer)
+      : starts_(trace.spans().start), times_(trace.allocations().time), rows_(rows), answer_(std::move(answer)) {
+    LoadTime();
+  }
+
+  // False, and nothing done, if the span begins before the one before it.
+  bool Add(uint32_t span) {
+    const int64_t begin = starts_[span].ns;
+    if (begin < last_begin_) return false;
+    last_begin_ = begin;
+    while (time_ < begin)
+      SetNext();
+    answer_.Open(span, time_);
+    return true;
+  }
+
+  void Finish() {
+    while (next_ < rows_.size())
+      SetNext();
+  }
+
+ private:
+  void LoadTime() { time_ = next_ == rows_.size() ? INT64_MAX : times_[rows_[next_]].ns; }
+  void SetNext() {
+    answer_.Set(rows_[next_++], time_);
+    LoadTime();
+  }
+
+  std::span<const Timestamp> starts_, times_;
+  std::span<const uint32_t> rows_;
+  Answer answer_;
+  size_t next_ = 0;  // in rows_: the first without an answer
+  int64_t time_;     // of that one; INT64_MAX: all have an answer
+  int64_t last_begin_ = INT64_MIN;
+};
+
+// Gives a sweep the spans that for_each(use) gives. If they do not come by begin, as rows of a damaged file may, gives
+// them all again, sorted, to a new sweep, which sets the answers of the first one anew.
 template <typename Sweep, typename ForEach>
 void SweepByBegin(const Trace& trace, const ForEach& for_each, Sweep sweep) {
   Sweep ordered = sweep;
@@ -40,105 +83,43 @@ void SweepByBegin(const Trace& trace, const ForEach& for_each, Sweep sweep) {
   sweep.Finish();
 }
 
-// The times of the allocations of one thread, one after the other.
-class TimesOfAllocations {
+// The name of the innermost open span.
+class OperatorAnswer {
  public:
-  TimesOfAllocations(const Trace& trace, std::span<const uint32_t> rows)
-      : times_(trace.allocations().time), rows_(rows) {
-    Load();
-  }
-  bool is_at_end() const { return next_ == rows_.size(); }
-  // INT64_MAX at the end.
-  int64_t time() const { return time_; }
-  uint32_t row() const { return rows_[next_]; }
-  void Advance() {
-    ++next_;
-    Load();
-  }
+  OperatorAnswer(const Trace& trace, std::vector<StringId>* names) : spans_(trace.spans()), names_(names) {}
 
- private:
-  void Load() { time_ = is_at_end() ? INT64_MAX : times_[rows_[next_]].ns; }
-
-  std::span<const Timestamp> times_;
-  std::span<const uint32_t> rows_;
-  size_t next_ = 0;
-  int64_t time_ = INT64_MAX;
-};
-
-// Names the allocations of one thread.
-class OperatorSweep {
- public:
-  OperatorSweep(const Trace& trace, std::span<const uint32_t> rows, std::vector<StringId>* names)
-      : spans_(trace.spans()), next_(trace, rows), names_(names) {}
-
-  bool Add(uint32_t span) {
-    const int64_t begin = spans_.start[span].ns;
-    if (begin < last_begin_) return false;
-    last_begin_ = begin;
-    while (next_.time() < begin)
-      NameNext();
+  void Open(uint32_t span, int64_t next_time) {
     const int64_t end = EndOf(spans_, span);
-    if (end > next_.time()) open_.push_back({end, spans_.name[span]});
-    return true;
+    if (end > next_time) open_.push_back({end, spans_.name[span]});
   }
-
-  void Finish() {
-    while (!next_.is_at_end())
-      NameNext();
+  void Set(uint32_t row, int64_t time) {
+    while (!open_.empty() && open_.back().end <= time)
+      open_.pop_back();
+    (*names_)[row] = open_.empty() ? StringId::kNone : open_.back().name;
   }
 
  private:
-  struct Open {
+  struct OpenSpan {
     int64_t end;
     StringId name;
   };
 
-  void NameNext() {
-    // Names that an earlier sweep of the thread gave are replaced.
-    (*names_)[next_.row()] = open_.empty() ? StringId::kNone : open_.back().name;
-    next_.Advance();
-    while (!open_.empty() && open_.back().end <= next_.time())
-      open_.pop_back();
-  }
-
   const SpanColumns& spans_;
-  TimesOfAllocations next_;  // the first without a name
   std::vector<StringId>* names_;
-  int64_t last_begin_ = INT64_MIN;
-  std::vector<Open> open_;  // the last one is open at the time of next_
+  std::vector<OpenSpan> open_;  // in order of begin
 };
 
-// Marks the allocations of one thread at whose time one of the spans is open.
-class SelectionSweep {
+// Whether a span is open.
+class SelectionAnswer {
  public:
-  SelectionSweep(const Trace& trace, std::span<const uint32_t> rows, std::vector<uint8_t>* chosen)
-      : spans_(trace.spans()), next_(trace, rows), chosen_(chosen) {}
+  SelectionAnswer(const Trace& trace, std::vector<uint8_t>* chosen) : spans_(trace.spans()), chosen_(chosen) {}
 
-  bool Add(uint32_t span) {
-    const int64_t begin = spans_.start[span].ns;
-    if (begin < last_begin_) return false;
-    last_begin_ = begin;
-    while (next_.time() < begin)
-      MarkNext();
-    open_until_ = std::max(open_until_, EndOf(spans_, span));
-    return true;
-  }
-
-  void Finish() {
-    while (!next_.is_at_end())
-      MarkNext();
-  }
+  void Open(uint32_t span, int64_t) { open_until_ = std::max(open_until_, EndOf(spans_, span)); }
+  void Set(uint32_t row, int64_t time) { (*chosen_)[row] = time < open_until_; }
 
  private:
-  void MarkNext() {
-    (*chosen_)[next_.row()] = next_.time() < open_until_;
-    next_.Advance();
-  }
-
   const SpanColumns& spans_;
-  TimesOfAllocations next_;  // the first that is not decided
   std::vector<uint8_t>* chosen_;
-  int64_t last_begin_ = INT64_MIN;
   int64_t open_until_ = INT64_MIN;  // the largest end of the spans so far
 };
 
@@ -168,7 +149,9 @@ std::vector<StringId> OperatorsOfAllocations(const Trace& trace, const Allocatio
   for (uint32_t track = 0; track < trace.tracks().size(); ++track) {
     const std::span<const uint32_t> rows = by_track.Of(track);
     if (rows.empty()) continue;
-    SweepByBegin(trace, [&](const auto& use) { host.ForEach(track, use); }, OperatorSweep(trace, rows, &names));
+    SweepByBegin(
+        trace, [&](const auto& use) { host.ForEach(track, use); },
+        AllocationSweep(trace, rows, OperatorAnswer(trace, &names)));
   }
   return names;
 }
@@ -180,11 +163,10 @@ std::vector<uint8_t> SelectAllocations(const Trace& trace, const AllocationsByTr
     const std::span<const uint32_t> rows = by_track.Of(track);
     if (rows.empty()) continue;
     const auto for_each_selected = [&](const auto& use) {
-      const uint32_t first = trace.tracks().first_span[track], end = first + trace.tracks().span_count[track];
-      for (uint32_t span = first; span < end; ++span)
+      for (const uint32_t span : SpansOfTrack(trace, track))
         if (selected[span] != 0 && (trace.spans().flags[span] & span_flags::kAsync) == 0) use(span);
     };
-    SweepByBegin(trace, for_each_selected, SelectionSweep(trace, rows, &chosen));
+    SweepByBegin(trace, for_each_selected, AllocationSweep(trace, rows, SelectionAnswer(trace, &chosen)));
   }
   return chosen;
 }

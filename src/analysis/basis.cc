@@ -18,30 +18,27 @@ namespace {
 
 void CountWorks(const Trace& trace, uint32_t track, WorkFinder* finder, LaunchCalls* calls, AnswerBasis* basis) {
   const SpanColumns& spans = trace.spans();
-  const uint32_t first = trace.tracks().first_span[track];
-  for (uint32_t span = first; span < first + trace.tracks().span_count[track]; ++span) {
-    if (!finder->ClassOf(span)) continue;
+  finder->ForEach(track, nullptr, [&](uint32_t span, WorkClass) {
     ++basis->works;
     const SpanId call = calls->LaunchOf(span);
-    if (call == SpanId::kNone) continue;
+    if (call == SpanId::kNone) return;
     ++basis->launched_works;
     const int64_t early = SaturatingSubtract(spans.start[Row(call)].ns, spans.start[span].ns);
     basis->early_works += early > 0 ? 1 : 0;
     basis->clock_error_ns = std::max({basis->clock_error_ns.value_or(0), early, int64_t{0}});
-  }
+  });
 }
 
 }  // namespace
 
 AnswerBasis MeasureBasis(const Trace& trace, const std::vector<uint8_t>* selected, const SpanUse* use) {
   const SpanColumns& spans = trace.spans();
-  const TrackColumns& tracks = trace.tracks();
   AnswerBasis basis;
   WorkFinder finder(trace);
   LaunchCalls calls(trace);
   const HostSpans host(trace);
-  for (uint32_t track = 0; track < tracks.size(); ++track) {
-    if (tracks.kind[track] == TrackKind::kDeviceStream) CountWorks(trace, track, &finder, &calls, &basis);
+  for (uint32_t track = 0; track < trace.tracks().size(); ++track) {
+    CountWorks(trace, track, &finder, &calls, &basis);
     host.ForEach(track, [&](uint32_t) { ++basis.host_spans; });
   }
   const auto is_async = [](uint8_t flags) { return (flags & span_flags::kAsync) != 0; };

@@ -43,6 +43,10 @@ std::string NumberInSentence(double value) {
   return {text, end.ptr};
 }
 
+bool IsLeast(LimitKind kind) {
+  return kind == LimitKind::kMin || kind == LimitKind::kMaxDecrease;
+}
+
 std::optional<double> BoundOf(const CheckLimit& limit, const std::optional<double>& baseline) {
   if (!IsRelative(limit.kind)) return limit.number;
   if (!baseline) return std::nullopt;
@@ -57,7 +61,7 @@ std::string MessageOf(const CheckRow& row) {
   if (!row.value) return text + " is unknown: the trace does not have it";
   text += " is " + NumberInSentence(*row.value);
   if (!row.bound) return text + "; the baseline does not have it";
-  const bool is_least = limit.kind == LimitKind::kMin || limit.kind == LimitKind::kMaxDecrease;
+  const bool is_least = IsLeast(limit.kind);
   text += row.passed ? (is_least ? ", at least " : ", at most ") : (is_least ? ", less than " : ", more than ");
   text += NumberInSentence(*row.bound);
   if (!IsRelative(limit.kind) || !row.baseline) return text;
@@ -101,8 +105,7 @@ std::vector<CheckRow> CheckTrace(const Trace& trace, const Trace* baseline, std:
     row.value = metrics.ValueOf(limit.metric, limit.name);
     if (IsRelative(limit.kind) && baseline_metrics) row.baseline = baseline_metrics->ValueOf(limit.metric, limit.name);
     row.bound = BoundOf(limit, row.baseline);
-    const bool is_least = limit.kind == LimitKind::kMin || limit.kind == LimitKind::kMaxDecrease;
-    row.passed = row.value && row.bound && (is_least ? *row.value >= *row.bound : *row.value <= *row.bound);
+    row.passed = row.value && row.bound && (IsLeast(limit.kind) ? *row.value >= *row.bound : *row.value <= *row.bound);
     row.message = MessageOf(row);
   }
   return rows;

@@ -3,10 +3,11 @@
 //
 //   op_self_ns:aten::mm, max_increase, 5%     the name of an operator may have colons itself
 // SPDX-License-Identifier: Apache-2.0
-#include <charconv>
 #include <cmath>
+#include <optional>
 #include <string>
 
+#include "base/parse_whole.h"
 #include "opscope/analysis/check.h"
 
 namespace opscope {
@@ -21,9 +22,9 @@ bool ReadLimitNumber(std::string_view text, CheckLimit* limit) {
   limit->is_percent = text.ends_with('%');
   if (limit->is_percent && !IsRelative(limit->kind)) return false;
   if (limit->is_percent) text.remove_suffix(1);
-  const char* const end = text.data() + text.size();
-  const auto [read, error] = std::from_chars(text.data(), end, limit->number);
-  return error == std::errc() && read == end && std::isfinite(limit->number);
+  const std::optional<double> number = ParseWhole<double>(text);
+  limit->number = number.value_or(0);
+  return number && std::isfinite(*number);
 }
 
 }  // namespace

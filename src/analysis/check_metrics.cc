@@ -1,5 +1,4 @@
-// Each metric is one number of another analysis. A metric that needs an analysis of its own is a case of ValueOf and a
-// name in check.cc.
+// Each metric is one number of another analysis. A new metric is a case of ValueOf and a name in check.cc.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/check_metrics.h"
 

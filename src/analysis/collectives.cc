@@ -7,12 +7,14 @@
 
 #include <charconv>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "base/json_members.h"
 #include "base/parse_whole.h"
+#include "base/text.h"
 
 namespace opscope {
 namespace {
@@ -20,10 +22,8 @@ namespace {
 // Keeps the letters in lower case, so that "AllGather", "_all_gather_base" and "all_gather" have one prefix.
 std::string Letters(std::string_view name) {
   std::string letters;
-  for (const char c : name) {
-    if (c >= 'A' && c <= 'Z') letters += static_cast<char>(c - 'A' + 'a');
-    if (c >= 'a' && c <= 'z') letters += c;
-  }
+  for (const char c : name)
+    if (const char letter = LowerCase(c); letter >= 'a' && letter <= 'z') letters += letter;
   return letters;
 }
 
@@ -43,24 +43,18 @@ CollectiveKind KindOf(std::string_view name) {
       {"scatter", CollectiveKind::kScatter},
   };
   const std::string letters = Letters(name);
-  for (const auto& [prefix, kind] : kKinds) {
+  for (const auto& [prefix, kind] : kKinds)
     if (letters.starts_with(prefix)) return kind;
-  }
   return CollectiveKind::kOther;
 }
 
-// "ncclDevKernel_AllReduce_Sum_f32_RING_LL(...)" -> "AllReduce_...".
-std::optional<std::string_view> OperationOfKernel(std::string_view name) {
-  for (const std::string_view prefix : {"ncclDevKernel_", "ncclKernel_", "rcclDevKernel_", "rcclKernel_"}) {
-    if (name.starts_with(prefix)) return name.substr(prefix.size());
-  }
-  return std::nullopt;
-}
+constexpr std::string_view kKernelPrefixes[] = {"ncclDevKernel_", "ncclKernel_", "rcclDevKernel_", "rcclKernel_"};
+constexpr std::string_view kRangePrefixes[] = {"gloo:", "mpi:", "ucc:"};
 
-std::optional<std::string_view> OperationOfRange(std::string_view name) {
-  for (const std::string_view prefix : {"gloo:", "mpi:", "ucc:"}) {
+// "ncclDevKernel_AllReduce_Sum_f32_RING_LL(...)" -> "AllReduce_..."; nullopt: no prefix is that of the name.
+std::optional<std::string_view> WithoutPrefix(std::string_view name, std::span<const std::string_view> prefixes) {
+  for (const std::string_view prefix : prefixes)
     if (name.starts_with(prefix)) return name.substr(prefix.size());
-  }
   return std::nullopt;
 }
 
@@ -115,8 +109,8 @@ class Finder {
     if (operation.is_known) return operation;
     operation.is_known = true;
     const std::string_view text = trace_.text(name);
-    const auto kernel = OperationOfKernel(text);
-    const auto found = kernel ? kernel : OperationOfRange(text);
+    const auto kernel = WithoutPrefix(text, kKernelPrefixes);
+    const auto found = kernel ? kernel : WithoutPrefix(text, kRangePrefixes);
     operation.is_collective = found.has_value();
     operation.is_kernel = kernel.has_value();
     if (found) operation.kind = KindOf(*found);

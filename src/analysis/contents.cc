@@ -8,7 +8,7 @@
 
 #include "analysis/steps_of_ranks.h"
 #include "analysis/track_labels.h"
-#include "base/saturating.h"
+#include "analysis/track_spans.h"
 
 namespace opscope {
 namespace {
@@ -17,9 +17,8 @@ namespace {
 std::vector<int64_t> StepNumbers(const Trace& trace) {
   const StepColumns& steps = trace.steps();
   std::vector<int64_t> numbers;
-  for (size_t i = 0; i < steps.size(); ++i) {
+  for (size_t i = 0; i < steps.size(); ++i)
     if (steps.span[i] != SpanId::kNone) numbers.push_back(steps.number[i]);
-  }
   std::sort(numbers.begin(), numbers.end());
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   return numbers;
@@ -39,7 +38,6 @@ std::vector<ListedThread> ListTracks(const Trace& trace) {
   const std::vector<std::string> labels = LabelTracks(trace), processes = LabelProcesses(trace);
   std::vector<ListedThread> threads;
   for (uint32_t track = 0; track < tracks.size(); ++track) {
-    const uint32_t first = tracks.first_span[track], end = first + tracks.span_count[track];
     ListedThread& thread = threads.emplace_back();
     thread.name = labels[track];
     thread.tid = NumberOrText(trace, tracks.tid[track], tracks.tid_text[track]);
@@ -50,12 +48,13 @@ std::vector<ListedThread> ListTracks(const Trace& trace) {
     thread.rank = RankOfTrack(trace, TrackId{track});
     thread.device = tracks.device[track];
     thread.kind = tracks.kind[track];
-    thread.spans = end - first;
-    if (first == end) continue;
+    thread.spans = tracks.span_count[track];
+    if (thread.spans == 0) continue;
     thread.start_ns = INT64_MAX, thread.end_ns = INT64_MIN;
-    for (uint32_t row = first; row < end; ++row) {
-      thread.start_ns = std::min(thread.start_ns, spans.start[row].ns);
-      thread.end_ns = std::max(thread.end_ns, SaturatingAdd(spans.start[row].ns, spans.duration[row].ns));
+    for (const uint32_t span : SpansOfTrack(trace, track)) {
+      const auto [begin, end] = TimeOfSpan(spans, span);
+      thread.start_ns = std::min(thread.start_ns, begin);
+      thread.end_ns = std::max(thread.end_ns, end);
     }
   }
   return threads;
@@ -108,8 +107,8 @@ TraceWindow WindowOfSpans(const Trace& trace) {
   if (spans.size() == 0) return {};
   TraceWindow window{INT64_MAX, INT64_MIN};
   for (size_t row = 0; row < spans.size(); ++row) {
-    window.start_ns = std::min(window.start_ns, spans.start[row].ns);
-    window.end_ns = std::max(window.end_ns, SaturatingAdd(spans.start[row].ns, spans.duration[row].ns));
+    const auto [begin, end] = TimeOfSpan(spans, row);
+    window = {std::min(window.start_ns, begin), std::max(window.end_ns, end)};
   }
   return window;
 }

@@ -5,7 +5,7 @@
 //   host    [op      [launch]     [cudaDeviceSynchronize    ]]
 //   stream            `-------> [kernel              ]--^            path: op, launch, kernel, sync
 //
-// No object stands for a span of the host: memory is 24 bytes per work and per outermost host span, and for the rows 4
+// Host spans need no objects: memory is 24 bytes per work and per outermost host span, and for the rows 4
 // per host span and 24 per row.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/critical_path.h"
@@ -40,7 +40,7 @@ int64_t* PartOf(PathEdgeKind kind, CriticalPathTimes* times) {
 
 struct TracksOfRank {
   std::vector<uint32_t> threads, streams;  // ascending
-  bool has_steps = false;                  // on a track of any kind: MegEngine's steps have one of their own
+  bool has_steps = false;                  // on a track of any kind: MegEngine's steps have a separate one
 };
 
 class PathFinder {

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "analysis/steps_of_ranks.h"
+#include "analysis/track_spans.h"
 #include "base/huge_pages.h"
 #include "base/saturating.h"
 #include "base/sort_runs.h"
@@ -27,8 +28,8 @@ void HostLane::Read(const Trace& trace, const std::vector<uint8_t>* selected, ui
   std::vector<Interval> covered;
   for (const uint32_t track : tracks_) {
     host->ForEach(track, [&](uint32_t span) {
-      if (selected != nullptr && (*selected)[span] == 0) return;
-      const int64_t begin = spans.start[span].ns, end = SaturatingAdd(begin, spans.duration[span].ns);
+      if (!IsSelected(selected, span)) return;
+      const auto [begin, end] = TimeOfSpan(spans, span);
       ++spans_;
       window_ = {std::min(window_.begin, begin), std::max(window_.end, end)};
       AppendOrExtend({begin, end}, &covered);
@@ -82,7 +83,7 @@ LanePieces::LanePieces(const Trace& trace, const std::vector<uint8_t>* selected,
   ReserveOnHugePages(&spans_, lane.spans());
   for (const uint32_t track : lane.tracks()) {
     host.ForEach(track, [&](uint32_t span) {
-      if (selected == nullptr || (*selected)[span] != 0) spans_.push_back(span);
+      if (IsSelected(selected, span)) spans_.push_back(span);
     });
   }
   SortRuns(&spans_, [&](uint32_t a, uint32_t b) {

@@ -67,8 +67,7 @@ class HostLane {
   mutable size_t near_ = 0;  // of weighing()
 };
 
-// The thread that stands for each track's lane, by track: the lowest of its lane. Tracks that are no threads stand for
-// themselves.
+// By track: the lowest track of its lane, which identifies the lane. A track that is no thread is a lane by itself.
 [[nodiscard]] std::vector<uint32_t> FindLaneOfTracks(const Trace& trace);
 
 // Walks along the pieces of a lane.

@@ -1,5 +1,5 @@
 // All edges lead forwards in time, so one sweep over the works by begin and the waits of the host by end finds the
-// longest path. A lane has no nodes of its own: a path that enters it at s and has length L there is
+// longest path. A lane needs no nodes: a path that enters it at s and has length L there is
 // L + weight(s, t) long at t, so it is enough to remember where L - weight(before s) grew (Gain):
 //
 //   host [0, 10), a sync enters at 10 with length 25     gain 15 from 10 on: the path at 12 is 12 + 15 long
@@ -7,7 +7,7 @@
 // A graph with a node per begin and end would take 100 bytes per span and a topological sort.
 //
 // Edges of length 0 need care. Where all works of a moment have a length, the moment's syncs come first, then its
-// works. Works of length 0 may stand in cycles (lane, work, its stream, sync, lane), all of whose edges weigh 0: then
+// works. Works of length 0 may lie in cycles (lane, work, its stream, sync, lane), all of whose edges weigh 0: then
 // the node that is reached by the longest path goes first and hands its length on (SettleWithEmptyWorks).
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/critical_path_longest.h"
@@ -74,7 +74,7 @@ void LongestPath::Reach(uint32_t work, int64_t length, uint32_t from) {
   came_from_[work] = from;
 }
 
-// `length`: of the path that ends with `call`.
+// `length`: that of the path that ends with `call`.
 void LongestPath::AddGain(uint32_t lane, int64_t length, uint32_t call) {
   const int64_t time = calls_[call].end;
   gains_[lane].push_back({time, SaturatingSubtract(length, lanes_[lane].WeightUntil(time)), call});
@@ -124,9 +124,8 @@ int64_t LongestPath::Find() {
     const int64_t length = LengthAt(lane, lanes_[lane].window().end);
     if (length > longest) longest = length, last_lane_ = lane;
   }
-  for (uint32_t i = 0; i < works_.size(); ++i) {
+  for (uint32_t i = 0; i < works_.size(); ++i)
     if (length_to_end_[i] > longest) longest = length_to_end_[i], last_work_ = i;
-  }
   if (last_work_ != kNoPathNode) last_lane_ = kNoPathNode;
   return std::max<int64_t>(longest, 0);
 }

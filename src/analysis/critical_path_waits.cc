@@ -107,7 +107,7 @@ uint32_t PathWaits::AwaitedCopy(const BlockingCall& call) {
   const uint32_t correlation = spans.correlation[call.span];
   const auto behind = std::upper_bound(copies_->begin(), copies_->end(), Copy{correlation, call.end, kNoPathNode});
   if (behind == copies_->begin() || std::prev(behind)->correlation != correlation) return kNoPathNode;
-  // Of several that end together, the one that began first.
+  // The first to begin among those that end together.
   const uint32_t work = std::lower_bound(copies_->begin(), behind, Copy{correlation, std::prev(behind)->end, 0})->work;
   return EndsIn(work, call) ? work : kNoPathNode;
 }

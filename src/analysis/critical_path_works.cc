@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "analysis/track_spans.h"
 #include "base/huge_pages.h"
 #include "base/sort_runs.h"
 
@@ -22,13 +23,8 @@ PathWorks::PathWorks(const std::vector<uint32_t>& streams, const std::vector<uin
     most += tracks.span_count[track];
   for (std::vector<uint32_t>* column : {&spans_, &launches_, &before_})
     ReserveOnHugePages(column, most);
-  for (const uint32_t track : streams) {
-    const uint32_t first = tracks.first_span[track], end = first + tracks.span_count[track];
-    for (uint32_t span = first; span < end; ++span) {
-      if (selected != nullptr && (*selected)[span] == 0) continue;
-      if (state->finder.ClassOf(span)) spans_.push_back(span);
-    }
-  }
+  for (const uint32_t track : streams)
+    state->finder.ForEach(track, selected, [&](uint32_t span, WorkClass) { spans_.push_back(span); });
   SortRuns(&spans_, [&](uint32_t a, uint32_t b) {
     if (start_[a] != start_[b]) return start_[a] < start_[b];
     return duration_[a] != duration_[b] ? duration_[a] < duration_[b] : a < b;
@@ -38,8 +34,7 @@ PathWorks::PathWorks(const std::vector<uint32_t>& streams, const std::vector<uin
   std::vector<uint32_t> last(streams.size(), kNoPathNode);  // work of each stream
   for (uint32_t work = 0; work < spans_.size(); ++work) {
     const SpanId launch = state->calls.LaunchOf(spans_[work]);
-    if (launch != SpanId::kNone && (selected == nullptr || (*selected)[Row(launch)] != 0))
-      launches_[work] = Row(launch);
+    if (launch != SpanId::kNone && IsSelected(selected, Row(launch))) launches_[work] = Row(launch);
     const auto stream = std::lower_bound(streams.begin(), streams.end(), Row(tracks_of_spans[spans_[work]]));
     before_[work] = std::exchange(last[static_cast<size_t>(stream - streams.begin())], work);
     window_ = {std::min(window_.begin, Begin(work)), std::max(window_.end, End(work))};

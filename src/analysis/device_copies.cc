@@ -15,6 +15,7 @@
 
 #include "analysis/device_report.h"
 #include "analysis/intervals.h"
+#include "analysis/track_spans.h"
 #include "base/json_members.h"
 #include "base/parse_whole.h"
 #include "base/saturating.h"
@@ -78,17 +79,17 @@ struct Copies {
 };
 
 struct Copy {
-  DeviceWork work;
+  Interval time;
   std::optional<int64_t> bytes;
   std::string_view call;  // name of the launching call; "": unknown
 };
 
 void Add(const Copy& copy, const Kind& kind, uint64_t small_bytes, Copies* copies) {
   DeviceCopyRow& row = copies->row;
-  const int64_t duration = SaturatingSubtract(copy.work.end, copy.work.begin);
+  const int64_t duration = SaturatingSubtract(copy.time.end, copy.time.begin);
   ++row.count;
   row.total_ns = SaturatingAdd(row.total_ns, duration);
-  copies->intervals.push_back({copy.work.begin, copy.work.end});
+  copies->intervals.push_back(copy.time);
   if (copy.bytes) {
     row.bytes = SaturatingAdd(row.bytes.value_or(0), *copy.bytes);
     if (static_cast<uint64_t>(*copy.bytes) <= small_bytes) {
@@ -133,20 +134,17 @@ std::vector<DeviceCopyRow> MeasureCopies(const DeviceCopyOptions& options, Devic
   for (uint32_t track = 0; track < tracks.size(); ++track) {
     if (tracks.kind[track] != TrackKind::kDeviceStream) continue;
     Device& device = devices[{tracks.process[track], tracks.device[track]}];
-    const uint32_t first = tracks.first_span[track];
-    for (uint32_t span = first; span < first + tracks.span_count[track]; ++span) {
-      if (options.selected != nullptr && (*options.selected)[span] == 0) continue;
-      const std::optional<DeviceWork> work = works->finder.WorkOf(span);
-      if (!work) continue;
-      if (work->kind == SpanKind::kKernel) device.kernels.push_back({work->begin, work->end});
-      if (work->kind != SpanKind::kCopy) continue;
+    works->finder.ForEach(track, options.selected, [&](uint32_t span, WorkClass) {
+      const Interval time = TimeOfSpan(spans, span);
+      if (spans.kind[span] == SpanKind::kKernel) device.kernels.push_back(time);
+      if (spans.kind[span] != SpanKind::kCopy) return;
       const std::string_view members = trace.text(spans.extra[span]);
       const SpanId call = works->calls.LaunchOf(span);
-      const Copy copy{*work, BytesIn(members),
+      const Copy copy{time, BytesIn(members),
                       call == SpanId::kNone ? std::string_view() : trace.text(spans.name[Row(call)])};
       const Kind kind = KindOf(trace.text(spans.name[span]), members);
       Add(copy, kind, options.small_bytes, &device.copies[kind]);
-    }
+    });
   }
   std::vector<DeviceCopyRow> rows;
   for (auto& [key, device] : devices) {

@@ -55,9 +55,8 @@ Launch ReadLaunch(std::string_view members) {
   ForEachJsonMember(members, [&](std::string_view key, std::string_view value) {
     if (key == "grid") grid = ReadThree(value);
     if (key == "block") block = ReadThree(value);
-    if (key == "est. achieved occupancy %" || key == "theoretical achieved occupancy %") {
+    if (key == "est. achieved occupancy %" || key == "theoretical achieved occupancy %")
       if (const auto percent = ParseWhole<double>(value); percent) launch.occupancy = *percent;
-    }
     return true;
   });
   if (grid && block) launch.grid_and_block.emplace(*grid, *block);
@@ -90,7 +89,7 @@ struct Kernels {
 
 void Add(const Trace& trace, const DeviceWork& work, const Launch& launch, Kernels* kernels) {
   DeviceKernelRow& row = kernels->row;
-  const int64_t duration = SaturatingSubtract(work.end, work.begin);
+  const int64_t duration = SaturatingSubtract(work.time.end, work.time.begin);
   row.min_ns = row.count == 0 ? duration : std::min(row.min_ns, duration);
   row.max_ns = std::max(row.max_ns, duration);
   row.total_ns = SaturatingAdd(row.total_ns, duration);
@@ -139,14 +138,12 @@ std::vector<DeviceKernelRow> MeasureKernels(const std::vector<uint8_t>* selected
   for (uint32_t track = 0; track < tracks.size(); ++track) {
     if (tracks.kind[track] != TrackKind::kDeviceStream) continue;
     const Device device{tracks.process[track], tracks.device[track]};
-    const uint32_t first = tracks.first_span[track];
-    for (uint32_t span = first; span < first + tracks.span_count[track]; ++span) {
-      if (selected != nullptr && (*selected)[span] == 0) continue;
-      const std::optional<DeviceWork> work = works->finder.WorkOf(span);
-      if (!work || work->kind != SpanKind::kKernel) continue;
-      Add(trace, *work, launches.Of(spans.extra[span]), &all[{device, spans.name[span]}]);
-      totals[device] = SaturatingAdd(totals[device], SaturatingSubtract(work->end, work->begin));
-    }
+    works->finder.ForEach(track, selected, [&](uint32_t span, WorkClass work_class) {
+      if (spans.kind[span] != SpanKind::kKernel) return;
+      const DeviceWork work = works->finder.Describe(span, work_class);
+      Add(trace, work, launches.Of(spans.extra[span]), &all[{device, spans.name[span]}]);
+      totals[device] = SaturatingAdd(totals[device], SaturatingSubtract(work.time.end, work.time.begin));
+    });
   }
   std::vector<DeviceKernelRow> rows;
   for (auto& [key, kernels] : all) {

@@ -14,7 +14,6 @@ DeviceLaunches::DeviceLaunches(const Trace& trace) {
   const TrackColumns& tracks = trace.tracks();
   const LaunchColumns& launches = trace.launches();
   has_device_ = std::find(tracks.kind.begin(), tracks.kind.end(), TrackKind::kDeviceStream) != tracks.kind.end();
-  // Launches are sorted by span, so those of a track are contiguous.
   const auto for_each = [&](const auto& use) {
     for (size_t track = 0; track < tracks.size(); ++track) {
       if (tracks.kind[track] != TrackKind::kDeviceStream) continue;

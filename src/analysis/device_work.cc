@@ -13,7 +13,6 @@
 #include "analysis/steps_of_ranks.h"
 #include "analysis/tensor_cores.h"
 #include "base/huge_pages.h"
-#include "base/saturating.h"
 #include "base/sort_runs.h"
 
 namespace opscope {
@@ -55,13 +54,9 @@ std::optional<WorkClass> WorkFinder::ClassOf(uint32_t span) {
   return communicates_(spans.name[span]) ? WorkClass::kCommunication : WorkClass::kCompute;
 }
 
-std::optional<DeviceWork> WorkFinder::WorkOf(uint32_t span) {
-  const std::optional<WorkClass> work_class = ClassOf(span);
-  if (!work_class) return std::nullopt;
+DeviceWork WorkFinder::Describe(uint32_t span, WorkClass work_class) {
   const SpanColumns& spans = trace_.spans();
-  const int64_t begin = spans.start[span].ns;
-  DeviceWork work{.span = span, .work_class = *work_class, .kind = spans.kind[span], .begin = begin};
-  work.end = SaturatingAdd(begin, spans.duration[span].ns);
+  DeviceWork work{.time = TimeOfSpan(spans, span), .work_class = work_class, .kind = spans.kind[span]};
   if (work.kind != SpanKind::kKernel) return work;
   work.uses_tensor_cores = uses_tensor_cores_(spans.name[span]);
   work.operator_span = OperatorOf(span);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analysis/name_predicate.h"
+#include "analysis/track_spans.h"
 #include "opscope/trace.h"
 
 namespace opscope {
@@ -19,10 +20,9 @@ namespace opscope {
 enum class WorkClass : uint8_t { kCompute, kCommunication, kCopy };
 
 struct DeviceWork {
-  uint32_t span = 0;
+  Interval time;  // ns
   WorkClass work_class = WorkClass::kCompute;
   SpanKind kind = SpanKind::kKernel;     // kKernel, kCopy or kSet
-  int64_t begin = 0, end = 0;            // ns
   bool uses_tensor_cores = false;        // by the kernel's name
   SpanId operator_span = SpanId::kNone;  // the operator that launched it; kNone: unknown
   bool is_eligible = false;              // the operator can use tensor cores
@@ -33,11 +33,20 @@ class WorkFinder {
  public:
   explicit WorkFinder(const Trace& trace);
 
-  // nullopt if the span is no work. REQUIRES: the span is on a stream. O(1) if the caller goes through the spans in
-  // their order, else O(log launches).
-  std::optional<DeviceWork> WorkOf(uint32_t span);
-  // The class alone. O(1).
+  // nullopt if the span is no work. REQUIRES: the span is on a stream. O(1).
   std::optional<WorkClass> ClassOf(uint32_t span);
+  // REQUIRES: `work_class` is that of the span. O(1) if the caller goes through the spans in their order, else O(log
+  // launches).
+  DeviceWork Describe(uint32_t span, WorkClass work_class);
+  // Calls use(span, class) for each selected work of a stream, in the order of rows; not at all for other tracks.
+  template <typename Use>
+  void ForEach(uint32_t track, const std::vector<uint8_t>* selected, const Use& use) {
+    if (trace_.tracks().kind[track] != TrackKind::kDeviceStream) return;
+    for (const uint32_t span : SpansOfTrack(trace_, track)) {
+      if (!IsSelected(selected, span)) continue;
+      if (const std::optional<WorkClass> work_class = ClassOf(span)) use(span, *work_class);
+    }
+  }
 
  private:
   SpanId OperatorOf(uint32_t span);

@@ -14,6 +14,7 @@
 #include "analysis/device_report.h"
 #include "analysis/intervals.h"
 #include "analysis/launch_delays.h"
+#include "analysis/track_spans.h"
 #include "base/saturating.h"
 #include "base/sort_runs.h"
 
@@ -23,15 +24,13 @@ namespace {
 struct Work {
   DeviceWork what;
   std::optional<Interval> launch;  // the call
-
-  Interval interval() const { return {what.begin, what.end}; }
 };
 
 Interval WindowOf(const std::vector<Work>& works) {
   Interval window{INT64_MAX, INT64_MIN};
   for (const Work& work : works) {
-    window.begin = std::min(window.begin, work.what.begin);
-    window.end = std::max(window.end, work.what.end);
+    window.begin = std::min(window.begin, work.what.time.begin);
+    window.end = std::max(window.end, work.what.time.end);
   }
   return window;
 }
@@ -40,7 +39,7 @@ template <typename Predicate>
 UnionLength UnionOf(const std::vector<Work>& works, const Predicate& counts) {
   std::vector<Interval> chosen;
   for (const Work& work : works)
-    if (counts(work.what)) chosen.push_back(work.interval());
+    if (counts(work.what)) chosen.push_back(work.what.time);
   return MeasureUnion(&chosen);
 }
 
@@ -61,7 +60,7 @@ void AddTimes(const std::vector<Work>& works, const Interval& window, DeviceRow*
   std::vector<Interval> all;
   all.reserve(works.size() + 2);
   for (const Work& work : works)
-    all.push_back(work.interval());
+    all.push_back(work.what.time);
   // The edges of the window, so that the time before the first span and after the last is a gap too.
   all.push_back({window.begin, window.begin});
   all.push_back({window.end, window.end});
@@ -92,12 +91,12 @@ DeviceRow Measure(std::vector<Work>* works, const Interval& window, int64_t kern
   DeviceRow row;
   row.spans = works->size();
   row.window_ns = SaturatingSubtract(window.end, window.begin);
-  SortRuns(works, [](const Work& a, const Work& b) { return a.what.begin < b.what.begin; });
+  SortRuns(works, [](const Work& a, const Work& b) { return a.what.time.begin < b.what.time.begin; });
   AddTimes(*works, window, &row);
   std::vector<LaunchedWork> launched;
   launched.reserve(works->size());
   for (const Work& work : *works)
-    launched.push_back({work.interval(), work.launch});
+    launched.push_back({work.what.time, work.launch});
   ExplainIdleTime(launched, kernel_gap_ns, &row);
   row.launches = MeasureLaunches(launched, row.window_ns);
   return row;
@@ -105,19 +104,12 @@ DeviceRow Measure(std::vector<Work>* works, const Interval& window, int64_t kern
 
 std::vector<Work> WorksOf(uint32_t track, const std::vector<uint8_t>* selected, DeviceAnalysisState* device_works) {
   const Trace& trace = device_works->trace;
-  const SpanColumns& spans = trace.spans();
   std::vector<Work> works;
-  const uint32_t first = trace.tracks().first_span[track];
-  for (uint32_t span = first; span < first + trace.tracks().span_count[track]; ++span) {
-    if (selected != nullptr && (*selected)[span] == 0) continue;
-    const std::optional<DeviceWork> what = device_works->finder.WorkOf(span);
-    if (!what) continue;
-    Work& work = works.emplace_back(Work{*what, std::nullopt});
+  device_works->finder.ForEach(track, selected, [&](uint32_t span, WorkClass work_class) {
+    Work& work = works.emplace_back(Work{device_works->finder.Describe(span, work_class), std::nullopt});
     const SpanId call = device_works->calls.LaunchOf(span);
-    if (call == SpanId::kNone) continue;
-    const int64_t begin = spans.start[Row(call)].ns;
-    work.launch = Interval{begin, SaturatingAdd(begin, spans.duration[Row(call)].ns)};
-  }
+    if (call != SpanId::kNone) work.launch = TimeOfSpan(trace.spans(), Row(call));
+  });
   return works;
 }
 
@@ -129,7 +121,6 @@ std::vector<DeviceRow> MeasureDevices(const DeviceOptions& options, DeviceAnalys
   // By rank, number of the device, process; its streams by number. Files have them in any order.
   std::map<std::tuple<int32_t, int32_t, ProcessId>, std::map<std::pair<int64_t, TrackId>, std::vector<Work>>> devices;
   for (uint32_t track = 0; track < tracks.size(); ++track) {
-    if (tracks.kind[track] != TrackKind::kDeviceStream) continue;
     std::vector<Work> works = WorksOf(track, options.selected, device_works);
     if (works.empty()) continue;
     const ProcessId process = tracks.process[track];

@@ -38,15 +38,11 @@ std::vector<GroupKey> GroupKeysOf(DiffKey by) {
 }
 
 void KeepWorksOnly(const Trace& trace, std::vector<uint8_t>* selected) {
-  const TrackColumns& tracks = trace.tracks();
   WorkFinder works(trace);
-  for (uint32_t track = 0; track < tracks.size(); ++track) {
-    const bool is_stream = tracks.kind[track] == TrackKind::kDeviceStream;
-    const uint32_t first = tracks.first_span[track];
-    for (uint32_t span = first; span < first + tracks.span_count[track]; ++span) {
-      if (!is_stream || !works.ClassOf(span)) (*selected)[span] = 0;
-    }
-  }
+  std::vector<uint8_t> kept(selected->size(), 0);
+  for (uint32_t track = 0; track < trace.tracks().size(); ++track)
+    works.ForEach(track, selected, [&](uint32_t span, WorkClass) { kept[span] = 1; });
+  *selected = std::move(kept);
 }
 
 bool NamesNumberedStep(std::string_view name) {

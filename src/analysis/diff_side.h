@@ -40,16 +40,16 @@ class DiffSide {
   explicit DiffSide(bool samples_are_runs) : samples_are_runs_(samples_are_runs) {}
 
   void AddRun(const Trace& trace, const DiffOptions& options, DiffKeys* keys);
-  // Precedes the following; no run is added afterwards.
+  // To be called after the last AddRun and before the following functions.
   void Finish();
 
   // Sums of a row; zeros if the side lacks it.
   DiffSums SumsOf(size_t row) const { return row < sums_.size() ? sums_[row] : DiffSums(); }
   // Steps, or runs with steps.
   size_t sample_count() const { return step_counts_.size(); }
-  // Of the self time of a row. REQUIRES: rows ascend from call to call.
+  // Moments of the self time of a row. REQUIRES: rows ascend from call to call.
   SampleMoments SelfTimes(size_t row);
-  // Of the durations of steps.
+  // Moments of the durations of steps.
   SampleMoments StepDurations() const { return {step_durations_.size(), step_durations_}; }
   // The largest peak of each device over the runs.
   const std::map<MemoryPlace, int64_t>& memory_peaks() const { return memory_peaks_; }

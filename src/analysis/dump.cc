@@ -4,9 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/dump.h"
 
-#include <charconv>
-
+#include "analysis/track_spans.h"
 #include "base/json_members.h"
+#include "base/parse_whole.h"
 
 namespace opscope {
 namespace {
@@ -14,13 +14,6 @@ namespace {
 // Strips the outermost brackets or quotes.
 std::string_view Inside(std::string_view value) {
   return value.size() < 2 ? std::string_view() : value.substr(1, value.size() - 2);
-}
-
-template <typename Number>
-Number NumberIn(std::string_view value) {
-  Number number = 0;
-  std::from_chars(value.data(), value.data() + value.size(), number);
-  return number;
 }
 
 bool WasCutOff(const Trace& trace) {
@@ -39,22 +32,20 @@ std::optional<DumpCause> CauseOfDump(const Trace& trace) {
   // Both are a few words of ASCII; JSON escapes are kept as they are.
   return DumpCause{.reason = std::string(Inside(reason)),
                    .detail = std::string(Inside(FindJsonMember(dump, "detail"))),
-                   .number = NumberIn<uint64_t>(FindJsonMember(dump, "number")),
-                   .unix_ns = NumberIn<int64_t>(FindJsonMember(dump, "unix_ns"))};
+                   .number = ParseWhole<uint64_t>(FindJsonMember(dump, "number")).value_or(0),
+                   .unix_ns = ParseWhole<int64_t>(FindJsonMember(dump, "unix_ns")).value_or(0)};
 }
 
 std::vector<OpenSpans> FindOpenSpans(const Trace& trace) {
   std::vector<OpenSpans> threads;
   if (!WasCutOff(trace)) return threads;
   const TrackColumns& tracks = trace.tracks();
-  for (size_t track = 0; track < tracks.size(); ++track) {
+  for (uint32_t track = 0; track < tracks.size(); ++track) {
     if (tracks.kind[track] != TrackKind::kThread || tracks.span_count[track] == 0) continue;
     OpenSpans& thread = threads.emplace_back();
-    thread.track = TrackId{static_cast<uint32_t>(track)};
-    for (uint32_t at = 0; at < tracks.span_count[track]; ++at) {
-      const uint32_t span = tracks.first_span[track] + at;
+    thread.track = TrackId{track};
+    for (const uint32_t span : SpansOfTrack(trace, track))
       if ((trace.spans().flags[span] & span_flags::kUnfinished) != 0) thread.spans.push_back(SpanId{span});
-    }
   }
   return threads;
 }

@@ -17,7 +17,6 @@ size_t QuantileIndex(int per_cent, size_t count) {
   return std::clamp<size_t>(rank, 1, count) - 1;
 }
 
-// Two passes, around the mean: large durations that differ little keep their digits.
 int64_t StandardDeviation(std::span<const int64_t> values) {
   const auto count = static_cast<double>(values.size());
   double sum = 0;

@@ -21,6 +21,7 @@
 #include "analysis/step_names.h"
 #include "analysis/torch/flops.h"
 #include "analysis/track_labels.h"
+#include "analysis/track_spans.h"
 #include "base/saturating.h"
 
 namespace opscope {
@@ -126,8 +127,6 @@ class SpanFolder {
  private:
   static bool NeedsFrames(const Trace& trace) { return trace.stacks().size() > 0 && trace.python_calls().size() == 0; }
 
-  bool IsSelected(uint32_t span) const { return options_.selected == nullptr || (*options_.selected)[span] != 0; }
-
   uint32_t AddNode(uint32_t parent, std::string_view name, FlameKind kind) {
     nodes_.push_back({.name = name, .parent = parent, .kind = kind});
     level_.push_back(static_cast<uint16_t>(level_[parent] + 1));
@@ -183,8 +182,7 @@ class SpanFolder {
 
   void FoldTrack(uint32_t track, uint32_t root) {
     const SpanColumns& spans = trace_.spans();
-    const uint32_t first = trace_.tracks().first_span[track];
-    for (uint32_t row = first; row < first + trace_.tracks().span_count[track]; ++row) {
+    for (const uint32_t row : SpansOfTrack(trace_, track)) {
       if ((spans.flags[row] & span_flags::kAsync) != 0) {
         ++tree_.async_spans;
         continue;
@@ -196,7 +194,7 @@ class SpanFolder {
         const uint32_t around = node;
         node = Child(around, step_names_.Join(spans.name[row]), spans.kind[row]);
         tree_.deeper_spans += node == around ? 1 : 0;
-        if (IsSelected(row)) AddSpan(row, node);
+        if (IsSelected(options_.selected, row)) AddSpan(row, node);
       }
       node_of_[row] = node;
     }
@@ -310,9 +308,8 @@ class SpanFolder {
 }  // namespace
 
 std::optional<FlameMetric> FlameMetricFromName(std::string_view name) {
-  for (const auto& [known, metric] : kMetrics) {
+  for (const auto& [known, metric] : kMetrics)
     if (known == name) return metric;
-  }
   return std::nullopt;
 }
 

@@ -27,10 +27,9 @@ std::span<const std::string_view> GroupKeyNames() {
 }
 
 std::optional<GroupKey> GroupKeyFromName(std::string_view name) {
-  for (size_t key = 0; key < std::size(kNames); ++key) {
-    if (kNames[key] == name) return static_cast<GroupKey>(key);
-  }
-  return std::nullopt;
+  const auto* const found = std::find(std::begin(kNames), std::end(kNames), name);
+  if (found == std::end(kNames)) return std::nullopt;
+  return static_cast<GroupKey>(found - std::begin(kNames));
 }
 
 ZeroedArray::ZeroedArray(size_t size) : values_(static_cast<uint32_t*>(std::calloc(size + 1, sizeof(uint32_t)))) {
@@ -40,9 +39,8 @@ ZeroedArray::ZeroedArray(size_t size) : values_(static_cast<uint32_t*>(std::call
 SpanGrouper::SpanGrouper(const Trace& trace, const std::vector<GroupKey>& keys, bool join_steps)
     : trace_(trace), spans_(trace.spans()), texts_(static_cast<uint32_t>(trace.string_count())) {
   const auto has = [&](GroupKey key) { return std::find(keys_.begin(), keys_.end(), key) != keys_.end(); };
-  for (GroupKey key : keys) {
+  for (const GroupKey key : keys)
     if (!has(key)) keys_.push_back(key);
-  }
   has_name_ = has(GroupKey::kName);
   for (const TrackKind kind : trace.tracks().kind) {
     const bool is_on_device = kind == TrackKind::kDeviceStream || kind == TrackKind::kDeviceAnnotation;
@@ -51,36 +49,32 @@ SpanGrouper::SpanGrouper(const Trace& trace, const std::vector<GroupKey>& keys, 
   const auto number_or_none = [](int32_t number) { return number < 0 ? "" : std::to_string(number); };
   if (join_steps) step_names_ = StepNames(trace);
   if (has(GroupKey::kShape)) NumberShapes();
-  if (has(GroupKey::kThread)) {
-    threads_ = NumberTracks([labels = LabelTracks(trace)](uint32_t track) { return labels[track]; });
-  }
+  if (has(GroupKey::kThread))
+    NumberTracks(GroupKey::kThread, [labels = LabelTracks(trace)](uint32_t track) { return labels[track]; });
   if (has(GroupKey::kProcess)) {
-    processes_ = NumberTracks([&, labels = LabelProcesses(trace)](uint32_t track) {
+    NumberTracks(GroupKey::kProcess, [&, labels = LabelProcesses(trace)](uint32_t track) {
       const ProcessId process = trace.tracks().process[track];
       return process == ProcessId::kNone ? "" : labels[Row(process)];
     });
   }
-  if (has(GroupKey::kRank)) {
-    ranks_ = NumberTracks([&](uint32_t track) { return number_or_none(RankOfTrack(trace, TrackId{track})); });
-  }
-  if (has(GroupKey::kDevice)) {
-    devices_ = NumberTracks([&](uint32_t track) { return number_or_none(trace.tracks().device[track]); });
-  }
+  if (has(GroupKey::kRank))
+    NumberTracks(GroupKey::kRank, [&](uint32_t track) { return number_or_none(RankOfTrack(trace, TrackId{track})); });
+  if (has(GroupKey::kDevice))
+    NumberTracks(GroupKey::kDevice, [&](uint32_t track) { return number_or_none(trace.tracks().device[track]); });
   if (has(GroupKey::kStep)) NumberSteps();
   if (has(GroupKey::kStack)) stacks_ = FindStacks(trace);
   if (has(GroupKey::kModule)) modules_ = FindModules(trace);
 }
 
 template <typename TextOf>
-SpanGrouper::TrackNumbers SpanGrouper::NumberTracks(const TextOf& text_of) const {
-  TrackNumbers numbers;
+void SpanGrouper::NumberTracks(GroupKey key, const TextOf& text_of) {
+  TrackNumbers& numbers = of_tracks_[static_cast<size_t>(key)];
   std::unordered_map<std::string, uint32_t> known;
   for (uint32_t track = 0; track < trace_.tracks().size(); ++track) {
     const auto [found, is_new] = known.try_emplace(text_of(track), static_cast<uint32_t>(known.size()));
     if (is_new) numbers.texts.push_back(found->first);
     numbers.of_track.push_back(found->second);
   }
-  return numbers;
 }
 
 void SpanGrouper::NumberShapes() {
@@ -117,13 +111,10 @@ uint32_t SpanGrouper::OtherValue(GroupKey key, size_t span) const {
     case GroupKey::kCategory:
       return TextNumber(spans_.category[span]);
     case GroupKey::kThread:
-      return threads_.of_track[Row(spans_.track[span])];
     case GroupKey::kProcess:
-      return processes_.of_track[Row(spans_.track[span])];
     case GroupKey::kRank:
-      return ranks_.of_track[Row(spans_.track[span])];
     case GroupKey::kDevice:
-      return devices_.of_track[Row(spans_.track[span])];
+      return of_tracks_[static_cast<size_t>(key)].of_track[Row(spans_.track[span])];
     case GroupKey::kStep:
       return StepOf(span);
     case GroupKey::kStack:
@@ -162,9 +153,8 @@ size_t SpanGrouper::Values(GroupKey key) const {
 
 std::vector<std::string> SpanGrouper::TextNames() const {
   std::vector<std::string> names;
-  for (GroupKey key : keys_) {
+  for (GroupKey key : keys_)
     if (key != GroupKey::kName) names.emplace_back(kNames[static_cast<size_t>(key)]);
-  }
   return names;
 }
 
@@ -182,16 +172,10 @@ std::vector<std::string> SpanGrouper::Texts(size_t span) const {
         texts.emplace_back(trace_.text(spans_.category[span]));
         break;
       case GroupKey::kThread:
-        texts.push_back(threads_.texts[value]);
-        break;
       case GroupKey::kProcess:
-        texts.push_back(processes_.texts[value]);
-        break;
       case GroupKey::kRank:
-        texts.push_back(ranks_.texts[value]);
-        break;
       case GroupKey::kDevice:
-        texts.push_back(devices_.texts[value]);
+        texts.push_back(of_tracks_[static_cast<size_t>(key)].texts[value]);
         break;
       case GroupKey::kStep:
         texts.push_back(value < step_numbers_.size() ? std::to_string(step_numbers_[value]) : "");

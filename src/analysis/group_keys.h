@@ -68,7 +68,7 @@ class SpanGrouper {
   // An unknown text counts as the empty one.
   uint32_t TextNumber(StringId text) const { return Row(text) < texts_ ? Row(text) : Row(StringId::kEmpty); }
   template <typename TextOf>
-  TrackNumbers NumberTracks(const TextOf& text_of) const;
+  void NumberTracks(GroupKey key, const TextOf& text_of);
   void NumberShapes();
   void NumberSteps();
   uint32_t OtherValue(GroupKey key, size_t span) const;
@@ -83,7 +83,7 @@ class SpanGrouper {
   StepNames step_names_;
   // Filled only if the key is in use:
   std::vector<uint32_t> shape_of_args_;  // several lists may have the same shapes; 0: no list
-  TrackNumbers threads_, processes_, ranks_, devices_;
+  TrackNumbers of_tracks_[static_cast<size_t>(GroupKey::kStep) + 1];  // by key: kThread, kProcess, kRank, kDevice
   std::optional<StepsOfRanks> steps_;
   std::vector<int64_t> step_numbers_;  // in order
   StacksOfSpans stacks_;

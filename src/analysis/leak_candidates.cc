@@ -4,7 +4,7 @@
 //   steps        |---- 0 ----|---- 1 ----|---- 2 ----|
 //   kept    +W     +S           +x          +x           W and S are not candidates, x is: 2 allocations in 2 steps
 //
-// The number of steps tells steady growth from what is alive because the recording ended within its life.
+// The number of steps distinguishes steady growth from memory that is only alive because the recording ended.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/leak_candidates.h"
 
@@ -17,6 +17,7 @@
 #include "analysis/memory_blocks.h"
 #include "analysis/memory_events.h"
 #include "analysis/steps_of_ranks.h"
+#include "analysis/track_spans.h"
 #include "base/saturating.h"
 
 namespace opscope {
@@ -28,8 +29,8 @@ std::map<int32_t, int64_t> EndsOfFirstSteps(const Trace& trace) {
   const StepColumns& steps = trace.steps();
   for (const SpanId span : steps.span) {
     if (span == SpanId::kNone) continue;
-    const int64_t begin = trace.spans().start[Row(span)].ns;
-    const std::pair step(begin, SaturatingAdd(begin, trace.spans().duration[Row(span)].ns));
+    const auto [begin, end] = TimeOfSpan(trace.spans(), Row(span));
+    const std::pair step(begin, end);
     const auto [found, is_new] = first.emplace(RankOfTrack(trace, trace.spans().track[Row(span)]), step);
     if (!is_new) found->second = std::min(found->second, step);
   }

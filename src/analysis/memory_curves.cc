@@ -95,9 +95,8 @@ CategoryCurves CategoriesOf(const MemoryTimeline& timeline, const std::vector<ui
         break;
     }
     if (row.action == MemoryAction::kPreexisting) continue;  // before the first event
-    for (size_t category = 0; category < kMemoryCategories; ++category) {
+    for (size_t category = 0; category < kMemoryCategories; ++category)
       if (has_begun || bytes[category] != 0) AddPoint(row.time.ns, bytes[category], &curves[category]);
-    }
     has_begun = true;
   }
   return curves;

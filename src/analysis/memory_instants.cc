@@ -14,7 +14,6 @@ MemoryInstants::MemoryInstants(const Trace& trace) {
   const auto name = trace.FindString("[memory]");
   const auto category = trace.FindString("cpu_instant_event");
   const auto belongs = [&](size_t i) {
-    // An allocation and its instant are added together, so their n-th rows belong together.
     const size_t n = of_allocation_.size();
     if (!name || !category || instants.name[i] != *name || instants.category[i] != *category) return false;
     if (n >= allocations.size() || allocations.time[n] != instants.time[i]) return false;
@@ -23,9 +22,8 @@ MemoryInstants::MemoryInstants(const Trace& trace) {
     return allocations.track[n] == instants.track[i] && extra.find("\"Bytes\"") == std::string_view::npos &&
            extra.find("\"Addr\"") == std::string_view::npos;
   };
-  for (size_t i = 0; i < instants.size(); ++i) {
+  for (size_t i = 0; i < instants.size(); ++i)
     (belongs(i) ? of_allocation_ : others_).push_back(static_cast<uint32_t>(i));
-  }
 }
 
 }  // namespace opscope

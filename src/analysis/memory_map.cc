@@ -5,7 +5,7 @@
 //   time 30  -100 at A
 //   time 40  -120 at X     block [begin of the recording, 40) x [X, X + 120): from before
 //
-// A free of an unknown address tells a block from before the recording only if the address was never seen: later on it
+// A free of an unknown address shows a block from before the recording only if the address was never seen: later on it
 // is the free of an allocation that was lost, of which no begin is known. Candidates are numbers of events with a
 // weight; when twice as many have come as are kept, the lighter half goes, so ten million allocations need no list of
 // ten million blocks.

@@ -1,5 +1,5 @@
 // Measures the memory of each device on its own: its events in order of time give the level after each, the highest of
-// which is the peak; a second pass pairs allocations with frees, which tells the blocks that are live at the peak.
+// which is the peak; a second pass pairs allocations with frees, which gives the blocks that are live at the peak.
 //
 //   time 10  +100 at A  (total 300)   level 300    start = 300 - 100 = 200
 //   time 20   +50 at B                level 350    peak: A 100, B 50, and 200 from before the recording

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "analysis/steps_of_ranks.h"
+#include "analysis/track_spans.h"
 #include "base/range_maximum.h"
 #include "base/saturating.h"
 
@@ -23,10 +24,9 @@ std::map<int32_t, std::vector<MemoryUsageRows::RankStep>> MemoryUsageRows::Selec
   for (size_t i = 0; i < steps.size(); ++i) {
     if (steps.span[i] == SpanId::kNone) continue;
     const uint32_t span = Row(steps.span[i]);
-    if (selected != nullptr && (*selected)[span] == 0) continue;
-    const int64_t begin = spans.start[span].ns;
-    of_ranks[RankOfTrack(trace, spans.track[span])].push_back(
-        {begin, SaturatingAdd(begin, spans.duration[span].ns), steps.number[i]});
+    if (!IsSelected(selected, span)) continue;
+    const auto [begin, end] = TimeOfSpan(spans, span);
+    of_ranks[RankOfTrack(trace, spans.track[span])].push_back({begin, end, steps.number[i]});
   }
   const auto order = [](const RankStep& step) { return std::tuple(step.begin, step.number); };
   for (auto& [rank, list] : of_ranks)

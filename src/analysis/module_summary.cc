@@ -7,6 +7,7 @@
 #include "analysis/recording_window.h"
 #include "analysis/span_measures.h"
 #include "analysis/torch/flops.h"
+#include "analysis/track_spans.h"
 #include "base/saturating.h"
 #include "opscope/analysis/modules.h"
 
@@ -17,7 +18,7 @@ void Add(int64_t more, int64_t* sum) {
   *sum = SaturatingAdd(*sum, more);
 }
 
-// Computes totals from self values. Children follow their parents, so one pass from the end suffices.
+// Computes totals from self values.
 void AddUpwards(ModuleSummary* summary) {
   for (ModuleRow& row : summary->rows) {
     row.ops = row.self_ops;
@@ -50,7 +51,7 @@ ModuleSummary SummarizeModules(const Trace& trace, const std::vector<uint8_t>* s
   ModuleSummary summary;
   summary.rows.resize(modules.nodes.size());
   for (size_t span = 0; span < spans.size(); ++span) {
-    if (selected != nullptr && (*selected)[span] == 0) continue;
+    if (!IsSelected(selected, span)) continue;
     if (trace.tracks().kind[Row(spans.track[span])] != TrackKind::kThread) continue;
     if ((spans.flags[span] & span_flags::kAsync) != 0 || window.Is(span)) continue;
     ModuleRow& row = summary.rows[modules.node_of[span]];

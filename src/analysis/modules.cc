@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analysis/module_hierarchy_text.h"
+#include "analysis/name_predicate.h"
 #include "base/hash.h"
 #include "opscope/forward_operators.h"
 
@@ -22,12 +23,14 @@ constexpr std::string_view kEngineFrame = "autograd::engine::evaluate_function: 
 // Deeper modules count for the one of this depth: the paths of a hostile file would grow with the square of its depth.
 constexpr uint32_t kMaxModuleDepth = 2048;
 
-enum class NameRole : uint8_t { kUnknown, kOther, kEngine };
+bool IsEngineFrame(std::string_view name) {
+  return name.starts_with(kEngineFrame);
+}
 
 class ModuleFinder {
  public:
   explicit ModuleFinder(const Trace& trace)
-      : trace_(trace), spans_(trace.spans()), role_of_name_(trace.string_count(), NameRole::kUnknown), texts_(trace) {
+      : trace_(trace), spans_(trace.spans()), is_engine_frame_(trace, &IsEngineFrame), texts_(trace) {
     found_.nodes.push_back({});
     script_caller_.push_back(0);
     found_.node_of.assign(spans_.size(), 0);
@@ -66,19 +69,10 @@ class ModuleFinder {
     }
   }
 
-  NameRole RoleOf(StringId name) {
-    if (Row(name) >= role_of_name_.size()) return NameRole::kOther;  // a damaged file's
-    NameRole& role = role_of_name_[Row(name)];
-    if (role != NameRole::kUnknown) return role;
-    const std::string_view text = trace_.text(name);
-    role = text.starts_with(kEngineFrame) ? NameRole::kEngine : NameRole::kOther;
-    return role;
-  }
-
-  // A backward function or the engine's frame around one. A Kineto file tells no scopes, but forward threads.
+  // A backward function or the engine's frame around one. A Kineto file has no scopes, but forward threads.
   bool IsBackward(uint32_t row) {
     return spans_.scope[row] == ScopeType::kBackwardFunction || spans_.forward_thread[row] != 0 ||
-           RoleOf(spans_.name[row]) == NameRole::kEngine;
+           is_engine_frame_(spans_.name[row]);
   }
 
   uint32_t Child(uint32_t parent, std::string_view name) {
@@ -92,11 +86,11 @@ class ModuleFinder {
     return found->second;
   }
 
-  // The module that the span is in, when what is around it is in `around`.
+  // The module of a span whose surroundings are in the module `around`.
   uint32_t Enter(uint32_t row, uint32_t around) {
     if (spans_.kind[row] == SpanKind::kModule) return EnterCall(spans_.name[row], around);
     if (!texts_.any()) return around;
-    // TorchScript: each operator says the whole way down from where its interpreter began.
+    // TorchScript: each operator has the path down from where its interpreter began.
     const std::vector<std::string>& path = texts_.PathOf(spans_.extra[row]);
     if (path.empty()) return around;
     const uint32_t caller = script_caller_[around];
@@ -120,7 +114,7 @@ class ModuleFinder {
     const SpanId forward = forward_[row];
     return forward != SpanId::kNone ? found_.node_of[Row(forward)] : Inherited(row);
   }
-  // Of the engine's frame, or of a backward function around this one (AccumulateGrad has no number).
+  // The module of the engine's frame or backward function around this one, which has no number (AccumulateGrad).
   uint32_t Inherited(uint32_t row) const {
     const SpanId parent = spans_.parent[row];
     return parent != SpanId::kNone && found_.is_backward[Row(parent)] != 0 ? found_.node_of[Row(parent)] : 0;
@@ -135,7 +129,7 @@ class ModuleFinder {
   const Trace& trace_;
   const SpanColumns& spans_;
   ModulesOfSpans found_;
-  std::vector<NameRole> role_of_name_;
+  NamePredicate is_engine_frame_;
   ModuleHierarchyTexts texts_;
   std::vector<uint32_t> backward_;  // spans under backward functions, in order
   std::unordered_map<std::pair<uint32_t, std::string>, uint32_t, ChildHash> children_;

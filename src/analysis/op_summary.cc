@@ -113,9 +113,8 @@ class Summarizer {
       whole_.groups[group].Add(sums.groups[i]);
       if (!sums.costs.empty()) whole_.costs[group].Add(sums.costs[i]);
     }
-    for (OpenSpan& span : part->walked.open) {
+    for (OpenSpan& span : part->walked.open)
       if (span.group != OpenSpan::kNone) span.group = slots[span.group].group;
-    }
     across_.Add(part->walked, [&](const OpenSpan& span) { whole_.Complete(input, span); });
     whole_.calls.insert(whole_.calls.end(), sums.calls.begin(), sums.calls.end());
     whole_.below_zero += sums.below_zero;
@@ -156,9 +155,8 @@ class Summarizer {
       std::vector<uint64_t> next;
       for (const GroupSlot& slot : group_slots_[chunk])
         next.push_back(begins[slot.group] + slot.earlier);
-      for (size_t row = chunks_.begin(chunk); row < chunks_.end(chunk); ++row) {
+      for (size_t row = chunks_.begin(chunk); row < chunks_.end(chunk); ++row)
         if (group_of_[row] != OpenSpan::kNone) times_[next[group_of_[row]]++] = input.ReportedDuration(row);
-      }
     });
     std::vector<DurationQuantiles> quantiles(whole_.groups.size());
     const RowChunks pieces(quantiles.size(), std::clamp<size_t>(quantiles.size() / 256, 1, 64));

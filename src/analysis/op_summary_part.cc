@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "analysis/recording_window.h"
+#include "analysis/track_spans.h"
 
 namespace opscope {
 
@@ -56,7 +57,7 @@ void SummarySums::CountNegativeTimes(const SummaryInput& input, const OpenSpan& 
   below_zero += is_below ? 1 : 0;
 }
 
-// Of SpanWalk. What is called for every span is defined here, where the compiler can put it into the walk.
+// SpanWalk's visitor. Functions that run for every span are defined here, where the compiler can inline them.
 class PartCounter::Visitor {
  public:
   explicit Visitor(const SummaryInput& input)
@@ -125,7 +126,7 @@ class PartCounter::Visitor {
   }
 
   bool IsCounted(size_t span) const {
-    return input_.IsSelected(span) && !(input_.options.leaves_out_window && window_.Is(span));
+    return IsSelected(input_.options.selected, span) && !(input_.options.leaves_out_window && window_.Is(span));
   }
 
   void AddBegun(const OpenSpan& span, int64_t flops) {

@@ -65,7 +65,6 @@ struct SummaryInput {
   std::span<int64_t> ends;       // by span: clipped to its parent's, written when asked for; else empty
   const StepsOfRanks* steps = nullptr;  // self times are grouped by these too; nullptr: they are not
 
-  bool IsSelected(size_t span) const { return options.selected == nullptr || (*options.selected)[span] != 0; }
   // A duration as the smallest, the largest and the quantiles show it.
   int64_t ReportedDuration(size_t span) const {
     const int64_t duration = spans.duration[span].ns;
@@ -119,7 +118,7 @@ struct SummaryPart {
   WalkedRows walked;
 };
 
-// Makes parts, one after another; a thread has one of its own.
+// Makes parts, one after another. Each thread has its own PartCounter.
 class PartCounter {
  public:
   explicit PartCounter(const SummaryInput& input);

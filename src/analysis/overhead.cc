@@ -26,9 +26,8 @@ class CostMeter {
       AddSpan(row);
     AddPoints();
     result_.subtree_ns = result_.own_ns;
-    for (size_t row = spans.size(); row-- > 0;) {
+    for (size_t row = spans.size(); row-- > 0;)
       if (spans.parent[row] != SpanId::kNone) result_.subtree_ns[Row(spans.parent[row])] += result_.subtree_ns[row];
-    }
     return std::move(result_);
   }
 
@@ -147,9 +146,8 @@ class CostMeter {
 bool LacksFramework(const Trace& trace, const MeasuredOverheads& costs) {
   if (costs.FindOfFramework(SpanKind::kOperator) != nullptr) return false;
   const SpanColumns& spans = trace.spans();
-  for (size_t row = 0; row < spans.size(); ++row) {
+  for (size_t row = 0; row < spans.size(); ++row)
     if (spans.scope[row] != ScopeType::kUnknown && (spans.flags[row] & span_flags::kNative) == 0) return true;
-  }
   return false;
 }
 

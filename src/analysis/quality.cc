@@ -20,14 +20,10 @@ struct WorkCounts {
 
 WorkCounts CountWorks(DeviceAnalysisState* works) {
   const Trace& trace = works->trace;
-  const TrackColumns& tracks = trace.tracks();
   const SpanColumns& spans = trace.spans();
   WorkCounts counts;
-  for (uint32_t track = 0; track < tracks.size(); ++track) {
-    if (tracks.kind[track] != TrackKind::kDeviceStream) continue;
-    const uint32_t first = tracks.first_span[track];
-    for (uint32_t span = first; span < first + tracks.span_count[track]; ++span) {
-      if (!works->finder.ClassOf(span)) continue;
+  for (uint32_t track = 0; track < trace.tracks().size(); ++track) {
+    works->finder.ForEach(track, nullptr, [&](uint32_t span, WorkClass) {
       ++counts.works;
       const SpanId call = works->calls.LaunchOf(span);
       if (call == SpanId::kNone) {
@@ -35,7 +31,7 @@ WorkCounts CountWorks(DeviceAnalysisState* works) {
       } else if (spans.start[span].ns < spans.start[Row(call)].ns) {
         ++counts.before_launch;
       }
-    }
+    });
   }
   return counts;
 }

@@ -17,8 +17,11 @@
 #include <string>
 
 #include "analysis/duration_quantiles.h"
+#include "analysis/name_predicate.h"
+#include "analysis/track_spans.h"
 #include "base/hash.h"
 #include "base/saturating.h"
+#include "base/text.h"
 
 namespace opscope {
 namespace {
@@ -27,9 +30,8 @@ constexpr int32_t kCpuDeviceType = 0, kCudaDeviceType = 1;  // torch's numbers
 
 bool IsIdentifier(std::string_view text) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   return !text.empty() && is_letter(text.front()) &&
-         std::all_of(text.begin(), text.end(), [&](char c) { return is_letter(c) || is_digit(c); });
+         std::all_of(text.begin(), text.end(), [&](char c) { return is_letter(c) || IsDigit(c); });
 }
 
 struct CallKey {
@@ -56,28 +58,18 @@ struct CallGroup {
 class CallsOfOperators {
  public:
   CallsOfOperators(const Trace& trace, const std::vector<uint8_t>* selected)
-      : trace_(trace), spans_(trace.spans()), selected_(selected), of_name_(trace.string_count(), kNotYet) {}
+      : spans_(trace.spans()), selected_(selected), has_operator_name_(trace, &IsOperatorName) {}
 
-  bool IsSelected(size_t row) const { return selected_ == nullptr || (*selected_)[row] != 0; }
+  bool Selects(size_t row) const { return IsSelected(selected_, row); }
   bool IsCall(size_t row) {
-    if (!IsSelected(row) || (spans_.flags[row] & span_flags::kUnfinished) != 0) return false;
-    return spans_.kind[row] == SpanKind::kOperator && HasOperatorName(spans_.name[row]);
+    if (!Selects(row) || (spans_.flags[row] & span_flags::kUnfinished) != 0) return false;
+    return spans_.kind[row] == SpanKind::kOperator && has_operator_name_(spans_.name[row]);
   }
 
  private:
-  enum : uint8_t { kNotYet, kOperator, kOther };
-
-  bool HasOperatorName(StringId name) {
-    if (Row(name) >= of_name_.size()) return false;
-    uint8_t& known = of_name_[Row(name)];
-    if (known == kNotYet) known = IsOperatorName(trace_.text(name)) ? kOperator : kOther;
-    return known == kOperator;
-  }
-
-  const Trace& trace_;
   const SpanColumns& spans_;
   const std::vector<uint8_t>* selected_;
-  std::vector<uint8_t> of_name_;
+  NamePredicate has_operator_name_;
 };
 
 CallKey CallKeyOf(const SpanColumns& spans, size_t row) {
@@ -157,7 +149,7 @@ Error NoOperator(const Trace& trace, const CallsOfOperators& calls) {
   uint64_t chosen = 0, unfinished = 0;
   size_t first = 0;
   for (size_t row = spans.size(); row-- > 0;) {
-    if (!calls.IsSelected(row)) continue;
+    if (!calls.Selects(row)) continue;
     ++chosen;
     first = row;
     unfinished += (spans.flags[row] & span_flags::kUnfinished) != 0 ? 1 : 0;

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -125,7 +124,7 @@ class Comparison {
     const StringId name = is_thread ? trace_.tracks().name[track] : trace_.processes().name[process];
     const StringId id_text = is_thread ? trace_.tracks().tid_text[track] : trace_.processes().pid_text[process];
     const int64_t id = is_thread ? trace_.tracks().tid[track] : trace_.processes().pid[process];
-    const std::string number = id_text == StringId::kNone ? std::to_string(id) : std::string(trace_.text(id_text));
+    const std::string number = NumberOrText(trace_, id, id_text);
     const bool is_negative = node_.op == FilterOperator::kNotEqual || node_.op == FilterOperator::kContainsNot;
     const bool by_name = HoldsFor(trace_.text(name), node_), by_number = HoldsFor(number, node_);
     const bool by_label = HoldsFor(label, node_);
@@ -163,24 +162,10 @@ class Comparison {
   template <typename Value>
   void ByNumber(std::span<uint8_t> holds, const Value& value) const {
     const int64_t number = node_.number;
-    const auto fill = [&](auto compare) {
+    WithComparison(node_.op, [&](auto compare) {
       for (size_t i = 0; i < holds.size(); ++i)
         holds[i] = compare(value(i), number);
-    };
-    switch (node_.op) {
-      case FilterOperator::kEqual:
-        return fill(std::equal_to<>());
-      case FilterOperator::kNotEqual:
-        return fill(std::not_equal_to<>());
-      case FilterOperator::kLess:
-        return fill(std::less<>());
-      case FilterOperator::kLessOrEqual:
-        return fill(std::less_equal<>());
-      case FilterOperator::kGreater:
-        return fill(std::greater<>());
-      default:
-        return fill(std::greater_equal<>());
-    }
+    });
   }
 
   const Trace& trace_;

@@ -196,17 +196,15 @@ class Parser {
   }
 
   const std::pair<std::string_view, FilterOperator>* FindOperator() {
-    for (const auto& entry : kOperators) {
+    for (const auto& entry : kOperators)
       if (Take(entry.first)) return &entry;
-    }
     return nullptr;
   }
 
   template <typename Entries>
   static auto Find(const Entries& entries, std::string_view name) -> decltype(&entries[0]) {
-    for (const auto& entry : entries) {
+    for (const auto& entry : entries)
       if (entry.first == name) return &entry;
-    }
     return nullptr;
   }
 

@@ -15,6 +15,7 @@
 #include "analysis/host_spans.h"
 #include "analysis/intervals.h"
 #include "analysis/steps_of_ranks.h"
+#include "analysis/track_spans.h"
 #include "base/saturating.h"
 
 namespace opscope {
@@ -39,8 +40,7 @@ ReadMarks MarkReadSpans(const Trace& trace, const SpanUse& use) {
       marks[span] = use.host_spans || (use.operators && spans.kind[span] == SpanKind::kOperator) ? 1 : 0;
     });
     if (tracks.kind[track] != TrackKind::kDeviceStream) continue;
-    const uint32_t first = tracks.first_span[track];
-    for (uint32_t span = first; span < first + tracks.span_count[track]; ++span) {
+    for (const uint32_t span : SpansOfTrack(trace, track)) {
       if (use.device_waits && spans.kind[span] == SpanKind::kSynchronization) marks[span] = 1;
       if (!finder.ClassOf(span)) continue;
       marks[span] = use.works ? 1 : 0;
@@ -61,8 +61,11 @@ class StepMoments {
  public:
   explicit StepMoments(const Trace& trace) : trace_(trace) {
     std::map<int32_t, std::vector<Interval>> times;
-    for (const SpanId step : trace.steps().span)
-      if (step != SpanId::kNone) times[RankOfTrack(trace, trace.spans().track[Row(step)])].push_back(TimeOf(Row(step)));
+    const SpanColumns& spans = trace.spans();
+    for (const SpanId step : trace.steps().span) {
+      if (step == SpanId::kNone) continue;
+      times[RankOfTrack(trace, spans.track[Row(step)])].push_back(TimeOfSpan(spans, Row(step)));
+    }
     for (auto& [rank, intervals] : times)
       steps_.emplace(rank, IntervalSet(std::move(intervals)));
   }
@@ -72,16 +75,11 @@ class StepMoments {
   bool HasPartOf(uint32_t span) const {
     const auto steps = steps_.find(RankOfTrack(trace_, trace_.spans().track[span]));
     if (steps == steps_.end()) return false;
-    const Interval time = TimeOf(span);
+    const Interval time = TimeOfSpan(trace_.spans(), span);
     return steps->second.LengthIn(time.begin, time.end > time.begin ? time.end : SaturatingAdd(time.begin, 1)) > 0;
   }
 
  private:
-  Interval TimeOf(uint32_t span) const {
-    const SpanColumns& spans = trace_.spans();
-    return {spans.start[span].ns, SaturatingAdd(spans.start[span].ns, spans.duration[span].ns)};
-  }
-
   const Trace& trace_;
   std::map<int32_t, IntervalSet> steps_;
 };
@@ -95,7 +93,7 @@ SpanUseCounts CountUsedSpans(const Trace& trace, const std::vector<uint8_t>* sel
       use.place == SpanUsePlace::kInSteps || (use.place == SpanUsePlace::kInStepsIfAny && steps.has_steps());
   SpanUseCounts counts;
   for (uint32_t span = 0; span < marks.size(); ++span) {
-    if (selected != nullptr && (*selected)[span] == 0) {
+    if (!IsSelected(selected, span)) {
       ++counts.left_out;
     } else if (marks[span] == 0) {
       ++counts.unread;

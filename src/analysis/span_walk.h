@@ -104,9 +104,8 @@ class SpanWalk {
     for (size_t row = first; row < end; ++row) {
       const SpanId parent = spans_.parent[row];
       while (!stack_.empty() && SpanId{stack_.back().row} != parent) {
-        if (stack_.back().end > spans_.start[row].ns && IsBesideTheLast(row)) {
+        if (stack_.back().end > spans_.start[row].ns && IsBesideTheLast(row))
           EndSelfTime(&stack_.back(), Around(), spans_.start[row].ns);
-        }
         Leave(&walked);
       }
       OpenSpan* span = Push(row);
@@ -169,9 +168,8 @@ class SpanWalk {
       --around_;
       ReturnAncestor(span, walked);
     } else {
-      if (OpenSpan* around = Around()) {
+      if (OpenSpan* around = Around())
         around->launched_beneath = SaturatingAdd(around->launched_beneath, span.launched_beneath);
-      }
       visitor_->Complete(span);
     }
     stack_.pop_back();

@@ -16,6 +16,7 @@
 #include "analysis/device_work.h"
 #include "analysis/host_spans.h"
 #include "analysis/steps_of_ranks.h"
+#include "analysis/track_spans.h"
 #include "base/saturating.h"
 
 namespace opscope {
@@ -41,38 +42,26 @@ class SpanCollector {
     for (uint32_t track = 0; track < tracks.size(); ++track) {
       const auto rank = ranks->find(RankOfTrack(trace_, TrackId{track}));
       if (rank == ranks->end()) continue;
-      if (tracks.kind[track] == TrackKind::kDeviceStream) CollectWorks(track, &rank->second);
+      CollectWorks(track, &rank->second);
       if (tracks.kind[track] == TrackKind::kThread) CollectHostSpans(TrackId{track}, &rank->second);
     }
   }
 
  private:
-  bool IsSelected(uint32_t span) const { return selected_ == nullptr || (*selected_)[span] != 0; }
-
-  Interval IntervalOf(uint32_t span) const {
-    const int64_t begin = trace_.spans().start[span].ns;
-    return {begin, SaturatingAdd(begin, trace_.spans().duration[span].ns)};
-  }
-
   void CollectWorks(uint32_t track, RankSpans* rank) {
-    const TrackColumns& tracks = trace_.tracks();
-    const uint32_t first = tracks.first_span[track];
-    for (uint32_t span = first; span < first + tracks.span_count[track]; ++span) {
-      if (!IsSelected(span)) continue;
-      const std::optional<WorkClass> work = works_.ClassOf(span);
-      if (!work) continue;
-      Intervals& of_class = *work == WorkClass::kCompute         ? rank->compute
-                            : *work == WorkClass::kCommunication ? rank->communication
-                                                                 : rank->copies;
-      AppendOrExtend(IntervalOf(span), &of_class);
-    }
+    works_.ForEach(track, selected_, [&](uint32_t span, WorkClass work) {
+      Intervals& of_class = work == WorkClass::kCompute         ? rank->compute
+                            : work == WorkClass::kCommunication ? rank->communication
+                                                                : rank->copies;
+      AppendOrExtend(TimeOfSpan(trace_.spans(), span), &of_class);
+    });
   }
 
   void CollectHostSpans(TrackId track, RankSpans* rank) {
     const auto inputs = rank->inputs.find(track);
     host_.ForEach(Row(track), [&](uint32_t span) {
-      if (!IsSelected(span)) return;
-      const Interval interval = IntervalOf(span);
+      if (!IsSelected(selected_, span)) return;
+      const Interval interval = TimeOfSpan(trace_.spans(), span);
       AppendOrExtend(interval, &rank->host_spans);
       if (host_.IsCall(span)) AppendOrExtend(interval, &rank->calls);
       if (host_.IsCommunication(span)) AppendOrExtend(interval, &rank->host_communication);
@@ -85,10 +74,10 @@ class SpanCollector {
   // began it.
   void CollectAsyncCommunication(TrackId track, RankSpans* rank) {
     const SpanColumns& spans = trace_.spans();
-    const uint32_t first = trace_.tracks().first_span[Row(track)];
-    for (uint32_t span = first + trace_.tracks().span_count[Row(track)]; span-- > first;) {
+    for (const uint32_t span : SpansOfTrack(trace_, Row(track)) | std::views::reverse) {
       if ((spans.flags[span] & span_flags::kAsync) == 0) return;
-      if (IsSelected(span) && host_.IsCommunication(span)) AppendOrExtend(IntervalOf(span), &rank->host_communication);
+      if (IsSelected(selected_, span) && host_.IsCommunication(span))
+        AppendOrExtend(TimeOfSpan(spans, span), &rank->host_communication);
     }
   }
 

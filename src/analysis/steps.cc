@@ -8,6 +8,7 @@
 #include "analysis/duration_quantiles.h"
 #include "analysis/step_parts.h"
 #include "analysis/steps_of_ranks.h"
+#include "analysis/track_spans.h"
 #include "base/saturating.h"
 
 namespace opscope {
@@ -40,10 +41,10 @@ class StepMeasurement {
     TrackId track;
   };
 
-  bool IsSelected(uint32_t span) const { return selected_ == nullptr || (*selected_)[span] != 0; }
-
   // A step without selected spans is left out.
-  bool IsShown(const Step& step) const { return IsSelected(step.span) || step.row.idle_ns < step.row.duration_ns; }
+  bool IsShown(const Step& step) const {
+    return IsSelected(selected_, step.span) || step.row.idle_ns < step.row.duration_ns;
+  }
 
   void FindSteps() {
     const StepColumns& steps = trace_.steps();

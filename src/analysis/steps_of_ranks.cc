@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/saturating.h"
+#include "analysis/track_spans.h"
 
 namespace opscope {
 
@@ -59,7 +59,7 @@ StepsOfRanks::StepsOfRanks(const Trace& trace) : steps_(trace.steps()) {
     std::vector<Interval> times;
     times.reserve(steps.rows.size());
     for (const uint32_t row : steps.rows)
-      times.push_back({start(row), SaturatingAdd(start(row), spans.duration[Row(steps_.span[row])].ns)});
+      times.push_back(TimeOfSpan(spans, Row(steps_.span[row])));
     steps.timeline = StepTimeline(times);
   }
 }

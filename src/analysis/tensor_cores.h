@@ -1,4 +1,4 @@
-// Decides by name which kernels use NVIDIA's tensor cores and which operators could; nothing else in a trace tells.
+// Decides by name which kernels use NVIDIA's tensor cores and which operators could; a trace has no other sign of it.
 // Kernels whose names give no hint (most of Triton's, AMD's matrix cores) count as not using them.
 //
 // Thread rule: pure functions.

@@ -27,7 +27,6 @@ TimelineFlowKind KindOfFlow(const Trace& trace, size_t row, uint32_t from, uint3
 std::vector<TimelineFlow> ListFlows(const Trace& trace) {
   const FlowColumns& flows = trace.flows();
   const SpanColumns& spans = trace.spans();
-  const TrackColumns& tracks = trace.tracks();
   std::vector<TimelineFlow> list;
   std::vector<uint8_t> is_launched(spans.size(), 0);
   for (size_t row = 0; row < flows.size(); ++row) {
@@ -39,17 +38,13 @@ std::vector<TimelineFlow> ListFlows(const Trace& trace) {
   }
   LaunchCalls calls(trace);
   WorkFinder works(trace);
-  for (uint32_t track = 0; track < tracks.size(); ++track) {
-    if (tracks.kind[track] != TrackKind::kDeviceStream) continue;
-    const uint32_t first = tracks.first_span[track];
-    for (uint32_t span = first; span < first + tracks.span_count[track]; ++span) {
-      if (is_launched[span] != 0) continue;
-      const std::optional<DeviceWork> work = works.WorkOf(span);
-      if (!work) continue;
+  for (uint32_t track = 0; track < trace.tracks().size(); ++track) {
+    works.ForEach(track, nullptr, [&](uint32_t span, WorkClass work_class) {
+      if (is_launched[span] != 0) return;
       SpanId from = calls.LaunchOf(span);
-      if (from == SpanId::kNone) from = work->operator_span;
+      if (from == SpanId::kNone) from = works.Describe(span, work_class).operator_span;
       if (from != SpanId::kNone) list.push_back({TimelineFlowKind::kLaunch, Row(from), span});
-    }
+    });
   }
   const auto key = [](const TimelineFlow& flow) { return std::tuple(flow.from, flow.to, flow.kind); };
   std::sort(list.begin(), list.end(), [&](const TimelineFlow& a, const TimelineFlow& b) { return key(a) < key(b); });

@@ -20,6 +20,7 @@
 
 #include "analysis/line_packer.h"
 #include "analysis/span_measures.h"
+#include "analysis/track_spans.h"
 #include "base/saturating.h"
 
 namespace opscope {
@@ -107,9 +108,8 @@ class LeftOutFolder {
       open->Start(span);
     };
     ForEachLeftOut(add, [&] {
-      for (const OpenBlock& open : rows_) {
+      for (const OpenBlock& open : rows_)
         if (open.block.count > 0) levels_->folded.push_back(open.block);
-      }
     });
   }
 
@@ -199,9 +199,8 @@ int64_t TimelineSpans::CoveredOf(uint32_t span) const {
 
 void TimelineSpans::ChooseTracks(size_t max_tracks, TimelineLevels* levels) const {
   const TrackColumns& tracks = trace_.tracks();
-  for (uint32_t track = 0; track < tracks.size(); ++track) {
+  for (uint32_t track = 0; track < tracks.size(); ++track)
     if (tracks.span_count[track] > 0) levels->tracks.push_back(track);
-  }
   if (levels->tracks.size() <= max_tracks) return;
   std::vector<uint32_t>& chosen = levels->tracks;
   std::stable_sort(chosen.begin(), chosen.end(),
@@ -247,7 +246,6 @@ int64_t TimelineSpans::CutOf(const std::vector<uint32_t>& tracks, size_t max_spa
 
 TimelineLevels TimelineSpans::Choose(const TimelineBudget& budget) const {
   const SpanColumns& spans = trace_.spans();
-  const TrackColumns& tracks = trace_.tracks();
   TimelineLevels levels;
   ChooseTracks(std::max<size_t>(1, budget.max_tracks), &levels);
   const size_t all = spans.size() - levels.left_out_spans;
@@ -259,8 +257,7 @@ TimelineLevels TimelineSpans::Choose(const TimelineBudget& budget) const {
   levels.row.reserve(kept);
   levels.covered_ns.reserve(kept);
   for (const uint32_t track : levels.tracks) {
-    const uint32_t first = tracks.first_span[track], end = first + tracks.span_count[track];
-    for (uint32_t span = first; span < end; ++span) {
+    for (const uint32_t span : SpansOfTrack(trace_, track)) {
       if (longest_ns_[span] < cut || (longest_ns_[span] == cut && of_equal == 0)) {
         levels.longest_folded_ns = std::max(levels.longest_folded_ns, longest_ns_[span]);
         continue;

@@ -3,13 +3,14 @@
 //   one line, pixels of 10 ns:   a [0,30)  b [31,32)  c [33,35)  d [60,61)   ->   kept a, d; one block [31,35) of 2
 //
 // A line holds at most one kept span and one block per pixel, so the answer depends on the width and not on the trace.
-// A short span that stands alone is kept: its name costs no more than a block.
+// A short span without neighbours is kept: its name costs no more than a block.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/timeline_window.h"
 
 #include <algorithm>
 #include <tuple>
 
+#include "analysis/track_spans.h"
 #include "base/saturating.h"
 
 namespace opscope {
@@ -18,7 +19,7 @@ namespace {
 class WindowChoice {
  public:
   WindowChoice(const Trace& trace, const TimelineSpans& timeline, const TimelineRange& range, int64_t pixel)
-      : spans_(trace.spans()), tracks_(trace.tracks()), timeline_(timeline), range_(range), pixel_(pixel) {
+      : trace_(trace), spans_(trace.spans()), timeline_(timeline), range_(range), pixel_(pixel) {
     levels_.gap_ns = pixel;
   }
 
@@ -26,10 +27,9 @@ class WindowChoice {
     levels_.tracks.push_back(track);
     blocks_.assign(timeline_.RowsOf(track), {});
     first_kept_ = levels_.kept.size();
-    const uint32_t first = tracks_.first_span[track], end = first + tracks_.span_count[track];
-    for (uint32_t span = first; span < end; ++span) {
-      const int64_t start = spans_.start[span].ns, duration = spans_.duration[span].ns;
-      const int64_t span_end = SaturatingAdd(start, duration);
+    for (const uint32_t span : SpansOfTrack(trace_, track)) {
+      const auto [start, span_end] = TimeOfSpan(spans_, span);
+      const int64_t duration = spans_.duration[span].ns;
       if (start >= range_.end_ns) continue;
       if (span_end <= range_.begin_ns && !(duration == 0 && start == range_.begin_ns)) continue;
       if (duration >= pixel_) {
@@ -86,8 +86,8 @@ class WindowChoice {
     open.block.count = 0;
   }
 
+  const Trace& trace_;
   const SpanColumns& spans_;
-  const TrackColumns& tracks_;
   const TimelineSpans& timeline_;
   const TimelineRange& range_;
   int64_t pixel_;

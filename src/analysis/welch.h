@@ -19,7 +19,7 @@ namespace opscope {
 // Number, mean and variance of samples, many of which may be 0.
 class SampleMoments {
  public:
-  // Of `count` samples: `values`, and 0 for each further one. REQUIRES: values.size() <= count.
+  // `count` samples: `values`, and 0 for each further one. REQUIRES: values.size() <= count.
   SampleMoments(uint64_t count, std::span<const double> values);
 
   uint64_t count() const { return count_; }

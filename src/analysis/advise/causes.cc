@@ -25,9 +25,9 @@ void Cause::AddSaving(size_t step, int64_t ns) {
   total_ns_ = SaturatingAdd(total_ns_, ns);
 }
 
-void Cause::AddSavings(const RankActivity& rank, size_t first, const IntervalSet& set) {
+void Cause::AddSavings(const RankActivity& rank, const IntervalSet& set) {
   for (size_t step = 0; step < rank.steps.size(); ++step)
-    AddSaving(first + step, set.LengthIn(rank.steps[step].time.begin, rank.steps[step].time.end));
+    AddSaving(rank.first_step + step, set.LengthIn(rank.steps[step].time.begin, rank.steps[step].time.end));
 }
 
 void Cause::AddEvidence(const Evidence& evidence) {

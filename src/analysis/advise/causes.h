@@ -32,10 +32,10 @@ class Cause {
     finding_.confidence = confidence;
   }
 
-  // The cause costs `ns` in a step. REQUIRES: step < steps.
+  // The cause costs `ns` in a step, which is numbered among those of all ranks. REQUIRES: step < steps.
   void AddSaving(size_t step, int64_t ns);
-  // The length of the set within each step of the rank. `first`: number of the rank's first step among those of all.
-  void AddSavings(const RankActivity& rank, size_t first, const IntervalSet& set);
+  // The length of the set within each step of the rank.
+  void AddSavings(const RankActivity& rank, const IntervalSet& set);
   // One of the spans, gaps or runs that the cause consists of.
   void AddEvidence(const Evidence& evidence);
   void AddEvidence(const Trace& trace, int32_t rank, const NamedSpan& span);
@@ -64,10 +64,10 @@ Cause FindSmallOps(const Job& job);
 Cause FindExposedCommunication(const Job& job);
 Cause FindRankImbalance(const Job& job);
 Cause FindThreadImbalance(const Job& job);
-// Of ranks without device work: scalar_reads, tensor_copies, unfused_optimizer, cpu_oversubscription.
+// For ranks without device work: scalar_reads, tensor_copies, unfused_optimizer, cpu_oversubscription.
 std::vector<Cause> FindOperatorCauses(const Job& job);
 Cause FindSlowFirstStep(const Job& job);
-// It costs bytes, not time, and so has a rule of its own. nullopt: no device's memory grows.
+// Costs bytes, not time, so Cause's rule does not apply. nullopt: no device's memory grows.
 std::optional<Finding> FindMemoryGrowth(const Job& job);
 
 }  // namespace opscope::advise

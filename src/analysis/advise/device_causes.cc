@@ -51,7 +51,6 @@ std::vector<Cause> FindDeviceCauses(const Job& job) {
   Cause sync_points(FindingKind::kSyncPoints, Confidence::kHigh, job.steps);
   Cause launch_bound(FindingKind::kLaunchBound, Confidence::kMedium, job.steps);
   Cause copies(FindingKind::kHostDeviceCopies, Confidence::kMedium, job.steps);
-  size_t first = 0;  // step of the rank
   for (const RankActivity& rank : job.ranks) {
     const std::vector<DeviceGap> gaps = FindGaps(rank.works, DeviceOptions().kernel_gap_ns);
     const WaitFinder waits(rank, gaps);
@@ -64,7 +63,7 @@ std::vector<Cause> FindDeviceCauses(const Job& job) {
       if (outermost.Add(wait)) sync_points.AddEvidence(job.trace, rank.rank, wait);
     }
     const IntervalSet idle_after_waits(std::move(after_waits));
-    sync_points.AddSavings(rank, first, idle_after_waits);
+    sync_points.AddSavings(rank, idle_after_waits);
 
     const IntervalSet waits_for_input = TimesOf(rank.inputs).Minus(rank.all_works);
     const IntervalSet explained = Union(Union(idle_after_waits, waits_for_input),
@@ -76,31 +75,24 @@ std::vector<Cause> FindDeviceCauses(const Job& job) {
       if (is_explained || !rank.StepAt(gap.begin)) continue;
       launch_bound.AddEvidence(job.trace, rank.rank, {rank.works[gap.next].span, {gap.begin, gap.end}});
     }
-    launch_bound.AddSavings(rank, first, IntervalSet(std::move(host_waits)).Minus(explained));
+    launch_bound.AddSavings(rank, IntervalSet(std::move(host_waits)).Minus(explained));
 
-    copies.AddSavings(rank, first, TimesOf(rank.host_device_copies).Minus(rank.kernels));
+    copies.AddSavings(rank, TimesOf(rank.host_device_copies).Minus(rank.kernels));
     for (const NamedSpan& copy : rank.host_device_copies) {
       const bool is_hidden = rank.kernels.LengthIn(copy.time.begin, copy.time.end) == copy.time.end - copy.time.begin;
       if (!is_hidden && rank.StepAt(copy.time.begin)) copies.AddEvidence(job.trace, rank.rank, copy);
     }
-    first += rank.steps.size();
   }
-  std::vector<Cause> causes;
-  causes.push_back(std::move(sync_points));
-  causes.push_back(std::move(launch_bound));
-  causes.push_back(std::move(copies));
-  return causes;
+  return {sync_points, launch_bound, copies};
 }
 
 Cause FindSmallOps(const Job& job) {
   Cause small_ops(FindingKind::kSmallOps, Confidence::kMedium, job.steps);
-  size_t first = 0;
   for (const RankActivity& rank : job.ranks) {
     for (const PointwiseRun& run : rank.runs) {
-      small_ops.AddSaving(first + run.step, run.saving_ns());
+      small_ops.AddSaving(rank.first_step + run.step, run.saving_ns());
       small_ops.AddEvidence(job.trace, rank.rank, {run.first, run.time});
     }
-    first += rank.steps.size();
   }
   return small_ops;
 }

@@ -8,6 +8,7 @@
 
 #include "analysis/advise/causes.h"
 #include "analysis/host_spans.h"
+#include "analysis/track_spans.h"
 #include "base/saturating.h"
 
 namespace opscope::advise {
@@ -42,12 +43,11 @@ void AddEvidenceOfStep(const Job& job, const HostSpans& host, const RankActivity
   int64_t end = step.time.begin;
   bool has_evidence = false;
   host.ForEach(Row(step.track), [&](uint32_t span) {
-    const int64_t begin = spans.start[span].ns;
-    if (begin < end || begin >= step.time.end) return;
-    if (job.selected != nullptr && (*job.selected)[span] == 0) return;
-    end = SaturatingAdd(begin, spans.duration[span].ns);
+    const Interval time = TimeOfSpan(spans, span);
+    if (time.begin < end || time.begin >= step.time.end || !IsSelected(job.selected, span)) return;
+    end = time.end;
     if (spans.duration[span].ns < excess / kPartsOfExcess) return;
-    cause->AddEvidence(job.trace, rank.rank, {span, {begin, end}});
+    cause->AddEvidence(job.trace, rank.rank, {span, time});
     has_evidence = true;
   });
   if (!has_evidence) cause->AddEvidence({rank.rank, step.track, StringId::kEmpty, step.time.begin, step.time.end});
@@ -60,13 +60,11 @@ Cause FindSlowFirstStep(const Job& job) {
   cause.NeedSteps(1);
   if (!job.has_real_steps()) return cause;
   const HostSpans host(job.trace);
-  size_t first = 0;
   for (const RankActivity& rank : job.ranks) {
     if (const int64_t excess = ExcessOfFirstStep(rank.steps); excess > 0) {
-      cause.AddSaving(first, excess);
+      cause.AddSaving(rank.first_step, excess);
       AddEvidenceOfStep(job, host, rank, excess, &cause);
     }
-    first += rank.steps.size();
   }
   return cause;
 }

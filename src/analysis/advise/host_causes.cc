@@ -10,7 +10,7 @@
 namespace opscope::advise {
 namespace {
 
-void AddInput(const Job& job, const RankActivity& rank, size_t first, Cause* cause) {
+void AddInput(const Job& job, const RankActivity& rank, Cause* cause) {
   std::map<TrackId, std::vector<NamedSpan>> by_track;
   for (const NamedSpan& input : rank.inputs)
     by_track[job.has_real_steps() ? job.trace.spans().track[input.span] : TrackId::kNone].push_back(input);
@@ -20,7 +20,8 @@ void AddInput(const Job& job, const RankActivity& rank, size_t first, Cause* cau
   for (size_t step = 0; step < rank.steps.size(); ++step) {
     const RankStep& of = rank.steps[step];
     const auto found = waits.find(of.track);
-    if (found != waits.end()) cause->AddSaving(first + step, found->second.LengthIn(of.time.begin, of.time.end));
+    if (found != waits.end())
+      cause->AddSaving(rank.first_step + step, found->second.LengthIn(of.time.begin, of.time.end));
   }
   OutermostSpans outermost(job.trace);
   for (const NamedSpan& input : rank.inputs)
@@ -28,11 +29,11 @@ void AddInput(const Job& job, const RankActivity& rank, size_t first, Cause* cau
 }
 
 // The time of the spans in the steps of the rank after the first `skipped`.
-void AddLater(const Job& job, const RankActivity& rank, size_t first, size_t skipped,
-              const std::vector<NamedSpan>& spans, Cause* cause) {
+void AddLater(const Job& job, const RankActivity& rank, size_t skipped, const std::vector<NamedSpan>& spans,
+              Cause* cause) {
   const IntervalSet times = TimesOf(spans);
   for (size_t step = skipped; step < rank.steps.size(); ++step)
-    cause->AddSaving(first + step, times.LengthIn(rank.steps[step].time.begin, rank.steps[step].time.end));
+    cause->AddSaving(rank.first_step + step, times.LengthIn(rank.steps[step].time.begin, rank.steps[step].time.end));
   OutermostSpans outermost(job.trace);
   for (const NamedSpan& span : spans) {
     const std::optional<size_t> step = rank.StepAt(span.time.begin);
@@ -47,24 +48,19 @@ std::vector<Cause> FindHostCauses(const Job& job) {
   Cause recompiles(FindingKind::kRecompiles, Confidence::kHigh, job.steps);
   Cause allocations(FindingKind::kDeviceAllocations, Confidence::kHigh, job.steps);
   constexpr size_t kFirstStep = 1, kFirstTwo = 2;
-  size_t first = 0, considered = 0;
+  size_t considered = 0;
   for (const RankActivity& rank : job.ranks) {
-    AddInput(job, rank, first, &input);
+    AddInput(job, rank, &input);
     if (job.has_real_steps()) {
-      AddLater(job, rank, first, kFirstStep, rank.recompiles, &recompiles);
-      AddLater(job, rank, first, kFirstTwo, rank.device_allocations, &allocations);
+      AddLater(job, rank, kFirstStep, rank.recompiles, &recompiles);
+      AddLater(job, rank, kFirstTwo, rank.device_allocations, &allocations);
       considered += rank.steps.size() - std::min(rank.steps.size(), kFirstTwo);
     }
-    first += rank.steps.size();
   }
   recompiles.NeedSteps(1);
   allocations.NeedSteps((considered + 1) / 2);
   allocations.DivideBy(considered);
-  std::vector<Cause> causes;
-  causes.push_back(std::move(input));
-  causes.push_back(std::move(recompiles));
-  causes.push_back(std::move(allocations));
-  return causes;
+  return {input, recompiles, allocations};
 }
 
 }  // namespace opscope::advise

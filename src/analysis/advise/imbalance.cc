@@ -10,6 +10,7 @@
 #include "analysis/advise/causes.h"
 #include "analysis/host_spans.h"
 #include "analysis/steps_of_ranks.h"
+#include "analysis/track_spans.h"
 #include "base/saturating.h"
 #include "opscope/analysis/steps.h"
 
@@ -97,11 +98,8 @@ class ThreadComparison {
       : job_(job), host_(job.trace), track_of_(job.trace.string_count(), kNoTrack) {}
 
   Cause Compare() {
-    size_t first = 0;
-    for (const RankActivity& rank : job_.ranks) {
-      if (rank.threads.size() > 1) Collect(rank, first);
-      first += rank.steps.size();
-    }
+    for (const RankActivity& rank : job_.ranks)
+      if (rank.threads.size() > 1) Collect(rank);
     std::sort(spans_.begin(), spans_.end(),
               [](const ThreadSpan& a, const ThreadSpan& b) { return a.order() < b.order(); });
     // A Cause has an entry per step: one Cause per name would take names x steps.
@@ -129,17 +127,15 @@ class ThreadComparison {
     const SpanColumns& spans = job_.trace.spans();
     int64_t end = INT64_MIN;
     host_.ForEach(track, [&](uint32_t span) {
-      if (job_.selected != nullptr && (*job_.selected)[span] == 0) return;
-      const int64_t begin = spans.start[span].ns;
-      if (begin < end) return;
-      end = SaturatingAdd(begin, spans.duration[span].ns);
-      if (spans.name[span] != StringId::kNone && !IsStage(job_.trace, span))
-        use(spans.name[span], Interval{begin, end});
+      const Interval time = TimeOfSpan(spans, span);
+      if (!IsSelected(job_.selected, span) || time.begin < end) return;
+      end = time.end;
+      if (spans.name[span] != StringId::kNone && !IsStage(job_.trace, span)) use(spans.name[span], time);
     });
   }
 
   // The spans of names that more than one thread has: of others there is nothing to compare.
-  void Collect(const RankActivity& rank, size_t first_step) {
+  void Collect(const RankActivity& rank) {
     std::vector<StringId> names;
     for (const uint32_t track : rank.threads) {
       ForEachOutermost(track, [&](StringId name, const Interval&) {
@@ -152,7 +148,7 @@ class ThreadComparison {
       ForEachOutermost(track, [&](StringId name, const Interval& time) {
         if (track_of_[Row(name)] != kSeveral) return;
         if (const std::optional<size_t> step = rank.StepAt(time.begin))
-          spans_.push_back({first_step + *step, name, track, time});
+          spans_.push_back({rank.first_step + *step, name, track, time});
       });
     }
     for (const StringId name : names)

@@ -17,6 +17,7 @@
 #include "analysis/advise/causes.h"
 #include "analysis/host_spans.h"
 #include "analysis/name_predicate.h"
+#include "analysis/track_spans.h"
 #include "base/metadata_keys.h"
 #include "base/parse_whole.h"
 #include "base/saturating.h"
@@ -39,7 +40,7 @@ bool IsOptimizerStep(std::string_view name) {
   return name.starts_with("Optimizer.step#");
 }
 
-// An entry of the metadata; 0: it is not there, or is no number.
+// An entry of the metadata; 0 if it is missing or not a number.
 int64_t NumberInMetadata(const Trace& trace, std::string_view key) {
   const MetadataColumns& rows = trace.metadata();
   for (size_t row = 0; row < rows.size(); ++row) {
@@ -84,14 +85,9 @@ class CallReader {
         processors_(NumberInMetadata(job.trace, kProcessorsKey)) {}
 
   std::vector<Cause> Read() {
-    for (const RankActivity& rank : job_.ranks) {
+    for (const RankActivity& rank : job_.ranks)
       if (rank.works.empty()) ReadRank(rank);
-      first_step_ += rank.steps.size();
-    }
-    std::vector<Cause> causes;
-    for (Cause* cause : {&reads_, &copies_, &updates_, &oversubscription_})
-      causes.push_back(std::move(*cause));
-    return causes;
+    return {reads_, copies_, updates_, oversubscription_};
   }
 
  private:
@@ -103,13 +99,13 @@ class CallReader {
     call_times_.clear();
     for (const uint32_t track : rank.threads)
       ReadThread(track);
-    copies_.AddSavings(rank, first_step_, IntervalSet(std::move(copy_times_)));
+    copies_.AddSavings(rank, IntervalSet(std::move(copy_times_)));
     if (!IsOversubscribed()) return;
     const IntervalSet calls(std::move(call_times_));
     for (size_t step = 0; step < rank.steps.size(); ++step) {
       const RankStep& of = rank.steps[step];
       const int64_t length = calls.LengthIn(of.time.begin, of.time.end);
-      oversubscription_.AddSaving(first_step_ + step, WaitIn(length));
+      oversubscription_.AddSaving(rank.first_step + step, WaitIn(length));
     }
   }
 
@@ -126,20 +122,19 @@ class CallReader {
     update_ = {.span = outermost_, .times = {}};
     bool has_copied = false;  // the outermost call is evidence already
     host_.ForEach(track, [&](uint32_t span) {
-      if (job_.selected != nullptr && (*job_.selected)[span] == 0) return;
-      const int64_t begin = spans.start[span].ns;
-      const NamedSpan named{span, {begin, SaturatingAdd(begin, spans.duration[span].ns)}};
+      if (!IsSelected(job_.selected, span)) return;
+      const NamedSpan named{span, TimeOfSpan(spans, span)};
       const StringId name = spans.name[span];
       if (is_optimizer_step_(name)) return BeginUpdate(named);
       if (!host_.IsCall(span)) return;
-      if (begin >= outermost_.time.end) {
+      if (named.time.begin >= outermost_.time.end) {
         outermost_ = named;
         has_copied = false;
         AddOutermost(name);
       }
       if (!copies_a_tensor_(name) || spans.duration[span].ns < kShortestCopyNs) return;
       AppendOrExtend(named.time, &copy_times_);
-      if (!has_copied && rank_->StepAt(begin)) copies_.AddEvidence(job_.trace, rank_->rank, outermost_);
+      if (!has_copied && rank_->StepAt(named.time.begin)) copies_.AddEvidence(job_.trace, rank_->rank, outermost_);
       has_copied = true;
     });
     EndRun();
@@ -174,7 +169,7 @@ class CallReader {
 
   void EndRun() {
     if (run_.reads >= kFewestReads) {
-      reads_.AddSaving(first_step_ + run_.step, SaturatingSubtract(run_.first.time.end, run_.first.time.begin));
+      reads_.AddSaving(rank_->first_step + run_.step, SaturatingSubtract(run_.first.time.end, run_.first.time.begin));
       reads_.AddEvidence(job_.trace, rank_->rank, run_.first);
     }
     run_ = {};
@@ -192,7 +187,7 @@ class CallReader {
     update_.times.clear();
     const std::optional<size_t> step = rank_->StepAt(update_.span.time.begin);
     if (saving == 0 || !step) return;
-    updates_.AddSaving(first_step_ + *step, saving);
+    updates_.AddSaving(rank_->first_step + *step, saving);
     updates_.AddEvidence(job_.trace, rank_->rank, update_.span);
   }
 
@@ -206,9 +201,8 @@ class CallReader {
   Cause oversubscription_{FindingKind::kCpuOversubscription, Confidence::kMedium, job_.steps};
 
   const RankActivity* rank_ = nullptr;
-  size_t first_step_ = 0;  // number of the rank's first step among those of all
   std::vector<Interval> copy_times_, call_times_;
-  // Of the thread:
+  // State of the current thread.
   NamedSpan outermost_;  // the last outermost call
   ReadRun run_;
   OpenUpdate update_;

@@ -11,6 +11,7 @@
 #include "analysis/device_work.h"
 #include "analysis/host_spans.h"
 #include "analysis/steps_of_ranks.h"
+#include "analysis/track_spans.h"
 #include "base/saturating.h"
 #include "base/sort_runs.h"
 #include "opscope/analysis/contents.h"
@@ -123,8 +124,11 @@ class Collector {
           ranks[rank].steps = {window};
     }
     std::vector<RankActivity> result;
+    size_t steps_before = 0;
     for (auto& [number, rank] : ranks) {
       rank.rank = number;
+      rank.first_step = steps_before;
+      steps_before += rank.steps.size();
       std::vector<Interval> steps;
       steps.reserve(rank.steps.size());
       for (const RankStep& step : rank.steps)
@@ -143,11 +147,7 @@ class Collector {
   }
 
  private:
-  bool IsSelected(uint32_t span) const { return selected_ == nullptr || (*selected_)[span] != 0; }
-
-  Interval TimeOf(uint32_t span) const {
-    return {spans_.start[span].ns, SaturatingAdd(spans_.start[span].ns, spans_.duration[span].ns)};
-  }
+  Interval TimeOf(uint32_t span) const { return TimeOfSpan(spans_, span); }
 
   uint8_t Traits(uint32_t span) {
     const StringId name = spans_.name[span];
@@ -161,10 +161,10 @@ class Collector {
     const StepColumns& steps = trace_.steps();
     // A condition such as "kind = kernel" chooses no step; then all of them count.
     const bool are_some_selected = std::any_of(steps.span.begin(), steps.span.end(), [this](SpanId span) {
-      return span != SpanId::kNone && IsSelected(Row(span));
+      return span != SpanId::kNone && IsSelected(selected_, Row(span));
     });
     for (size_t i = 0; i < steps.size(); ++i) {
-      if (steps.span[i] == SpanId::kNone || (are_some_selected && !IsSelected(Row(steps.span[i])))) continue;
+      if (steps.span[i] == SpanId::kNone || (are_some_selected && !IsSelected(selected_, Row(steps.span[i])))) continue;
       const uint32_t span = Row(steps.span[i]);
       const TrackId track = spans_.track[span];
       (*ranks)[RankOfTrack(trace_, track)].steps.push_back({steps.number[i], TimeOf(span), track});
@@ -179,20 +179,16 @@ class Collector {
     std::vector<Interval> compute, communication, all;
     for (const uint32_t track : streams) {
       RunFinder runs(rank);
-      const uint32_t first = trace_.tracks().first_span[track];
-      for (uint32_t span = first; span < first + trace_.tracks().span_count[track]; ++span) {
-        if (!IsSelected(span)) continue;
-        const std::optional<WorkClass> work_class = works_.ClassOf(span);
-        if (!work_class) continue;
+      works_.ForEach(track, selected_, [&](uint32_t span, WorkClass work_class) {
         LaunchedWork& work = rank->works.emplace_back(LaunchedWork{TimeOf(span), std::nullopt, span});
         if (const SpanId call = calls_.LaunchOf(span); call != SpanId::kNone) work.launch = TimeOf(Row(call));
         AppendOrExtend(work.work, &all);
-        if (*work_class == WorkClass::kCompute) AppendOrExtend(work.work, &compute);
-        if (*work_class == WorkClass::kCommunication) AppendOrExtend(work.work, &communication);
+        if (work_class == WorkClass::kCompute) AppendOrExtend(work.work, &compute);
+        if (work_class == WorkClass::kCommunication) AppendOrExtend(work.work, &communication);
         const bool is_copy = spans_.kind[span] == SpanKind::kCopy;
         if (is_copy && (Traits(span) & kCopiesHostDevice) != 0) rank->host_device_copies.push_back({span, work.work});
-        runs.Add(span, work.work, *work_class == WorkClass::kCompute && (Traits(span) & kPointwiseKernel) != 0);
-      }
+        runs.Add(span, work.work, work_class == WorkClass::kCompute && (Traits(span) & kPointwiseKernel) != 0);
+      });
       runs.End();
     }
     SortRuns(&rank->works, [](const LaunchedWork& a, const LaunchedWork& b) { return a.work.begin < b.work.begin; });
@@ -208,7 +204,7 @@ class Collector {
     int64_t end_of_call = INT64_MIN;  // of the last call that no other call encloses
     bool has_spans = false;
     host_.ForEach(track, [&](uint32_t span) {
-      if (!IsSelected(span)) return;
+      if (!IsSelected(selected_, span)) return;
       has_spans = true;
       const uint8_t traits = Traits(span);
       if (has_steps && host_.IsInput(span)) rank->inputs.push_back({span, TimeOf(span)});

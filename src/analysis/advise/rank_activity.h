@@ -32,7 +32,7 @@ struct NamedSpan {
 // The union of their times. O(n log n).
 [[nodiscard]] IntervalSet TimesOf(const std::vector<NamedSpan>& spans);
 
-// Tells spans from those inside them, when both have been collected: aten::item and the call that it waits in.
+// Skips spans inside others, when both have been collected: the call that aten::item waits in.
 class OutermostSpans {
  public:
   explicit OutermostSpans(const Trace& trace) : trace_(trace) {}
@@ -67,6 +67,7 @@ struct PointwiseRun {
 struct RankActivity {
   int32_t rank = -1;
   std::vector<RankStep> steps;      // by begin; the window of the trace if it has no steps
+  size_t first_step = 0;            // number of steps[0] among the steps of all ranks
   StepTimeline timeline;            // of steps
   std::vector<LaunchedWork> works;  // of all devices, by begin
   IntervalSet kernels, compute, communication, all_works;
@@ -79,7 +80,7 @@ struct RankActivity {
   std::vector<PointwiseRun> runs;             // of 3 or more; of operators if the rank has no device work
   std::vector<uint32_t> threads;              // tracks with host spans
 
-  // Of the steps that contain the time, the one that began last. O(log steps).
+  // The step that contains the time; of several, the one that began last. O(log steps).
   std::optional<size_t> StepAt(int64_t time) const;
 };
 

@@ -33,17 +33,15 @@ double PairwiseSum(std::span<const double> values) {
 
 double MaxWithNan(std::span<const double> values) {
   double most = values.front();
-  for (const double value : values) {
+  for (const double value : values)
     if (value > most || std::isnan(value)) most = value;
-  }
   return most;
 }
 
 double MinWithNan(std::span<const double> values) {
   double least = values.front();
-  for (const double value : values) {
+  for (const double value : values)
     if (value < least || std::isnan(value)) least = value;
-  }
   return least;
 }
 

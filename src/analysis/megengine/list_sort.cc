@@ -17,18 +17,20 @@ bool Less(const SortedRow& a, const SortedRow& b) {
   return a.key < b.key;
 }
 
-// The index at which `key` belongs in a[0, n), before equal keys. The search starts at `hint`.
-Index GallopLeft(const SortedRow& key, const SortedRow* a, Index n, Index hint) {
+// The number of rows in a[0, n) for which `is_before` holds; these rows precede all others. The exponential search
+// starts at `hint`.
+template <typename IsBefore>
+Index Gallop(const SortedRow* a, Index n, Index hint, const IsBefore& is_before) {
   Index last = 0, ofs = 1;
-  if (Less(a[hint], key)) {
+  if (is_before(a[hint])) {
     const Index most = n - hint;
-    while (ofs < most && Less(a[hint + ofs], key))
+    while (ofs < most && is_before(a[hint + ofs]))
       last = ofs, ofs = ofs * 2 + 1;
     ofs = std::min(ofs, most);
     last += hint, ofs += hint;
   } else {
     const Index most = hint + 1;
-    while (ofs < most && !Less(a[hint - ofs], key))
+    while (ofs < most && !is_before(a[hint - ofs]))
       last = ofs, ofs = ofs * 2 + 1;
     ofs = std::min(ofs, most);
     const Index nearer = last;
@@ -37,36 +39,20 @@ Index GallopLeft(const SortedRow& key, const SortedRow* a, Index n, Index hint) 
   ++last;
   while (last < ofs) {
     const Index middle = last + (ofs - last) / 2;
-    if (Less(a[middle], key)) last = middle + 1;
+    if (is_before(a[middle])) last = middle + 1;
     else ofs = middle;
   }
   return ofs;
 }
 
+// The index at which `key` belongs in a[0, n), before equal keys.
+Index GallopLeft(const SortedRow& key, const SortedRow* a, Index n, Index hint) {
+  return Gallop(a, n, hint, [&](const SortedRow& row) { return Less(row, key); });
+}
+
 // The same, behind equal keys.
 Index GallopRight(const SortedRow& key, const SortedRow* a, Index n, Index hint) {
-  Index last = 0, ofs = 1;
-  if (Less(key, a[hint])) {
-    const Index most = hint + 1;
-    while (ofs < most && Less(key, a[hint - ofs]))
-      last = ofs, ofs = ofs * 2 + 1;
-    ofs = std::min(ofs, most);
-    const Index nearer = last;
-    last = hint - ofs, ofs = hint - nearer;
-  } else {
-    const Index most = n - hint;
-    while (ofs < most && !Less(key, a[hint + ofs]))
-      last = ofs, ofs = ofs * 2 + 1;
-    ofs = std::min(ofs, most);
-    last += hint, ofs += hint;
-  }
-  ++last;
-  while (last < ofs) {
-    const Index middle = last + (ofs - last) / 2;
-    if (Less(key, a[middle])) ofs = middle;
-    else last = middle + 1;
-  }
-  return ofs;
+  return Gallop(a, n, hint, [&](const SortedRow& row) { return !Less(key, row); });
 }
 
 // How a merge of two adjacent runs ended: the rest of the copied run remains, or a single row of it.

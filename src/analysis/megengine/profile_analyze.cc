@@ -127,9 +127,8 @@ class Chooser {
 
   std::optional<double> TotalOf(TimeOf time_of) const {
     std::vector<double> times;
-    for (const MegEngineOperator& opr : operators_) {
+    for (const MegEngineOperator& opr : operators_)
       if (const auto time = time_of(opr)) times.push_back(*time);
-    }
     return times.empty() ? std::nullopt : std::optional(PairwiseSum(times));
   }
 

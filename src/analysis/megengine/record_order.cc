@@ -11,6 +11,7 @@
 
 #include "analysis/megengine/list_sort.h"
 #include "base/parse_whole.h"
+#include "base/text.h"
 
 namespace opscope {
 namespace {
@@ -108,10 +109,7 @@ Result<MegEngineOrder> ParseMegEngineOrder(std::string_view text) {
     order.is_ascending = true;
     name.remove_prefix(1);
   }
-  std::string lower(name);
-  for (char& c : lower)
-    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  const auto* found = std::find(std::begin(kColumnNames), std::end(kColumnNames), lower);
+  const auto* found = std::find(std::begin(kColumnNames), std::end(kColumnNames), LowerCase(name));
   if (found == std::end(kColumnNames)) {
     std::string message = "there is no column \"" + std::string(name) + "\" to order by; there are:";
     for (const std::string_view column : kColumnNames)

@@ -236,9 +236,8 @@ class CallReader {
 bool HasMegEngineOperators(const Trace& trace) {
   const CallReader reader(trace);
   const bool is_timeline = trace.info().format == "megengine-json";  // may be truncated before its dispatches
-  for (uint32_t span = 0; span < trace.spans().size(); ++span) {
+  for (uint32_t span = 0; span < trace.spans().size(); ++span)
     if (reader.IsDispatch(span) || (is_timeline && reader.IsCall(span))) return true;
-  }
   return false;
 }
 

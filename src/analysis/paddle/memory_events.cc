@@ -1,6 +1,6 @@
 // Reads a memory event in Paddle's terms from the row where it is stored: an allocation (with its instant, if it has
 // extra members), or an instant alone for reserved memory. Numbers that the Trace lacks follow from the allocation: a
-// recording knows no peaks, so the current total stands for them.
+// recording knows no peaks, so the current total takes their place.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/paddle/memory_events.h"
 
@@ -22,10 +22,6 @@ void ReadNumber(std::string_view text, Number* number) {
   std::from_chars(text.data(), text.data() + text.size(), *number);
 }
 
-std::string_view InsideQuotes(std::string_view text) {
-  return text.size() >= 2 && text.front() == '"' ? text.substr(1, text.size() - 2) : text;
-}
-
 void ReadType(std::string_view name, PaddleMemoryType* type) {
   const auto found = std::find(std::begin(kPaddleMemoryTypeNames), std::end(kPaddleMemoryTypeNames), name);
   if (found == std::end(kPaddleMemoryTypeNames)) return;
@@ -34,8 +30,8 @@ void ReadType(std::string_view name, PaddleMemoryType* type) {
 
 void ReadMembers(std::string_view members, PaddleMemoryEvent* event) {
   ForEachJsonMember(members, [&](std::string_view key, std::string_view value) {
-    if (key == "type") ReadType(InsideQuotes(value), &event->type);
-    if (key == "place") event->place = InsideQuotes(value);
+    if (key == "type") ReadType(Unquoted(value), &event->type);
+    if (key == "place") event->place = Unquoted(value);
     if (key == "addr") ReadNumber(value, &event->address);
     if (key == "increase_bytes") ReadNumber(value, &event->increase_bytes);
     if (key == "current_allocated") ReadNumber(value, &event->current_allocated);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "opscope/trace.h"
 
 namespace opscope {
@@ -33,13 +34,10 @@ class PaddleNameTraits {
 
  private:
   static uint8_t TraitsOf(std::string_view name) {
-    std::string lower(name);
-    for (char& c : lower)
-      c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    const std::string lower = LowerCase(name);
     const auto has = [&](std::initializer_list<std::string_view> words, Trait trait) {
-      for (const std::string_view word : words) {
+      for (const std::string_view word : words)
         if (lower.find(word) != std::string::npos) return static_cast<int>(trait);
-      }
       return 0;
     };
     return static_cast<uint8_t>(kKnown | has({"memcpy", "memorycopy", "memset"}, kMemoryManipulation) |

@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/track_spans.h"
 #include "base/saturating.h"
 #include "opscope/analysis/memory_instants.h"
 
@@ -22,16 +23,13 @@ namespace {
 
 constexpr uint32_t kNone = PaddleNodeTrees::kNone;
 
-struct NodeTimes {
-  int64_t start = 0, end = 0;
-};
-bool IsBefore(const NodeTimes& a, const NodeTimes& b) {
-  return a.start != b.start ? a.start < b.start : a.end > b.end;
+bool IsBefore(const Interval& a, const Interval& b) {
+  return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
 }
 
 // A runtime call or memory event that is to be attached to a node.
 struct Attached {
-  NodeTimes times;
+  Interval time;
   uint32_t row = 0;
 };
 
@@ -109,22 +107,17 @@ class TreeBuilder {
     }
   }
 
-  NodeTimes TimesOf(uint32_t row) const {
-    const int64_t start = spans_.start[row].ns;
-    return {start, SaturatingAdd(start, spans_.duration[row].ns)};
-  }
+  Interval TimeOf(uint32_t row) const { return TimeOfSpan(spans_, row); }
 
   // Collects the host spans of a thread's tracks in order into hosts_, runtime calls into runtime_.
   void SortCalls(const ThreadRows& thread) {
-    const TrackColumns& tracks = trace_.tracks();
-    const auto is_before = [&](uint32_t a, uint32_t b) { return IsBefore(TimesOf(a), TimesOf(b)); };
+    const auto is_before = [&](uint32_t a, uint32_t b) { return IsBefore(TimeOf(a), TimeOf(b)); };
     hosts_.clear(), runtime_.clear();
     for (const uint32_t track : thread.tracks) {
       const size_t begin = hosts_.size();
-      const uint32_t first = tracks.first_span[track];
-      for (uint32_t row = first; row < first + tracks.span_count[track]; ++row) {
+      for (const uint32_t row : SpansOfTrack(trace_, track)) {
         if (types_.Of(row) == PaddleEventType::kCudaRuntime) {
-          runtime_.push_back({TimesOf(row), row});
+          runtime_.push_back({TimeOf(row), row});
         } else {
           hosts_.push_back(row);
         }
@@ -141,10 +134,10 @@ class TreeBuilder {
     Push(SpanId::kNone, PaddleEventType::kUserDefined, kNone, {INT64_MIN, INT64_MAX});
     uint32_t top = root;
     for (const uint32_t row : hosts_) {
-      const NodeTimes times = TimesOf(row);
-      while (top != root && IsBehind(times, times_[top]))
+      const Interval time = TimeOf(row);
+      while (top != root && IsBehind(time, times_[top]))
         top = trees_.parent[top];
-      Push(static_cast<SpanId>(row), types_.Of(row), top, times);
+      Push(static_cast<SpanId>(row), types_.Of(row), top, time);
       top = static_cast<uint32_t>(trees_.size() - 1);
     }
     trees_.threads.push_back({thread.process, thread.thread, root, static_cast<uint32_t>(trees_.size())});
@@ -162,37 +155,37 @@ class TreeBuilder {
 
   // True if `next` follows `around` rather than lies in it. Paddle's JSON truncates starts to microseconds, so a
   // successor may seem to begin before its predecessor's end.
-  static bool IsBehind(const NodeTimes& next, const NodeTimes& around) {
+  static bool IsBehind(const Interval& next, const Interval& around) {
     constexpr int64_t kMicrosecond = 1000;
-    if (next.start >= around.end) return true;
-    return next.end > around.end && SaturatingSubtract(around.end, next.start) < kMicrosecond;
+    if (next.begin >= around.end) return true;
+    return next.end > around.end && SaturatingSubtract(around.end, next.begin) < kMicrosecond;
   }
 
-  void Push(SpanId span, PaddleEventType type, uint32_t parent, NodeTimes times) {
+  void Push(SpanId span, PaddleEventType type, uint32_t parent, const Interval& time) {
     trees_.span.push_back(span);
     trees_.type.push_back(type);
-    trees_.start.push_back(times.start);
+    trees_.start.push_back(time.begin);
     trees_.parent.push_back(parent);
-    times_.push_back(times);
+    times_.push_back(time);
   }
 
   // Appends (node, row) for each item, in order of time.
   void Attach(std::vector<Attached>* items, std::vector<std::pair<uint32_t, uint32_t>>* attached) const {
-    const auto is_before = [](const Attached& a, const Attached& b) { return IsBefore(a.times, b.times); };
+    const auto is_before = [](const Attached& a, const Attached& b) { return IsBefore(a.time, b.time); };
     if (!std::is_sorted(items->begin(), items->end(), is_before))
       std::stable_sort(items->begin(), items->end(), is_before);
     const uint32_t root = trees_.threads.back().first_node, end = trees_.threads.back().end_node;
     uint32_t top = root, next = root + 1;
     for (const Attached& item : *items) {
-      const auto [start, stop] = item.times;
-      while (next < end && times_[next].start < start)
+      const auto [start, stop] = item.time;
+      while (next < end && times_[next].begin < start)
         top = next++;
       while (top != root && times_[top].end < start)
         top = trees_.parent[top];
       uint32_t node = top;
       if (start != stop || top == root || times_[top].end != start) {
         // Descend through nodes that begin at the same moment.
-        for (uint32_t inner = next; inner < end && times_[inner].start == start && times_[inner].end >= stop; ++inner) {
+        for (uint32_t inner = next; inner < end && times_[inner].begin == start && times_[inner].end >= stop; ++inner) {
           if (inner != next && trees_.parent[inner] != inner - 1) break;
           node = inner;
         }
@@ -203,23 +196,26 @@ class TreeBuilder {
     }
   }
 
-  // Counting sort of (node, row) pairs by node.
-  template <typename Value, typename Of>
-  void Group(const std::vector<std::pair<uint32_t, uint32_t>>& attached, std::vector<uint32_t>* first,
-             std::vector<Value>* values, const Of& of) const {
-    first->assign(trees_.size() + 1, 0);
-    for (const auto& [node, row] : attached)
-      ++(*first)[node + 1];
-    for (size_t node = 0; node < trees_.size(); ++node)
-      (*first)[node + 1] += (*first)[node];
+  // Counting sort of (node, item) or (call, item) pairs: `first` gets where the values of each of `groups` begin.
+  template <typename Item, typename Value, typename Of>
+  static void Group(size_t groups, const std::vector<std::pair<uint32_t, Item>>& attached, std::vector<uint32_t>* first,
+                    std::vector<Value>* values, const Of& of) {
+    first->assign(groups + 1, 0);
+    for (const auto& [group, item] : attached)
+      ++(*first)[group + 1];
+    for (size_t group = 0; group < groups; ++group)
+      (*first)[group + 1] += (*first)[group];
     std::vector<uint32_t> place(first->begin(), first->end() - 1);
     values->resize(attached.size());
-    for (const auto& [node, row] : attached)
-      (*values)[place[node]++] = of(row);
+    for (const auto& [group, item] : attached)
+      (*values)[place[group]++] = of(item);
   }
+
   void GroupByNode() {
-    Group(calls_, &trees_.first_call, &trees_.call, [](uint32_t row) { return static_cast<SpanId>(row); });
-    Group(kept_memory_, &trees_.first_memory, &trees_.memory, [&](uint32_t row) { return memory_[row]; });
+    Group(trees_.size(), calls_, &trees_.first_call, &trees_.call,
+          [](uint32_t row) { return static_cast<SpanId>(row); });
+    Group(trees_.size(), kept_memory_, &trees_.first_memory, &trees_.memory,
+          [&](uint32_t row) { return memory_[row]; });
   }
 
   bool IsOfDevice(SpanId span) const {
@@ -243,23 +239,15 @@ class TreeBuilder {
       is_launched[Row(to)] = true;
     }
     AddByCorrelation(&launched, is_launched);
-    for (const auto& [call, span] : launched)
-      ++trees_.first_device[call + 1];
-    for (size_t call = 0; call < trees_.call.size(); ++call)
-      trees_.first_device[call + 1] += trees_.first_device[call];
-    std::vector<uint32_t> place(trees_.first_device.begin(), trees_.first_device.end() - 1);
-    trees_.device.resize(launched.size());
-    for (const auto& [call, span] : launched)
-      trees_.device[place[call]++] = span;
+    Group(trees_.call.size(), launched, &trees_.first_device, &trees_.device, [](SpanId span) { return span; });
   }
 
   void AddByCorrelation(std::vector<std::pair<uint32_t, SpanId>>* launched, const std::vector<bool>& is_launched) {
     const TrackColumns& tracks = trace_.tracks();
     std::unordered_map<uint32_t, uint32_t> call_with;
-    for (size_t track = 0; track < tracks.size(); ++track) {
+    for (uint32_t track = 0; track < tracks.size(); ++track) {
       if (tracks.kind[track] != TrackKind::kDeviceStream) continue;
-      const uint32_t first = tracks.first_span[track];
-      for (uint32_t row = first; row < first + tracks.span_count[track]; ++row) {
+      for (const uint32_t row : SpansOfTrack(trace_, track)) {
         if (is_launched[row] || spans_.correlation[row] == 0) continue;
         if (call_with.empty()) {
           for (size_t call = 0; call < trees_.call.size(); ++call)
@@ -280,7 +268,7 @@ class TreeBuilder {
   std::vector<int64_t> memory_time_;
   std::vector<uint32_t> hosts_;                                     // of one thread
   std::vector<Attached> runtime_, frees_;                           // of one thread
-  std::vector<NodeTimes> times_;                                    // by node
+  std::vector<Interval> times_;                                     // by node
   std::vector<std::pair<uint32_t, uint32_t>> calls_, kept_memory_;  // node and row
   PaddleNodeTrees trees_;
 };

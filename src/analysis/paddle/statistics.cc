@@ -11,6 +11,7 @@
 #include "analysis/paddle/name_traits.h"
 #include "analysis/paddle/operators.h"
 #include "analysis/paddle/type_times.h"
+#include "analysis/track_spans.h"
 #include "base/json_members.h"
 #include "base/saturating.h"
 
@@ -121,14 +122,13 @@ class Statistics {
   }
 
   int64_t Window() const {
-    int64_t first = INT64_MAX, last = INT64_MIN;
+    Interval window{INT64_MAX, INT64_MIN};
     for (size_t node = 0; node < trees_.size(); ++node) {
       if (trees_.is_root(node)) continue;
-      const uint32_t row = Row(trees_.span[node]);
-      first = std::min(first, spans_.start[row].ns);
-      last = std::max(last, SaturatingAdd(spans_.start[row].ns, spans_.duration[row].ns));
+      const auto [begin, end] = TimeOfSpan(spans_, Row(trees_.span[node]));
+      window = {std::min(window.begin, begin), std::max(window.end, end)};
     }
-    return first > last ? 0 : SaturatingSubtract(last, first);
+    return window.begin > window.end ? 0 : SaturatingSubtract(window.end, window.begin);
   }
 
   const SpanColumns& spans_;

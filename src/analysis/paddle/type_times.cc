@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "analysis/track_spans.h"
 #include "base/saturating.h"
 
 namespace opscope {
@@ -45,8 +46,7 @@ PaddleTypeTimes::PaddleTypeTimes(const Trace& trace, const PaddleNodeTrees& tree
 }
 
 Interval PaddleTypeTimes::TimeOf(SpanId span) const {
-  const int64_t start = spans_.start[Row(span)].ns;
-  return {start, SaturatingAdd(start, spans_.duration[Row(span)].ns)};
+  return TimeOfSpan(spans_, Row(span));
 }
 
 Interval PaddleTypeTimes::TimeOfNode(uint32_t node) const {
@@ -67,7 +67,6 @@ void PaddleTypeTimes::AddThread(const PaddleThread& thread, std::span<const uint
   }
 }
 
-// Nodes are sorted by start, so intervals of one type are joined as they come.
 void PaddleTypeTimes::JoinHostTimes(const PaddleThread& thread) {
   std::array<bool, kPaddleEventTypes> is_begun = {};
   for (uint32_t node = thread.first_node + 1; node < thread.end_node; ++node) {

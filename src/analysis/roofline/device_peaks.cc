@@ -31,12 +31,10 @@ std::span<const DevicePeaks> KnownDevicePeaks() {
 }
 
 const DevicePeaks* PeaksOfDevice(std::string_view name) {
-  for (const std::string_view maker : {"NVIDIA ", "Tesla "}) {
+  for (const std::string_view maker : {"NVIDIA ", "Tesla "})
     if (name.starts_with(maker)) name.remove_prefix(maker.size());
-  }
-  for (const DevicePeaks& peaks : kPeaks) {
+  for (const DevicePeaks& peaks : kPeaks)
     if (name == peaks.name) return &peaks;
-  }
   return nullptr;
 }
 

@@ -65,9 +65,8 @@ OperatorCost RowsCost(const CallArguments& call, const Argument& table, const Ar
 
 Amount ElementsWithout(const Argument& tensor, size_t dimension) {
   Amount product(1);
-  for (size_t d = 0; d < tensor.sizes.size(); ++d) {
+  for (size_t d = 0; d < tensor.sizes.size(); ++d)
     if (d != dimension) product = product * Amount(tensor.sizes[d]);
-  }
   return product;
 }
 

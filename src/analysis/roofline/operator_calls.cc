@@ -26,6 +26,7 @@
 #include "analysis/device_work.h"
 #include "analysis/name_predicate.h"
 #include "analysis/torch/flop_calls.h"
+#include "analysis/track_spans.h"
 #include "base/hash.h"
 #include "base/huge_pages.h"
 #include "base/saturating.h"
@@ -132,8 +133,7 @@ class CallGrouper {
     const TrackColumns& tracks = trace_.tracks();
     for (uint32_t track = 0; track < tracks.size(); ++track) {
       if (tracks.kind[track] != TrackKind::kThread) continue;
-      const uint32_t first = tracks.first_span[track];
-      for (uint32_t span = first; span < first + tracks.span_count[track]; ++span)
+      for (const uint32_t span : SpansOfTrack(trace_, track))
         Open(span);
       CloseUntil(SpanId::kNone);
     }
@@ -189,7 +189,7 @@ class CallGrouper {
     opened.own_ns = SaturatingSubtract(opened.end, start);
     if (is_inside) around.own_ns = SaturatingSubtract(around.own_ns, opened.own_ns);
     opened.row_around = at;
-    if (selected_ == nullptr || (*selected_)[span] != 0) group_of_[span] = AddCall(span, role);
+    if (IsSelected(selected_, span)) group_of_[span] = AddCall(span, role);
   }
 
   uint32_t AddCall(uint32_t span, OperatorRole role) {

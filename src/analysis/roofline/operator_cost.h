@@ -1,7 +1,7 @@
 // FLOPs and bytes of one call of an operator. docs/reference/roofline.md lists the formulas. The FLOPs of products,
 // convolutions, attention and embeddings are those of analysis/torch/flop_formulas.h.
 //
-// Thread rule: pure functions; RooflineNames is immutable.
+// Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -33,7 +33,7 @@ enum class ResultType : uint8_t {
 
 // How an operator of a light family is counted.
 struct CostRule {
-  // Without "aten::" and without a trailing "_", which stands for the operator that writes its first operand.
+  // Without "aten::" and without a trailing "_", which names the form that writes its first operand.
   std::string_view op;
   OperatorCost (*cost)(const CallArguments& call, const CostRule& rule, bool is_in_place);
   // Tensors among the first so many arguments are read; those behind are results that the caller provides.

@@ -51,9 +51,8 @@ const RulesByName& LightRules() {
 const std::unordered_map<std::string_view, const FlopRule*>& HeavyRules() {
   static const auto rules = [] {
     std::unordered_map<std::string_view, const FlopRule*> all;
-    for (const FlopRule& rule : FlopRules()) {
+    for (const FlopRule& rule : FlopRules())
       if (IsWhole(rule)) all.emplace(rule.op, &rule);
-    }
     return all;
   }();
   return rules;

@@ -128,7 +128,8 @@ double LargestProduct(const CallArguments& call) {
   return 16 * elements * size;
 }
 
-// Of a convolution: every position, padding included, meets the whole weight; likewise a recurrent layer.
+// The bound for a convolution, where every position, padding included, meets all elements of the weight; likewise for a
+// recurrent layer.
 double LargestConvolution(const CallArguments& call) {
   double padding = 0, product = 4;
   for (size_t i = 3; i < call.list.size(); ++i) {

@@ -28,9 +28,8 @@ Amount BytesOfResult(const CallArguments& call, const Argument& self, const Cost
   if (rule.result == ResultType::kBool) return Amount(1);
   if (rule.result == ResultType::kIndex) return Amount(8);
   // The last arguments of sum, mean and norms may name a type.
-  for (size_t i = rule.dimensions_at + 2u; i < call.list.size(); ++i) {
+  for (size_t i = rule.dimensions_at + 2u; i < call.list.size(); ++i)
     if (const Amount bytes = BytesOfScalarType(call.Text(i)); bytes.is_known()) return bytes;
-  }
   const TypeCategory category = CategoryOfType(call.Type(self));
   if (category == TypeCategory::kUnknown) return {};
   // torch sums integers as int64.

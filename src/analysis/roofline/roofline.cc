@@ -40,7 +40,7 @@ std::string_view TypeOfRow(const CallArguments& call) {
   return type;
 }
 
-// Of one call of the group.
+// The cost of one call of the group.
 OperatorCost CostOfGroup(const CallGroup& group, const Trace& trace, const CallArguments& call, OperatorNames* names) {
   const StringId name = trace.spans().name[group.span];
   if (group.role == OperatorRole::kFormula) return CostOf(trace.text(name), names->Of(name), call);

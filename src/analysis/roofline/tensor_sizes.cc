@@ -11,7 +11,7 @@
 namespace opscope {
 namespace {
 
-// Of a number as torch prints it: "1", "0.5", "1e-05", "inf", "True", "(1+2j)".
+// The category of a number as torch prints it: "1", "0.5", "1e-05", "inf", "True", "(1+2j)".
 TypeCategory CategoryOfNumber(std::string_view text) {
   if (text == "True" || text == "False") return TypeCategory::kBool;
   if (text.find('j') != std::string_view::npos) return TypeCategory::kComplex;
@@ -133,9 +133,8 @@ Amount BytesOfScalarType(std::string_view number) {
   // c10/core/ScalarType.h: uint8, int8, int16, int32, int64, half, float, double, bool, bfloat16.
   constexpr NumberedType kTypes[] = {{"0", 1}, {"1", 1}, {"2", 2}, {"3", 4},  {"4", 8},
                                      {"5", 2}, {"6", 4}, {"7", 8}, {"11", 1}, {"15", 2}};
-  for (const NumberedType& type : kTypes) {
+  for (const NumberedType& type : kTypes)
     if (type.number == number) return Amount(type.bytes);
-  }
   return {};
 }
 

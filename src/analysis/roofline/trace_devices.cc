@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kProperties = "deviceProperties";
 
-// The text between the quotes that begin at `at`, which then stands behind them. Escapes stay as they are written.
+// The text between the quotes that begin at `at`; moves `at` behind them. Escapes remain as they are written.
 std::string_view TakeString(std::string_view json, size_t* at) {
   const size_t begin = ++*at;
   while (*at < json.size() && json[*at] != '"')
@@ -56,9 +56,8 @@ std::string NameIn(std::string_view json) {
 std::string DeviceNameOf(const Trace& trace) {
   const MetadataColumns& metadata = trace.metadata();
   std::string name;
-  for (size_t i = 0; i < metadata.size(); ++i) {
+  for (size_t i = 0; i < metadata.size(); ++i)
     if (trace.text(metadata.key[i]) == kProperties) name = NameIn(trace.text(metadata.json[i]));
-  }
   return name;
 }
 
