@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "base/assign.h"
 #include "base/catch_bad_alloc.h"
 #include "base/json_object.h"
 #include "job/critical_ranks.h"
@@ -33,82 +34,75 @@ std::string NumberOrNull(std::optional<int64_t> number) {
   return number ? std::to_string(*number) : "null";
 }
 
+constexpr char kRankFacts[] =
+    "SELECT (SELECT MAX(job_size) FROM job_judged_files) AS world_size, (SELECT MIN(start_ns) FROM job_judged_files "
+    "WHERE fault IS NULL AND spans > 0) AS epoch_ns, (SELECT mean_step_ns FROM job_length) AS mean_step_ns";
+
 // The answers fill `overview` too, with the values by row that it has beside the tables; nullptr: only the answer is
 // wanted.
 Result<VerbResult> AnswerRanks(JobAttempt* job, JobOverview* overview = nullptr) {
-  const Result<RowValues> rows = job->RunFile("ranks.sql");
-  if (!rows.ok()) return rows.error();
-  if (overview != nullptr) ReadRankRows(rows.value(), overview);
-  const Result<RowValues> facts = job->Query(
-      "SELECT (SELECT MAX(job_size) FROM job_judged_files) AS world_size, (SELECT MIN(start_ns) FROM job_judged_files "
-      "WHERE fault IS NULL AND spans > 0) AS epoch_ns, (SELECT mean_step_ns FROM job_length) AS mean_step_ns");
-  if (!facts.ok()) return facts.error();
-  const int64_t world_size = facts.value().Integer(0, "world_size").value_or(0);
+  OPSCOPE_ASSIGN(const RowValues rows, job->RunFile("ranks.sql"));
+  if (overview != nullptr) ReadRankRows(rows, overview);
+  OPSCOPE_ASSIGN(const RowValues facts, job->Query(kRankFacts));
+  const int64_t world_size = facts.Integer(0, "world_size").value_or(0);
   const std::vector<int64_t> missing = job->MissingRanks();
   if (overview != nullptr) overview->world_size = world_size;
   VerbResult result;
-  result.tables = {rows.value().Table(RankResult())};
+  result.tables = {rows.Table(RankResult())};
   JsonMemberWriter writer(&result.facts_json);
   writer.Int("attempt", job->number()).Json("attempts", ListJson(job->numbers())).Int("world_size", world_size);
   writer.Json("missing_ranks", ListJson(missing));
-  writer.Text("epoch_ns", std::to_string(facts.value().Integer(0, "epoch_ns").value_or(0)));
-  writer.Json("mean_step_ns", NumberOrNull(facts.value().Integer(0, "mean_step_ns")));
+  writer.Text("epoch_ns", std::to_string(facts.Integer(0, "epoch_ns").value_or(0)));
+  writer.Json("mean_step_ns", NumberOrNull(facts.Integer(0, "mean_step_ns")));
   if (!missing.empty())
     result.note = std::to_string(missing.size()) + " of " + std::to_string(world_size) + " ranks have no file\n";
   return result;
 }
 
 Result<VerbResult> AnswerCollectives(JobAttempt* job, bool with_members) {
-  const Result<RowValues> rows = job->RunFile("collectives.sql");
-  if (!rows.ok()) return rows.error();
-  const Result<RowValues> groups = job->RunFile("collective_groups.sql");
-  if (!groups.ok()) return groups.error();
+  OPSCOPE_ASSIGN(const RowValues rows, job->RunFile("collectives.sql"));
+  OPSCOPE_ASSIGN(const RowValues groups, job->RunFile("collective_groups.sql"));
   VerbResult result;
-  result.tables = {rows.value().Table(JobCollectiveResult()), groups.value().Table(CollectiveGroupResult())};
+  result.tables = {rows.Table(JobCollectiveResult()), groups.Table(CollectiveGroupResult())};
   result.shown = {1};
-  if (rows.value().size() == 0) result.why_empty = "no collective has a counterpart on another rank";
+  if (rows.size() == 0) result.why_empty = "no collective has a counterpart on another rank";
   if (!with_members) return result;
-  const Result<RowValues> members = job->RunFile("collective_members.sql");
-  if (!members.ok()) return members.error();
+  OPSCOPE_ASSIGN(const RowValues members, job->RunFile("collective_members.sql"));
   std::vector<uint32_t> first = {0};
   size_t member = 0;
-  for (size_t row = 0; row < rows.value().size(); ++row) {
-    while (member < members.value().size() &&
-           members.value().Text(member, "group_key") == rows.value().Text(row, "group_key") &&
-           members.value().Integer(member, "number") == rows.value().Integer(row, "number"))
+  for (size_t row = 0; row < rows.size(); ++row) {
+    while (member < members.size() && members.Text(member, "group_key") == rows.Text(row, "group_key") &&
+           members.Integer(member, "number") == rows.Integer(row, "number"))
       ++member;
     first.push_back(static_cast<uint32_t>(member));
   }
-  result.tables[0].Nest(members.value().Table(CollectiveMemberResult()), first);
+  result.tables[0].Nest(members.Table(CollectiveMemberResult()), first);
   return result;
 }
 
 Result<VerbResult> AnswerStragglers(JobAttempt* job, JobOverview* overview = nullptr) {
-  const Result<RowValues> rows = job->RunFile("stragglers.sql");
-  if (!rows.ok()) return rows.error();
-  if (overview != nullptr) ReadStragglerRows(rows.value(), overview);
-  const Result<RowValues> length = job->Query("SELECT steps, mean_step_ns FROM job_length");
-  if (!length.ok()) return length.error();
+  OPSCOPE_ASSIGN(const RowValues rows, job->RunFile("stragglers.sql"));
+  if (overview != nullptr) ReadStragglerRows(rows, overview);
+  OPSCOPE_ASSIGN(const RowValues length, job->Query("SELECT steps, mean_step_ns FROM job_length"));
   VerbResult result;
-  result.tables = {rows.value().Table(StragglerResult())};
-  const bool has_steps = length.value().size() > 0;
-  const int64_t steps = has_steps ? length.value().Integer(0, "steps").value_or(0) : 0;
-  const std::optional<int64_t> mean = has_steps ? length.value().Integer(0, "mean_step_ns") : std::nullopt;
+  result.tables = {rows.Table(StragglerResult())};
+  const bool has_steps = length.size() > 0;
+  const int64_t steps = has_steps ? length.Integer(0, "steps").value_or(0) : 0;
+  const std::optional<int64_t> mean = has_steps ? length.Integer(0, "mean_step_ns") : std::nullopt;
   JsonMemberWriter(&result.facts_json).Int("steps", steps).Json("mean_step_ns", NumberOrNull(mean));
-  if (rows.value().size() > 0) return result;
-  const Result<RowValues> matched = job->Query("SELECT COUNT(*) AS matched FROM job_matches WHERE is_synchronising");
-  if (!matched.ok()) return matched.error();
-  result.why_empty = WhyNoStragglers(mean, matched.value().Integer(0, "matched").value_or(0) > 0);
+  if (rows.size() > 0) return result;
+  OPSCOPE_ASSIGN(const RowValues matched,
+                 job->Query("SELECT COUNT(*) AS matched FROM job_matches WHERE is_synchronising"));
+  result.why_empty = WhyNoStragglers(mean, matched.Integer(0, "matched").value_or(0) > 0);
   return result;
 }
 
 Result<VerbResult> AnswerSummary(JobAttempt* job, bool is_exact) {
-  const Result<RowValues> rows = job->RunFile(is_exact ? "exact_quantiles.sql" : "quantiles.sql");
-  if (!rows.ok()) return rows.error();
+  OPSCOPE_ASSIGN(const RowValues rows, job->RunFile(is_exact ? "exact_quantiles.sql" : "quantiles.sql"));
   VerbResult result;
-  result.tables = {rows.value().Table(JobSummaryResult())};
+  result.tables = {rows.Table(JobSummaryResult())};
   JsonMemberWriter(&result.facts_json).Text("quantiles_from", is_exact ? "spans" : "op_stats");
-  if (rows.value().size() == 0) result.why_empty = "it has no spans";
+  if (rows.size() == 0) result.why_empty = "it has no spans";
   return result;
 }
 
@@ -141,18 +135,16 @@ Result<VerbResult> AnswerSteps(JobAttempt* job) {
 // The rows of the four files that the walk needs.
 Result<CriticalRanks> WalkCriticalPath(JobAttempt* job) {
   CriticalRanksInput input;
-  const Result<RowValues> ranks = job->RunFile("critical_rank_bounds.sql");
-  if (!ranks.ok()) return ranks.error();
+  OPSCOPE_ASSIGN(const RowValues ranks, job->RunFile("critical_rank_bounds.sql"));
   const auto number = [](const RowValues& rows, size_t row, std::string_view column) {
     return rows.Integer(row, column).value_or(0);
   };
   const auto small = [&](const RowValues& rows, size_t row, std::string_view column) {
     return static_cast<int32_t>(number(rows, row, column));
   };
-  for (size_t i = 0; i < ranks.value().size(); ++i) {
-    const std::optional<int64_t> end = ranks.value().Integer(i, "end_ns");
-    input.ranks.push_back(
-        {small(ranks.value(), i, "rank"), number(ranks.value(), i, "begin_ns"), end.value_or(0), end.has_value()});
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    const std::optional<int64_t> end = ranks.Integer(i, "end_ns");
+    input.ranks.push_back({small(ranks, i, "rank"), number(ranks, i, "begin_ns"), end.value_or(0), end.has_value()});
   }
   OPSCOPE_TRY(job->StreamFile("critical_members.sql", [&](const RowValues& rows) {  // one per rank and collective
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -160,26 +152,21 @@ Result<CriticalRanks> WalkCriticalPath(JobAttempt* job) {
                                number(rows, i, "duration_ns"), rows.Integer(i, "gap_ns").value_or(-1)});
     }
   }));
-  const Result<RowValues> steps = job->RunFile("critical_steps.sql");
-  if (!steps.ok()) return steps.error();
-  for (size_t i = 0; i < steps.value().size(); ++i) {
-    const RowValues& rows = steps.value();
-    input.steps.push_back(
-        {small(rows, i, "ri"), number(rows, i, "step"), number(rows, i, "start_ns"), number(rows, i, "duration_ns")});
+  OPSCOPE_ASSIGN(const RowValues steps, job->RunFile("critical_steps.sql"));
+  for (size_t i = 0; i < steps.size(); ++i) {
+    input.steps.push_back({small(steps, i, "ri"), number(steps, i, "step"), number(steps, i, "start_ns"),
+                           number(steps, i, "duration_ns")});
   }
   return FindCriticalRanks(std::move(input));
 }
 
 Result<VerbResult> AnswerCriticalRanks(JobAttempt* job, JobOverview* overview = nullptr) {
-  const Result<CriticalRanks> walked = WalkCriticalPath(job);
-  if (!walked.ok()) return walked.error();
-  const CriticalRanks& path = walked.value();
+  OPSCOPE_ASSIGN(const CriticalRanks path, WalkCriticalPath(job));
   if (overview != nullptr) ReadCriticalPath(path, overview);
-  const Result<RowValues> near = job->RunFile("critical_near.sql");
-  if (!near.ok()) return near.error();
+  OPSCOPE_ASSIGN(const RowValues near, job->RunFile("critical_near.sql"));
   std::map<int64_t, int64_t> near_ranks;
-  for (size_t i = 0; i < near.value().size(); ++i)
-    near_ranks[near.value().Integer(i, "step").value_or(0)] = near.value().Integer(i, "near_ranks").value_or(0);
+  for (size_t i = 0; i < near.size(); ++i)
+    near_ranks[near.Integer(i, "step").value_or(0)] = near.Integer(i, "near_ranks").value_or(0);
   VerbResult result;
   ResultTable ranks(CriticalRankResult()), steps(CriticalRankStepResult());
   const auto add = [](ResultTable* table, const auto& rows, auto... values) {
@@ -214,18 +201,17 @@ Result<JobAnswer> AnswerJob(std::string_view verb, JobEngine* engine, const JobQ
     // Clocks are compared where the answer has times of several ranks: that reads all collectives once more.
     const bool compares_clocks = verb == "ranks" || verb == "collectives";
     OPSCOPE_TRY(job.FindProblems(compares_clocks ? "problems.sql" : "file_problems.sql"));
-    Result<VerbResult> result =
-        verb == "ranks"         ? AnswerRanks(&job)
-        : verb == "collectives" ? AnswerCollectives(&job, question.with_members)
-        : verb == "stragglers"  ? AnswerStragglers(&job)
-        : verb == "summary"     ? AnswerSummary(&job, question.is_exact)
-        : verb == "steps"       ? AnswerSteps(&job)
-        : verb == "critical-ranks"
-            ? AnswerCriticalRanks(&job)
-            : Result<VerbResult>(
-                  Error{ErrorCode::kInvalidArgument, "there is no answer over a JOB named " + std::string(verb)});
-    if (!result.ok()) return result.error();
-    return job.Complete(std::move(result).value());
+    OPSCOPE_ASSIGN(VerbResult result,
+                   verb == "ranks"         ? AnswerRanks(&job)
+                   : verb == "collectives" ? AnswerCollectives(&job, question.with_members)
+                   : verb == "stragglers"  ? AnswerStragglers(&job)
+                   : verb == "summary"     ? AnswerSummary(&job, question.is_exact)
+                   : verb == "steps"       ? AnswerSteps(&job)
+                   : verb == "critical-ranks"
+                       ? AnswerCriticalRanks(&job)
+                       : Result<VerbResult>(Error{ErrorCode::kInvalidArgument,
+                                                  "there is no answer over a JOB named " + std::string(verb)}));
+    return job.Complete(std::move(result));
   });
 }
 
@@ -238,21 +224,13 @@ Result<JobOverview> AnswerJobOverview(JobEngine* engine, std::optional<int32_t> 
     overview.attempt = job.number();
     overview.attempts = job.numbers();
     overview.missing_ranks = job.MissingRanks();
-    const auto keep = [](Result<VerbResult> answer, VerbResult* kept) -> Status {
-      if (!answer.ok()) return answer.error();
-      *kept = std::move(answer).value();
-      return {};
-    };
-    OPSCOPE_TRY(keep(AnswerRanks(&job, &overview), &overview.ranks));
-    OPSCOPE_TRY(keep(AnswerStragglers(&job, &overview), &overview.stragglers));
-    OPSCOPE_TRY(keep(AnswerCriticalRanks(&job, &overview), &overview.critical_ranks));
-    const Result<RowValues> groups = job.RunFile("collective_groups.sql");
-    if (!groups.ok()) return groups.error();
-    overview.collectives.tables = {groups.value().Table(CollectiveGroupResult())};
+    OPSCOPE_ASSIGN(overview.ranks, AnswerRanks(&job, &overview));
+    OPSCOPE_ASSIGN(overview.stragglers, AnswerStragglers(&job, &overview));
+    OPSCOPE_ASSIGN(overview.critical_ranks, AnswerCriticalRanks(&job, &overview));
+    OPSCOPE_ASSIGN(const RowValues groups, job.RunFile("collective_groups.sql"));
+    overview.collectives.tables = {groups.Table(CollectiveGroupResult())};
     OPSCOPE_TRY(MeasureStepHeatMaps(job.sql(), &overview));
-    Result<Quality> quality = job.Judge();
-    if (!quality.ok()) return quality.error();
-    overview.quality = std::move(quality).value();
+    OPSCOPE_ASSIGN(overview.quality, job.Judge());
     overview.problems = job.problems();
     return overview;
   });

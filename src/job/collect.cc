@@ -1,5 +1,5 @@
 // Adds one file after the other: its Trace is read, its tables are written and freed, and its manifest makes them
-// count. What a process was writing when it was killed lies there unlisted.
+// count. Files that a killed process was writing remain there, unlisted.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>
@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/assign.h"
 #include "base/catch_bad_alloc.h"
 #include "base/system_error.h"
 #include "job/job_database.h"
@@ -73,7 +74,7 @@ class Collector {
     ImportOptions import;
     import.max_memory = options_.max_memory;
     import.format = options_.format;
-    // Also of a file that JOB has: the row says its rank, host and spans, some of them by this file's own name.
+    // A file that JOB has is read, too: the row has its rank, host and spans, some of them from this file's name.
     const Result<Trace> trace = ImportFile(file, import);
     if (!trace.ok()) return Refuse(&row, trace.error());
     const FileIdentity identity = IdentifyFile(trace.value(), file, options_.attempt);
@@ -109,9 +110,8 @@ class Collector {
 
   Status Write(const Trace& trace, const FileIdentity& identity, const CollectedFile& row,
                const std::vector<JobProblem>& problems) {
-    // A database per file: what it kept of a table goes with it.
-    Result<std::unique_ptr<JobDatabase>> database = JobDatabase::Open(options_.python_module, 1);
-    if (!database.ok()) return database.error();
+    // A database per file, so that the memory of its tables is freed with it.
+    OPSCOPE_ASSIGN(std::unique_ptr<JobDatabase> database, JobDatabase::Open(options_.python_module, 1));
     PartManifest part{.name = JobFolder::NewName(row.sha256), .sha256 = {row.sha256}, .files = {}, .replaces = {}};
     const std::vector<PartTable> tables = MakePartTables(trace, identity, row.file, row.sha256, problems);
     for (size_t i = 0; i < tables.size(); ++i) {
@@ -120,10 +120,9 @@ class Collector {
       fs::path path(table.name);
       if (table.name == "spans") path /= "bucket=" + std::to_string(BucketOf(identity.rank));
       path /= "part-" + part.name + ".parquet";
-      const Result<uint64_t> rows = database.value()->WritePart(table, tables[i], identity, IdOfSha256(row.sha256),
-                                                                (fs::path(folder_->path()) / path).string());
-      if (!rows.ok()) return rows.error();
-      part.files.push_back({std::string(table.name), path.string(), rows.value()});
+      OPSCOPE_ASSIGN(const uint64_t rows, database->WritePart(table, tables[i], identity, IdOfSha256(row.sha256),
+                                                              (fs::path(folder_->path()) / path).string()));
+      part.files.push_back({std::string(table.name), path.string(), rows});
     }
     const fs::path path = fs::path("traces") / ("attempt=" + std::to_string(identity.attempt)) /
                           ("rank=" + std::to_string(identity.rank)) / ("part-" + part.name + ".opscope");
@@ -136,7 +135,7 @@ class Collector {
     return folder_->Add(std::move(part));
   }
 
-  // -1 of unknown ranks.
+  // -1 for unknown ranks.
   int32_t BucketOf(int32_t rank) const { return rank < 0 ? -1 : rank / static_cast<int32_t>(folder_->bucket_ranks()); }
 
   JobFolder* const folder_;
@@ -148,15 +147,13 @@ class Collector {
 
 Result<CollectReport> CollectFiles(const std::vector<std::string>& arguments, const CollectOptions& options) {
   return CatchBadAlloc(options.job, [&]() -> Result<CollectReport> {
-    const Result<std::vector<std::string>> files = ListFiles(arguments, options.job);
-    if (!files.ok()) return files.error();
+    OPSCOPE_ASSIGN(const std::vector<std::string> files, ListFiles(arguments, options.job));
     if (const Result<const duckdb::Api*> api = duckdb::LoadDuckdb(options.python_module); !api.ok()) return api.error();
-    Result<JobFolder> folder = JobFolder::OpenOrCreate(options.job, options.bucket_ranks);
-    if (!folder.ok()) return folder.error();
-    Collector collector(&folder.value(), options);
-    for (size_t i = 0; i < files.value().size(); ++i) {
-      if (options.on_progress) options.on_progress(i, files.value().size());
-      OPSCOPE_TRY(collector.Collect(files.value()[i]));
+    OPSCOPE_ASSIGN(JobFolder folder, JobFolder::OpenOrCreate(options.job, options.bucket_ranks));
+    Collector collector(&folder, options);
+    for (size_t i = 0; i < files.size(); ++i) {
+      if (options.on_progress) options.on_progress(i, files.size());
+      OPSCOPE_TRY(collector.Collect(files[i]));
     }
     return collector.TakeReport();
   });

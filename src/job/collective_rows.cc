@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -27,33 +28,14 @@ namespace {
 constexpr size_t kMembersOfKey = 29;  // a shortened list still shows so many
 
 std::string_view NameOfKind(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::kAllReduce:
-      return "all_reduce";
-    case CollectiveKind::kAllGather:
-      return "all_gather";
-    case CollectiveKind::kReduceScatter:
-      return "reduce_scatter";
-    case CollectiveKind::kAllToAll:
-      return "all_to_all";
-    case CollectiveKind::kBarrier:
-      return "barrier";
-    case CollectiveKind::kBroadcast:
-      return "broadcast";
-    case CollectiveKind::kReduce:
-      return "reduce";
-    case CollectiveKind::kGather:
-      return "gather";
-    case CollectiveKind::kScatter:
-      return "scatter";
-    case CollectiveKind::kSendReceive:
-    case CollectiveKind::kOther:
-      return "other";
-  }
-  return "other";
+  constexpr std::string_view kNames[] = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
+                                         "barrier",    "broadcast",  "reduce",         "gather",
+                                         "scatter",    "other",      "other"};  // by CollectiveKind
+  static_assert(std::size(kNames) == static_cast<size_t>(CollectiveKind::kOther) + 1);
+  return kNames[static_cast<size_t>(kind)];
 }
 
-// "[0, 1, 2, ..., 63]" -> 0, 1, 2: what follows dots is not taken.
+// "[0, 1, 2, ..., 63]" -> 0, 1, 2: numbers behind dots are ignored.
 std::vector<int32_t> MembersIn(std::string_view list) {
   std::vector<int32_t> members;
   for (size_t at = 0; at < list.size();) {
@@ -109,7 +91,7 @@ class RowFinder {
     const auto known = numbers_.find(identity);
     if (known != numbers_.end()) return known->second;
     CollectiveGroup group = DescribeGroup(std::string(name), size, ranks);
-    // Spans may tell of one group in several ways.
+    // Spans may describe one group in several ways.
     const auto [place, is_new] = numbers_of_keys_.emplace(group.key, static_cast<uint32_t>(found_.groups.size()));
     if (is_new) found_.groups.push_back(std::move(group));
     numbers_.emplace(identity, place->second);
@@ -134,14 +116,13 @@ class RowFinder {
     return group;
   }
 
-  // That of the launch, where one is known.
+  // The step in which the launch begins, where a launch is known.
   std::optional<int64_t> StepOf(uint32_t span) {
     const SpanColumns& spans = trace_.spans();
     const TrackId track = spans.track[span];
     int64_t time = spans.start[span].ns;
-    if (trace_.tracks().kind[Row(track)] == TrackKind::kDeviceStream) {
+    if (trace_.tracks().kind[Row(track)] == TrackKind::kDeviceStream)
       if (const SpanId launch = launches_.LaunchOf(span); launch != SpanId::kNone) time = spans.start[Row(launch)].ns;
-    }
     const uint32_t row = steps_.StretchAround(RankOfTrack(trace_, track), time).row;
     if (row == StepsOfRanks::kNone) return std::nullopt;
     return trace_.steps().number[row];
@@ -206,7 +187,7 @@ class RowFinder {
     }
   }
 
-  // Its begin and its track; input counts on this track.
+  // Begin and track of the first step. Input counts on this track.
   std::pair<std::optional<int64_t>, TrackId> FirstStep() const {
     std::pair<std::optional<int64_t>, TrackId> first = {std::nullopt, TrackId::kNone};
     for (const SpanId id : trace_.steps().span) {

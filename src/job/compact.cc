@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assign.h"
 #include "base/catch_bad_alloc.h"
 #include "base/thread_team.h"
 #include "job/job_database.h"
@@ -35,8 +36,7 @@ Result<CompactReport> Compact(JobFolder* folder, const std::string& python_modul
   OPSCOPE_TRY(folder->RemoveSuperseded());
   CompactReport report{folder->parts().size(), folder->parts().size()};
   if (folder->parts().size() < 2) return report;
-  Result<std::unique_ptr<JobDatabase>> database = JobDatabase::Open(python_module, AllowedProcessors());
-  if (!database.ok()) return database.error();
+  OPSCOPE_ASSIGN(std::unique_ptr<JobDatabase> database, JobDatabase::Open(python_module, AllowedProcessors()));
   PartManifest joined{.name = JobFolder::NewName("compact"), .sha256 = {}, .files = {}, .replaces = {}};
   for (const PartManifest& part : folder->parts()) {
     joined.replaces.push_back(part.name);
@@ -47,10 +47,9 @@ Result<CompactReport> Compact(JobFolder* folder, const std::string& python_modul
   for (const JobTable& table : JobTables()) {
     for (const auto& [subfolder, files] : FilesByFolder(*folder, table.name)) {
       const fs::path path = fs::path(subfolder) / ("part-" + joined.name + ".parquet");
-      const Result<uint64_t> rows =
-          database.value()->JoinParts(table, files, (fs::path(folder->path()) / path).string());
-      if (!rows.ok()) return rows.error();
-      joined.files.push_back({std::string(table.name), path.string(), rows.value()});
+      OPSCOPE_ASSIGN(const uint64_t rows,
+                     database->JoinParts(table, files, (fs::path(folder->path()) / path).string()));
+      joined.files.push_back({std::string(table.name), path.string(), rows});
     }
   }
   OPSCOPE_TRY(folder->Add(std::move(joined)));
@@ -62,9 +61,8 @@ Result<CompactReport> Compact(JobFolder* folder, const std::string& python_modul
 
 Result<CompactReport> CompactJob(const std::string& job, const std::string& python_module) {
   return CatchBadAlloc(job, [&]() -> Result<CompactReport> {
-    Result<JobFolder> folder = JobFolder::Open(job);
-    if (!folder.ok()) return folder.error();
-    return Compact(&folder.value(), python_module);
+    OPSCOPE_ASSIGN(JobFolder folder, JobFolder::Open(job));
+    return Compact(&folder, python_module);
   });
 }
 

@@ -106,9 +106,8 @@ class CriticalWalk {
     std::vector<int64_t> since(ranks);
     for (int32_t i = 0; i < ranks; ++i)
       since[i] = in_.ranks[i].begin_ns;
-    for (const CriticalMember& each : in_.members) {
+    for (const CriticalMember& each : in_.members)
       if (each.collective == shared) since[each.rank_index] = EndOfMember(each);
-    }
     int32_t best = -1;
     int64_t most = 0;
     for (int32_t i = 0; i < ranks; ++i) {
@@ -178,9 +177,8 @@ class CriticalWalk {
     for (size_t i = 0; i < led_.size(); ++i)
       places[led_[i]->collective] = static_cast<int32_t>(i);
     std::vector<std::vector<int64_t>> gaps(led_.size());
-    for (const CriticalMember& each : in_.members) {
+    for (const CriticalMember& each : in_.members)
       if (places[each.collective] >= 0 && each.gap_ns >= 0) gaps[places[each.collective]].push_back(each.gap_ns);
-    }
     std::vector<int64_t> saved(in_.ranks.size(), 0);
     for (size_t i = 0; i < led_.size(); ++i) {
       if (led_[i]->gap_ns < 0) continue;
@@ -200,9 +198,8 @@ class CriticalWalk {
     answer.steps = Steps(most_in);
     for (size_t i = 0; i < pieces_.size(); ++i) {
       int64_t critical = 0;
-      for (const PathPiece& piece : pieces_[i]) {
+      for (const PathPiece& piece : pieces_[i])
         critical = SaturatingAdd(critical, SaturatingSubtract(piece.end, piece.begin));
-      }
       answer.length_ns = SaturatingAdd(answer.length_ns, critical);
       if (critical > 0) answer.ranks.push_back({in_.ranks[i].rank, critical, most_in[i], saved[i]});
     }

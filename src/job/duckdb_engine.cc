@@ -13,6 +13,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/assign.h"
 #include "base/catch_bad_alloc.h"
 #include "base/thread_team.h"
 #include "job/job_attempt.h"
@@ -28,12 +29,6 @@
 
 namespace opscope {
 namespace {
-
-Result<std::unique_ptr<duckdb::Session>> OpenSession(const std::string& python_module) {
-  const Result<const duckdb::Api*> api = duckdb::LoadDuckdb(python_module);
-  if (!api.ok()) return api.error();
-  return duckdb::Session::Open(*api.value(), nullptr, {.threads = AllowedProcessors(), .may_write_files = true});
-}
 
 // What DuckDB says of a file that it cannot decode begins so; what it says of most wrong statements does not.
 bool MayBeOfDamage(const Error& error) {
@@ -116,9 +111,8 @@ Result<bool> LacksDerivedColumns(const JobFolder& folder) {
     const auto ranks = std::find_if(part.files.begin(), part.files.end(), is_of("ranks"));
     if (ranks == part.files.end()) continue;
     const std::string path = (std::filesystem::path(folder.path()) / ranks->path).string();
-    const Result<bool> has_file_id = ParquetHasColumn(path, "file_id");
-    if (!has_file_id.ok()) return has_file_id.error();
-    if (!has_file_id.value()) return true;
+    OPSCOPE_ASSIGN(const bool has_file_id, ParquetHasColumn(path, "file_id"));
+    if (!has_file_id) return true;
   }
   return false;
 }
@@ -126,33 +120,31 @@ Result<bool> LacksDerivedColumns(const JobFolder& folder) {
 // What another program wrote may lack a column of the format.
 Status CheckColumns(const std::string& file, const JobTableFiles& table) {
   for (const auto& [name, type] : table.columns) {
-    const Result<bool> has = ParquetHasColumn(file, name);
-    if (!has.ok()) return has.error();
-    if (!has.value())
+    OPSCOPE_ASSIGN(const bool has, ParquetHasColumn(file, name));
+    if (!has)
       return Error{ErrorCode::kMalformed,
                    file + ": at byte 0: the column " + name + " of the table " + table.table + " is missing"};
   }
   return {};
 }
 
-// Of the tables with these names; none: of all.
+// The files of the tables with these names; without names, of all tables.
 Result<std::vector<JobTableFiles>> ListFilesOf(const JobFolder& folder, const std::vector<std::string>& names) {
-  const Result<bool> is_listed_only = LacksDerivedColumns(folder);
-  if (!is_listed_only.ok()) return is_listed_only.error();
+  OPSCOPE_ASSIGN(const bool is_listed_only, LacksDerivedColumns(folder));
   std::vector<JobTableFiles> tables;
   for (const JobTable& table : JobTables()) {
     if (!names.empty() && std::find(names.begin(), names.end(), table.name) == names.end()) continue;
     JobTableFiles listed;
     listed.table = table.name;
     for (const JobColumn& column : table.columns)
-      if (!is_listed_only.value() || !column.is_derived) listed.columns.emplace_back(column.name, column.type);
+      if (!is_listed_only || !column.is_derived) listed.columns.emplace_back(column.name, column.type);
     if (listed.columns.empty()) continue;
     listed.source = listed.columns.size() < table.columns.size() ? "listed_" + listed.table : listed.table;
     listed.files = folder.FilesOf(table.name);
     listed.rows = folder.CountRows(table.name);
     for (const std::string& file : listed.files) {
       OPSCOPE_TRY(CheckParquet(file));
-      if (is_listed_only.value()) OPSCOPE_TRY(CheckColumns(file, listed));
+      if (is_listed_only) OPSCOPE_TRY(CheckColumns(file, listed));
     }
     tables.push_back(std::move(listed));
   }
@@ -164,9 +156,8 @@ Result<int32_t> FindAttempt(const std::string& job, const JobFolder& folder, con
   const std::vector<StoredTrace> stored = ListStoredTraces(folder);
   if (!stored.empty()) return ChooseAttempt(job, stored, wanted);
   // Another program may have written the JOB, with the tables alone. This opens one more session of DuckDB.
-  const Result<std::unique_ptr<JobEngine>> engine = OpenDuckdbEngine(job, python_module, {"ranks"});
-  if (!engine.ok()) return engine.error();
-  JobAttempt attempt(engine.value().get());
+  OPSCOPE_ASSIGN(const std::unique_ptr<JobEngine> engine, OpenDuckdbEngine(job, python_module, {"ranks"}));
+  JobAttempt attempt(engine.get());
   if (const Status known = attempt.Choose(wanted); !known.ok())
     return Error{known.error().code, job + ": " + known.error().message};
   return attempt.number();
@@ -194,9 +185,8 @@ Status DefineJobViews(const std::vector<JobTableFiles>& tables, JobViewNames nam
 
 Result<std::vector<JobTableFiles>> ListJobFiles(const std::string& job) {
   return CatchBadAlloc(job, [&]() -> Result<std::vector<JobTableFiles>> {
-    const Result<JobFolder> folder = JobFolder::Open(job);
-    if (!folder.ok()) return folder.error();
-    return ListFilesOf(folder.value(), {});
+    OPSCOPE_ASSIGN(const JobFolder folder, JobFolder::Open(job));
+    return ListFilesOf(folder, {});
   });
 }
 
@@ -209,12 +199,9 @@ size_t CountJobParts(const std::vector<JobTableFiles>& tables) {
 Result<SqlResult> RunJobSql(const std::string& job, const std::string& sql, const SqlOptions& options,
                             std::optional<int32_t> attempt) {
   return CatchBadAlloc(job, [&]() -> Result<SqlResult> {
-    const Result<JobFolder> listed = JobFolder::Open(job);
-    if (!listed.ok()) return listed.error();
-    const Result<int32_t> chosen = FindAttempt(job, listed.value(), options.python_module, attempt);
-    if (!chosen.ok()) return chosen.error();
-    const Result<std::vector<JobTableFiles>> tables = ListFilesOf(listed.value(), {});
-    if (!tables.ok()) return tables.error();
+    OPSCOPE_ASSIGN(const JobFolder listed, JobFolder::Open(job));
+    OPSCOPE_ASSIGN(const int32_t chosen, FindAttempt(job, listed, options.python_module, attempt));
+    OPSCOPE_ASSIGN(const std::vector<JobTableFiles> tables, ListFilesOf(listed, {}));
     std::error_code ignored;
     const std::string folder = std::filesystem::absolute(job, ignored).string();
     const Clock::time_point until = Clock::now() + duckdb::TimeLimit(options);
@@ -224,7 +211,7 @@ Result<SqlResult> RunJobSql(const std::string& job, const std::string& sql, cons
           opened.may_write_files = true;  // until the views are there
           OpenedSession session = duckdb::Session::Open(api, nullptr, opened);
           if (!session.ok()) return session;
-          OPSCOPE_TRY(DefineJobViews(tables.value(), JobViewNames::kTables, chosen.value(), session.value().get()));
+          OPSCOPE_TRY(DefineJobViews(tables, JobViewNames::kTables, chosen, session.value().get()));
           for (const std::string& setting :
                {"SET allowed_directories = [" + duckdb::SqlText(folder) + "]",
                 std::string("SET enable_external_access = false"), std::string("SET lock_configuration = true")})
@@ -232,24 +219,21 @@ Result<SqlResult> RunJobSql(const std::string& job, const std::string& sql, cons
           return session;
         });
     if (result.ok() || !MayBeOfDamage(result.error())) return result;
-    const OpenedSession session = OpenSession(options.python_module);
+    const OpenedSession session = OpenJobSession(options.python_module, AllowedProcessors());
     if (!session.ok()) return result.error();
-    return NameDamagedFile(tables.value(), session.value().get(), result.error(), until);
+    return NameDamagedFile(tables, session.value().get(), result.error(), until);
   });
 }
 
 Result<std::unique_ptr<JobEngine>> OpenDuckdbEngine(const std::string& job, const std::string& python_module,
                                                     const std::vector<std::string>& names) {
   return CatchBadAlloc(job, [&]() -> Result<std::unique_ptr<JobEngine>> {
-    const Result<JobFolder> folder = JobFolder::Open(job);
-    if (!folder.ok()) return folder.error();
-    const Result<std::vector<JobTableFiles>> tables = ListFilesOf(folder.value(), names);
-    if (!tables.ok()) return tables.error();
-    Result<std::unique_ptr<duckdb::Session>> session = OpenSession(python_module);
-    if (!session.ok()) return session.error();
-    OPSCOPE_TRY(DefineJobViews(tables.value(), JobViewNames::kSources, std::nullopt, session.value().get()));
-    std::unique_ptr<JobEngine> engine = std::make_unique<DuckdbEngine>(std::move(session).value(), tables.value());
-    OPSCOPE_TRY(DeriveJobTables(tables.value(), engine.get()));
+    OPSCOPE_ASSIGN(const JobFolder folder, JobFolder::Open(job));
+    OPSCOPE_ASSIGN(const std::vector<JobTableFiles> tables, ListFilesOf(folder, names));
+    OPSCOPE_ASSIGN(std::unique_ptr<duckdb::Session> session, OpenJobSession(python_module, AllowedProcessors()));
+    OPSCOPE_TRY(DefineJobViews(tables, JobViewNames::kSources, std::nullopt, session.get()));
+    std::unique_ptr<JobEngine> engine = std::make_unique<DuckdbEngine>(std::move(session), tables);
+    OPSCOPE_TRY(DeriveJobTables(tables, engine.get()));
     return engine;
   });
 }

@@ -65,9 +65,8 @@ bool IsPipeline(std::string_view description) {
   FoldCase(description, &lower);
   if (lower.find("pipeline") != std::string::npos) return true;
   const auto is_letter = [&](size_t at) { return at < lower.size() && lower[at] >= 'a' && lower[at] <= 'z'; };
-  for (size_t at = lower.find("pp"); at != std::string::npos; at = lower.find("pp", at + 1)) {
+  for (size_t at = lower.find("pp"); at != std::string::npos; at = lower.find("pp", at + 1))
     if ((at == 0 || !is_letter(at - 1)) && !is_letter(at + 2)) return true;
-  }
   return false;
 }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/assign.h"
 #include "base/catch_bad_alloc.h"
 #include "job/job_problems.h"
 #include "job/shared_reasons.h"
@@ -39,51 +40,43 @@ std::string SentenceOf(const std::string& kind) {
 }  // namespace
 
 Status JobAttempt::Choose(std::optional<int32_t> wanted) {
-  const Result<RowValues> rows = Query("SELECT DISTINCT attempt FROM ranks ORDER BY attempt");
-  if (!rows.ok()) return rows.error();
-  for (size_t i = 0; i < rows.value().size(); ++i)
-    numbers_.push_back(rows.value().Integer(i, "attempt").value_or(0));
+  OPSCOPE_ASSIGN(const RowValues rows, Query("SELECT DISTINCT attempt FROM ranks ORDER BY attempt"));
+  for (size_t i = 0; i < rows.size(); ++i)
+    numbers_.push_back(rows.Integer(i, "attempt").value_or(0));
   if (numbers_.empty()) return Error{ErrorCode::kInvalidArgument, "the JOB has no files"};
-  const Result<int32_t> chosen = ChooseFrom({numbers_.begin(), numbers_.end()}, wanted);
-  if (!chosen.ok()) return chosen.error();
-  number_ = chosen.value();
+  OPSCOPE_ASSIGN(number_, ChooseFrom({numbers_.begin(), numbers_.end()}, wanted));
   sql_ = std::make_unique<JobSqlRunner>(
       &engine_, std::map<std::string, int64_t>{{"attempt", number_}, {"window_ns", kClockWindowNs}});
   return {};
 }
 
 Result<RowValues> JobAttempt::Query(const std::string& select) {
-  const Result<JobRows> rows = engine_.Query(select);
-  if (!rows.ok()) return rows.error();
-  return RowValues::Parse(rows.value());
+  OPSCOPE_ASSIGN(const JobRows rows, engine_.Query(select));
+  return RowValues::Parse(rows);
 }
 
 Result<RowValues> JobAttempt::RunFile(const std::string& file) {
-  Result<JobRows> rows = sql_->Run(file);
-  if (!rows.ok()) return rows.error();
-  for (std::string& column : rows.value().columns) {  // "set" and "group" are words of SQL
+  OPSCOPE_ASSIGN(JobRows rows, sql_->Run(file));
+  for (std::string& column : rows.columns) {  // "set" and "group" are words of SQL
     if (column == "set_kind") column = "set";
     if (column == "group_name") column = "group";
   }
-  return RowValues::Parse(rows.value());
+  return RowValues::Parse(rows);
 }
 
 Status JobAttempt::StreamFile(const std::string& file, const std::function<void(const RowValues& rows)>& use) {
   return sql_->Stream(file, [&](const JobRows& rows) -> Status {
-    const Result<RowValues> values = RowValues::Parse(rows);
-    if (!values.ok()) return values.error();
-    use(values.value());
+    OPSCOPE_ASSIGN(const RowValues values, RowValues::Parse(rows));
+    use(values);
     return {};
   });
 }
 
 Status JobAttempt::FindProblems(const std::string& file) {
   const std::string of_attempt = " WHERE attempt = " + std::to_string(number_);
-  const Result<RowValues> of_files =
-      Query("SELECT file, kind, severity, message, count, first_offset, rank FROM problems" + of_attempt +
-            " ORDER BY rank, file, kind, message");
-  if (!of_files.ok()) return of_files.error();
-  const RowValues& rows = of_files.value();
+  OPSCOPE_ASSIGN(const RowValues rows,
+                 Query("SELECT file, kind, severity, message, count, first_offset, rank FROM problems" + of_attempt +
+                       " ORDER BY rank, file, kind, message"));
   for (size_t i = 0; i < rows.size(); ++i) {
     problems_.push_back({rows.Text(i, "file"),
                          rows.Text(i, "kind"),
@@ -93,32 +86,29 @@ Status JobAttempt::FindProblems(const std::string& file) {
                          rows.Text(i, "message"),
                          {static_cast<int32_t>(rows.Integer(i, "rank").value_or(-1))}});
   }
-  const Result<RowValues> of_job = RunFile(file);
-  if (!of_job.ok()) return of_job.error();
-  for (size_t i = 0; i < of_job.value().size(); ++i)
-    AddJobProblem(of_job.value(), i);
-  for (JobProblem& problem : problems_) {
+  OPSCOPE_ASSIGN(const RowValues of_job, RunFile(file));
+  for (size_t i = 0; i < of_job.size(); ++i)
+    AddJobProblem(of_job, i);
+  for (JobProblem& problem : problems_)
     if (problem.kind == "several_attempts") problem = SeveralAttempts({numbers_.begin(), numbers_.end()}, number_);
-  }
   if (std::optional<JobProblem> many = ManyParts(engine_.parts())) problems_.push_back(std::move(*many));
   return {};
 }
 
 Result<Quality> JobAttempt::Judge() {
   Quality quality = JudgeProblems(problems_);
-  const Result<RowValues> verdicts =
-      Query("SELECT rank, verdict, reasons FROM ranks WHERE verdict > 0 AND attempt = " + std::to_string(number_) +
-            " ORDER BY rank, reasons");
-  if (!verdicts.ok()) return verdicts.error();
+  OPSCOPE_ASSIGN(const RowValues verdicts,
+                 Query("SELECT rank, verdict, reasons FROM ranks WHERE verdict > 0 AND attempt = " +
+                       std::to_string(number_) + " ORDER BY rank, reasons"));
   std::set<std::string> known;  // reasons that JudgeProblems has given
   for (const JobProblem& problem : problems_)
     if (problem.severity != ProblemSeverity::kInfo) known.insert("problem " + problem.kind);
   SharedReasons shared;
-  for (size_t i = 0; i < verdicts.value().size(); ++i) {
-    const int64_t verdict = verdicts.value().Integer(i, "verdict").value_or(0);
+  for (size_t i = 0; i < verdicts.size(); ++i) {
+    const int64_t verdict = verdicts.Integer(i, "verdict").value_or(0);
     quality.verdict = std::max(quality.verdict, static_cast<Verdict>(std::clamp<int64_t>(verdict, 0, 2)));
-    const int64_t rank = verdicts.value().Integer(i, "rank").value_or(-1);
-    const std::string reasons = verdicts.value().Text(i, "reasons");  // one a line
+    const int64_t rank = verdicts.Integer(i, "rank").value_or(-1);
+    const std::string reasons = verdicts.Text(i, "reasons");  // one a line
     for (size_t begin = 0; begin < reasons.size();) {
       const size_t end = std::min(reasons.find('\n', begin), reasons.size());
       const std::string line = reasons.substr(begin, end - begin);
@@ -132,11 +122,9 @@ Result<Quality> JobAttempt::Judge() {
 }
 
 Result<JobAnswer> JobAttempt::Complete(VerbResult result) {
-  Result<Quality> quality = Judge();
-  if (!quality.ok()) return quality.error();
   JobAnswer answer{std::move(result), problems_};
   answer.result.problems_json = JobProblemsJson(answer.problems);
-  answer.result.quality = std::move(quality).value();
+  OPSCOPE_ASSIGN(answer.result.quality, Judge());
   return answer;
 }
 
@@ -169,9 +157,8 @@ Result<JobCondition> FindJobCondition(JobEngine* engine, std::optional<int32_t> 
     JobAttempt chosen(engine);
     OPSCOPE_TRY(chosen.Choose(attempt));
     OPSCOPE_TRY(chosen.FindProblems("file_problems.sql"));
-    Result<Quality> quality = chosen.Judge();
-    if (!quality.ok()) return quality.error();
-    return JobCondition{chosen.problems(), std::move(quality).value()};
+    OPSCOPE_ASSIGN(Quality quality, chosen.Judge());
+    return JobCondition{chosen.problems(), std::move(quality)};
   });
 }
 

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "base/assign.h"
+
 namespace opscope {
 namespace {
 
@@ -27,13 +29,14 @@ std::string ReadParquet(const std::vector<std::string>& files) {
   return "read_parquet([" + list + "], hive_partitioning = false)";
 }
 
+Result<std::unique_ptr<duckdb::Session>> OpenJobSession(const std::string& python_module, unsigned threads) {
+  OPSCOPE_ASSIGN(const duckdb::Api* api, duckdb::LoadDuckdb(python_module));
+  return duckdb::Session::Open(*api, nullptr, {.threads = threads, .may_write_files = true});
+}
+
 Result<std::unique_ptr<JobDatabase>> JobDatabase::Open(const std::string& python_module, unsigned threads) {
-  const Result<const duckdb::Api*> api = duckdb::LoadDuckdb(python_module);
-  if (!api.ok()) return api.error();
-  Result<std::unique_ptr<duckdb::Session>> session =
-      duckdb::Session::Open(*api.value(), nullptr, {.threads = threads, .may_write_files = true});
-  if (!session.ok()) return session.error();
-  return std::unique_ptr<JobDatabase>(new JobDatabase(std::move(session).value()));
+  OPSCOPE_ASSIGN(std::unique_ptr<duckdb::Session> session, OpenJobSession(python_module, threads));
+  return std::unique_ptr<JobDatabase>(new JobDatabase(std::move(session)));
 }
 
 Result<uint64_t> JobDatabase::WritePart(const JobTable& table, const PartTable& rows, const FileIdentity& identity,

@@ -17,10 +17,14 @@
 
 namespace opscope {
 
+// A session that may write files. kUnsupported: there is no DuckDB. threads: use 1 for a database that is opened for
+// every file, because each thread of DuckDB leaks some memory.
+[[nodiscard]] Result<std::unique_ptr<duckdb::Session>> OpenJobSession(const std::string& python_module,
+                                                                      unsigned threads);
+
 class JobDatabase {
  public:
-  // kUnsupported: there is no DuckDB. threads: use 1 for a database that is opened for every file, because each thread
-  // of DuckDB leaks some memory.
+  // As OpenJobSession.
   [[nodiscard]] static Result<std::unique_ptr<JobDatabase>> Open(const std::string& python_module, unsigned threads);
 
   // Writes a table of one file, with the columns that are equal in all its rows. The file gets its name when it is

@@ -23,6 +23,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/assign.h"
 #include "base/file.h"
 #include "base/json_object.h"
 #include "base/system_error.h"
@@ -53,9 +54,8 @@ Error SystemError(const fs::path& path, const std::error_code& code) {
 // A path of a manifest may not lead out of JOB.
 bool IsBelowJob(std::string_view path) {
   if (path.empty() || path.front() == '/') return false;
-  for (const fs::path& piece : fs::path(path)) {
+  for (const fs::path& piece : fs::path(path))
     if (piece == "..") return false;
-  }
   return true;
 }
 
@@ -145,9 +145,8 @@ std::string ManifestJson(const PartManifest& part) {
 Result<std::vector<std::string>> ListManifests(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code failed;
-  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
+  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed))
     if (entry->path().extension() == ".json") names.push_back(entry->path().stem().string());
-  }
   if (failed) return SystemError(folder, failed);
   std::sort(names.begin(), names.end());
   return names;
@@ -158,7 +157,7 @@ Result<bool> ReadManifest(const fs::path& path, PartManifest* part) {
   JsonFile file;
   if (const Status read = file.Read(path); !read.ok()) {
     std::error_code ignored;
-    // Of the entry itself: a link that leads nowhere is an error that does not go away.
+    // The status of the entry itself: a link that leads nowhere is a lasting error.
     if (fs::symlink_status(path, ignored).type() == fs::file_type::not_found) return false;
     return read.error();
   }
@@ -186,7 +185,7 @@ Result<JobFolder> JobFolder::OpenOrCreate(const std::string& path, uint32_t buck
   if (failed) return SystemError(path, failed);
   std::string json = "{";
   JsonMemberWriter(&json).Text("format", kFormat).Int("version", kVersion).Uint("bucket_ranks", bucket_ranks);
-  // Of several processes one is first; all read what stands there then.
+  // If several processes do this, one is first, and all read its file.
   const fs::path head = HeadPath(path), mine = head.string() + "." + NewName("new");
   OPSCOPE_TRY(WriteFileAtomically(mine.string(), json + "}\n"));
   if (link(mine.c_str(), head.c_str()) != 0 && !fs::exists(head, failed)) fs::rename(mine, head, failed);
@@ -229,16 +228,14 @@ Status JobFolder::ReadParts() {
   for (int listing = 0; !is_complete; ++listing) {
     if (listing == kMaxListings)
       return Error{ErrorCode::kIo, PartsPath(path_).string() + ": its manifests do not stay while they are read", 0};
-    const Result<std::vector<std::string>> names = ListManifests(PartsPath(path_));
-    if (!names.ok()) return names.error();
+    OPSCOPE_ASSIGN(const std::vector<std::string> names, ListManifests(PartsPath(path_)));
     std::vector<std::string> gone;
     all.clear();
     replaced.clear();
-    for (const std::string& name : names.value()) {
+    for (const std::string& name : names) {
       PartManifest part{.name = name, .sha256 = {}, .files = {}, .replaces = {}};
-      const Result<bool> was_there = ReadManifest(PartsPath(path_) / (name + ".json"), &part);
-      if (!was_there.ok()) return was_there.error();
-      if (!was_there.value()) {
+      OPSCOPE_ASSIGN(const bool was_there, ReadManifest(PartsPath(path_) / (name + ".json"), &part));
+      if (!was_there) {
         gone.push_back(name);
         continue;
       }

@@ -12,6 +12,7 @@
 #include <charconv>
 #include <set>
 
+#include "base/assign.h"
 #include "job/job_overview_parts.h"
 
 namespace opscope {
@@ -88,18 +89,16 @@ void ReadCriticalPath(const CriticalRanks& path, JobOverview* overview) {
 namespace {
 
 Result<RowValues> RunStepFile(JobSqlRunner* sql, const std::string& file) {
-  const Result<JobRows> rows = sql->Run(file);
-  if (!rows.ok()) return rows.error();
-  return RowValues::Parse(rows.value());
+  OPSCOPE_ASSIGN(const JobRows rows, sql->Run(file));
+  return RowValues::Parse(rows);
 }
 
 Status ReadCells(JobSqlRunner* sql, bool is_own, StepHeatMap* map) {
   sql->Set("is_own", is_own ? 1 : 0);
-  const Result<RowValues> cells = RunStepFile(sql, "step_cells.sql");
-  if (!cells.ok()) return cells.error();
+  OPSCOPE_ASSIGN(const RowValues cells, RunStepFile(sql, "step_cells.sql"));
   map->cells.resize(map->Rows() * map->CellsPerRow());
-  for (size_t i = 0; i < cells.value().size(); ++i) {
-    const auto number = [&](std::string_view column) { return cells.value().Integer(i, column).value_or(-1); };
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const auto number = [&](std::string_view column) { return cells.Integer(i, column).value_or(-1); };
     const auto y = static_cast<uint64_t>(number("y")), x = static_cast<uint64_t>(number("x"));
     const auto rank = static_cast<uint64_t>(number("ri")), step = static_cast<uint64_t>(number("si"));
     if (y >= map->Rows() || x >= map->CellsPerRow() || rank >= map->ranks.size() || step >= map->steps.size()) continue;
@@ -112,16 +111,15 @@ Status ReadCells(JobSqlRunner* sql, bool is_own, StepHeatMap* map) {
 }  // namespace
 
 Status MeasureStepHeatMaps(JobSqlRunner* sql, JobOverview* overview) {
-  const Result<RowValues> medians = RunStepFile(sql, "step_medians.sql");
-  if (!medians.ok()) return medians.error();
+  OPSCOPE_ASSIGN(const RowValues medians, RunStepFile(sql, "step_medians.sql"));
   const Result<RowValues> ranks = RunStepFile(sql, "critical_rank_bounds.sql");  // all ranks, in order of `ri`
   if (!ranks.ok()) return ranks.error();
   for (const bool is_own : {false, true}) {
     StepHeatMap& map = is_own ? overview->steps_without_waiting : overview->steps;
-    for (size_t row = 0; row < medians.value().size(); ++row) {
+    for (size_t row = 0; row < medians.size(); ++row) {
       const std::string_view median = is_own ? "own_median_ns" : "median_ns";
-      map.steps.push_back(medians.value().Integer(row, "step").value_or(0));
-      map.median_ns.push_back(medians.value().Integer(row, median).value_or(0));
+      map.steps.push_back(medians.Integer(row, "step").value_or(0));
+      map.median_ns.push_back(medians.Integer(row, median).value_or(0));
     }
     for (size_t row = 0; row < ranks.value().size(); ++row)
       map.ranks.push_back(ranks.value().Integer(row, "rank").value_or(-1));

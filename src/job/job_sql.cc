@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assign.h"
 #include "job/job_tables.h"
 
 namespace opscope {
@@ -114,18 +115,16 @@ Result<std::string> JobSqlRunner::Prepare(const std::string& file) {
 }
 
 Result<JobRows> JobSqlRunner::Run(const std::string& file) {
-  const Result<std::string> select = Prepare(file);
-  if (!select.ok()) return select.error();
-  if (select.value().empty()) return JobRows{.columns = {}, .json = "[]"};
-  Result<JobRows> rows = engine_->Query(select.value());
+  OPSCOPE_ASSIGN(const std::string select, Prepare(file));
+  if (select.empty()) return JobRows{.columns = {}, .json = "[]"};
+  Result<JobRows> rows = engine_->Query(select);
   if (!rows.ok()) return OfStatement(file, rows.error());
   return rows;
 }
 
 Status JobSqlRunner::Stream(const std::string& file, const JobEngine::UseRows& use) {
-  const Result<std::string> select = Prepare(file);
-  if (!select.ok()) return select.error();
-  const Status streamed = engine_->Stream(select.value(), use);
+  OPSCOPE_ASSIGN(const std::string select, Prepare(file));
+  const Status streamed = engine_->Stream(select, use);
   return streamed.ok() ? streamed : OfStatement(file, streamed.error());
 }
 

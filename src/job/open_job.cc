@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/assign.h"
 #include "base/catch_bad_alloc.h"
 #include "job/job_folder.h"
 #include "job/job_problems.h"
@@ -23,14 +24,11 @@ namespace {
 namespace fs = std::filesystem;
 
 Result<JobTraces> OpenTraces(const std::string& job, const JobSelection& selection) {
-  const Result<JobFolder> folder = JobFolder::Open(job);
-  if (!folder.ok()) return folder.error();
-  std::vector<StoredTrace> stored = ListStoredTraces(folder.value());
-  const Result<int32_t> chosen = ChooseAttempt(job, stored, selection.attempt);
-  if (!chosen.ok()) return chosen.error();
-  const int32_t attempt = chosen.value();
+  OPSCOPE_ASSIGN(const JobFolder folder, JobFolder::Open(job));
+  std::vector<StoredTrace> stored = ListStoredTraces(folder);
+  OPSCOPE_ASSIGN(const int32_t attempt, ChooseAttempt(job, stored, selection.attempt));
   JobTraces traces;
-  traces.problems = ProblemsOfFolder(folder.value(), stored, attempt);
+  traces.problems = ProblemsOfFolder(folder, stored, attempt);
   std::set<int32_t> ranks;
   std::erase_if(stored, [&](const StoredTrace& trace) { return trace.attempt != attempt; });
   for (const StoredTrace& trace : stored)
@@ -87,18 +85,16 @@ std::string DescribeAttempts(const std::string& job) {
 }
 
 Result<Trace> OpenJobAsOne(const std::string& job, const JobSelection& selection, JobClocks clocks) {
-  Result<JobTraces> traces = OpenJobTraces(job, selection);
-  if (!traces.ok()) return traces.error();
+  OPSCOPE_ASSIGN(JobTraces traces, OpenJobTraces(job, selection));
   const bool is_choice = !selection.ranks.empty();
-  if (is_choice && clocks == JobClocks::kAligned && IsOneWithoutProblems(traces.value()))
-    return std::move(traces.value().inputs[0].trace);  // a merge would give a copy of it
+  if (is_choice && clocks == JobClocks::kAligned && IsOneWithoutProblems(traces))
+    return std::move(traces.inputs[0].trace);  // a merge would give a copy of it
   MergeOptions options;
   options.is_choice = is_choice;
   options.keeps_clocks = clocks == JobClocks::kOwn;
-  options.of_job = std::move(traces.value().problems);
-  Result<Merged> merged = MergeTraces(std::move(traces.value().inputs), options);
-  if (!merged.ok()) return merged.error();
-  return std::move(merged.value().trace);
+  options.of_job = std::move(traces.problems);
+  OPSCOPE_ASSIGN(Merged merged, MergeTraces(std::move(traces.inputs), options));
+  return std::move(merged.trace);
 }
 
 Result<JobTraces> OpenJobTraces(const std::string& job, const JobSelection& selection) {

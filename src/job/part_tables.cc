@@ -14,11 +14,13 @@
 
 #include "analysis/span_measures.h"
 #include "analysis/steps_of_ranks.h"
+#include "analysis/track_labels.h"
 #include "base/saturating.h"
 #include "job/collective_rows.h"
 #include "job/duration_bins.h"
 #include "job/job_problems.h"
 #include "job/sha256.h"
+#include "opscope/analysis/contents.h"
 #include "opscope/analysis/quality.h"
 #include "opscope/analysis/steps.h"
 #include "opscope/report/result_inputs.h"
@@ -53,13 +55,7 @@ class PartMaker {
 
   PartTable Ranks(const std::string& file, const std::string& sha256) const {
     auto table = std::make_shared<OwnedTable>("ranks", 1);
-    const SpanColumns& spans = trace_.spans();
-    int64_t begin = 0, end = 0;
-    for (size_t i = 0; i < spans.size(); ++i) {
-      const int64_t span_end = SaturatingAdd(spans.start[i].ns, spans.duration[i].ns);
-      begin = i == 0 ? spans.start[i].ns : std::min(begin, spans.start[i].ns);
-      end = i == 0 ? span_end : std::max(end, span_end);
-    }
+    const TraceWindow window = WindowOfSpans(trace_);
     const Quality quality = JudgeQuality(trace_);
     std::string reasons;
     for (const std::string& reason : quality.reasons)
@@ -77,9 +73,9 @@ class PartMaker {
     text("rank_from", identity_.rank_from);
     text("file", file);
     text("sha256", sha256);
-    number("start_ns", UnixTime(begin));
-    number("end_ns", UnixTime(end));
-    number("spans", static_cast<int64_t>(spans.size()));
+    number("start_ns", UnixTime(window.start_ns));
+    number("end_ns", UnixTime(window.end_ns));
+    number("spans", static_cast<int64_t>(trace_.spans().size()));
     number("wall_error_ns", identity_.wall_error_ns.value_or(kUnknown));
     number("verdict", static_cast<int64_t>(quality.verdict));
     text("reasons", reasons);
@@ -211,14 +207,11 @@ class PartMaker {
   // PID/TID, as the report names tracks.
   std::string TrackLabel(size_t track) const {
     const TrackColumns& tracks = trace_.tracks();
-    const auto spelled = [&](StringId text, int64_t number) {
-      return text != StringId::kNone ? std::string(trace_.text(text)) : std::to_string(number);
-    };
     const ProcessId process = tracks.process[track];
     std::string label;
     if (process != ProcessId::kNone)
-      label = spelled(trace_.processes().pid_text[Row(process)], trace_.processes().pid[Row(process)]);
-    return label + "/" + spelled(tracks.tid_text[track], tracks.tid[track]);
+      label = NumberOrText(trace_, trace_.processes().pid[Row(process)], trace_.processes().pid_text[Row(process)]);
+    return label + "/" + NumberOrText(trace_, tracks.tid[track], tracks.tid_text[track]);
   }
 
   const Trace& trace_;

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assign.h"
 #include "base/catch_bad_alloc.h"
 #include "job/job_attempt.h"
 #include "job/job_folder.h"
@@ -31,15 +32,18 @@ namespace {
 
 constexpr size_t kDigits = 16;  // of the SHA-256 in the name of a part
 
+constexpr char kFilesThatCount[] =
+    "SELECT sha256, file, start_ns, CASE WHEN spans > 0 THEN 1 ELSE 0 END AS has_spans FROM job_judged_files "
+    "WHERE fault IS NULL";
+
 class RankReader {
  public:
   RankReader(JobAttempt* attempt, const RankByRank& question) : attempt_(*attempt), question_(question) {}
 
   Result<VerbResult> Read(const std::string& job) {
-    const Result<JobFolder> folder = JobFolder::Open(job);
-    if (!folder.ok()) return folder.error();
+    OPSCOPE_ASSIGN(const JobFolder folder, JobFolder::Open(job));
     OPSCOPE_TRY(ReadFiles());
-    std::vector<StoredTrace> stored = ListStoredTraces(folder.value());
+    std::vector<StoredTrace> stored = ListStoredTraces(folder);
     std::erase_if(stored, [&](const StoredTrace& trace) {
       return trace.attempt != attempt_.number() || !files_.contains(trace.name.substr(0, kDigits));
     });
@@ -63,16 +67,13 @@ class RankReader {
  private:
   // Which files count, and where time begins. What was collected after the engine was opened does not.
   Status ReadFiles() {
-    const Result<RowValues> files = attempt_.Query(
-        "SELECT sha256, file, start_ns, CASE WHEN spans > 0 THEN 1 ELSE 0 END AS has_spans FROM job_judged_files "
-        "WHERE fault IS NULL");
-    if (!files.ok()) return files.error();
+    OPSCOPE_ASSIGN(const RowValues files, attempt_.Query(kFilesThatCount));
     for (const JobProblem& problem : attempt_.problems())
       known_.emplace(problem.file, problem.kind);
-    for (size_t i = 0; i < files.value().size(); ++i) {
-      files_.emplace(files.value().Text(i, "sha256").substr(0, kDigits), files.value().Text(i, "file"));
-      if (files.value().Integer(i, "has_spans") != 1) continue;
-      const int64_t start = files.value().Integer(i, "start_ns").value_or(0);
+    for (size_t i = 0; i < files.size(); ++i) {
+      files_.emplace(files.Text(i, "sha256").substr(0, kDigits), files.Text(i, "file"));
+      if (files.Integer(i, "has_spans") != 1) continue;
+      const int64_t start = files.Integer(i, "start_ns").value_or(0);
       epoch_ns_ = std::min(epoch_ns_.value_or(start), start);
     }
     return {};
@@ -96,9 +97,8 @@ class RankReader {
     MergeOptions merge;
     merge.is_choice = merge.keeps_clocks = true;
     merge.epoch_ns = epoch_ns_;
-    Result<Merged> merged = MergeTraces(std::move(inputs), merge);
-    if (!merged.ok()) return merged.error();
-    VerbResult of_rank = question_.compute(merged.value().trace);
+    OPSCOPE_ASSIGN(Merged merged, MergeTraces(std::move(inputs), merge));
+    VerbResult of_rank = question_.compute(merged.trace);
     if (!has_result_) {
       result_ = std::move(of_rank);
       has_result_ = true;
@@ -170,9 +170,8 @@ Result<JobAnswer> AnswerRankByRank(const std::string& job, JobEngine* engine, st
     JobAttempt chosen(engine);
     OPSCOPE_TRY(chosen.Choose(attempt));
     OPSCOPE_TRY(chosen.FindProblems("file_problems.sql"));
-    Result<VerbResult> result = RankReader(&chosen, question).Read(job);
-    if (!result.ok()) return result.error();
-    return chosen.Complete(std::move(result).value());
+    OPSCOPE_ASSIGN(VerbResult result, RankReader(&chosen, question).Read(job));
+    return chosen.Complete(std::move(result));
   });
 }
 

@@ -7,21 +7,20 @@
 #include <charconv>
 #include <vector>
 
+#include "base/assign.h"
 #include "base/file.h"
 
 namespace opscope {
 
 Result<std::string> Sha256OfFile(const std::string& path) {
-  Result<InputFile> file = InputFile::Open(path);
-  if (!file.ok()) return file.error();
+  OPSCOPE_ASSIGN(InputFile file, InputFile::Open(path));
   std::vector<std::byte> buffer(size_t{1} << 20);
   SHA2_CTX context;
   SHA256Init(&context);
   while (true) {
-    const Result<size_t> count = file.value().Read(buffer);
-    if (!count.ok()) return count.error();
-    if (count.value() == 0) break;
-    SHA256Update(&context, reinterpret_cast<const uint8_t*>(buffer.data()), count.value());
+    OPSCOPE_ASSIGN(const size_t count, file.Read(buffer));
+    if (count == 0) break;
+    SHA256Update(&context, reinterpret_cast<const uint8_t*>(buffer.data()), count);
   }
   char text[SHA256_DIGEST_STRING_LENGTH];
   SHA256End(&context, text);

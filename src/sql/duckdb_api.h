@@ -154,7 +154,6 @@ enum type : int {
   F(uint64_t*, vector_get_validity, (vector))                                                           \
   F(void, vector_ensure_validity_writable, (vector))                                                    \
   F(vector, list_vector_get_child, (vector))                                                            \
-  F(idx_t, list_vector_get_size, (vector))                                                              \
   F(state, list_vector_set_size, (vector, idx_t))                                                       \
   F(state, list_vector_reserve, (vector, idx_t))                                                        \
   F(vector, struct_vector_get_child, (vector, idx_t))                                                   \
@@ -219,7 +218,6 @@ enum type : int {
   F(idx_t, init_get_column_index, (init_info, idx_t))                                                   \
   F(void, init_set_init_data, (init_info, void*, void (*)(void*)))                                      \
   F(void, init_set_max_threads, (init_info, idx_t))                                                     \
-  F(void*, function_get_extra_info, (function_info))                                                    \
   F(void*, function_get_init_data, (function_info))                                                     \
   F(void*, function_get_local_init_data, (function_info))
 

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/assign.h"
 #include "base/catch_bad_alloc.h"
 #include "base/thread_team.h"
 #include "opscope/sql.h"
@@ -83,9 +84,8 @@ class ParquetExport {
     const fs::path file = folder / "part-0.parquet";
     std::string select = "SELECT * FROM " + std::string(table.name);
     if (!condition.empty()) select += " WHERE " + condition;
-    const Result<uint64_t> written = session_->WriteParquet(select, file.string());
-    if (!written.ok()) return written.error();
-    if (written.value() > 0 || condition.empty()) return {};
+    OPSCOPE_ASSIGN(const uint64_t written, session_->WriteParquet(select, file.string()));
+    if (written > 0 || condition.empty()) return {};
     std::error_code ignored;
     fs::remove(file, ignored);
     fs::remove(folder, ignored);  // if it is empty
@@ -102,14 +102,13 @@ class ParquetExport {
 
 Status ExportParquet(std::shared_ptr<const Trace> trace, const std::string& folder, const SqlOptions& options) {
   return CatchBadAlloc(folder, [&]() -> Status {
-    const Result<const duckdb::Api*> api = duckdb::LoadDuckdb(options.python_module);
-    if (!api.ok()) return api.error();
+    OPSCOPE_ASSIGN(const duckdb::Api* api, duckdb::LoadDuckdb(options.python_module));
     const Trace& exported = *trace;
-    Result<std::unique_ptr<duckdb::Session>> session = duckdb::Session::Open(
-        *api.value(), std::move(trace),
-        {.max_memory = options.max_memory, .threads = AllowedProcessors(), .may_write_files = true});
-    if (!session.ok()) return session.error();
-    return ParquetExport(exported, folder, session.value().get()).Run();
+    OPSCOPE_ASSIGN(std::unique_ptr<duckdb::Session> session,
+                   duckdb::Session::Open(
+                       *api, std::move(trace),
+                       {.max_memory = options.max_memory, .threads = AllowedProcessors(), .may_write_files = true}));
+    return ParquetExport(exported, folder, session.get()).Run();
   });
 }
 

@@ -1,6 +1,6 @@
 // Stops a query at its limits: a thread that looks at the clock and at the memory of the process while the query runs.
 //
-// Thread rule: one thread constructs, asks and destroys; the watch has a thread of its own.
+// Thread rule: one thread constructs, asks and destroys; the watch runs its own thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -25,7 +25,7 @@ using duckdb::VectorView;
 
 namespace {
 
-// Numbers stand at the right of their column.
+// Numbers are aligned to the right.
 bool IsNumberType(int type) {
   return (type >= duckdb::kTinyint && type <= duckdb::kDouble) || type == duckdb::kHugeint ||
          type == duckdb::kUhugeint || type == duckdb::kDecimal;

@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "base/assign.h"
+
 namespace opscope::duckdb {
 namespace {
 
@@ -49,9 +51,7 @@ Status ReadBatches(const std::shared_ptr<Session>& session, result* executed,
   for (bool has_more = true; has_more;) {
     auto rows = std::make_unique<SqlResult::Rows>(session);
     OPSCOPE_TRY(ReadColumns(session->api(), executed, rows.get()));
-    const Result<bool> read = ReadBatch(session->api(), executed, rows.get());
-    if (!read.ok()) return read.error();
-    has_more = read.value();
+    OPSCOPE_ASSIGN(has_more, ReadBatch(session->api(), executed, rows.get()));
     OPSCOPE_TRY(use(SqlResult(std::move(rows))));
   }
   return {};

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/assign.h"
 #include "base/catch_bad_alloc.h"
 #include "base/text.h"
 #include "base/thread_team.h"
@@ -54,18 +55,14 @@ class SqlRun {
 
   Result<SqlResult> Run(const OpenSession& open) {
     if (sql_.find('\0') != std::string::npos) return Refusal("the statement has a NUL character");
-    for (const std::string_view statement : {std::string_view(sql_), ExplainedStatement(sql_, tokens_)}) {
+    for (const std::string_view statement : {std::string_view(sql_), ExplainedStatement(sql_, tokens_)})
       if (const Status verb = RefuseOtherVerbs(SqlTokens(statement)); !verb.ok()) return Refusal(verb.error().message);
-    }
     if (const Status names = RefuseOutsideNames(tokens_); !names.ok()) return Refusal(names.error().message);
-    const Result<const Api*> api = duckdb::LoadDuckdb(options_.python_module);
-    if (!api.ok()) return api.error();
-    api_ = api.value();
+    OPSCOPE_ASSIGN(api_, duckdb::LoadDuckdb(options_.python_module));
     const unsigned threads = OrdersItsRows(tokens_) ? AllowedProcessors() : 1;
-    Result<std::unique_ptr<duckdb::Session>> session =
-        open(*api_, {.max_memory = options_.max_memory, .threads = threads});
-    if (!session.ok()) return session.error();
-    rows_ = std::make_unique<SqlResult::Rows>(std::move(session).value());
+    OPSCOPE_ASSIGN(std::unique_ptr<duckdb::Session> session,
+                   open(*api_, {.max_memory = options_.max_memory, .threads = threads}));
+    rows_ = std::make_unique<SqlResult::Rows>(std::move(session));
     const Status status = RunWatched();
     if (!status.ok()) return status.error();
     return SqlResult(std::move(rows_));

@@ -6,7 +6,7 @@
 // DuckDB closes files, network and extensions by settings, but some of its functions still show settings, and `query()`
 // runs any text that it is given. A search in the text would find names in strings and comments, and would miss "quoted
 // names"; so the lexical rules are followed: quotes with doubled quotes, E'' strings with backslashes, $tag$ strings,
-// comments that nest. Each name counts wherever it stands, which is stricter than a parser and cannot be walked around.
+// comments that nest. Each name counts wherever it occurs, which is stricter than a parser and cannot be evaded.
 // SPDX-License-Identifier: Apache-2.0
 #include "sql/statement_text.h"
 

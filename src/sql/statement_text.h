@@ -34,7 +34,7 @@ struct SqlToken {
 // refuses.
 [[nodiscard]] Status RefuseOtherVerbs(const std::vector<SqlToken>& tokens);
 
-// True if ORDER BY stands outside of parentheses: then the statement itself orders its rows.
+// True if ORDER BY occurs outside of parentheses: then the statement itself orders its rows.
 [[nodiscard]] bool OrdersItsRows(const std::vector<SqlToken>& tokens);
 
 // What `EXPLAIN [ANALYZE] [VERBOSE] [(options)] statement` explains. `sql` itself if it does not begin with EXPLAIN.

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <iterator>
 
 #include "base/text.h"
 #include "opscope/table.h"
@@ -39,26 +40,9 @@ struct Claim {
 };
 
 int TypeOf(const TableColumn& column) {
-  if (column.meaning == ColumnMeaning::kText) return kVarchar;
-  switch (column.type) {
-    case ColumnType::kUint8:
-      return kUtinyint;
-    case ColumnType::kUint16:
-      return kUsmallint;
-    case ColumnType::kUint32:
-      return kUinteger;
-    case ColumnType::kUint64:
-      return kUbigint;
-    case ColumnType::kInt32:
-      return kInteger;
-    case ColumnType::kInt64:
-      return kBigint;
-    case ColumnType::kFloat64:
-      return kDouble;
-    case ColumnType::kInt64List:
-      return kList;
-  }
-  return kBigint;
+  constexpr int kTypes[] = {kUtinyint, kUsmallint, kUinteger, kUbigint, kInteger, kBigint, kDouble, kList};
+  static_assert(std::size(kTypes) == static_cast<size_t>(ColumnType::kInt64List) + 1);
+  return column.meaning == ColumnMeaning::kText ? kVarchar : kTypes[static_cast<size_t>(column.type)];
 }
 
 void AddColumn(const Api& api, bind_info bind, const std::string& name, int type) {

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/assign.h"
+
 namespace opscope::duckdb {
 namespace {
 
@@ -102,10 +104,9 @@ class TypeReader {
 
   Status AddChild(std::string member, logical_type child) {
     const Owned<logical_type> owned(api_.destroy_logical_type, child);
-    Result<ValueType> read = TypeReader(api_, child).Read();
-    if (!read.ok()) return read.error();
-    read.value().member = std::move(member);
-    read_.children.push_back(std::move(read).value());
+    OPSCOPE_ASSIGN(ValueType read, TypeReader(api_, child).Read());
+    read.member = std::move(member);
+    read_.children.push_back(std::move(read));
     return {};
   }
 
