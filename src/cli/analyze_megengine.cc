@@ -115,36 +115,21 @@ int RunAnalyze(AnalyzeOptions* options) {
 }
 
 void AddChoice(Verb* verb, AnalyzeOptions* options) {
-  verb->Add({.names = {"--type"},
-             .target = &options->selection.types,
-             .description = "only operators of this type; may be repeated"});
-  verb->Add({.names = {"--opr-name"},
-             .target = &options->opr_name,
-             .description = "only operators whose name begins with what this regular expression matches"});
-  verb->Add({.names = {"--input-dtype"},
-             .target = &options->selection.input_dtype,
-             .description = "only operators with an input of this type: Float32"});
-  verb->Add({.names = {"--min-time"},
-             .target = &options->selection.min_time,
-             .description = "only operators that took so many seconds or more"});
-  verb->Add({.names = {"--max-time"},
-             .target = &options->selection.max_time,
-             .description = "only operators that took so many seconds or less"});
+  verb->Add({"--type"}, &options->selection.types, "only operators of this type; may be repeated");
+  verb->Add({"--opr-name"}, &options->opr_name,
+            "only operators whose name begins with what this regular expression matches");
+  verb->Add({"--input-dtype"}, &options->selection.input_dtype, "only operators with an input of this type: Float32");
+  verb->Add({"--min-time"}, &options->selection.min_time, "only operators that took so many seconds or more");
+  verb->Add({"--max-time"}, &options->selection.max_time, "only operators that took so many seconds or less");
 }
 
 void AddLayout(Verb* verb, AnalyzeOptions* options) {
-  verb->Add({.names = {"--copy-time"},
-             .target = &options->text.with_copy_time,
-             .description = "in the summary the time of copies, and what they waited"});
-  verb->Add({.names = {"--show-host"},
-             .target = &options->text.with_host,
-             .description = "a second table, of times on threads"});
-  verb->Add({.names = {"--dump-only-opr"},
-             .target = &options->text.is_list,
-             .description = "lines NAME TYPE ID in place of tables, to be compared with diff"});
-  verb->Add({.names = {"--wiki", "--confluence"},
-             .target = &options->text.is_for_confluence,
-             .description = "tables for a Confluence or Markdown page, with bars"});
+  verb->Add({"--copy-time"}, &options->text.with_copy_time, "in the summary the time of copies, and what they waited");
+  verb->Add({"--show-host"}, &options->text.with_host, "a second table, of times on threads");
+  verb->Add({"--dump-only-opr"}, &options->text.is_list,
+            "lines NAME TYPE ID in place of tables, to be compared with diff");
+  verb->Add({"--wiki", "--confluence"}, &options->text.is_for_confluence,
+            "tables for a Confluence or Markdown page, with bars");
   verb->Add({.names = {"--print-only"},
              .target = &options->print_only,
              .description = "only this part",
@@ -159,9 +144,7 @@ Verb AnalyzeMegEngineVerb() {
             .description = "the operators of a MegEngine program that took the longest: its profile_analyze",
             .run = [options] { return RunAnalyze(options.get()); }};
   AddCommonOptions(&verb, &options->common, InputFiles::kOne);
-  verb.Add({.names = {"-t", "--top"},
-            .target = &options->selection.top,
-            .description = "so many rows; 0: all; negative: all but so many of the last"});
+  verb.Add({"-t", "--top"}, &options->selection.top, "so many rows; 0: all; negative: all but so many of the last");
   AddChoice(&verb, options.get());
   verb.Add({.names = {"--aggregate"},
             .target = &options->aggregate,
@@ -171,10 +154,9 @@ Verb AnalyzeMegEngineVerb() {
             .target = &options->aggregate_by,
             .description = "with --aggregate: a row per type",
             .choices = {"type"}});
-  verb.Add({.names = {"--order-by"},
-            .target = &options->order_by,
-            .description = "time, computation, memory, flops, bandwidth, opr_id, in_shapes or out_shapes, the greatest "
-                           "first; with + before it the least"});
+  verb.Add({"--order-by"}, &options->order_by,
+           "time, computation, memory, flops, bandwidth, opr_id, in_shapes or out_shapes, the greatest "
+           "first; with + before it the least");
   verb.Add({.names = {"--top-end-key"},
             .target = &options->end_key,
             .description = "end: the whole time; kern: until the kernel begins, the time of waiting",

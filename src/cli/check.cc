@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assign.h"
 #include "base/file.h"
 #include "cli/check_rules.h"
 #include "cli/exit_code.h"
@@ -42,15 +43,13 @@ struct CheckPlan {
 };
 
 Result<std::string> ReadRulesFile(const std::string& path) {
-  Result<InputFile> file = InputFile::Open(path);
-  if (!file.ok()) return file.error();
+  OPSCOPE_ASSIGN(InputFile file, InputFile::Open(path));
   std::string text;
   std::vector<std::byte> bytes(1 << 16);
   while (text.size() < kMaxRulesBytes) {
-    const Result<size_t> read = file.value().Read(bytes);
-    if (!read.ok()) return read.error();
-    if (read.value() == 0) return text;
-    text.append(reinterpret_cast<const char*>(bytes.data()), read.value());
+    OPSCOPE_ASSIGN(const size_t read, file.Read(bytes));
+    if (read == 0) return text;
+    text.append(reinterpret_cast<const char*>(bytes.data()), read);
   }
   return Error{ErrorCode::kMalformed, path + ": rules have at most 16 MiB"};
 }
@@ -138,9 +137,8 @@ int RunCheck(const CheckOptions& options) {
   std::vector<std::string> read = options.common.files;
   for (const std::string& file : {plan.baseline, plan.rules_file})
     if (!file.empty()) read.push_back(file);
-  if (options.junit) {
+  if (options.junit)
     if (const int refused = RefuseInputAsOutput("check", *options.junit, read)) return refused;
-  }
   return UseInput(options.common.files[0], [&] { return Check(options, plan); });
 }
 
@@ -158,7 +156,7 @@ Verb CheckVerb() {
   AddCommonOptions(&verb, &options->common);
   AddResultOptions(&verb, &options->common, &options->rows, "a JSON field such as value (default: as they are given)");
   const auto add_limit = [&](const char* name, const std::string& description) {
-    verb.Add({.names = {name}, .target = &options->given, .description = description});
+    verb.Add({name}, &options->given, description);
   };
   std::string metrics;
   for (const std::string_view metric : CheckMetricNames())
@@ -169,12 +167,9 @@ Verb CheckVerb() {
   add_limit("--min", "METRIC=N: the smallest allowed value");
   add_limit("--max-increase", "METRIC=5% or METRIC=N: how much more than the baseline's value is allowed");
   add_limit("--max-decrease", "METRIC=5% or METRIC=N: how much less than the baseline's value is allowed");
-  verb.Add({.names = {"--baseline"},
-            .target = &options->baseline,
-            .description = "the trace to compare with; it takes precedence over that of the rules"});
-  verb.Add({.names = {"--junit"},
-            .target = &options->junit,
-            .description = "writes the answers as JUnit XML; - is standard output, which then has nothing else"});
+  verb.Add({"--baseline"}, &options->baseline, "the trace to compare with; it takes precedence over that of the rules");
+  verb.Add({"--junit"}, &options->junit,
+           "writes the answers as JUnit XML; - is standard output, which then has nothing else");
   return verb;
 }
 

@@ -1,4 +1,4 @@
-// Which known word a mistyped one may stand for.
+// Which known word a mistyped one may mean.
 //
 // Thread rule: pure function.
 // SPDX-License-Identifier: Apache-2.0

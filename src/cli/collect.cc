@@ -51,16 +51,12 @@ int RunCollect(const CollectVerbOptions& options, const CliHost& host) {
   return writer.End(WorseExit(printed, ExitForProblems(report.problems)));
 }
 
-struct CompactVerbOptions {
-  CommonOptions common;
-};
-
-int RunCompact(const CompactVerbOptions& options, const CliHost& host) {
-  const std::string& job = options.common.files[0];
+int RunCompact(const CommonOptions& options, const CliHost& host) {
+  const std::string& job = options.files[0];
   const Result<CompactReport> compacted = CompactJob(job, DuckdbModule(host));
   if (!compacted.ok()) return ExitFor(Error{compacted.error().code, "compact: " + compacted.error().message});
-  if (options.common.json) return ExitFor(WriteStandardOutput(CompactJson(compacted.value())));
-  if (options.common.quiet) return kExitDone;
+  if (options.json) return ExitFor(WriteStandardOutput(CompactJson(compacted.value())));
+  if (options.quiet) return kExitDone;
   return ExitFor(WriteStandardOutput(std::to_string(compacted.value().parts_before) + " parts before, " +
                                      std::to_string(compacted.value().parts_after) + " after\n"));
 }
@@ -95,15 +91,15 @@ Verb CollectVerb(const CliHost& host) {
 }
 
 Verb CompactVerb(const CliHost& host) {
-  auto options = std::make_shared<CompactVerbOptions>();
+  auto options = std::make_shared<CommonOptions>();
   Verb verb{.names = {"compact"}, .description = "joins the small files of a folder of `opscope collect`"};
   verb.Add({.names = {"JOB"},
-            .target = &options->common.files,
+            .target = &options->files,
             .description = "the folder",
             .is_required = true,
             .is_single = true});
-  verb.Add({.names = {"--json"}, .target = &options->common.json, .description = "JSON on standard output"});
-  verb.Add({.names = {"-q", "--quiet"}, .target = &options->common.quiet, .description = "no text but errors"});
+  verb.Add({"--json"}, &options->json, "JSON on standard output");
+  verb.Add({"-q", "--quiet"}, &options->quiet, "no text but errors");
   verb.run = [options, &host] { return RunCompact(*options, host); };
   return verb;
 }

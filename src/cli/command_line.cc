@@ -33,16 +33,14 @@ const std::vector<Option>& OptionsOfEveryVerb() {
 
 std::vector<Option> Verb::OptionsWithDashes() const {
   std::vector<Option> all = OptionsOfEveryVerb();
-  for (const Option& option : options) {
+  for (const Option& option : options)
     if (!option.is_operand()) all.push_back(option);
-  }
   return all;
 }
 
 const Option* Verb::operand() const {
-  for (const Option& option : options) {
+  for (const Option& option : options)
     if (option.is_operand()) return &option;
-  }
   return nullptr;
 }
 

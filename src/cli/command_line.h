@@ -46,7 +46,7 @@ struct Option {
   char delimiter = '\0';  // separates several strings within one value; 0: none
   bool is_required = false;
   bool is_single = false;     // an operand that may occur only once
-  bool takes_files = false;   // one file or several stand behind it, up to the next option; of several strings
+  bool takes_files = false;   // one file or several follow it, up to the next option; of several strings
   std::string excludes = {};  // name of an option that cannot be combined with it
 
   bool is_operand() const { return !names.front().starts_with('-'); }
@@ -69,6 +69,9 @@ struct Verb {
   std::vector<Option> options = {};  // without --help and --version
 
   void Add(Option option) { options.push_back(std::move(option)); }
+  void Add(std::vector<std::string> option_names, OptionTarget target, std::string text) {
+    Add({.names = std::move(option_names), .target = target, .description = std::move(text)});
+  }
   // All options except the operand, including --help and --version.
   std::vector<Option> OptionsWithDashes() const;
   const Option* operand() const;  // the first one; null if the verb takes none

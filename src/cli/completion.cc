@@ -170,9 +170,8 @@ std::string FishScript(const CommandLine& line) {
     const std::string seen = "__fish_seen_subcommand_from " + Joined(verb.names, " ");
     for (const Option& option : verb.OptionsWithDashes())
       script += FishOption(seen, option);
-    if (!OperandChoices(verb).empty()) {
+    if (!OperandChoices(verb).empty())
       script += "complete -c opscope -f -n " + Quoted(seen) + " -a " + Quoted(OperandChoices(verb)) + "\n";
-    }
   }
   return script;
 }

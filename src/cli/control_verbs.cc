@@ -10,10 +10,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/parse_whole.h"
 #include "cli/exit_code.h"
+#include "cli/job_input.h"
 #include "cli/result_options.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
@@ -70,11 +72,9 @@ int RunRecord(const RecordVerbOptions& options) {
   record.steps = options.steps;
   record.pid = PidOf(options.target);
   record.folder = record.pid ? DefaultControlFolder() : options.target;
-  for (const std::string& text : options.ranks) {
-    const Result<int32_t> rank = ReadCount("--ranks", text);
-    if (!rank.ok()) return UsageError("record: " + rank.error().message);
-    record.ranks.push_back(rank.value());
-  }
+  Result<std::vector<int32_t>> ranks = ReadRanks(options.ranks);
+  if (!ranks.ok()) return UsageError("record: " + ranks.error().message);
+  record.ranks = std::move(ranks).value();
   if (record.pid && !record.ranks.empty()) return UsageError("record: --ranks chooses from a folder, not of a process");
   const Result<RecordReport> report = RecordOnDemand(record);
   if (!report.ok()) return ExitFor(Error{report.error().code, "record: " + report.error().message});
@@ -86,8 +86,8 @@ int RunRecord(const RecordVerbOptions& options) {
 
 // -q, --no-color, --json, --csv, --sort, --limit; an answer about processes rests on no spans.
 void AddProcessOptions(Verb* verb, CommonOptions* common, ResultVerbOptions* result) {
-  verb->Add({.names = {"-q", "--quiet"}, .target = &common->quiet, .description = "no messages but errors"});
-  verb->Add({.names = {"--no-color"}, .target = &common->no_color, .description = "no colour"});
+  verb->Add({"-q", "--quiet"}, &common->quiet, "no messages but errors");
+  verb->Add({"--no-color"}, &common->no_color, "no colour");
   AddResultOptions(verb, common, result, "a JSON field such as rank or host");
   std::erase_if(verb->options, [](const Option& option) { return option.names.back() == "--explain"; });
 }
@@ -97,9 +97,8 @@ void AddProcessOptions(Verb* verb, CommonOptions* common, ResultVerbOptions* res
 Verb PsVerb() {
   auto options = std::make_shared<PsOptions>();
   Verb verb{.names = {"ps"}, .description = "the processes that can be recorded on demand"};
-  verb.Add({.names = {"DIR"},
-            .target = &options->folder,
-            .description = "the folder in which they wait (default: what OPSCOPE_CONTROL says, else opscope-run)"});
+  verb.Add({"DIR"}, &options->folder,
+           "the folder in which they wait (default: what OPSCOPE_CONTROL says, else opscope-run)");
   AddProcessOptions(&verb, &options->common, &options->result);
   verb.run = [options] { return RunPs(*options); };
   return verb;

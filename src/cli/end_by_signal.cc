@@ -31,9 +31,8 @@ TerminationHandlers::TerminationHandlers() {
 }
 
 TerminationHandlers::~TerminationHandlers() {
-  for (size_t i = 0; i < std::size(kSignals); ++i) {
+  for (size_t i = 0; i < std::size(kSignals); ++i)
     if (is_ours_[i]) signal(kSignals[i], SIG_DFL);
-  }
 }
 
 }  // namespace opscope

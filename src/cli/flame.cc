@@ -100,27 +100,22 @@ Verb FlameVerb() {
               return RunFlame(options.get());
             }};
   AddCommonOptions(&verb, &options->common, InputFiles::kOne);
-  verb.Add({.names = {"-o", "--output"},
-            .target = &options->output,
-            .description = "NAME.svg: a graph to open in a browser (click: zoom, Ctrl-F: search); NAME.folded, "
-                           ".collapsed, .txt, a name without an ending, or - for standard output: folded stacks, for "
-                           "flamegraph.pl and others; .gz and .zst behind it compress"});
+  verb.Add({"-o", "--output"}, &options->output,
+           "NAME.svg: a graph to open in a browser (click: zoom, Ctrl-F: search); NAME.folded, "
+           ".collapsed, .txt, a name without an ending, or - for standard output: folded stacks, for "
+           "flamegraph.pl and others; .gz and .zst behind it compress");
   verb.Add({.names = {"--metric"},
             .target = &options->metric,
             .description = "time, device_time, memory, flops or count",
             .choices = {"time", "device_time", "memory", "flops", "count"}});
-  verb.Add({.names = {"--title"},
-            .target = &options->title,
-            .description = "of the graph (default: the file and the metric)"});
+  verb.Add({"--title"}, &options->title, "of the graph (default: the file and the metric)");
   verb.Add({.names = {"--width"},
             .target = &options->width,
             .description = "of the graph, in pixels",
             .least = 200,
             .most = 20000});
-  verb.Add({.names = {"--merge-threads"},
-            .target = &options->merge_threads,
-            .description = "what several threads did alike is one path"});
-  verb.Add({.names = {"--inverted"}, .target = &options->inverted, .description = "the root above, as an icicle"});
+  verb.Add({"--merge-threads"}, &options->merge_threads, "what several threads did alike is one path");
+  verb.Add({"--inverted"}, &options->inverted, "the root above, as an icicle");
   AddSelectionOptions(&verb, &options->selection);
   return verb;
 }

@@ -71,12 +71,9 @@ Verb InfoVerb() {
   AddCommonOptions(&verb, &options->common);
   AddFormOptions(&verb, &options->common);
   verb.results = ResultKeysText("info");
-  verb.Add({.names = {"--list-threads"},
-            .target = &options->lists.threads,
-            .description = "the threads and streams, as --where and --group-by call them, in place of the facts"});
-  verb.Add({.names = {"--list-steps"},
-            .target = &options->lists.steps,
-            .description = "the steps, as --steps takes them, in place of the facts"});
+  verb.Add({"--list-threads"}, &options->lists.threads,
+           "the threads and streams, as --where and --group-by call them, in place of the facts");
+  verb.Add({"--list-steps"}, &options->lists.steps, "the steps, as --steps takes them, in place of the facts");
   AddSelectionOptions(&verb, &options->selection);
   return verb;
 }

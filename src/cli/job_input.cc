@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/assign.h"
 #include "cli/exit_code.h"
 #include "cli/terminal.h"
 #include "opscope/job_engine.h"
@@ -24,9 +25,8 @@ constexpr uint64_t kBytesPerSpan = 110;
 constexpr uint64_t kMaxSpans = 20'000'000;
 
 Result<JobOverview> AskAllRanks(const std::string& job, std::optional<int32_t> attempt, const CliHost& host) {
-  const Result<std::unique_ptr<JobEngine>> engine = OpenDuckdbEngine(job, DuckdbModule(host));
-  if (!engine.ok()) return engine.error();
-  return AnswerJobOverview(engine.value().get(), attempt);
+  OPSCOPE_ASSIGN(const std::unique_ptr<JobEngine> engine, OpenDuckdbEngine(job, DuckdbModule(host)));
+  return AnswerJobOverview(engine.get(), attempt);
 }
 
 }  // namespace
@@ -34,9 +34,8 @@ Result<JobOverview> AskAllRanks(const std::string& job, std::optional<int32_t> a
 Result<std::vector<int32_t>> ReadRanks(const std::vector<std::string>& texts) {
   std::vector<int32_t> ranks;
   for (const std::string& text : texts) {
-    const Result<int32_t> rank = ReadCount("--ranks", text);
-    if (!rank.ok()) return rank.error();
-    ranks.push_back(rank.value());
+    OPSCOPE_ASSIGN(const int32_t rank, ReadCount("--ranks", text));
+    ranks.push_back(rank);
   }
   return ranks;
 }
@@ -57,9 +56,8 @@ Result<JobInput> OpenJobInput(const std::string& job, const CommonOptions& commo
   }
   // Ranks that were chosen here are as many as the memory has room for.
   const uint64_t max_memory = input.overview != nullptr && ranks.empty() ? 0 : common.max_memory;
-  Result<Trace> trace = OpenJobAsOne(job, {.attempt = common.attempt, .ranks = input.ranks, .max_memory = max_memory});
-  if (!trace.ok()) return trace.error();
-  input.trace = std::move(trace).value();
+  OPSCOPE_ASSIGN(input.trace,
+                 OpenJobAsOne(job, {.attempt = common.attempt, .ranks = input.ranks, .max_memory = max_memory}));
   return input;
 }
 
@@ -99,9 +97,8 @@ void ReportJobProblems(const std::vector<JobProblem>& problems, const CommonOpti
 int ReportJobCondition(const std::string& job, const std::vector<JobProblem>& problems, const Quality& quality,
                        const CommonOptions& common) {
   if (!common.quiet) ReportJobProblems(problems, common);
-  if (!common.quiet && !common.json) {
+  if (!common.quiet && !common.json)
     if (const std::string line = FormatQuality(quality); !line.empty()) PrintError(job + ": " + line);
-  }
   return ExitForProblems(problems);
 }
 

@@ -103,8 +103,7 @@ Verb JobVerb(const std::string& name, const std::string& description, const CliH
   verb.options[0].description = "a folder of `opscope collect`";
   AddResultOptions(&verb, &options->common, &options->result, "a JSON field");
   std::erase_if(verb.options, [](const Option& option) { return option.names.back() == "--explain"; });
-  if (name == "collectives")
-    verb.Add({.names = {"--members"}, .target = &options->members, .description = "in JSON, the ranks of each"});
+  if (name == "collectives") verb.Add({"--members"}, &options->members, "in JSON, the ranks of each");
   verb.run = [name, options, &host] { return RunJobVerb(name, *options, host); };
   return verb;
 }

@@ -155,9 +155,8 @@ std::vector<std::string> ListedIn(const char* variable) {
   std::vector<std::string> folders;
   const char* const listed = std::getenv(variable);
   std::istringstream text(listed == nullptr ? "" : listed);
-  for (std::string folder; std::getline(text, folder, ':');) {
+  for (std::string folder; std::getline(text, folder, ':');)
     if (!folder.empty()) folders.push_back(folder);
-  }
   return folders;
 }
 
@@ -167,9 +166,8 @@ std::vector<std::string> FoldersOfPackages() {
   const char* environment = std::getenv("VIRTUAL_ENV");
   if (environment == nullptr || *environment == '\0') return folders;
   const std::string libraries = std::string(environment) + "/lib/";
-  for (const std::string& python : NamesIn(libraries)) {
+  for (const std::string& python : NamesIn(libraries))
     if (python.starts_with("python")) folders.push_back(libraries + python + "/site-packages");
-  }
   return folders;
 }
 
@@ -181,9 +179,8 @@ std::vector<std::string> FoldersBesideTorch() {
     const std::string nvidia = packages + "/nvidia/";
     std::vector<std::string> names = NamesIn(nvidia);
     std::sort(names.begin(), names.end());
-    for (const std::string& name : names) {
+    for (const std::string& name : names)
       if (!name.starts_with('.')) folders.push_back(nvidia + name + "/lib");
-    }
   }
   return folders;
 }
@@ -201,9 +198,8 @@ std::vector<std::string> FoldersOfCupti() {
 std::string FindCupti() {
   for (const std::string& folder : FoldersOfCupti()) {
     const std::string prefix = folder + "/";
-    for (const std::string& name : NamesIn(folder)) {
+    for (const std::string& name : NamesIn(folder))
       if (name.starts_with("libcupti.so")) return prefix + name;
-    }
   }
   return {};
 }

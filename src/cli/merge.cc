@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assign.h"
 #include "cli/exit_code.h"
 #include "cli/job_input.h"
 #include "cli/output.h"
@@ -36,9 +37,7 @@ struct MergeVerbOptions {
 // Which traces of a JOB. Errors are wrong usage.
 Result<JobSelection> ReadJobSelection(const MergeVerbOptions& options) {
   JobSelection selection;
-  Result<std::vector<int32_t>> ranks = ReadRanks(options.ranks);
-  if (!ranks.ok()) return ranks.error();
-  selection.ranks = std::move(ranks).value();
+  OPSCOPE_ASSIGN(selection.ranks, ReadRanks(options.ranks));
   selection.attempt = options.common.attempt;
   selection.max_memory = options.common.max_memory;
   for (const std::string& file : options.common.files) {
@@ -55,18 +54,16 @@ Result<std::vector<MergeInput>> OpenMergeInputs(const MergeVerbOptions& options,
   std::vector<MergeInput> inputs;
   for (const std::string& file : options.common.files) {
     if (!IsJob(file)) {
-      Result<Trace> trace = OpenInput(file, options.common);
-      if (!trace.ok()) return trace.error();
-      inputs.push_back({std::move(trace).value(), InputName(file), -1});
+      OPSCOPE_ASSIGN(Trace trace, OpenInput(file, options.common));
+      inputs.push_back({std::move(trace), InputName(file), -1});
       continue;
     }
     ReportAttempts(file, options.common);
-    Result<JobTraces> traces = OpenJobTraces(file, selection);
-    if (!traces.ok()) return traces.error();
-    std::vector<MergeInput>& opened = traces.value().inputs;
+    OPSCOPE_ASSIGN(JobTraces traces, OpenJobTraces(file, selection));
+    std::vector<MergeInput>& opened = traces.inputs;
     std::move(opened.begin(), opened.end(), std::back_inserter(inputs));
     if (!merge->of_job) merge->of_job.emplace();
-    std::vector<JobProblem>& problems = traces.value().problems;
+    std::vector<JobProblem>& problems = traces.problems;
     std::move(problems.begin(), problems.end(), std::back_inserter(*merge->of_job));
   }
   return inputs;
@@ -128,10 +125,8 @@ Verb MergeVerb(const CliHost& host) {
             .target = &options->ranks,
             .description = "of a folder of `opscope collect`: these ranks alone",
             .delimiter = ','});
-  verb.Add({.names = {"--steps"}, .target = &options->steps, .description = "these steps alone: 3, 3..7, 3.., ..7"});
-  verb.Add({.names = {"--sync"},
-            .target = &options->merge.sync_names,
-            .description = "spans that end at the same moment on all ranks, by name"});
+  verb.Add({"--steps"}, &options->steps, "these steps alone: 3, 3..7, 3.., ..7");
+  verb.Add({"--sync"}, &options->merge.sync_names, "spans that end at the same moment on all ranks, by name");
   verb.Add({.names = {"--max-clock-difference"},
             .target = &options->max_clock_difference_s,
             .description = "seconds that two machines' clocks may differ",

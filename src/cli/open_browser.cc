@@ -1,4 +1,4 @@
-// Starts a browser as a process of its own session, so that Ctrl-C in the terminal ends opscope and not the browser.
+// Starts a browser in a new session, so that Ctrl-C in the terminal ends opscope and not the browser.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/open_browser.h"
 

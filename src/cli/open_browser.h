@@ -10,7 +10,7 @@
 
 namespace opscope {
 
-// The address is the last argument of the program. $BROWSER may have arguments of its own, separated by blanks. Waits a
+// The address is the last argument of the program. $BROWSER may contain further arguments, separated by blanks. Waits a
 // second for programs that only hand the address over; a browser that runs longer goes on beside this process. kIo: it
 // could not be started, or failed at once.
 [[nodiscard]] Status OpenBrowser(const std::string& address);

@@ -53,11 +53,10 @@ void AddFormatOptions(Verb* verb, OutputOptions* options, const CliHost& host, b
   options->host = &host;
   std::vector<std::string> formats = {ExportFormatNames().begin(), ExportFormatNames().end()};
   formats.emplace_back(kParquet);
-  verb->Add({.names = {"--table"}, .target = &options->table, .description = "csv: which table of the trace"});
-  verb->Add({.names = {"--merge-threads"},
-             .target = &options->merge_threads,
-             .description = "collapsed, pprof: what several threads did alike is one path"});
-  verb->Add({.names = {"--small"}, .target = &options->small, .description = "as .gz: smaller, slower"});
+  verb->Add({"--table"}, &options->table, "csv: which table of the trace");
+  verb->Add({"--merge-threads"}, &options->merge_threads,
+            "collapsed, pprof: what several threads did alike is one path");
+  verb->Add({"--small"}, &options->small, "as .gz: smaller, slower");
   verb->Add({.names = {"--to"},
              .target = &options->format,
              .description =
@@ -99,9 +98,8 @@ int WriteTrace(const Trace& trace, const OutputOptions& options) {
   const Result<Exported> exported = to_standard_output ? ExportToBytes(trace, format, export_options)
                                                        : ExportTrace(trace, format, options.path, export_options);
   if (!exported.ok()) return ExitFor(exported.error());
-  if (to_standard_output) {
+  if (to_standard_output)
     if (const int exit = ExitFor(WriteStandardOutput(exported.value().bytes)); exit != kExitDone) return exit;
-  }
   const std::string message = ExportedText(format, exported.value());
   if (!message.empty() && !options.quiet) PrintError(options.path + ": " + message);
   return kExitDone;

@@ -24,19 +24,15 @@ void AddPaddleSummaryOptions(Verb* verb, PaddleSummaryOptions* options) {
              .description = "with --style paddle: only these tables; several with commas",
              .choices = {std::begin(kViews), std::end(kViews)},
              .delimiter = ','});
-  verb->Add({.names = {"--thread-sep"},
-             .target = &options->thread_sep,
-             .description = "with --style paddle: operators and ranges of each thread by themselves"});
-  verb->Add({.names = {"--no-op-detail"},
-             .target = &options->no_op_detail,
-             .description = "with --style paddle: operators without what they are made of"});
+  verb->Add({"--thread-sep"}, &options->thread_sep,
+            "with --style paddle: operators and ranges of each thread by themselves");
+  verb->Add({"--no-op-detail"}, &options->no_op_detail, "with --style paddle: operators without what they are made of");
   verb->Add({.names = {"--time-unit"},
              .target = &options->time_unit,
              .description = "with --style paddle: of all times; ms if not given",
              .choices = {"s", "ms", "us", "ns"}});
-  verb->Add({.names = {"--with-flops"},
-             .target = &options->with_flops,
-             .description = "with --style paddle: behind the tables, the layers with their floating-point operations"});
+  verb->Add({"--with-flops"}, &options->with_flops,
+            "with --style paddle: behind the tables, the layers with their floating-point operations");
 }
 
 Status ReadPaddleSummaryOptions(const std::string& style, const std::string& sort, PaddleSummaryOptions* options) {

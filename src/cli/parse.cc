@@ -23,7 +23,7 @@ namespace {
 constexpr size_t kHelpColumns = 80;
 
 // CLI11 splits the operand "[64,128]" into two. Its only switch against that, allow_extra_args(false), allows one
-// operand alone. So this byte stands in front of such texts during the parse.
+// operand alone. So this byte precedes such texts during the parse.
 constexpr char kHidden = '\x01';
 
 std::string HiddenFromCli11(const std::string& text) {
@@ -37,9 +37,8 @@ std::string Revealed(const std::string& text) {
 
 void RevealIn(const OptionTarget& target) {
   if (std::string* const* text = std::get_if<std::string*>(&target)) **text = Revealed(**text);
-  if (std::optional<std::string>* const* text = std::get_if<std::optional<std::string>*>(&target)) {
+  if (std::optional<std::string>* const* text = std::get_if<std::optional<std::string>*>(&target))
     if (**text) **text = Revealed(***text);
-  }
   if (std::vector<std::string>* const* texts = std::get_if<std::vector<std::string>*>(&target)) {
     for (std::string& text : **texts)
       text = Revealed(text);
@@ -63,7 +62,7 @@ CLI::Option* AddTo(CLI::App* app, const Option& option, bool* target) {
 }
 
 CLI::Option* AddTo(CLI::App*, const Option&, std::monostate) {
-  return nullptr;  // CLI11 has --help and --version of its own
+  return nullptr;  // CLI11's own --help and --version
 }
 
 CLI::Option* AddTo(CLI::App* app, const Option& option, std::vector<std::string>* target) {
@@ -172,9 +171,8 @@ CLI::Option* AddOption(CLI::App* app, const Option& option) {
 // Links options by pointer: CLI11's look-up by name copies strings in a noexcept function.
 void ExcludeOptions(const std::vector<Option>& options, const std::vector<CLI::Option*>& added) {
   for (size_t i = 0; i < options.size(); ++i) {
-    for (size_t other = 0; other < options.size(); ++other) {
+    for (size_t other = 0; other < options.size(); ++other)
       if (options[other].names.back() == options[i].excludes) added[i]->excludes(added[other]);
-    }
   }
 }
 

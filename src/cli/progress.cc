@@ -2,7 +2,6 @@
 // delay, only on a terminal, and not with OPSCOPE_LOG=off. Output goes through write(), not stdio, so that it never
 // mixes with buffered text.
 // SPDX-License-Identifier: Apache-2.0
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <string_view>
 
 #include "base/escaped_text.h"
+#include "cli/terminal.h"
 #include "opscope/cli.h"
 
 namespace opscope {
@@ -27,12 +27,6 @@ void Write(std::string_view text) {
 bool IsSilent() {
   const char* log = std::getenv("OPSCOPE_LOG");
   return isatty(STDERR_FILENO) == 0 || (log != nullptr && std::string_view(log) == "off");
-}
-
-size_t WidthOfStandardError() {
-  winsize size = {};
-  constexpr size_t kUsualWidth = 80;
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsualWidth;
 }
 
 // " [########............]  42 %"
@@ -55,7 +49,7 @@ std::string TimeLeft(size_t done, size_t total, std::chrono::duration<double> el
 
 // A line that fits the terminal, since a wrapped line could not be erased. Long names lose their front.
 std::string Line(const std::string& what, const std::string& rest) {
-  const size_t room = std::max<size_t>(WidthOfStandardError(), rest.size() + 20) - rest.size() - 10;
+  const size_t room = std::max<size_t>(ColumnsOfTerminal(STDERR_FILENO), rest.size() + 20) - rest.size() - 10;
   const std::string name = DisplayWidth(what) <= room ? what : "..." + std::string(SuffixOfWidth(what, room - 3));
   return "\r\x1b[Kopscope: " + name + rest;
 }

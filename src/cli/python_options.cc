@@ -18,9 +18,8 @@ namespace {
 bool IsPython(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   for (const std::string_view prefix : {"python", "pypy"}) {
-    if (name.starts_with(prefix) && name.find_first_not_of("0123456789.dt", prefix.size()) == std::string_view::npos) {
+    if (name.starts_with(prefix) && name.find_first_not_of("0123456789.dt", prefix.size()) == std::string_view::npos)
       return true;
-    }
   }
   return false;
 }

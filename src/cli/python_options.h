@@ -10,11 +10,11 @@
 namespace opscope {
 
 // The option of Python by which it ignores PYTHONPATH or sitecustomize: 'I', 'E' or 'S'. 0: the command has none, or is
-// no Python. `command` has at least one argument. Python's options may stand on the command line, or in the first line
+// no Python. `command` has at least one argument. Python's options may be on the command line, or in the first line
 // of the script that the command is ("#!/usr/bin/python3 -I").
 [[nodiscard]] char OptionWithoutSitecustomize(const std::vector<std::string>& command);
 
-// The file that execvp runs for this name; "": it finds none.
+// The file that execvp runs for this name; "": there is no such file.
 [[nodiscard]] std::string FindInPath(const std::string& name);
 
 }  // namespace opscope

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "base/assign.h"
 #include "cli/exit_code.h"
 #include "cli/job_input.h"
 #include "cli/result_writer.h"
@@ -56,7 +57,7 @@ SqlOptions LimitsOf(const QueryVerbOptions& options, const std::string& python_m
           .on_stuck = end_process};
 }
 
-// json: of the rows and what is wrong with their input.
+// json: the rows, and the problems of their input.
 int PrintRows(const SqlResult& rows, const QueryVerbOptions& options, const std::function<std::string()>& json) {
   if (options.common.prints_text() && !options.common.quiet) {
     if (rows.row_count() == 0) PrintError("query: there are no rows");
@@ -86,10 +87,9 @@ int QueryTrace(const Trace& trace, const std::string& sql, const QueryVerbOption
 
 // What is wrong with the files whose rows the statement sees.
 Result<JobCondition> ConditionOf(const QueryVerbOptions& options, const std::string& python_module) {
-  const Result<std::unique_ptr<JobEngine>> engine =
-      OpenDuckdbEngine(options.file, python_module, {"ranks", "problems"});
-  if (!engine.ok()) return engine.error();
-  return FindJobCondition(engine.value().get(), options.common.attempt);
+  OPSCOPE_ASSIGN(const std::unique_ptr<JobEngine> engine,
+                 OpenDuckdbEngine(options.file, python_module, {"ranks", "problems"}));
+  return FindJobCondition(engine.get(), options.common.attempt);
 }
 
 int QueryJob(const std::string& sql, const QueryVerbOptions& options, const std::string& python_module) {

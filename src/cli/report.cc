@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assign.h"
 #include "cli/exit_code.h"
 #include "cli/job_input.h"
 #include "cli/open_browser.h"
@@ -63,13 +64,11 @@ int WritePage(const JobInput& input, const Trace* baseline, const ReportVerbOpti
 // A JOB with its answers, or files as one trace.
 Result<JobInput> OpenPageInput(const ReportVerbOptions& options, const CliHost& host) {
   const std::vector<std::string>& files = options.common.files;
-  const Result<std::vector<int32_t>> ranks = ReadRanks(options.ranks);
-  if (!ranks.ok()) return ranks.error();
-  if (files.size() == 1 && IsJob(files[0])) return OpenJobInput(files[0], options.common, ranks.value(), host);
-  Result<Trace> trace = OpenJob(options.common);
-  if (!trace.ok()) return trace.error();
+  OPSCOPE_ASSIGN(const std::vector<int32_t> ranks, ReadRanks(options.ranks));
+  if (files.size() == 1 && IsJob(files[0])) return OpenJobInput(files[0], options.common, ranks, host);
+  OPSCOPE_ASSIGN(Trace trace, OpenJob(options.common));
   JobInput input;
-  input.trace = std::move(trace).value();
+  input.trace = std::move(trace);
   return input;
 }
 
@@ -121,28 +120,22 @@ Verb ReportVerb(const CliHost& host) {
   options->common.clocks = JobClocks::kAligned;
   AddCommonOptions(&verb, &options->common);
   AddOutputOptions(&verb, &options->output);
-  verb.Add({.names = {"--baseline"},
-            .target = &options->baseline,
-            .description = "the run to compare with, as diff compares two files"});
+  verb.Add({"--baseline"}, &options->baseline, "the run to compare with, as diff compares two files");
   verb.Add({.names = {"--ranks"},
             .target = &options->ranks,
             .description =
                 "of a folder of `opscope collect`: the spans of these ranks alone; default: all, or the ranks that "
                 "matter most if all have more than 20 million spans. The tab Ranks has all ranks",
             .delimiter = ','});
-  verb.Add({.names = {"--max-size"},
-            .target = &options->max_size,
-            .description =
-                "largest size of the page (suffixes K, M, G), at least 1M; default 10M; what does not fit is "
-                "folded, and the page says how much"});
-  verb.Add({.names = {"--title"},
-            .target = &options->title,
-            .description = "title of the page, instead of the name of the file"});
+  verb.Add({"--max-size"}, &options->max_size,
+           "largest size of the page (suffixes K, M, G), at least 1M; default 10M; what does not fit is "
+           "folded, and the page says how much");
+  verb.Add({"--title"}, &options->title, "title of the page, instead of the name of the file");
   verb.Add({.names = {"--theme"},
             .target = &options->theme,
             .description = "the colours at first; auto follows the system",
             .choices = {"auto", "light", "dark"}});
-  verb.Add({.names = {"--open"}, .target = &options->open, .description = "open the page: $BROWSER, or the desktop's"});
+  verb.Add({"--open"}, &options->open, "open the page: $BROWSER, or the desktop's");
   return verb;
 }
 

@@ -18,12 +18,11 @@ void AddResultOptions(Verb* verb, CommonOptions* common, ResultVerbOptions* opti
                       const std::string& limit_help) {
   AddFormOptions(verb, common);
   verb->results = ResultKeysText(verb->names.front());
-  verb->Add({.names = {"--sort"}, .target = &options->sort, .description = sort_help});
+  verb->Add({"--sort"}, &options->sort, sort_help);
   verb->Add({.names = {"--limit"}, .target = &options->limit, .description = limit_help, .least = 1});
-  verb->Add({.names = {"--explain"},
-             .target = &options->explain,
-             .description = "also what the answer rests on: spans that count, problems, clocks, overhead; on standard "
-                            "error, in JSON as \"explain\""});
+  verb->Add({"--explain"}, &options->explain,
+            "also what the answer rests on: spans that count, problems, clocks, overhead; on standard "
+            "error, in JSON as \"explain\"");
 }
 
 std::optional<ResultTable> BasisIfRequested(const ResultVerbOptions& options, std::span<const Trace> traces,

@@ -13,15 +13,16 @@
 namespace opscope {
 namespace {
 
-std::optional<SpanUse> SpanUseOf(const ResultVerb& verb) {
-  return verb.span_use ? std::optional(verb.span_use()) : std::nullopt;
+VerbResult Compute(const ResultVerb& verb, std::span<const Trace> traces) {
+  VerbResult result = verb.compute(traces, verb);
+  const std::optional<SpanUse> use = verb.span_use ? std::optional(verb.span_use()) : std::nullopt;
+  result.basis = BasisIfRequested(verb.options, traces, verb.filter, use);
+  return result;
 }
 
 int RunOnTraces(const ResultVerb& verb, ResultWriter* writer) {
   return ForEachInput(verb.common, [&](const Trace& trace, const std::string& file) {
-    VerbResult result = verb.compute(std::span(&trace, 1), verb);
-    result.basis = BasisIfRequested(verb.options, std::span(&trace, 1), verb.filter, SpanUseOf(verb));
-    return PrintResult(verb.name, file, trace, verb.common, verb.options, std::move(result), writer);
+    return PrintResult(verb.name, file, trace, verb.common, verb.options, Compute(verb, {&trace, 1}), writer);
   });
 }
 
@@ -41,11 +42,9 @@ int RunOnJob(const ResultVerb& verb, ResultWriter* writer) {
   if (!trace.ok()) return ExitFor(trace.error());
   const std::string job = JobName(verb.common);
   return UseInput(verb.common.files[0], [&] {
-    const std::span<const Trace> traces(&trace.value(), 1);
-    VerbResult result = verb.compute(traces, verb);
-    result.basis = BasisIfRequested(verb.options, traces, verb.filter, SpanUseOf(verb));
     const std::vector<ResultInput> inputs = {{&trace.value(), job}};
-    const int code = PrintResult(verb.name, job, inputs, verb.common, verb.options, std::move(result), writer);
+    const int code =
+        PrintResult(verb.name, job, inputs, verb.common, verb.options, Compute(verb, {&trace.value(), 1}), writer);
     return WorseExit(code, ReportInput(trace.value(), job, verb.common));
   });
 }
@@ -76,15 +75,11 @@ int RunTogether(const ResultVerb& verb, ResultWriter* writer) {
   const Result<std::vector<Trace>> traces = OpenInputs(verb.common);
   if (!traces.ok()) return ExitFor(traces.error());
   std::vector<ResultInput> inputs;
-  std::string names;
-  for (size_t i = 0; i < files.size(); ++i) {
+  for (size_t i = 0; i < files.size(); ++i)
     inputs.push_back({&traces.value()[i], InputName(files[i])});
-    names.append(names.empty() ? "" : ", ").append(inputs.back().name);
-  }
   return UseInput(files.back(), [&] {
-    VerbResult result = verb.compute(traces.value(), verb);
-    result.basis = BasisIfRequested(verb.options, traces.value(), verb.filter, SpanUseOf(verb));
-    int code = PrintResult(verb.name, names, inputs, verb.common, verb.options, std::move(result), writer);
+    int code = PrintResult(verb.name, JobName(verb.common), inputs, verb.common, verb.options,
+                           Compute(verb, traces.value()), writer);
     for (size_t i = 0; i < files.size(); ++i)
       code = WorseExit(code, ReportInput(traces.value()[i], files[i], verb.common));
     return code;

@@ -38,15 +38,15 @@ struct ResultVerb {
   std::string description;
   std::string sort_help = {};
   std::string limit_help = kLimitHelp;
-  // Of one Trace, or of all inputs in the order of the command line; those of the first set come first.
+  // Computes the result of one Trace, or of all inputs in the order of the command line, those of the first set first.
   std::function<VerbResult(std::span<const Trace> traces, const ResultVerb& verb)> compute;
   size_t inputs = 1;                       // more than 1: the verb takes exactly so many files, together
   bool is_of_job = false;                  // several files are one job, merged; false: each has its own answer
   std::vector<InputSet> sets = {};         // not empty: it takes these sets, or without their options one file for each
   std::vector<Option> more_options = {};   // of this verb alone; `compute` owns their targets
-  std::function<Status()> check = {};      // whether they make sense; none: any do
-  std::function<SpanUse()> span_use = {};  // what the analysis reads, for --explain; none: it does not say
-  JobAnswerer answer_job = {};             // none: its ranks are merged
+  std::function<Status()> check = {};      // whether the options make sense; empty: they always do
+  std::function<SpanUse()> span_use = {};  // what the analysis reads, for --explain; empty: unknown
+  JobAnswerer answer_job = {};             // empty: the ranks of a JOB are merged
   // As the command line has it, when `compute` is called.
   CommonOptions common = {};
   ResultVerbOptions options = {};

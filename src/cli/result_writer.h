@@ -22,7 +22,7 @@ class ResultWriter {
   ResultWriter(const ResultWriter&) = delete;
   ResultWriter& operator=(const ResultWriter&) = delete;
 
-  // Of the terminal that people read, in columns; 0: there is none.
+  // Columns of the terminal; 0: standard output is no terminal.
   size_t width() const { return width_; }
   // The next answer. A table's first line is bold where there is colour. Gives the exit code.
   int Write(const std::string& file, const std::string& text, bool is_table);

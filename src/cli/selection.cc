@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assign.h"
 #include "cli/result_options.h"
 #include "opscope/analysis/contents.h"
 #include "opscope/cut.h"
@@ -58,12 +59,8 @@ void AddSelectionOptions(Verb* verb, SelectionOptions* options) {
              .description = "only spans for which this holds, such as \"name ~ conv and duration > 10us\"; several "
                             "must all hold; fields: " +
                             SpanFilter::FieldNames()});
-  verb->Add({.names = {"--steps"},
-             .target = &options->steps,
-             .description = "only spans that begin within these steps: 3, 3..7, 3.. or ..7"});
-  verb->Add({.names = {"--time"},
-             .target = &options->time,
-             .description = "only spans that begin then, after the first begin: 10ms..20ms, 1s.."});
+  verb->Add({"--steps"}, &options->steps, "only spans that begin within these steps: 3, 3..7, 3.. or ..7");
+  verb->Add({"--time"}, &options->time, "only spans that begin then, after the first begin: 10ms..20ms, 1s..");
 }
 
 Result<std::optional<SpanFilter>> ReadSelection(const SelectionOptions& options) {
@@ -76,9 +73,8 @@ Result<std::optional<SpanFilter>> ReadSelection(const SelectionOptions& options)
   }
   const auto add_range = [&](const RangeOption& option, const std::optional<std::string>& range) -> Status {
     if (!range) return {};
-    Result<SpanFilter> filter = RangeFilter(option, *range);
-    if (!filter.ok()) return filter.error();
-    filters.push_back(std::move(filter).value());
+    OPSCOPE_ASSIGN(SpanFilter filter, RangeFilter(option, *range));
+    filters.push_back(std::move(filter));
     return {};
   };
   OPSCOPE_TRY(add_range(kSteps, options.steps));

@@ -25,9 +25,9 @@
 namespace opscope {
 namespace {
 
-// Of the texts of keys. 30,000 nested calls have 30,000 stacks, of 14 GB together.
+// Limit for the texts of keys: 30,000 nested calls have 30,000 stacks, 14 GB together.
 constexpr size_t kMaxKeyBytes = size_t{1} << 30;
-// torch's group_by_stack_n: enough frames to tell call sites apart.
+// torch's group_by_stack_n: enough frames to distinguish call sites.
 constexpr int kStackFrames = 5;
 
 struct SummaryOptions {
@@ -90,9 +90,8 @@ std::string DescribeMissingKeys(const OpSummary& summary) {
   for (size_t key = 0; key < summary.key_names.size(); ++key) {
     const auto is_empty = [&](const OpSummaryRow& row) { return row.keys[key].empty(); };
     if (!std::all_of(summary.rows.begin(), summary.rows.end(), is_empty)) continue;
-    for (const auto& [name, reason] : kReasons) {
+    for (const auto& [name, reason] : kReasons)
       if (summary.key_names[key] == name) why.append(why.empty() ? "" : "; ").append(reason);
-    }
   }
   return why;
 }
@@ -210,29 +209,22 @@ Verb SummaryVerb(const CliHost& host) {
             .description = "plain, torch: the table of torch.profiler, or paddle: the tables of paddle.profiler",
             .choices = {"plain", "torch", "paddle"}});
   AddPaddleSummaryOptions(&verb, &options->paddle);
-  verb.Add({.names = {"--corrected"},
-            .target = &options->corrected,
-            .description = "times without what recording took; only recordings of opscope say how much that is"});
+  verb.Add({"--corrected"}, &options->corrected,
+           "times without what recording took; only recordings of opscope say how much that is");
   verb.Add({.names = {"--group-by"},
             .target = &options->group_names,
             .description = "a row for each of these; several with commas",
             .choices = {GroupKeyNames().begin(), GroupKeyNames().end()},
             .delimiter = ','});
   AddSelectionOptions(&verb, &options->selection);
-  verb.Add({.names = {"--quantiles"},
-            .target = &options->quantiles,
-            .description = "of a folder of `opscope collect`: counts, sums and quantiles by name, without opening its "
-                           "traces; p50_ns and p99_ns are at most 2.2 % too large, never too small"});
-  verb.Add({.names = {"--exact"},
-            .target = &options->exact,
-            .description = "with --quantiles: from every span, which takes longer"});
-  verb.Add({.names = {"--all"},
-            .target = &options->all,
-            .description = "show Kineto's own span of the whole recording, \"PyTorch Profiler (0)\", too; --json and "
-                           "--csv always do"});
-  verb.Add({.names = {"--flop-rate"},
-            .target = &options->flop_rate,
-            .description = "a column with the floating-point operations per second"});
+  verb.Add({"--quantiles"}, &options->quantiles,
+           "of a folder of `opscope collect`: counts, sums and quantiles by name, without opening its "
+           "traces; p50_ns and p99_ns are at most 2.2 % too large, never too small");
+  verb.Add({"--exact"}, &options->exact, "with --quantiles: from every span, which takes longer");
+  verb.Add({"--all"}, &options->all,
+           "show Kineto's own span of the whole recording, \"PyTorch Profiler (0)\", too; --json and "
+           "--csv always do");
+  verb.Add({"--flop-rate"}, &options->flop_rate, "a column with the floating-point operations per second");
   verb.Add({.names = {"--peak-flops"},
             .target = &options->peak_flops,
             .description =

@@ -17,14 +17,12 @@
 namespace opscope {
 namespace {
 
-size_t WidthOfTerminal() {
+size_t WidthOfStandardOutput() {
   if (const char* columns = std::getenv("COLUMNS")) {
     const long width = std::strtol(columns, nullptr, 10);
     if (width > 0 && width < 100000) return static_cast<size_t>(width);
   }
-  winsize size = {};
-  constexpr size_t kUsualWidth = 80;
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsualWidth;
+  return ColumnsOfTerminal(STDOUT_FILENO);
 }
 
 bool IsSet(const char* variable) {
@@ -34,10 +32,16 @@ bool IsSet(const char* variable) {
 
 }  // namespace
 
+size_t ColumnsOfTerminal(int descriptor) {
+  winsize size = {};
+  constexpr size_t kUsualWidth = 80;
+  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsualWidth;
+}
+
 Terminal DetectTerminal(bool no_color) {
   Terminal terminal;
   if (isatty(STDOUT_FILENO) == 0) return terminal;
-  terminal.width = WidthOfTerminal();
+  terminal.width = WidthOfStandardOutput();
   const char* kind = std::getenv("TERM");
   terminal.color = !no_color && !IsSet("NO_COLOR") && kind != nullptr && std::strcmp(kind, "dumb") != 0;
   return terminal;

@@ -15,6 +15,9 @@ struct Terminal {
   bool color = false;
 };
 
+// Columns of the terminal that the descriptor leads to; 80 if it does not say.
+size_t ColumnsOfTerminal(int descriptor);
+
 // Reads the state of standard output, and NO_COLOR, TERM and COLUMNS.
 Terminal DetectTerminal(bool no_color);
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <string_view>
 
+#include "base/assign.h"
 #include "base/catch_bad_alloc.h"
 #include "base/parse_whole.h"
 #include "cli/exit_code.h"
@@ -112,16 +113,10 @@ void AddCommonOptions(Verb* verb, CommonOptions* options, InputFiles files) {
              .description = "traces, or folders of `opscope collect`; - is standard input",
              .is_required = files != InputFiles::kOptional,
              .is_single = files == InputFiles::kOne});
-  verb->Add({.names = {"-q", "--quiet"}, .target = &options->quiet, .description = "no messages but errors"});
-  verb->Add({.names = {"-v", "--verbose"},
-             .target = &options->verbose,
-             .description = "list every problem of the input, harmless ones too"});
-  verb->Add({.names = {"--no-color"},
-             .target = &options->no_color,
-             .description = "plain text on a terminal too (also NO_COLOR=1)"});
-  verb->Add({.names = {"--max-memory"},
-             .target = &options->max_memory,
-             .description = "keep what fits into this many bytes (suffixes K, M, G)"});
+  verb->Add({"-q", "--quiet"}, &options->quiet, "no messages but errors");
+  verb->Add({"-v", "--verbose"}, &options->verbose, "list every problem of the input, harmless ones too");
+  verb->Add({"--no-color"}, &options->no_color, "plain text on a terminal too (also NO_COLOR=1)");
+  verb->Add({"--max-memory"}, &options->max_memory, "keep what fits into this many bytes (suffixes K, M, G)");
   verb->Add({.names = {"--attempt"},
              .target = &options->attempt,
              .description = "of a folder of `opscope collect`: which start of the job (default: the last)",
@@ -134,14 +129,13 @@ void AddCommonOptions(Verb* verb, CommonOptions* options, InputFiles files) {
              .target = &options->engine.engine,
              .description = "what answers over a folder of `opscope collect`",
              .choices = {"duckdb", "spark"}});
-  verb->Add({.names = {"--master"},
-             .target = &options->engine.master,
-             .description = "where Spark is, such as local[8]; without it Spark's own settings say"});
+  verb->Add({"--master"}, &options->engine.master,
+            "where Spark is, such as local[8]; without it Spark's own settings say");
   verb->check = [options] { return CheckEngine(*options); };
 }
 
 void AddFormOptions(Verb* verb, CommonOptions* options) {
-  verb->Add({.names = {"--json"}, .target = &options->json, .description = "JSON on standard output"});
+  verb->Add({"--json"}, &options->json, "JSON on standard output");
   verb->Add(
       {.names = {"--csv"}, .target = &options->csv, .description = "CSV on standard output", .excludes = "--json"});
 }
@@ -149,23 +143,20 @@ void AddFormOptions(Verb* verb, CommonOptions* options) {
 Result<std::vector<Trace>> OpenInputs(const CommonOptions& common) {
   std::vector<Trace> traces;
   for (const std::string& file : common.files) {
-    Result<Trace> trace = OpenInput(file, common);
-    if (!trace.ok()) return trace.error();
-    traces.push_back(std::move(trace).value());
+    OPSCOPE_ASSIGN(Trace trace, OpenInput(file, common));
+    traces.push_back(std::move(trace));
   }
   return traces;
 }
 
 Result<Trace> OpenJob(const CommonOptions& common) {
   if (common.files.size() == 1) return OpenInput(common.files[0], common);
-  Result<std::vector<Trace>> traces = OpenInputs(common);
-  if (!traces.ok()) return traces.error();
+  OPSCOPE_ASSIGN(std::vector<Trace> traces, OpenInputs(common));
   std::vector<MergeInput> inputs;
   for (size_t i = 0; i < common.files.size(); ++i)
-    inputs.push_back({std::move(traces.value()[i]), InputName(common.files[i]), -1});
-  Result<Merged> merged = MergeTraces(std::move(inputs), {});
-  if (!merged.ok()) return merged.error();
-  return std::move(merged.value().trace);
+    inputs.push_back({std::move(traces[i]), InputName(common.files[i]), -1});
+  OPSCOPE_ASSIGN(Merged merged, MergeTraces(std::move(inputs), {}));
+  return std::move(merged.trace);
 }
 
 std::string JobName(const CommonOptions& common) {

@@ -43,7 +43,7 @@ struct CommonOptions {
   uint64_t max_memory = 0;
   std::optional<int32_t> attempt;      // of a JOB; nullopt: the largest
   JobClocks clocks = JobClocks::kOwn;  // of a JOB; timelines need kAligned
-  std::string from;                    // one of ImportFormatNames(); "": the content tells
+  std::string from;                    // one of ImportFormatNames(); "": by the content
   JobEngineOptions engine = {};
 
   bool prints_text() const { return !json && !csv; }

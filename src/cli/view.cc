@@ -19,6 +19,7 @@
 #include <string>
 #include <utility>
 
+#include "base/assign.h"
 #include "base/descriptor.h"
 #include "base/system_error.h"
 #include "base/temporary_names.h"
@@ -157,12 +158,11 @@ class ServedJobs {
   ServedJobs(CommonOptions common, const CliHost* host) : common_(std::move(common)), host_(*host) {}
 
   Result<Trace> Open(const std::string& folder) {
-    Result<JobInput> input = OpenJobInput(folder, common_, {}, host_);
-    if (!input.ok()) return input.error();
-    ReportJobInput(input.value(), folder, common_);
+    OPSCOPE_ASSIGN(JobInput input, OpenJobInput(folder, common_, {}, host_));
+    ReportJobInput(input, folder, common_);
     const std::lock_guard lock(mutex_);
-    overviews_[folder] = input.value().overview;
-    return std::move(input.value().trace);
+    overviews_[folder] = input.overview;
+    return std::move(input.trace);
   }
   // nullptr: there are none.
   std::shared_ptr<const JobOverview> Of(const std::string& folder) {
@@ -226,7 +226,7 @@ Verb ViewVerb(const CliHost& host) {
             .description = "end after so many seconds without a request; 0: never",
             .least = 0,
             .most = 1e9});
-  verb.Add({.names = {"--open"}, .target = &options->open, .description = "open the page: $BROWSER, or the desktop's"});
+  verb.Add({"--open"}, &options->open, "open the page: $BROWSER, or the desktop's");
   return verb;
 }
 
