@@ -10,7 +10,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/step_parts.h"
 
-#include <optional>
 #include <utility>
 
 #include "analysis/device_work.h"

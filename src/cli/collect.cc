@@ -11,7 +11,6 @@
 #include "cli/verb.h"
 #include "opscope/job.h"
 #include "opscope/report/job.h"
-#include "opscope/report/quality.h"
 
 namespace opscope {
 namespace {

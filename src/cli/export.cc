@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 
-#include "cli/exit_code.h"
 #include "cli/output.h"
 #include "cli/selection.h"
 #include "cli/verb.h"

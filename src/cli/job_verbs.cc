@@ -12,7 +12,6 @@
 #include "cli/exit_code.h"
 #include "cli/job_input.h"
 #include "cli/result_options.h"
-#include "cli/terminal.h"
 #include "opscope/report/job_report.h"
 
 namespace opscope {

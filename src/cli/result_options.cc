@@ -7,7 +7,6 @@
 #include "cli/selection.h"
 #include "cli/terminal.h"
 #include "opscope/analysis/basis.h"
-#include "opscope/analysis/quality.h"
 #include "opscope/report/basis.h"
 #include "opscope/report/info.h"
 #include "opscope/report/result_inputs.h"

@@ -13,7 +13,6 @@
 #include "job/critical_ranks.h"
 #include "job/job_attempt.h"
 #include "job/job_overview_parts.h"
-#include "opscope/report/job.h"
 #include "opscope/report/job_answers.h"
 #include "opscope/report/job_overview.h"
 #include "opscope/report/job_report.h"

@@ -9,7 +9,6 @@
 #include "base/csv.h"
 #include "base/escaped_text.h"
 #include "base/json_object.h"
-#include "base/text.h"
 #include "opscope/analysis/quality.h"
 #include "opscope/report/info.h"
 #include "opscope/report/quality.h"

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
-#include <utility>
 
 #include "analysis/torch/borrowed_ends.h"
 #include "analysis/torch/function_event_rules.h"
