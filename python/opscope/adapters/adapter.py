@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An adapter that is compiled for what is installed here: its place in the cache, and how it comes there.
+"""An adapter for one build of a framework, and its entry in the cache of compiled adapters.
 
-The key of a cache entry is all that the compiled code depends on: the facts that its framework's file names, our
-sources, machine and C library in the folder's name, the compiler in the file's. Where there is no compiler, an entry
-that any compiler made is good.
+A cache entry is found by a hash of everything that the compiled code depends on. The name of its folder has the hash of
+the facts about the framework, opscope's sources, the machine and the C library; the name of its file has the hash of
+the compiler. Without a compiler on this machine, an entry by any compiler is used.
 """
 
 from __future__ import annotations
@@ -53,20 +53,20 @@ def source_hash(folders: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True)
 class Adapter:
-    """One adapter, built or not. The module of a framework says what it depends on and how it is built."""
+    """One adapter, built or not. The module of a framework sets its dependencies and the function that builds it."""
 
     what: str  # for messages: "the adapter for torch 2.13.0"
     name: str  # prefix of its folder in the cache: "torch-2.13.0"
-    facts: tuple  # what its code depends on besides our sources, the machine and the C library: a JSON list
-    folders: tuple[str, ...] = ()  # hash of our sources
-    # Compiles and tries it in a folder: the library, and facts for the note beside it. CompilationFailed, OSError.
-    # None: the package carries it or there is none, and `obstacle` says so.
+    facts: tuple  # dependencies of its code besides our sources, the machine and the C library: a JSON list
+    folders: tuple[str, ...] = ()  # folders of opscope's sources from which it is compiled
+    # Compiles and tests it in a folder. Returns the library, and facts for the note beside it; raises
+    # CompilationFailed or OSError. None: it is never compiled here, and `obstacle` has the reason.
     make: Callable[[Compiler, Path], tuple[Path, dict]] | None = None
-    obstacle: str = ""  # why it cannot be compiled, whatever the compiler; empty if it can
+    obstacle: str = ""  # why no compiler can compile it; "": it can be compiled
     carried: Path | None = None  # path of the library that the package carries for it
     parts: Parts = field(default_factory=dict)
     self_test: str = ""  # module that runs its self-test
-    # An untested adapter is not used, so the test runs even where its result cannot be stored.
+    # True: an untested adapter is not used, so the test runs even if its result cannot be stored.
     must_be_tried: bool = False
     again: str = ""  # command that builds it again after a failure, for messages
 
@@ -110,10 +110,10 @@ class Adapter:
         return self.carried or self.compiled()
 
     def compiled(self, *, rebuild: bool = False) -> Path:
-        """The library from the cache, compiled when it is not there or must be made anew.
+        """The library from the cache, which is compiled if the cache lacks it, and with ``rebuild`` in any case.
 
-        Of many processes one compiles and the others wait. Takes seconds; AdapterMissing says what to do
-        when it cannot be done.
+        If many processes call this, one compiles and the others wait. Takes seconds. AdapterMissing: it cannot be
+        compiled; the text has advice.
         """
         if not rebuild and (known := self.cached()) is not None:
             return known.library
@@ -147,10 +147,7 @@ class Adapter:
             entry.fail(str(error))
             raise
         except OSError as error:
-            raise CacheUnusable(
-                f"the cache folder {entry.folder} cannot be written: {error.strerror}; "
-                f"set {cache.VARIABLE} to a folder of your own"
-            ) from error
+            raise cache.unusable(entry.folder, f"cannot be written: {error.strerror}") from error
         log_message("info", f"{self.what} is in {entry.library} ({os.stat(entry.library).st_size} bytes)")
         return entry.library
 
@@ -168,7 +165,7 @@ def adapter_of(
 ):
     """The Adapter for the installed framework.
 
-    ``read``: returns the build in the package's folder, or None. ``what``: text of AdapterMissing in that case.
+    ``read``: returns the build in the package's folder; None raises AdapterMissing, whose text ends with ``what``.
     """
     folder = Path(package).parent
     build = read(folder)

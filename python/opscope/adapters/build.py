@@ -15,11 +15,11 @@ from .compiler import Compiler
 
 COMPILE_LIMIT_S = 600.0
 
-# As CMake builds the one that the package carries. NDEBUG is part of torch's layouts.
+# The flags with which CMake builds the adapter in the package. torch's class layouts depend on NDEBUG.
 _FLAGS = ("-std=c++20", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden")
-# With -z defs a symbol that nothing provides stops the linker and not, later, the loader.
+# With -z defs an undefined symbol is an error of the linker, not later of the loader.
 LINK_FLAGS = ("-Wl,-z,defs",)
-# GCC starts its garbage collection at 128 MB by default, which takes a tenth of the time here. A unit needs 700 MB.
+# GCC's garbage collector starts at 128 MB by default and takes a tenth of the time here. A unit needs 700 MB.
 _GCC_FLAGS = ("--param", "ggc-min-expand=1000", "--param", "ggc-min-heapsize=1000000")
 _HOT, _COLD = "-O3", "-O1"
 
@@ -49,7 +49,7 @@ class Recipe:
 
 
 def compile_library(recipe: Recipe, compiler: Compiler, place: Path) -> Path:
-    """Compiles a library in `place`. CompilationFailed has the first error as its text, and all output in `output`."""
+    """Compiles a library in the folder `place`. CompilationFailed: its text is the first error, `output` all output."""
     log_message("warn", f"compiling {recipe.what}, once; this takes some seconds ({compiler.command[0]})")
     began = time.monotonic()
     running = f"compiling {recipe.what}, once"

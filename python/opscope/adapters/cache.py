@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The private folder of compiled adapters, its lock, and what makes an entry valid.
 
-Code from this folder is loaded into the user's process, so no other user may write there: a folder of
-another user, or one that group or others may write, is refused. A job starts as many processes at once:
-one of them works under a file lock, the others wait and find what it made.
+Code from this folder is loaded into the user's process. Therefore a folder of another user, or one that the group or
+others may write, is refused. A job starts many processes at once: one of them compiles under a file lock, the others
+wait and use its entry.
 
-An entry is STEM.so and STEM.json, written under temporary names and renamed, the note last. It is valid
-when the note names the size and the hash that the library has. So a process that is killed at any
-instant leaves either nothing, or something that the next one takes for nothing; the system releases the
-lock of a dead process.
+An entry is STEM.so and its note STEM.json. Both are written under temporary names and renamed, the note last. An entry
+is valid if the note has the size and the hash of the library. So a process that is killed at any moment leaves at most
+an invalid entry, which the next process replaces; the system releases the lock of a dead process.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _BUILDING = ".building-"
 
 
 def cache_folder() -> Path:
-    """Where the cache is, or would be: OPSCOPE_CACHE, else opscope in the user's cache folder (XDG)."""
+    """Path of the cache, which may not exist yet: OPSCOPE_CACHE, else opscope in the user's cache folder (XDG)."""
     named = os.environ.get(VARIABLE, "")
     if named:
         return Path(named).absolute()
@@ -63,7 +62,8 @@ def complaint(folder: Path) -> str:
     return ""
 
 
-def _unusable(folder: Path, why: str) -> CacheUnusable:
+def unusable(folder: Path, why: str) -> CacheUnusable:
+    """The exception for a folder; ``why``: end of the sentence "the cache folder FOLDER ..."."""
     return CacheUnusable(f"the cache folder {folder} {why}; set {VARIABLE} to a folder of your own")
 
 
@@ -75,9 +75,9 @@ def make_private(folder: Path) -> Path:
             folder.mkdir(mode=0o700)
         why = complaint(folder)
     except OSError as error:
-        raise _unusable(folder, f"cannot be used: {error.strerror}") from error
+        raise unusable(folder, f"cannot be used: {error.strerror}") from error
     if why:
-        raise _unusable(folder, why)
+        raise unusable(folder, why)
     return folder
 
 
@@ -140,11 +140,6 @@ class Entry:
         with contextlib.suppress(OSError):
             self.failure.write_text(f"{os.getpid()} {time.time_ns()} {random.getrandbits(32):08x}\n{message}")
 
-    def discard(self) -> None:
-        """Deletes an entry that does not load."""
-        for path in (self.note, self.library):
-            path.unlink(missing_ok=True)
-
 
 def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
@@ -157,7 +152,7 @@ def entries(folder: Path) -> list[Entry]:
 
 @contextlib.contextmanager
 def working_folder(folder: Path, *, is_locked: bool) -> Iterator[Path]:
-    """A temporary folder beside the entries. Deletes those that dead processes have left."""
+    """A temporary folder beside the entries. Under the lock it also deletes the folders of dead processes."""
     if is_locked:
         for left in folder.glob(_BUILDING + "*"):
             shutil.rmtree(left, ignore_errors=True)
@@ -179,7 +174,7 @@ def lock(folder: Path, *, limit_s: float, waiting_for: str) -> Iterator[bool]:
     try:
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
-        raise _unusable(folder, f"cannot be written: {error.strerror}") from error
+        raise unusable(folder, f"cannot be written: {error.strerror}") from error
     try:
         is_locked = _wait(file, path, limit_s, waiting_for)
         if is_locked:

@@ -5,19 +5,18 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from .. import _core
-from .installed import package_folder, package_folders
+from .installed import assigned_text, package_folder, package_folders
 
 _LIBRARY = Path(_core.__file__).parent / "lib/libopscope_cuda.so"
 _LIBRARIES_OF = {"torch": "lib", "paddle": "libs", "megengine": "core/lib"}  # folder of libcupti within each package
 
 
 def cupti_is_named() -> bool:
-    """Whether OPSCOPE_CUPTI_LIB names a libcupti; that library then decides whether there is a device."""
+    """Whether OPSCOPE_CUPTI_LIB names a libcupti. Only that library is then asked whether there is a device."""
     return bool(os.environ.get("OPSCOPE_CUPTI_LIB"))
 
 
@@ -61,5 +60,4 @@ def _cuda_release(torch: Path | None) -> str:
         text = (torch / "version.py").read_text(encoding="utf-8", errors="replace") if torch is not None else ""
     except OSError:
         return ""
-    found = re.search(r"^cuda\s*(?::[^=]*)?=\s*['\"]([\d.]+)['\"]", text, re.MULTILINE)
-    return found.group(1) if found else ""
+    return assigned_text(text, "cuda")

@@ -24,6 +24,8 @@ def package_folders(name: str) -> list[Path]:
 
 
 def assigned_text(source: str, name: str) -> str:
-    """The string that a line of Python source assigns to a name, annotated or not; "" if none does."""
+    """The string that a line of Python source assigns to a name, with or without an annotation; "" without such a
+    line.
+    """
     found = re.search(rf"^{name}\s*(?::[^=]*)?=\s*['\"]([^'\"]*)['\"]", source, re.MULTILINE)
     return found.group(1) if found else ""

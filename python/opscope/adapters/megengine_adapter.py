@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The adapter for a build of MegEngine: one library, which the package carries, for the builds that are known.
+"""The adapter for a build of MegEngine: one library in the package, for a few known builds.
 
-MegEngine's own recorder records; the library takes its records out of memory, by layouts that it knows of. So a build
-is known by its commit, and each one is tried in a process of its own before records are taken.
+MegEngine's own recorder records; the library reads its records from memory. It knows the record layouts of some
+commits of MegEngine. Each installed build is tested in a separate process before records are read.
 """
 
 from __future__ import annotations

@@ -22,15 +22,17 @@ Dump = Callable[[str, str], None]  # what stop_profile returns: it writes one fi
 
 _FORMAT = "chrome_timeline.json"
 _BLOCK = 1 << 20
-_STUCK_S = 30.0  # without computing: the writer waits for a lock that another thread held at the fork
+# A child without CPU time for so long waits for a lock that another thread held at the fork.
+_STUCK_S = 30.0
 
 
 def dumped_trace(dump: Dump, why: str) -> _core.Trace:
-    """Of what ``stop_profile`` has returned, which must not be called again; for any thread, without the GIL.
+    """The trace of a window, from the file that MegEngine's writer writes. Any thread.
 
-    ``why`` its records were not taken: a problem of the trace says so, and also if MegEngine's writer did not come to
-    its end, which is warned of: then what it had written is there, if anything. A writer that raises in the child is
-    called here. OSError: no file in memory, or no child, could be had; _core.Error: what it wrote is no timeline.
+    ``dump``: the writer; the caller must not call it, too.
+    ``why``: why its records were not read from memory; becomes a problem of the trace. If the writer crashes or hangs,
+    this warns, and the trace has the part that was written. If the writer raises in the child, this calls it again in
+    this process. OSError: no memory file or no child process could be made. _core.Error: the file is no timeline.
     """
     with _memory_file() as raw, _memory_file() as named:
         ended = _write_in_child(dump, raw, named)
@@ -58,8 +60,8 @@ def _path(file: int) -> str:
 
 
 def _write_in_child(dump: Dump, raw: int, named: int) -> str:
-    """Runs the writer in a child. '' if it succeeded, "raised", or the end of a sentence that begins with the
-    writer.
+    """Runs the writer in a child. Returns "" if it succeeded, "raised" if it raised, otherwise what happened to it, as
+    the end of a sentence whose subject is the writer.
     """
     parent = os.getpid()
     reading, writing = os.pipe()
@@ -93,20 +95,20 @@ def _write_in_child(dump: Dump, raw: int, named: int) -> str:
 
 
 def _answer(reading: int, child: int) -> bytes | None:
-    """What the child has written; b"": it has died. None: it was stuck, and has been killed."""
+    """The answer of the child; b"": it died without one. None: it hung and was killed."""
     poll = select.poll()
     poll.register(reading, select.POLLIN)
-    spent = -1
+    ticks = -1
     while not poll.poll(_STUCK_S * 1000):
-        before, spent = spent, _computed(child)
-        if spent == before:
+        before, ticks = ticks, _cpu_ticks(child)
+        if ticks == before:
             os.kill(child, signal.SIGKILL)
             return None
     return os.read(reading, 16)
 
 
-def _computed(process: int) -> int:
-    """CPU time of a process, in the kernel's ticks."""
+def _cpu_ticks(process: int) -> int:
+    """CPU time of a process, in ticks of the kernel's clock."""
     with open(f"/proc/{process}/stat") as file:
         fields = file.read().rpartition(")")[2].split()
     return int(fields[11]) + int(fields[12])  # utime, stime
@@ -119,16 +121,16 @@ def _ending(status: int | None) -> str:
 
 
 def _rename(source: int, target: int, pid: int, wanted: int) -> None:
-    """Copies the timeline, with process id ``pid`` replaced by ``wanted`` in events and in the names of their flows."""
-    there = re.compile(rb'"pid":%d\b|"(?:name|scope)":"%d"' % (pid, pid))
+    """Copies the timeline and replaces the process id ``pid`` by ``wanted``, in events and in the names of flows."""
+    pattern = re.compile(rb'"pid":%d\b|"(?:name|scope)":"%d"' % (pid, pid))
     old, new = str(pid).encode(), str(wanted).encode()
 
     def renamed(text: bytes) -> bytes:
-        return there.sub(lambda found: found[0].replace(old, new), text)
+        return pattern.sub(lambda found: found[0].replace(old, new), text)
 
     with open(_path(source), "rb") as reading, open(_path(target), "wb") as writing:
         rest = b""
         while block := reading.read(_BLOCK):
-            whole, brace, rest = (rest + block).rpartition(b"}")  # no name goes over the end of an object
-            writing.write(renamed(whole + brace))
+            objects, brace, rest = (rest + block).rpartition(b"}")  # no match crosses the end of an object
+            writing.write(renamed(objects + brace))
         writing.write(renamed(rest))

@@ -24,7 +24,7 @@ from .run_self_test import try_library
 
 
 @functools.cache
-def _kept(folder: Path, library: Path) -> Path:
+def _note_in_cache(folder: Path, library: Path) -> Path:
     """Path of the note in the cache; its name contains the hash of the library."""
     digest = hashlib.sha256(library.read_bytes()).hexdigest()[:16]
     return folder / f"carried-{digest}.json"
@@ -35,12 +35,12 @@ def known_parts(adapter: Adapter) -> dict[str, str] | None:
     if (packaged := parts.read_parts(adapter.carried)) is not None:
         return packaged
     try:
-        kept = _kept(adapter.entry_folder(), adapter.carried)
-        if any(cache.complaint(folder) for folder in (kept.parent.parent, kept.parent)):
+        note = _note_in_cache(adapter.entry_folder(), adapter.carried)
+        if any(cache.complaint(folder) for folder in (note.parent.parent, note.parent)):
             return None
     except (OSError, CacheUnusable):
         return None
-    return parts.read_parts(kept)
+    return parts.read_parts(note)
 
 
 def parts_of(adapter: Adapter) -> dict[str, str] | None:
@@ -48,12 +48,12 @@ def parts_of(adapter: Adapter) -> dict[str, str] | None:
     if (known := known_parts(adapter)) is not None:
         return known
     try:
-        return _tried(adapter)
-    except NothingTested as error:  # nothing is stored: the next program tests again
+        return _test(adapter)
+    except NothingTested as error:  # not stored: the next program tests again
         return {parts.OPERATORS: str(error)}
 
 
-def _tried(adapter: Adapter) -> dict[str, str] | None:
+def _test(adapter: Adapter) -> dict[str, str] | None:
     what = adapter.what.replace("the adapter", "the carried adapter")
 
     def attempt(place: Path) -> dict[str, str] | None:
@@ -65,27 +65,27 @@ def _tried(adapter: Adapter) -> dict[str, str] | None:
             return {parts.OPERATORS: str(error)}
 
     try:
-        note = _kept(adapter.entry_folder(), adapter.carried)
-        return _kept_or_found(adapter, note, what, attempt)
+        note = _note_in_cache(adapter.entry_folder(), adapter.carried)
+        return _stored_results(adapter, note, what, attempt)
     except (OSError, CacheUnusable) as error:
-        log_message("info", f"what a test of {what} shows cannot be kept: {error}")
+        log_message("info", f"the result of the test of {what} cannot be stored: {error}")
         if not adapter.must_be_tried:
             return None
     with tempfile.TemporaryDirectory() as place:
         return attempt(Path(place))
 
 
-def _kept_or_found(
+def _stored_results(
     adapter: Adapter, note: Path, what: str, attempt: Callable[[Path], dict[str, str] | None]
 ) -> dict[str, str] | None:
-    """The results in the note; without a note, those of ``attempt`` in a temporary folder, which are stored.
+    """The results in the note; without a note, runs ``attempt`` in a temporary folder and stores its results.
 
-    Of several processes one tests and the others wait. CacheUnusable, OSError: the note cannot be stored.
+    If several processes call this, one tests and the others wait. CacheUnusable, OSError: the note cannot be stored.
     """
     cache.make_private(note.parent.parent)
     cache.make_private(note.parent)
     with cache.lock(note.parent, limit_s=adapters.WAIT_LIMIT_S, waiting_for=f"it tests {what}") as is_locked:
-        if (known := known_parts(adapter)) is not None:  # by another process meanwhile
+        if (known := known_parts(adapter)) is not None:  # stored by another process meanwhile
             return known
         with cache.working_folder(note.parent, is_locked=is_locked) as place:
             found = attempt(place)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records operators by wrapping Paddle's Python functions: the last resort, for a Paddle with no other way.
+"""Records operators by wrapping Paddle's Python functions: the last fallback, if no other capture mode works.
 
 The wrappers see the operators that Paddle's Python calls by name (``paddle._C_ops``) in dynamic mode, and the shapes of
 their arguments. They do not see operators called from C++ (``a + b``, the backward pass, compiled programs) or anything

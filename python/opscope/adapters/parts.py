@@ -22,7 +22,7 @@ class Part:
     """An optional part of an adapter."""
 
     lacks: str  # what a recording lacks without it, for messages
-    # Its sources, among which the compiler's first complaint is looked for; OPSCOPE_WITHOUT_<PART> leaves them out.
+    # Its source files: a compiler error in one of them is a fault of this part. OPSCOPE_WITHOUT_<PART> leaves them out.
     sources: frozenset[str] = frozenset()
     # True: a failed test leads to a new compilation without the part. False: the code stays, but is not used.
     is_compiled_out: bool = True
@@ -35,7 +35,7 @@ def part_of(parts: Parts, output: str) -> str:
     """The part whose source has the compiler's first error; empty if it is in none of them."""
     lines = output.splitlines()
     first = next((i for i, line in enumerate(lines) if "error:" in line), len(lines) - 1)
-    # What the error is about may be named above it ("required from ..."), nearest last.
+    # The lines above the error may name the source ("required from ..."), the nearest one last.
     for line in reversed(lines[: first + 1]):
         for name, part in parts.items():
             if any(f"/{file}:" in line for file in part.sources):
@@ -79,7 +79,7 @@ def is_compiled_out(parts: Parts, name: str) -> bool:
 
 
 def misfit(parts: Parts, found: Mapping[str, str] | None) -> str:
-    """Why a finished adapter must not be loaded (no operators, or code that would crash); empty if it may."""
+    """Why a tested adapter must not be loaded (no operators, or code that would crash); "": it may be loaded."""
     for name, why in (found or {}).items():
         if why and (name == OPERATORS or (is_compiled_out(parts, name) and why.startswith(CRASHED))):
             return f"{name}: {why}"

@@ -100,7 +100,7 @@ def recipe(include: Path) -> Recipe:
         include=INCLUDE,
         system_include=[include],
         libraries=[LIBRARIES / "libopscope_recorder.so.1"],
-        link_flags=(),  # undefined symbols of Python are resolved in the process, whatever file has them
+        link_flags=(),  # Python's symbols stay undefined: the process resolves them, whatever file has them
     )
 
 

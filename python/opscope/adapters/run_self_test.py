@@ -19,10 +19,8 @@ SELF_TEST_LIMIT_S = 180.0
 
 
 class SelfTest:
-    """A self-test process (adapters/self_test.py), started before the library is compiled: it imports the framework
-    meanwhile.
-
-    A context manager, which ends the process.
+    """A self-test process (adapters/self_test.py), which is started before the library is compiled, so that it imports
+    the framework meanwhile. A context manager, which ends the process.
     """
 
     def __init__(self, parts: Parts, what: str, place: Path, self_test: str) -> None:
@@ -45,8 +43,8 @@ class SelfTest:
 
     @staticmethod
     def _wait_for_results(process: Child) -> tuple[dict[str, str | None], int | None, CompilationFailed]:
-        """The results that it has printed for each part, its exit status (None: it took too long), and the error if
-        that is a failure.
+        """The printed result of each part, the exit status (None: it took too long), and the exception to raise if that
+        is a failure. NothingTested: no result was printed.
         """
         try:
             status = process.wait(SELF_TEST_LIMIT_S)

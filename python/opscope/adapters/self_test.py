@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process that loads an adapter beside its framework and tries each of its parts: what does not fit may crash.
+"""A process that loads an adapter beside its framework and tests each part of it. A part that does not fit may crash.
 
-Its arguments are the LIBRARY, or nothing: then it imports the framework and reads a line, {"library": ..., "without":
-[part, ...]}. Before and after each part it prints a line of JSON: {"part": ..., "why": null}, then "why" is "" when the
-part holds, or what is wrong. Exit status 0 when operators are recorded. A framework's module has the attempts.
+The argument is the path of the LIBRARY. Without an argument the process imports the framework and then reads one line
+from standard input: {"library": ..., "without": [part, ...]}. It prints a line of JSON before each part, {"part": ...,
+"why": null}, and one after it, in which "why" is "" if the part works, otherwise the reason. Exit status 0 if operators
+are recorded. The module of a framework (torch_self_test.py) has the tests.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The adapter that fits a build of torch: what it is made of, what it depends on, and which one the package carries.
+"""The adapter for a build of torch: its sources, its dependencies, and the one that the package carries.
 
 Python is not part of the key: the adapter calls no Python.
 """
