@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """opscope: a performance profiler for deep-learning programs.
 
-``opscope.open`` reads a trace of any format that opscope knows; ``opscope.torch`` stands in for
-``torch.profiler``. Importing this package imports no framework and no NumPy; the engine and what reads traces are
-imported at their first use, so that the command line, and a pytest that records nothing, start quickly.
+``opscope.open`` reads a trace of any format that opscope knows; ``opscope.torch`` replaces ``torch.profiler``.
+Importing this package imports no framework and no NumPy. The engine and the modules that read traces are imported at
+their first use, so that the command line, and a pytest run without recordings, start quickly.
 """
 
 import sys
 
-if sys.version_info >= (3, 13) or "sysconfig" in sys.modules:  # older ones have no such build
+if sys.version_info >= (3, 13) or "sysconfig" in sys.modules:  # older versions have no free-threaded build
     import sysconfig
 
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from opscope.table import ResultRows, Strings, Table, TextColumn
     from opscope.trace import ExportWarning, Trace, diff, merge, open, read
 
-_HOME = {
+_MODULE_OF = {
     "Error": "_core",
     "ExportWarning": "trace",
     "Job": "job_answers",
@@ -72,14 +72,14 @@ __all__ = [
 
 
 def __getattr__(name: str):
-    home = _HOME.get(name, name if name in ("comparison", "spark", "sql", "table", "trace") else None)
-    if home is None:
+    submodule = _MODULE_OF.get(name, name if name in ("comparison", "spark", "sql", "table", "trace") else None)
+    if submodule is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    module = importlib.import_module(f"opscope.{home}")
-    if name not in _HOME:
-        return module  # used as `opscope.sql`, without an import of its own
+    module = importlib.import_module(f"opscope.{submodule}")
+    if name not in _MODULE_OF:
+        return module  # used as `opscope.sql`, without an import of that module
     return globals().setdefault(name, getattr(module, name))
 
 

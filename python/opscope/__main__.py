@@ -9,7 +9,7 @@ from opscope.default_signals import use_default_signals
 
 
 class Host:
-    """What only Python knows, for the engine that runs the command. Each function imports what it needs."""
+    """Functions that the engine, which runs the command, calls. Each one imports what it needs."""
 
     def host_facts(self) -> dict:
         """For ``doctor``."""
@@ -18,15 +18,15 @@ class Host:
         return doctor.host_facts()
 
     def find_duckdb(self) -> str:
-        """For what needs SQL: the file of DuckDB; "": it is not installed."""
+        """For verbs that use SQL: the file of DuckDB; "": it is not installed."""
         from opscope import sql
 
         return sql.find_duckdb()
 
     def find_launcher(self) -> tuple[str, str]:
-        """For ``run``: the folder of the sitecustomize, and the one that holds the package nanobind_backend."""
+        """For ``run``: the folder of sitecustomize.py, and the folder that contains the package nanobind_backend."""
         _forget_coerced_locale()
-        backend = sys.modules["nanobind_backend"]  # which the engine has imported
+        backend = sys.modules["nanobind_backend"]  # the engine has imported it
         launch = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launch", "site")
         return launch, os.path.dirname(os.path.dirname(os.path.abspath(backend.__file__)))
 

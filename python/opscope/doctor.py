@@ -5,7 +5,6 @@ no framework; installed packages are found by their files.
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import platform
 import sys
@@ -84,23 +83,15 @@ def _torch_facts() -> list[dict]:
     if build is None:
         return []
     wanted = adapter_for(build)
-    adapter, detail, install = _adapter_facts(wanted)
+    facts = _framework_facts("torch", build.version, *_adapter_facts(wanted))
     found = None
-    if adapter == "prebuilt":
+    if facts["adapter"] == "prebuilt":
         found = packaged_test_results.known_parts(wanted)
-    elif adapter == "cached":
-        found = parts.read_parts(Path(detail))
-    torch = {
-        "name": "torch",
-        "version": build.version,
-        "adapter": adapter,
-        "detail": detail,
-        "install": install,
-        "was_tried": found is not None,
-        "left_out": parts.left_out(found),
-        "route": _route(found) if found is not None else "",
-    }
-    return [torch, _calls_facts()]
+    elif facts["adapter"] == "cached":
+        found = parts.read_parts(Path(facts["detail"]))
+    if found is not None:
+        facts |= {"was_tried": True, "left_out": parts.left_out(found), "route": _route(found)}
+    return [facts, _calls_facts()]
 
 
 def _route(found: dict[str, str]) -> str:
@@ -113,18 +104,18 @@ def _route(found: dict[str, str]) -> str:
 def _calls_facts() -> dict:
     """The library that with_stack and with_modules need."""
     wanted = python_calls.adapter()
-    adapter, detail, install = _adapter_facts(wanted)
-    return {
-        "name": "calls of Python",
-        "version": platform.python_version(),
-        "adapter": adapter,
-        "detail": detail,
-        "install": install,
-        # A library that fails its self-test is never stored in the cache.
-        "was_tried": adapter == "cached" or (adapter == "prebuilt" and python_calls.was_tried(wanted.carried)),
-        "left_out": {},
-        "route": "",
-    }
+    facts = _framework_facts("calls of Python", platform.python_version(), *_adapter_facts(wanted))
+    # A library that fails its self-test is never stored in the cache.
+    was_tried = facts["adapter"] == "cached" or (
+        facts["adapter"] == "prebuilt" and python_calls.was_tried(wanted.carried)
+    )
+    return facts | {"was_tried": was_tried}
+
+
+def _framework_facts(name: str, version: str, adapter: str, detail: str, install: str = "") -> dict:
+    """An entry of "frameworks" without test results. ``adapter``, ``detail``, ``install``: of `_adapter_facts`."""
+    facts = {"name": name, "version": version, "adapter": adapter, "detail": detail, "install": install}
+    return facts | {"was_tried": False, "left_out": {}, "route": ""}
 
 
 def _adapter_facts(wanted: Adapter) -> tuple[str, str, str]:
@@ -154,8 +145,8 @@ def _paddle_facts() -> list[dict]:
         return []
     build = paddle_adapter.read_paddle(folder)
     if build is None:
-        version = _version_of(("paddlepaddle", "paddlepaddle-gpu"))
-        return [_unknown_build("paddle", version, f"{folder} has no libphi_core.so (Paddle 3)")]
+        version = _version_of("paddlepaddle", "paddlepaddle-gpu")
+        return [_framework_facts("paddle", version, "none", f"{folder} has no libphi_core.so (Paddle 3)")]
     facts, found = _carried_facts("paddle", build.version, paddle_adapter.adapter_for(build))
     if found is not None:
         facts |= {"left_out": parts.left_out(found), "route": paddle_adapter.capture_mode_of(found)}
@@ -168,29 +159,20 @@ def _megengine_facts() -> list[dict]:
         return []
     build = megengine_adapter.read_megengine(folder)
     if build is None:
-        return [_unknown_build("megengine", _version_of(("megengine",)), f"{folder} has no libmegengine_shared.so")]
+        detail = f"{folder} has no libmegengine_shared.so"
+        return [_framework_facts("megengine", _version_of("megengine"), "none", detail)]
     wanted = megengine_adapter.adapter_for(build)
     facts, found = _carried_facts("megengine", build.version, wanted)
     return [facts | {"route": megengine_adapter.capture_mode_of(wanted, found)}]
 
 
 def _carried_facts(name: str, version: str, wanted: Adapter) -> tuple[dict, dict[str, str] | None]:
-    """Facts of a framework whose adapter only the package can have, and the self-test's results; None: untested."""
-    adapter, detail, install = _adapter_facts(wanted)
-    found = packaged_test_results.known_parts(wanted) if adapter == "prebuilt" else None
-    facts = {"name": name, "version": version, "adapter": adapter, "detail": detail, "install": install}
-    return facts | {"was_tried": found is not None, "left_out": {}, "route": ""}, found
+    """Facts of a framework whose adapter is never compiled here, and the self-test's results; None: untested."""
+    facts = _framework_facts(name, version, *_adapter_facts(wanted))
+    found = packaged_test_results.known_parts(wanted) if facts["adapter"] == "prebuilt" else None
+    return facts | {"was_tried": found is not None}, found
 
 
-def _unknown_build(name: str, version: str, detail: str) -> dict:
-    facts = {"name": name, "version": version, "adapter": "none", "detail": detail, "install": ""}
-    return facts | {"was_tried": False, "left_out": {}, "route": ""}
-
-
-def _version_of(distributions: tuple[str, ...]) -> str:
-    for name in distributions:
-        try:
-            return importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return "of unknown version"
+def _version_of(*distributions: str) -> str:
+    """Version of the first of these distribution packages that is installed."""
+    return next(filter(None, map(extras.version_of, distributions)), "of unknown version")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The optional parts of the package, as ``pip install 'opscope[NAME]'`` brings them, and which of them are here.
-Imports none of their packages.
+"""The extras of the package, ``pip install 'opscope[NAME]'``, and which of them are installed. Imports none of their
+packages.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def facts() -> list[dict]:
 
 def _facts_of(extra: Extra) -> dict:
     requirements = {package.partition(">=")[0]: package for package in extra.packages}
-    installed = {name: version for name in requirements if (version := _version(name)) is not None}
+    installed = {name: version for name in requirements if (version := version_of(name)) is not None}
     missing = [package for name, package in requirements.items() if not _is_enough(installed.get(name), package)]
     lines = [f"pip install 'opscope[{extra.name}]'"] if missing else []
     if extra.needs_java and not (os.environ.get("JAVA_HOME") or shutil.which("java")):
@@ -53,7 +53,8 @@ def _facts_of(extra: Extra) -> dict:
     }
 
 
-def _version(package: str) -> str | None:
+def version_of(package: str) -> str | None:
+    """Version of an installed distribution package; None if it is not installed."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -66,5 +67,5 @@ def _is_enough(version: str | None, requirement: str) -> bool:
 
 
 def _numbers(version: str) -> list[int]:
-    """[1, 4] of "1.4.0rc1": what counts for a least version of two parts."""
+    """The first two parts, which a least version has: [1, 4] of "1.4.0rc1"."""
     return [int(number) for number in re.findall(r"\d+", version)[:2]]

@@ -49,8 +49,10 @@ def check_limits(trace: Any, limits: Mapping[str, Mapping[str, float | str]], ba
 
 
 def _core_of(baseline: Any) -> _core.Trace | None:
-    if baseline is None or hasattr(baseline, "_core"):
-        return None if baseline is None else baseline._core
+    if baseline is None:
+        return None
+    if hasattr(baseline, "_core"):
+        return baseline._core
     if isinstance(baseline, (str, bytes, os.PathLike)):
         return _core.open_trace(baseline, 0, "")
     if isinstance(baseline, Sequence) and all(isinstance(path, (str, bytes, os.PathLike)) for path in baseline):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages on standard error, one line each, filtered by ``OPSCOPE_LOG``: off, error, warn (default), info, debug.
 
-The package returns values and raises exceptions; it prints only where it would otherwise look like a hung program, and
-with ``info`` what it does in the background.
+The package returns values and raises exceptions. By default it prints only during waits of seconds, so that the program
+does not seem to hang; with ``info`` it also prints what it does in the background.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def is_on(level: str) -> bool:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """This thread prints nothing and warns of nothing in the block, which runs in a program that does not know of
-    opscope.
+    """Suppresses messages and warnings of this thread in the block, which runs inside a program that does not import
+    opscope itself.
     """
     before = is_quiet()
     _of_thread.is_quiet = True

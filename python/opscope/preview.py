@@ -20,7 +20,7 @@ __all__ = ["PREVIEW_ROWS", "TablePreview", "PreviewList", "TableText"]
 PREVIEW_ROWS = 30
 _PREVIEW_LINES = 1000  # for a text that a program displays as a table
 _CELL_WIDTH = 100  # characters
-_TOO_LARGE = 1 << 63  # for a unit, as are NaN and infinity: integers of SQL have up to 128 bits
+_TOO_LARGE = 1 << 63  # no unit from here on, nor for NaN and infinity: integers of SQL have up to 128 bits
 _TIMES_NS = {"start", "duration", "time", "start_time", "end_time"}  # columns of a trace's tables in ns
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of a SQL query, and where DuckDB lies, which runs it.
+"""The rows of a SQL query, and the path of DuckDB, which runs it.
 
 The examples read the trace of `opscope.trace`.
 """
@@ -52,7 +52,7 @@ def checked_seconds(seconds: float) -> float:
 def rows_within(limit: int | None, run: Callable[[int], _core.SqlAnswer]) -> SqlRows:
     """The first ``limit`` rows of a query, None for all. ``run``: runs it with a largest number of rows, 0 for all."""
     count = checked_limit(limit)
-    # With a limit of 0 rows, one row says whether there are any.
+    # A limit of 0 rows still reads one row, to see whether there are any.
     answer = run(0 if count is None else max(count, 1))
     return SqlRows(answer, has_rows=count != 0)
 
@@ -120,7 +120,7 @@ class SqlRows(PreviewList):
 
 
 def _distinct(names: list[str]) -> list[str]:
-    """Names of which none occurs twice: a later one gets a number."""
+    """The names without duplicates: a number is appended to a repeated name."""
     used: dict[str, None] = {}
     for name in names:
         numbered, number = name, 0

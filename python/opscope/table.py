@@ -15,8 +15,8 @@ from opscope.preview import PreviewList, TablePreview
 
 __all__ = ["ArgumentTable", "Column", "ListColumn", "ResultRows", "Strings", "Table", "TableProperty", "TextColumn"]
 
-_NONE = 0xFFFFFFFF  # an id or a handle that stands for nothing
-_ROWS_AT_ONCE = 4096  # that are decoded column by column
+_NONE = 0xFFFFFFFF  # id of no text, handle of no row
+_ROWS_AT_ONCE = 4096  # rows that are decoded column by column at a time
 
 
 class Strings(Sequence):

@@ -217,7 +217,7 @@ def test_clients_see_the_end_of_the_control_thread(program, recorder, folder, mo
         message = {"version": 1, "command": "record", "request": "0" * 16, "first_step": 100, "steps": 1}
         client.sendall(json.dumps(message).encode() + b"\n")
         assert json.loads(client.recv(4096))["status"] == "waiting"
-        monkeypatch.setattr(Control, "_is_whole", lambda _: False)
+        monkeypatch.setattr(Control, "_is_open", lambda _: False)
         assert client.recv(4096) == b""
         wait_for(lambda: sockets(folder) == [])
 

@@ -90,15 +90,16 @@ def measured_call_costs(source_of, *, all_calls: bool) -> str:
     """
     with _lock:
         if all_calls not in _known and _process.get(all_calls) != os.getpid():
-            _process[all_calls] = os.getpid()  # only at the first time: later another recording may see the calls
+            _process[all_calls] = os.getpid()  # one attempt per process: later another recording may see the calls
             try:
-                _known[all_calls] = "" if _others_watch() else _measure(source_of, all_calls)
+                _known[all_calls] = "" if _is_watched() else _measure(source_of, all_calls)
             except (RuntimeError, MemoryError, _core.Error):  # no window or no tool id of sys.monitoring is free
                 pass
     return _known.get(all_calls, "")
 
 
-def _others_watch() -> bool:
+def _is_watched() -> bool:
+    """Whether another profiler or debugger would see the calls."""
     if sys.getprofile() is not None or sys.gettrace() is not None:
         return True
     monitoring = getattr(sys, "monitoring", None)

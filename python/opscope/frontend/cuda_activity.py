@@ -55,5 +55,5 @@ def wait_for_device(synchronize: Callable[[], object]) -> None:
     """
     try:
         synchronize()
-    except Exception as error:  # an error of the program's kernels, which the program's next call reports
+    except Exception as error:  # an error in the program's kernels; the program's next CUDA call raises it too
         warn_user(f"CUDA: what the device still does is not recorded: {error}")

@@ -7,8 +7,8 @@ from __future__ import annotations
 class UnsupportedFeature(NotImplementedError):
     """A feature of the original profiler that the front end does not have.
 
-    Raised instead of ignoring the argument, so that no program believes that it recorded something that it did not.
-    Each front end has a subclass.
+    Raised instead of ignoring the argument, so that a program does not miss data without notice. Each front end has a
+    subclass.
     """
 
     front_end = "opscope"  # "opscope.torch"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-# All methods that read or write elements. Comparisons are among them: `[] == events` asks the subclass first.
+# All methods that read or write elements. Comparisons are among them: `[] == events` calls the subclass's method first.
 _READS_ELEMENTS = (
     "__add__ __iadd__ __mul__ __imul__ __rmul__ __contains__ __iter__ __reversed__ __getitem__ __setitem__"
     " __delitem__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __repr__ __sizeof__ __reduce__ __reduce_ex__"
@@ -51,7 +51,7 @@ def unfilled_kind(filled: type[list]) -> type[list]:
         _filled_class = filled
 
         def __new__(cls, *args, **kwargs):
-            # A program calls the class of a list that it has: type(events)(some_of_them).
+            # Programs create lists of the same class: type(events)(some_events).
             return filled(*args, **kwargs)
 
         def __len__(self) -> int:
@@ -82,7 +82,7 @@ def _filling(filled: type[list], name: str):
     def fill_first(self, *args, **kwargs):
         fill(self)
         for other in args:
-            # list reads the memory of the other operand without asking it.
+            # list reads the memory of the other operand, without calling its methods.
             if isinstance(other, list):
                 fill(other)
         return method(self, *args, **kwargs)

@@ -11,7 +11,6 @@ from typing import Any
 
 from ..page import page_frame
 from ..trace import Trace, refuse_other_formats
-from .errors import UnsupportedFeature
 from .options import OwnOptions
 from .recording import Recording
 
@@ -23,7 +22,6 @@ class Lifecycle(OwnOptions):
     itself ``_is_started``.
     """
 
-    _unsupported: type[UnsupportedFeature] = UnsupportedFeature
     _writes_chrome = "export({!r}, to='chrome')"  # the call that save() suggests for a path with Chrome's extension
 
     @property
@@ -41,7 +39,7 @@ class Lifecycle(OwnOptions):
         try:
             act()
         except BaseException:
-            # The caller gets no profile that it could stop: what has been started so far ends here.
+            # The caller has no profile that it could stop, so this ends what was started so far.
             recording = self._last_recording
             if recording is not None and recording.is_running:
                 recording.abandon()
@@ -50,7 +48,7 @@ class Lifecycle(OwnOptions):
             raise
 
     def _finish(self, act: Callable[[], Any]) -> None:
-        # A recording may run without start(): a front end, or step() on another thread just now, has begun it.
+        # A recording may run without start(): a front end may have started it, or step() on another thread just now.
         recording = self._last_recording
         if not self._session.is_started and recording is not None and not recording.is_running:
             return

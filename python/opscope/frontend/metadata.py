@@ -16,12 +16,12 @@ from .. import _core
 _is_forked = False
 
 
-def _note_fork() -> None:
+def _on_fork() -> None:
     global _is_forked
     _is_forked = True  # the recorder itself stores the parent's id
 
 
-os.register_at_fork(after_in_child=_note_fork)
+os.register_at_fork(after_in_child=_on_fork)
 
 
 def json_text(value: str) -> str:
@@ -70,7 +70,7 @@ def process_metadata(framework: ModuleType, options: Mapping[str, object], cuda:
 
 
 def usable_processors() -> int:
-    """How many processors this process may use: those of its affinity, and no more than its container's limit."""
+    """Number of processors that this process may use: those of its affinity, at most its container's limit."""
     usable = len(os.sched_getaffinity(0))
     try:
         with open("/sys/fs/cgroup/cpu.max") as file:
@@ -81,9 +81,7 @@ def usable_processors() -> int:
 
 
 def _spawning_process() -> int | None:
-    """For a worker that multiprocessing has spawned: the process that asked for it, even if a fork server is in
-    between.
-    """
+    """The process that created this one through multiprocessing, even by way of a fork server; None for any other."""
     multiprocessing = sys.modules.get("multiprocessing.process")
     parent = None if _is_forked or multiprocessing is None else multiprocessing.parent_process()
     return None if parent is None else parent.pid

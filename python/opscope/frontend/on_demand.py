@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a front end does at its import so that ``opscope record`` can record the process.
+"""Makes the process recordable by ``opscope record`` when a front end is imported.
 
-With ``OPSCOPE_CONTROL`` set it starts the part that waits for requests, opscope.launch. Without the variable nothing is
-imported and nothing exists.
+With ``OPSCOPE_CONTROL`` set, opscope.launch starts to wait for requests. Without the variable nothing is imported.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ def wait_for_requests(framework: str) -> None:
     if not os.environ.get("OPSCOPE_CONTROL"):
         return
     try:
-        # By its name: that part stands above the front ends and imports them.
+        # Imported by its name, because opscope.launch is a layer above the front ends and imports them.
         importlib.import_module("opscope.launch.process").front_end_is_imported(framework)
     except Exception as error:
         warn_user(f"OPSCOPE_CONTROL: the process cannot be recorded on demand: {error}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which steps are recorded, and what happens between two steps: the engine's rules with a front end's names.
+"""The engine's table of transitions between the actions of two steps, with a front end's method names.
 
 Actions are numbers here: 0 nothing, 1 warm-up, 2 record, 3 record and deliver the result. A front end has an
 enumeration with these values.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recordings of one profile, and their dumps: on request, on a signal, on an exception, when no step comes."""
+"""The recordings of one profile, and their dumps: on request, on a signal, on an exception, or without a step."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Session:
 
     def _restore_hooks(self) -> None:
         for module, name, ours, before in reversed(self._hooks):
-            # otherwise another hook was installed over it, which still calls it
+            # otherwise another hook has replaced ours and still calls it
             if getattr(module, name, None) is ours:
                 setattr(module, name, before)
         self._hooks = []
@@ -133,13 +133,13 @@ def _session_of(dump_to, signal, on_exception, no_step_for) -> Session:
     return Session(dump_to, signal=signal, on_exception=on_exception, no_step_for=no_step_for)
 
 
-def _hook(flight, before):
-    """An exception hook of sys or threading that dumps, then calls the one before."""
+def _hook(session: weakref.ref[Session], before):
+    """An exception hook for sys or threading that dumps, then calls the hook `before`."""
 
     def excepthook(*args):
         # sys: (type, value, traceback); threading: one object with exc_type.
         kind = args[0] if len(args) == 3 else getattr(args[0], "exc_type", None)
-        alive = flight()
+        alive = session()
         try:
             if alive is not None:
                 alive.exception_leaves(kind)

@@ -13,7 +13,7 @@ def describe_profile(name: str, recording: Recording | None) -> str:
     """The text form of a profile object of the class `name`."""
     if recording is None:
         return f"<{name}: nothing recorded yet>"
-    if recording.is_inherited:  # its counts are in the parent
+    if recording.is_inherited:  # only the parent process has its counts
         return f"<{name}: recorded before this process was forked>"
     counts = recording.counts()
     dropped = f", {counts['dropped']:,} dropped" if counts["dropped"] else ""

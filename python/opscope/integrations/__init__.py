@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""opscope inside the tools that people work with: trainers, notebooks, pytest. Each module imports its host."""
+"""Integrations into trainers, notebooks and pytest. Each module imports its host."""

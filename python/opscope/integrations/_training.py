@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the integrations share: a profile over one training, and the files of its windows.
 
-A trainer's callbacks say where the training begins, where each step ends and where the training is over. After the
-begin nothing here raises into the trainer: what fails is one warning, and the training goes on unrecorded.
+A trainer's callbacks report the beginning of the training, the end of each step and the end of the training. After the
+beginning no exception reaches the trainer: a failure becomes one warning, and the training goes on unrecorded.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Windows:
 
 
 def _distributed_info(profile: Any) -> dict[str, Any] | None:
-    """What the framework knows of the job; None: the variables of the launcher are all there is."""
+    """The framework's facts about the job; None: only the environment variables of the launcher are known."""
     if not type(profile).__module__.startswith("opscope.torch"):
         return None
     from ..torch.metadata import distributed_info

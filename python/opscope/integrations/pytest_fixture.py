@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the fixture ``opscope_profile`` is: the recording of a part of a test. Imports the engine when it records."""
+"""The object of the fixture ``opscope_profile``: records a part of a test. Imports the engine when it records."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OPTIONS = ("shapes", "memory", "stack", "framework")
 
 
 def flag_error(options: dict[str, Any]) -> str | None:
-    """What is wrong with a flag that is not a bool; None if none is."""
+    """An error text if a flag is not a bool; otherwise None."""
     wrong = [name for name, value in options.items() if name != "framework" and not isinstance(value, bool)]
     return f"{wrong[0]} should be True or False, not {options[wrong[0]]!r}" if wrong else None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the marker ``@pytest.mark.opscope(...)`` of a test says. A wrong argument fails the test with one line."""
+"""Reads the arguments of ``@pytest.mark.opscope(...)``. A wrong argument fails the test with one line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ ABSOLUTE, RELATIVE = ("max", "min"), ("max_increase", "max_decrease")  # limits;
 
 
 def read_markers(markers: list[pytest.Mark]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """What to record, and the limits as `Trace.check` takes them. Of equal arguments the closest marker's holds."""
+    """Options of the recording, and the limits as `Trace.check` takes them. If several markers have an argument, that
+    of the marker closest to the test wins.
+    """
     options, limits = {}, {}
     for marker in reversed(markers):  # pytest lists the closest one first
         if marker.args:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lets ``opscope ps`` and ``opscope record`` talk to this process: a thread that waits for them, and nothing else.
+"""Serves ``opscope ps`` and ``opscope record`` in this process, on a thread that waits for their requests.
 
-The thread wakes for a client, at the end of a window, and once a second to read ``request.json``, by which commands on
-other machines send requests. It takes about 0.2 ms of processor time a second and nothing per operator
-(bench/on_demand.py). It is no ``threading.Thread``, which the program would see among its own, and it handles no
-signals. It writes each request, served or refused, to ``control.log``.
+The thread wakes for a client, at the end of a window, and once a second to read ``request.json``, through which
+commands on other machines send requests. It takes about 0.2 ms of processor time a second and nothing per operator
+(bench/on_demand.py). It is not a ``threading.Thread``, so that the program does not see it among its own threads, and
+it handles no signals. It writes each request, served or refused, to ``control.log``.
 
 Thread rule: the program's threads call ``close`` and ``forget``, the control thread all other methods. Windows may end
 on any thread.
@@ -91,7 +91,7 @@ class Control:
     def _run(self) -> None:
         try:
             signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-            while not self._is_closed and self._is_whole():
+            while not self._is_closed and self._is_open():
                 try:
                     self._wait()
                 except Exception as error:
@@ -119,7 +119,7 @@ class Control:
             if not self._is_closed:
                 self._socket.close(with_file=True)
 
-    def _is_whole(self) -> bool:
+    def _is_open(self) -> bool:
         """Whether the program has closed none of the descriptors."""
         return self._socket.is_open() and self._folder.is_open() and self._wake_end.is_ours()
 
@@ -130,7 +130,7 @@ class Control:
         now = time.monotonic()
         until = min([self._looked_at + TICK_SECONDS, *(client.deadline for client in self._clients.values())])
         ready = poll.poll(max(0.0, until - now) * 1000 + 1)
-        if self._is_closed or not self._is_whole():
+        if self._is_closed or not self._is_open():
             return
         found = {descriptor for descriptor, _ in ready}
         if self._wake_end.number in found:
@@ -183,7 +183,7 @@ class Control:
             return
         try:
             self._serve(request, client)
-        except Exception as error:  # otherwise the client would wait for ever
+        except Exception as error:  # without an answer the client would wait forever
             client.send(answer(error=f"{type(error).__name__}: {error}"))
             self._drop(client)
             raise
@@ -281,15 +281,14 @@ class Control:
         with self._lock:
             ended, self._ended = self._ended, []
             for demand in ended:
-                line = answer(request=demand.request, status=demand.status, file=demand.file, why_not=demand.why_not)
-                if demand in self._waiting:
-                    client = self._waiting.pop(demand)
-                    self._log(client, "record", demand.why_not, request=demand.request, what=demand.status)
-                    self._send(client, line)
-                    if client is not None:
-                        self._drop(client)
-                else:
-                    self._log(None, "record", demand.why_not, request=demand.request, what=demand.status)
+                is_waited_for = demand in self._waiting
+                client = self._waiting.pop(demand, None)
+                self._log(client, "record", demand.why_not, request=demand.request, what=demand.status)
+                if is_waited_for:
+                    result = {"status": demand.status, "file": demand.file, "why_not": demand.why_not}
+                    self._send(client, answer(request=demand.request, **result))
+                if client is not None:
+                    self._drop(client)
 
     def _send(self, client: Client | None, line: bytes) -> None:
         if client is not None:

@@ -100,7 +100,9 @@ class ControlFolder:
             os.close(file)
 
     def new_request(self) -> bytes | None:
-        """The content of a new ``request.json``, once. None: no new one. PermissionError: it may be another user's."""
+        """The content of ``request.json`` if it has changed since the last call, otherwise None. PermissionError:
+        another user may have written it.
+        """
         identity = self._request_identity()
         if identity == self._request:
             return None

@@ -2,7 +2,7 @@
 """The messages of ``opscope ps`` and ``opscope record``: read strictly, because any process may send anything.
 
 A message is one JSON object on one line of at most 4096 bytes; docs/reference/control_protocol.md lists its members. An
-unknown member, a duplicate one or another version is an error, so that no side takes a message for more than it says.
+unknown member, a duplicate one or another version is an error, so that both sides agree on the meaning of a message.
 """
 
 from __future__ import annotations

@@ -25,17 +25,17 @@ MESSAGE_SECONDS = 1.0
 class Client:
     """A connection from a command. It sends one request, and gets lines until the request is done."""
 
-    def __init__(self, connection: socket.socket, peer: tuple[int, int]) -> None:
+    def __init__(self, connection: socket.socket, peer_process: int) -> None:
         self._connection = connection
         self.descriptor = connection.fileno()
         self._own = OwnDescriptor(self.descriptor)
-        self.peer_process, self.peer_user = peer
+        self.peer_process = peer_process
         self.deadline = time.monotonic() + MESSAGE_SECONDS  # for its message
         self._received = b""
 
     def read(self) -> bytes | None:
-        """The complete message, without the end of its line; None: it is incomplete. EOFError: the client has closed
-        the connection, or has sent more than one message.
+        """The complete message, without its line end; None while it is incomplete. EOFError: the client has closed the
+        connection, or has sent more than one message.
         """
         if not self._own.is_ours():
             raise EOFError
@@ -125,7 +125,7 @@ class ControlSocket:
             process, user, _ = struct.unpack("iII", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
             if user != os.geteuid():
                 raise PermissionError(f"the user {user} has connected")
-            return Client(connection, (process, user))
+            return Client(connection, process)
         except BaseException:
             connection.close()
             raise

@@ -58,7 +58,7 @@ class Demand:
         self._limit = f"the window was ended after {MAX_SECONDS:.0f} s"
 
     def why_too_late(self) -> str:
-        """The time limit that has passed; "": none."""
+        """The time limit that has passed, as a sentence; "" if no limit has passed."""
         return self._limit if time.monotonic() >= self._ends_at else ""
 
     def end(self, status: str, why_not: str = "", file: str = "") -> None:

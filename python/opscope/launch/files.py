@@ -28,7 +28,7 @@ class Files:
         self.reset()
 
     def reset(self) -> None:
-        """Starts again in a forked child, without files."""
+        """Starts anew, without files; called in a forked child."""
         self.process = os.getpid()
         facts = _core.process_identity()
         self.rank, self._attempt, self.host = facts["rank"], facts["attempt"], facts["host"]
@@ -44,8 +44,8 @@ class Files:
             if not os.path.lexists(path):
                 return path
 
-    def settle(self, path: str) -> None:
-        """Removes the process id that the recorder of a forked child has appended to a name that already has it."""
+    def remove_second_process_id(self, path: str) -> None:
+        """Renames a file to `path` if the recorder of a forked child has appended the process id, which `path` has."""
         stem, extension = os.path.splitext(path)
         with contextlib.suppress(OSError):
             os.rename(f"{stem}.{self.process}{extension}", path)
@@ -55,7 +55,7 @@ class Files:
         return f"rank{shown}-a{self._attempt}-{host_in_names(self.host)}-{self.process}-{number}.opscope"
 
     def finish(self, path: str, distributed_info: dict[str, Any] | None) -> str:
-        """Ends a complete file: its name gets the framework's rank, if that differs. Returns the name."""
+        """Lists a complete file, under a name with the framework's rank if that differs. Returns the name."""
         rank = self.rank if distributed_info is None else int(distributed_info["rank"])
         if rank != self.rank:
             self.rank = rank
@@ -64,10 +64,10 @@ class Files:
                 os.link(path, named)  # unlike a rename, it replaces no other file
                 os.unlink(path)
                 path = named
-        return self.keep(path)
+        return self.list_file(path)
 
-    def keep(self, path: str) -> str:
-        """Ends a file that stays as it is. Returns its name; "": it does not exist."""
+    def list_file(self, path: str) -> str:
+        """Adds a file under its present name to `finished`. Returns the name; "": the file does not exist."""
         if not os.path.lexists(path):
             return ""
         self.finished.append(os.path.basename(path))

@@ -18,7 +18,8 @@ from . import hooks
 from .program import Counts
 from .recorder import Recorder
 
-# MegEngine's own marks are records too. A window with more records than this has operators and is not read to see that.
+# MegEngine's own marks are records too. A window with more records than this surely has operators; a smaller window is
+# read to count them.
 _FEW = 1000
 _MARKS = ("ProfilerStep#", "StartProfile", "StopProfile")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recorders of this process, its control socket for recordings on demand, and the handlers of its end: exit, fork,
+"""The recorders of this process, its control socket for recordings on demand, and the handlers of exit, fork,
 ``os._exit`` and ``os.exec``.
 
 If a signal kills the process, no handler runs: its file is readable as far as it was written, and it has no line in
@@ -67,7 +67,7 @@ def front_end_is_imported(name: str) -> None:
 
 
 def _open_control() -> None:
-    """Opens the folder and the socket, if the variable is set and the program has no more rights than its user."""
+    """Opens the folder of requests if the variable is set and the program has no more rights than its user."""
     global _folder, _demand_files
     path = os.environ.get("OPSCOPE_CONTROL")
     if not path or os.getuid() != os.geteuid() or os.getgid() != os.getegid() or _core.is_secure_process():
@@ -171,7 +171,7 @@ def _restart_control() -> None:
 
 
 def _ending(leave, will_leave=lambda *_args, **_kwargs: True):
-    """Wraps a function of ``os`` that ends this process or its program, so that it ends the recordings first."""
+    """Wraps a function of ``os`` that ends this process or its program, so that the recordings are ended first."""
 
     @functools.wraps(leave)
     def ending(*args, **kwargs):

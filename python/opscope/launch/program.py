@@ -37,7 +37,7 @@ class Program(Protocol):
         """Calls the recorder's methods at the end of steps, and when another profiler begins."""
 
     def forget(self) -> None:
-        """In a forked child: drops the parent's window."""
+        """Drops the window without ending it: before a new one, and in a forked child the parent's."""
 
     def other_is_running(self) -> bool:
         """Whether a profiler of the program records now."""

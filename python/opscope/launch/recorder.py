@@ -39,7 +39,7 @@ class Recorder:
         self.reset()
 
     def reset(self) -> None:
-        """Starts again in a forked child, with steps and windows of its own."""
+        """Starts anew, at step 0 without a window; called in a forked child."""
         self._lock = threading.RLock()  # a thread of the parent may have held the old one
         self._optimizers = OptimizerSteps()
         self._is_plan_over = False
@@ -51,7 +51,7 @@ class Recorder:
         self._window: int | Demand | None = None  # the running window: a number of the plan, or a request's window
         self._demand: Demand | None = None  # the requested window that waits for its first step, or runs
         self._path = ""  # of the window's file
-        self._marks_steps = True  # False: the program's own profiler marks steps
+        self._marks_steps = True  # False: the program's own profiler marks its steps
         self._marked_step: int | None = None  # the step whose range is open
         self._is_busy = False
         self.why_not = ""
@@ -79,12 +79,12 @@ class Recorder:
     def profiler_stepped(self) -> None:
         """Called after each ``step()`` of a profiler of the program, which then counts instead of the optimizers."""
         if not self._is_over:
-            self._guard(self._take_their_steps)
+            self._guard(self._count_profilers_step)
 
     def other_begins(self, name: str) -> None:
         """Called before another profiler of this process begins."""
         if not self._is_busy and not self._is_over:
-            self._guard(lambda: self._make_way(name))
+            self._guard(lambda: self._stop_for_other(name))
 
     def restart(self) -> None:
         """Ends the window and begins the next one at once, because the program can record more from now on."""
@@ -102,8 +102,8 @@ class Recorder:
             self.end()
             return
         self._is_over, self._window, self.has_recorded = True, None, True
-        kept = self._files_of(window).keep(self._path)
-        self._end_demand("failed", "the program has left without an end: the file ends where it was", kept)
+        file = self._files_of(window).list_file(self._path)
+        self._end_demand("failed", "the program has left without an end: the file ends where it was", file)
 
     # ---- on demand --------------------------------------------------------------------------
 
@@ -198,14 +198,14 @@ class Recorder:
     def _fail(self, error: Exception) -> None:
         window, self._window = self._window, None
         why_not = f"{type(error).__name__}: {error}"
-        kept = ""
+        file = ""
         if window is not None:
-            kept = self._files_of(window).keep(self._path)
+            file = self._files_of(window).list_file(self._path)
             with contextlib.suppress(Exception):  # otherwise the window would record until the process ends
                 self._program.stop()
             self._marked_step = None
         if self._demand is not None and self._demand.first <= self._step:
-            self._end_demand("failed", why_not, kept)  # the next request may succeed
+            self._end_demand("failed", why_not, file)  # the next request may succeed
             return
         self._end_demand("failed", why_not)
         self._is_over, self.why_not = True, why_not
@@ -253,10 +253,10 @@ class Recorder:
         try:
             self._program.start(self._path, limit)
         except BaseException:
-            files.settle(self._path)
+            files.remove_second_process_id(self._path)
             files.remove(self._path)
             raise
-        files.settle(self._path)
+        files.remove_second_process_id(self._path)
 
     def _mark(self, step: int | None) -> None:
         if self._marks_steps and step != self._marked_step:
@@ -304,12 +304,12 @@ class Recorder:
         if self._window is not None:
             self._mark(self._step)
 
-    def _take_their_steps(self) -> None:
+    def _count_profilers_step(self) -> None:
         self._mark(None)
         self._marks_steps = False
         self._step_ends()
 
-    def _make_way(self, name: str) -> None:
+    def _stop_for_other(self, name: str) -> None:
         if self._window is not None:
             why_not = f"the program records itself with {name}"
             self._stop(why_not)

@@ -65,7 +65,7 @@ class TorchProgram:
         for kind in (_torchs_profile, profile):
             hooks.call_after(kind, "step", lambda _: recorder.profiler_stepped())
         if torch.backends.cuda.is_built():
-            # Asking whether there is a device would make CUDA unusable in children that the program forks.
+            # torch.cuda.is_available() would make CUDA unusable in processes that the program forks.
             torch.cuda._lazy_call(lambda: self._cuda_begins(recorder))
 
     def _cuda_begins(self, recorder: Recorder) -> None:
@@ -95,25 +95,25 @@ class TorchProgram:
         if last is not None:
             last.__exit__(None, None, None)
         if step is not None:
-            self._tell_job()
+            self._add_job_facts()
             self._marks += 1
             self._range = record_function(f"ProfilerStep#{step}").__enter__()
 
     def stop(self) -> Counts:
-        self._tell_job()
+        self._add_job_facts()
         self._window.stop()  # after a Ctrl-C in it, which leaves the window running, stop() is called again
         window, self._window = self._window, None
         counts = window.profiler.counts()
         return Counts(counts["recorded"] - self._marks, counts["dropped"])
 
     def distributed_info(self) -> dict[str, Any] | None:
-        self._tell_job()
+        self._add_job_facts()
         return self._info
 
-    def _tell_job(self) -> None:
-        """Adds the facts of torch.distributed to the window, if they have changed: a program makes its process groups
-        after the import of torch, and may have none at its end. If another thread destroys them meanwhile, the earlier
-        facts stay.
+    def _add_job_facts(self) -> None:
+        """Adds the facts of torch.distributed to the window, if the number of process groups has changed: a program
+        creates them after the import of torch, and may have destroyed them at its end. If another thread destroys them
+        meanwhile, the earlier facts stay.
         """
         distributed = torch.distributed
         try:

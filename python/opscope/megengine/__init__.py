@@ -9,7 +9,7 @@ MegEngine, which takes a second and which the analysis of dumps does not need; t
 from importlib import import_module
 from typing import Any
 
-_HOME = {
+_MODULE_OF = {
     "AdapterMissing": ".source",
     "Profiler": ".profiler",
     "UnsupportedFeature": ".errors",
@@ -20,13 +20,13 @@ _HOME = {
     "trace": ".jit",
 }
 
-__all__ = list(_HOME)
+__all__ = list(_MODULE_OF)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:  # e.g. a module of this package, which the caller imports itself
+    if name not in _MODULE_OF:  # e.g. a module of this package, which the caller imports itself
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return globals().setdefault(name, getattr(import_module(_HOME[name], __name__), name))
+    return globals().setdefault(name, getattr(import_module(_MODULE_OF[name], __name__), name))
 
 
 def __dir__() -> list[str]:

@@ -7,7 +7,7 @@ from ..frontend import errors
 
 
 class UnsupportedFeature(errors.UnsupportedFeature):
-    """Asked for something that ``megengine.utils.profiler`` has and ``opscope.megengine`` does not have yet."""
+    """A feature that ``megengine.utils.profiler`` has and ``opscope.megengine`` does not have yet."""
 
     front_end = "opscope.megengine"
     original = "megengine.utils.profiler"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``megengine.jit.trace``, whose profile opscope reads as it is."""
+"""``megengine.jit.trace`` with a better error message; opscope reads its profile unchanged."""
 
 from . import import_megengine  # isort: skip  # noqa: F401  first: says what to do without MegEngine
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads a long window in parts.
 
-MegEngine's stop holds the GIL for a time in proportion to the length of the window, and its records need memory. A
-timer thread decides when a part is due; the thread that runs MegEngine then takes it right after the next operator that
-Python code applies. At that place nothing inside MegEngine is half done, and errors of its worker would be raised there
-anyway.
+MegEngine's stop_profile() holds the GIL for a time in proportion to the length of the window, and its records need
+memory. A timer thread decides when a part is due; the thread that runs MegEngine then takes it right after the next
+operator that Python code applies. At that point no operation of MegEngine is incomplete, and errors of its worker would
+be raised there anyway.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .. import _core
 
 _RECORDS = 80_000  # target number of records per part
 _FIRST, _SHORTEST, _LONGEST = 0.04, 0.02, 0.2  # period of the parts in seconds; adapted after each part
-_MOST_CALLS = 2000  # Python calls to watch for a safe place; after more of them the program is left alone
+_MOST_CALLS = 2000  # Python calls that are watched for a safe point; after them this part is skipped
 
 _APPLY = frozenset(call for name, call in vars(core2).items() if name == "apply" or name.endswith("_cpp"))
 _running: Parts | None = None
@@ -40,21 +40,22 @@ class Parts:
         self._period = _FIRST
         self._is_due = False
         self._calls = 0
-        self._to_see = [self._see_call]  # empty when nothing is to be taken any more: what is pending may come later
+        # The profile function to install; empty after the end, because a pending call may still run then.
+        self._to_see = [self._see_call]
         self._ended = threading.Event()
-        # Python runs what is pending, and asks for profile functions, in this thread alone.
-        self._finds_places = threading.current_thread() is threading.main_thread()
+        # Python runs pending calls, and the profile function that they set, on the main thread only.
+        self._watches_calls = threading.current_thread() is threading.main_thread()
         self._thread = threading.Thread(target=self._tick, name="opscope-parts", daemon=True)
         global _running
         _running = self
         self._thread.start()
 
     def take_if_due(self) -> None:
-        """Takes a part if one is due; for a place in the program at which that is safe."""
+        """Takes a part if one is due. Called at a point of the program at which that is safe."""
         if self._is_due and self._to_see:
             self._is_due = False
             taken, now = self._take(), time.perf_counter()
-            self._is_due = False  # the clock went on meanwhile, and would ask again at once
+            self._is_due = False  # the timer may have set it again meanwhile
             records_per_second = max(taken - self._taken, 1) / max(now - self._began, 1e-9)
             self._period = min(max(_RECORDS / records_per_second, _SHORTEST), _LONGEST)
             self._taken, self._began = taken, now
@@ -70,32 +71,32 @@ class Parts:
         global _running
         _running = None
         self._to_see.clear()
-        self._leave_calls()
+        self._unwatch_calls()
 
     def _tick(self) -> None:
         while not self._ended.wait(self._period):
             self._is_due = True
-            if self._finds_places:
+            if self._watches_calls:
                 self._calls = 0
                 _core.megengine.set_profile_soon(self._to_see)
 
     def _see_call(self, _frame, event: str, call) -> None:
         self._calls += 1
         if not self._to_see or not self._is_due or self._calls > _MOST_CALLS:
-            self._leave_calls()
+            self._unwatch_calls()
         elif event == "c_return" and call in _APPLY and tracing.active_trace is None:
-            self._leave_calls()
+            self._unwatch_calls()
             self.take_if_due()
 
-    def _leave_calls(self) -> None:
+    def _unwatch_calls(self) -> None:
         if sys.getprofile() == self._see_call:
             sys.setprofile(None)
 
 
-def _leave_to_parent() -> None:
+def _forget_parts_of_parent() -> None:
     """In a forked child: forgets the timer and the profile function of the parent."""
     if _running is not None:
         _running._forget()
 
 
-os.register_at_fork(after_in_child=_leave_to_parent)
+os.register_at_fork(after_in_child=_forget_parts_of_parent)

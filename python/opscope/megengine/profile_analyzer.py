@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The classes of ``megengine.utils.profile_analyzer``: questions in Python to the output of ``get_profile()``.
+"""The classes of ``megengine.utils.profile_analyzer``, which select rows of the output of ``get_profile()``.
 
     with open("profile.json") as file:
         analyzer = ProfileAnalyzer(json.load(file))
     slowest = analyzer.select(TimeFuncHelper.eval_time_func("device", "end", max), sort_by="time", top_k=5)
 
-The command (``opscope analyze-megengine``) answers the usual ones faster, and in tables. Times are in seconds.
-This module imports no MegEngine.
+The command ``opscope analyze-megengine`` makes the common selections faster, and prints tables. Times are in seconds.
+This module does not import MegEngine.
 """
 
 from __future__ import annotations

@@ -20,7 +20,6 @@ from ..frontend.views import describe_profile
 from ..log import log_message
 from ..user_warning import warn_user
 from . import active_profilers
-from .errors import UnsupportedFeature
 from .merge import merge_trace_events
 from .scopes import open_all_scopes, scope
 from .window import Window
@@ -55,8 +54,6 @@ class Profiler(Lifecycle, ContextDecorator):
         "enable_cupti": 0,
     }
     valid_formats = {"chrome_timeline.json", "memory_flow.svg"}
-
-    _unsupported = UnsupportedFeature
 
     def __init__(
         self,
@@ -101,7 +98,7 @@ class Profiler(Lifecycle, ContextDecorator):
         else:
             self._records_cuda = True
 
-    # ---- where the files are ----------------------------------------------------------------
+    # ---- paths of the files -----------------------------------------------------------------
 
     @property
     def path(self):

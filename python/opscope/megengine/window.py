@@ -43,7 +43,7 @@ class Window(Recording):
         except AdapterMissing as error:
             self._source = None
             self._why_dumped = str(error)
-        self._with_backtrace = with_backtrace  # its texts are made by Python objects
+        self._with_backtrace = with_backtrace  # reading backtraces needs the GIL
         self._dump: Dump | None = None
         self._dump_lock = threading.Lock()
         self._was_dump_called = False  # in this process, where a second call would crash it
@@ -105,7 +105,7 @@ class Window(Recording):
 
     @property
     def is_dumped(self) -> bool:
-        """Whether MegEngine writes the window, and opscope reads what it has written."""
+        """Whether opscope reads the window from the file that MegEngine writes, not from its records."""
         return self._dump is not None or self._dumped is not None
 
     @property

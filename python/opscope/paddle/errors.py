@@ -7,7 +7,7 @@ from ..frontend import errors
 
 
 class UnsupportedFeature(errors.UnsupportedFeature):
-    """Asked for something that ``paddle.profiler`` has and ``opscope.paddle`` does not have yet."""
+    """A feature that ``paddle.profiler`` has and ``opscope.paddle`` does not have yet."""
 
     front_end = "opscope.paddle"
     original = "paddle.profiler"

@@ -77,7 +77,7 @@ class HostPythonNode(_Node):
         """Allocations and frees directly inside this one."""
         return [MemPythonNode(event, *self._of) for event in self._trees.memory(self._number)]
 
-    device_node: list = []  # only of runtime calls
+    device_node: list = []  # only runtime calls have some
 
     input_shapes = property(lambda self: self._members.get("input_shapes", {}), doc="Slot -> shapes of its tensors.")
     dtypes = property(lambda self: self._members.get("input_dtypes", {}), doc="Slot -> names of their types.")

@@ -2,7 +2,7 @@
 """Ranges of Paddle's own Python code while a profiler is in use: layers, backward, optimizer steps, data loading.
 
 Paddle checks ``paddle.profiler.utils._is_profiler_used`` and then creates a ``paddle.profiler.RecordEvent``, which
-costs five microseconds a range. While a profiler of ours is in use it finds our class there.
+costs five microseconds a range. While a profiler of opscope is in use, opscope's class has that name.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ def end_use() -> None:
             return
         _users -= 1
         if _users == 0:
-            _step_back()
+            _restore()
 
 
-def go_on() -> None:
+def set_flag_again() -> None:
     """Called at each step: sets the flag again, because Paddle's own profiler clears it when it stops."""
     global _was_used
     if _users and not _original._is_profiler_used:
@@ -67,7 +67,7 @@ def go_on() -> None:
         _original._is_profiler_used = True
 
 
-def _step_back() -> None:
+def _restore() -> None:
     _original._is_profiler_used = _original._is_profiler_used and _was_used
     for holder, original in zip(_HOLDERS, _originals, strict=True):
         if holder.RecordEvent is RecordEvent:
@@ -82,7 +82,7 @@ def _forget_the_parent() -> None:
     _lock = threading.RLock()
     if _users:
         _users = 0
-        _step_back()
+        _restore()
 
 
 os.register_at_fork(after_in_child=_forget_the_parent)

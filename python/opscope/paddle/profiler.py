@@ -32,7 +32,6 @@ from ..frontend.options import DEFAULT_MAX_BYTES
 from ..frontend.schedule import run_plan, transition_plans
 from ..frontend.views import Views
 from . import engine, phases, timer
-from .errors import UnsupportedFeature
 from .record_event import RecordEvent
 from .recording import Recording
 from .result import ProfilerResult
@@ -82,7 +81,6 @@ class Profiler(Lifecycle, Views):
     """
 
     _front_end = "opscope.paddle"
-    _unsupported = UnsupportedFeature
     _writes_chrome = "export({!r})"
 
     def __init__(
@@ -178,7 +176,7 @@ class Profiler(Lifecycle, Views):
         self.step_num += 1
         self.current_state = self.scheduler(self.step_num)
         if self._session.is_started:
-            phases.go_on()
+            phases.set_flag_again()
             self._follow(self.previous_state, self.current_state)
         self._open_step()
 

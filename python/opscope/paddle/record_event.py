@@ -36,7 +36,7 @@ class RecordEvent(_core.paddle.RecordEventBase, ContextDecorator, metaclass=_cor
         return type(self)(self.name, self.event_type)  # a new one for each call of the decorated function
 
     def __getstate__(self) -> tuple[dict, dict]:
-        # For copy and pickle: what the instance's dictionary has, and what it has not. The copy is not open.
+        # For copy and pickle: the instance's dictionary, and the attributes outside of it. The copy is not open.
         return vars(self), {"name": self.name, "event_type": self.event_type}
 
     def begin(self) -> None:

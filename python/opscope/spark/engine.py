@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the SQL of the answers over a JOB in Spark.
 
-An answer has dozens of statements. On few rows each of them takes as long as its plan, its compilation and its tasks.
-So the rows of a small JOB stay in the driver: every view is computed once, by few tasks, without compiled code, and the
-plan of the next statement has its rows, which costs less than files. The rows of a larger JOB are kept as Parquet
-files, where several statements read them.
+An answer takes dozens of statements. For few rows the time of a statement is that of planning, compiling and starting
+tasks. So the rows of a small JOB stay in the driver: every view is computed once, by few tasks and without compiled
+code, and the plan of the next statement contains its rows, which costs less than files. In a larger JOB the rows of
+views that several statements read are written as Parquet files.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def open_engine(path: str, master: str) -> SparkEngine:
 
 @contextlib.contextmanager
 def spark_errors():
-    """What Spark says becomes an `opscope.Error` of one line: the lines below the first one are stacks of Java."""
+    """Turns an exception of Spark into an `opscope.Error` of one line; its other lines are stack traces of Java."""
     from py4j.protocol import Py4JError, Py4JJavaError
     from pyspark.errors import PySparkException
 
@@ -191,7 +191,7 @@ def _tables(spark: SparkSession, tables: list) -> Iterator[tuple[str, DataFrame]
 
 
 def _pattern_of(path: str) -> str:
-    """What Spark takes for this path alone: the paths that it reads are patterns, in which ``job[1]`` is ``job1``."""
+    """The path as a pattern that matches only it: Spark reads paths as patterns, in which ``job[1]`` means ``job1``."""
     return re.sub(r"[][{}*?\\]", r"\\\g<0>", path)
 
 
@@ -208,7 +208,7 @@ def _is_classic(spark: SparkSession) -> bool:
 
 
 def _own_session(spark: SparkSession) -> SparkSession:
-    """A session with the same settings and views, which change apart from then on. Spark Connect: that of the user."""
+    """A session with a copy of the settings and views of the user's session. With Spark Connect: the user's session."""
     if not _is_classic(spark):
         return spark
     from pyspark import RDD

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Folders of rows that an answer keeps in `_opscope` of a JOB, and the removal of those that a killed driver left.
+"""Folders of rows below `_opscope` of a JOB, which exist while an answer is computed, and the removal of those that a
+killed driver has left.
 
 A driver holds a lock (flock) on a file of its folder, and writes the boot id of its machine into it. On the same
 machine the lock of a process that ended is free, whatever its container was. A file system may hide the lock from other
@@ -32,7 +33,7 @@ class RowsFolder:
         if self._lock is None:
             self._path.mkdir()
             self._lock = open(self._path / _OWNER, "x")  # noqa: SIM115 (it is open as long as the lock is held)
-            with contextlib.suppress(OSError):  # a file system without locks: then no boot id vouches for one
+            with contextlib.suppress(OSError):  # a file system without locks: the owner file stays empty
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 self._lock.write(_boot_id())
                 self._lock.flush()

@@ -7,12 +7,12 @@ import contextlib
 import contextvars
 from collections.abc import Iterator
 
-_asked = contextvars.ContextVar("opscope.torch.compat", default=False)
+_is_requested = contextvars.ContextVar("opscope.torch.compat", default=False)
 
 
 def compat_is_requested() -> bool:
     """Whether the calling code runs within ``compat()``."""
-    return _asked.get()
+    return _is_requested.get()
 
 
 @contextlib.contextmanager
@@ -23,8 +23,8 @@ def compat() -> Iterator[None]:
     the FLOPs under "Source Location" and the source under "Total FLOPs". Events are computed at their first use, within
     the context or not, and do not change later.
     """
-    token = _asked.set(True)
+    token = _is_requested.set(True)
     try:
         yield
     finally:
-        _asked.reset(token)
+        _is_requested.reset(token)

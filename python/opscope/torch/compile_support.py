@@ -23,29 +23,30 @@ from ..log import log_message
 _BUILDER = "torch._dynamo.variables.builder"
 _CONTEXTS = "torch._dynamo.variables.torch"
 _RANGE = torch.autograd.profiler.record_function
-_stands_for: dict[type, type] = {}
+_equivalents: dict[type, type] = {}  # class of opscope -> class of torch
 
 
 def compile_as(ours: type, torchs: type) -> None:
     """Makes torch.compile treat the class `ours` like torch's class `torchs`."""
-    _stands_for[ours] = torchs
+    _equivalents[ours] = torchs
     if _BUILDER in sys.modules:
-        _teach(sys.modules[_BUILDER])
+        _register(sys.modules[_BUILDER])
     elif not any(isinstance(finder, _OnImport) for finder in sys.meta_path):
         sys.meta_path.insert(0, _OnImport())
 
 
-def _teach(builder: ModuleType) -> None:
+def _register(builder: ModuleType) -> None:
+    """Registers all equivalents with the compiler, whose module is `builder`."""
     try:
         contexts = sys.modules[_CONTEXTS]
-        contexts.supported_ctx_manager_classes.update(dict.fromkeys([*_stands_for, *_stands_for.values()]))
-        _let_calls_stand(contexts.TorchCtxManagerClassVariable)
-        _let_objects_stand(builder, builder.VariableBuilder, builder.RecordFunctionVariable)
+        contexts.supported_ctx_manager_classes.update(dict.fromkeys([*_equivalents, *_equivalents.values()]))
+        _support_calls(contexts.TorchCtxManagerClassVariable)
+        _support_objects(builder, builder.VariableBuilder, builder.RecordFunctionVariable)
     except (AttributeError, KeyError) as error:
         log_message("info", f"torch's compiler is not as expected ({error!r}): ranges of opscope may break its graphs")
 
 
-def _let_calls_stand(kind: type) -> None:
+def _support_calls(kind: type) -> None:
     """Supports ``record_function("x")`` and ``profile()`` in a compiled function."""
     call = kind.call_function
     if getattr(call, "_is_opscopes", False):
@@ -65,22 +66,22 @@ def _recognised_class(called: type) -> type | None:
     The compiler compares a called class with what ``torch.profiler`` names at that moment. ``patch()`` and
     ``torch.profiler = opscope.torch`` put our classes there; then the compiler no longer recognises torch's own.
     """
-    known = {*_stands_for, *_stands_for.values()}
+    known = {*_equivalents, *_equivalents.values()}
     if called not in known:
         return None
-    torchs = _stands_for.get(called, called)
+    torchs = _equivalents.get(called, called)
     named = torch.profiler.record_function if torchs is _RANGE else torch.profiler.profile
     return named if named in known else torchs
 
 
-def _let_objects_stand(builder: ModuleType, kind: type, as_range: type) -> None:
+def _support_objects(builder: ModuleType, kind: type, as_range: type) -> None:
     """Supports a range that was created outside and is entered in a compiled function."""
     wrap = kind._wrap
     if getattr(wrap, "_is_opscopes", False):
         return
 
     def wrap_ranges(self, value):
-        if _stands_for.get(type(value), type(value)) is not _RANGE:
+        if _equivalents.get(type(value), type(value)) is not _RANGE:
             return wrap(self, value)
         self.install_guards(builder.GuardBuilder.ID_MATCH)
         return as_range(value)
@@ -103,7 +104,7 @@ class _OnImport(importlib.abc.MetaPathFinder):
 
         def exec_module(module):
             execute(module)
-            _teach(module)
+            _register(module)
 
         spec.loader.exec_module = exec_module
         return spec

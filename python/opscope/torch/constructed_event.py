@@ -130,15 +130,15 @@ as_in_torch("FunctionEvent")(FunctionEvent)
 _core.torch.set_constructed_event_class(ConstructedEvent)
 
 
-# ---- the tree, by torch's rules: children lie inside, a lone child of the same name is its parent ------------------
+# ---- the tree, by torch's rules: an only child with its parent's name is merged into the parent ---------------------
 
 
 def build_tree(events: list) -> None:
     """Sets the events' parents and children and, below backward nodes, the stacks of their forward operators."""
     _nest(events)
-    while _drop_lone_twins(events):
+    while _merge_only_children(events):
         pass
-    _hand_stacks_to_backward(events)
+    _copy_stacks_to_backward(events)
 
 
 def _nest(events: list) -> None:
@@ -160,7 +160,8 @@ def _nest(events: list) -> None:
             around.append(event)
 
 
-def _drop_lone_twins(events: list) -> bool:
+def _merge_only_children(events: list) -> bool:
+    """Merges each only child with the name of its parent into the parent; returns whether there was one."""
     kept = []
     for event in events:
         parent = event.cpu_parent
@@ -183,7 +184,7 @@ def _backward_node(event):
     return event
 
 
-def _hand_stacks_to_backward(events: list) -> None:
+def _copy_stacks_to_backward(events: list) -> None:
     nodes = [_backward_node(event) for event in events]
     forward: dict[tuple, list] = {}
     for event, node in zip(events, nodes, strict=True):

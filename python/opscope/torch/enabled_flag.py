@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Maintains torch.autograd.profiler._is_profiler_enabled, by which libraries decide whether labels are worth their
-cost.
+"""Maintains torch.autograd.profiler._is_profiler_enabled: libraries create labels only if it is set.
 
 It is one flag for all profilers of a process, on all threads, and torch's own profiler clears it when it stops.
-Therefore torch's setter is replaced here while a recording runs, so that the flag is set while a recording of ours or
-torch's profiler runs. Data pipes and RPC call ``torch.autograd._profiler_enabled()``, which is then replaced, too.
+Therefore this module replaces torch's setter while a recording of opscope runs, so that the flag is set while any
+profiler runs. Data pipes and RPC call ``torch.autograd._profiler_enabled()``, which is replaced too.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ import torch
 _flags = torch.autograd.profiler
 _running = 0  # number of running recordings of ours
 _theirs = False  # the value that torch's own profiler set last
-_before = None  # torch's function while ours replaces it
-_asked_before = None  # the same for torch.autograd._profiler_enabled
+_torchs_setter = None  # torch's function while ours replaces it
+_torchs_query = None  # the same for torch.autograd._profiler_enabled
 _lock = threading.RLock()  # reentrant, because a signal handler or a destructor may start and stop recordings
 _watcher: Callable[[str], None] = str  # called while a recording of ours runs; by default nothing happens
 
@@ -57,28 +56,28 @@ def notify_torch(change: int) -> None:
         _running += change
         _flags._is_profiler_enabled = _running > 0 or _theirs
         if _running == 0:
-            _step_back()
+            _restore_functions()
 
 
 def _replace_functions() -> None:
-    global _before, _asked_before
-    if _before is None:
-        _before = getattr(_flags, "_set_is_profiler_enabled", None)
+    global _torchs_setter, _torchs_query
+    if _torchs_setter is None:
+        _torchs_setter = getattr(_flags, "_set_is_profiler_enabled", None)
         _flags._set_is_profiler_enabled = _set_is_profiler_enabled
-    if _asked_before is None:
-        _asked_before = torch.autograd._profiler_enabled
+    if _torchs_query is None:
+        _torchs_query = torch.autograd._profiler_enabled
         torch.autograd._profiler_enabled = _profiler_enabled
 
 
-def _step_back() -> None:
-    global _before, _asked_before
-    if _asked_before is not None and torch.autograd._profiler_enabled is _profiler_enabled:
-        torch.autograd._profiler_enabled = _asked_before
-        _asked_before = None
-    if _before is not None and _flags._set_is_profiler_enabled is _set_is_profiler_enabled:
-        # otherwise another function was installed over ours, which still calls it
-        _flags._set_is_profiler_enabled = _before
-        _before = None
+def _restore_functions() -> None:
+    global _torchs_setter, _torchs_query
+    if _torchs_query is not None and torch.autograd._profiler_enabled is _profiler_enabled:
+        torch.autograd._profiler_enabled = _torchs_query
+        _torchs_query = None
+    # If the setter is not ours any more, another function has replaced ours and still calls it.
+    if _torchs_setter is not None and _flags._set_is_profiler_enabled is _set_is_profiler_enabled:
+        _flags._set_is_profiler_enabled = _torchs_setter
+        _torchs_setter = None
 
 
 def _forget_the_parent() -> None:
@@ -88,7 +87,7 @@ def _forget_the_parent() -> None:
     if _running > 0:
         _running = 0
         _flags._is_profiler_enabled = torch._C._autograd._profiler_enabled()
-    _step_back()
+    _restore_functions()
 
 
 os.register_at_fork(after_in_child=_forget_the_parent)

@@ -7,10 +7,7 @@ from ..frontend import errors
 
 
 class UnsupportedFeature(errors.UnsupportedFeature):
-    """Asked for something that ``torch.profiler`` has and ``opscope.torch`` does not have yet.
-
-    Raised instead of silence: a program never believes that it recorded what it did not.
-    """
+    """A feature that ``torch.profiler`` has and ``opscope.torch`` does not have yet."""
 
     front_end = "opscope.torch"
     original = "torch.profiler"

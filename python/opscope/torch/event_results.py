@@ -9,6 +9,8 @@ from .events import PYTHON_FUNCTIONS
 from .features import has
 from .torch_shape import as_in_torch
 
+_UNFINISHED = "<unfinished torch.autograd.profile>"
+
 
 @as_in_torch("LegacyProfile")
 class EventResults:
@@ -25,6 +27,12 @@ class EventResults:
         if has("LegacyProfile._check_finish"):
             self._check_finish()
         return self.function_events
+
+    def __repr__(self) -> str:
+        return _UNFINISHED if self.kineto_results is None else repr(self.function_events)
+
+    def __str__(self) -> str:
+        return _UNFINISHED if self.kineto_results is None else str(self.function_events)
 
     def _repr_html_(self) -> str | None:
         return self.function_events._repr_html_() if self.enabled and self.kineto_results is not None else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shares of the total time as texts, which torch's table leaves in the rows that it prints: ``self_cpu_percent``,
+"""Shares of the total time as texts, which torch's table stores in the rows that it prints: ``self_cpu_percent``,
 ``total_cpu_percent`` and, with a device, ``total_device_percent``.
 """
 

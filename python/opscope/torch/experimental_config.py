@@ -28,12 +28,13 @@ _FIELDS = {
     "custom_profiler_config": "a collector",
 }
 
-_WITHOUT_EFFECT_HERE = {
+# Field -> why a value is refused.
+_REFUSED = {
     "profiler_metrics": "device counters are not read",
     "performance_events": "CPU counters are not read",
 }
 
-
+# Deprecated field -> torch's warning.
 _IGNORED = {
     "profiler_metrics": "profiler_metrics and profiler_measure_per_kernel are deprecated and ignored. "
     "These options will be removed in a future release.",
@@ -81,7 +82,7 @@ def read_experimental_config(config) -> dict:
         if fields.get(name) and behaves(f"ignores_{name}"):
             warn_user(warning, FutureWarning)
             del fields[name]
-    for name, reason in _WITHOUT_EFFECT_HERE.items():
+    for name, reason in _REFUSED.items():
         if fields.get(name):
             raise _unsupported(f"experimental_config with {name}", reason)
     return fields

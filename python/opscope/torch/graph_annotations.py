@@ -5,13 +5,18 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import Any
+
+
+def node_annotations() -> dict[int, Any]:
+    """The program's name of each node, by the node's number; names may be None."""
+    registry = sys.modules.get("torch.cuda._graph_annotations")  # a program that names nodes has imported it
+    return registry.get_kernel_annotations() if registry is not None else {}
 
 
 def names_of_graph_nodes() -> str:
     """Members of "args" for each named node, by its number, as JSON; "" if there are none."""
-    registry = sys.modules.get("torch.cuda._graph_annotations")  # a program that has named nodes has imported it
-    annotations = registry.get_kernel_annotations() if registry is not None else {}
-    named = {str(node): _members(annotation) for node, annotation in annotations.items() if annotation is not None}
+    named = {str(node): _members(name) for node, name in node_annotations().items() if name is not None}
     return json.dumps(named) if named else ""
 
 

@@ -13,11 +13,9 @@ from ..user_warning import warn_user
 from .actions import sources_to_toggle
 from .event_results import EventResults
 from .kineto_results import KinetoResults
-from .metadata import UNSAID
+from .metadata import NOT_EXPORTED
 from .profiler_config import DescribedConfig
 from .torch_shape import as_in_torch
-
-_UNFINISHED = "<unfinished torch.autograd.profile>"
 
 
 @dataclass
@@ -41,7 +39,7 @@ class InnerProfile(DescribedConfig, EventResults):
     use_cuda = False
     use_mtia = False
     entered = True
-    _results: KinetoResults | None = None  # of the class until the first look
+    _results: KinetoResults | None = None  # set in the object at the first access
 
     def __init__(self) -> None:
         self._stats = ProfilerStats()
@@ -108,7 +106,7 @@ class InnerProfile(DescribedConfig, EventResults):
             path,
             trace_name=os.fsdecode(path),
             only_categories=self._settings.only_categories,
-            without_metadata=UNSAID,
+            without_metadata=NOT_EXPORTED,
         )
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total"):
@@ -121,9 +119,3 @@ class InnerProfile(DescribedConfig, EventResults):
                 f"{os.fsdecode(path)} is empty: events carry Python stacks only with "
                 "experimental_config=_ExperimentalConfig(verbose=True), as in torch.profiler",
             )
-
-    def __repr__(self) -> str:
-        return repr(self.function_events) if self.is_finished else _UNFINISHED
-
-    def __str__(self) -> str:
-        return str(self.function_events) if self.is_finished else _UNFINISHED

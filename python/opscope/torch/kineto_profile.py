@@ -16,7 +16,6 @@ from ..user_warning import warn_user
 from . import memory_timeline, metadata
 from .actions import device_of, parse_activities, selections_of, supported_activities
 from .cleared_events_warning import warn_of_cleared_events
-from .errors import UnsupportedFeature
 from .events import PYTHON_FUNCTIONS
 from .experimental_config import monitor_of, read_experimental_config, without_trace_only
 from .features import has
@@ -46,7 +45,6 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
     ``help(opscope.frontend.options.OwnOptions)``.
     """
 
-    _unsupported = UnsupportedFeature
     _writes_chrome = "export_chrome_trace({!r})"
     _keeps_each_cycle = False  # True: the integration that made this profile writes a file of each cycle
     # Selected activity types of each group; the second name is torch's since it became an object.
@@ -97,7 +95,7 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
         self.with_modules = with_modules
         self.experimental_config = without_trace_only(experimental_config, with_stack)
         self.execution_trace_observer = execution_trace_observer
-        self.acc_events = acc_events or not has("_KinetoProfile(acc_events)")  # before there was a choice: kept
+        self.acc_events = acc_events or not has("_KinetoProfile(acc_events)")  # older releases always accumulate
         self.custom_trace_id_callback = custom_trace_id_callback
         self.post_processing_timeout_s = post_processing_timeout_s
         self.profiler: Recording | None = None
@@ -131,7 +129,7 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
     def _new_recording(self) -> Recording:
         if self._monitor is not None:
             self._monitor.prepare()
-        # The monitor records a device even if its events are not requested, and reports itself where it cannot.
+        # The monitor records a device even if its events are not requested, and warns by itself if it cannot.
         device = usable_device(self.use_device) if self._monitor is None else cuda_if_there(self.use_device)
         if ProfilerActivity.CPU not in self.activities and device is None:
             raise AssertionError("No activities specified for the profiler")

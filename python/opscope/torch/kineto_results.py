@@ -37,7 +37,7 @@ _UnfilledKinetoEvents = unfilled_kind(KinetoEvents)
 class KinetoResults:
     """torch's ``_ProfilerResult``, backed by a Recording."""
 
-    _events: KinetoEvents | None = None  # of the class until the first look
+    _events: KinetoEvents | None = None  # set in the object at the first access
 
     def __init__(self, recording) -> None:
         self._recording = recording
@@ -63,7 +63,7 @@ class KinetoResults:
         """
         if self._events is None:
             events = unfill(KinetoEvents(), _UnfilledKinetoEvents, self._listed())
-            return self.__dict__.setdefault("_events", events)  # one list, also for threads that look at once
+            return self.__dict__.setdefault("_events", events)  # one list, even if two threads come here at once
         return self._events
 
     def parsed(self, timeout_s: float | None) -> EventList:

@@ -25,13 +25,12 @@ from .torch_shape import as_in_torch, as_written
 
 _KNOWN_DEVICES = {"cuda": "CUDA", "xpu": "XPU", "mtia": "MTIA", "hpu": "HPU"}
 _DEVICES = {device: group for device, group in _KNOWN_DEVICES.items() if hasattr(ProfilerActivity, group)}
-if has("LegacyProfile(use_mtia)"):  # which says it instead
+if has("LegacyProfile(use_mtia)"):  # this argument selects the device instead
     del _DEVICES["mtia"]
 _KINDS_OF_PRIVATE = (
     ProfilerState.KINETO_PRIVATEUSE1_FALLBACK,
     getattr(ProfilerState, "KINETO_PRIVATEUSE1", ProfilerState.KINETO_PRIVATEUSE1_FALLBACK),
 )
-_UNFINISHED = "<unfinished torch.autograd.profile>"
 
 
 @as_in_torch("LegacyProfile")
@@ -243,12 +242,6 @@ class profile(DescribedConfig, EventResults):
     def report(self, path: str | os.PathLike, **options) -> None:
         """Writes the recording as an HTML page for the browser; ``options``: those of ``opscope.Trace.report``."""
         self._profile.report(path, **options)
-
-    def __repr__(self) -> str:
-        return repr(self.function_events) if self.kineto_results is not None else _UNFINISHED
-
-    def __str__(self) -> str:
-        return str(self.function_events) if self.kineto_results is not None else _UNFINISHED
 
 
 compile_as(profile, _TorchsProfile)

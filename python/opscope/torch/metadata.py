@@ -15,12 +15,12 @@ from .features import behaves, has
 # Options that torch writes into its trace.
 FLAGS = ("with_stack", "profile_memory", "record_shapes", "with_modules", "with_flops")
 
-# Options that an old torch does not write into its trace; the recording, and files of save(), have them.
-UNSAID = ["host_name"] * (not behaves("writes_host_name")) + ["trace_id"] * (not has("profile.get_trace_id"))
+# Metadata that an old torch does not write into its trace; the recording and files of save() contain it.
+NOT_EXPORTED = ["host_name"] * (not behaves("writes_host_name")) + ["trace_id"] * (not has("profile.get_trace_id"))
 
 
 def job_metadata(trace_id: str, options: Mapping[str, object]) -> dict[str, str]:
-    """Entries of every trace: those that Kineto writes, and what the page of a report and `opscope advise` say."""
+    """Entries of every trace: those that Kineto writes, and others for the page of a report and `opscope advise`."""
     members = {"trace_id": json_text(trace_id)} | process_metadata(torch, options, torch.version.cuda)
     members["opscope_threads"] = str(torch.get_num_threads())
     for name in ("PT_PROFILER_JOB_NAME", "PT_PROFILER_JOB_VERSION", "PT_PROFILER_JOB_ATTEMPT_INDEX"):

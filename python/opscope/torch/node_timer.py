@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -16,6 +15,7 @@ from typing import Any
 from .. import _core
 from ..adapters.cuda import cuda_source
 from ..user_warning import warn_user
+from .graph_annotations import node_annotations
 
 _KERNEL, _MEMCPY, _MEMSET, _MEMCPY2 = 10, 1, 2, 22  # activity kinds of CUPTI
 _KERNELS, _COPIES, _PEER_COPIES, _SETS, _REGIONS = _core.cuda.TIMER_FLAGS
@@ -30,8 +30,7 @@ _numbers = itertools.count(1)  # ids of regions, unique in the process
 
 def default_graph_annotation_resolver(graph_node_id: int) -> Any | None:
     """The program's name of a node (``torch.cuda._graph_annotations``), or None."""
-    registry = sys.modules.get("torch.cuda._graph_annotations")
-    return registry.get_kernel_annotations().get(graph_node_id) if registry is not None else None
+    return node_annotations().get(graph_node_id)
 
 
 @dataclass(frozen=True)
@@ -100,9 +99,9 @@ class NodeTimerObserver:
         of_works = numpy.full(len(works), "", dtype=object)
         if self._has_regions:
             of_calls = dict(zip(regions["correlation"].tolist(), regions["region"].tolist(), strict=True))
-            _give_names(of_works, works["correlation"], lambda call: names.get(of_calls.get(call), ""))
+            _assign_names(of_works, works["correlation"], lambda call: names.get(of_calls.get(call), ""))
         if self._resolver is not None:
-            _give_names(of_works, works["node"], lambda node: (self._resolver(node) or "") if node else "")
+            _assign_names(of_works, works["node"], lambda node: (self._resolver(node) or "") if node else "")
         spans: dict[str, list[tuple[int, int]]] = {}
         for name in sorted(set(of_works.tolist())):
             chosen = works[of_works == name]
@@ -164,7 +163,7 @@ class NodeTimerObserver:
             self._timer = None
 
 
-def _give_names(of_works, keys, name_of: Callable[[int], Any]) -> None:
+def _assign_names(of_works, keys, name_of: Callable[[int], Any]) -> None:
     """Names the works whose key has a name; ``name_of`` is called once per key."""
     import numpy
 

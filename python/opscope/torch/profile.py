@@ -72,7 +72,7 @@ class profile(_KinetoProfile):
         dump_if_no_step_for: float | None = None,
     ) -> None:
         activities = None if activities is None else list(activities)
-        _check_that_something_is_asked(activities, use_cuda)
+        _require_activity(activities, use_cuda)
         as_written(_KinetoProfile.__init__)(
             self,
             activities=activities,
@@ -196,7 +196,8 @@ def _checked(returned: object, step: int) -> ProfilerAction:
     return action
 
 
-def _check_that_something_is_asked(activities: list | None, use_cuda: bool | None) -> None:
+def _require_activity(activities: list | None, use_cuda: bool | None) -> None:
+    """AssertionError if the arguments request no activity."""
     groups: set = set()
     if activities is not None and behaves("validates_activities_first"):
         parse_activities(activities)

@@ -23,17 +23,17 @@ from .inner_profile import InnerProfile
 from .python_calls import calls_source
 from .torch_switches import links_forward_to_backward
 
-_log = logging.getLogger("torch.autograd.profiler")  # where programs that care listen
+_log = logging.getLogger("torch.autograd.profiler")  # torch's logger, to which programs add handlers
 _OUT_OF_TIME = (
     "Profiler timed out after {:.3f} seconds, when the recording had been read: returning partial results with 0 "
     "events. The recording is whole: export_chrome_trace(), save() and trace have all of it"
 )
 
-_NOTHING_HERE = (
+_NOTHING_RECORDED = (
     "nothing was recorded: no operator ran on the thread that started the profile, while other threads ran; "
     "experimental_config=_ExperimentalConfig(profile_all_threads=True) records the operators of all threads"
 )
-# processor time of other threads; more than reading two clocks, or the end of a thread, can take
+# Processor time of other threads from which on they count as working: more than two clock reads or the end of a thread.
 _SOME_WORK_NS = 200_000
 
 
@@ -49,7 +49,7 @@ class Recording(InnerProfile, recording.Recording):
     With acc_events its events include those of the previous cycles.
     """
 
-    _events: EventList | None = None  # of the class until the first look
+    _events: EventList | None = None  # set in the object at the first access
 
     def __init__(self, settings, trace_id: str, session: Session) -> None:
         began = time.perf_counter_ns()
@@ -72,7 +72,7 @@ class Recording(InnerProfile, recording.Recording):
         self._torch_is_notified = False  # notify_torch(+1) was called
         self._started_ns = 0
         self._others_at_start: tuple[int, int] | None = None
-        links_forward_to_backward()  # looked up now: later the lookup itself would be among the recorded Python calls
+        links_forward_to_backward()  # caches its lookup now; later, the recording would contain the lookup's calls
         self._earlier_events: EventList | None = None  # until this one has ended
         self._stats.profiler_prepare_call_duration_us = _microseconds_since(began)
 
@@ -114,10 +114,10 @@ class Recording(InnerProfile, recording.Recording):
                 if is_first:
                     self._stats.profiler_disable_call_duration_us = _microseconds_since(began)
                     self._stats.profiling_window_duration_sec = (began - self._started_ns) / 1e9
-                self._tell_torch_of_end()
+                self._notify_torch_of_end()
         self._warn_of_file()
         if others_ran and self.counts()["recorded"] == 0:
-            warn_user(_NOTHING_HERE)
+            warn_user(_NOTHING_RECORDED)
 
     def _add_facts_of_end(self, others_ran: bool) -> None:
         if not links_forward_to_backward():
@@ -132,8 +132,8 @@ class Recording(InnerProfile, recording.Recording):
             self._settings.monitor.describe(self._core)
 
     def _others_ran(self) -> bool:
-        """Whether other threads of the process worked meanwhile; False if that is unknown, because another thread ends
-        it.
+        """Whether other threads of the process worked during the recording; False if that is unknown, because the
+        recording ends on another thread than it began.
         """
         if self._others_at_start is None:
             return False
@@ -144,7 +144,7 @@ class Recording(InnerProfile, recording.Recording):
         if torch.cuda.is_initialized():
             torch.cuda.synchronize()
 
-    def _tell_torch_of_end(self) -> None:
+    def _notify_torch_of_end(self) -> None:
         if self._torch_is_notified:
             self._torch_is_notified = False
             if not self.is_inherited:
@@ -153,7 +153,7 @@ class Recording(InnerProfile, recording.Recording):
     def __del__(self) -> None:
         # Dropped while running: the session stops by itself, but the flag must be cleared here.
         try:
-            self._tell_torch_of_end()
+            self._notify_torch_of_end()
         except Exception:  # at the interpreter's end, torch's modules may be gone
             pass
 
@@ -166,7 +166,7 @@ class Recording(InnerProfile, recording.Recording):
             return self._events
         if not self.is_finished:
             return self._events_so_far()
-        # Threads that look first at the same time get the same list. No lock: a forked child could not take it.
+        # If two threads compute it at the same time, both get the same list. No lock: a forked child could not take it.
         return self.__dict__.setdefault("_events", self._read_events())
 
     def _read_events(self) -> EventList:

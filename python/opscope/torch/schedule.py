@@ -51,11 +51,11 @@ def schedule(
     if warmup == 0:
         warn_user("Profiler won't be using warmup, this can skew profiler results")
 
-    # compared like in torch, which raises for a step that is not a number
-    tells = features.behaves("asserts_with_message")
+    # The comparison of each release of torch, because NaN and objects that are not numbers differ in it.
+    is_negated = not features.behaves("asserts_with_message")
 
     def action_at(step: int) -> ProfilerAction:
-        if step < 0 if tells else not step >= 0:
+        if not step >= 0 if is_negated else step < 0:
             raise AssertionError(f"Step must be non-negative. Got {step}.")
         return _ACTIONS[plan.at(step)]
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``opscope mcp``: answers about traces for agents and scripts, by the Model Context Protocol.
 
-`serve` needs the package ``mcp`` (``pip install 'opscope[mcp]'``). This module imports it only there, so that its
-absence is one line on standard error.
+`serve` needs the package ``mcp`` (``pip install 'opscope[mcp]'``). Only `serve` imports it, so that without the package
+the command prints one line on standard error.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def serve(files: list[str]) -> int:
     except ImportError as error:
         return _refuse(f"needs the package mcp, 2.0 or newer ({error}): pip install 'opscope[mcp]'", FAILED)
     for file in files:
-        # A second reading of a pipe would wait for ever.
+        # A pipe cannot be read twice: the second read would wait forever.
         if os.path.exists(file) and not (os.path.isfile(file) or os.path.isdir(file)):
             return _refuse(f"{file} is not a file that can be read several times", FAILED)
     opened = OpenedFiles(files)

@@ -25,7 +25,7 @@ def cap(text: str, max_bytes: int = MAX_BYTES) -> str:
     document["truncated"], document["left_out"] = True, {}
     excess = _size(document) - max_bytes
     while excess > 0:
-        # Rows have as many values as "columns" names, so that list stays whole.
+        # "columns" names the values of each row, so it is never cut.
         lists = [key for key, value in document.items() if isinstance(value, list) and value and key != "columns"]
         if not lists:
             raise ValueError(f"the answer is longer than {max_bytes} bytes without any row: ask for fewer columns")
@@ -44,5 +44,5 @@ def _size(value: Any) -> int:
 
 def _text(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    # A byte of a name that is no UTF-8 is a lone surrogate, which only an escape can stand for.
+    # A byte of a name that is not UTF-8 is a lone surrogate here, which UTF-8 cannot encode: it becomes an escape.
     return re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)

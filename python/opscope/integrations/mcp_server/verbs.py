@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the verbs of the command line for the server, each in a process of its own.
 
-So an answer is the JSON that the verb prints, nothing that the engine prints can reach the protocol on standard output,
-and a query that exceeds its memory, or a damaged trace, ends that process alone. A start takes some 30 ms. The paths of
-the opened files are the only ones that a process gets.
+So an answer is the JSON that the verb prints, other output of the engine cannot reach the protocol on standard output,
+and a query that exceeds its memory, or a damaged trace, ends only that process. A start takes some 30 ms. A process
+gets no paths but those of the opened files.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class OpenedFiles:
         self.names = [os.fsencode(name).decode(errors="backslashreplace") for name in chosen]
 
     def path(self, file: int | str) -> str:
-        """Of a name, or of an index, which may also be spelt as a text."""
+        """The path of a file, given its name or its index; an index may be a text."""
         if file in self.names:
             return self.paths[self.names.index(file)]
         index = int(file) if str(file).isdecimal() else -1

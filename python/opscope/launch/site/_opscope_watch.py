@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Waits until a program imports a framework, and then loads the part of opscope that records it.
 
-Programs without a framework must not pay for opscope, so this module uses nothing but what every Python has loaded at
-its start. It finds out about the import as a finder on ``sys.meta_path``: it lets the other finders do their work and
-adds one call to the loader that they return. A program may search without an import, and often does. This module also
-runs in a Python that is too old for opscope, to say so; hence the old syntax.
+Programs without a framework must start as fast as without opscope, so this module imports only modules that every
+Python has loaded at its start. It is a finder on ``sys.meta_path``: it calls the other finders, and wraps the method of
+the returned loader that executes the module. Programs often search for a module without importing it; then nothing
+happens. This module also runs in a Python that is too old for opscope, to report that; hence the old syntax.
 """
 
 import _thread
@@ -17,12 +17,12 @@ OLDEST = (3, 10)
 
 
 class Watcher(object):
-    """The finder, and what the process says about itself if it records nothing."""
+    """The finder, and the line of run.jsonl of a process that records nothing."""
 
     def __init__(self, package, settings):
         self._package, self._settings = package, settings  # opscope's folder, the text of OPSCOPE_RUN
         self._waits_for = set(FRAMEWORKS)
-        self._searches = set()  # that are under way, with their threads
+        self._searches = set()  # searches in progress: (name, thread)
         self._reports_itself = True  # False: launch/process.py writes the line of this process
         self._why_not = "it imported none of " + ", ".join(FRAMEWORKS)
 
@@ -32,7 +32,7 @@ class Watcher(object):
         search = (name, _thread.get_ident())
         if name not in self._waits_for or search in self._searches:
             return None
-        self._searches.add(search)  # the other finders may come here again
+        self._searches.add(search)  # another finder may call this one again
         try:
             for finder in list(sys.meta_path):
                 find = None if finder is self else getattr(finder, "find_spec", None)
@@ -40,7 +40,7 @@ class Watcher(object):
                 if spec is not None:
                     self._hook(name, spec.loader)
                     return spec
-        except Exception:  # that finder raises it again, in its turn
+        except Exception:  # Python calls that finder next, which raises it again
             pass
         finally:
             self._searches.discard(search)
@@ -125,7 +125,7 @@ class Watcher(object):
     def _write_line(self):
         if sys.version_info < OLDEST and any(name in sys.modules for name in FRAMEWORKS):
             self._why_not = "Python %s: opscope records Python %d.%d or newer" % ((sys.version.split()[0],) + OLDEST)
-        # The package json takes longer to import than all else here; this is what it is made of.
+        # These are the functions behind the package json, whose import takes longer than all else here.
         from _json import encode_basestring_ascii, scanstring
 
         rank, attempt = self._rank()
@@ -136,7 +136,7 @@ class Watcher(object):
             encode_basestring_ascii(os.uname()[1]),
             encode_basestring_ascii(self._why_not),
         )
-        begin = '{"dir":"'  # of what src/cli/run.cc writes
+        begin = '{"dir":"'  # src/cli/run.cc writes the folder first
         folder = scanstring(self._settings, len(begin))[0]
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | getattr(os, "O_CLOEXEC", 0)
         file = os.open(os.path.join(folder, "run.jsonl"), flags, 0o600)

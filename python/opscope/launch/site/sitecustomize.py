@@ -14,7 +14,7 @@ except Exception:  # the program goes on without a recording
     pass
 _sys.path[:] = [_entry for _entry in _sys.path if _os.path.abspath(_entry) != _folder]
 _sys.path_importer_cache.pop(_folder, None)
-# The next one takes this module's name, or none has it: then this module's import fails as a missing one, which
-# Python's `site` expects.
+# The next sitecustomize takes this module's name. Without another one this import fails as that of a missing module,
+# which Python's `site` expects.
 _sys.modules.pop("sitecustomize", None)
 import sitecustomize
