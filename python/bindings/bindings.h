@@ -16,6 +16,7 @@
 #include <string_view>
 #include <utility>
 
+#include "opscope/analysis/span_filter.h"
 #include "opscope/arrow.h"
 #include "opscope/owned_table.h"
 #include "opscope/result.h"
@@ -92,6 +93,8 @@ std::string FromText(nb::handle text);
 std::string TextArgument(nb::handle argument, const char* name);
 // The argument `where`: a condition that chooses spans; no value for None.
 std::optional<std::string> WhereArgument(nb::handle argument);
+// Parses it. The message of an error begins with "where: ". Any thread, without the GIL.
+Result<SpanFilter> ParseWhere(const std::string& condition);
 // The bytes of a str, without a copy if it is valid UTF-8; otherwise `*keep` owns the converted bytes. Returns false
 // with a Python exception set.
 bool TextBytes(PyObject* text, std::string* keep, std::string_view* bytes);
@@ -99,8 +102,9 @@ bool TextBytes(PyObject* text, std::string* keep, std::string_view* bytes);
 // the names of the features that are requested from it.
 RecordingOptions ReadRecordingOptions(uint64_t max_bytes, const std::string& at_cap, const std::string& native_threads,
                                       nb::handle metadata_json, nb::handle sources, nb::handle record_to);
-// os.fsencode of a path given as str, bytes or PathLike; ValueError for one with a NUL.
+// os.fsencode of a path given as str, bytes or PathLike; ValueError for one with a NUL. And os.fsdecode.
 std::string FromPath(nb::handle path);
+nb::object ToPath(std::string_view bytes);
 
 // Raises RuntimeError for a call that the state of a session does not allow (`stop()` before `start()`), as the
 // original profilers do.

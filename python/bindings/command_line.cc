@@ -1,6 +1,6 @@
-// The `opscope` command. The engine runs it without the GIL; what only Python knows (its frameworks, where DuckDB and
-// the launcher of `opscope run` lie, Spark, the Model Context Protocol) it asks of opscope.__main__.Host, with the GIL.
-// An exception in one of the first three must not end the command: it becomes an empty answer.
+// The `opscope` command. The engine runs it without the GIL. For facts and functions that only Python has it calls
+// opscope.__main__.Host, with the GIL: the frameworks, the paths of DuckDB and of the launcher of `opscope run`, Spark,
+// the Model Context Protocol. An exception in one of the first three does not end the command: the result is empty.
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/stl/string.h>
 #include <sys/auxv.h>
@@ -98,7 +98,7 @@ int ServeMcp(nb::handle host, const std::vector<std::string>& files) {
   nb::gil_scoped_acquire held;
   nb::list paths;
   for (const std::string& file : files)
-    paths.append(nb::steal(PyUnicode_DecodeFSDefaultAndSize(file.data(), static_cast<Py_ssize_t>(file.size()))));
+    paths.append(ToPath(file));
   try {
     return nb::cast<int>(host.attr("serve_mcp")(paths));
   } catch (nb::python_error& error) {
@@ -146,7 +146,7 @@ void BindCommandLine(nb::module_& module) {
   module.def(
       "run_command_line", &RunCommandLine, nb::arg("arguments"), nb::arg("host").none() = nb::none(),
       "Runs `opscope ARGS...` (bytes, the first one is the program's name) and returns the exit code. `host`: an "
-      "opscope.__main__.Host, which says what only Python knows; None: as the program without Python.");
+      "opscope.__main__.Host, which the command calls; None: as the program without Python.");
   module.def("process_identity", &IdentityOfProcess,
              "Rank (-1: unknown), world_size (0: unknown), attempt (0: the first) and host of this process, as its "
              "launcher says them.");

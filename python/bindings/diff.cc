@@ -46,8 +46,8 @@ nb::tuple Diff(nb::list a, nb::list b, nb::handle by, nb::handle where) {
   const VerbResult result = Unwrap(WithoutGil([&]() -> Result<VerbResult> {
     std::optional<SpanFilter> filter;
     if (condition) {
-      Result<SpanFilter> parsed = SpanFilter::Parse(*condition);
-      if (!parsed.ok()) return Error{parsed.error().code, "where: " + parsed.error().message};
+      Result<SpanFilter> parsed = ParseWhere(*condition);
+      if (!parsed.ok()) return parsed.error();
       options.filter = &filter.emplace(std::move(parsed).value());
     }
     return DiffVerbResult(DiffRuns(runs_a.traces, runs_b.traces, options));

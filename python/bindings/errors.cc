@@ -84,6 +84,12 @@ std::optional<std::string> WhereArgument(nb::handle argument) {
   return TextArgument(argument, "where");
 }
 
+Result<SpanFilter> ParseWhere(const std::string& condition) {
+  Result<SpanFilter> filter = SpanFilter::Parse(condition);
+  if (!filter.ok()) return Error{filter.error().code, "where: " + filter.error().message};
+  return filter;
+}
+
 bool TextBytes(PyObject* text, std::string* keep, std::string_view* bytes) {
   Py_ssize_t size = 0;
   const char* data = PyUnicode_AsUTF8AndSize(text, &size);
@@ -113,6 +119,10 @@ std::string FromPath(nb::handle path) {
   return bytes;
 }
 
+nb::object ToPath(std::string_view bytes) {
+  return nb::steal(PyUnicode_DecodeFSDefaultAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
+}
+
 void BindErrors(nb::module_& module) {
   error_class = PyErr_NewExceptionWithDoc(
       "opscope.Error",
@@ -122,12 +132,8 @@ void BindErrors(nb::module_& module) {
   if (error_class == nullptr) throw nb::python_error();
   module.attr("Error") = nb::handle(error_class);
   module.def(
-      "path_text",
-      [](nb::handle path) {
-        const std::string bytes = FromPath(path);
-        return nb::steal(PyUnicode_DecodeFSDefaultAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
-      },
-      nb::arg("path"), "A path as str. ValueError: it contains a NUL character.");
+      "path_text", [](nb::handle path) { return ToPath(FromPath(path)); }, nb::arg("path"),
+      "A path as str. ValueError: it contains a NUL character.");
 }
 
 }  // namespace opscope::python

@@ -19,8 +19,8 @@ namespace {
 Result<std::string> ScriptOf(const Trace& trace, const std::optional<std::string>& where) {
   std::vector<uint8_t> selected;
   if (where) {
-    const Result<SpanFilter> filter = SpanFilter::Parse(*where);
-    if (!filter.ok()) return Error{filter.error().code, "where: " + filter.error().message};
+    const Result<SpanFilter> filter = ParseWhere(*where);
+    if (!filter.ok()) return filter.error();
     selected = filter.value().Select(trace);
   }
   const Result<RecordedCall> call = ChooseCall(trace, where ? &selected : nullptr);

@@ -34,8 +34,8 @@ auto OfSelected(const SharedTrace& self, const Where& where, Compute compute) {
   const std::optional<std::string> condition = WhereArgument(where);
   return Unwrap(WithoutGil([&]() -> decltype(compute(*self.trace, nullptr)) {
     if (!condition) return compute(*self.trace, nullptr);
-    const Result<SpanFilter> filter = SpanFilter::Parse(*condition);
-    if (!filter.ok()) return Error{filter.error().code, "where: " + filter.error().message};
+    const Result<SpanFilter> filter = ParseWhere(*condition);
+    if (!filter.ok()) return filter.error();
     const std::vector<uint8_t> selected = filter.value().Select(*self.trace);
     return compute(*self.trace, &selected);
   }));

@@ -1,5 +1,5 @@
-// `_core.Session`: the recordings of one profile, and dumps of the one that runs. What happens without the GIL (a
-// signal while the main thread hangs in C code, the watchdog) happens in C++ alone.
+// `_core.Session`: the recordings of one profile, and dumps of the running one. Dumps that must work without the GIL (on
+// a signal while the main thread hangs in C code, by the watchdog) are made by C++ alone.
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -52,15 +52,14 @@ nb::object Dump(Session& session, nb::handle path, const std::string& reason, nb
   const std::string detail_bytes = FromText(detail);
   Result<std::string> dumped = WithoutGil([&] { return session.flight().Dump(file, reason, detail_bytes); });
   if (!dumped.ok() && dumped.error().code == ErrorCode::kInvalidArgument) RaiseState(dumped.error());
-  const std::string written = Unwrap(std::move(dumped), path);
-  return nb::steal(PyUnicode_DecodeFSDefaultAndSize(written.data(), static_cast<Py_ssize_t>(written.size())));
+  return ToPath(Unwrap(std::move(dumped), path));
 }
 
 nb::list Files(const Session& session) {
   const std::vector<std::string> files = WithoutGil([&] { return session.flight().files(); });
   nb::list list;
   for (const std::string& file : files)
-    list.append(nb::steal(PyUnicode_DecodeFSDefaultAndSize(file.data(), static_cast<Py_ssize_t>(file.size()))));
+    list.append(ToPath(file));
   return list;
 }
 
@@ -79,22 +78,21 @@ void BindSession(nb::module_& module) {
       .def("__init__", &Construct, nb::arg("dump_to").none() = nb::none(), nb::arg("signal") = 0,
            nb::arg("on_exception") = false, nb::arg("no_step_for_s") = 0.0)
       .def("start", &Start,
-           "From here to stop() it is this process's, and dumps happen. RuntimeError: it was started already, or the "
-           "system refused.")
+           "Enables dumps in this process until stop(). RuntimeError: it was started already, or the system refused.")
       .def(
           "stop", [](Session& session) { WithoutGil([&] { session.Stop(); }); },
-          "Takes handlers and thread back; waits for a dump that is under way.")
+          "Removes the signal handlers and the watchdog thread; waits for a dump in progress.")
       .def_prop_ro("is_started", &Session::is_started, "False in the child of a fork.")
       .def("prepare", &Prepare, nb::arg("max_bytes") = uint64_t{1} << 30, nb::arg("at_cap") = "stop",
            nb::arg("native_threads") = "all", nb::arg("metadata_json") = "", nb::arg("sources") = nb::make_tuple(),
            nb::arg("record_to") = "", nb::arg("adds_up") = false,
-           "The next recording, not started. adds_up: one result with the one before it, where that is over.")
+           "The next recording, not started. adds_up: its result includes the previous recording's, if that is over.")
       .def(
-          "step", [](Session& session) { session.flight().Step(); }, "The job is alive.")
+          "step", [](Session& session) { session.flight().Step(); }, "Restarts the watchdog's time.")
       .def("dump", &Dump, nb::arg("path").none() = nb::none(), nb::arg("reason") = "request", nb::arg("detail") = "",
-           "Dumps now; the name of the file. RuntimeError: nothing is being recorded, or no path.")
-      .def_prop_ro("files", &Files, "The dumps so far.")
-      .def("take_messages", &TakeMessages, "Failures of dumps in the background, which no call returned.");
+           "Dumps now; returns the name of the file. RuntimeError: no recording runs, or there is no path.")
+      .def_prop_ro("files", &Files, "Names of the dumps so far.")
+      .def("take_messages", &TakeMessages, "Errors of automatic dumps since the last call.");
 }
 
 }  // namespace opscope::python

@@ -78,9 +78,8 @@ void WriteParquet(const SharedTrace& self, nb::object folder, const std::string&
 }  // namespace
 
 void BindSql(nb::module_& module) {
-  nb::class_<SqlAnswer>(module, "SqlAnswer", "The rows of a SQL query; opscope.sql has the way to them.")
+  nb::class_<SqlAnswer>(module, "SqlAnswer", "The rows of a SQL query; opscope.sql.SqlRows wraps them.")
       .def_prop_ro("columns", &Columns, "(name, type) of each column, the type as DuckDB names it.")
-      .def_prop_ro("row_count", [](const SqlAnswer& self) { return self.result->row_count(); })
       .def_prop_ro("is_truncated", [](const SqlAnswer& self) { return self.result->is_truncated(); })
       .def("json_rows", &JsonRows, "The rows as JSON, integers and floats as they are.")
       .def("arrow_stream", &SqlArrowStreamOf, "A capsule with an ArrowArrayStream over the rows.");

@@ -60,8 +60,8 @@ SharedTrace MergeFiles(nb::list paths, nb::list sync_names, double max_clock_dif
 SharedTrace CutByCondition(const SharedTrace& self, nb::object where) {
   const std::string condition = TextArgument(where, "where");
   return Share(Unwrap(WithoutGil([&]() -> Result<Trace> {
-    const Result<SpanFilter> filter = SpanFilter::Parse(condition);
-    if (!filter.ok()) return Error{filter.error().code, "where: " + filter.error().message};
+    const Result<SpanFilter> filter = ParseWhere(condition);
+    if (!filter.ok()) return filter.error();
     return CutTrace(*self.trace, filter.value().Select(*self.trace), condition);
   })));
 }
@@ -162,7 +162,7 @@ nb::list ArgumentsAt(const SharedTrace& self, uint32_t index) {
 }  // namespace
 
 void BindTrace(nb::module_& module) {
-  nb::class_<SharedTrace>(module, "Trace", "Immutable columns; opscope.Trace is the way to them.")
+  nb::class_<SharedTrace>(module, "Trace", "Immutable columns; opscope.Trace wraps them.")
       .def("save", &SaveOpscope, nb::arg("path"), "Writes .opscope.")
       .def("export_chrome", &ExportChrome, nb::arg("path"), nb::arg("small_gzip") = false,
            nb::arg("trace_name").none() = nb::none(), nb::arg("only_categories").none() = nb::none(),
@@ -170,14 +170,13 @@ void BindTrace(nb::module_& module) {
            "Writes Kineto's Chrome trace JSON, .gz and .zst by the name.")
       .def("export_as", &ExportAs, nb::arg("path"), nb::arg("to"), nb::arg("table") = "spans",
            nb::arg("merge_threads") = false, nb::arg("gzip_level") = -1,
-           "Writes the format; returns what had to be left out, in words.")
+           "Writes the format; returns a text about data that the format cannot hold.")
       .def("info", &Info)
       .def_prop_ro("is_partial", [](const SharedTrace& self) { return self.trace->is_partial(); })
       .def_prop_ro("memory_bytes", [](const SharedTrace& self) { return self.trace->memory_bytes(); })
       .def_prop_ro("text_count", [](const SharedTrace& self) { return self.trace->string_count(); })
       .def("text", &TextAt, nb::arg("id"))
       .def("find_text", &FindText, nb::arg("text"), "The id of a text, or None.")
-      .def_prop_ro("argument_list_count", [](const SharedTrace& self) { return self.trace->argument_list_count(); })
       .def("arguments", &ArgumentsAt, nb::arg("id"), "The arguments of one call, as dicts.");
   module.attr("EXPORT_FORMATS") = nb::tuple(ExportFormats());
   module.def("open_trace", &OpenTrace, nb::arg("path"), nb::arg("max_memory") = 0, nb::arg("format") = "");

@@ -148,7 +148,8 @@ def stub_names(body):
     return names
 
 
-STUBS = {"__init__": _core, "paddle": _core.paddle, "torch": _core.torch}
+STUBS = {"__init__": _core}
+STUBS |= {name: getattr(_core, name) for name in ("cuda", "megengine", "paddle", "torch")}
 
 
 @pytest.mark.parametrize("name", STUBS)

@@ -17,16 +17,7 @@
 namespace opscope::python {
 namespace {
 
-// Python's `_core.megengine.MegEngineSource`.
-struct LoadedMegEngineSource : LoadedSource {
-  const MegEngineSource* megengine = nullptr;
-};
-
-Result<LoadedMegEngineSource> LoadMegEngineSource(const std::string& path) {
-  const Result<const MegEngineSource*> table = LoadTable<MegEngineSource>(path, "megengine", kMegEngineSourceAbi);
-  if (!table.ok()) return table.error();
-  return LoadedMegEngineSource{{&table.value()->source}, table.value()};
-}
+using LoadedMegEngineSource = LoadedTable<MegEngineSource>;
 
 // pybind11's record of the C++ function behind a callable; null if the callable is not of pybind11.
 const void* FunctionRecord(nb::handle callable) {
@@ -44,8 +35,8 @@ nb::object Take(const LoadedMegEngineSource& loaded, nb::object callable, bool w
   if (record == nullptr) return ToText("it is not what MegEngine's stop_profile() returns");
   char error[512] = "";
   const auto take = [&] {
-    if (!loaded.megengine->take(record, error, sizeof(error))) return false;
-    if (then_free) loaded.megengine->free(record);
+    if (!loaded.table->take(record, error, sizeof(error))) return false;
+    if (then_free) loaded.table->free(record);
     return true;
   };
   const bool taken = with_gil ? take() : WithoutGil(take);
@@ -99,28 +90,24 @@ SharedTrace ReadDump(nb::object path, nb::str why) {
 void BindMegEngine(nb::module_& module) {
   nb::module_ megengine = module.def_submodule("megengine", "What opscope.megengine needs of opscope's engine.");
   nb::class_<LoadedMegEngineSource, LoadedSource>(megengine, "MegEngineSource", "The loaded MegEngine source.")
-      .def("take", &Take, nb::arg("callable"), nb::arg("with_gil") = false, nb::arg("then_free") = false,
-           "Takes the records behind what core2.stop_profile() returned into the recording that runs; the callable is "
-           "then dropped, and never called. '' or why not. with_gil: of a window with backtraces. then_free: frees the "
-           "records, too, under the GIL no more than they are taken.")
+      .def(
+          "take", &Take, nb::arg("callable"), nb::arg("with_gil") = false, nb::arg("then_free") = false,
+          "Copies the records behind the result of core2.stop_profile() into the running recording. Returns '', or why "
+          "it did not; afterwards the callable must not be called. with_gil: needed for backtraces. then_free: also "
+          "frees the records.")
       .def("take_part", &TakePart, nb::arg("stop"), nb::arg("start"), nb::arg("with_gil") = false,
-           "Calls stop(), takes and frees what it returns, and calls start(). '' or why nothing was taken.")
+           "Calls stop(), takes and frees its records, and calls start(). Returns '', or why no record was taken.")
       .def_prop_ro(
           "taken",
-          [](const LoadedMegEngineSource& loaded) { return WithoutGil([&] { return loaded.megengine->taken(); }); },
-          "Records of MegEngine's that the recording that runs, or ran last, has taken.");
-  megengine.def("set_profile_soon", &SetProfileSoon, nb::arg("wanted"),
-                "The first item of this list becomes the profile function of the main thread before its next "
-                "instruction, unless it has one by then, or the list is empty. For any thread.");
-  megengine.def("read_dump", &ReadDump, nb::arg("path"), nb::arg("why"),
-                "The Trace of a chrome_timeline.json that stands in for records, with a problem that says why.");
+          [](const LoadedMegEngineSource& loaded) { return WithoutGil([&] { return loaded.table->taken(); }); },
+          "Number of MegEngine's records in the running or the last recording.");
   megengine.def(
-      "load_source",
-      [](nb::object path) {
-        const std::string file = FromPath(path);
-        return Unwrap(WithoutGil([&] { return LoadMegEngineSource(file); }));
-      },
-      nb::arg("path"), "Loads libopscope_megengine.so. opscope.Error: the loader's own sentence.");
+      "set_profile_soon", &SetProfileSoon, nb::arg("wanted"),
+      "Makes the item of this list the profile function of the main thread before its next instruction, unless "
+      "the thread has one by then or the list is empty. Any thread.");
+  megengine.def("read_dump", &ReadDump, nb::arg("path"), nb::arg("why"),
+                "The Trace of a chrome_timeline.json that replaces the records; `why` becomes a problem of it.");
+  BindLoadSource<MegEngineSource>(megengine, "megengine", kMegEngineSourceAbi);
 }
 
 }  // namespace opscope::python

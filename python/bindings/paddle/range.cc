@@ -59,14 +59,10 @@ int SetEventType(PyObject* object, PyObject* value, void*) {
 }
 
 PyObject* GetName(PyObject* object, void*) {
-  PyObject* name = Self(object)->name == nullptr ? Py_None : Self(object)->name;
-  Py_INCREF(name);
-  return name;
+  return Py_NewRef(Self(object)->name == nullptr ? Py_None : Self(object)->name);
 }
 PyObject* GetEventType(PyObject* object, void*) {
-  PyObject* type = Self(object)->event_type == nullptr ? Py_None : Self(object)->event_type;
-  Py_INCREF(type);
-  return type;
+  return Py_NewRef(Self(object)->event_type == nullptr ? Py_None : Self(object)->event_type);
 }
 
 int RangeInit(PyObject* object, PyObject* args, PyObject* keywords) {
@@ -92,8 +88,7 @@ PyObject* RangeBegin(PyObject* object, PyObject*) {
 }
 PyObject* RangeEnter(PyObject* object, PyObject*) {
   if (!Begin(Self(object))) return nullptr;
-  Py_INCREF(object);
-  return object;
+  return Py_NewRef(object);
 }
 // __exit__(exc_type, exc_value, traceback); the arguments are ignored.
 PyObject* RangeExit(PyObject* object, PyObject* const*, Py_ssize_t) {
@@ -137,7 +132,7 @@ void BindPaddleRange(nb::module_& module) {
   PyObject* type = PyType_FromSpec(&range_spec);
   if (type == nullptr) nb::raise_python_error();
   module.attr("Range") = nb::steal(type);
-  module.def("set_range_source", [](const LoadedPaddleSource& loaded) { range_source = loaded.paddle; });
+  module.def("set_range_source", [](const LoadedPaddleSource& loaded) { range_source = loaded.table; });
 }
 
 }  // namespace opscope::python

@@ -83,8 +83,7 @@ PyObject* EventEnter(PyObject* object, PyObject*) {
     if (done == nullptr) return nullptr;
     Py_DECREF(done);
   }
-  Py_INCREF(object);
-  return object;
+  return Py_NewRef(object);
 }
 // Returns None whatever end() returns: a true value would suppress the exception that leaves the block.
 PyObject* EventExit(PyObject* object, PyObject* const*, Py_ssize_t) {
@@ -98,8 +97,7 @@ PyObject* EventExit(PyObject* object, PyObject* const*, Py_ssize_t) {
 // Paddle's attribute `event`: None before begin(), then an object with an `end()`.
 PyObject* GetEvent(PyObject* object, void*) {
   PyObject* event = Self(object)->has_begun ? object : Py_None;
-  Py_INCREF(event);
-  return event;
+  return Py_NewRef(event);
 }
 
 PyMemberDef event_members[] = {

@@ -9,16 +9,9 @@
 #include <vector>
 
 #include "python/bindings/paddle/fallback_recorder.h"
-#include "python/bindings/source_table.h"
 
 namespace opscope::python {
 namespace {
-
-Result<LoadedPaddleSource> LoadPaddleSource(const std::string& path) {
-  const Result<const PaddleSource*> paddle = LoadTable<PaddleSource>(path, "paddle", kPaddleSourceAbi);
-  if (!paddle.ok()) return paddle.error();
-  return LoadedPaddleSource{{&paddle.value()->source}, paddle.value()};
-}
 
 constexpr std::pair<std::string_view, PaddlePart> kPaddlePartNames[] = {
     {"hooks", PaddlePart::kHooks},      {"shapes", PaddlePart::kShapes}, {"attributes", PaddlePart::kAttributes},
@@ -53,7 +46,7 @@ void RecordShapes(const LoadedPaddleSource& loaded, nb::sequence arguments) {
     for (const std::vector<int64_t>& tensor : argument.tensors)
       shapes.push_back({argument.name.c_str(), tensor});
   }
-  loaded.paddle->record_shapes(shapes);
+  loaded.table->record_shapes(shapes);
 }
 
 }  // namespace
@@ -64,36 +57,29 @@ void BindPaddleSource(nb::module_& module) {
           "try_part",
           [](const LoadedPaddleSource& loaded, nb::str part) {
             const PaddlePart which = PaddlePartNamed(FromText(part));
-            const char* complaint = WithoutGil([&] { return loaded.paddle->try_part(which); });
+            const char* complaint = WithoutGil([&] { return loaded.table->try_part(which); });
             return ToText(complaint != nullptr ? complaint : "");
           },
-          nb::arg("part"), "What is in the way of a part; empty: nothing. For a process of its own (paddle_source.h).")
+          nb::arg("part"), "Why a part does not work; '': it works. Call it in a separate process (paddle_source.h).")
       .def(
           "set_probe_result",
           [](const LoadedPaddleSource& loaded, nb::str part, nb::str result) {
-            loaded.paddle->set_probe_result(PaddlePartNamed(FromText(part)), FromText(result).c_str());
+            loaded.table->set_probe_result(PaddlePartNamed(FromText(part)), FromText(result).c_str());
           },
-          nb::arg("part"), nb::arg("result"),
-          "Stores the result of a probe of this library for the part; empty: it fits.")
+          nb::arg("part"), nb::arg("result"), "Stores the result of a probe of the part; '': it works.")
       .def_prop_ro(
-          "capture_mode", [](const LoadedPaddleSource& loaded) { return ToText(loaded.paddle->capture_mode()); },
-          "How a recording would be made now.")
+          "capture_mode", [](const LoadedPaddleSource& loaded) { return ToText(loaded.table->capture_mode()); },
+          "The capture mode of a recording that begins now.")
       .def(
           "set_fallback_recorder",
           [](const LoadedPaddleSource& loaded, nb::str part, nb::object fallback_recorder) {
-            SetFallbackRecorder(loaded.paddle, PaddlePartNamed(FromText(part)), std::move(fallback_recorder));
+            SetFallbackRecorder(loaded.table, PaddlePartNamed(FromText(part)), std::move(fallback_recorder));
           },
           nb::arg("part"), nb::arg("fallback_recorder"),
-          "Who records as this part, native or wrappers (fallback_recorder.h).")
+          "Sets the recorder of the part 'native' or 'wrappers' (fallback_recorder.h).")
       .def("record_shapes", &RecordShapes, nb::arg("arguments"),
-           "Of the innermost operator of this thread: [(name, [sizes of a tensor, ...]), ...].");
-  module.def(
-      "load_source",
-      [](nb::object path) {
-        const std::string file = FromPath(path);
-        return Unwrap(WithoutGil([&] { return LoadPaddleSource(file); }));
-      },
-      nb::arg("path"), "Loads libopscope_paddle.so. opscope.Error: the loader's own sentence.");
+           "Adds shapes to the innermost operator of this thread: [(name, [sizes of a tensor, ...]), ...].");
+  BindLoadSource<PaddleSource>(module, "paddle", kPaddleSourceAbi);
 }
 
 void BindPaddle(nb::module_& module) {

@@ -5,14 +5,11 @@
 #pragma once
 
 #include "opscope/paddle_source.h"
-#include "python/bindings/bindings.h"
+#include "python/bindings/source_table.h"
 
 namespace opscope::python {
 
-// Python's `_core.paddle.PaddleSource`.
-struct LoadedPaddleSource : LoadedSource {
-  const PaddleSource* paddle = nullptr;
-};
+using LoadedPaddleSource = LoadedTable<PaddleSource>;
 
 // Each adds its types and functions to the module.
 void BindPaddleSource(nb::module_& module);

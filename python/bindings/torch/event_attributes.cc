@@ -29,10 +29,6 @@ struct Row {
   ArgsId args() const { return has_span() ? trace().spans().args[span()] : ArgsId::kNone; }
 };
 
-PyObject* New(PyObject* object) {
-  Py_INCREF(object);
-  return object;
-}
 PyObject* Zero() {
   return PyLong_FromLong(0);
 }
@@ -40,15 +36,15 @@ PyObject* Zero() {
 // The recorded name, for example "ProfilerStep#3" where `name` is "ProfilerStep*"; None for rows that are not in the
 // trace.
 PyObject* TraceName(const Row& row) {
-  if (!row.has_span()) return New(Py_None);
+  if (!row.has_span()) return Py_NewRef(Py_None);
   if (NameText(row.trace(), row.events(), row.index) != "ProfilerStep*") return row.columns.Name(row.index);
   return row.columns.Text(row.trace().spans().name[row.span()]);
 }
 
 PyObject* DeviceType(const Row& row) {
-  if (!row.on_device()) return New(event_classes.cpu);
+  if (!row.on_device()) return Py_NewRef(event_classes.cpu);
   PyObject* type = PyDict_GetItemString(event_classes.device_types, row.events().use_device.c_str());
-  return New(type != nullptr ? type : event_classes.cpu);
+  return Py_NewRef(type != nullptr ? type : event_classes.cpu);
 }
 
 // Process of a CPU event, device of a device event.
@@ -116,7 +112,7 @@ PyObject* Children(const Row& row) {
 
 PyObject* Parent(const Row& row) {
   const EventIndex parent = row.events().parent[row.index];
-  return parent == EventIndex::kNone ? New(Py_None) : row.columns.Event(static_cast<uint32_t>(parent));
+  return parent == EventIndex::kNone ? Py_NewRef(Py_None) : row.columns.Event(static_cast<uint32_t>(parent));
 }
 
 PyObject* Stack(const Row& row) {
@@ -133,7 +129,7 @@ PyObject* Stack(const Row& row) {
 
 PyObject* Extra(const Row& row) {
   const StringId extra = row.has_span() ? row.trace().spans().extra[row.span()] : StringId::kNone;
-  return extra == StringId::kNone ? New(Py_None) : ToText(row.trace().text(extra)).release().ptr();
+  return extra == StringId::kNone ? Py_NewRef(Py_None) : ToText(row.trace().text(extra)).release().ptr();
 }
 
 PyObject* ForwardThread(const Row& row) {
@@ -143,13 +139,13 @@ PyObject* ForwardThread(const Row& row) {
 }
 
 PyObject* Flops(const Row& row) {
-  if (row.Has(flags::kMemory)) return New(Py_None);
+  if (row.Has(flags::kMemory)) return Py_NewRef(Py_None);
   return PyLong_FromLongLong(row.events().flops.empty() ? 0 : row.events().flops[row.index]);
 }
 
 PyObject* UseDevice(const Row& row) {
   const std::string& device = row.events().use_device;
-  return device.empty() ? New(Py_None) : PyUnicode_FromString(device.c_str());
+  return device.empty() ? Py_NewRef(Py_None) : PyUnicode_FromString(device.c_str());
 }
 
 PyObject* Bytes(const std::vector<int64_t>& column, uint32_t index) {
@@ -189,7 +185,7 @@ PyObject* MinusOne(const Row&) {
   return PyLong_FromLong(-1);
 }
 PyObject* NotSet(const Row&) {
-  return New(Py_False);
+  return Py_NewRef(Py_False);
 }
 
 template <PyObject* (*read)(const Row&)>
@@ -237,7 +233,8 @@ const EventProperty kEventProperties[] = {
     {"device_index", Read<DeviceIndex>},
     {"device_resource_id", Read<DeviceResource>},
     {"flops", Read<Flops>},
-    {"activity_type", READ(row.has_span() ? row.columns.Text(row.trace().spans().category[row.span()]) : New(Py_None))},
+    {"activity_type",
+     READ(row.has_span() ? row.columns.Text(row.trace().spans().category[row.span()]) : Py_NewRef(Py_None))},
     {"external_id", READ(PyLong_FromUnsignedLong(row.has_span() ? row.trace().spans().external_id[row.span()] : 0))},
     {"linked_correlation_id", READ(PyLong_FromLongLong(LinkedCorrelationId(row.trace(), row.events(), row.index)))},
     {"flow_id", READ(PyLong_FromUnsignedLongLong(row.columns.FlowOf(row.index).id))},
@@ -250,7 +247,7 @@ const EventProperty kEventProperties[] = {
     {"python_parent_id", Read<PythonNumber<CallNumber::kCaller>>},
     {"python_module_id", Read<PythonNumber<CallNumber::kModuleId>>},
     {"_metadata_json",
-     READ(row.has_span() ? ToText(row.columns.MetadataJson(row.index)).release().ptr() : New(Py_None))},
+     READ(row.has_span() ? ToText(row.columns.MetadataJson(row.index)).release().ptr() : Py_NewRef(Py_None))},
     {"_extra_json", Read<Extra>},
     {"cpu_time_total", Read<CpuTotal>, true},
     {"self_cpu_time_total", Read<SelfCpuTotal>, true},

@@ -25,16 +25,11 @@ PyObject* Integers(std::span<const int64_t> values) {
   return MakeList(values.size(), [&](size_t i) { return PyLong_FromLongLong(values[i]); });
 }
 
-PyObject* New(PyObject* object) {
-  Py_INCREF(object);
-  return object;
-}
-
 // One scalar as torch prints it: "True", "6", "1.", "nan"; anything else stays text.
 PyObject* ScalarFromText(std::string_view text) {
-  if (text == "True") return New(Py_True);
-  if (text == "False") return New(Py_False);
-  if (text == "None" || text.empty()) return New(Py_None);
+  if (text == "True") return Py_NewRef(Py_True);
+  if (text == "False") return Py_NewRef(Py_False);
+  if (text == "None" || text.empty()) return Py_NewRef(Py_None);
   const std::string owned(text);
   char* end = nullptr;
   PyObject* number = PyLong_FromString(owned.c_str(), &end, 10);
@@ -101,7 +96,7 @@ PyObject* ConcreteInputs(const Trace& trace, ArgsId args) {
     const std::string_view text = trace.text(argument.value);
     if (argument.kind == ArgumentKind::kScalar) return ScalarFromText(text);
     if (argument.kind == ArgumentKind::kScalarList) return ScalarListFromText(text);
-    return New(Py_None);
+    return Py_NewRef(Py_None);
   });
 }
 

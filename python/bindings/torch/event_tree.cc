@@ -1,4 +1,4 @@
-// `_core.EventTree`: the data behind `experimental_event_tree()`: parents, children and typed fields of the collected
+// `_core.torch.EventTree`: the data behind `experimental_event_tree()`: parents, children and typed fields of the collected
 // rows. A row is an integer here; Python creates an object for a row only when it is accessed.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>

@@ -16,11 +16,11 @@ Event* Self(PyObject* object) {
 }
 
 PyTypeObject* event_type = nullptr;
+std::vector<PyGetSetDef> event_getset;  // the type points into it: never changed after the type's creation
 
-// The class, written in Python, of events that a program constructs itself: they have a dictionary and no columns.
-PyObject* NoColumns(PyObject* object, const char* name) {
+// Events that a program constructs itself have a dictionary and no columns. Raises AttributeError for them.
+PyObject* NoColumns(const char* name) {
   PyErr_Format(PyExc_AttributeError, "'FunctionEvent' object has no attribute '%s'", name);
-  static_cast<void>(object);
   return nullptr;
 }
 
@@ -30,7 +30,6 @@ PyObject* Derived(PyObject* object, const char* name) {
   PyObject* rule = PyDict_GetItemString(event_classes.derived, name);
   return rule == nullptr ? nullptr : PyObject_CallFunctionObjArgs(rule, object, nullptr);
 }
-std::vector<PyGetSetDef> event_getset;  // the type points into it: never changed after creation
 
 PyObject* GetAttribute(PyObject* object, void* closure) {
   const auto* property = static_cast<const EventProperty*>(closure);
@@ -39,13 +38,13 @@ PyObject* GetAttribute(PyObject* object, void* closure) {
     PyObject* value = Derived(object, property->name);
     if (value != nullptr || PyErr_Occurred() != nullptr) return value;
   }
-  if (self->columns == nullptr) return NoColumns(object, property->name);
+  if (self->columns == nullptr) return NoColumns(property->name);
   return ReadProperty(*property, *self->columns, self->row);
 }
 
 PyObject* GetTimeRange(PyObject* object, void*) {
   Event* self = Self(object);
-  if (self->columns == nullptr) return NoColumns(object, "time_range");
+  if (self->columns == nullptr) return NoColumns("time_range");
   const FunctionEvents& events = self->columns->events();
   return MakeInterval(object, events.start_us[self->row], events.end_us[self->row]);
 }
@@ -56,8 +55,7 @@ PyObject* GetClass(PyObject* object, void*) {
   PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
   const bool is_ours = Py_TYPE(object) == event_type || type == event_classes.made;
   PyObject* shown = is_ours && event_classes.torchs_event != nullptr ? event_classes.torchs_event : type;
-  Py_INCREF(shown);
-  return shown;
+  return Py_NewRef(shown);
 }
 
 // A value that the program has set takes precedence over the computed one, also in the dictionary of an event without
@@ -90,8 +88,7 @@ PyObject* EventGetAttribute(PyObject* object, PyObject* name) {
   if (self->columns->overrides() != nullptr) {
     PyObject* value = self->columns->Override(self->row, name);
     if (value != nullptr) {
-      Py_INCREF(value);
-      return value;
+      return Py_NewRef(value);
     }
   }
   return PyObject_GenericGetAttr(object, name);
@@ -161,7 +158,7 @@ void DeallocateEvent(PyObject* object) {
 }
 
 PyObject* PlaceOfEvent(PyObject* object, PyObject*) {
-  if (Self(object)->columns == nullptr) return NoColumns(object, "_place");
+  if (Self(object)->columns == nullptr) return NoColumns("_place");
   return Py_BuildValue("(OI)", Self(object)->columns->handle(), Self(object)->row);
 }
 

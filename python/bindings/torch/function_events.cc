@@ -1,4 +1,4 @@
-// `_core.FunctionEvents`: the columns behind an EventList, its elements, averages, and pickling.
+// `_core.torch.FunctionEvents`: the columns behind an EventList, its elements, averages, and pickling.
 //
 // The object of a row is created at its first use and found again as long as it is referenced, so that `events()[3] is
 // events()[3]`. Averages, totals and tables read the columns directly as long as the list holds exactly the recorded
@@ -40,8 +40,7 @@ PyObject* EventColumns::Event(uint32_t row) {
   }
   PyObject*& place = objects_[row];
   if (place != nullptr) {
-    Py_INCREF(place);
-    return place;
+    return Py_NewRef(place);
   }
   PyObject* made = MakeEvent(this, row);
   objects_[row] = made;
@@ -53,8 +52,7 @@ PyObject* EventColumns::Cached(uint32_t id, std::string_view text) {
   if (id >= texts_.size()) return ToText(text).release().ptr();
   PyObject*& place = texts_[id];
   if (place == nullptr) place = ToText(text).release().ptr();
-  Py_INCREF(place);
-  return place;
+  return Py_NewRef(place);
 }
 
 PyObject* EventColumns::Name(uint32_t row) {
@@ -254,21 +252,17 @@ void SetState(EventColumns& columns, const nb::tuple& state) {
 }
 
 // All events as one table, which keeps its memory alive.
-ComputedTable EventTable(nb::pointer_and_handle<EventColumns> columns) {
-  struct Kept {
+ComputedTable EventTable(const EventColumns& columns) {
+  struct TableOwner {
     std::shared_ptr<const Trace> trace;
     std::shared_ptr<const FunctionEvents> events;
     std::optional<FunctionEventTable> table;
   };
-  auto kept = std::make_shared<Kept>();
-  const FunctionEventTable* table = nullptr;
-  WithoutGil([&] {
-    kept->trace = columns.p->shared_trace();
-    kept->events = columns.p->shared_events();
-    table = &kept->table.emplace(*kept->trace, *kept->events);
-  });
-  const Trace* trace = kept->trace.get();
-  return {std::shared_ptr<const Trace>(kept, trace), table->view()};
+  auto owner = std::make_shared<TableOwner>();
+  owner->trace = columns.shared_trace();
+  owner->events = columns.shared_events();
+  WithoutGil([&] { owner->table.emplace(*owner->trace, *owner->events); });
+  return {std::shared_ptr<const Trace>(owner, owner->trace.get()), owner->table->view()};
 }
 
 void SetEventClasses(nb::object kernel, nb::dict derived, nb::object cpu, nb::dict device_types) {
@@ -334,7 +328,6 @@ void BindFunctionEvents(nb::module_& module) {
       .def_prop_ro("trace_start_ns", [](const EventColumns& columns) { return columns.events().trace_start.ns; })
       .def_rw("exposes_metadata", &EventColumns::exposes_metadata,
               "Whether `_metadata_json` of an event says something.")
-      .def_prop_ro("changed", [](const EventColumns& columns) { return columns.overrides() != nullptr; })
       .def("__getstate__", GetState)
       .def("__setstate__", SetState);
   module.def("set_event_classes", SetEventClasses);

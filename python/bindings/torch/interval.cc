@@ -64,8 +64,7 @@ void IntervalDealloc(PyObject* object) {
 PyObject* IntervalClass(PyObject* object, void*) {
   PyObject* torchs = event_classes.torchs_interval;
   PyObject* shown = torchs != nullptr ? torchs : reinterpret_cast<PyObject*>(Py_TYPE(object));
-  Py_INCREF(shown);
-  return shown;
+  return Py_NewRef(shown);
 }
 
 int end_tag = 0;

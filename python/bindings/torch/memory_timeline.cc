@@ -31,7 +31,6 @@ void BindTorchMemoryTimeline(nb::module_& module) {
             new (self) BoundTimeline{trace.trace, WithoutGil([&] { return BuildMemoryTimeline(*trace.trace); })};
           },
           nb::arg("trace"))
-      .def_prop_ro("row_count", [](const BoundTimeline& self) { return self.timeline.rows.size(); })
       .def_prop_ro("has_operators", [](const BoundTimeline& self) { return self.timeline.has_operators; })
       .def(
           "json",

@@ -27,7 +27,7 @@ const TorchSource* range_source = nullptr;
 // torch's own record_function, whose ranges are operators that torch.jit can trace; null if torch is not loaded.
 PyObject* original_range = nullptr;
 
-// An open entry of a range; `handle` and `torchs` are both null if no recording ran at the entry.
+// An open entry of a range; `handle` and `original` are both null if no recording ran at the entry.
 struct Entered {
   unsigned long thread = 0;
   void* handle = nullptr;
@@ -123,8 +123,7 @@ PyObject* EnterRange(PyObject* object, bool is_async) {
     if (self->more == nullptr) self->more = new std::vector<Entered>;
     self->more->push_back(entered);
   }
-  Py_INCREF(object);
-  return object;
+  return Py_NewRef(object);
 }
 
 PyObject* RangeEnter(PyObject* object, PyObject*) {
@@ -215,17 +214,13 @@ void RangeDealloc(PyObject* object) {
 }
 
 PyObject* GetName(PyObject* object, void*) {
-  PyObject* name = Self(object)->name == nullptr ? Py_None : Self(object)->name;
-  Py_INCREF(name);
-  return name;
+  return Py_NewRef(Self(object)->name == nullptr ? Py_None : Self(object)->name);
 }
 int SetName(PyObject* object, PyObject* value, void*) {
   return SetText(&Self(object)->name, value);
 }
 PyObject* GetArgs(PyObject* object, void*) {
-  PyObject* args = Self(object)->args == nullptr ? Py_None : Self(object)->args;
-  Py_INCREF(args);
-  return args;
+  return Py_NewRef(Self(object)->args == nullptr ? Py_None : Self(object)->args);
 }
 int SetArgs(PyObject* object, PyObject* value, void*) {
   return SetText(&Self(object)->args, value);
@@ -288,7 +283,7 @@ void BindTorchRange(nb::module_& module) {
   PyObject* type = PyType_FromSpec(&range_spec);
   if (type == nullptr) nb::raise_python_error();
   module.attr("RangeBase") = nb::steal(type);
-  module.def("set_range_source", [](const LoadedTorchSource& loaded) { range_source = loaded.torch; });
+  module.def("set_range_source", [](const LoadedTorchSource& loaded) { range_source = loaded.table; });
   module.def(
       "set_original_range", [](nb::object kind) { original_range = kind.release().ptr(); }, nb::arg("kind"),
       "torch.autograd.profiler.record_function, for ranges that have to be operators of torch's.");

@@ -5,14 +5,11 @@
 #pragma once
 
 #include "opscope/torch_source.h"
-#include "python/bindings/bindings.h"
+#include "python/bindings/source_table.h"
 
 namespace opscope::python {
 
-// Python's `_core.torch.TorchSource`.
-struct LoadedTorchSource : LoadedSource {
-  const TorchSource* torch = nullptr;
-};
+using LoadedTorchSource = LoadedTable<TorchSource>;
 
 // Adds TorchSource and `load_source` to the module.
 void BindTorchSource(nb::module_& module);

@@ -1,4 +1,4 @@
-// `_core.torch_table`: the text of EventList.table() for any sequence of event-like objects.
+// `_core.torch.table`: the text of EventList.table() for any sequence of event-like objects.
 //
 // Rows are read through Python attributes, as torch does, because programs pass their own subclasses and averages; the
 // layout itself is that of the C++ report (opscope/report/torch).
@@ -14,7 +14,6 @@
 namespace opscope::python {
 namespace {
 
-// Reads rows through their attributes, as torch does, so that averages, events and derived classes all work.
 class RowReader {
  public:
   TorchTableRow Read(nb::handle event);
