@@ -1,5 +1,5 @@
-// Starts the page: reads the data, draws the first picture, and then says `ready`. The data stands in the page; the page
-// of `opscope view` has none and asks the server.
+// Starts the page: reads the data, draws the first picture, and then says `ready`. A report has the data in the
+// page; the page of `opscope view` asks the server for it.
 // SPDX-License-Identifier: Apache-2.0
 import { render } from "preact";
 import { AddressStore, kTabs, type Tab } from "./model/address.ts";

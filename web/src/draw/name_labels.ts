@@ -1,6 +1,7 @@
 // What is drawn of a name: its colour, its visible text and the width of that text. A picture shows a name hundreds of
 // times, and the next picture shows it again, so each name is hashed, escaped and measured once.
 // SPDX-License-Identifier: Apache-2.0
+import { getOrMake } from "../model/memo.ts";
 import { visibleText } from "../model/numbers.ts";
 import { hueOf } from "../model/palette.ts";
 
@@ -51,10 +52,5 @@ export class NameLabels {
 const kLabels = new WeakMap<readonly string[], NameLabels>();
 
 export function labelsOf(strings: readonly string[]): NameLabels {
-  let labels = kLabels.get(strings);
-  if (labels === undefined) {
-    labels = new NameLabels(strings);
-    kLabels.set(strings, labels);
-  }
-  return labels;
+  return getOrMake(kLabels, strings, () => new NameLabels(strings));
 }

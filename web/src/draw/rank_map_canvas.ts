@@ -1,5 +1,5 @@
 // Draws the durations of steps by ranks: a cell per rank and step, blue where it was shorter than the median of its step
-// and orange where it was longer. Cells without a duration are empty. A mark stands beside the rows of stragglers.
+// and orange where it was longer. Cells without a duration are empty. Rows of stragglers have a mark beside them.
 // SPDX-License-Identifier: Apache-2.0
 import { cornerOf, kRankScale, kStepScale, labelsOf, type RankGrid } from "../layout/rank_map_layout.ts";
 import { heatOf } from "../model/rank_map.ts";

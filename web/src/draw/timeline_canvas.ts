@@ -178,7 +178,7 @@ function drawRow(
   }
 }
 
-// A span with its name, for one that stands alone.
+// One span with its name, without merging it with its neighbours.
 function drawBox(context: CanvasRenderingContext2D, picture: TimelinePicture, name: string, start: number, top: number, length: number): void {
   const left = Math.max(-2, start);
   const right = Math.min(picture.width + 2, start + Math.max(1, length));

@@ -1,7 +1,7 @@
 // Where the cells of a picture of steps by ranks lie, which of them the pointer or a key leads to, and the labels of its
 // axes. No cell is smaller than a pixel: where there is less room, neighbours are joined, and the page says so.
 // SPDX-License-Identifier: Apache-2.0
-import { joinCells, type RankMap } from "../model/rank_map.ts";
+import { joinCells, type RankMap, ratioOf } from "../model/rank_map.ts";
 
 // CSS pixels: room for the ranks at the left, for the steps below, and the largest cell and picture.
 export const kRankScale = 64;
@@ -74,7 +74,7 @@ export function cellAfter(grid: RankGrid, cell: number, key: string): number | n
 }
 
 // The cell of the longest duration in comparison; -1: there are no durations. Of equal ones the first.
-export function hottestCell(map: RankMap, ratioOf: (map: RankMap, cell: number) => number): number {
+export function hottestCell(map: RankMap): number {
   let hottest = -1;
   for (let cell = 0; cell < map.durations.length; ++cell) {
     if (map.durations[cell] !== 0 && (hottest < 0 || ratioOf(map, cell) > ratioOf(map, hottest))) hottest = cell;

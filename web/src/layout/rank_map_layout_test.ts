@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
 import type { RankMap } from "../model/rank_map.ts";
-import { ratioOf } from "../model/rank_map.ts";
 import { cellAfter, cellAt, cornerOf, fitRankMap, heightOfGrid, hottestCell, kRankScale, kStepScale, labelsOf, rowsOfRanks } from "./rank_map_layout.ts";
 
 // All durations are 100 + rank + step, the medians 100.
@@ -73,8 +72,8 @@ describe("cellAfter", () => {
 
 describe("hottestCell", () => {
   it("is the longest in comparison, and none without durations", () => {
-    expect(hottestCell(mapOf(3, 4), ratioOf)).toBe(11);
-    expect(hottestCell({ ...mapOf(1, 2), durations: new Float64Array(2) }, ratioOf)).toBe(-1);
+    expect(hottestCell(mapOf(3, 4))).toBe(11);
+    expect(hottestCell({ ...mapOf(1, 2), durations: new Float64Array(2) })).toBe(-1);
   });
 });
 

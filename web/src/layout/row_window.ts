@@ -1,7 +1,7 @@
 // Which rows of a long table exist as elements: those in view and some around them.
 //
 // Example: 10,000 rows of 30 px in a box of 600 px, scrolled by 3,000 px: rows 85 to 134 exist, and two spacers of 2,550
-// and 295,950 px stand for the others.
+// and 295,950 px take the place of the others.
 // SPDX-License-Identifier: Apache-2.0
 
 // Up to this many rows all exist, so that the browser's own search finds them.

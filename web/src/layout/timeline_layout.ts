@@ -62,7 +62,7 @@ export function layersOf(base: Spans, pieces: readonly Piece[], range: Range): P
   return layers;
 }
 
-// Counters stand below the tracks, one below the other.
+// Counters are below the tracks, one below the other.
 export const kCounter = 44;
 
 export interface CounterPlace {

@@ -1,4 +1,4 @@
-// Where a tooltip stands: right below the point it belongs to, on the other side of it where the window ends, and always
+// Where a tooltip is placed: right below the point it belongs to, or on the other side if there is no room, and always
 // inside the window.
 // SPDX-License-Identifier: Apache-2.0
 

@@ -62,7 +62,7 @@ export function machineFacts(metadata: Facts): AboutFact[] {
 
 const kSoftware: Readonly<Record<string, string>> = { opscope: "opscope", torch: "PyTorch", paddle: "PaddlePaddle", megengine: "MegEngine", python: "Python", cuda: "CUDA" };
 
-// 12040 is 12.4; numbers of another form stay as they are.
+// 12040 is 12.4; numbers of another form are not changed.
 function cudaVersion(value: unknown): string {
   const number = parseNumber(value);
   if (number === null) return "";

@@ -51,7 +51,7 @@ export interface PageState {
   // The selection; null: none.
   selection: Range | null;
   span: SpanKey | null;
-  // The timeline shows the tracks of this rank alone; null: of all.
+  // The timeline shows only the tracks of this rank; null: of all.
   rank: number | null;
   // The selected asynchronous range or point in time: the first one with this key.
   mark: SpanKey | null;
@@ -237,7 +237,7 @@ export class AddressStore {
     this.#notify("follow");
   }
 
-  // Whether the visible range stays as it is, though `span` is selected: the address has both. The page was opened with
+  // Whether selecting `span` leaves the visible range unchanged, because the address has both. The page was opened with
   // the range, or it has followed a link or the Back button to a range in which a part of the span is visible.
   keepsRange(span: SpanKey): boolean {
     if (span === this.#opened) return true;

@@ -156,7 +156,7 @@ export function invert(tree: CallTree, most = kMaxInverted): CallTree {
   return builder.finish(tree);
 }
 
-// The tree with the nodes of some kinds alone. The value of a node that is left out counts as self of its nearest
+// The tree with only the nodes of some kinds. The value of a node that is left out counts as self of its nearest
 // caller that stays.
 export function keepKinds(tree: CallTree, kinds: ReadonlySet<number>): CallTree {
   const builder = new TreeBuilder(tree);

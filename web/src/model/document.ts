@@ -20,7 +20,7 @@ export type Unit = "text" | "number" | "time" | "bytes" | "amount" | "share" | "
 
 export interface ColumnDescription {
   key: string;
-  // Heading; "": the key stands in.
+  // Heading; "": the key is the heading.
   title: string;
   unit: Unit;
   // false: no row has a value, so a table for people leaves the column out.
@@ -292,7 +292,7 @@ export interface WebDocument {
   quality: { verdict: Verdict; reasons: string[] };
   strings: string[];
   tables: Partial<Record<TableName, TableData>>;
-  // Of a job of several ranks alone.
+  // Only of a job of several ranks.
   ranks?: RanksData;
   overview: {
     steps: StepsSummary | null;
@@ -300,7 +300,7 @@ export interface WebDocument {
   };
   timeline: TimelineData;
   trees: TreeData[];
-  // With a baseline alone.
+  // Only with a baseline.
   tree_diffs?: TreeDiffData[];
   memory: MemoryData;
   about: { info: Record<string, unknown>; metadata: Record<string, unknown> };
@@ -344,7 +344,6 @@ function checkSchema(schema: unknown): void {
   );
 }
 
-// The begin of the clock, and conversions between exact times and times relative to it.
 // Where a trace begins so late on its clock, as on that of Unix, a moment is shown with the time since the begin beside it.
 const kLateNs = 1_000_000_000n;
 
@@ -352,6 +351,7 @@ export function isLate(start: bigint): boolean {
   return start >= kLateNs || start <= -kLateNs;
 }
 
+// The begin of the clock, and conversions between exact times and times relative to it.
 export class Origin {
   readonly start: bigint;
   // Length of the whole range in ns, at least 1.
@@ -369,7 +369,8 @@ export class Origin {
     return Number((typeof time === "bigint" ? time : (parseExact(time) ?? this.start)) - this.start);
   }
 
-  // What stands beside a moment on the clock of `opscope info`; null: the trace begins near 0, so nothing does.
+  // The time since the begin, shown beside a moment on the clock of `opscope info`; null: the trace begins near 0, and
+  // nothing is shown.
   sinceBegin(time: bigint): number | null {
     return isLate(this.start) ? this.relative(time) : null;
   }

@@ -13,7 +13,8 @@ import { overlap } from "./ranges.ts";
 import { partitionPoint } from "./search.ts";
 import type { Spans } from "./spans.ts";
 
-// Where spans may lie unseen, those with the longest possible spans first; sums from the first place to each one.
+// The places where left-out spans may lie, ordered by their longest possible span, falling; sums from the first place
+// to each one.
 export interface HiddenPlaces {
   // Most time in the range of one span.
   longest: number[];
@@ -68,7 +69,7 @@ export async function readHiddenSpans(document: WebDocument, spans: Spans): Prom
       const found: { longest: number; count: number }[] = [];
       blocks.start.forEach((start, block) => {
         const end = start + blocks.duration[block]!;
-        // A span of length 0 may stand at its end.
+        // A span of length 0 may lie at its end.
         if (start < range.end && end >= range.start) found.push({ longest: Math.min(longest, overlap(start, end, range)), count: blocks.count[block]! });
       });
       if (ofTracks > 0) found.push({ longest: range.end - range.start, count: ofTracks });

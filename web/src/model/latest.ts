@@ -1,5 +1,5 @@
-// Questions of which only the last one counts: while a reader types or moves on, the answers to earlier questions are
-// late, and are dropped. An answer that is a failure counts as any other.
+// Asks questions and takes the answer to the last one only. While a reader types or moves on, answers to earlier
+// questions arrive late and are dropped, failures too.
 //
 //   const latest = new Latest();
 //   latest.ask((signal) => source.count(text, signal), show, showFailure);
@@ -9,7 +9,7 @@ export class Latest {
   #generation = 0;
   #controller: AbortController | null = null;
 
-  // Takes the place of the question before, which `signal` ends.
+  // Cancels the question before, whose `signal` is then aborted.
   ask<Answer>(question: (signal: AbortSignal) => Promise<Answer>, take: (answer: Answer) => void, fail: (error: unknown) => void): void {
     this.cancel();
     const generation = this.#generation;
@@ -21,7 +21,7 @@ export class Latest {
     );
   }
 
-  // No question so far counts any more.
+  // Drops the answers to all questions so far.
   cancel(): void {
     ++this.#generation;
     this.#controller?.abort();

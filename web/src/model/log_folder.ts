@@ -3,9 +3,10 @@
 //   resnet/node1_4711.1764350000000000000.pt.trace.json.gz    run "resnet", worker "node1_4711", "1: 2025-11-28 17:13:20"
 //   opscope-run/rank3-a0-node1-4711-2.opscope                 run "opscope-run", worker "rank 3, node1, 4711", window 2
 //
-// torch's tensorboard_trace_handler gives names of the first form, `opscope run` those of the second. Another file is a
-// worker of its own, whose only window it is.
+// torch's tensorboard_trace_handler gives names of the first form, `opscope run` those of the second. Any other
+// file is the only window of a worker with the name of the file.
 // SPDX-License-Identifier: Apache-2.0
+import { getOrMake } from "./memo.ts";
 import type { ServedFile } from "./server.ts";
 
 export interface LogWindow {
@@ -17,7 +18,7 @@ export interface LogWorker {
   windows: LogWindow[]; // in the order in which they were recorded
 }
 export interface LogRun {
-  name: string; // the folder; "" where the files stand in no folder
+  name: string; // the folder; "" for files outside of any folder
   workers: LogWorker[];
 }
 
@@ -57,9 +58,9 @@ export function runsOf(files: readonly ServedFile[]): LogRun[] | null {
     const slash = name.lastIndexOf("/");
     const place = placeOf(name.slice(slash + 1));
     isLog ||= place !== null;
-    const workers = insertMissing(runs, name.slice(0, Math.max(slash, 0)), () => new Map());
+    const workers = getOrMake(runs, name.slice(0, Math.max(slash, 0)), () => new Map());
     const { worker, order, window } = place ?? { worker: name.slice(slash + 1), order: 0n, window: () => "" };
-    insertMissing(workers, worker, () => []).push({ id, worker, order, window });
+    getOrMake(workers, worker, () => []).push({ id, worker, order, window });
   }
   if (!isLog || files.length < 2) return null;
   return sorted(runs).map(([name, workers]) => ({
@@ -69,12 +70,6 @@ export function runsOf(files: readonly ServedFile[]): LogRun[] | null {
       windows: windows.sort((a, b) => (a.order < b.order ? -1 : a.order > b.order ? 1 : 0)).map(({ id, window }, at) => ({ id, text: window(at) })),
     })),
   }));
-}
-
-function insertMissing<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
-  let value = map.get(key);
-  if (value === undefined) map.set(key, (value = make()));
-  return value;
 }
 
 const kByNumber = new Intl.Collator("en", { numeric: true });

@@ -1,9 +1,10 @@
-// What the timeline shows beside spans: asynchronous ranges and points in time. They are no spans: neither counts, nor
-// Search, nor the table Selection have them. Both kinds are in one list, ranges first.
+// What the timeline shows beside spans: asynchronous ranges and points in time. They are not spans: counts of spans,
+// Search and the table Selection leave them out. Both kinds are in one list, ranges first.
 // SPDX-License-Identifier: Apache-2.0
 import type { SpanKey } from "./address.ts";
 import { decodeColumn, decodeIndices } from "./columns.ts";
 import { type MarksData, Origin, type TrackData, type WebDocument } from "./document.ts";
+import { getOrMake } from "./memo.ts";
 import { indexRows, type RowIndex, tracksOfKey } from "./spans.ts";
 
 export interface Marks {
@@ -18,7 +19,7 @@ export interface Marks {
   // Line below the spans of the track.
   depth: Int32Array;
   start: Float64Array;
-  // Of a point 0.
+  // 0 for a point.
   duration: Float64Array;
   // Indices of texts. `detail`: the id of a range, the scope of a point; `json`: an object, or "".
   name: Int32Array;
@@ -37,12 +38,7 @@ const kLoaded = new WeakMap<readonly TrackData[], Promise<Marks>>();
 
 // Decodes the columns once for each list of tracks: those of the document, or those of a source that has more of them.
 export function loadMarks(document: WebDocument, tracks: readonly TrackData[] = document.timeline.tracks): Promise<Marks> {
-  let loaded = kLoaded.get(tracks);
-  if (loaded === undefined) {
-    loaded = decodeMarks(document, tracks);
-    kLoaded.set(tracks, loaded);
-  }
-  return loaded;
+  return getOrMake(kLoaded, tracks, () => decodeMarks(document, tracks));
 }
 
 async function decodeMarks(document: WebDocument, tracks: readonly TrackData[]): Promise<Marks> {
@@ -91,7 +87,7 @@ export function markKey(marks: Marks, mark: number): SpanKey {
   return { track: marks.tracks[marks.track[mark]!]!.id, start: marks.start[mark]!, duration: marks.duration[mark]! };
 }
 
-// The first mark with this key; -1: none.
+// The first mark with this key; -1: there is none.
 export function findMark(marks: Marks, key: SpanKey): number {
   for (const { at } of tracksOfKey(marks.tracks, key.track)) {
     const found = marks.start.findIndex((start, mark) => start === key.start && marks.duration[mark] === key.duration && marks.track[mark] === at);

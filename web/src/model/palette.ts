@@ -14,7 +14,7 @@ export function hueOf(name: string): number {
 
 const kCategories = ["PARAMETER", "OPTIMIZER_STATE", "INPUT", "TEMPORARY", "ACTIVATION", "GRADIENT", "AUTOGRAD_DETAIL"];
 
-// The colour of a category of memory: there are as many as colours, so each has one of its own.
+// The colour of a category of memory. There are as many colours as categories, so no two share one.
 export function categoryHue(category: string): number {
   const at = kCategories.indexOf(category);
   return at < 0 ? kHues - 1 : at;

@@ -11,6 +11,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Range } from "./address.ts";
 import { type HiddenSpans, kNothingHidden, mostHidden, mostHiddenTime } from "./hidden_spans.ts";
+import { getOrMake } from "./memo.ts";
 import { isIn, overlap } from "./ranges.ts";
 import type { SelectedName, SelectedRange } from "./span_source.ts";
 import type { Spans } from "./spans.ts";
@@ -73,11 +74,7 @@ class OpenSpans {
 // O(spans and blocks of the document).
 export function selectRange(spans: Spans, range: Range, hidden: HiddenSpans): SelectedRange {
   const byName = new Map<number, Sums>();
-  const sumsOf = (name: number): Sums => {
-    let sums = byName.get(name);
-    if (sums === undefined) byName.set(name, (sums = { count: 0, total: 0, self: 0, selfError: 0 }));
-    return sums;
-  };
+  const sumsOf = (name: number) => getOrMake(byName, name, () => ({ count: 0, total: 0, self: 0, selfError: 0 }));
   const places = hidden.placesIn(range);
   const close = (span: number, self: number) => {
     const start = spans.start[span]!;

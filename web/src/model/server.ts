@@ -1,5 +1,5 @@
 // Asks `opscope view`. docs/reference/view_server.md defines the requests. Every request carries the token of the
-// address; the server ends when none comes for long.
+// address; the server ends when it gets no request for long.
 // SPDX-License-Identifier: Apache-2.0
 import { DocumentError } from "./document.ts";
 

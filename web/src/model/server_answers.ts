@@ -5,7 +5,7 @@ import { decodeIndices } from "./columns.ts";
 import type { Origin, PackedColumn, SpanColumns, TimelineData, TrackData, WebDocument } from "./document.ts";
 import { plainValue } from "./exact_json.ts";
 import { parseExact } from "./numbers.ts";
-import type { FlowKind, FoundSpan, Relative, SelectedRange, SpanDetails, SpanLink } from "./span_source.ts";
+import { type FoundSpan, kFlowKinds, type Relative, type SelectedRange, type SpanDetails, type SpanLink } from "./span_source.ts";
 import { decodeBlocks, decodeKept, type Spans, spansOn } from "./spans.ts";
 
 type Members = Record<string, unknown>;
@@ -94,7 +94,6 @@ export interface ServedSpan extends SpanDetails {
 
 export function readDetails(answer: unknown, served: ServedTracks, origin: Origin): ServedSpan {
   const members = membersOf(answer);
-  const kinds: readonly FlowKind[] = ["launch", "fwdbwd", "async", "other"];
   const rowOf = (key: string) => (members[key] === null ? null : integerOf(members[key]));
   return {
     ...readSpan(answer, served, origin),
@@ -104,7 +103,7 @@ export function readDetails(answer: unknown, served: ServedTracks, origin: Origi
     stack: listOf(members["stack"]).map(textOf).join("\n"),
     links: listOf(members["flows"]).map((each): SpanLink => {
       const { kind, direction, span } = membersOf(each);
-      return { kind: kinds.find((known) => known === kind) ?? "other", isOut: direction === "out", span: readSpan(span, served, origin) };
+      return { kind: kFlowKinds.find((known) => known === kind) ?? "other", isOut: direction === "out", span: readSpan(span, served, origin) };
     }),
     mayLackArguments: false,
     relatives: { parent: rowOf("parent"), firstChild: rowOf("first_child"), previous: rowOf("previous"), next: rowOf("next") },

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { decodeColumn, decodeIndices } from "./columns.ts";
 import type { WebDocument } from "./document.ts";
+import { getOrMake } from "./memo.ts";
 import { partitionPoint } from "./search.ts";
-import type { FlowKind, SpanArgument } from "./span_source.ts";
-
-const kFlowKinds: readonly FlowKind[] = ["launch", "fwdbwd", "async", "other"];
+import { type FlowKind, kFlowKinds, type SpanArgument } from "./span_source.ts";
 
 export interface Flow {
   kind: FlowKind;
@@ -66,12 +65,7 @@ async function decodeArguments({ timeline }: WebDocument): Promise<ArgumentColum
 // The arguments of a span (first those of its list, then texts, then integers) and its call stack, "" where the document
 // has none. The columns are decoded once for each document.
 export async function loadArguments(document: WebDocument, span: number): Promise<{ arguments: SpanArgument[]; stack: string }> {
-  let loaded = kLoaded.get(document);
-  if (loaded === undefined) {
-    loaded = decodeArguments(document);
-    kLoaded.set(document, loaded);
-  }
-  const columns = await loaded;
+  const columns = await getOrMake(kLoaded, document, () => decodeArguments(document));
   const text = (index: number | undefined) => document.strings[index ?? -1] ?? "";
   const found: SpanArgument[] = [];
   const { lists, stacks } = columns;

@@ -21,7 +21,9 @@ export interface FoundSpan {
   selfTime?: number;
 }
 
-export type FlowKind = "launch" | "fwdbwd" | "async" | "other";
+// In the order of their numbers in the document.
+export const kFlowKinds = ["launch", "fwdbwd", "async", "other"] as const;
+export type FlowKind = (typeof kFlowKinds)[number];
 
 export interface SpanLink {
   kind: FlowKind;

@@ -8,6 +8,7 @@
 import type { SpanKey } from "./address.ts";
 import { decodeColumn, decodeIndices } from "./columns.ts";
 import { Origin, type SpanColumns, type TimelineData, type TrackData, type WebDocument } from "./document.ts";
+import { getOrMake } from "./memo.ts";
 import { partitionPoint } from "./search.ts";
 import type { FoundSpan } from "./span_source.ts";
 
@@ -63,12 +64,7 @@ const kLoaded = new WeakMap<WebDocument, Promise<Spans>>();
 
 // Decodes the columns once for each document.
 export function loadSpans(document: WebDocument): Promise<Spans> {
-  let loaded = kLoaded.get(document);
-  if (loaded === undefined) {
-    loaded = decodeSpans(document);
-    kLoaded.set(document, loaded);
-  }
-  return loaded;
+  return getOrMake(kLoaded, document, () => decodeSpans(document));
 }
 
 // Columns of spans and blocks, before their rows are known.
@@ -153,7 +149,7 @@ export async function decodeBlocks(folded: TimelineData["folded"], origin: bigin
   return { track, depth, start, duration, count };
 }
 
-// O(n) where the begins of a row are in order already, as they are in pre-order.
+// O(n) if the begins of each row are in order already, as they are in pre-order.
 export function indexRows(rowOf: Int32Array, start: Float64Array, rowCount: number): RowIndex {
   const first = new Int32Array(rowCount + 1);
   for (const row of rowOf) ++first[row + 1]!;

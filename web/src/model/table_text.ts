@@ -14,7 +14,7 @@ function csvCell(value: Value): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-// The words of the row that stands for those left out.
+// The words of the row for all rows that are left out.
 export function foldedName(rows: number): string {
   return `the other ${rows} rows`;
 }

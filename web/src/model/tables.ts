@@ -169,7 +169,7 @@ function headingOf(title: string): string {
   return title.length > 1 ? title.charAt(0).toUpperCase() + title.slice(1) : title;
 }
 
-// A heading for a column that has none: "total_with_recursion_ns" becomes "Total with recursion". Where another column has
+// A heading for a column without one: "total_with_recursion_ns" becomes "Total with recursion". Where another column has
 // that heading, the unit follows in words: "peak_ns" becomes "Peak time" beside "Peak".
 export function titleOf(key: string, taken: ReadonlySet<string> = new Set()): string {
   const title = (text: string) => text.charAt(0).toUpperCase() + text.slice(1).replaceAll("_", " ");

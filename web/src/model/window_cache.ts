@@ -4,8 +4,8 @@
 //   visible [0, 100), pixel 1      window a [0, 60) pixel 1      window b [40, 200) pixel 4
 //   pieces: a [0, 60), b [60, 100)
 //
-// The finest windows do not come first: one that is fine enough does, the newest of several. What no window covers is
-// drawn from the document. The oldest windows are dropped when all together hold more than a number of bytes.
+// Of the windows that are fine enough the newest is used, not the finest. Parts that no window covers are drawn from the
+// document. The oldest windows are dropped when all together hold more than a number of bytes.
 // SPDX-License-Identifier: Apache-2.0
 import type { Range } from "./address.ts";
 import type { Spans } from "./spans.ts";
@@ -26,9 +26,9 @@ export interface Piece {
   range: Range;
 }
 
-// A window is shown where its pixels are at most so many times too wide: beyond that the document has more to show.
+// A window whose pixels are wider than this many times those of the picture is not shown: the document has more detail.
 const kCoarsest = 8;
-// Pixels that differ by rounding alone are the same.
+// Widths of pixels that differ by less than this factor are equal: the difference is from rounding.
 const kSlack = 1.001;
 
 export class WindowCache {
@@ -79,7 +79,7 @@ export class WindowCache {
     return pieces.sort((a, b) => a.range.start - b.range.start);
   }
 
-  // Divides the range among windows; null: none has the part.
+  // Divides the range among windows; null: no window has this part.
   #parts(track: number, range: Range, pixel: number, coarsest: number): { window: TimelineWindow | null; start: number; end: number }[] {
     const usable = this.#windows.filter((window) => window.tracks.has(track) && window.pixel <= pixel * coarsest * kSlack);
     const isFine = (window: TimelineWindow) => window.pixel <= pixel * kSlack;

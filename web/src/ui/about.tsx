@@ -1,18 +1,14 @@
 // The tab About: machine, versions, options, contents of the trace, and the problems that the import found. Facts about
 // the recorder itself come last. Facts that are objects in `opscope info` are lines with units here.
 // SPDX-License-Identifier: Apache-2.0
-import type { Unit, WebDocument } from "../model/document.ts";
+import type { Unit } from "../model/document.ts";
 import { type AboutFact, beginText, eventTitle, kCosts, kUsersOptions, machineFacts, optionFacts, versionFacts } from "../model/about_facts.ts";
 import { parseExact, parseNumber, visibleText } from "../model/numbers.ts";
 import { titleOf } from "../model/tables.ts";
+import { Card, Pair } from "./card.tsx";
 import { Figure } from "./figure.tsx";
 import { usePage } from "./page_context.ts";
 import { ProblemTable } from "./problem_table.tsx";
-
-// About never lacks data: it says at least where the page comes from.
-export function aboutEmpty(_document: WebDocument): string {
-  return "";
-}
 
 // Members of `opscope info` that the page shows elsewhere.
 const kElsewhere = new Set(["schema", "problems", "quality", "options", "own_cost", "epoch_ns", "start_ns", "end_ns"]);
@@ -91,23 +87,19 @@ export function About() {
 function AboutCard(props: { title: string; facts: readonly AboutFact[] }) {
   if (props.facts.length === 0) return null;
   return (
-    <section class="card">
-      <h2>{props.title}</h2>
+    <Card title={props.title}>
       <dl>
         {props.facts.map(({ title, values, unit }) => (
-          <div key={title}>
-            <dt>{visibleText(title)}</dt>
-            <dd>
-              {values.map((value, at) => (
-                <div key={at}>
-                  <Figure value={value} unit={unit} />
-                </div>
-              ))}
-            </dd>
-          </div>
+          <Pair key={title} name={visibleText(title)}>
+            {values.map((value, at) => (
+              <div key={at}>
+                <Figure value={value} unit={unit} />
+              </div>
+            ))}
+          </Pair>
         ))}
       </dl>
-    </section>
+    </Card>
   );
 }
 
@@ -115,18 +107,14 @@ function AboutCard(props: { title: string; facts: readonly AboutFact[] }) {
 function Overhead({ facts }: { facts: Facts }) {
   const kinds = isFacts(facts["kinds"]) ? Object.entries(facts["kinds"]) : [];
   return (
-    <section class="card">
-      <h2>Overhead of recording</h2>
+    <Card title="Overhead of recording">
       <dl>
         {(["whole_ns", "events"] as const).map(
           (key) =>
             facts[key] !== undefined && (
-              <div key={key}>
-                <dt>{key === "events" ? "Events" : "Of all events together"}</dt>
-                <dd>
-                  <Fact name={key} value={facts[key]} />
-                </dd>
-              </div>
+              <Pair key={key} name={key === "events" ? "Events" : "Of all events together"}>
+                <Fact name={key} value={facts[key]} />
+              </Pair>
             ),
         )}
         {kinds.map(([kind, cost]) => (
@@ -146,7 +134,7 @@ function Overhead({ facts }: { facts: Facts }) {
           </div>
         ))}
       </dl>
-    </section>
+    </Card>
   );
 }
 
@@ -154,8 +142,7 @@ function FactList(props: { title: string; facts: Facts; note?: string }) {
   const entries = Object.entries(props.facts);
   if (entries.length === 0) return null;
   return (
-    <section class="card">
-      <h2>{props.title}</h2>
+    <Card title={props.title}>
       <dl>
         {entries.map(([key, value]) => (
           <div key={key} class={isFacts(value) ? "nested" : undefined}>
@@ -167,7 +154,7 @@ function FactList(props: { title: string; facts: Facts; note?: string }) {
         ))}
       </dl>
       {props.note !== undefined && <p class="hint">{props.note}</p>}
-    </section>
+    </Card>
   );
 }
 

@@ -2,18 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ComponentType } from "preact";
 import type { Tab } from "../model/address.ts";
-import type { WebDocument } from "../model/document.ts";
+import type { TableName, WebDocument } from "../model/document.ts";
 import { visibleText } from "../model/numbers.ts";
-import { About, aboutEmpty } from "./about.tsx";
-import { Compare, compareEmpty } from "./compare.tsx";
+import { About } from "./about.tsx";
+import { Compare } from "./compare.tsx";
 import { Controls } from "./controls.tsx";
+import { whyEmpty } from "./document_table.tsx";
 import { FlameGraph, flameEmpty } from "./flame.tsx";
 import { Failure } from "./failure.tsx";
 import { Foot } from "./foot.tsx";
-import { Kernels, kernelsEmpty } from "./kernels.tsx";
+import { Kernels } from "./kernels.tsx";
 import { Memory, memoryEmpty } from "./memory.tsx";
-import { Modules, modulesEmpty } from "./modules.tsx";
-import { Operators, operatorsEmpty } from "./operators.tsx";
+import { Modules } from "./modules.tsx";
+import { Operators } from "./operators.tsx";
 import { Overview, overviewEmpty } from "./overview.tsx";
 import { type Page, PageContext } from "./page_context.ts";
 import { Panel } from "./panel.tsx";
@@ -22,20 +23,23 @@ import { Ranks, ranksEmpty } from "./ranks.tsx";
 import { TabList } from "./tab_list.tsx";
 import { Timeline, timelineEmpty } from "./timeline.tsx";
 
-// Those that a partial document has, too.
+// Tabs that a partial document has, too.
 const kFirstTabs: readonly Tab[] = ["overview", "timeline", "ranks", "about"];
 
+const emptyTable = (table: TableName) => (document: WebDocument) => whyEmpty(document, table);
+
+// `empty`: why the tab has no data; "": it has some.
 const kViews: Record<Tab, { View: ComponentType; empty: (document: WebDocument) => string }> = {
   overview: { View: Overview, empty: overviewEmpty },
   timeline: { View: Timeline, empty: timelineEmpty },
   ranks: { View: Ranks, empty: ranksEmpty },
   flame: { View: FlameGraph, empty: flameEmpty },
-  operators: { View: Operators, empty: operatorsEmpty },
-  kernels: { View: Kernels, empty: kernelsEmpty },
+  operators: { View: Operators, empty: emptyTable("operators") },
+  kernels: { View: Kernels, empty: emptyTable("kernels") },
   memory: { View: Memory, empty: memoryEmpty },
-  modules: { View: Modules, empty: modulesEmpty },
-  compare: { View: Compare, empty: compareEmpty },
-  about: { View: About, empty: aboutEmpty },
+  modules: { View: Modules, empty: emptyTable("modules") },
+  compare: { View: Compare, empty: emptyTable("compare") },
+  about: { View: About, empty: () => "" },
 };
 
 export function App({ page }: { page: Page }) {

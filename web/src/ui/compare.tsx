@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useMemo, useState } from "preact/hooks";
 import { childrenOf, kMetricTitles, type Metric } from "../model/call_tree.ts";
-import type { WebDocument } from "../model/document.ts";
-import { countText } from "../model/numbers.ts";
 import { decodeTreeDiff, type TreeDiff, vanished } from "../model/tree_diff.ts";
 import { Choice } from "./choice.tsx";
-import { DocumentTable, whyEmpty } from "./document_table.tsx";
+import { DocumentTable } from "./document_table.tsx";
 import { Failure } from "./failure.tsx";
 import { Figure } from "./figure.tsx";
 import { FlameView } from "./flame_view.tsx";
@@ -19,11 +17,6 @@ type Widths = "run" | "base";
 
 // By step of the change plus kMaxChange, as kChangeSteps has them.
 const kLegend = ["gone, −33 % or less", "−9 %", "−2 %", "about the same", "+2 %", "+10 %", "+50 % or more, new"];
-
-// Why the tab has no data; "": it has.
-export function compareEmpty(document: WebDocument): string {
-  return whyEmpty(document, "compare");
-}
 
 export function Compare() {
   return (
@@ -104,13 +97,13 @@ function Notes({ diff, widths }: { diff: TreeDiff; widths: Widths }) {
     <>
       {paths > 0 && widths === "run" && (
         <p class="hint">
-          <span data-value={paths}>{countText(paths)}</span> call paths are in the baseline alone and have no width here. They took{" "}
+          <Figure value={paths} unit="number" /> call paths are in the baseline alone and have no width here. They took{" "}
           <Figure value={self} unit={diff.run.unit} /> of their own. Widths of the baseline show them.
         </p>
       )}
       {diff.run.folded > 0 && (
         <p class="hint">
-          <span data-value={diff.run.folded}>{countText(diff.run.folded)}</span> call paths are too small for this page; their values count as those of their callers.
+          <Figure value={diff.run.folded} unit="number" /> call paths are too small for this page; their values count as those of their callers.
         </p>
       )}
     </>

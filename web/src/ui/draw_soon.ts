@@ -1,5 +1,5 @@
-// When a canvas draws: in the next frame, so that several changes make one picture, but at once for print. A browser takes
-// the page as it is after `beforeprint` and waits for no frame.
+// When a canvas draws: in the next frame, so that several changes make one picture, but at once for print. A browser
+// prints what the page shows right after `beforeprint` and waits for no frame.
 // SPDX-License-Identifier: Apache-2.0
 import { isPrinting } from "./theme.ts";
 

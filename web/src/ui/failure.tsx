@@ -13,7 +13,7 @@ export function Failure(props: { message: string }) {
   );
 }
 
-// In place of the page, where none of several files can be shown.
+// Shown in place of the page if none of several files can be shown.
 export function NoFile(props: { message: string; files: ServedFile[]; open: (id: string) => void }) {
   return (
     <main class="no-file">

@@ -14,7 +14,7 @@ export function Figure(props: { value: Value; unit: Unit; error?: number }) {
   );
 }
 
-// The time since the begin of the trace, to stand beside a moment. null: the trace begins near 0, and nothing is shown.
+// The time since the begin of the trace, beside a moment. null: the trace begins near 0, and nothing is shown.
 export function SinceBegin({ since }: { since: number | null }) {
   if (since === null) return null;
   return (

@@ -3,10 +3,10 @@
 import { useMemo, useState } from "preact/hooks";
 import { childrenOf, decodeTree, invert, keepKinds, kKinds, kMetricTitles, type Metric } from "../model/call_tree.ts";
 import type { WebDocument } from "../model/document.ts";
-import { countText } from "../model/numbers.ts";
 import { CallTreeTable } from "./call_tree.tsx";
 import { Choice } from "./choice.tsx";
 import { Failure } from "./failure.tsx";
+import { Figure } from "./figure.tsx";
 import { FlameView } from "./flame_view.tsx";
 import { usePage } from "./page_context.ts";
 import { useLoaded } from "./use_loaded.ts";
@@ -68,13 +68,13 @@ export function FlameGraph() {
           <FlameView key={`graph ${metric} ${direction} ${kind}`} label="Flame graph" tree={shown.tree} childList={shown.graph} />
           {shown.tree.folded > 0 && (
             <p class="empty">
-              <span data-value={shown.tree.folded}>{countText(shown.tree.folded)}</span> call paths are too small for this page; their values count
+              <Figure value={shown.tree.folded} unit="number" /> call paths are too small for this page; their values count
               as those of their callers.
             </p>
           )}
           {shown.tree.deepest !== undefined && (
             <p class="empty">
-              The call paths are too long to show all callers: each has those up to <span data-value={shown.tree.deepest}>{countText(shown.tree.deepest)}</span> levels up.
+              The call paths are too long to show all callers: each has those up to <Figure value={shown.tree.deepest} unit="number" /> levels up.
             </p>
           )}
           <CallTreeTable key={`tree ${metric} ${direction} ${kind}`} tree={shown.tree} childList={shown.heaviest} />

@@ -8,6 +8,7 @@ import { drawFlame, kFlameRow } from "../draw/flame_canvas.ts";
 import { adjacentFrame, type Direction, frameAt, layoutFlame } from "../layout/flame_layout.ts";
 import type { Point } from "../layout/tooltip_place.ts";
 import { type CallTree, type Children, matchedTotal, nameOf, pathTo } from "../model/call_tree.ts";
+import { getOrMake } from "../model/memo.ts";
 import { foldCase } from "../model/names.ts";
 import { visibleText } from "../model/numbers.ts";
 import { hueOf, kHues } from "../model/palette.ts";
@@ -45,7 +46,7 @@ export function FlameView(props: { label: string; tree: CallTree; childList: Chi
   const id = useId();
 
   const layout = useMemo(() => layoutFlame(tree, childList, focus, view.width, kNarrowest), [tree, childList, focus, view.width]);
-  // A low graph has a low box, which stays as it is while a frame is zoomed.
+  // A low graph has a low box. Zooming into a frame does not change its height.
   const highest = useRef<{ of: Children; rows: number }>({ of: childList, rows: 0 });
   if (highest.current.of !== childList) highest.current = { of: childList, rows: 0 };
   highest.current.rows = Math.max(highest.current.rows, layout.frames.length, kFewestRows);
@@ -163,11 +164,7 @@ function matcherOf(tree: CallTree, query: string): ((name: number) => boolean) |
   const wanted = foldCase(query);
   if (wanted === "") return null;
   const known = new Map<number, boolean>();
-  return (name) => {
-    let isMatch = known.get(name);
-    if (isMatch === undefined) known.set(name, (isMatch = foldCase(tree.strings[name] ?? "").includes(wanted)));
-    return isMatch;
-  };
+  return (name) => getOrMake(known, name, () => foldCase(tree.strings[name] ?? "").includes(wanted));
 }
 
 function MatchedShare(props: { tree: CallTree; matches: (name: number) => boolean }) {

@@ -5,7 +5,6 @@
 // of them, so that their times are neither the total nor the self times of the summary.
 // SPDX-License-Identifier: Apache-2.0
 import { useId, useMemo } from "preact/hooks";
-import type { WebDocument } from "../model/document.ts";
 import { type Group, kGroups, kGroupTables, kGroupTitles } from "../model/grouping.ts";
 import { visibleText } from "../model/numbers.ts";
 import { Choice } from "./choice.tsx";
@@ -15,11 +14,6 @@ import { Figure } from "./figure.tsx";
 import { useAddress, usePage } from "./page_context.ts";
 
 const kFirstSort = { key: "self_ns", falling: true };
-
-// Why the tab has no data; "": it has.
-export function operatorsEmpty(document: WebDocument): string {
-  return whyEmpty(document, "operators");
-}
 
 export function Operators() {
   const { document, store } = usePage();

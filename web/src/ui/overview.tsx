@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { parseExact, parseNumber, visibleText } from "../model/numbers.ts";
 import type { Integer, WebDocument } from "../model/document.ts";
-import { Card, Pair } from "./card.tsx";
+import { Card, FigureCard, Pair } from "./card.tsx";
 import { DeviceBars, deviceName } from "./charts/device_bars.tsx";
 import { StepChart } from "./charts/step_chart.tsx";
 import { DocumentTable, useTable, whyEmpty } from "./document_table.tsx";
@@ -13,9 +13,9 @@ import { Figure, SinceBegin } from "./figure.tsx";
 import { usePage } from "./page_context.ts";
 import { TimelineLink } from "./timeline_link.tsx";
 
-// More devices than this are in the table alone.
+// Further devices are only in the table.
 const kDevicesInCard = 4;
-// More files than this are in the tab About alone.
+// Further files are only in the tab About.
 const kFilesInCard = 4;
 
 // Why the tab has no data; "": it has.
@@ -51,29 +51,26 @@ function TraceCard() {
   const { document, origin } = usePage();
   const isEmpty = parseExact(document.spans) === 0n;
   return (
-    <Card title="Trace">
-      <p class="large">{isEmpty ? "No spans" : <Figure value={origin.length} unit="time" />}</p>
-      <dl>
-        <Pair name="Spans">
-          <Figure value={parseExact(document.spans)} unit="number" />
-        </Pair>
-        <Pair name="Tracks">
-          <Figure value={document.timeline.tracks.length + (document.timeline.left_out_tracks ?? 0)} unit="number" />
-        </Pair>
-        <Pair name={document.files.length === 1 ? "File" : "Files"}>
-          {document.files.slice(0, kFilesInCard).map((file, at) => (
-            <span key={at} class="file">
-              {visibleText(file)}
-            </span>
-          ))}
-          {document.files.length > kFilesInCard && (
-            <>
-              and <Figure value={document.files.length - kFilesInCard} unit="number" /> more
-            </>
-          )}
-        </Pair>
-      </dl>
-    </Card>
+    <FigureCard title="Trace" large={isEmpty ? "No spans" : <Figure value={origin.length} unit="time" />}>
+      <Pair name="Spans">
+        <Figure value={parseExact(document.spans)} unit="number" />
+      </Pair>
+      <Pair name="Tracks">
+        <Figure value={document.timeline.tracks.length + (document.timeline.left_out_tracks ?? 0)} unit="number" />
+      </Pair>
+      <Pair name={document.files.length === 1 ? "File" : "Files"}>
+        {document.files.slice(0, kFilesInCard).map((file, at) => (
+          <span key={at} class="file">
+            {visibleText(file)}
+          </span>
+        ))}
+        {document.files.length > kFilesInCard && (
+          <>
+            and <Figure value={document.files.length - kFilesInCard} unit="number" /> more
+          </>
+        )}
+      </Pair>
+    </FigureCard>
   );
 }
 
@@ -89,18 +86,20 @@ function StepCard() {
   }
   const time = (value: Integer | null) => <Figure value={parseNumber(value)} unit="time" />;
   return (
-    <Card title="Step time">
-      <p class="large">
-        {time(steps.mean_ns)} <small>mean</small>
-      </p>
-      <dl>
-        <Pair name="p50">{time(steps.p50_ns)}</Pair>
-        <Pair name="p99">{time(steps.p99_ns)}</Pair>
-        <Pair name="Steps">
-          <Figure value={parseNumber(steps.count)} unit="number" />
-        </Pair>
-      </dl>
-    </Card>
+    <FigureCard
+      title="Step time"
+      large={
+        <>
+          {time(steps.mean_ns)} <small>mean</small>
+        </>
+      }
+    >
+      <Pair name="p50">{time(steps.p50_ns)}</Pair>
+      <Pair name="p99">{time(steps.p99_ns)}</Pair>
+      <Pair name="Steps">
+        <Figure value={parseNumber(steps.count)} unit="number" />
+      </Pair>
+    </FigureCard>
   );
 }
 
@@ -124,30 +123,32 @@ function DeviceCard() {
   const label = (row: number) => deviceName(isMultiRank ? value("rank", row) : -1, value("device", row));
   const first = rows[0]!;
   return (
-    <Card title="Device busy">
-      <p class="large">
-        <Figure value={value("busy_share", first)} unit="share" />
-        {rows.length > 1 && <small> {label(first)}</small>}
-      </p>
-      <dl>
-        {rows.length === 1 ? (
-          <>
-            <Pair name="Busy">
-              <Figure value={value("busy_ns", first)} unit="time" />
-            </Pair>
-            <Pair name="Idle">
-              <Figure value={value("idle_ns", first)} unit="time" />
-            </Pair>
-          </>
-        ) : (
-          rows.slice(1, kDevicesInCard).map((row) => (
-            <Pair key={row} name={label(row)}>
-              <Figure value={value("busy_share", row)} unit="share" />
-            </Pair>
-          ))
-        )}
-      </dl>
-    </Card>
+    <FigureCard
+      title="Device busy"
+      large={
+        <>
+          <Figure value={value("busy_share", first)} unit="share" />
+          {rows.length > 1 && <small> {label(first)}</small>}
+        </>
+      }
+    >
+      {rows.length === 1 ? (
+        <>
+          <Pair name="Busy">
+            <Figure value={value("busy_ns", first)} unit="time" />
+          </Pair>
+          <Pair name="Idle">
+            <Figure value={value("idle_ns", first)} unit="time" />
+          </Pair>
+        </>
+      ) : (
+        rows.slice(1, kDevicesInCard).map((row) => (
+          <Pair key={row} name={label(row)}>
+            <Figure value={value("busy_share", row)} unit="share" />
+          </Pair>
+        ))
+      )}
+    </FigureCard>
   );
 }
 
@@ -167,29 +168,31 @@ function MemoryCard() {
   }
   const time = parseExact(largest.time_ns);
   return (
-    <Card title="Memory peak">
-      <p class="large">
-        <Figure value={parseNumber(largest.bytes)} unit="bytes" /> <small>{visibleText(largest.device)}</small>
-      </p>
-      <dl>
-        {time !== null && (
-          <Pair name="When">
-            <TimelineLink range={around(time, document.clock)}>
-              <Figure value={time} unit="time" />
-            </TimelineLink>{" "}
-            <SinceBegin since={origin.sinceBegin(time)} />
+    <FigureCard
+      title="Memory peak"
+      large={
+        <>
+          <Figure value={parseNumber(largest.bytes)} unit="bytes" /> <small>{visibleText(largest.device)}</small>
+        </>
+      }
+    >
+      {time !== null && (
+        <Pair name="When">
+          <TimelineLink range={around(time, document.clock)}>
+            <Figure value={time} unit="time" />
+          </TimelineLink>{" "}
+          <SinceBegin since={origin.sinceBegin(time)} />
+        </Pair>
+      )}
+      {peaks
+        .filter((peak) => peak !== largest)
+        .slice(0, kDevicesInCard - 1)
+        .map((peak) => (
+          <Pair key={peak.device} name={visibleText(peak.device)}>
+            <Figure value={parseNumber(peak.bytes)} unit="bytes" />
           </Pair>
-        )}
-        {peaks
-          .filter((peak) => peak !== largest)
-          .slice(0, kDevicesInCard - 1)
-          .map((peak) => (
-            <Pair key={peak.device} name={visibleText(peak.device)}>
-              <Figure value={parseNumber(peak.bytes)} unit="bytes" />
-            </Pair>
-          ))}
-      </dl>
-    </Card>
+        ))}
+    </FigureCard>
   );
 }
 

@@ -9,7 +9,7 @@ import type { SpanSource } from "../model/span_source.ts";
 
 export interface Page {
   document: WebDocument;
-  // What stands in the tabs that a partial document lacks; "": it is whole.
+  // What the tabs say that a partial document lacks; "": the document is whole.
   pending: string;
   // Converts between times of the document and relative times.
   origin: Origin;
@@ -20,7 +20,7 @@ export interface Page {
   files: ServedFile[];
   // Identifier of the file that is shown.
   chosen: string;
-  // Which files cannot be shown, and why; "": none is known.
+  // Which files cannot be shown, and why; "": no such file is known.
   notice: string;
   // Shows another file.
   open: (id: string) => void;

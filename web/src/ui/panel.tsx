@@ -7,8 +7,8 @@ import type { Tab } from "../model/address.ts";
 import { FailureBoundary } from "./failure.tsx";
 import { useAddress } from "./page_context.ts";
 
-// `pending`: a sentence that stands in for data that are not there yet; `empty`: one that says why the tab has none; "":
-// it has.
+// `pending`: a sentence that is shown until the data are there; `empty`: a sentence that says why the tab has no data;
+// "": there are data.
 export function Panel(props: { tab: Tab; pending: string; empty: string; children: () => ComponentChildren }) {
   const isShown = useAddress((state) => state.tab) === props.tab;
   const wasShown = useRef(false);

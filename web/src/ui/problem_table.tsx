@@ -1,4 +1,4 @@
-// A table of problems. In a narrow window their sentences stand beside the kinds; the other columns follow.
+// A table of problems. In a narrow window the sentences come right after the kinds, then the other columns.
 // SPDX-License-Identifier: Apache-2.0
 import type { TableName } from "../model/document.ts";
 import { DocumentTable } from "./document_table.tsx";

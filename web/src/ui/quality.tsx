@@ -7,7 +7,7 @@ import type { Table } from "../model/tables.ts";
 import { useTable } from "./document_table.tsx";
 import { usePage } from "./page_context.ts";
 
-// The reasons as one line. Those that name the same kind of problem are one, followed by the sentence of that problem:
+// The reasons as one line. Reasons with the same kind of problem are joined, followed by the sentence of that problem:
 // "problem rank_missing (2 times), of rank 1, 3: ranks of the job have no file".
 export function reasonsText(reasons: readonly string[], problems: readonly (Table | null)[]): string {
   const byKind = new Map<string, string>();

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { decodeColumn } from "../model/columns.ts";
 import type { RanksData, WebDocument } from "../model/document.ts";
-import { countText, exactText, kDash, parseNumber, type Value, visibleText } from "../model/numbers.ts";
+import { exactText, kDash, parseNumber, type Value, visibleText } from "../model/numbers.ts";
 import { Card, FigureCard, Pair } from "./card.tsx";
 import { RankMapFigure } from "./charts/rank_map.tsx";
 import { DocumentTable, useTable, whyEmpty } from "./document_table.tsx";
@@ -86,7 +86,7 @@ export function RankNames({ ranks }: { ranks: readonly number[] }) {
   );
 }
 
-// What stands in place of a straggler, and why: without collectives nothing says who waits.
+// What is shown if no straggler is known, and why: without collectives nothing says who waits.
 export function noStraggler(document: WebDocument): [large: string, reason: string] {
   return [whyEmpty(document, "collective_groups") === "" ? "None" : "Unknown", whyEmpty(document, "stragglers")];
 }
@@ -183,7 +183,7 @@ function RanksNote({ count, shown }: { count: number; shown: ReadonlySet<number>
   if (shown.size >= count) return null;
   return (
     <p class="hint" role="note" aria-label="Ranks in the timeline">
-      This tab is of all ranks. The timeline and the other tabs have the spans of <span data-value={shown.size}>{countText(shown.size)}</span> of them: <RankNames ranks={[...shown]} />. Write the report with --ranks to choose
+      This tab is of all ranks. The timeline and the other tabs have the spans of <Figure value={shown.size} unit="number" /> of them: <RankNames ranks={[...shown]} />. Write the report with --ranks to choose
       others.
     </p>
   );

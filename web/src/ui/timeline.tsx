@@ -4,10 +4,10 @@ import { useEffect, useMemo } from "preact/hooks";
 import { ranksOf } from "../layout/timeline_layout.ts";
 import type { WebDocument } from "../model/document.ts";
 import { countOutside, findMark, loadMarks, type Marks } from "../model/marks.ts";
-import { countText } from "../model/numbers.ts";
 import type { Spans } from "../model/spans.ts";
 import { Choice } from "./choice.tsx";
 import { Failure } from "./failure.tsx";
+import { Figure } from "./figure.tsx";
 import { MarkDetails } from "./mark_details.tsx";
 import { useAddress, usePage } from "./page_context.ts";
 import { SelectionTable } from "./selection_table.tsx";
@@ -78,7 +78,7 @@ function LoadedTimeline({ spans, marks }: { spans: Spans; marks: Marks }) {
         )}
         {left > 0 && (
           <p class="hint">
-            Grey bars stand for <span data-value={left}>{countText(left)}</span> short {left === 1 ? "span that is" : "spans that are"} left out of this page.
+            Grey bars stand for <Figure value={left} unit="number" /> short {left === 1 ? "span that is" : "spans that are"} left out of this page.
           </p>
         )}
         <LeftOutMarks marks={marks} />
@@ -110,7 +110,7 @@ function LeftOutMarks({ marks }: { marks: Marks }) {
         ([count, one, several, text]) =>
           count > 0 && (
             <p key={several} class="hint">
-              <span data-value={count}>{countText(count)}</span> {count === 1 ? one : several}
+              <Figure value={count} unit="number" /> {count === 1 ? one : several}
               {text}.
             </p>
           ),

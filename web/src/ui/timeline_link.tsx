@@ -19,7 +19,7 @@ export function timelineTarget(origin: Origin, part: TimelineRange, rank: number
   return rank === null ? ({ tab: "timeline", range, rank } as const) : ({ tab: "timeline", range, rank, span: null, mark: null } as const);
 }
 
-// `range`: [a, b) on the clock of the document; null: all of it. `rank`: the timeline shows its tracks alone.
+// `range`: [a, b) on the clock of the document; null: all of it. `rank`: the timeline shows only its tracks.
 export function TimelineLink(props: { range: TimelineRange; rank?: number | null; children: ComponentChildren }) {
   const { origin, store } = usePage();
   const rank = props.rank ?? null;

@@ -11,6 +11,7 @@ import type { Point } from "../layout/tooltip_place.ts";
 import type { Range } from "../model/address.ts";
 import { type Marks, markKey } from "../model/marks.ts";
 import { matchingNames } from "../model/matches.ts";
+import { getOrMake } from "../model/memo.ts";
 import { visibleText } from "../model/numbers.ts";
 import type { FoundSpan } from "../model/span_source.ts";
 import { foundSpan, type Spans } from "../model/spans.ts";
@@ -45,12 +46,7 @@ function isSame(a: FoundSpan | null, b: FoundSpan | null): boolean {
 // By name, for each list of texts once.
 function matchesBy(query: string): (spans: Spans) => Uint8Array | null {
   const found = new WeakMap<readonly string[], Uint8Array>();
-  return ({ strings }) => {
-    if (query === "") return null;
-    let matches = found.get(strings);
-    if (matches === undefined) found.set(strings, (matches = matchingNames(strings, query)));
-    return matches;
-  };
+  return ({ strings }) => (query === "" ? null : getOrMake(found, strings, () => matchingNames(strings, query)));
 }
 
 function keyText({ track, start, duration, number }: FoundSpan["key"]): string {

@@ -1,5 +1,5 @@
-// What is under the pointer, or where the keyboard is, in a few words beside it. It is text alone, takes no pointer
-// events, stays inside the window, and Escape hides it until it is of something else.
+// What is under the pointer, or where the keyboard is, in a few words beside it. It has only text, takes no
+// pointer events and stays inside the window. Escape hides it until it describes something else.
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { placeTooltip, type Point } from "../layout/tooltip_place.ts";

@@ -35,7 +35,7 @@ export interface TimelineState {
 
 const kRelatives: Record<string, Relative> = { ".": "next", ",": "previous", ArrowUp: "parent", ArrowDown: "firstChild" };
 
-// The visible range as it is, or moved so that the span is in it; null: all.
+// The visible range, moved if the span is not in it; null: all.
 export function rangeShowing(store: AddressStore, { start, duration }: SpanKey): Range | null {
   const { range } = store.state;
   const { length } = store.origin;

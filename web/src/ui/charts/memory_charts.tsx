@@ -10,7 +10,7 @@ import { alignCurves, exceedWhole } from "../../layout/step_curves.ts";
 import { tickTexts } from "../../layout/timeline_layout.ts";
 import { decodeColumn } from "../../model/columns.ts";
 import type { MemoryData } from "../../model/document.ts";
-import { bytesText, countText, parseNumber, visibleText } from "../../model/numbers.ts";
+import { bytesText, parseNumber, visibleText } from "../../model/numbers.ts";
 import { categoryHue } from "../../model/palette.ts";
 import { whyEmpty } from "../document_table.tsx";
 import { Failure, failureText } from "../failure.tsx";
@@ -38,7 +38,7 @@ export function MemoryCharts() {
       ))}
       {document.memory.left_out > 0 && (
         <p class="hint">
-          <span data-value={document.memory.left_out}>{countText(document.memory.left_out)}</span> curves did not fit into this page.
+          <Figure value={document.memory.left_out} unit="number" /> curves did not fit into this page.
         </p>
       )}
     </>

@@ -33,7 +33,7 @@ export function MemoryMaps() {
       ))}
       {left > 0 && (
         <p class="hint">
-          The blocks of <span data-value={left}>{countText(left)}</span> further devices did not fit into this page.
+          The blocks of <Figure value={left} unit="number" /> further devices did not fit into this page.
         </p>
       )}
     </>
@@ -196,13 +196,13 @@ function BlockPicture({ blocks, title }: { blocks: MemoryBlocks; title: string }
       </p>
       {blocks.leftOut > 0 && (
         <p class="hint">
-          The other <span data-value={blocks.leftOut}>{countText(blocks.leftOut)}</span> blocks, of <Figure value={blocks.leftOutBytes} unit="bytes" /> together, are left out of this page: those with the
+          The other <Figure value={blocks.leftOut} unit="number" /> blocks, of <Figure value={blocks.leftOutBytes} unit="bytes" /> together, are left out of this page: those with the
           least bytes × lifetime.
         </p>
       )}
       {blocks.withoutAddress > 0 && (
         <p class="hint">
-          <span data-value={blocks.withoutAddress}>{countText(blocks.withoutAddress)}</span> allocations have no address and are not shown.
+          <Figure value={blocks.withoutAddress} unit="number" /> allocations have no address and are not shown.
         </p>
       )}
       <BlockDetails blocks={blocks} block={hovered >= 0 && drag.current === null ? hovered : selected} />

@@ -14,6 +14,7 @@ import { useTable } from "../document_table.tsx";
 import { Choice } from "../choice.tsx";
 import { drawSoon } from "../draw_soon.ts";
 import { Failure } from "../failure.tsx";
+import { Figure } from "../figure.tsx";
 import { usePage } from "../page_context.ts";
 import { TimelineLink, timelineTarget } from "../timeline_link.tsx";
 import { useColours } from "../theme.ts";
@@ -115,7 +116,7 @@ function Picture({ map, measure, places }: { map: RankMap; measure: RankMapData[
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     if (event.key === "Enter") openCell(chosen);
     else if (event.key === "Escape") setSelected(-1);
-    else if (event.key === "m") setSelected(hottestCell(grid.map, ratioOf));
+    else if (event.key === "m") setSelected(hottestCell(grid.map));
     else {
       const next = cellAfter(grid, chosen, event.key);
       if (next === null) return;
@@ -190,13 +191,13 @@ function Legend() {
   );
 }
 
-// What a cell stands for where it is of several ranks or steps.
+// What a cell shows if it is of several ranks or steps.
 function Joined({ grid }: { grid: RankGrid }) {
   const { ranksPerCell, stepsPerCell } = grid.map;
   if (ranksPerCell === 1 && stepsPerCell === 1) return null;
   return (
     <p class="hint">
-      A cell has <span data-value={ranksPerCell}>{countText(ranksPerCell)}</span> {ranksPerCell === 1 ? "rank" : "ranks"} and <span data-value={stepsPerCell}>{countText(stepsPerCell)}</span>{" "}
+      A cell has <Figure value={ranksPerCell} unit="number" /> {ranksPerCell === 1 ? "rank" : "ranks"} and <Figure value={stepsPerCell} unit="number" />{" "}
       {stepsPerCell === 1 ? "step" : "steps"}, and shows the longest duration of them in comparison with the median of its step.
     </p>
   );

@@ -12,7 +12,7 @@ export interface Part {
   hue: number;
 }
 
-// Parts of 0 are left out. A part below 0, which makes the others too large together, is in the list alone.
+// Parts of 0 are left out. A part below 0, which makes the others too large together, is only in the list.
 export function StackedBar(props: { title: string; parts: readonly Part[]; whole: number; unit: Unit }) {
   const parts = props.parts.filter((part) => part.value !== 0);
   const inBar = parts.filter((part) => part.value > 0);
