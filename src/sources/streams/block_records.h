@@ -11,14 +11,15 @@
 
 namespace opscope {
 
-// Appends a block of host memory. The record is filled in place: a copy costs more than the fields. At the cap the
-// record counts as dropped.
-inline void AppendHostBlock(Stream* stream, RecordSource source, uint64_t time, uint64_t address, uint64_t bytes,
+// Appends a block of host memory. time() returns the start; it is called when there is room, so that no register holds
+// the start while the next chunk is taken. The record is filled in place: a copy costs more than the fields. At the cap
+// the record counts as dropped.
+template <typename Time>
+inline void AppendHostBlock(Stream* stream, RecordSource source, const Time& time, uint64_t address, uint64_t bytes,
                             uint8_t flags) {
   if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0)) && !opscope_make_room(stream, 0)) return CountDrop(stream);
-  PrefetchRecords(stream);
   Record* record = stream->next;
-  *record = {.start = time,
+  *record = {.start = time(),
              .value = bytes,
              .name = static_cast<uint32_t>(address),
              .payload = static_cast<uint32_t>(address >> 32),

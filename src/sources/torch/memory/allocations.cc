@@ -66,7 +66,9 @@ Record NewRecord(RecordKind kind, uint64_t value) {
 
 inline bool RecordHostBlock(const void* block, uint64_t bytes, uint8_t flags) {
   return ForEachStream([&](Stream* stream) {
-    AppendHostBlock(stream, RecordSource::kTorch, ReadTicks(), reinterpret_cast<uint64_t>(block), bytes, flags);
+    PrefetchRecords(stream);
+    AppendHostBlock(
+        stream, RecordSource::kTorch, [] { return ReadTicks(); }, reinterpret_cast<uint64_t>(block), bytes, flags);
   });
 }
 
