@@ -10,19 +10,21 @@
 
 #include "base/saturating.h"
 #include "opscope/recorder.h"
+#include "sources/paddle/ranges.h"
+#include "sources/streams/block_records.h"
 #include "sources/streams/failures.h"
 
 namespace opscope {
 namespace {
 
-// How many ranges of its thread are around each one.
+// The number of ranges of the thread that contain each range.
 std::vector<uint16_t> DepthsOf(std::span<const PaddleRange> ranges) {
   std::vector<uint32_t> order(ranges.size());
   std::iota(order.begin(), order.end(), 0u);
   std::sort(order.begin(), order.end(), [ranges](uint32_t a, uint32_t b) {
     if (ranges[a].start_ns != ranges[b].start_ns) return ranges[a].start_ns < ranges[b].start_ns;
     if (ranges[a].end_ns != ranges[b].end_ns) return ranges[a].end_ns > ranges[b].end_ns;
-    return a > b;  // what ended later is around
+    return a > b;  // the range that ended later contains the other
   });
   std::vector<uint16_t> depths(ranges.size());
   std::vector<uint64_t> open_ends;
@@ -36,29 +38,13 @@ std::vector<uint16_t> DepthsOf(std::span<const PaddleRange> ranges) {
 }
 
 Record RecordOf(const PaddleRange& range, uint16_t depth) {
-  Record record{.start = range.start_ns,
-                .value = range.end_ns - range.start_ns,
-                .depth = depth,
-                .kind = RecordKind::kScope,
-                .source = RecordSource::kPaddle,
-                .scope = static_cast<uint8_t>(range.event_type)};
-  if (range.event_type == static_cast<uint32_t>(PaddleEventType::kProfileStep)) record.flags = record_flags::kStep;
-  return record;
-}
-
-Record RecordOf(const PaddleBlock& block) {
-  return {.start = block.time_ns,
-          .value = static_cast<uint64_t>(SaturatingAbs(block.bytes)),
-          .name = static_cast<uint32_t>(block.address),
-          .payload = static_cast<uint32_t>(block.address >> 32),
-          .kind = RecordKind::kHostBlock,
-          .flags = block.bytes < 0 ? record_flags::kFreed : uint8_t{0},
-          .source = RecordSource::kPaddle};
-}
-
-void AppendBlock(Stream* track, const PaddleBlock& block) {
-  if (!HasRoom(track, 0) && !opscope_make_room(track, 0)) return CountDrop(track);
-  AppendRecord(track, RecordOf(block));
+  return {.start = range.start_ns,
+          .value = range.end_ns - range.start_ns,
+          .depth = depth,
+          .kind = RecordKind::kScope,
+          .flags = FlagsOf(range.event_type),
+          .source = RecordSource::kPaddle,
+          .scope = static_cast<uint8_t>(range.event_type)};
 }
 
 }  // namespace
@@ -73,8 +59,12 @@ void AppendPaddleThread(Window* window, const PaddleThreadEvents& thread) {
     const PaddleRange& range = thread.ranges[i];
     AppendNamed(track, RecordOf(range, depths[i]), [&] { return InternText(track, range.name); }, 0, [](char*) {});
   }
-  for (const PaddleBlock& block : thread.blocks)
-    AppendBlock(track, block);
+  for (const PaddleBlock& block : thread.blocks) {
+    const uint8_t flags = block.bytes < 0 ? record_flags::kFreed : uint8_t{0};
+    AppendHostBlock(
+        track, RecordSource::kPaddle, [&] { return block.time_ns; }, block.address,
+        static_cast<uint64_t>(SaturatingAbs(block.bytes)), flags);
+  }
   opscope_track_close(track);
 }
 

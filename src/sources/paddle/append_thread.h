@@ -1,6 +1,6 @@
-// Adds the records that another recorder made of a thread to the window, as a track.
+// Adds the events of one thread that another recorder has recorded, as a track of the window.
 //
-// Thread rule: calls for one window take turns.
+// Thread rule: one call at a time per window.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

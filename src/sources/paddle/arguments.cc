@@ -24,7 +24,7 @@ using paddle_layout::AttributeMap;
 using paddle_layout::Dims;
 using paddle_layout::Shapes;
 
-// Where the payload is made before it has a place: what does not fit is not recorded, and counted.
+// A payload is built on the stack first. Arguments with more words are not recorded, and counted as a failure.
 constexpr size_t kMaxWords = 4096;
 constexpr uint32_t kMaxArguments = 0xffff;
 
@@ -35,7 +35,7 @@ struct Draft {
 };
 static_assert(offsetof(Draft, words) == kFixedBytesOfArguments);
 
-// Names of arguments in a text of limited size: from the first that does not fit on they are left out.
+// Names of arguments in a text of limited size, without the first name that does not fit and those after it.
 class Names {
  public:
   void Add(const char* name, size_t tensors) {
@@ -89,7 +89,7 @@ class Names {
   bool is_first_of_attributes_ = false;
 };
 
-// Null: none is open.
+// Null: no operator is open.
 OpenScope* InnermostOperator(const Stream* stream) {
   constexpr uint32_t kOperator =
       static_cast<uint32_t>(RecordSource::kPaddle) | static_cast<uint32_t>(PaddleEventType::kOperator) << 8;
@@ -99,7 +99,7 @@ OpenScope* InnermostOperator(const Stream* stream) {
   return scope;
 }
 
-// A payload in the making, and its names.
+// Builds a payload and the text of its names.
 class Drafting {
  public:
   explicit Drafting(Draft* draft) : draft_(draft), at_(draft->words), end_(draft->words + kMaxWords - 1) {}
@@ -126,7 +126,7 @@ class Drafting {
     at_ = WriteAttribute(attribute, at_), ++count_;
     return true;
   }
-  // The header. False: there are too many.
+  // Writes the header. False: there are too many arguments.
   bool End() {
     if (count_ > kMaxArguments) return false;
     *at_ = 0;  // padding
@@ -142,7 +142,7 @@ class Drafting {
   Names names_;
   Draft* draft_;
   uint32_t* at_;
-  uint32_t* end_;  // one of padding is behind it
+  uint32_t* end_;  // followed by one word of padding
   size_t count_ = 0;
 };
 

@@ -31,16 +31,16 @@ constexpr PaddlePart PartOf(size_t symbol) {
                                                            : PaddlePart::kHooks;
 }
 
-// With GotLock(). Never destroyed.
+// Guarded by GotLock(). Never destroyed.
 struct Patches {
   std::vector<GotEntry> entries;  // numbered as kPaddleSymbols
   bool is_searched = false;
   uint32_t in_core = 0;  // symbols that libphi_core.so calls through its GOT, one bit each
   uint32_t patched = 0;  // parts
-  bool ends_point = false;
+  bool is_end_patched = false;
   PatchedEntries until_last_window;
   PatchedEntries for_ever;        // of End
-  const char* refused = nullptr;  // why this process will not patch them again; null: it may
+  const char* refused = nullptr;  // why this process must not patch them again; null: it may
 };
 Patches& ThePatches() {
   static Patches& patches = *new Patches;
@@ -96,7 +96,7 @@ PaddleMode ModeOf(PaddlePart part) {
   return PaddleMode::kHooks;
 }
 
-// Null: the environment forbids nothing.
+// Null: the environment does not forbid the part.
 const char* WhyForbidden(PaddlePart part) {
   const char* value = std::getenv("OPSCOPE_PADDLE_ROUTE");
   const std::string_view wanted = value == nullptr ? "" : value;
@@ -109,29 +109,23 @@ const char* WhyForbidden(PaddlePart part) {
              : nullptr;
 }
 
-bool IsFilled(const char* sentence) {
-  return sentence != nullptr && *sentence != '\0';
-}
-
-__attribute__((constructor)) void MakeRedirection() {
+__attribute__((constructor)) void ConstructPatches() {
   ThePatches();  // constructed before a forked child can use it
 }
 
 }  // namespace
 
 void SetProbeResult(PaddlePart part, const char* sentence) {
-  static constinit Mutex accepting;
-  static std::forward_list<std::string>& taken =
-      *new std::forward_list<std::string>;  // never freed: readers have no lock
-  const MutexLock lock(accepting);
+  static constinit Mutex mutex;
+  static auto& sentences = *new std::forward_list<std::string>;  // never freed: readers take no lock
+  const MutexLock lock(mutex);
   std::atomic<const char*>& probe_result = probe_results[static_cast<size_t>(part)];
-  if (probe_result.load() != std::string_view(sentence)) probe_result.store(taken.emplace_front(sentence).c_str());
+  if (probe_result.load() != std::string_view(sentence)) probe_result.store(sentences.emplace_front(sentence).c_str());
 }
 
 const char* WhyNot(PaddlePart part) {
   if (const char* forbidden = WhyForbidden(part)) return forbidden;
-  if (const char* probe_result = probe_results[static_cast<size_t>(part)].load(); IsFilled(probe_result))
-    return probe_result;
+  if (const char* complaint = probe_results[static_cast<size_t>(part)].load(); *complaint != '\0') return complaint;
   if (part == PaddlePart::kNative || part == PaddlePart::kWrappers) {
     return HasFallback(part) ? nullptr : "no fallback recorder is installed";
   }
@@ -165,7 +159,7 @@ const char* PatchEntries(uint32_t parts) {
   if (missing == 0) return nullptr;
   const std::array<void*, kSymbols> hooks = PaddleHooks();
   for (const GotEntry& entry : patches.entries) {
-    if ((missing & BitOf(PartOf(entry.symbol))) == 0 || (entry.symbol == kEnd && patches.ends_point)) continue;
+    if ((missing & BitOf(PartOf(entry.symbol))) == 0 || (entry.symbol == kEnd && patches.is_end_patched)) continue;
     PatchedEntries& patched = entry.symbol == kEnd ? patches.for_ever : patches.until_last_window;
     if (patched.Patch(entry, hooks[entry.symbol])) continue;
     patches.until_last_window.Restore();
@@ -173,7 +167,7 @@ const char* PatchEntries(uint32_t parts) {
     return patches.refused = "a GOT entry of Paddle's libraries cannot be written";
   }
   patches.patched |= missing;
-  patches.ends_point |= (missing & BitOf(PaddlePart::kHooks)) != 0;
+  patches.is_end_patched |= (missing & BitOf(PaddlePart::kHooks)) != 0;
   return nullptr;
 }
 

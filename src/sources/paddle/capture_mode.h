@@ -6,7 +6,7 @@
 //   native     Paddle's own profiler runs, and the protobuf that it writes is read at the end (fallback_recorders.h)
 //   wrappers   functions of Paddle's Python are wrapped: only operators that Python calls, and what Python reports
 //
-// Only modes that a probe in a process of its own has shown to fit are used (probe.h). OPSCOPE_PADDLE_ROUTE names a
+// A mode is used only if a probe in a separate process has shown that it fits (probe.h). OPSCOPE_PADDLE_ROUTE names a
 // mode and forbids those before it.
 //
 // Thread rule: any thread.

@@ -1,8 +1,8 @@
-// Paddle's own recorder of events without its profiler, for a Paddle whose GOT entries cannot be used: switched on with
-// the recording, emptied at its end into tracks of the window. It costs what Paddle's profiler costs while it runs, and
-// nothing of that at the end. One recording at a time, and not beside Paddle's profiler.
+// Uses Paddle's own recorder of events without its profiler, for a Paddle whose GOT entries cannot be used. It is
+// switched on with the recording, and emptied into tracks of the window at the end. While it runs it costs as much as
+// Paddle's profiler; the end is cheaper. One recording at a time, and not beside Paddle's profiler.
 //
-// Thread rule: calls take turns. Emptying Paddle's recorder frees its blocks of events without a lock
+// Thread rule: one call at a time. Emptying Paddle's recorder frees its blocks of events without a lock
 // (docs/explanation/paddle_recording.md): a thread that is still ending an event 10 ms after the recorder was switched
 // off writes into freed memory.
 // SPDX-License-Identifier: Apache-2.0

@@ -42,7 +42,7 @@ const char* StartFallback(PaddlePart part, uint32_t flags) {
 
 void StopFallback(PaddlePart part, Window* window) {
   Known& one = Of(part);
-  one.recordings.fetch_sub(1);  // first: ranges that begin from here on are not its own
+  one.recordings.fetch_sub(1);  // first: this library records the ranges that begin from now on
   if (!one.recorder.load()->stop(window)) CountFailure();
 }
 

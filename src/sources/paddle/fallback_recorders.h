@@ -1,5 +1,6 @@
-// Recorders in Python for the modes "native" and "wrappers" (PaddleFallbackRecorder). Native is Paddle's own profiler,
-// for one recording at a time; it also takes the ranges of Python. The wrappers' operators are ranges of this library.
+// Recorders in Python for the modes "native" and "wrappers" (PaddleFallbackRecorder). "native" is Paddle's own
+// profiler, which serves one recording at a time and also records the ranges of Python. "wrappers" records operators as
+// ranges of this library.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,11 +1,10 @@
-// A range that a hook has begun carries the address of its scope in bits of RecordEvent that Paddle does not use (Mark,
-// range_mark.h). So End finds the scope without a search, and tells a range of ours from one that Paddle began.
+// A range that a hook has begun has the address of its scope in bits of RecordEvent that Paddle does not use (Mark,
+// range_mark.h). So End finds the scope without a search, and distinguishes these ranges from those that Paddle began.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/paddle/hooks.h"
 
 #include <atomic>
-#include <bit>
-#include <cstring>
+#include <string>
 
 #include "sources/paddle/arguments.h"
 #include "sources/paddle/memory_events.h"
@@ -22,7 +21,8 @@ using paddle_layout::RecordEvent;
 constinit std::atomic<int32_t> trace_level{1};
 constinit std::atomic<bool> with_attributes{false};
 
-// As Paddle's constructors while its profiler does not run, and adds the scope's mark. Addresses have 47 bits.
+// Does what Paddle's constructors do while its profiler does not run, and adds the scope's mark. Addresses have 47
+// bits.
 inline void Construct(RecordEvent* self, uint32_t type, uint32_t role, const OpenScope* scope) {
   self->head = reinterpret_cast<uint64_t>(scope) << 16;
   self->name = nullptr;
@@ -37,11 +37,11 @@ inline bool IsWanted(uint32_t level) {
   return static_cast<int64_t>(level) <= trace_level.load(std::memory_order_relaxed);
 }
 
-// Where Paddle's profiler runs. make(): Paddle's own constructor.
-template <typename Intern, typename Make>
+// For the time while Paddle's profiler runs. construct() calls Paddle's constructor.
+template <typename Intern, typename CallPaddle>
 __attribute__((noinline, cold)) void BeginBoth(RecordEvent* self, uint32_t type, uint32_t level, const Intern& intern,
-                                               const Make& make) {
-  make();
+                                               const CallPaddle& construct) {
+  construct();
   OpenScope* scope = IsWanted(level) ? BeginRange(type, intern) : nullptr;
   if (scope != nullptr && !Mark(self, scope)) EndRange(scope, ReadTicks());
 }
@@ -99,10 +99,7 @@ bool OnOpInfoIsEnabled() {
 void OnOpInfo(void* self, const std::string& name, const paddle_layout::Shapes& shapes,
               const paddle_layout::AttributeMap* attributes) {
   const auto* wanted = with_attributes.load(std::memory_order_relaxed) ? attributes : nullptr;
-  for (uint64_t left = recorded.shapes.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
-    Stream* stream = StreamOf(recorded.bindings[static_cast<size_t>(std::countr_zero(left))], &NoThreadNumber);
-    if (stream != nullptr) RecordArguments(stream, shapes, wanted);
-  }
+  VisitStreams(recorded.shapes, [&](Stream* stream) { RecordArguments(stream, shapes, wanted); });
   if (OPSCOPE_UNLIKELY(paddle.op_info_is_enabled())) paddle.op_info(self, name, shapes, attributes);
 }
 

@@ -1,5 +1,5 @@
-// Compares an operator's arguments with a payload that the chunk has already, as a sink of VisitArguments: it accepts
-// each name and value that equals its own. So a payload is shared by equal calls without being built first.
+// Compares an operator's arguments with a payload that is already in the chunk, as a sink of VisitArguments. So equal
+// calls share a payload without building it first.
 //
 // Thread rule: the stream is the calling thread's own.
 // SPDX-License-Identifier: Apache-2.0
@@ -16,7 +16,7 @@
 
 namespace opscope {
 
-// Accepts the arguments that are equal to those in the payload.
+// Accepts each name and value that equals the next one of the payload.
 class KnownPayload {
  public:
   KnownPayload(const Stream* stream, uint32_t payload) {

@@ -1,14 +1,14 @@
-// Paddle reports every allocation to its own recorder; the hook records it first. A free has its size, so nothing has
-// to be remembered. Records of the host are filled in place, those of devices have a payload with the place.
+// Paddle reports every allocation to its own recorder; the hook records it first. Paddle also reports the size of a
+// freed block, so no table of live blocks is needed. Records of devices have a payload with the device.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/paddle/memory_events.h"
 
 #include <bit>
-#include <cstring>
 
 #include "opscope/recorder.h"
 #include "sources/paddle/paddle_library.h"
 #include "sources/paddle/ranges.h"
+#include "sources/streams/block_records.h"
 
 namespace opscope {
 namespace {
@@ -17,22 +17,7 @@ using paddle_layout::MemoryEvent;
 using paddle_layout::Place;
 using paddle_layout::PlaceType;
 
-// Filled in place: a copy costs more than the fields.
-void AppendHostBlock(Stream* stream, const void* block, size_t bytes, uint8_t flags) {
-  if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0)) && !opscope_make_room(stream, 0)) return CountDrop(stream);
-  const auto address = reinterpret_cast<uint64_t>(block);
-  Record* record = stream->next;
-  *record = {.start = ReadTicks(),
-             .value = bytes,
-             .name = static_cast<uint32_t>(address),
-             .payload = static_cast<uint32_t>(address >> 32),
-             .kind = RecordKind::kHostBlock,
-             .flags = flags,
-             .source = RecordSource::kPaddle};
-  PublishNext(stream, record);
-}
-
-// As torch's device types, which record.h uses.
+// Torch's device types, which record.h uses.
 uint32_t DeviceTypeOf(int8_t place) {
   constexpr uint32_t kCuda = 1, kXpu = 12, kPrivate = 20;
   switch (static_cast<PlaceType>(place)) {
@@ -58,15 +43,11 @@ void AppendDeviceBlock(Stream* stream, const void* block, int64_t bytes, const P
   payload.address = reinterpret_cast<uint64_t>(block);
   payload.device_type = DeviceTypeOf(place.type);
   payload.device = place.device;
-  Record record{.start = ReadTicks(),
-                .value = static_cast<uint64_t>(bytes),
-                .kind = RecordKind::kAllocation,
-                .source = RecordSource::kPaddle};
-  if (char* room = ReserveEntry(stream, sizeof(payload)); room != nullptr) {
-    std::memcpy(room, &payload, sizeof(payload));
-    record.payload = OffsetInChunk(stream, room);
-  }
-  AppendRecord(stream, record);  // without room it is counted
+  const Record record{.start = ReadTicks(),
+                      .value = static_cast<uint64_t>(bytes),
+                      .kind = RecordKind::kAllocation,
+                      .source = RecordSource::kPaddle};
+  AppendWithPayload(stream, record, payload);
 }
 
 bool IsOfHost(int8_t place) {
@@ -80,7 +61,7 @@ void RecordMemory(const void* block, const Place& place, size_t bytes, uint32_t 
   const bool is_freed = event == static_cast<uint32_t>(MemoryEvent::kFree);
   if (!is_freed && event != static_cast<uint32_t>(MemoryEvent::kAllocate)) return;
   for (uint64_t left = recorded.memory.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
-    // While ranges are paused, too: what is allocated then may be freed later.
+    // Also while ranges are paused: a block that is allocated in a pause may be freed after it.
     const WindowBinding& binding = recorded.bindings[static_cast<size_t>(std::countr_zero(left))];
     Stream* stream = StreamOf(binding.slot.load(std::memory_order_relaxed),
                               binding.window.load(std::memory_order_relaxed), &NoThreadNumber);
@@ -88,7 +69,9 @@ void RecordMemory(const void* block, const Place& place, size_t bytes, uint32_t 
     const Writing writing(stream);
     if (!writing.allowed()) continue;
     if (__builtin_expect(IsOfHost(place.type), 1)) {
-      AppendHostBlock(stream, block, bytes, is_freed ? record_flags::kFreed : uint8_t{0});
+      AppendHostBlock(
+          stream, RecordSource::kPaddle, [] { return ReadTicks(); }, reinterpret_cast<uint64_t>(block), bytes,
+          is_freed ? record_flags::kFreed : uint8_t{0});
     } else {
       const auto size = static_cast<int64_t>(bytes);
       AppendDeviceBlock(stream, block, is_freed ? -size : size, place);

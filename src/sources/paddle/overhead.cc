@@ -1,5 +1,5 @@
-// The hooks are called directly. Their fast path needs a name that is a literal of Paddle's, so some short text is
-// taken from the read-only memory of its libraries.
+// The hooks are called directly. Their fast path needs a name in the read-only memory of Paddle's libraries, so the
+// measurement uses a short text found there.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/paddle/overhead.h"
 
@@ -29,13 +29,13 @@ using paddle_layout::RecordEvent;
 struct Hooks {
   paddle_layout::BeginStatic begin;
   paddle_layout::End end;
-  const char* name;  // a literal of Paddle's
+  const char* name;  // of FindLiteral
 
   void Begin(RecordEvent* range) const { begin(range, name, static_cast<uint32_t>(PaddleEventType::kOperator), 1, 0); }
 };
 
-// Some short text among what Paddle's libraries cannot write; the events are not kept. Null: there is none.
-const char* SomeLiteral() {
+// A short text in the read-only memory of Paddle's libraries, as a name for the measured events. Null: not found.
+const char* FindLiteral() {
   constexpr size_t kLooked = 1 << 16, kLongest = 32;
   const auto* text = reinterpret_cast<const char*>(read_only[0].begin);
   const size_t size = std::min<size_t>(read_only[0].end - read_only[0].begin, kLooked);
@@ -90,7 +90,7 @@ const char* PaddleOverheadJson(uint32_t /*flags*/) {
     if (recorded.events.load() != 0 || PaddleProfilerRuns() || FindPaddle(PaddlePart::kHooks) != nullptr) return "";
     const auto hooks = PaddleHooks();
     const Hooks ours = {reinterpret_cast<paddle_layout::BeginStatic>(hooks[paddle_layout::kBeginStatic]),
-                        reinterpret_cast<paddle_layout::End>(hooks[paddle_layout::kEnd]), SomeLiteral()};
+                        reinterpret_cast<paddle_layout::End>(hooks[paddle_layout::kEnd]), FindLiteral()};
     if (ours.name == nullptr) return "";
     SetTraceLevel(1);
     std::string text = MeasureInScratchWindow(ours);

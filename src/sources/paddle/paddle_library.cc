@@ -1,5 +1,4 @@
-// Functions and variables are found by their mangled names with dlsym, in the two libraries that Paddle has loaded.
-// What was found stays; a part that misses something is searched for again at the next call.
+// Functions and variables are found by their mangled names with dlsym, in two of Paddle's libraries.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/paddle/paddle_library.h"
 
@@ -31,8 +30,8 @@ constinit ReadOnlyRange read_only[2];
 
 namespace {
 
-// The loaded library's handle, which is never given back. Null: it is not loaded. *literals: what it has before the
-// first part that it may write.
+// The handle of a loaded library, which is never closed. Null: it is not loaded. *literals: its memory before the first
+// writable segment.
 void* HandleOf(const char* library, ReadOnlyRange* literals) {
   const std::vector<Segment> segments = SegmentsOf(library);
   for (const Segment& segment : segments) {

@@ -1,6 +1,6 @@
-// The Paddle in the process: its functions and variables, found by name in the libraries that are loaded.
+// The Paddle in the process: its functions and variables, found by name in the loaded libraries.
 //
-// Thread rule: FindPaddle with GotLock(); `paddle` is read by any thread, and what is found once stays.
+// Thread rule: FindPaddle requires GotLock(). Any thread reads `paddle`; a member that is set never changes again.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -54,8 +54,8 @@ inline bool IsLiteral(const char* text) {
          place - read_only[1].begin < read_only[1].end - read_only[1].begin;
 }
 
-// Looks again while something is missing. Null: all that the part needs is there; else a static sentence. Throws
-// std::bad_alloc.
+// Searches for the functions and variables that the part needs and that are not found yet. Null: all are found; else a
+// static sentence. Throws std::bad_alloc.
 const char* FindPaddle(PaddlePart part);
 
 inline bool PaddleProfilerRuns() {

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <bit>
 #include <iterator>
 #include <span>
 #include <string>
@@ -37,7 +36,7 @@ constinit RecordedWindows recorded;
 
 namespace {
 
-// By slot of the recorder, which is its window's until that is closed.
+// By slot of the recorder, which belongs to the window until the window is closed.
 struct OpenSession {
   Window* window = nullptr;
   pid_t process = 0;
@@ -45,8 +44,8 @@ struct OpenSession {
 };
 std::array<OpenSession, kMaxWindows>& sessions = *new std::array<OpenSession, kMaxWindows>;
 
-// In the modes of other recorders: appends to the text what the mode lacks, and returns the parts that hooks still
-// record.
+// For the modes without hooks: appends to the text what the mode does not record, and returns the parts that this
+// library records itself.
 uint32_t PartsBeside(uint32_t flags, PaddleMode mode, std::string* mode_text) {
   const bool shapes = (flags & paddle_source_flags::kShapes) != 0, memory = (flags & paddle_source_flags::kMemory) != 0;
   if (mode == PaddleMode::kDrain && flags != 0) mode_text->append("; without arguments and memory");
@@ -150,18 +149,18 @@ const char* BeginBy(PaddleMode mode, Window* window, uint32_t slot, uint32_t fla
 
 // Null: it records.
 const char* Begin(Window* window, uint32_t slot, uint32_t flags) {
-  PaddleMode mode = ChooseMode();
-  std::string mode_text = ModeText(mode);
-  uint32_t parts = PartsFor(flags, mode, &mode_text);
-  std::string memory = HostMemory(flags, mode, parts);
-  const char* refused = BeginBy(mode, window, slot, flags, parts);
-  if (refused != nullptr && mode == PaddleMode::kHooks) {  // from now on in this process
+  PaddleMode mode = PaddleMode::kNone;
+  std::string mode_text, memory;
+  const auto begin = [&] {
     mode = ChooseMode();
     mode_text = ModeText(mode);
-    parts = PartsFor(flags, mode, &mode_text);
+    const uint32_t parts = PartsFor(flags, mode, &mode_text);
     memory = HostMemory(flags, mode, parts);
-    refused = BeginBy(mode, window, slot, flags, parts);
-  }
+    return BeginBy(mode, window, slot, flags, parts);
+  };
+  const char* refused = begin();
+  // A failure to patch GOT entries forbids the hooks in this process, so the second attempt uses another mode.
+  if (refused != nullptr && mode == PaddleMode::kHooks) refused = begin();
   if (refused != nullptr) return refused;
   if (mode_text.find("; without ") != std::string::npos) AddWindowFact(window, kPartsLeftOutKey, "1");
   std::string mode_json;
@@ -253,15 +252,13 @@ void Append(Window* window, const PaddleThreadEvents& thread) {
 }
 
 void RecordShapes(std::span<const PaddleTensorShape> tensors) {
-  for (uint64_t left = recorded.shapes.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
-    Stream* stream = StreamOf(recorded.bindings[static_cast<size_t>(std::countr_zero(left))], &NoThreadNumber);
-    if (stream == nullptr) continue;
+  VisitStreams(recorded.shapes, [&](Stream* stream) {
     try {
       RecordTensorShapes(stream, tensors);
     } catch (...) {
       CountFailure();
     }
-  }
+  });
 }
 
 __attribute__((constructor)) void WatchForksOfPaddle() {

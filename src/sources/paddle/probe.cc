@@ -34,7 +34,7 @@ struct Field {
   }
 };
 
-// Of a range that Paddle's profiler does not record: Paddle then stores a default type, whatever was passed.
+// For a range that Paddle's profiler does not record: Paddle stores a default type instead of the one passed.
 bool IsAsAssumed(Field* field) {
   const RecordEvent& range = *field->range();
   return field->IsUntouchedAround() && (range.head & 0xffff) == 0 && range.name == nullptr &&
@@ -59,7 +59,7 @@ const char* ProbeUnwantedRanges() {
   return IsAsAssumed(&one) && IsAsAssumed(&other) ? nullptr : kOtherLayout;
 }
 
-// Of a range that Paddle's profiler records: its constructor begins the range and its `End` records it.
+// For a range that Paddle's profiler records: the constructor begins the range and `End` records it.
 const char* ProbeWantedRange() {
   Field field;
   const uint64_t before = UnixNs();

@@ -1,7 +1,7 @@
 // The probe: do the assumptions about Paddle's objects (paddle_layout.h) hold? Paddle constructs some, and the probe
 // compares them.
 //
-// Thread rule: in a process of its own, which may crash, while no other thread uses Paddle.
+// Thread rule: in a separate process, which may crash, while no other thread uses Paddle.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

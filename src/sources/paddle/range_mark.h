@@ -1,7 +1,7 @@
-// Where a phi::RecordEvent keeps the scope that was begun for it, so that its end needs no search: in bytes that Paddle
-// never reads. The scope's address is in the padding behind the object's two flags (addresses of programs have 47
-// bits), and that it is there says the upper half of the role, which Paddle's constructors set to 0 and which is 0
-// again when Paddle's own `End` is called.
+// Stores the scope of a phi::RecordEvent in bytes of the object that Paddle never reads, so that its end needs no
+// search. The scope's address lies in the padding behind the object's two flags (addresses of programs have 47 bits).
+// The upper half of the role marks its presence: Paddle's constructors set it to 0, and it is 0 again when Paddle's
+// `End` is called.
 //
 // Thread rule: the object belongs to the caller.
 // SPDX-License-Identifier: Apache-2.0
@@ -20,7 +20,7 @@ inline constexpr uint64_t kFlagBits = 0xffff;  // is_enabled and is_pushed
 inline bool IsMarked(const paddle_layout::RecordEvent& range) {
   return (range.role & kRangeMarkBits) == kRangeMark;
 }
-// False: the range cannot keep this address.
+// False: the range cannot store this address.
 inline bool Mark(paddle_layout::RecordEvent* range, const OpenScope* scope) {
   const auto address = reinterpret_cast<uint64_t>(scope);
   if (OPSCOPE_UNLIKELY(address >> 48 != 0 || (range->role & kRangeMarkBits) != 0)) return false;

@@ -18,7 +18,8 @@
 
 namespace opscope {
 
-// Windows by their slot in the recorder. Each bit set names the windows that record that kind of event.
+// Windows by their slot in the recorder. `events`, `shapes` and `memory` have one bit per window that records that kind
+// of event.
 struct RecordedWindows {
   std::array<WindowBinding, kMaxWindows> bindings;
   std::atomic<uint64_t> events{0};
@@ -28,17 +29,30 @@ struct RecordedWindows {
 static_assert(kMaxWindows <= 64);
 extern RecordedWindows recorded;
 
-// Paddle has no thread numbers of its own; 0: use the system's.
+// Paddle does not number threads; 0: the recorder uses the system's thread id.
 inline uint64_t NoThreadNumber() {
   return 0;
+}
+
+// Calls visit(stream) for the calling thread's stream in each of these windows that is not paused.
+template <typename Visit>
+__attribute__((always_inline)) inline void VisitStreams(const std::atomic<uint64_t>& windows, const Visit& visit) {
+  for (uint64_t left = windows.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
+    Stream* stream = StreamOf(recorded.bindings[static_cast<size_t>(std::countr_zero(left))], &NoThreadNumber);
+    if (stream != nullptr) visit(stream);
+  }
+}
+
+inline uint8_t FlagsOf(uint32_t event_type) {
+  return event_type == static_cast<uint32_t>(PaddleEventType::kProfileStep) ? record_flags::kStep : uint8_t{0};
 }
 
 // intern(stream): offset of the name. Returns the newest scope of the range; null: no window records it.
 template <typename Intern>
 __attribute__((always_inline)) inline OpenScope* BeginRange(uint32_t event_type, const Intern& intern) {
-  const uint8_t flags =
-      event_type == static_cast<uint32_t>(PaddleEventType::kProfileStep) ? record_flags::kStep : uint8_t{0};
+  const uint8_t flags = FlagsOf(event_type);
   OpenScope* begun = nullptr;
+  // Not VisitStreams: GCC would not inline its lambda.
   for (uint64_t left = recorded.events.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
     Stream* stream = StreamOf(recorded.bindings[static_cast<size_t>(std::countr_zero(left))], &NoThreadNumber);
     if (stream == nullptr) continue;
@@ -52,8 +66,8 @@ __attribute__((always_inline)) inline OpenScope* BeginRange(uint32_t event_type,
   return begun;
 }
 
-// The fast path: one window records, and the name is a literal that the chunk has already. It calls no function, so the
-// compiler saves few registers. Null, with nothing changed: take the slow path, BeginRange.
+// The fast path: one window records, and the name is a literal that is already in the chunk. It calls no function, so
+// the compiler saves few registers. Null: nothing was changed; take the slow path, BeginRange.
 __attribute__((always_inline)) inline OpenScope* TryBeginFast(uint32_t event_type, const char* literal) {
   const uint64_t windows = recorded.events.load(std::memory_order_relaxed);
   Thread* thread = opscope_tls;

@@ -1,6 +1,6 @@
-// The handle of a range is its newest scope. While Paddle's profiler runs it is a phi::RecordEvent that Paddle itself
-// begins, with the scope marked in it; while a fallback recorder records it is that recorder's handle. The lowest bits
-// of the handle say which.
+// The handle of a range is its newest scope. While Paddle's profiler runs, the handle is a phi::RecordEvent that Paddle
+// itself begins, with the scope marked in it; while a fallback recorder runs, it is that recorder's handle. The lowest
+// bits of the handle distinguish the three.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/paddle/user_range.h"
 
