@@ -48,7 +48,7 @@ bool IsLocator(const Locator& locator) {
   return TypeName(locator.type) != nullptr && IsDevice(locator.device) && locator.stream >= -3 &&
          locator.stream < kMaxDevices;
 }
-// One that is resolved: of a known type, with a number.
+// A resolved locator: it has a type and the number of a device.
 bool IsPhysical(const Locator& locator) {
   return IsLocator(locator) && locator.type != 0 && locator.device != -1;
 }
@@ -65,8 +65,8 @@ std::string LocatorText(const Locator& locator) {
   return TypeName(locator.type) + device + ":" + StreamText(locator.stream);
 }
 
-// Both locators lie one behind the other, at a place that depends on the kind of the node. The stream of a node is the
-// one that the program asked for, and so is the kind unless the program left it open: other numbers do not look so.
+// The two locators are adjacent, at an offset that depends on the kind of the node. They have the same stream, and the
+// same type unless the program left the type open; other numbers in the object do not match like this.
 std::string NodeNames(const void* node, OwnMemory* memory) {
   constexpr size_t kBytes = 2048;
   char bytes[kBytes] = {};

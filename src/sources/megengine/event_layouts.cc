@@ -1,6 +1,6 @@
-// The table of events: for each type of event what is written of it, and which of its fields are checked before the
-// first event of that type is trusted. A field of an event is an offset in a struct of MegEngine's, so a wrong table
-// would write nonsense; the check reads the fields of one event as memory that may not be there (own_memory.h).
+// The table of event types: for each type a function that writes an event, and one that checks the pointers of the
+// first event of that type. A field of an event is an offset in a struct of MegEngine's, so a wrong layout would write
+// garbage; the check reads the fields of one event as memory that may be unmapped (own_memory.h).
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
@@ -20,7 +20,7 @@ std::string_view Text(NativeString string) {
   return {string.text, string.size()};
 }
 
-// Of all events that are about a tensor or an operator the number stands first.
+// Events about a tensor or an operator begin with its number.
 Record About(Record record, const char* body) {
   record.value = As<uint64_t>(body);
   return record;
@@ -57,6 +57,20 @@ bool IsLayout(Walk* walk, const TensorLayout& layout) {
   return walk->memory().Read(layout.type, &type) && !ReadCString(type.name, &walk->memory()).empty();
 }
 
+// Checks of events whose only pointers are a name, a device, or a layout and a device.
+template <typename Event>
+bool ProbeName(Walk* walk, const char* body) {
+  return IsText(walk, As<Event>(body).name);
+}
+template <typename Event>
+bool ProbeDevice(Walk* walk, const char* body) {
+  return IsNode(walk, As<Event>(body).device);
+}
+template <typename Event>
+bool ProbeTensor(Walk* walk, const char* body) {
+  return IsLayout(walk, As<Event>(body).layout) && IsNode(walk, As<Event>(body).device);
+}
+
 void WriteBare(Walk* walk, Record record, const char* /*body*/) {
   walk->writer().WriteBare(record);
 }
@@ -89,17 +103,9 @@ void WriteKernel(Walk* walk, Record record, const char* body) {
   const uint16_t device = walk->DeviceNumber(event.device);
   walk->writer().Write(About(record, body), {.has_device = true, .device = device, .correlation = event.kernel});
 }
-bool ProbeKernel(Walk* walk, const char* body) {
-  return IsNode(walk, As<KernelLaunch>(body).device);
-}
-
 void WriteDeclare(Walk* walk, Record record, const char* body) {
   walk->writer().Write(About(record, body), {.name = Text(As<TensorDeclare>(body).name)});
 }
-bool ProbeDeclare(Walk* walk, const char* body) {
-  return IsText(walk, As<TensorDeclare>(body).name);
-}
-
 void WriteTensor(Walk* walk, Record record, const TensorLayout& layout, const void* node, const void* address) {
   const uint16_t device = walk->DeviceNumber(node);
   walk->writer().Write(record, {.name = layout.type != nullptr ? layout.type->name : std::string_view(),
@@ -112,17 +118,9 @@ void WriteProduce(Walk* walk, Record record, const char* body) {
   const auto& event = As<TensorProduce>(body);
   WriteTensor(walk, About(record, body), event.layout, event.device, event.address);
 }
-bool ProbeProduce(Walk* walk, const char* body) {
-  const auto& event = As<TensorProduce>(body);
-  return IsLayout(walk, event.layout) && IsNode(walk, event.device);
-}
 void WriteHostToDevice(Walk* walk, Record record, const char* body) {
   const auto& event = As<HostToDevice>(body);
   WriteTensor(walk, record, event.layout, event.device, event.address);
-}
-bool ProbeHostToDevice(Walk* walk, const char* body) {
-  const auto& event = As<HostToDevice>(body);
-  return IsLayout(walk, event.layout) && IsNode(walk, event.device);
 }
 
 void WriteErase(Walk* walk, Record record, const char* body) {
@@ -156,10 +154,6 @@ void WriteSample(Walk* walk, Record record, const char* body) {
       record,
       {.has_totals = true, .used = static_cast<int64_t>(record.value), .total = static_cast<int64_t>(event.total)});
 }
-bool ProbeSample(Walk* walk, const char* body) {
-  return IsNode(walk, As<SampleDevice>(body).device);
-}
-
 void WriteShapeInfer(Walk* walk, Record record, const char* body) {
   record.value = As<uint8_t>(body);
   walk->writer().WriteBare(record);
@@ -170,10 +164,6 @@ void WriteScope(Walk* walk, Record record, const char* body) {
   record.reserved = static_cast<uint16_t>(event.type);
   walk->writer().Write(record, {.name = Text(event.name)});
 }
-bool ProbeScope(Walk* walk, const char* body) {
-  return IsText(walk, As<Scope>(body).name);
-}
-
 void WriteCustom(Walk* walk, Record record, const char* body) {
   const auto& event = As<Custom>(body);
   if (event.device != nullptr) record.reserved = static_cast<uint16_t>(walk->DeviceNumber(event.device) + 1);
@@ -205,11 +195,12 @@ bool ProbeRecordDevice(Walk* walk, const char* body) {
 constexpr EventLayout kEventLayouts[] = {
     {"OpDispatch", MegEngineEvent::kOpDispatch, sizeof(OpDispatch), &WriteDispatch, &ProbeDispatch},
     {"OpExecute", MegEngineEvent::kOpExecute, sizeof(OpExecute), &WriteExecute, &ProbeExecute},
-    {"KernelLaunch", MegEngineEvent::kKernelLaunch, sizeof(KernelLaunch), &WriteKernel, &ProbeKernel},
+    {"KernelLaunch", MegEngineEvent::kKernelLaunch, sizeof(KernelLaunch), &WriteKernel, &ProbeDevice<KernelLaunch>},
     {"OpInput", MegEngineEvent::kOpInput, sizeof(uint64_t), &WriteAbout, nullptr},
     {"OpOutput", MegEngineEvent::kOpOutput, sizeof(uint64_t), &WriteAbout, nullptr},
-    {"TensorDeclare", MegEngineEvent::kTensorDeclare, sizeof(TensorDeclare), &WriteDeclare, &ProbeDeclare},
-    {"TensorProduce", MegEngineEvent::kTensorProduce, sizeof(TensorProduce), &WriteProduce, &ProbeProduce},
+    {"TensorDeclare", MegEngineEvent::kTensorDeclare, sizeof(TensorDeclare), &WriteDeclare, &ProbeName<TensorDeclare>},
+    {"TensorProduce", MegEngineEvent::kTensorProduce, sizeof(TensorProduce), &WriteProduce,
+     &ProbeTensor<TensorProduce>},
     {"TensorUsage", MegEngineEvent::kTensorUsage, sizeof(uint64_t), &WriteAbout, nullptr},
     {"TensorRelease", MegEngineEvent::kTensorRelease, sizeof(uint64_t), &WriteAbout, nullptr},
     {"TensorErase", MegEngineEvent::kTensorErase, sizeof(TensorErase), &WriteErase, nullptr},
@@ -217,17 +208,18 @@ constexpr EventLayout kEventLayouts[] = {
     {"TensorNotifyProp", MegEngineEvent::kTensorNotifyProp, sizeof(TensorNotify), &WriteNotify, nullptr},
     {"TensorWaitProp", MegEngineEvent::kTensorWaitProp, sizeof(TensorWait), &WriteWait, &ProbeWait},
     {"TensorCommand", MegEngineEvent::kTensorCommand, sizeof(TensorDetail), &WriteDetail, nullptr},
-    {"SampleDevice", MegEngineEvent::kSampleDevice, sizeof(SampleDevice), &WriteSample, &ProbeSample},
+    {"SampleDevice", MegEngineEvent::kSampleDevice, sizeof(SampleDevice), &WriteSample, &ProbeDevice<SampleDevice>},
     {"WorkerException", MegEngineEvent::kWorkerException, 0, &WriteBare, nullptr},
     {"ShapeInfer", MegEngineEvent::kShapeInfer, 1, &WriteShapeInfer, nullptr},
-    {"Scope", MegEngineEvent::kScope, sizeof(Scope), &WriteScope, &ProbeScope},
+    {"Scope", MegEngineEvent::kScope, sizeof(Scope), &WriteScope, &ProbeName<Scope>},
     {"StartProfile", MegEngineEvent::kStartProfile, 0, &WriteBare, nullptr},
     {"StopProfile", MegEngineEvent::kStopProfile, 0, &WriteBare, nullptr},
     {"StopStep", MegEngineEvent::kStopStep, 0, &WriteBare, nullptr},
     {"AutoEvict", MegEngineEvent::kAutoEvict, 0, &WriteBare, nullptr},
     {"Custom", MegEngineEvent::kCustom, sizeof(Custom), &WriteCustom, &ProbeCustom},
     {"RecordDevice", MegEngineEvent::kRecordDevice, sizeof(RecordDevice), &WriteRecordDevice, &ProbeRecordDevice},
-    {"HostToDevice", MegEngineEvent::kHostToDevice, sizeof(HostToDevice), &WriteHostToDevice, &ProbeHostToDevice},
+    {"HostToDevice", MegEngineEvent::kHostToDevice, sizeof(HostToDevice), &WriteHostToDevice,
+     &ProbeTensor<HostToDevice>},
 };
 
 }  // namespace

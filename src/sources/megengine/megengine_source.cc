@@ -37,7 +37,7 @@ struct Session {
   std::unique_ptr<Walk> walk;
 };
 
-// Of all that follows. Never destroyed: Python may end before a recording does.
+// Guards the state of this source. Never destroyed: Python may end before a recording does.
 constinit Mutex lock;
 Session* running OPSCOPE_GUARDED_BY(lock) = nullptr;
 uint64_t last_taken OPSCOPE_GUARDED_BY(lock) = 0;
@@ -135,7 +135,7 @@ uint64_t Taken() {
   return last_taken;
 }
 
-// A fork waits for what is being taken, so that the child finds the lock free; the recording stays the parent's.
+// A fork waits for a running Take, so that the lock is free in the child. The recording belongs to the parent.
 __attribute__((constructor)) void WatchForksOfMegEngine() {
   pthread_atfork([]() OPSCOPE_UNCHECKED_LOCKS { lock.lock(); }, []() OPSCOPE_UNCHECKED_LOCKS { lock.unlock(); },
                  []() OPSCOPE_UNCHECKED_LOCKS {

@@ -1,6 +1,6 @@
-// The kernel copies the memory and returns EFAULT for an address that is not mapped: by process_vm_readv, or, where a
-// sandbox forbids that, by a write into a pipe. A load would raise SIGSEGV, and a handler for it would have to coexist
-// with the program's.
+// The kernel copies the memory and returns EFAULT for an unmapped address: by process_vm_readv, or by a write into a
+// pipe if a sandbox forbids process_vm_readv. A load would raise SIGSEGV, whose handler would conflict with the
+// program's.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/megengine/own_memory.h"
 

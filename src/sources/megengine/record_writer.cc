@@ -1,5 +1,5 @@
-// A record of kind kNative is an event's type, its time, its thread and up to a few words; names and lists are payloads
-// in the chunk. Records refer to threads and devices by number; each new chunk defines these numbers again (Define).
+// A record of kind kNative has an event's type, time, thread and one value; names and lists are payloads in the chunk.
+// Records refer to threads and devices by number; each new chunk defines these numbers again (Define).
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/megengine/record_writer.h"
 
@@ -25,7 +25,7 @@ bool IsDense(const TensorLayout& layout) {
   return true;
 }
 
-// Lists longer than a tag can say are cut; no operator takes so many tensors.
+// The count of a tag has 16 bits. Longer lists are cut; no operator has so many tensors.
 constexpr size_t kMaxTensors = 0xffff;
 
 uint32_t ArgumentBytes(const Entries& entries) {
@@ -104,7 +104,7 @@ void RecordWriter::DefineOne(MegEngineEvent event, size_t number, std::string_vi
   Append(record, {.name = name});
 }
 
-// Says again, in a new chunk, what the records in it refer to.
+// Writes the definitions of the numbers that records refer to, because each chunk is self-contained.
 void RecordWriter::Define() {
   defined_in_ = stream_->chunk_sequence;
   DefineOne(MegEngineEvent::kStart, piece_, {});

@@ -37,9 +37,8 @@ Result<Walk::Type> Walk::LearnType(const NativeRecord& record) {
   if (!memory_->Read(record.payload, &payload) || !memory_->Read(payload.object, &object)) {
     return Unlike("its payload");
   }
-  std::string_view name;
   const std::string text = ReadEventType(object.type, memory_);
-  name = text;
+  std::string_view name = text;
   if (!name.ends_with("Event")) return Unlike("the name of its type");
   name.remove_suffix(5);
   Type type{object.type, FindEventLayout(name)};
@@ -49,9 +48,9 @@ Result<Walk::Type> Walk::LearnType(const NativeRecord& record) {
   }
   if (type.layout == nullptr) return type;
   char body[kLargestEvent];
-  const char* place = reinterpret_cast<const char*>(payload.object) + sizeof(NativeObject);
-  const bool is_there = type.layout->bytes == 0 || memory_->Read(place, body, type.layout->bytes);
-  if (!is_there || (type.layout->probe != nullptr && !type.layout->probe(this, body))) return Unlike(text);
+  const char* event = reinterpret_cast<const char*>(payload.object) + sizeof(NativeObject);
+  const bool is_mapped = type.layout->bytes == 0 || memory_->Read(event, body, type.layout->bytes);
+  if (!is_mapped || (type.layout->probe != nullptr && !type.layout->probe(this, body))) return Unlike(text);
   return type;
 }
 

@@ -49,7 +49,7 @@ class Walk {
   bool DeviceTime(void* event, uint16_t* device, int64_t* nanoseconds);
 
   uint64_t unknown() const { return unknown_; }  // records of types that this version does not read
-  uint64_t failed() const { return failed_; }    // parameters and device times that MegEngine raised an error over
+  uint64_t failed() const { return failed_; }    // parameters and device times for which MegEngine threw
   void CountFailed() { ++failed_; }
 
  private:
