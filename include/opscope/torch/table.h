@@ -85,8 +85,8 @@ struct TorchTableOptions {
   bool with_flops = false;
   // events[0].use_device; "": None.
   std::string use_device;
-  // Repeats torch's bug: with both columns, the FLOPs cell stands under "Source
-  // Location" and the reverse.
+  // Repeats torch's bug: with both columns, the cells of FLOPs and of "Source
+  // Location" are swapped.
   bool compat_swapped_cells = false;
   // A line below the totals; "": none.
   std::string note;

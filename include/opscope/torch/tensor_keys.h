@@ -1,7 +1,7 @@
 // Identifies the storages that tensors have used. Each storage has one key from its
 // allocation to its free, each tensor one number: two storages belong to one tensor
 // if the same tensor object has had both. Allocators reuse addresses, so
-// allocations and frees between two uses tell them apart; this needs all rows in
+// allocations and frees between two uses distinguish them; this needs all rows in
 // order of time.
 //
 // A key is the storage's index in the order (tensor, storage), the order in which

@@ -108,10 +108,10 @@ void RecordWriter::DefineOne(MegEngineEvent event, size_t number, std::string_vi
 void RecordWriter::Define() {
   defined_in_ = stream_->chunk_sequence;
   DefineOne(MegEngineEvent::kStart, piece_, {});
-  for (size_t i = 0; i < thread_names_.size(); ++i)
-    DefineOne(MegEngineEvent::kThread, i, thread_names_[i]);
-  for (size_t i = 0; i < device_names_.size(); ++i)
-    DefineOne(MegEngineEvent::kDevice, i, device_names_[i]);
+  for (size_t i = 0; i < threads_.names.size(); ++i)
+    DefineOne(MegEngineEvent::kThread, i, threads_.names[i]);
+  for (size_t i = 0; i < devices_.names.size(); ++i)
+    DefineOne(MegEngineEvent::kDevice, i, devices_.names[i]);
 }
 
 void RecordWriter::Begin(int64_t start) {
@@ -132,32 +132,23 @@ void RecordWriter::WriteBare(const Record& event) {
   ++written_;
 }
 
-uint16_t RecordWriter::NumberThread(uint64_t thread, std::string_view name) {
-  const auto [found, is_new] = threads_.try_emplace(thread, static_cast<uint16_t>(thread_names_.size()));
-  if (is_new && thread_names_.size() < kNoNumber) {
-    thread_names_.emplace_back(name);
-    DefineOne(MegEngineEvent::kThread, found->second, name);
+template <typename Key>
+uint16_t RecordWriter::Number(Numbering<Key>* numbering, MegEngineEvent event, Key key, std::string_view name) {
+  auto& [numbers, names] = *numbering;
+  const auto [found, is_new] = numbers.try_emplace(key, static_cast<uint16_t>(names.size()));
+  if (is_new && names.size() < kNoNumber) {
+    names.emplace_back(name);
+    DefineOne(event, found->second, name);
   }
   return found->second;
 }
 
-uint16_t RecordWriter::NumberOfThread(uint64_t thread) const {
-  const auto found = threads_.find(thread);
-  return found == threads_.end() ? kNoNumber : found->second;
-}
-
-uint16_t RecordWriter::NumberOfDevice(const void* node) const {
-  const auto found = devices_.find(node);
-  return found == devices_.end() ? kNoNumber : found->second;
+uint16_t RecordWriter::NumberThread(uint64_t thread, std::string_view name) {
+  return Number(&threads_, MegEngineEvent::kThread, thread, name);
 }
 
 uint16_t RecordWriter::NumberDevice(const void* node, std::string_view names) {
-  const auto [found, is_new] = devices_.try_emplace(node, static_cast<uint16_t>(device_names_.size()));
-  if (is_new && device_names_.size() < kNoNumber) {
-    device_names_.emplace_back(names);
-    DefineOne(MegEngineEvent::kDevice, found->second, names);
-  }
-  return found->second;
+  return Number(&devices_, MegEngineEvent::kDevice, node, names);
 }
 
 }  // namespace opscope::megengine

@@ -42,16 +42,28 @@ class RecordWriter {
   void Write(Record event, const Entries& entries);
   void WriteBare(const Record& event);
 
-  uint16_t NumberThread(uint64_t thread, std::string_view name);
-  // The number of a thread or device that NumberThread or NumberDevice has named; else kNoNumber.
+  // The number of a thread or a device, which the first call defines with its name. kNoNumber: there are too many.
   static constexpr uint16_t kNoNumber = 0xffff;
-  uint16_t NumberOfThread(uint64_t thread) const;
-  uint16_t NumberOfDevice(const void* node) const;
+  uint16_t NumberThread(uint64_t thread, std::string_view name);
   uint16_t NumberDevice(const void* node, std::string_view names);
+  // The number that one of the above has returned; kNoNumber: not numbered yet.
+  uint16_t NumberOfThread(uint64_t thread) const { return threads_.NumberOf(thread); }
+  uint16_t NumberOfDevice(const void* node) const { return devices_.NumberOf(node); }
 
   uint64_t written() const { return written_; }  // number of MegEngine's events
 
  private:
+  template <typename Key>
+  struct Numbering {
+    std::unordered_map<Key, uint16_t> numbers;
+    std::vector<std::string> names;  // by number
+    uint16_t NumberOf(Key key) const {
+      const auto found = numbers.find(key);
+      return found == numbers.end() ? kNoNumber : found->second;
+    }
+  };
+  template <typename Key>
+  uint16_t Number(Numbering<Key>* numbering, MegEngineEvent event, Key key, std::string_view name);
   void Define();
   void DefineOne(MegEngineEvent event, size_t number, std::string_view name);
   void Append(const Record& event, const Entries& entries);
@@ -61,9 +73,8 @@ class RecordWriter {
   int64_t start_ = 0;
   uint64_t piece_ = 0;
   uint32_t defined_in_ = 0;  // the chunk that has the definitions
-  std::unordered_map<uint64_t, uint16_t> threads_;
-  std::unordered_map<const void*, uint16_t> devices_;
-  std::vector<std::string> thread_names_, device_names_;
+  Numbering<uint64_t> threads_;
+  Numbering<const void*> devices_;
 };
 
 // A record of an event.
