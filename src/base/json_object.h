@@ -12,7 +12,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -47,9 +46,8 @@ class JsonMemberWriter {
   // With so many decimals; null of NaN and infinities.
   JsonMemberWriter& Fixed(std::string_view key, double value, int decimals) {
     std::string& out = Key(key);
-    char text[400];
     if (std::isfinite(value)) {
-      out.append(text, std::to_chars(text, text + sizeof(text), value, std::chars_format::fixed, decimals).ptr);
+      AppendFixed(&out, value, decimals);
     } else {
       out.append("null");
     }

@@ -22,8 +22,8 @@ namespace {
 // that fit the cache, because the page faults of larger buffers cost more than the formatting.
 constexpr size_t kCompressedRows = 4096, kPlainRows = 512;
 
-void Write(const Trace& trace, Compression compression, const ChromeExportOptions& options, std::string_view trace_name,
-           ExportOutput* output) {
+void WriteChrome(const Trace& trace, Compression compression, const ChromeExportOptions& options,
+                 std::string_view trace_name, ExportOutput* output) {
   const ChromePlan plan(trace, compression == Compression::kNone ? kPlainRows : kCompressedRows);
   const ChromePieces pieces(trace);
   const ChromeRowWriter rows(trace, plan, pieces, options.only_categories);
@@ -39,7 +39,7 @@ Status Export(const Trace& trace, const std::string& path, const ChromeExportOpt
   const Compression compression = options.compression_from_name ? CompressionOfName(path) : options.compression;
   const std::string& trace_name = options.trace_name.empty() ? path : options.trace_name;
   return WriteToFile(path, compression, GzipLevel(options.small_gzip), options.on_progress,
-                     [&](ExportOutput* output) { Write(trace, compression, options, trace_name, output); });
+                     [&](ExportOutput* output) { WriteChrome(trace, compression, options, trace_name, output); });
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ Result<std::string> ChromeTraceText(const Trace& trace, const ChromeExportOption
   return CatchBadAlloc("", [&]() -> Result<std::string> {
     return WriteToText(
         options.compression, GzipLevel(options.small_gzip), options.on_progress,
-        [&](ExportOutput* output) { Write(trace, options.compression, options, options.trace_name, output); });
+        [&](ExportOutput* output) { WriteChrome(trace, options.compression, options, options.trace_name, output); });
   });
 }
 

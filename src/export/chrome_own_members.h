@@ -21,7 +21,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "export/chrome_pieces.h"
 #include "export/chrome_plan.h"

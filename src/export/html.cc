@@ -9,7 +9,6 @@
 #include <initializer_list>
 #include <iterator>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "base/catch_bad_alloc.h"

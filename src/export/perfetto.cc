@@ -4,7 +4,6 @@
 // nest get rows of their own (span_lanes.h).
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <numeric>
 
 #include "export/perfetto_events.h"
 #include "export/perfetto_head.h"

@@ -8,7 +8,6 @@
 #include <array>
 #include <iterator>
 #include <type_traits>
-#include <utility>
 
 #include "export/unknown_values.h"
 

@@ -6,7 +6,6 @@
 #include <simdjson.h>
 
 #include <optional>
-#include <string>
 #include <unordered_map>
 
 #include "base/metadata_keys.h"

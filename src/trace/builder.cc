@@ -5,7 +5,6 @@
 #include "trace/builder.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "opscope/result.h"
 #include "trace/pending.h"

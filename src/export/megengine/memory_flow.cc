@@ -6,7 +6,6 @@
 //   svg  rect: background | g transform: rect tag:type="tensor" { title } ... | text: axes
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <string>
 #include <string_view>
 #include <utility>

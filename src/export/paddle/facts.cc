@@ -11,7 +11,6 @@
 
 #include "base/json_decode.h"
 #include "base/json_members.h"
-#include "base/text.h"
 #include "opscope/paddle/device_properties.h"
 
 namespace opscope {

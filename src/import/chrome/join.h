@@ -30,7 +30,7 @@ class ChromeJoin {
   // `own_tracks`: the document's "opscope.tracks". Call before the first Add.
   void ReadRows(std::string_view own_tracks) { tracks_.ReadRows(own_tracks); }
   void Add(const ChromePart& part);
-  void Count(const ChromeProblem& problem) { opscope::Count(problem, &problems_); }
+  void Count(const ChromeProblem& problem) { CountProblem(problem, &problems_); }
   // Adds the problems of Count and of the parts.
   void AddProblems();
   // Reads argument lists and call stacks, pairs begins with ends, and names the tracks. Call once, after AddProblems.

@@ -29,7 +29,7 @@ std::string LostMembers::Text() const {
   return text.append(has_more_ ? ", ..." : "");
 }
 
-void Count(const ChromeProblem& problem, std::vector<ChromeProblem>* problems) {
+void CountProblem(const ChromeProblem& problem, std::vector<ChromeProblem>* problems) {
   for (ChromeProblem& other : *problems) {
     if (std::string_view(other.kind) != problem.kind) continue;
     other.count += problem.count;

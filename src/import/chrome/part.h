@@ -33,7 +33,7 @@ struct ChromeProblem {
 };
 
 // Adds to the problem of the same kind, if there is one.
-void Count(const ChromeProblem& problem, std::vector<ChromeProblem>* problems);
+void CountProblem(const ChromeProblem& problem, std::vector<ChromeProblem>* problems);
 
 inline constexpr char kLostMember[] = "lost_member";
 
@@ -80,7 +80,7 @@ struct ChromePart {
   StringId InternView(std::string_view text) { return static_cast<StringId>(texts.AddView(text)); }
   std::string_view text(StringId id) const { return texts.text(Row(id)); }
   void AddProblem(const char* kind, uint64_t offset, uint64_t count = 1) {
-    Count({kind, static_cast<int64_t>(offset), count}, &problems);
+    CountProblem({kind, static_cast<int64_t>(offset), count}, &problems);
   }
   void Clear();
   uint64_t memory_bytes() const;

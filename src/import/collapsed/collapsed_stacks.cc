@@ -24,7 +24,6 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <string>
 #include <string_view>
 #include <vector>
 

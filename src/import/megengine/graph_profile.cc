@@ -4,7 +4,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
 #include <string>
-#include <utility>
 
 #include "import/megengine/graph_reader.h"
 #include "import/megengine/importer.h"

@@ -13,8 +13,6 @@
 #include <iterator>
 #include <string>
 
-#include "import/text/json_number.h"
-
 namespace opscope {
 
 namespace {

@@ -10,7 +10,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -116,11 +115,7 @@ class Numbering {
   StringId Without(std::string_view first, const IsLeftOut& is_left_out) {
     std::string others(first);
     for (const JsonMember& member : read_) {
-      if (IsWrongInTheOriginal(member) || is_left_out(member)) continue;
-      if (!others.empty()) others += ", ";
-      AppendCleanJson(&others, member.key);
-      others += ": ";
-      AppendCleanJson(&others, member.value);
+      if (!IsWrongInTheOriginal(member) && !is_left_out(member)) AppendCleanMember(&others, member);
     }
     return others.empty() ? StringId::kNone : builder_->Intern(others);
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/json_object.h"
 #include "base/text.h"
 #include "import/megengine/numbers.h"
 #include "import/megengine/timeline.h"
@@ -115,14 +116,12 @@ Timestamp ReplayTracks::OnDevice(uint16_t device, Timestamp time) {
 void ReplayTracks::Finish() {
   if (has_ticks_) builder_->AddMetadata("megengine.profile_device", "true");
   if (nodes_.empty()) return;
-  std::string json = "{";
-  for (const auto& [track, node] : nodes_) {
-    if (json.size() > 1) json += ", ";
-    AppendJsonString(&json, track);
-    json += ": ";
-    AppendJsonString(&json, node);
-  }
-  builder_->AddMetadata(kMegEngineDevices, json + "}");
+  std::string json;
+  JsonObject object(&json, JsonObject::kSpaced);
+  for (const auto& [track, node] : nodes_)
+    AppendJsonString(&object.EscapedKey(track), node);
+  object.Close();
+  builder_->AddMetadata(kMegEngineDevices, json);
 }
 
 }  // namespace opscope

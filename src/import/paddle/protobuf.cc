@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <charconv>
 #include <string>
-#include <utility>
 
 #include "base/json_object.h"
 #include "base/text.h"
@@ -327,14 +326,12 @@ class PaddleDump {
     AppendJsonString(&text, builder_->info().format_version);
     builder_->AddMetadata("schemaVersion", text);
     builder_->AddMetadata("span_index", "\"" + std::to_string(span_index_) + "\"");
-    text = "{";
-    for (const auto& [key, value] : extra_info_) {
-      if (text.size() > 1) text += ", ";
-      AppendJsonString(&text, key);
-      text += ": ";
-      AppendJsonString(&text, value);
-    }
-    builder_->AddMetadata("ExtraInfo", text + "}");
+    text.clear();
+    JsonObject object(&text, JsonObject::kSpaced);
+    for (const auto& [key, value] : extra_info_)
+      AppendJsonString(&object.EscapedKey(key), value);
+    object.Close();
+    builder_->AddMetadata("ExtraInfo", text);
     if (!devices_.empty()) builder_->AddMetadata("deviceProperties", "[" + devices_ + "]");
   }
 

@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "import/paddle/device_members.h"
 #include "opscope/paddle/device_properties.h"
-#include "opscope/paddle/memory_events.h"
 
 namespace opscope {
 namespace {

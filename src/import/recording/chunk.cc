@@ -6,7 +6,6 @@
 #include "import/recording/chunk.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/varint.h"
 

@@ -12,7 +12,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "base/json_object.h"
 #include "base/natural_sort.h"

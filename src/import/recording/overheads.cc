@@ -6,8 +6,6 @@
 
 #include <simdjson.h>
 
-#include <string>
-
 namespace opscope {
 namespace {
 

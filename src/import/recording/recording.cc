@@ -24,7 +24,6 @@
 #include "import/recording/window_index.h"
 #include "import/recording/window_metadata.h"
 #include "import/torch/links.h"
-#include "opscope/recorder.h"
 #include "opscope/window_facts.h"
 #include "wire/container.h"
 

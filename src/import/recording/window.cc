@@ -8,7 +8,6 @@
 #include "base/metadata_keys.h"
 #include "base/text.h"
 #include "import/recording/parsed_json.h"
-#include "import/text/text_source.h"
 
 namespace opscope {
 namespace {
@@ -179,7 +178,7 @@ std::string WithoutStrayBytes(std::string_view text) {
 }  // namespace
 
 std::optional<WindowInfo> ParseWindowInfo(std::span<const std::byte> bytes) {
-  ParsedJson parsed(WithoutStrayBytes(AsText(bytes)));
+  ParsedJson parsed(WithoutStrayBytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
   json::object root;
   if (!parsed.Get(&root)) return std::nullopt;
   WindowInfo info;

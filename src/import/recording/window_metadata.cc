@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "import/recording/device_problems.h"
 #include "import/recording/overheads.h"
-#include "import/recording/unix_times.h"
 #include "opscope/window_facts.h"
 
 namespace opscope {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/json_decode.h"
+#include "base/json_object.h"
 #include "base/text.h"
 #include "import/text/json_head.h"
 #include "import/text/json_import.h"
@@ -214,10 +215,7 @@ class ExecutionTraceDocument {
 
   void Keep(std::string_view key, const JsonValue& value) {
     if (!value.present() || value.text == "[]" || value.kind == JsonValue::Kind::kNotFinite) return;
-    if (!extra_.empty()) extra_ += ", ";
-    AppendJsonString(&extra_, key);
-    extra_ += ": ";
-    AppendCleanJson(&extra_, value);
+    AppendCleanJson(&JsonMemberWriter(&extra_, JsonMemberWriter::kSpaced).EscapedKey(key), value);
   }
 
   // Bytes of the nodes, and of the rows that they will become.

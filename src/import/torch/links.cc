@@ -6,10 +6,8 @@
 
 #include <tsl/robin_map.h>
 
-#include <algorithm>
 #include <string_view>
 
-#include "base/hash.h"
 #include "base/natural_sort.h"
 
 namespace opscope {

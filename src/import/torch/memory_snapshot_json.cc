@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
 #include "import/text/json_head.h"
 #include "import/text/json_import.h"
 #include "import/torch/importer.h"
@@ -304,11 +303,7 @@ class SnapshotDocument {
   }
 
   void Keep(const JsonValue& key, const JsonValue& value, std::string* extra) {
-    if (value.kind == JsonValue::Kind::kNotFinite) return json_.BadValue(value);
-    if (!extra->empty()) *extra += ", ";
-    AppendCleanJson(extra, key);
-    *extra += ": ";
-    AppendCleanJson(extra, value);
+    if (!AppendCleanMember(extra, {key, value})) json_.BadValue(value);
   }
 
   bool Count() { return json_.CountRow(json_.is_due() ? tables_.memory_bytes() + text_bytes_ : 0); }

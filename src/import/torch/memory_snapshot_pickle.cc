@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/json_object.h"
 #include "base/text.h"
 #include "import/text/malformed.h"
 #include "import/text/text_source.h"
@@ -264,9 +265,7 @@ class SnapshotPickle {
   }
 
   void Keep(std::string_view key, const PickleValue& value, std::string* extra) {
-    if (!extra->empty()) *extra += ", ";
-    AppendJsonString(extra, key.substr(0, kLongestText));
-    *extra += ": ";
+    JsonMemberWriter(extra, JsonMemberWriter::kSpaced).EscapedKey(key.substr(0, kLongestText));
     AppendJson(value, extra->size() + kLongestText, 0, extra);
   }
 

@@ -5,7 +5,6 @@
 #include "import/torch/pickle_reader.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace opscope {
