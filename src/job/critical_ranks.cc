@@ -157,7 +157,7 @@ class CriticalWalk {
     return nullptr;
   }
 
-  // The largest position up to `i` that was not skipped before; position i stands for the member before it.
+  // The largest position up to `i` that was not skipped before; position i means the member before it.
   size_t Unused(size_t i) {
     while (before_[i] != i) {
       before_[i] = before_[before_[i]];

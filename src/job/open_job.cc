@@ -1,4 +1,4 @@
-// The traces that a JOB keeps, for the verbs that answer over one trace or several. A trace's attempt and rank stand in
+// The traces that a JOB keeps, for the verbs that answer over one trace or several. A trace's attempt and rank are in
 // its path, so that the files of other ranks are not opened.
 //
 // Example: of rank 3 alone, traces/attempt=0/rank=3/part-x.opscope is read, and no other file.
