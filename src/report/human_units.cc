@@ -1,10 +1,10 @@
 // Formats numbers with a unit for the user. The unit is chosen after rounding, so that 999.9996 us is "1.000 ms" and
-// not "1000.000 us".
+// not "1000.000 us". The decimal separator is a point in every locale, as a program may have set one with a comma.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/human_units.h"
 
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <span>
 
 namespace opscope {
@@ -24,9 +24,9 @@ std::string Scaled(double value, double step, std::span<const char* const> units
 }  // namespace
 
 std::string FixedText(double value, int decimals) {
-  char text[400];
-  const int size = std::snprintf(text, sizeof text, "%.*f", decimals, value);
-  return std::string(text, static_cast<size_t>(size));
+  char text[400];  // 1e308 has 309 digits
+  const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, decimals);
+  return {text, end.ptr};
 }
 
 std::string HumanTime(int64_t ns) {

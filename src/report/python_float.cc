@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <string_view>
 
 namespace opscope {
@@ -17,11 +16,11 @@ std::string NotFinite(double value) {
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
-template <typename... Arguments>
-std::string Printed(const char* format, Arguments... arguments) {
-  char text[400];
-  const int size = std::snprintf(text, sizeof text, format, arguments...);
-  return std::string(text, static_cast<size_t>(size));
+// With a point as decimal separator in every locale, unlike printf.
+std::string Printed(double value, std::chars_format format, int precision) {
+  char text[400];  // 1e308 has 309 digits
+  const auto end = std::to_chars(text, text + sizeof text, value, format, precision);
+  return {text, end.ptr};
 }
 
 // Lays out "-1.2345e-06" as Python does: with an exponent if the number has more than `most` digits before the point or
@@ -41,7 +40,8 @@ std::string LaidOut(std::string_view scientific, int most) {
   if (point <= -4 || point > most) {
     std::string text = sign + digits.substr(0, 1);
     if (digits.size() > 1) text += "." + digits.substr(1);
-    return text + Printed("e%c%02d", exponent < 0 ? '-' : '+', std::abs(exponent));
+    const std::string power = std::to_string(std::abs(exponent));
+    return text + (exponent < 0 ? "e-" : "e+") + (power.size() < 2 ? "0" : "") + power;
   }
   if (point <= 0) return sign + "0." + std::string(static_cast<size_t>(-point), '0') + digits;
   const auto whole = static_cast<size_t>(point);
@@ -59,16 +59,16 @@ std::string PythonRepr(double value) {
 }
 
 std::string PythonFixed(double value, int decimals) {
-  return std::isfinite(value) ? Printed("%.*f", decimals, value) : NotFinite(value);
+  return std::isfinite(value) ? Printed(value, std::chars_format::fixed, decimals) : NotFinite(value);
 }
 
 std::string PythonGeneral(double value) {
-  return std::isfinite(value) ? Printed("%g", value) : NotFinite(value);
+  return std::isfinite(value) ? Printed(value, std::chars_format::general, 6) : NotFinite(value);
 }
 
 std::string PythonSignificant(double value, int digits) {
   if (!std::isfinite(value)) return NotFinite(value);
-  return LaidOut(Printed("%.*e", digits - 1, value), digits - 1);
+  return LaidOut(Printed(value, std::chars_format::scientific, digits - 1), digits - 1);
 }
 
 }  // namespace opscope

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/python_float.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
+#include <clocale>
 #include <cmath>
 #include <limits>
+#include <string>
+
+#include "report/human_units.h"
 
 namespace opscope {
 namespace {
@@ -19,6 +23,15 @@ TEST(PythonFloat, HasTheShortestDigitsThatReadBack) {
   EXPECT_EQ(PythonRepr(123456789012345.6), "123456789012345.6");
   EXPECT_EQ(PythonRepr(1e15), "1000000000000000.0");
   EXPECT_EQ(PythonRepr(-0.0), "-0.0");
+}
+
+// A program may have set a locale with a decimal comma.
+TEST(PythonFloat, HasAPointInEveryLocale) {
+  const std::string before = std::setlocale(LC_NUMERIC, nullptr);
+  if (std::setlocale(LC_NUMERIC, "de_DE.UTF-8") == nullptr) GTEST_SKIP() << "this machine has no German locale";
+  const std::string texts[] = {PythonFixed(1.5, 2), PythonGeneral(1.5), PythonSignificant(1.5, 3), FixedText(1.5, 2)};
+  std::setlocale(LC_NUMERIC, before.c_str());
+  EXPECT_THAT(texts, testing::ElementsAre("1.50", "1.5", "1.5", "1.50"));
 }
 
 TEST(PythonFloat, KeepsADigitBehindThePointOfSignificantOnes) {
