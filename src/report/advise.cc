@@ -126,10 +126,7 @@ constexpr ResultField<FindingLine> kFindingFields[] = {
     {{"saving_ns", "Saving per step", kTime, "Estimate of the time per step that is saved if the cause is gone."},
      [](const FindingLine& l) { return l.finding->saving_ns; }},
     {{"share", "Of the step", kShare, "`saving_ns` as a part of `step_mean_ns`."},
-     [](const FindingLine& l) -> std::optional<double> {
-       if (l.advice->step_mean_ns == 0) return std::nullopt;
-       return static_cast<double>(l.finding->saving_ns) / static_cast<double>(l.advice->step_mean_ns);
-     }},
+     [](const FindingLine& l) { return ShareOf(l.finding->saving_ns, l.advice->step_mean_ns); }},
     {{"bytes_per_step", "Growth", kBytes, "Of `memory_growth` alone: median growth per step.", kIfKnown},
      [](const FindingLine& l) { return l.finding->bytes_per_step; }},
     {{"confidence", "Confidence", kText, "How sure it is that the saving would be had: `high`, `medium`, `low`."},

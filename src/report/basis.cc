@@ -50,10 +50,7 @@ constexpr ResultField<AnswerBasis> kBasisFields[] = {
     {{"overhead_ns", "Overhead of the recording", kTime, "Estimate of the time that recording took."},
      [](const AnswerBasis& b) { return b.overhead_ns; }},
     {{"overhead_share", "Overhead as a part of the window", kShare, "`overhead_ns` over `window_ns`."},
-     [](const AnswerBasis& b) -> std::optional<double> {
-       if (!b.overhead_ns || b.window_ns == 0) return std::nullopt;
-       return static_cast<double>(*b.overhead_ns) / static_cast<double>(b.window_ns);
-     }},
+     [](const AnswerBasis& b) { return b.overhead_ns ? ShareOf(*b.overhead_ns, b.window_ns) : std::nullopt; }},
     {{"window_ns", "Window", kTime, "From the first begin to the last end of all spans."},
      [](const AnswerBasis& b) { return b.window_ns; }},
 };

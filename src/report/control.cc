@@ -96,8 +96,7 @@ const ResultDescription& RecordedResult() {
 
 VerbResult ProcessListVerbResult(const std::vector<ControlProcess>& processes) {
   VerbResult result;
-  const Trace none;
-  result.tables = {MakeResultTable<ControlProcess>(ProcessListResult(), kProcessFields, none, processes)};
+  result.tables = {MakeResultTable<ControlProcess>(ProcessListResult(), kProcessFields, Trace(), processes)};
   result.quality = Quality();
   result.problems_json = "[]";
   if (processes.empty()) result.why_empty = "no process waits for requests";
@@ -106,8 +105,7 @@ VerbResult ProcessListVerbResult(const std::vector<ControlProcess>& processes) {
 
 VerbResult RecordedVerbResult(const RecordReport& report) {
   VerbResult result;
-  const Trace none;
-  result.tables = {MakeResultTable<RecordedProcess>(RecordedResult(), kRecordedFields, none, report.rows)};
+  result.tables = {MakeResultTable<RecordedProcess>(RecordedResult(), kRecordedFields, Trace(), report.rows)};
   JsonMemberWriter facts(&result.facts_json);
   facts.Text("request", report.request);
   facts.Json("first_step", report.first_step ? std::to_string(*report.first_step) : "null");

@@ -13,10 +13,8 @@ using namespace result_units;
 
 using CopyRow = DeviceCopyRow;
 constexpr ResultField<CopyRow> kCopyFields[] = {
-    {{"rank", "Rank", kNumber, "Rank of the device's process; -1 if the input does not say it.", kIfKnown},
-     [](const Trace& trace, const CopyRow& r) { return RankOf(trace, r.process); }},
-    {{"device", "Device", kNumber, "Number of the device; unknown if the input does not number them."},
-     [](const CopyRow& r) { return DeviceNumber(r.device); }},
+    {kDeviceRank, kDeviceRankValue},
+    {kDeviceNumber, kDeviceNumberValue},
     {{"kind", "Kind", kText, "`HtoD`, `DtoH`, `DtoD`, `PtoP`, ...; empty if the input does not say it."},
      [](const CopyRow& r) { return r.kind; }},
     {{"source", "From", kText, "Memory that is read: `Pageable`, `Pinned`, `Device`, ..."},

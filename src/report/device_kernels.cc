@@ -17,16 +17,12 @@ using KernelRow = DeviceKernelRow;
 constexpr ResultField<KernelRow> kKernelFields[] = {
     {{"name", "Kernel", kText, "Name of the kernel."},
      [](const Trace& trace, const KernelRow& r) { return trace.text(r.name); }},
-    {{"rank", "Rank", kNumber, "Rank of the device's process; -1 if the input does not say it.", kIfKnown},
-     [](const Trace& trace, const KernelRow& r) { return RankOf(trace, r.process); }},
-    {{"device", "Device", kNumber, "Number of the device; unknown if the input does not number them."},
-     [](const KernelRow& r) { return DeviceNumber(r.device); }},
+    {kDeviceRank, kDeviceRankValue},
+    {kDeviceNumber, kDeviceNumberValue},
     {{"count", "Count", kNumber, "How often it ran."}, [](const KernelRow& r) { return r.count; }},
     {{"total_ns", "Total", kTime, "Sum of the durations."}, [](const KernelRow& r) { return r.total_ns; }},
     {{"share", "Share", kShare, "`total_ns` as a part of that of all kernels of the device."},
-     [](const KernelRow& r) {
-       return r.device_total_ns == 0 ? 0.0 : static_cast<double>(r.total_ns) / static_cast<double>(r.device_total_ns);
-     }},
+     [](const KernelRow& r) { return ShareOf(r.total_ns, r.device_total_ns).value_or(0); }},
     {{"mean_ns", "Mean", kTime, "`total_ns` over `count`, rounded down."},
      [](const KernelRow& r) { return r.mean_ns(); }},
     {{"min_ns", "", kTime, "Shortest duration."}, [](const KernelRow& r) { return r.min_ns; }},

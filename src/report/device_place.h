@@ -1,4 +1,4 @@
-// The rank and the device that a row of a device belongs to.
+// The rank and the device that a row of a device belongs to: columns, and their values.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -7,19 +7,23 @@
 #include <cstdint>
 #include <optional>
 
+#include "opscope/report/result_table.h"
 #include "opscope/trace.h"
 
 namespace opscope {
 
-// -1: the input does not say it.
-[[nodiscard]] inline int64_t RankOf(const Trace& trace, ProcessId process) {
-  return process == ProcessId::kNone ? -1 : trace.processes().rank[Row(process)];
-}
+inline constexpr ResultColumn kDeviceRank{"rank", "Rank", ResultUnit::kNumber,
+                                          "Rank of the device's process; -1 if the input does not say it.",
+                                          ColumnShown::kIfKnown};
+inline constexpr auto kDeviceRankValue = [](const Trace& trace, const auto& row) -> int64_t {
+  return row.process == ProcessId::kNone ? -1 : trace.processes().rank[Row(row.process)];
+};
 
-// Unknown for -1: the input does not number its devices.
-[[nodiscard]] inline std::optional<int64_t> DeviceNumber(int64_t device) {
-  if (device < 0) return std::nullopt;
-  return device;
-}
+inline constexpr ResultColumn kDeviceNumber{"device", "Device", ResultUnit::kNumber,
+                                            "Number of the device; unknown if the input does not number them."};
+inline constexpr auto kDeviceNumberValue = [](const auto& row) -> std::optional<int64_t> {
+  if (row.device < 0) return std::nullopt;
+  return row.device;
+};
 
 }  // namespace opscope

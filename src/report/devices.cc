@@ -8,6 +8,7 @@
 #include "opscope/report/devices.h"
 #include "report/device_place.h"
 #include "report/result_units.h"
+#include "report/track_text.h"
 
 namespace opscope {
 namespace {
@@ -17,9 +18,7 @@ using namespace result_units;
 std::string StreamName(const Trace& trace, const DeviceRow& row) {
   if (row.stream == TrackId::kNone) return "all";
   const TrackColumns& tracks = trace.tracks();
-  const uint32_t track = Row(row.stream);
-  return tracks.tid_text[track] == StringId::kNone ? std::to_string(tracks.tid[track])
-                                                   : std::string(trace.text(tracks.tid_text[track]));
+  return NumberText(trace, tracks.tid[Row(row.stream)], tracks.tid_text[Row(row.stream)]);
 }
 
 std::optional<int64_t> DelayOf(const DeviceRow& row, int64_t LaunchDelays::Delay::* value) {
@@ -30,10 +29,8 @@ std::optional<int64_t> DelayOf(const DeviceRow& row, int64_t LaunchDelays::Delay
 using Delay = LaunchDelays::Delay;
 
 constexpr ResultField<DeviceRow> kDeviceFields[] = {
-    {{"rank", "Rank", kNumber, "Rank of the device's process; -1 if the input does not say it.", kIfKnown},
-     [](const Trace& trace, const DeviceRow& r) { return RankOf(trace, r.process); }},
-    {{"device", "Device", kNumber, "Number of the device; unknown if the input does not number them."},
-     [](const DeviceRow& r) { return DeviceNumber(r.device); }},
+    {kDeviceRank, kDeviceRankValue},
+    {kDeviceNumber, kDeviceNumberValue},
     {{"stream", "Stream", kText, "Number of the stream; `all` for the device as a whole."},
      [](const Trace& trace, const DeviceRow& r) { return StreamName(trace, r); }},
     {{"spans", "Spans", kNumber, "Kernels, copies and sets."}, [](const DeviceRow& r) { return r.spans; }},

@@ -5,6 +5,7 @@
 
 #include <iterator>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "opscope/report/memory.h"
@@ -123,12 +124,8 @@ const ResultDescription& DiffResult() {
 }
 
 const ResultDescription& DiffStepsResult() {
-  static const ResultDescription description = [] {
-    ResultDescription made = DescribeResult<DiffSteps>(
-        "diff", "steps", "The durations of steps of both sides. JSON has one object.", kDiffStepsFields);
-    made.is_object = true;
-    return made;
-  }();
+  static const ResultDescription description = DescribeResult<DiffSteps>(
+      "diff", "steps", "The durations of steps of both sides. JSON has one object.", kDiffStepsFields, true);
   return description;
 }
 
@@ -154,7 +151,7 @@ ResultTable DiffTable(const TraceDiff& diff) {
 }
 
 ResultTable DiffStepsTable(const TraceDiff& diff) {
-  return MakeResultTable<DiffSteps>(DiffStepsResult(), kDiffStepsFields, Trace(), {diff.steps});
+  return MakeResultTable<DiffSteps>(DiffStepsResult(), kDiffStepsFields, Trace(), std::span(&diff.steps, 1));
 }
 
 ResultTable DiffMemoryTable(const TraceDiff& diff) {

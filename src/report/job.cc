@@ -74,8 +74,7 @@ const ResultDescription& CollectResult() {
 
 VerbResult CollectVerbResult(const CollectReport& report, const std::string& job) {
   VerbResult result;
-  const Trace none;
-  result.tables = {MakeResultTable<CollectedFile>(CollectResult(), kCollectFields, none, report.files)};
+  result.tables = {MakeResultTable<CollectedFile>(CollectResult(), kCollectFields, Trace(), report.files)};
   JsonMemberWriter(&result.facts_json).Text("job", job);
   result.quality = JudgeProblems(report.problems);
   result.problems_json = JobProblemsJson(report.problems);

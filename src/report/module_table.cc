@@ -45,10 +45,7 @@ constexpr ResultField<ModuleLine> kModuleFields[] = {
     {{"backward_self_ns", "Backward self", kTime, "The same without the modules below it.", kIfNonZero},
      [](const ModuleLine& m) { return m.took.backward_self_ns; }},
     {{"share", "Share", kShare, "Forward and backward time as a part of the program's."},
-     [](const ModuleLine& m) -> std::optional<double> {
-       if (m.whole_ns <= 0) return std::nullopt;
-       return static_cast<double>(m.both_ns()) / static_cast<double>(m.whole_ns);
-     }},
+     [](const ModuleLine& m) { return ShareOf(m.both_ns(), m.whole_ns); }},
     {{"device_ns", "Device", kTime, "Time on devices that its operators launched.", kIfNonZero},
      [](const ModuleLine& m) { return m.took.device_ns; }},
     {{"device_self_ns", "", kTime, "The same without the modules below it."},

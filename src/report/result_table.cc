@@ -324,10 +324,7 @@ std::shared_ptr<const OwnedTable> ResultTable::ToTable(std::optional<size_t> lim
         texts.push_back(column.IsUnknown(row) ? std::nullopt : std::optional<std::string_view>(column.texts[row]));
       table->AddTexts(described, texts);
     } else if (column.HasDoubles()) {
-      std::vector<double> values;
-      for (size_t row = 0; row < rows; ++row)
-        values.push_back(column.doubles[row]);
-      table->AddDoubles(described, values);
+      table->AddDoubles(described, first(column.doubles));
     } else {
       table->AddNumbers(described, first(column.numbers), kUnknownNumber);
     }

@@ -190,7 +190,8 @@ TEST(ResultTable, WritesRealNumbersWithAllDigitsForProgramsAndThreeInText) {
   const ResultDescription description = DescribeResult<Probability>("test", "rows", "A test.", kProbabilityFields);
   ResultTable table = MakeResultTable<Probability>(
       description, kProbabilityFields, Trace(),
-      {{std::nullopt}, {0.00804989310083772}, {std::nullopt}, {1.0}, {1.25e-9}, {std::nullopt}});
+      std::vector<Probability>{
+          {std::nullopt}, {0.00804989310083772}, {std::nullopt}, {1.0}, {1.25e-9}, {std::nullopt}});
   ASSERT_TRUE(table.Sort("p").ok());
   EXPECT_EQ(table.Csv(), "p\r\n1\r\n0.00804989310083772\r\n1.25e-09\r\n\r\n\r\n\r\n") << "unknown ones last";
   EXPECT_EQ(table.Text(3), "       p\n       1\n 0.00805\n1.25e-09\n");
@@ -201,7 +202,8 @@ TEST(ResultJson, HasAListOfOneRowAsAnObjectIfItIsDescribedSo) {
   description.list = "best";
   description.is_object = true;
   VerbResult result;
-  result.tables = {Fruits(), MakeResultTable<Fruit>(description, kFields, Trace(), {{"pear", 2, 0.5, 0, 7}})};
+  result.tables = {Fruits(),
+                   MakeResultTable<Fruit>(description, kFields, Trace(), std::vector<Fruit>{{"pear", 2, 0.5, 0, 7}})};
   EXPECT_NE(
       ResultJson(result, Trace(), {.limit = 1})
           .find("\n],\"best\":{\"name\":\"pear\",\"total_ns\":2,\"share\":0.5,\"empty\":0,\"id\":7},\"problems\":[]"),

@@ -3,10 +3,11 @@
 #include "opscope/report/roofline.h"
 
 #include <cmath>
-#include <cstdio>
 #include <optional>
+#include <span>
 #include <string>
 
+#include "report/human_units.h"
 #include "report/result_units.h"
 
 namespace opscope {
@@ -68,10 +69,7 @@ constexpr ResultField<RooflineReport> kMachineFields[] = {
     {{"known_ns", "Known", kTime, "Time of the rows with FLOPs and bytes."},
      [](const RooflineReport& r) { return r.known_ns; }},
     {{"known_share", "Known %", kShare, "`known_ns` as a part of `time_ns`."},
-     [](const RooflineReport& r) {
-       return r.time_ns == 0 ? std::nullopt
-                             : std::optional(static_cast<double>(r.known_ns) / static_cast<double>(r.time_ns));
-     }},
+     [](const RooflineReport& r) { return ShareOf(r.known_ns, r.time_ns); }},
 };
 
 }  // namespace
@@ -94,21 +92,14 @@ ResultTable RooflineTable(const Trace& trace, const RooflineReport& report) {
 }
 
 ResultTable RooflineMachineTable(const Trace& trace, const RooflineReport& report) {
-  ResultTable table(RooflineMachineResult());
-  const RooflineReport* const one[] = {&report};
-  for (const ResultField<RooflineReport>& field : kMachineFields)
-    table.Add(field, one, [&](const RooflineReport* row) { return field.value(trace, *row); });
-  return table;
+  return MakeResultTable<RooflineReport>(RooflineMachineResult(), kMachineFields, trace, std::span(&report, 1));
 }
 
 VerbResult RooflineVerbResult(const Trace& trace, const RooflineReport& report) {
   VerbResult result;
   result.tables = {RooflineTable(trace, report), RooflineMachineTable(trace, report)};
-  if (report.time_ns > 0) {
-    char text[80];
-    const double share = static_cast<double>(report.known_ns) / static_cast<double>(report.time_ns);
-    std::snprintf(text, sizeof text, "%.1f %% of this time has FLOPs and bytes", 100 * share);
-    result.note = text;
+  if (const std::optional<double> share = ShareOf(report.known_ns, report.time_ns)) {
+    result.note = FixedText(100 * *share, 1) + " % of this time has FLOPs and bytes";
     if (!report.device.empty()) result.note += "; peaks of " + report.device;
     result.note += "\n";
   }

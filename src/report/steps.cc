@@ -82,7 +82,7 @@ ResultTable StepTimesTable(const Trace& trace, const StepReport& report) {
 
 ResultTable StepDurationsTable(const Trace& trace, const StepReport& report) {
   return MakeResultTable<StepDurations>(StepDurationsResult(), kStepDurationsFields, trace,
-                                        std::vector{report.durations});
+                                        std::span(&report.durations, 1));
 }
 
 VerbResult StepsVerbResult(const Trace& trace, const StepReport& report) {

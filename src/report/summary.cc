@@ -27,11 +27,6 @@ struct SummaryLine {
   double peak_flops = 0;
 };
 
-std::optional<double> ShareOf(int64_t part, int64_t whole) {
-  if (whole <= 0) return std::nullopt;
-  return static_cast<double>(part) / static_cast<double>(whole);
-}
-
 using Line = SummaryLine;
 
 constexpr ResultField<Line> kName = {

@@ -53,7 +53,7 @@ struct RowOptions {
 enum class ResultUnit : uint8_t {
   // A text; an unknown one is empty.
   kText,
-  // An integer as it is.
+  // An integer, written in full.
   kNumber,
   // Nanoseconds; text tables choose the unit: "1.235 ms".
   kTime,
@@ -63,14 +63,14 @@ enum class ResultUnit : uint8_t {
   kAmount,
   // A part of 1, rounded to a millionth; text tables write per cent.
   kShare,
-  // A floating-point number. Text tables write a whole one as it is, others with two decimals, below 1 with three
+  // A floating-point number. Text tables write a whole one in full, others with two decimals, below 1 with three
   // digits.
   kDouble,
   // A text that may be unknown, and then is null in JSON.
   kOptionalText,
   // true or false; text tables write yes or no.
   kTruth,
-  // A text that is aligned as a number, for text tables alone; "": unknown.
+  // A text that is aligned as a number, only for text tables; "": unknown.
   kFigure,
   // A text such as "0,1,2", which is a list of integers in JSON.
   kNumberList,
@@ -177,14 +177,14 @@ class ResultTable {
       AppendValue(value(row), &added);
   }
 
-  // For text tables: the column with this key or title stays where others give way in a narrow terminal.
+  // For text tables: the column with this key or title is left out last in a narrow terminal.
   void Keep(std::string_view key);
 
   // Puts a list into each row of JSON, under the key `child.description().list`: row i has the rows of `child` from
   // first[i] until first[i + 1]. REQUIRES: first.size() == size() + 1, after all columns are added.
   void Nest(ResultTable child, const std::vector<uint32_t>& first);
 
-  // Adds the rows of a table with the same columns behind the own ones. REQUIRES: neither has nested lists.
+  // Appends the rows of a table with the same columns. REQUIRES: neither has nested lists.
   void Append(ResultTable more);
 
   // Orders the rows: largest number first, texts by their bytes; equal rows keep their order. "total" may stand for
@@ -261,7 +261,7 @@ class ResultTable {
 // A table with all fields, one row per element of `rows`. `trace`: the one that the rows came from.
 template <typename Row>
 ResultTable MakeResultTable(const ResultDescription& description, std::span<const ResultField<Row>> fields,
-                            const Trace& trace, const std::vector<Row>& rows) {
+                            const Trace& trace, std::span<const Row> rows) {
   ResultTable table(description);
   for (const ResultField<Row>& field : fields)
     table.Add(field, rows, [&](const Row& row) { return field.value(trace, row); });
@@ -277,7 +277,7 @@ struct OmittedRows {
 
 // Everything that a verb of the command line prints, in any of its formats.
 struct VerbResult {
-  // At least one. --sort orders the first, and CSV has the first alone.
+  // At least one. --sort orders the first, and CSV has only the first.
   std::vector<ResultTable> tables = {};
   // Indices of the tables that text has, one below the other.
   std::vector<size_t> shown = {0};
@@ -296,7 +296,7 @@ struct VerbResult {
   std::optional<std::string> problems_json = {};
 };
 
-// Adds the rows of another result of the same verb behind those of `result`.
+// Appends the rows of another result of the same verb to those of `result`.
 void AppendRows(VerbResult more, VerbResult* result);
 
 // The shown tables one below the other, with the note; "" if they have no rows.

@@ -17,6 +17,7 @@
 #include "opscope/report/steps.h"
 #include "report/html/page_parts.h"
 #include "report/html/page_strings.h"
+#include "report/track_text.h"
 
 namespace opscope {
 namespace {
@@ -83,17 +84,6 @@ std::string PageOverview(const PageResults& results) {
   return out;
 }
 
-void AppendStrings(const PageStrings& strings, std::string* out) {
-  const size_t begin = out->size();
-  *out += '[';
-  for (size_t i = 0; i < strings.size(); ++i) {
-    if (i > 0) *out += ',';
-    AppendJsonString(out, strings.text(i));
-  }
-  *out += ']';
-  EscapeForScript(begin, out);
-}
-
 std::string HeadJson(const PageResults& results) {
   std::string out;
   JsonObject object(&out);
@@ -119,12 +109,12 @@ std::string HeadJson(const PageResults& results) {
 
 }  // namespace
 
-std::string CutText(const std::string& text, size_t most) {
-  if (text.size() <= most) return text;
+std::string CutText(std::string_view text, size_t most) {
+  if (text.size() <= most) return std::string(text);
   size_t end = most;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
     --end;
-  return text.substr(0, end) + "\xe2\x80\xa6";
+  return std::string(text.substr(0, end)) + "\xe2\x80\xa6";
 }
 
 std::string PageTitle(const PageResults& results) {
@@ -142,9 +132,7 @@ void AppendPageInteger(int64_t value, std::string* out) {
 
 std::string ProcessText(const Trace& trace, ProcessId process) {
   const ProcessColumns& processes = trace.processes();
-  const StringId text = processes.pid_text[Row(process)];
-  const std::string id =
-      text == StringId::kNone ? std::to_string(processes.pid[Row(process)]) : std::string(trace.text(text));
+  const std::string id = NumberText(trace, processes.pid[Row(process)], processes.pid_text[Row(process)]);
   const std::string name(trace.text(processes.name[Row(process)]));
   return name.empty() || name == id ? id : name + " (" + id + ")";
 }
@@ -217,7 +205,10 @@ std::string JoinParts(const FixedParts& parts, const std::string& spans, const P
   out.reserve(parts.bytes() + spans.size() + strings.bytes() + 1000);
   out += parts.head;
   JsonMemberWriter document(&out);
-  AppendStrings(strings, &document.Key("strings"));
+  document.Key("strings");
+  const size_t first_string = out.size();
+  strings.AppendJson(&out);
+  EscapeForScript(first_string, &out);
   document.Json("tables", parts.tables);
   if (!parts.ranks.empty()) document.Json("ranks", parts.ranks);
   document.Key("timeline").append("{").append(spans);

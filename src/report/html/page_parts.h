@@ -61,9 +61,6 @@ void AppendPageSpans(const PageResults& results, const TimelineLimits& limits, P
 void AppendTrackMembers(const Trace& trace, uint32_t track, const ListedThread& listed, const std::string& id,
                         JsonObject* object);
 
-// The beginning of a text, without a part of a character at its end, and an ellipsis if it is longer than `most`.
-[[nodiscard]] std::string CutText(const std::string& text, size_t most);
-
 // The title, cut if it is very long.
 [[nodiscard]] std::string PageTitle(const PageResults& results);
 
@@ -92,8 +89,8 @@ void AppendPageInteger(int64_t value, std::string* out);
 // The frames of a call stack, a line each, outermost first.
 [[nodiscard]] std::string PageStackText(const Trace& trace, StackId stack);
 
-// Replaces in out, from `begin` on, what must not stand in a script element or a script: "<", U+2028, U+2029. JSON has
-// them in texts only, where an escape stands for them.
+// Escapes in out, from `begin` on, what a script element or a script must not contain: "<", U+2028, U+2029. JSON has them
+// only in texts, where escapes are allowed.
 void EscapeForScript(size_t begin, std::string* out);
 
 }  // namespace opscope

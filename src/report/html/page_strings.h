@@ -21,6 +21,9 @@
 
 namespace opscope {
 
+// The text; if it is longer than `most`, its beginning up to a whole character, and an ellipsis.
+[[nodiscard]] std::string CutText(std::string_view text, size_t most);
+
 class PageStrings {
  public:
   // max_bytes: longer texts are cut, and end with an ellipsis.
@@ -30,13 +33,7 @@ class PageStrings {
     Commit();
   }
 
-  uint32_t Of(std::string_view text) {
-    if (text.size() <= max_bytes_) return Add(text);
-    size_t end = max_bytes_;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
-      --end;
-    return Add(std::string(text.substr(0, end)) + "\xe2\x80\xa6");
-  }
+  uint32_t Of(std::string_view text) { return text.size() <= max_bytes_ ? Add(text) : Add(CutText(text, max_bytes_)); }
   // kNone is "".
   uint32_t Of(StringId id) {
     if (Row(id) >= of_trace_.size()) return 0;
@@ -69,7 +66,16 @@ class PageStrings {
     const auto index = static_cast<uint32_t>(number);
     return index < committed_.size() ? committed_.text(index) : uncommitted_.text(index - committed_.size());
   }
-  const Trace& trace() const { return trace_; }
+
+  // A list of all texts.
+  void AppendJson(std::string* out) const {
+    *out += '[';
+    for (size_t i = 0; i < size(); ++i) {
+      if (i > 0) *out += ',';
+      AppendJsonString(out, text(i));
+    }
+    *out += ']';
+  }
 
  private:
   static constexpr uint32_t kUnknown = 0xffffffff;

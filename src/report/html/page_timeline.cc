@@ -14,12 +14,10 @@
 #include "report/html/integer_column.h"
 #include "report/html/page_arguments.h"
 #include "report/html/page_parts.h"
+#include "report/html/span_columns.h"
 
 namespace opscope {
 namespace {
-
-// The columns of an object of the document, by key.
-using ColumnsByKey = std::vector<std::pair<std::string_view, IntegerColumn*>>;
 
 class SpansWriter {
  public:
@@ -36,20 +34,19 @@ class SpansWriter {
   // Arguments, which take longest, are collected beside the columns of spans.
   void Write() {
     constexpr size_t kSpansWorthAThread = 20'000;
-    ColumnsByKey kept, folded;
     std::optional<PageArguments> collected;
     ThreadTeam team(levels_.kept.size() < kSpansWorthAThread ? 1 : std::min<size_t>(2, DefaultThreadCount()));
     team.ForEach(2, [&](size_t task, size_t) {
       if (task == 0) {
         collected.emplace(results_, levels_.kept, limits_.argument_bytes);
       } else {
-        kept = CollectKept();
-        folded = CollectFolded();
+        kept_.Add(trace_, levels_, strings_);
+        folded_.Add(levels_);
       }
     });
     PageArguments& arguments = *collected;
     arguments.AddTexts(strings_);
-    const ColumnsByKey stacks = CollectStacks(), flows = CollectFlows();
+    const ColumnsByKey kept = kept_.ByKey(), folded = folded_.ByKey(), stacks = CollectStacks(), flows = CollectFlows();
     std::vector<IntegerColumn*> columns;
     for (const ColumnsByKey& part : {kept, folded, stacks, flows}) {
       for (const auto& [key, column] : part)
@@ -135,40 +132,7 @@ class SpansWriter {
     return rows;
   }
 
-  ColumnsByKey CollectKept() {
-    const SpanColumns& spans = trace_.spans();
-    for (size_t i = 0; i < levels_.kept.size(); ++i) {
-      const uint32_t span = levels_.kept[i];
-      start_.Add(spans.start[span].ns);
-      duration_.Add(spans.duration[span].ns);
-      covered_.Add(levels_.covered_ns[i]);
-      depth_.Add(levels_.row[i]);
-      name_.Add(strings_->Of(spans.name[span]));
-      category_.Add(strings_->Of(spans.category[span]));
-    }
-    return {{"start", &start_}, {"duration", &duration_}, {"covered", &covered_},
-            {"depth", &depth_}, {"name", &name_},         {"category", &category_}};
-  }
-
-  ColumnsByKey CollectFolded() {
-    size_t number = 0;  // of the track among those that the page has
-    for (const FoldedSpans& block : levels_.folded) {
-      while (levels_.tracks[number] != block.track)
-        ++number;
-      block_track_.Add(static_cast<int64_t>(number));
-      block_depth_.Add(block.row);
-      block_start_.Add(block.start_ns);
-      block_duration_.Add(block.duration_ns);
-      block_count_.Add(static_cast<int64_t>(block.count));
-    }
-    return {{"track", &block_track_},
-            {"depth", &block_depth_},
-            {"start", &block_start_},
-            {"duration", &block_duration_},
-            {"count", &block_count_}};
-  }
-
-  // Positions of kept spans, the longest span first: what does not fit lacks at the shortest ones.
+  // Positions of kept spans, the longest span first, so that the shortest ones lack what does not fit.
   std::vector<uint32_t> ByLength() const {
     const SpanColumns& spans = trace_.spans();
     std::vector<uint32_t> order(levels_.kept.size());
@@ -233,8 +197,8 @@ class SpansWriter {
   std::string* out_;
   size_t block_ = 0;  // the next of levels_.folded
   uint64_t stacks_left_out_ = 0;
-  IntegerColumn start_{IntegerColumn::kDeltas}, duration_, covered_, depth_{IntegerColumn::kDeltas}, name_, category_;
-  IntegerColumn block_track_, block_depth_, block_start_{IntegerColumn::kDeltas}, block_duration_, block_count_;
+  PageSpanColumns kept_;
+  PageBlockColumns folded_;
   IntegerColumn stack_span_{IntegerColumn::kDeltas}, stack_;
   IntegerColumn flow_kind_, flow_from_{IntegerColumn::kDeltas}, flow_to_{IntegerColumn::kDeltas};
 };

@@ -5,58 +5,38 @@
 
 #include "base/json_object.h"
 #include "opscope/report/timeline_window.h"
-#include "report/html/integer_column.h"
 #include "report/html/page_strings.h"
+#include "report/html/span_columns.h"
 
 namespace opscope {
 namespace {
 
 constexpr size_t kLongestText = 10'000;
 
+// The members of the columns.
+void AppendColumns(const ColumnsByKey& columns, JsonObject* object) {
+  for (const auto& [key, column] : columns)
+    column->AppendJson(&object->Key(key));
+}
+
 void AppendWindowKept(const Trace& trace, const TimelineLevels& levels, PageStrings* strings, std::string* out) {
-  const SpanColumns& spans = trace.spans();
-  IntegerColumn row(IntegerColumn::kDeltas), start(IntegerColumn::kDeltas), duration, covered,
-      depth(IntegerColumn::kDeltas), name, category;
-  for (size_t i = 0; i < levels.kept.size(); ++i) {
-    const uint32_t span = levels.kept[i];
+  IntegerColumn row(IntegerColumn::kDeltas);
+  for (const uint32_t span : levels.kept)
     row.Add(span);
-    start.Add(spans.start[span].ns);
-    duration.Add(spans.duration[span].ns);
-    covered.Add(levels.covered_ns[i]);
-    depth.Add(levels.row[i]);
-    name.Add(strings->Of(spans.name[span]));
-    category.Add(strings->Of(spans.category[span]));
-  }
+  PageSpanColumns kept;
+  kept.Add(trace, levels, strings);
   JsonObject object(out);
   row.AppendJson(&object.Key("row"));
-  start.AppendJson(&object.Key("start"));
-  duration.AppendJson(&object.Key("duration"));
-  covered.AppendJson(&object.Key("covered"));
-  depth.AppendJson(&object.Key("depth"));
-  name.AppendJson(&object.Key("name"));
-  category.AppendJson(&object.Key("category"));
+  AppendColumns(kept.ByKey(), &object);
   object.Close();
 }
 
 void AppendWindowFolded(const TimelineLevels& levels, std::string* out) {
-  IntegerColumn track, depth, start(IntegerColumn::kDeltas), duration, count;
-  size_t number = 0;
-  for (const FoldedSpans& block : levels.folded) {
-    while (levels.tracks[number] != block.track)
-      ++number;
-    track.Add(static_cast<int64_t>(number));
-    depth.Add(block.row);
-    start.Add(block.start_ns);
-    duration.Add(block.duration_ns);
-    count.Add(static_cast<int64_t>(block.count));
-  }
+  PageBlockColumns folded;
+  folded.Add(levels);
   JsonObject object(out);
   object.Uint("spans", levels.folded_spans);
-  track.AppendJson(&object.Key("track"));
-  depth.AppendJson(&object.Key("depth"));
-  start.AppendJson(&object.Key("start"));
-  duration.AppendJson(&object.Key("duration"));
-  count.AppendJson(&object.Key("count"));
+  AppendColumns(folded.ByKey(), &object);
   object.Close();
 }
 
@@ -87,13 +67,7 @@ std::string TimelineWindowJson(const Trace& trace, const TimelineLevels& levels)
   std::string out;
   JsonObject whole(&out);
   whole.Int("pixel_ns", levels.gap_ns);
-  std::string& texts = whole.Key("strings");
-  texts += '[';
-  for (size_t i = 0; i < strings.size(); ++i) {
-    if (i > 0) texts += ',';
-    AppendJsonString(&texts, strings.text(i));
-  }
-  texts += ']';
+  strings.AppendJson(&whole.Key("strings"));
   whole.Json("timeline", timeline);
   whole.Close();
   return out;

@@ -4,11 +4,11 @@
 #include "report/paddle/layout.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "base/text.h"
 #include "report/code_points.h"
+#include "report/python_float.h"
 
 namespace opscope {
 namespace {
@@ -27,6 +27,21 @@ void PaddleLayout::Title(std::string_view text) {
   // A title longer than the table gets no dashes.
   const size_t length = CountCodePoints(text), rest = length < length_ ? length_ - length : 0;
   out_->append(rest / 2, '-').append(text).append(rest - rest / 2, '-').append("\n");
+}
+
+void PaddleLayout::Head(std::string_view title, const std::string& unit, std::initializer_list<std::string> columns) {
+  Title(title);
+  Line("Time unit: " + unit);
+  Separator();
+  Row(columns);
+  Separator();
+}
+
+void PaddleLayout::Foot(std::string_view note) {
+  Separator();
+  Line(note);
+  Rule();
+  End();
 }
 
 void PaddleLayout::Separator() {
@@ -48,9 +63,7 @@ void PaddleLayout::Rule() {
 }
 
 std::string PaddleFixed(double value) {
-  char text[400];
-  const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, 2);
-  return std::string(text, end.ptr);
+  return PythonFixed(value, 2);
 }
 
 std::string PaddleTime(double ns, std::string_view unit) {
@@ -65,7 +78,7 @@ std::string PaddlePercent(double ratio) {
 }
 
 std::string PaddleTimesCell(const PaddleTimes& times, uint64_t calls, double ratio, std::string_view unit) {
-  const double mean = calls == 0 ? 0 : static_cast<double>(times.total) / static_cast<double>(calls);
+  const double mean = PaddleMean(times, calls);
   std::string cell = PaddleTime(static_cast<double>(times.total), unit);
   for (const double each : {mean, static_cast<double>(times.most)})
     cell.append(" / ").append(PaddleTime(each, unit));
@@ -73,9 +86,9 @@ std::string PaddleTimesCell(const PaddleTimes& times, uint64_t calls, double rat
   return cell.append(" / ").append(PaddlePercent(ratio));
 }
 
-void PaddleRowTexts::Widen(size_t first, std::vector<size_t>* widths) const {
+void PaddleRowTexts::Widen(size_t first, size_t end, std::vector<size_t>* widths) const {
   for (const std::vector<std::string>& row : rows) {
-    for (size_t i = first; i < row.size() && i < widths->size(); ++i)
+    for (size_t i = first; i < std::min(end, row.size()) && row.size() > 1; ++i)
       (*widths)[i] = std::max((*widths)[i], CountCodePoints(row[i]));
   }
 }

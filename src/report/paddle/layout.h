@@ -26,6 +26,10 @@ class PaddleLayout {
   void Row(std::span<const std::string> cells);
   void Row(std::initializer_list<std::string> cells) { Row(std::span(cells.begin(), cells.size())); }
   void Rule();  // a line of dashes
+  // The title, the unit of times, and the titles of columns.
+  void Head(std::string_view title, const std::string& unit, std::initializer_list<std::string> columns);
+  // A note below the rows; the table ends.
+  void Foot(std::string_view note);
   // The blank lines between tables.
   void End() { out_->append("\n\n"); }
 
@@ -46,12 +50,16 @@ class PaddleLayout {
 [[nodiscard]] inline double PaddleRatio(int64_t a, int64_t b) {
   return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
 }
+// The mean of `calls` times; 0 without calls.
+[[nodiscard]] inline double PaddleMean(const PaddleTimes& times, uint64_t calls) {
+  return PaddleRatio(times.total, static_cast<int64_t>(calls));
+}
 
 // Rows of a table whose columns widen to their cells. A row of one cell is a title.
 struct PaddleRowTexts {
   std::vector<std::vector<std::string>> rows;
-  // Widens `widths` of the columns from `first` on to the widest cell.
-  void Widen(size_t first, std::vector<size_t>* widths) const;
+  // Widens `widths` of the columns [first, end) to the widest cell. REQUIRES: end <= widths->size()
+  void Widen(size_t first, size_t end, std::vector<size_t>* widths) const;
 };
 
 }  // namespace opscope

@@ -78,20 +78,13 @@ void AppendPaddleDevices(const PaddleTexts& texts, std::string* out) {
   for (const PaddleDeviceTime& device : statistics.devices)
     layout.Row(
         {"GPU" + std::to_string(device.device), PaddlePercent(PaddleRatio(device.kernels, statistics.total_time))});
-  layout.Separator();
-  layout.Line(kDeviceNote);
-  layout.Rule();
-  layout.End();
+  layout.Foot(kDeviceNote);
 }
 
 void AppendPaddleOverview(const PaddleTexts& texts, std::string* out) {
   const PaddleStatistics& statistics = texts.statistics;
   PaddleLayout layout({25, 25, 25, 25}, out);
-  layout.Title("Overview Summary");
-  layout.Line("Time unit: " + texts.options.time_unit);
-  layout.Separator();
-  layout.Row({"Event Type", "Calls", "CPU Time", "Ratio (%)"});
-  layout.Separator();
+  layout.Head("Overview Summary", texts.options.time_unit, {"Event Type", "Calls", "CPU Time", "Ratio (%)"});
   std::string indent;  // two blanks for all rows but the first
   const auto row = [&](const PaddleTypeTime& type) {
     layout.Row({indent + std::string(PaddleEventTypeName(type.type)), std::to_string(type.calls),
@@ -106,10 +99,7 @@ void AppendPaddleOverview(const PaddleTexts& texts, std::string* out) {
   indent = "  ";
   for (const PaddleTypeTime& type : statistics.device_types)
     row(type);
-  layout.Separator();
-  layout.Line(kOverviewNote);
-  layout.Rule();
-  layout.End();
+  layout.Foot(kOverviewNote);
 }
 
 void AppendPaddleModel(const PaddleTexts& texts, std::string* out) {
@@ -135,19 +125,13 @@ void AppendPaddleModel(const PaddleTexts& texts, std::string* out) {
   };
   rows.rows.push_back({"  Others", "-", rest(others, statistics.total_time), rest(device_others, device_total)});
   std::vector<size_t> widths = {15, 6, 40, 40};
-  rows.Widen(1, &widths);
+  rows.Widen(1, widths.size(), &widths);
   PaddleLayout layout(widths, out);
-  layout.Title("Model Summary");
-  layout.Line("Time unit: " + unit);
-  layout.Separator();
-  layout.Row({"Name", "Calls", "CPU Total / Avg / Max / Min / Ratio(%)", "GPU Total / Avg / Max / Min / Ratio(%)"});
-  layout.Separator();
+  layout.Head("Model Summary", unit,
+              {"Name", "Calls", "CPU Total / Avg / Max / Min / Ratio(%)", "GPU Total / Avg / Max / Min / Ratio(%)"});
   for (const auto& row : rows.rows)
     layout.Row(row);
-  layout.Separator();
-  layout.Line(kModelNote);
-  layout.Rule();
-  layout.End();
+  layout.Foot(kModelNote);
 }
 
 void AppendPaddleDistribution(const PaddleTexts& texts, std::string* out) {
@@ -155,11 +139,7 @@ void AppendPaddleDistribution(const PaddleTexts& texts, std::string* out) {
   const int64_t total = texts.statistics.total_time;
   if (!distribution.any) return;
   PaddleLayout layout({25, 25, 25}, out);
-  layout.Title("Distribution Summary");
-  layout.Line("Time unit: " + texts.options.time_unit);
-  layout.Separator();
-  layout.Row({"Name", "Total Time", "Ratio (%)"});
-  layout.Separator();
+  layout.Head("Distribution Summary", texts.options.time_unit, {"Name", "Total Time", "Ratio (%)"});
   const auto row = [&](const char* name, int64_t time) {
     layout.Row({name, Time(time, texts), PaddlePercent(PaddleRatio(time, total))});
   };
@@ -167,10 +147,7 @@ void AppendPaddleDistribution(const PaddleTexts& texts, std::string* out) {
   row("  Communication", distribution.communication);
   row("  Computation", distribution.computation);
   row("  Overlap", distribution.overlap);
-  layout.Separator();
-  layout.Line(kDistributionNote);
-  layout.Rule();
-  layout.End();
+  layout.Foot(kDistributionNote);
 }
 
 }  // namespace opscope

@@ -19,10 +19,6 @@ constexpr const char* kDeviceTitle = "GPU Total / Avg / Max / Min / Ratio(%)";
 constexpr const char* kNoTimes = "- / - / - / - / -";
 constexpr int64_t kOperatorWidth = 52, kKernelWidth = 90;
 
-double MeanOf(const PaddleTimes& times, uint64_t calls) {
-  return calls == 0 ? 0 : static_cast<double>(times.total) / static_cast<double>(calls);
-}
-
 // Stable sort, descending; ascending for the minimum. `by`: 0 total, 1 mean, 2 maximum, 3 minimum.
 template <typename Item, typename ItemOf>
 void SortBy(int by, PaddleTimes PaddleItem::* times, std::vector<const Item*>* rows, const ItemOf& item_of) {
@@ -30,7 +26,7 @@ void SortBy(int by, PaddleTimes PaddleItem::* times, std::vector<const Item*>* r
     const PaddleItem& item = item_of(*row);
     const PaddleTimes& of = item.*times;
     return by == 0   ? std::pair(of.total, 0.0)
-           : by == 1 ? std::pair(int64_t{0}, MeanOf(of, item.calls))
+           : by == 1 ? std::pair(int64_t{0}, PaddleMean(of, item.calls))
                      : std::pair(by == 2 ? of.most : of.least, 0.0);
   };
   std::stable_sort(rows->begin(), rows->end(),
@@ -90,16 +86,9 @@ class OperatorTable {
 
   void AppendTo(std::string* out) const {
     std::vector<size_t> widths = {kOperatorWidth, 6, 40, 40, 10};
-    for (const auto& row : rows_.rows) {  // the last column keeps its width
-      for (size_t i = 1; i < 4 && i < row.size(); ++i)
-        widths[i] = std::max(widths[i], CountCodePoints(row[i]));
-    }
+    rows_.Widen(1, 4, &widths);  // the last column keeps its width
     PaddleLayout layout(widths, out);
-    layout.Title("Operator Summary");
-    layout.Line("Time unit: " + unit_);
-    layout.Separator();
-    layout.Row({"Name", "Calls", kHostTitle, kDeviceTitle, "FLOPs"});
-    layout.Separator();
+    layout.Head("Operator Summary", unit_, {"Name", "Calls", kHostTitle, kDeviceTitle, "FLOPs"});
     AppendRows(rows_, &layout);
     layout.Separator();
     layout.End();
@@ -159,16 +148,9 @@ int64_t DeviceTimeOfSteps(const PaddleStatistics& statistics) {
 
 PaddleLayout BeginRanges(const char* title, const PaddleRowTexts& rows, const PaddleTexts& texts, std::string* out) {
   std::vector<size_t> widths = {0, 6, 40, 40};  // the name column may be narrower than its title
-  for (const auto& row : rows.rows) {
-    for (size_t i = 0; i < row.size() && row.size() > 1; ++i)
-      widths[i] = std::max(widths[i], CountCodePoints(row[i]));
-  }
+  rows.Widen(0, widths.size(), &widths);
   PaddleLayout layout(widths, out);
-  layout.Title(title);
-  layout.Line("Time unit: " + texts.options.time_unit);
-  layout.Separator();
-  layout.Row({"Name", "Calls", kHostTitle, kDeviceTitle});
-  layout.Separator();
+  layout.Head(title, texts.options.time_unit, {"Name", "Calls", kHostTitle, kDeviceTitle});
   AppendRows(rows, &layout);
   return layout;
 }
@@ -211,13 +193,9 @@ void AppendPaddleKernels(const PaddleTexts& texts, std::string* out) {
          PaddleTimesCell(row->kernels, row->calls, PaddleRatio(row->kernels.total, total), texts.options.time_unit)});
   }
   std::vector<size_t> widths = {kKernelWidth, 6, 40};
-  cells.Widen(1, &widths);
+  cells.Widen(1, widths.size(), &widths);
   PaddleLayout layout(widths, out);
-  layout.Title("Kernel Summary");
-  layout.Line("Time unit: " + texts.options.time_unit);
-  layout.Separator();
-  layout.Row({"Name", "Calls", kDeviceTitle});
-  layout.Separator();
+  layout.Head("Kernel Summary", texts.options.time_unit, {"Name", "Calls", kDeviceTitle});
   AppendRows(cells, &layout);
   layout.Separator();
   layout.End();

@@ -3,10 +3,10 @@
 #include "report/torch/units.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "base/text.h"
+#include "report/python_float.h"
 
 namespace opscope {
 namespace {
@@ -14,40 +14,32 @@ namespace {
 constexpr double kUsPerMs = 1000;
 constexpr double kUsPerSecond = 1000 * 1000;
 
-// With a point as decimal separator in every locale, as Python does.
-std::string Fixed(double value, int decimals) {
-  if (std::isnan(value)) return "nan";
-  char text[400];  // 1e308 has 309 digits
-  const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, decimals);
-  return std::string(text, end.ptr);
-}
-
 }  // namespace
 
 std::string FormatTorchTime(double time_us) {
-  if (time_us >= kUsPerSecond) return Fixed(time_us / kUsPerSecond, 3) + "s";
-  if (time_us >= kUsPerMs) return Fixed(time_us / kUsPerMs, 3) + "ms";
-  return Fixed(time_us, 3) + "us";
+  if (time_us >= kUsPerSecond) return PythonFixed(time_us / kUsPerSecond, 3) + "s";
+  if (time_us >= kUsPerMs) return PythonFixed(time_us / kUsPerMs, 3) + "ms";
+  return PythonFixed(time_us, 3) + "us";
 }
 
 std::string FormatTorchTime(double time_us, std::string_view unit) {
-  if (unit == "s") return Fixed(time_us / kUsPerSecond, 3) + "s";
-  if (unit == "ms") return Fixed(time_us / kUsPerMs, 3) + "ms";
-  if (unit == "us") return Fixed(time_us, 3) + "us";
+  if (unit == "s") return PythonFixed(time_us / kUsPerSecond, 3) + "s";
+  if (unit == "ms") return PythonFixed(time_us / kUsPerMs, 3) + "ms";
+  if (unit == "us") return PythonFixed(time_us, 3) + "us";
   return FormatTorchTime(time_us);
 }
 
 std::string FormatTorchShare(double time_us, double total_us) {
-  return total_us == 0 ? "NaN" : Fixed(time_us * 100.0 / total_us, 2) + "%";
+  return total_us == 0 ? "NaN" : PythonFixed(time_us * 100.0 / total_us, 2) + "%";
 }
 
 std::string FormatTorchMemory(int64_t bytes) {
   constexpr double kKilo = 1024;
   const double size = static_cast<double>(bytes);
   const double magnitude = std::fabs(size);
-  if (magnitude >= kKilo * kKilo * kKilo) return Fixed(size / (kKilo * kKilo * kKilo), 2) + " GB";
-  if (magnitude >= kKilo * kKilo) return Fixed(size / (kKilo * kKilo), 2) + " MB";
-  if (magnitude >= kKilo) return Fixed(size / kKilo, 2) + " KB";
+  if (magnitude >= kKilo * kKilo * kKilo) return PythonFixed(size / (kKilo * kKilo * kKilo), 2) + " GB";
+  if (magnitude >= kKilo * kKilo) return PythonFixed(size / (kKilo * kKilo), 2) + " MB";
+  if (magnitude >= kKilo) return PythonFixed(size / kKilo, 2) + " KB";
   return std::to_string(bytes) + " B";
 }
 
@@ -59,7 +51,7 @@ FlopsUnit FlopsUnitFor(double smallest) {
 
 std::string FormatTorchFlops(double flops, double smallest) {
   if (flops <= 0) return "--";
-  const std::string text = Fixed(flops * FlopsUnitFor(smallest).scale, 3);
+  const std::string text = PythonFixed(flops * FlopsUnitFor(smallest).scale, 3);
   return std::string(text.size() < 8 ? 8 - text.size() : 0, ' ') + text;
 }
 
