@@ -72,7 +72,10 @@ function factsOf(map: RankMap, measure: RankMapData["measure"], cell: number): {
     { title: "median of the step", value: median, unit: "time" },
     { title: "compared", value: ratioOf(map, cell), unit: "double", text: changeText(duration, median) || "±0 %" },
   ];
-  if (count > 1) facts.push({ title: "longest of", value: count, unit: "number", text: `${countText(count)} durations: ranks ${ranks}, steps ${steps}` });
+  if (count > 1) {
+    facts.push({ title: "longest of", value: count, unit: "number", text: `${countText(count)} durations` });
+    facts.push({ title: "of ranks", value: ranks, unit: "text" }, { title: "of steps", value: steps, unit: "text" });
+  }
   return { name: `Rank ${rank}, step ${step}`, facts };
 }
 
@@ -204,7 +207,7 @@ function Joined({ grid }: { grid: RankGrid }) {
 }
 
 const kFields: Record<string, string> = {
-  rank: "rank", step: "step", duration: "duration_ns", "without waiting": "own_ns", "median of the step": "median_ns", compared: "ratio", "longest of": "durations",
+  rank: "rank", step: "step", duration: "duration_ns", "without waiting": "own_ns", "median of the step": "median_ns", compared: "ratio", "longest of": "durations", "of ranks": "ranks", "of steps": "steps",
 };
 
 function CellDetails({ map, measure, cell, places }: { map: RankMap; measure: RankMapData["measure"]; cell: number; places: RankPlaces }) {
