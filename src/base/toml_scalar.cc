@@ -6,11 +6,11 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <utility>
 
+#include "base/parse_double.h"
 #include "base/text.h"
 
 namespace opscope {
@@ -229,10 +229,7 @@ TomlValue TomlScanner::TakeNumber(std::string_view token) {
     if (!TakeDigits(token, 10, &at, &digits)) return wrong();
   }
   if (at != token.size()) return wrong();
-  double value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error == std::errc::result_out_of_range) value = std::strtod(digits.c_str(), nullptr);  // infinity or 0
-  return {.kind = Kind::kReal, .real = value};
+  return {.kind = Kind::kReal, .real = ParseDouble(digits).value_or(0)};
 }
 
 // 1979-05-27, 07:32:00.5, or both with T or a blank between them and perhaps Z or +01:00 behind them. False: no date.

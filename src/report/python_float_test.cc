@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/python_float.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
-#include <clocale>
 #include <cmath>
 #include <limits>
 #include <string>
 
+#include "base/german_locale_for_test.h"
 #include "report/human_units.h"
 
 namespace opscope {
@@ -25,13 +25,13 @@ TEST(PythonFloat, HasTheShortestDigitsThatReadBack) {
   EXPECT_EQ(PythonRepr(-0.0), "-0.0");
 }
 
-// A program may have set a locale with a decimal comma.
 TEST(PythonFloat, HasAPointInEveryLocale) {
-  const std::string before = std::setlocale(LC_NUMERIC, nullptr);
-  if (std::setlocale(LC_NUMERIC, "de_DE.UTF-8") == nullptr) GTEST_SKIP() << "this machine has no German locale";
-  const std::string texts[] = {PythonFixed(1.5, 2), PythonGeneral(1.5), PythonSignificant(1.5, 3), FixedText(1.5, 2)};
-  std::setlocale(LC_NUMERIC, before.c_str());
-  EXPECT_THAT(texts, testing::ElementsAre("1.50", "1.5", "1.5", "1.50"));
+  const GermanLocale locale;
+  if (!locale.is_set()) GTEST_SKIP() << "the sources of locales are missing";
+  EXPECT_EQ(PythonFixed(1.5, 2), "1.50");
+  EXPECT_EQ(PythonGeneral(1.5), "1.5");
+  EXPECT_EQ(PythonSignificant(1.5, 3), "1.5");
+  EXPECT_EQ(FixedText(1.5, 2), "1.50");
 }
 
 TEST(PythonFloat, KeepsADigitBehindThePointOfSignificantOnes) {

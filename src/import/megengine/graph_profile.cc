@@ -2,9 +2,9 @@
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
-#include <charconv>
 #include <string>
 
+#include "base/parse_double.h"
 #include "import/megengine/graph_reader.h"
 #include "import/megengine/importer.h"
 #include "opscope/megengine/operator_profile.h"
@@ -16,11 +16,7 @@ namespace {
 std::optional<double> NumberFrom(const JsonValue& value) {
   using Kind = JsonValue::Kind;
   if (value.kind != Kind::kNumber && value.kind != Kind::kString && value.kind != Kind::kNotFinite) return std::nullopt;
-  double number = 0;
-  const char* const end = value.text.data() + value.text.size();
-  const auto [read, error] = std::from_chars(value.text.data(), end, number);
-  if (error == std::errc::result_out_of_range) return std::strtod(std::string(value.text).c_str(), nullptr);
-  return error == std::errc() && read == end ? std::optional(number) : std::nullopt;
+  return ParseDouble(value.text);
 }
 
 bool IsMissing(const JsonValue& value) {

@@ -7,13 +7,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "base/parse_double.h"
 #include "base/text.h"
 #include "report/code_points.h"
 #include "report/python_float.h"
@@ -54,15 +53,12 @@ std::optional<double> ReadAsNumber(std::string_view text) {
   std::string lower(text);
   for (char& c : lower)
     c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  if (lower == "nan" || lower == "inf" || lower == "-inf") return std::strtod(lower.c_str(), nullptr);
-  const char* const begin = plain->data() + (plain->front() == '+' ? 1 : 0);
-  if (*begin == '+' || (begin != plain->data() && *begin == '-')) return std::nullopt;
-  double number = 0;
-  const char* const end = plain->data() + plain->size();
-  const auto [read, error] = std::from_chars(begin, end, number);
-  if (read != end || error == std::errc::invalid_argument) return std::nullopt;
-  if (error == std::errc::result_out_of_range) number = std::strtod(begin, nullptr);
-  return std::isfinite(number) ? std::optional(number) : std::nullopt;
+  if (lower == "nan" || lower == "inf" || lower == "-inf") return ParseDouble(lower);
+  const std::string_view number_text = std::string_view(*plain).substr(plain->front() == '+' ? 1 : 0);
+  if (number_text.starts_with('+') || (number_text.size() < plain->size() && number_text.starts_with('-')))
+    return std::nullopt;
+  const std::optional<double> number = ParseDouble(number_text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 // From the least general to the most general type; an empty text has none.
