@@ -74,6 +74,12 @@ nb::tuple Collect(nb::list files, nb::object job, std::optional<int32_t> attempt
   })));
 }
 
+std::pair<uint64_t, uint64_t> Compact(nb::object job, const std::string& python_module) {
+  const std::string path = FromPath(job);
+  const CompactReport report = Unwrap(WithoutGil([&] { return CompactJob(path, python_module); }));
+  return {report.parts_before, report.parts_after};
+}
+
 using TableFiles = std::tuple<std::string, std::string, std::vector<std::string>,
                               std::vector<std::pair<std::string, std::string>>, uint64_t>;
 
@@ -113,6 +119,8 @@ void BindJob(nb::module_& module) {
       "define(name, select, is_kept) and query(select), which returns the names of the columns and the rows as JSON.");
   module.def("collect", &Collect, nb::arg("files"), nb::arg("job"), nb::arg("attempt").none(), nb::arg("python_module"),
              "Adds files to a JOB; the JSON of `opscope collect`, and its rows as a table.");
+  module.def("compact_job", &Compact, nb::arg("job"), nb::arg("python_module"),
+             "Joins the small files of a JOB; the number of its parts before and after.");
   module.def("job_files", &FilesOfJob, nb::arg("job"),
              "(table, its name in an engine, files, [(column, type), ...], rows) of a JOB.");
   module.def("job_trace", &OpenPart, nb::arg("job"), nb::arg("attempt").none(), nb::arg("ranks"),

@@ -127,3 +127,12 @@ def test_the_rows_of_collect_are_a_table_too(tmp_path):
     assert [row["status"] for row in rows] == ["added", "refused"]
     assert rows.to_arrow()["status"].to_pylist() == ["added", "refused"]
     assert rows[1]["problems"] and not rows[0]["problems"]
+
+
+def test_small_files_are_joined(tmp_path):
+    path = make_job(tmp_path / "c")
+    job = opscope.job(path)
+    before = list(job.stragglers()), list(job.ranks()), job.summary(quantiles=True)
+    assert job.compact() == {"parts_before": RANKS, "parts_after": 1}
+    assert (list(job.stragglers()), list(job.ranks()), job.summary(quantiles=True)) == before
+    assert job.compact() == {"parts_before": 1, "parts_after": 1}
