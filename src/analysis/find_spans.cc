@@ -8,6 +8,7 @@
 #include "opscope/analysis/find_spans.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 
 #include "base/fold_case.h"
@@ -42,12 +43,13 @@ SpanMatches SpanSearch::Around(const std::optional<SpanPlace>& place) const {
   SpanMatches matches{.count = count_};
   if (count_ == 0) return matches;
   const SpanColumns& spans = trace_.spans();
-  std::optional<SpanPlace> first, last, next, previous;
+  SpanPlace first{INT64_MAX, UINT32_MAX}, last{INT64_MIN, 0};
+  std::optional<SpanPlace> next, previous;
   for (uint32_t row = 0; row < spans.size(); ++row) {
     if (is_match_[PlaceOf(spans.name[row])] != kMatches) continue;
     const SpanPlace match{spans.start[row].ns, row};
-    if (!first || match < *first) first = match;
-    if (!last || match > *last) last = match;
+    first = std::min(first, match);
+    last = std::max(last, match);
     if (!place) continue;
     if (match < *place) {
       ++matches.before;
@@ -58,8 +60,8 @@ SpanMatches SpanSearch::Around(const std::optional<SpanPlace>& place) const {
       matches.is_match = true;
     }
   }
-  matches.next = (next ? *next : *first).row;
-  matches.previous = (previous ? *previous : *last).row;
+  matches.next = next.value_or(first).row;
+  matches.previous = previous.value_or(last).row;
   return matches;
 }
 

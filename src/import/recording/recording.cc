@@ -229,7 +229,7 @@ TickClock RecordingReader::PrepareChunks() {
   AddOpenScopes();
   // Column blocks of the same file have set the epoch already; files of another recorder begin at its start.
   if (builder_->info().epoch_ns == 0) builder_->info().epoch_ns = FirstNativeStart(chunks_);
-  const TickClock clock = MakeClock(windows_, chunks_, builder_->info().epoch_ns);
+  TickClock clock = MakeClock(windows_, chunks_, builder_->info().epoch_ns);
   builder_->info().epoch_ns = clock.epoch_ns();
   ConvertToTicks(clock, &chunks_, &tick_chunks_);
   return clock;
