@@ -133,6 +133,7 @@ class TensorLifeMeasurement {
   // The level after an event is that after all events of its time.
   static std::vector<int64_t> LevelsAfter(const std::vector<TensorLifeEvent>& events) {
     std::vector<int64_t> levels;
+    levels.reserve(events.size());
     int64_t level = 0;
     for (const TensorLifeEvent& event : events)
       levels.push_back(level = SaturatingAdd(level, event.bytes));

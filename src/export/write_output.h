@@ -15,8 +15,8 @@ namespace opscope {
 // Passes the pieces that write(ExportOutput*) makes to take. An empty output still needs one compressed member to be
 // a valid file.
 template <typename Write>
-void WritePieces(Compression compression, int gzip_level, ExportOutput::Progress progress, ExportOutput::Take take,
-                 const Write& write) {
+void WritePieces(Compression compression, int gzip_level, ExportOutput::Progress progress,
+                 const ExportOutput::Take& take, const Write& write) {
   bool is_empty = true;
   const auto take_piece = [&](std::string_view piece) {
     is_empty = false;
