@@ -117,13 +117,15 @@ Result<bool> LacksDerivedColumns(const JobFolder& folder) {
   return false;
 }
 
+Error MissingColumn(const std::string& file, const std::string& column, const std::string& table) {
+  return {ErrorCode::kMalformed, file + ": at byte 0: the column " + column + " of the table " + table + " is missing"};
+}
+
 // What another program wrote may lack a column of the format.
 Status CheckColumns(const std::string& file, const JobTableFiles& table) {
   for (const auto& [name, type] : table.columns) {
     OPSCOPE_ASSIGN(const bool has, ParquetHasColumn(file, name));
-    if (!has)
-      return Error{ErrorCode::kMalformed,
-                   file + ": at byte 0: the column " + name + " of the table " + table.table + " is missing"};
+    if (!has) return MissingColumn(file, name, table.table);
   }
   return {};
 }

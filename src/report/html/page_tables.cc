@@ -217,11 +217,11 @@ void AppendRanges(const std::vector<PageRange>& ranges, size_t rows, std::string
   out->append("[");
   for (size_t row = 0; row < std::min(rows, ranges.size()); ++row) {
     if (row > 0) *out += ',';
-    if (ranges[row]) {
+    if (const PageRange& range = ranges[row]; range) {
       out->append("[");
-      AppendPageInteger(ranges[row]->first, out);
+      AppendPageInteger(range->first, out);
       out->append(",");
-      AppendPageInteger(ranges[row]->second, out);
+      AppendPageInteger(range->second, out);
       out->append("]");
     } else {
       out->append("null");
@@ -264,7 +264,8 @@ void AppendPageTable(const PageTable& page, size_t rows, PageStrings* strings, s
     object.Key("timeline_ranks").append("[");
     for (size_t row = 0; row < std::min(rows, page.timeline_ranks.size()); ++row) {
       if (row > 0) *out += ',';
-      out->append(page.timeline_ranks[row] ? std::to_string(*page.timeline_ranks[row]) : "null");
+      const auto& rank = page.timeline_ranks[row];
+      out->append(rank ? std::to_string(*rank) : "null");
     }
     out->append("]");
   }
