@@ -120,8 +120,10 @@ int Check(const CheckOptions& options, const CheckPlan& plan) {
     ResultWriter writer(common, ResultWriter::Of::kTogether);
     VerbResult result = CheckVerbResult(rows);
     result.basis = BasisIfRequested(options.rows, std::span(&trace.value(), 1), std::nullopt);
-    if (result.basis && !plan.baseline.empty())
-      result.basis->Append(*BasisIfRequested(options.rows, std::span(&baseline.value(), 1), std::nullopt));
+    if (!plan.baseline.empty()) {
+      const auto of_baseline = BasisIfRequested(options.rows, std::span(&baseline.value(), 1), std::nullopt);
+      if (result.basis && of_baseline) result.basis->Append(*of_baseline);
+    }
     code = writer.End(PrintResult("check", job, inputs, common, options.rows, std::move(result), &writer));
   }
   for (const ResultInput& input : inputs)

@@ -48,8 +48,8 @@ void SharedReasons::Add(int64_t rank, std::string_view text) {
     reasons_.push_back(std::move(added));
     return;
   }
-  if (known->count) *known->count += *added.count;
-  if (known->total) *known->total += *added.total;
+  if (known->count && added.count) *known->count += *added.count;
+  if (known->total && added.total) *known->total += *added.total;
   known->ranks.insert(rank);
 }
 

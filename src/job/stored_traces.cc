@@ -70,7 +70,7 @@ Result<int32_t> ChooseAttempt(const std::string& job, std::span<const StoredTrac
   std::set<int32_t> attempts;
   for (const StoredTrace& trace : stored)
     attempts.insert(trace.attempt);
-  const Result<int32_t> chosen = ChooseFrom(attempts, wanted);
+  Result<int32_t> chosen = ChooseFrom(attempts, wanted);
   if (!chosen.ok()) return Error{chosen.error().code, job + ": " + chosen.error().message};
   return chosen;
 }
