@@ -75,9 +75,9 @@ int RefuseInputAsOutput(const std::string& verb, const std::string& output, cons
     return std::filesystem::equivalent(input == "-" ? "/dev/stdin" : input, output, is_missing) &&
            std::filesystem::is_regular_file(output, is_missing);
   });
-  for (const std::string& input : inputs)
-    if (IsPartOfJob(input, output))
-      return UsageError(verb + ": " + output + " lies in the folders of the JOB " + input);
+  const auto job =
+      std::find_if(inputs.begin(), inputs.end(), [&](const std::string& input) { return IsPartOfJob(input, output); });
+  if (job != inputs.end()) return UsageError(verb + ": " + output + " lies in the folders of the JOB " + *job);
   if (!is_input) return kExitDone;
   return UsageError(verb + ": " + output + " is " + (inputs.size() > 1 ? "one of the inputs" : "the input"));
 }

@@ -235,7 +235,7 @@ std::string DescribeUsageError(const CLI::App& root, const CLI::App& verb, const
     return "there is no option " + name + DidYouMean(name, OptionNames(verb));
   }
   if (has_extra) return "'" + Revealed(extra.front()) + "' is one argument too many";
-  const std::string what = error.what();
+  std::string what = error.what();
   for (const CLI::Option* option : verb.get_options()) {
     const std::string name = option->get_name();
     if (Is<CLI::RequiredError>(error) && option->get_required() && option->count() == 0) return name + " is missing";
@@ -283,6 +283,8 @@ ParsedArguments ParseArguments(const CommandLine& command_line, const std::strin
   }
   std::vector<std::string> texts;
   std::vector<const char*> pointers;
+  texts.reserve(static_cast<size_t>(argc));
+  pointers.reserve(static_cast<size_t>(argc));
   for (int i = 0; i < argc; ++i)
     texts.push_back(HiddenFromCli11(argv[i]));
   for (const std::string& text : texts)
