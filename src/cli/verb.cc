@@ -76,8 +76,9 @@ void ListProblems(const Trace& trace, const std::string& name, const CommonOptio
   }
   for (const auto& [kind, count] : lines) {
     if (count <= kMaxLines || options.verbose) continue;
-    const std::string more = std::to_string(count - kMaxLines) + " more problems " + std::string(kind);
-    PrintError(name + ": " + more + "; -v lists them");
+    std::string line = name + ": ";
+    line.append(std::to_string(count - kMaxLines)).append(" more problems ").append(kind).append("; -v lists them");
+    PrintError(line);
   }
 }
 
