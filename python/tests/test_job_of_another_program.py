@@ -17,9 +17,9 @@ import opscope
 
 pytest.importorskip("duckdb")
 pytest.importorskip("pyarrow")
-import pyarrow  # noqa: E402
-import pyarrow.parquet  # noqa: E402
-from job_sql import arrow_tables  # noqa: E402
+import pyarrow  # noqa: E402  (it may be missing)
+import pyarrow.parquet  # noqa: E402  (it may be missing)
+from job_sql import arrow_tables  # noqa: E402  (it needs pyarrow)
 
 ADDED = {"file_id", "wall_error_ns", "verdict", "reasons", "group_id", "position", "job"}
 ANSWERS = ("ranks", "steps", "collectives", "stragglers", "critical_ranks")
@@ -57,7 +57,7 @@ def in_full(tables):
     return tables
 
 
-def listed(tables):
+def without_added(tables):
     return {
         name: table.drop_columns([column for column in table.column_names if column in ADDED])
         for name, table in tables.items()
@@ -99,7 +99,10 @@ def random_jobs(count):
 def test_answers_do_not_need_the_columns_that_collect_adds(tmp_path):
     matched = 0
     for seed, tables in random_jobs(6):
-        full, bare = write_job(tmp_path / f"{seed}-full", tables), write_job(tmp_path / f"{seed}-bare", listed(tables))
+        full, bare = (
+            write_job(tmp_path / f"{seed}-full", tables),
+            write_job(tmp_path / f"{seed}-bare", without_added(tables)),
+        )
         expected = answers(full)
         assert answers(bare) == expected, seed
         matched += len(expected["collectives"])
@@ -121,7 +124,7 @@ def test_spans_and_their_sums_do_not_need_them(tmp_path):
             tables[name] = pyarrow.concat_tables(
                 [pyarrow.parquet.read_table(file, partitioning=None) for file in files]
             )
-    write_job(bare, listed(tables))
+    write_job(bare, without_added(tables))
     shutil.move(full / "traces", tmp_path / "unused")  # quantiles read tables alone
     for exact in (False, True):
         expected = list(opscope.job(full).summary(quantiles=True, exact=exact))
@@ -141,14 +144,14 @@ def test_rows_of_several_windows_belong_to_the_one_that_begins_last_before_them(
             tables.step(file, window, begin, 1000)
             tables.collective(file, "/2/", begin + 100, 200 + 50 * rank, step=window)
     full = in_full(dict(arrow_tables([tables.tables()])))
-    job = opscope.job(write_job(tmp_path / "job", listed(full)))
+    job = opscope.job(write_job(tmp_path / "job", without_added(full)))
     assert [(row["files"], row["steps"], row["unmatched"]) for row in job.ranks()] == [(2, 2, 0)] * 2
     assert [(row["number"], row["step"], row["wait_ns"]) for row in job.collectives()] == [(0, 0, 50), (1, 1, 50)]
 
 
 def test_a_column_of_the_format_that_is_missing_is_named(tmp_path):
     _, tables = next(random_jobs(1))
-    tables = listed(tables)
+    tables = without_added(tables)
     tables["steps"] = tables["steps"].drop_columns(["name"])
     path = write_job(tmp_path / "job", tables)
     message = f"{path / 'steps' / 'part-0.parquet'}: at byte 0: the column name of the table steps is missing"
@@ -162,7 +165,7 @@ def test_a_column_of_the_format_that_is_missing_is_named(tmp_path):
 @pytest.mark.framework("java")
 def test_spark_gives_the_same_answers(tmp_path):
     _, tables = next(random_jobs(1))
-    full, bare = write_job(tmp_path / "full", tables), write_job(tmp_path / "bare", listed(tables))
+    full, bare = write_job(tmp_path / "full", tables), write_job(tmp_path / "bare", without_added(tables))
     with spark_session("local[2]") as session:
         names = ("ranks", "collectives")
         assert answers(bare, names, engine=session) == answers(full, names)

@@ -4,7 +4,7 @@
 //
 // It expands to several statements, so it cannot be the body of an `if` or a loop without braces.
 //
-// Thread rule: none.
+// Thread rule: a macro without state.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -63,7 +63,7 @@ class ChromePlan {
   const ChromeLanes& lanes() const { return lanes_; }                         // of spans that cross others
   const std::vector<uint32_t>& instants() const { return instants_; }         // rows in order, without memory
   const std::vector<ChromeFlowEnd>& flow_ends() const { return flow_ends_; }  // by place of their span
-  // The row of `instants` with the extra members of allocation `row`; UINT32_MAX if there is none.
+  // The row of `instants` with the extra members of allocation `row`; UINT32_MAX if it has no extra members.
   uint32_t memory_instant(size_t row) const { return memory_instants_.OfAllocation(row); }
   // Index of `instant` among the out-of-memory requests of a recording; their event numbers follow the allocations'.
   std::optional<size_t> out_of_memory(uint32_t instant) const;

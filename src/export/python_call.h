@@ -9,7 +9,7 @@
 
 namespace opscope {
 
-// The row of `calls` for `span`, or the number of rows if there is none. *next is the row to try first; it is set to
+// The row of `calls` for `span`, or the number of rows if the span has no such row. *next is the row to try first; it is set to
 // the row after the result, so that a walk over ascending spans rarely needs the binary search.
 inline size_t FindPythonCall(const PythonCallColumns& calls, SpanId span, size_t* next) {
   constexpr size_t kMaxSteps = 8;

@@ -132,21 +132,21 @@ Status CheckColumns(const std::string& file, const JobTableFiles& table) {
 
 // The files of the tables with these names; without names, of all tables.
 Result<std::vector<JobTableFiles>> ListFilesOf(const JobFolder& folder, const std::vector<std::string>& names) {
-  OPSCOPE_ASSIGN(const bool is_listed_only, LacksDerivedColumns(folder));
+  OPSCOPE_ASSIGN(const bool is_stored_only, LacksDerivedColumns(folder));
   std::vector<JobTableFiles> tables;
   for (const JobTable& table : JobTables()) {
     if (!names.empty() && std::find(names.begin(), names.end(), table.name) == names.end()) continue;
     JobTableFiles listed;
     listed.table = table.name;
     for (const JobColumn& column : table.columns)
-      if (!is_listed_only || !column.is_derived) listed.columns.emplace_back(column.name, column.type);
+      if (!is_stored_only || !column.is_derived) listed.columns.emplace_back(column.name, column.type);
     if (listed.columns.empty()) continue;
-    listed.source = listed.columns.size() < table.columns.size() ? "listed_" + listed.table : listed.table;
+    listed.source = listed.columns.size() < table.columns.size() ? "stored_" + listed.table : listed.table;
     listed.files = folder.FilesOf(table.name);
     listed.rows = folder.CountRows(table.name);
     for (const std::string& file : listed.files) {
       OPSCOPE_TRY(CheckParquet(file));
-      if (is_listed_only) OPSCOPE_TRY(CheckColumns(file, listed));
+      if (is_stored_only) OPSCOPE_TRY(CheckColumns(file, listed));
     }
     tables.push_back(std::move(listed));
   }

@@ -132,10 +132,10 @@ Status JobSqlRunner::Stream(const std::string& file, const JobEngine::UseRows& u
 Status DeriveJobTables(const std::vector<JobTableFiles>& tables, JobEngine* engine) {
   std::set<std::string> missing;
   for (const JobTable& table : JobTables())
-    missing.insert("listed_" + std::string(table.name));
+    missing.insert("stored_" + std::string(table.name));
   for (const JobTableFiles& table : tables)
     missing.erase(table.source);
-  if (missing.contains("listed_ranks")) return {};
+  if (missing.contains("stored_ranks")) return {};
   for (const JobStatement& statement : SplitJobSql(JobSqlFile("derived_columns.sql"))) {
     const auto is_read = [&](const std::string& table) { return ReadsTable(statement.select, table); };
     if (std::any_of(missing.begin(), missing.end(), is_read)) {

@@ -4,7 +4,7 @@
 //   1. collect the numbers of device spans; other numbers cost nothing afterwards
 //   2. for each number, find the first host span that has it (in an array if numbers are dense, else a sorted set)
 //   3. climb from that call to the first operator around it, mostly one or two steps
-//   4. if there is none, use Kineto's external id instead
+//   4. without such a call, use Kineto's external id
 //
 // Rows are divided among threads in pieces of 65,536. Of several spans with one number the one that begins
 // first wins, by compare-and-swap, so the result does not depend on the number of threads.

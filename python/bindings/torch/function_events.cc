@@ -9,6 +9,8 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <memory>
+
 #include "opscope/export.h"
 #include "opscope/import.h"
 #include "opscope/report.h"
@@ -256,12 +258,12 @@ ComputedTable EventTable(const EventColumns& columns) {
   struct TableOwner {
     std::shared_ptr<const Trace> trace;
     std::shared_ptr<const FunctionEvents> events;
-    std::optional<FunctionEventTable> table;
+    std::unique_ptr<FunctionEventTable> table;
   };
   auto owner = std::make_shared<TableOwner>();
   owner->trace = columns.shared_trace();
   owner->events = columns.shared_events();
-  WithoutGil([&] { owner->table.emplace(*owner->trace, *owner->events); });
+  WithoutGil([&] { owner->table = std::make_unique<FunctionEventTable>(*owner->trace, *owner->events); });
   return {std::shared_ptr<const Trace>(owner, owner->trace.get()), owner->table->view()};
 }
 

@@ -30,7 +30,7 @@ class EventTest : public RowTest {
   ChromeEvent event_;
 };
 
-// The last byte before `at` that is not blank; 0 if there is none.
+// The last byte before `at` that is not blank; 0 if all of them are blank.
 char LastBefore(std::string_view text, size_t* at) {
   while (*at > 0) {
     const char c = text[--*at];

@@ -108,7 +108,7 @@ struct ChromeDialect {
   // --- In a declared file.
   // Categories "Operator", "Kernel", ... have this writer's meaning, not that of old versions of torch.
   bool keeps_categories = false;
-  // A member of events that is redundant ("cname"): dropped without a problem. "": there is none.
+  // A member of events that is redundant ("cname"): dropped without a problem. "": the dialect has no such member.
   std::string_view derived_member = {};
   // Reads an instant "[memory]" of this category; `others`: members of "args" that the row does not hold. False: it is
   // not such an instant, or has no address or no bytes.

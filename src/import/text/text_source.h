@@ -50,7 +50,7 @@ class TextSource {
 
   // A useful size for Extend.
   virtual size_t window_bytes() const { return size_t{256} << 10; }
-  // Does some work that Extend would otherwise have to do. False: there is none at the moment.
+  // Does some work that Extend would otherwise have to do. False: no work is left at the moment.
   virtual bool WorkAhead() { return false; }
   // Memory apart from the blocks.
   virtual uint64_t memory_bytes() const { return 0; }

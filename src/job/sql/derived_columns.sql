@@ -1,5 +1,5 @@
 -- The columns and the table that `collect` adds to those of the format (docs/reference/job.md), for a JOB that another
--- program wrote without them. The tables of the format are known as listed_ranks, listed_steps and so on.
+-- program wrote without them. The tables of the format are known as stored_ranks, stored_steps and so on.
 --
 --   - A row belongs to the file of its rank that begins last before it. Of files that begin together, it is the one that
 --     the rule of `rank_doubled` lets stay.
@@ -14,7 +14,7 @@ CREATE OR REPLACE TEMPORARY VIEW ranks AS
 SELECT attempt, rank, CAST(ROW_NUMBER() OVER (ORDER BY attempt, rank, start_ns, sha256, file) AS BIGINT) AS file_id,
   world_size, stage, host, boot, rank_from, file, sha256, start_ns, end_ns, spans,
   CAST(NULL AS BIGINT) AS wall_error_ns, 0 AS verdict, '' AS reasons
-FROM listed_ranks;
+FROM stored_ranks;
 
 -- The file to which the rows of a rank belong that begin in [first_ns, next_ns).
 -- @materialise
@@ -32,22 +32,22 @@ FROM ordered AS a LEFT JOIN ordered AS b ON a.attempt = b.attempt AND a.rank = b
 
 CREATE OR REPLACE TEMPORARY VIEW steps AS
 SELECT p.file_id, s.*
-FROM listed_steps AS s JOIN file_periods AS p
+FROM stored_steps AS s JOIN file_periods AS p
   ON s.attempt = p.attempt AND s.rank = p.rank AND s.start_ns >= p.first_ns AND s.start_ns < p.next_ns;
 
 CREATE OR REPLACE TEMPORARY VIEW spans AS
 SELECT p.file_id, s.*
-FROM listed_spans AS s JOIN file_periods AS p
+FROM stored_spans AS s JOIN file_periods AS p
   ON s.attempt = p.attempt AND s.rank = p.rank AND s.start_ns >= p.first_ns AND s.start_ns < p.next_ns;
 
 CREATE OR REPLACE TEMPORARY VIEW op_stats AS
 SELECT p.file_id, s.*
-FROM listed_op_stats AS s JOIN file_periods AS p ON s.attempt = p.attempt AND s.rank = p.rank AND p.by_size = 1;
+FROM stored_op_stats AS s JOIN file_periods AS p ON s.attempt = p.attempt AND s.rank = p.rank AND p.by_size = 1;
 
 -- @materialise
 CREATE OR REPLACE TEMPORARY VIEW group_ids AS
 SELECT group_key, CAST(ROW_NUMBER() OVER (ORDER BY group_key) AS BIGINT) AS group_id
-FROM (SELECT DISTINCT group_key FROM listed_collectives) AS keys;
+FROM (SELECT DISTINCT group_key FROM stored_collectives) AS keys;
 
 CREATE OR REPLACE TEMPORARY VIEW collectives AS
 SELECT p.file_id, g.group_id,
@@ -55,7 +55,7 @@ SELECT p.file_id, g.group_id,
     PARTITION BY p.file_id, g.group_id, c.step ORDER BY c.start_ns, c.duration_ns, c.kind, c.elements
   ) - 1 AS position,
   c.*
-FROM listed_collectives AS c
+FROM stored_collectives AS c
   JOIN file_periods AS p
     ON c.attempt = p.attempt AND c.rank = p.rank AND c.start_ns >= p.first_ns AND c.start_ns < p.next_ns
   JOIN group_ids AS g ON c.group_key = g.group_key;

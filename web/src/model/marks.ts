@@ -87,7 +87,7 @@ export function markKey(marks: Marks, mark: number): SpanKey {
   return { track: marks.tracks[marks.track[mark]!]!.id, start: marks.start[mark]!, duration: marks.duration[mark]! };
 }
 
-// The first mark with this key; -1: there is none.
+// The first mark with this key; -1: no mark has it.
 export function findMark(marks: Marks, key: SpanKey): number {
   for (const { at } of tracksOfKey(marks.tracks, key.track)) {
     const found = marks.start.findIndex((start, mark) => start === key.start && marks.duration[mark] === key.duration && marks.track[mark] === at);
