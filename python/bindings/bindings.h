@@ -15,7 +15,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "opscope/analysis/op_summary.h"
 #include "opscope/analysis/span_filter.h"
 #include "opscope/arrow.h"
 #include "opscope/owned_table.h"
@@ -93,7 +95,9 @@ std::string FromText(nb::handle text);
 std::string TextArgument(nb::handle argument, const char* name);
 // The argument `where`: a condition that chooses spans; no value for None.
 std::optional<std::string> WhereArgument(nb::handle argument);
-// Parses it. The message of an error begins with "where: ". Any thread, without the GIL.
+// The argument `group_by`: names of keys. Raises ValueError for an unknown one.
+std::vector<GroupKey> GroupKeysArgument(nb::list names);
+// Parses `where`. The message of an error begins with "where: ". Any thread, without the GIL.
 Result<SpanFilter> ParseWhere(const std::string& condition);
 // The bytes of a str, without a copy if it is valid UTF-8; otherwise `*keep` owns the converted bytes. Returns false
 // with a Python exception set.

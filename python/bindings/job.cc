@@ -9,6 +9,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@
 
 #include "bindings.h"
 #include "job_engine.h"
+#include "opscope/analysis/op_summary.h"
 #include "opscope/analysis/span_filter.h"
 #include "opscope/cut.h"
 #include "opscope/report/job.h"
@@ -36,8 +38,9 @@ Result<JobAnswer> AskEngine(const std::string& verb, const std::string& job, Job
 // The JSON of a result, and its first list as a table, which Arrow and pandas read.
 using JsonAndTable = std::pair<std::string, std::shared_ptr<const OwnedTable>>;
 
-JsonAndTable JsonAndTableOf(const VerbResult& result) {
-  return {ResultJson(result, std::span<const ResultInput>()), result.tables[0].ToTable()};
+// limit: of the rows of the table.
+JsonAndTable JsonAndTableOf(const VerbResult& result, std::optional<size_t> limit = {}) {
+  return {ResultJson(result, std::span<const ResultInput>()), result.tables[0].ToTable(limit)};
 }
 
 nb::tuple ToPython(JsonAndTable answer) {
@@ -57,6 +60,25 @@ nb::tuple Answer(const std::string& verb, nb::object job, std::optional<int32_t>
     if (!answer.ok()) return answer.error();
     return JsonAndTableOf(answer.value().result);
   })));
+}
+
+// None: the ranks have to be merged.
+nb::object Summary(nb::object job, std::optional<int32_t> attempt, nb::list group_by, nb::handle sort,
+                   std::optional<size_t> limit, const std::string& python_module) {
+  const std::string path = FromPath(job), sort_key = TextArgument(sort, "sort");
+  const OpSummaryOptions options{.group_by = GroupKeysArgument(group_by)};
+  if (!std::all_of(options.group_by.begin(), options.group_by.end(), CanSummarizeByRank)) return nb::none();
+  std::optional<JsonAndTable> answer = Unwrap(WithoutGil([&]() -> Result<std::optional<JsonAndTable>> {
+    const Result<std::unique_ptr<JobEngine>> engine = OpenDuckdbEngine(path, python_module);
+    if (!engine.ok() && engine.error().code == ErrorCode::kUnsupported) return std::optional<JsonAndTable>();
+    if (!engine.ok()) return engine.error();
+    Result<JobAnswer> ranks = AnswerRankByRank(path, engine.value().get(), attempt, SummaryByRank(options));
+    if (!ranks.ok()) return ranks.error();
+    VerbResult& result = ranks.value().result;
+    OPSCOPE_TRY(result.tables[0].Sort(sort_key));
+    return std::optional(JsonAndTableOf(result, limit));
+  }));
+  return answer ? nb::object(ToPython(*std::move(answer))) : nb::none();
 }
 
 nb::tuple Collect(nb::list files, nb::object job, std::optional<int32_t> attempt, const std::string& python_module) {
@@ -117,6 +139,10 @@ void BindJob(nb::module_& module) {
       nb::arg("is_exact"), nb::arg("python_module"), nb::arg("engine").none(),
       "The JSON of a verb over a JOB, and its rows as a table. `engine`: None is DuckDB, else an object with "
       "define(name, select, is_kept) and query(select), which returns the names of the columns and the rows as JSON.");
+  module.def("job_summary", &Summary, nb::arg("job"), nb::arg("attempt").none(), nb::arg("group_by"), nb::arg("sort"),
+             nb::arg("limit").none(), nb::arg("python_module"),
+             "JSON and table of the operator summary of a JOB, one rank at a time; `limit`: of the rows of the table. "
+             "None: the ranks have to be merged, for there is no DuckDB, or for the keys.");
   module.def("collect", &Collect, nb::arg("files"), nb::arg("job"), nb::arg("attempt").none(), nb::arg("python_module"),
              "Adds files to a JOB; the JSON of `opscope collect`, and its rows as a table.");
   module.def("compact_job", &Compact, nb::arg("job"), nb::arg("python_module"),

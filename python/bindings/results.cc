@@ -60,10 +60,7 @@ GroupKey GroupKeyOf(const std::string& name) {
 ComputedTable SummaryRows(const SharedTrace& self, nb::list group_by, nb::handle sort, std::optional<size_t> limit,
                           bool corrected, const Where& where) {
   const std::string sort_key = TextArgument(sort, "sort");
-  OpSummaryOptions options;
-  options.group_by.clear();
-  for (const nb::handle name : group_by)
-    options.group_by.push_back(GroupKeyOf(TextArgument(name, "group_by")));
+  OpSummaryOptions options{.group_by = GroupKeysArgument(group_by)};
   using Rows = Result<std::shared_ptr<const OwnedTable>>;
   return ToComputedTable(OfSelected(self, where, [&](const Trace& trace, Selected spans) -> Rows {
     Result<SpanOverheads> overhead = SpanOverheads{};
@@ -196,6 +193,13 @@ nb::list DescribedResults() {
 }
 
 }  // namespace
+
+std::vector<GroupKey> GroupKeysArgument(nb::list names) {
+  std::vector<GroupKey> keys;
+  for (const nb::handle name : names)
+    keys.push_back(GroupKeyOf(TextArgument(name, "group_by")));
+  return keys;
+}
 
 void BindResults(nb::module_& module) {
   const auto define = [&](const char* name, auto function, const auto&... arguments) {

@@ -13,7 +13,7 @@ from opscope import _core
 from opscope.comparison import TraceDiff
 from opscope.limits import TraceCheck
 from opscope.sizes import byte_count
-from opscope.sql import SqlRows, checked_seconds, find_duckdb, rows_within
+from opscope.sql import SqlRows, checked_limit, checked_seconds, find_duckdb, rows_within
 from opscope.table import ResultRows
 from opscope.trace import Trace
 
@@ -51,7 +51,7 @@ class Job:
 
     `facts` and `problems` of the last answer stay: ``job.facts["missing_ranks"]``.
 
-    `summary`, `advise`, `diff` and `check` read the traces of all ranks into this process, whatever the engine is;
+    `advise`, `diff` and `check` read the traces of all ranks into this process, whatever the engine is; `summary`,
     `devices` and `memory` read one rank after the other. The rest is SQL over the tables of JOB.
     """
 
@@ -99,13 +99,16 @@ class Job:
     def summary(self, *, quantiles: bool = False, exact: bool = False, **options: Any) -> ResultRows:
         """The operator summary of all ranks; ``options`` are those of `Trace.summary`.
 
-        ``quantiles``: counts, sums and quantiles by name alone, from the tables of JOB, without reading a trace;
-        "p50_ns" and "p99_ns" are at most 2.2 % too large, and with ``exact`` they are exact.
+        Reads one rank at a time, except with ``corrected``, ``where`` and the keys "thread", "process" and "stack", for
+        which all ranks are in memory together. ``quantiles``: counts, sums and quantiles by name alone, from the tables
+        of JOB, without reading a trace; "p50_ns" and "p99_ns" are at most 2.2 % too large, and with ``exact`` they are
+        exact.
         """
         if not quantiles:
             if exact:
                 raise ValueError("exact is for quantiles=True; without it p50_ns and p99_ns are exact")
-            return self._own_clocks().summary(**options)
+            one_rank_at_a_time = self._summary_of_ranks(**options)
+            return self._own_clocks().summary(**options) if one_rank_at_a_time is None else one_rank_at_a_time
         if options:
             raise TypeError(f"quantiles=True takes exact alone, not {', '.join(options)}")
         return self._answer("summary", is_exact=exact)
@@ -177,6 +180,25 @@ class Job:
         self.facts, self.problems = {}, list(trace.problems)
         return trace
 
+    def _summary_of_ranks(
+        self,
+        *,
+        group_by: str | Sequence[str] = "name",
+        sort: str = "total_ns",
+        limit: int | None = None,
+        corrected: bool = False,
+        where: str | None = None,
+    ) -> ResultRows | None:
+        """`summary`, one rank at a time; None: the ranks have to be merged."""
+        if corrected or where is not None or self._spark is not None:
+            return None
+        keys = [group_by] if isinstance(group_by, str) else list(group_by)
+        answer = _core.job_summary(self.path, self._attempt, keys, sort, checked_limit(limit), find_duckdb())
+        if answer is None:
+            return None
+        self._take_facts(answer[0])
+        return ResultRows(answer[1], "rows")
+
     def _answer(self, verb: str, members: bool = False, is_exact: bool = False) -> ResultRows:
         engine = None
         if self._spark is not None:
@@ -188,9 +210,13 @@ class Job:
         finally:
             if engine is not None:
                 engine.close()
+        return ResultRows(table, "rows", self._take_facts(text))
+
+    def _take_facts(self, text: str) -> list[dict[str, Any]]:
+        """Sets ``facts`` and ``problems`` from the JSON of an answer; returns its rows."""
         self.facts = json.loads(text)
         self.problems = self.facts.pop("problems")
-        return ResultRows(table, "rows", self.facts.pop("rows"))
+        return self.facts.pop("rows")
 
 
 def _numbers(name: str, values: Any, expected: str) -> list[int]:

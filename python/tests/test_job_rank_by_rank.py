@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`devices` and `memory` over a JOB read one rank after the other. The oracle is the merge of all ranks, which answers
-where there is no DuckDB."""
+"""`devices`, `memory` and `summary` over a JOB read one rank after the other. The oracle is the merge of all ranks,
+which answers where there is no DuckDB."""
 
 import json
 import os
@@ -126,6 +126,59 @@ def test_rank_after_rank_gives_the_rows_of_the_merged_ranks(tmp_path, seed):
         ("memory", "--by-step"),
     ):
         assert run(*question, job, code=3).stdout == run(*question, job, code=3, env=no_duckdb).stdout
+
+
+KEYS = ("name", "shape", "category", "device", "module", "kind", "rank", "step")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_summary_of_rank_after_rank_is_that_of_the_merged_ranks(tmp_path, seed):
+    job = a_job(tmp_path, seed)
+    no_duckdb = {**os.environ, "OPSCOPE_DUCKDB_LIB": str(tmp_path / "none.so")}
+    rng = random.Random(seed)
+    for keys in ("name", "rank,name", ",".join(rng.sample(KEYS, 3)), ",".join(rng.sample(KEYS, 2))):
+        question = ("summary", job, "--group-by", keys)
+        merged = json.loads(run(*question, "--json", code=3, env=no_duckdb).stdout)
+        told = answer(*question, code=3)
+        assert told["rows"] == merged["rows"] and len(told["rows"]) > 0, keys
+        assert sum(row["count"] for row in told["rows"]) > len(told["rows"])
+        asked = opscope.job(job)
+        assert asked.summary(group_by=keys.split(",")) == told["rows"]
+        assert asked.facts["quality"] == told["quality"] and asked.problems == told["problems"]
+        by_count = asked.summary(group_by=keys.split(","), sort="count", limit=2)
+        assert [row["count"] for row in by_count] == sorted((row["count"] for row in told["rows"]), reverse=True)[:2]
+    for more in ((), ("--csv",), ("--sort", "p99_ns", "--limit", 3)):
+        assert run(*question, *more, code=3).stdout == run(*question, *more, code=3, env=no_duckdb).stdout
+
+
+def test_asynchronous_spans_of_all_ranks_are_rows(tmp_path):
+    for rank in range(3):
+        trace = window(1, rank, 0, 3)
+        for name, begin_us, length_us in (("load", 20, 5 + rank), ("send", 30, 11 - rank), (f"only {rank}", 40, 7)):
+            event = {"cat": "io", "id": name, "pid": 100 + rank, "tid": 1, "name": name}
+            trace["traceEvents"] += [
+                {**event, "ph": "b", "ts": 1000 + begin_us},
+                {**event, "ph": "e", "ts": 1000 + begin_us + length_us},
+            ]
+        (tmp_path / f"{rank}.json").write_text(json.dumps(trace))
+    run("collect", *(tmp_path / f"{rank}.json" for rank in range(3)), "-o", tmp_path / "job", "-q")
+    rows = answer("summary", tmp_path / "job")["async_rows"]
+    assert [(row["name"], row["count"], row["total_ns"], row["min_ns"], row["max_ns"]) for row in rows] == [
+        ("send", 3, 30_000, 9_000, 11_000),
+        ("load", 3, 18_000, 5_000, 7_000),
+        ("only 0", 1, 7_000, 7_000, 7_000),
+        ("only 1", 1, 7_000, 7_000, 7_000),
+        ("only 2", 1, 7_000, 7_000, 7_000),
+    ]
+
+
+@pytest.mark.parametrize("keys", ["thread", "process", "stack"])
+def test_keys_whose_texts_depend_on_all_ranks_are_those_of_the_merged_ranks(tmp_path, keys):
+    job = a_job(tmp_path, 4)
+    no_duckdb = {**os.environ, "OPSCOPE_DUCKDB_LIB": str(tmp_path / "none.so")}
+    question = ("summary", job, "--group-by", keys)
+    assert run(*question, code=3).stdout == run(*question, code=3, env=no_duckdb).stdout
+    assert opscope.job(job).summary(group_by=keys) == answer(*question, code=3)["rows"]
 
 
 def test_damage_of_a_stored_trace_is_a_problem_of_its_rank(tmp_path):

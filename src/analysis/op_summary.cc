@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analysis/duration_quantiles.h"
+#include "analysis/op_summary_durations.h"
 #include "analysis/op_summary_part.h"
 #include "analysis/op_summary_steps.h"
 #include "analysis/row_chunks.h"
@@ -23,13 +24,16 @@
 namespace opscope {
 namespace {
 
+enum class Quantiles { kWanted, kLeftZero };
+
 class Summarizer {
  public:
-  // steps: groups the self times by step too; nullptr: does not, and computes percentiles.
-  Summarizer(const Trace& trace, const OpSummaryOptions& options, size_t chunk_size,
+  // steps: groups the self times by step too, and does not gather durations; nullptr: does not group by step.
+  Summarizer(const Trace& trace, const OpSummaryOptions& options, size_t chunk_size, Quantiles quantiles,
              const StepsOfRanks* steps = nullptr)
       : trace_(trace),
         options_(options),
+        quantiles_(quantiles),
         steps_(steps),
         chunks_(trace.spans().size(), chunk_size),
         team_(chunks_.Members(options.max_threads)),
@@ -66,8 +70,13 @@ class Summarizer {
     across_.End([&](const OpenSpan& span) { whole_.Complete(input, span); });
     AddFlops();
     if (has_memory) AddMemory();
-    return Finish(steps_ == nullptr ? QuantilesOfGroups(input) : std::vector<DurationQuantiles>(whole_.groups.size()));
+    if (steps_ == nullptr) LayOutDurations(input);
+    return Finish(quantiles_ == Quantiles::kWanted ? QuantilesOfGroups()
+                                                   : std::vector<DurationQuantiles>(whole_.groups.size()));
   }
+
+  // By group. Run() precedes it, without steps.
+  GroupDurations TakeDurations() { return {std::move(times_), std::move(begins_)}; }
 
   // By group, then step; each pair once. Run() precedes it.
   std::vector<StepSelf> TakeStepSelf() {
@@ -146,23 +155,27 @@ class Summarizer {
     }
   }
 
-  // Lays the durations of each group side by side in times_, where QuantilesOf may reorder them.
-  std::vector<DurationQuantiles> QuantilesOfGroups(const SummaryInput& input) {
-    std::vector<uint64_t> begins(whole_.groups.size() + 1);
+  // Lays the durations of each group side by side in times_.
+  void LayOutDurations(const SummaryInput& input) {
+    begins_.assign(whole_.groups.size() + 1, 0);
     for (size_t group = 0; group < whole_.groups.size(); ++group)
-      begins[group + 1] = begins[group] + whole_.groups[group].count;
+      begins_[group + 1] = begins_[group] + whole_.groups[group].count;
     team_.ForEach(chunks_.count(), [&](size_t chunk, size_t) {
       std::vector<uint64_t> next;
       for (const GroupSlot& slot : group_slots_[chunk])
-        next.push_back(begins[slot.group] + slot.earlier);
+        next.push_back(begins_[slot.group] + slot.earlier);
       for (size_t row = chunks_.begin(chunk); row < chunks_.end(chunk); ++row)
         if (group_of_[row] != OpenSpan::kNone) times_[next[group_of_[row]]++] = input.ReportedDuration(row);
     });
+  }
+
+  // Reorders the durations of each group. LayOutDurations precedes it.
+  std::vector<DurationQuantiles> QuantilesOfGroups() {
     std::vector<DurationQuantiles> quantiles(whole_.groups.size());
     const RowChunks pieces(quantiles.size(), std::clamp<size_t>(quantiles.size() / 256, 1, 64));
     team_.ForEach(pieces.count(), [&](size_t piece, size_t) {
       for (size_t group = pieces.begin(piece); group < pieces.end(piece); ++group)
-        quantiles[group] = QuantilesOf({times_.data() + begins[group], whole_.groups[group].count});
+        quantiles[group] = QuantilesOf({times_.data() + begins_[group], whole_.groups[group].count});
     });
     return quantiles;
   }
@@ -265,7 +278,8 @@ class Summarizer {
 
   const Trace& trace_;
   const OpSummaryOptions& options_;
-  const StepsOfRanks* steps_;
+  const Quantiles quantiles_;
+  const StepsOfRanks* const steps_;
   RowChunks chunks_;
   ThreadTeam team_;
   DeviceLaunches launches_;
@@ -277,6 +291,7 @@ class Summarizer {
   SummarySums whole_;
   SpansCrossingChunks across_;
   std::vector<std::vector<GroupSlot>> group_slots_;  // by part and its group
+  std::vector<uint64_t> begins_;                     // by group: where its durations begin in times_; and the end
 };
 
 }  // namespace
@@ -287,16 +302,23 @@ std::string_view OpSummary::NameOf(const Trace& trace, const OpSummaryRow& row) 
 }
 
 OpSummary SummarizeOpsInChunks(const Trace& trace, const OpSummaryOptions& options, size_t chunk_size) {
-  return Summarizer(trace, options, chunk_size).Run();
+  return Summarizer(trace, options, chunk_size, Quantiles::kWanted).Run();
 }
 
 OpSummaryOfSteps SummarizeOpsBySteps(const Trace& trace, const StepsOfRanks& steps, const OpSummaryOptions& options,
                                      size_t chunk_size) {
-  Summarizer summarizer(trace, options, chunk_size, &steps);
+  Summarizer summarizer(trace, options, chunk_size, Quantiles::kLeftZero, &steps);
   OpSummaryOfSteps result;
   result.summary = summarizer.Run();
   result.step_self = summarizer.TakeStepSelf();
   return result;
+}
+
+OpSummaryWithDurations SummarizeOpsWithDurations(const Trace& trace, const OpSummaryOptions& options) {
+  OPSCOPE_CHECK(options.max_key_bytes == 0);
+  Summarizer summarizer(trace, options, 0, Quantiles::kLeftZero);
+  OpSummary summary = summarizer.Run();
+  return {std::move(summary), summarizer.TakeDurations()};
 }
 
 OpSummary SummarizeOps(const Trace& trace, const OpSummaryOptions& options) {

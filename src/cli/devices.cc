@@ -81,7 +81,7 @@ Verb DevicesVerb(const CliHost& host) {
                          .description = "a device that is idle for less, with work called for, waits for its kernels"}},
        .check = [options] { return options->Read(); },
        .span_use = [] { return SpanUse{.launches = true, .works = true}; },
-       .answer_job = AnswerByRanks(DevicesByRank(), host)});
+       .answer_job = AnswerByRanks(&DevicesByRank, host)});
 }
 
 }  // namespace opscope

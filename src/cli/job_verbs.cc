@@ -33,16 +33,20 @@ int RunJobVerb(const std::string& verb, const JobVerbOptions& options, const Cli
 }
 
 // nullopt: the answer needs the merged spans, or there is no DuckDB and --engine spark was not given.
-std::optional<int> AnswerWithoutMerge(const std::string& job, const ResultVerb& verb, const CliHost& host,
+std::optional<int> AnswerWithoutMerge(const std::string& job, const JobRequest& request, const CliHost& host,
                                       ResultWriter* writer, const AskJob& ask) {
-  const JobEngineOptions& options = verb.common.engine;
-  if (verb.filter || verb.options.explain) {
+  const JobEngineOptions& options = request.common.engine;
+  if (request.is_selection || request.result.explain) {
     if (!options.is_spark()) return std::nullopt;
-    return UsageError(verb.name + ": --engine spark: not with --where, --steps, --time and --explain");
+    return UsageError(request.verb + ": --engine spark: not with --where, --steps, --time and --explain");
   }
   Result<std::unique_ptr<JobEngine>> engine = OpenEngine(job, options, host);
   if (!engine.ok() && engine.error().code == ErrorCode::kUnsupported && !options.is_spark()) return std::nullopt;
-  return AnswerOverJob(verb.name, job, verb.common, verb.options, std::move(engine), ask, writer);
+  return AnswerOverJob(request.verb, job, request.common, request.result, std::move(engine), ask, writer);
+}
+
+JobRequest RequestOf(const ResultVerb& verb) {
+  return {verb.name, verb.common, verb.options, verb.filter.has_value()};
 }
 
 }  // namespace
@@ -66,27 +70,30 @@ int AnswerOverJob(const std::string& verb, const std::string& job, const CommonO
   return WorseExit(printed, code);
 }
 
+std::optional<int> AnswerOneRankAtATime(const std::string& job, const JobRequest& request, RankByRank question,
+                                        const CliHost& host, ResultWriter* writer) {
+  TerminalProgress progress(InputName(job));
+  question.max_memory = request.common.max_memory;
+  if (!request.common.quiet) question.on_progress = [&](size_t done, size_t total) { progress.Show(done, total); };
+  return AnswerWithoutMerge(job, request, host, writer, [&](JobEngine* engine) {
+    return AnswerRankByRank(job, engine, request.common.attempt, question);
+  });
+}
+
 JobAnswerer AnswerFromTables(const CliHost& host) {
   return [&host](const std::string& job, const ResultVerb& verb, ResultWriter* writer) {
-    return AnswerWithoutMerge(job, verb, host, writer, [&](JobEngine* engine) {
+    return AnswerWithoutMerge(job, RequestOf(verb), host, writer, [&](JobEngine* engine) {
       return AnswerJob(verb.name, engine, {.attempt = verb.common.attempt});
     });
   };
 }
 
-JobAnswerer AnswerByRanks(RankByRank lists, const CliHost& host) {
-  return [lists = std::move(lists), &host](const std::string& job, const ResultVerb& verb, ResultWriter* writer) {
-    const auto ask = [&](JobEngine* engine) {
-      ResultVerb of_rank = verb;
-      of_rank.is_one_rank = true;
-      TerminalProgress progress(InputName(job));
-      RankByRank question = lists;
-      question.compute = [&](const Trace& trace) { return verb.compute(std::span(&trace, 1), of_rank); };
-      question.max_memory = verb.common.max_memory;
-      if (!verb.common.quiet) question.on_progress = [&](size_t done, size_t total) { progress.Show(done, total); };
-      return AnswerRankByRank(job, engine, verb.common.attempt, question);
-    };
-    return AnswerWithoutMerge(job, verb, host, writer, ask);
+JobAnswerer AnswerByRanks(RankByRank (*question)(OneRankResult of_rank), const CliHost& host) {
+  return [question, &host](const std::string& job, const ResultVerb& verb, ResultWriter* writer) {
+    ResultVerb one = verb;
+    one.is_one_rank = true;
+    const auto of_rank = [&one](const Trace& trace) { return one.compute(std::span(&trace, 1), one); };
+    return AnswerOneRankAtATime(job, RequestOf(verb), question(of_rank), host, writer);
   };
 }
 

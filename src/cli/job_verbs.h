@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cli/result_options.h"
@@ -27,10 +28,23 @@ int AnswerOverJob(const std::string& verb, const std::string& job, const CommonO
                   const ResultVerbOptions& result, Result<std::unique_ptr<JobEngine>> engine, const AskJob& ask,
                   ResultWriter* writer);
 
+// What a verb asks a JOB for, and how it prints the answer.
+struct JobRequest {
+  const std::string& verb;
+  const CommonOptions& common;
+  const ResultVerbOptions& result;
+  // Spans were chosen, by which neither the tables nor single ranks answer.
+  bool is_selection = false;
+};
+
+// Asks one rank after the other. nullopt: the ranks have to be merged, since there is no DuckDB, spans are chosen, or
+// --explain was given.
+std::optional<int> AnswerOneRankAtATime(const std::string& job, const JobRequest& request, RankByRank question,
+                                        const CliHost& host, ResultWriter* writer);
+
 // How a ResultVerb answers over a JOB without a merge of its ranks: from its tables, or from one rank after the other,
-// with lists ordered as RankByRank says. Without DuckDB, and for chosen spans, the ranks are merged after all.
-// REQUIRES: `host` outlives the verb.
+// as `question` joins their results. REQUIRES: `host` outlives the verb.
 JobAnswerer AnswerFromTables(const CliHost& host);
-JobAnswerer AnswerByRanks(RankByRank lists, const CliHost& host);
+JobAnswerer AnswerByRanks(RankByRank (*question)(OneRankResult of_rank), const CliHost& host);
 
 }  // namespace opscope

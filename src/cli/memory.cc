@@ -54,7 +54,7 @@ Verb MemoryVerb(const CliHost& host) {
            [] {
              return SpanUse{.host_spans = true, .step_spans = true};  // they name what allocated
            },
-       .answer_job = AnswerByRanks(MemoryByRank(), host)});
+       .answer_job = AnswerByRanks(&MemoryByRank, host)});
 }
 
 }  // namespace opscope

@@ -83,12 +83,14 @@ Result<std::optional<SpanFilter>> ReadSelection(const SelectionOptions& options)
   return std::optional<SpanFilter>(SpanFilter::And(filters));
 }
 
+std::string DescribeNoSpans(bool has_spans, bool has_async_spans) {
+  if (has_spans) return "";
+  return has_async_spans ? "all its spans are asynchronous, so they are on no thread's stack"
+                         : "there are no spans in it";
+}
+
 std::string DescribeEmptySelection(const Trace& trace, const std::optional<SpanFilter>& filter) {
-  if (trace.spans().size() == 0 && !filter) {
-    return trace.async_spans().size() == 0 ? "there are no spans in it"
-                                           : "all its spans are asynchronous, so they are on no thread's stack";
-  }
-  if (!filter) return "";
+  if (!filter) return DescribeNoSpans(trace.spans().size() > 0, trace.async_spans().size() > 0);
   const std::vector<uint8_t> selected = filter->Select(trace);
   const bool is_any = std::find(selected.begin(), selected.end(), 1) != selected.end();
   if (is_any) return "";

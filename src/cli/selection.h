@@ -40,6 +40,8 @@ class SelectedSpans {
 
 inline constexpr const char* kNoSteps = "it has no steps";
 
+// A sentence that says that there are no spans of tracks; "" if there are.
+std::string DescribeNoSpans(bool has_spans, bool has_async_spans);
 // A sentence that explains why no span of `trace` is selected; "" if some are.
 std::string DescribeEmptySelection(const Trace& trace, const std::optional<SpanFilter>& filter);
 

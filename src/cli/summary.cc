@@ -20,6 +20,7 @@
 #include "opscope/analysis/async_summary.h"
 #include "opscope/analysis/op_summary.h"
 #include "opscope/report.h"
+#include "opscope/report/job_report.h"
 #include "opscope/report/missing_data.h"
 
 namespace opscope {
@@ -96,9 +97,21 @@ std::string DescribeMissingKeys(const OpSummary& summary) {
   return why;
 }
 
-std::string DescribeNoRows(const Trace& trace, const SummaryOptions& options) {
-  const std::string nothing = DescribeEmptySelection(trace, options.filter);
+// nothing: what DescribeEmptySelection says.
+std::string WhyEmpty(const OpSummary& summary, const std::string& nothing) {
+  if (!summary.rows.empty()) return DescribeMissingKeys(summary);
   return nothing.empty() ? "there is only the recording's own span, which --all shows" : nothing;
+}
+
+OpSummaryOptions CountedBy(const SummaryOptions& options) {
+  return {.group_by = options.group_by,
+          .join_steps = options.common.prints_text(),
+          .leaves_out_window = options.common.prints_text() && !options.all};
+}
+
+ResultVerbOptions SortedByTotal(ResultVerbOptions rows) {
+  if (rows.sort.empty()) rows.sort = "total_ns";
+  return rows;
 }
 
 int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptions& options, ResultWriter* writer) {
@@ -112,21 +125,35 @@ int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptio
   if (options.is_like("torch")) return PrintTorchTable(trace, file, options, cost, writer);
   if (options.is_like("paddle")) return writer->Write(file, PaddleSummaryText(trace, options.paddle), false);
   const SelectedSpans selected(options.filter, trace);
-  const OpSummary summary = SummarizeOps(trace, {.group_by = options.group_by,
-                                                 .overhead = cost,
-                                                 .selected = selected.get(),
-                                                 .join_steps = options.common.prints_text(),
-                                                 .leaves_out_window = options.common.prints_text() && !options.all,
-                                                 .max_key_bytes = kMaxKeyBytes});
+  OpSummaryOptions counted = CountedBy(options);
+  counted.overhead = cost;
+  counted.selected = selected.get();
+  counted.max_key_bytes = kMaxKeyBytes;
+  const OpSummary summary = SummarizeOps(trace, counted);
   // Conditions are on spans of tracks alone.
   const std::vector<AsyncSummaryRow> async_rows =
       options.filter ? std::vector<AsyncSummaryRow>() : SummarizeAsyncSpans(trace);
   VerbResult result = SummaryVerbResult(trace, summary, async_rows, {options.flop_rate, options.peak_flops});
-  result.why_empty = summary.rows.empty() ? DescribeNoRows(trace, options) : DescribeMissingKeys(summary);
+  result.why_empty = WhyEmpty(summary, DescribeEmptySelection(trace, options.filter));
   result.basis = BasisIfRequested(options.rows, std::span(&trace, 1), options.filter);
-  ResultVerbOptions rows = options.rows;
-  if (rows.sort.empty()) rows.sort = "total_ns";
-  return PrintResult("summary", file, trace, options.common, rows, std::move(result), writer);
+  return PrintResult("summary", file, trace, options.common, SortedByTotal(options.rows), std::move(result), writer);
+}
+
+// One rank of a JOB at a time. nullopt: the ranks have to be merged.
+std::optional<int> PrintSummaryOfRanks(const std::string& job, const SummaryOptions& options, const CliHost& host,
+                                       ResultWriter* writer) {
+  if (options.corrected || !std::all_of(options.group_by.begin(), options.group_by.end(), CanSummarizeByRank))
+    return std::nullopt;
+  const auto finish = [&options](const JoinedSummary& joined) {
+    VerbResult result =
+        SummaryVerbResult(joined.names, joined.summary, joined.async_rows, {options.flop_rate, options.peak_flops});
+    result.why_empty = WhyEmpty(joined.summary, DescribeNoSpans(joined.spans > 0, !joined.async_rows.empty()));
+    return result;
+  };
+  const std::string verb = "summary";
+  const ResultVerbOptions rows = SortedByTotal(options.rows);
+  return AnswerOneRankAtATime(job, {verb, options.common, rows, options.filter.has_value()},
+                              SummaryByRank(CountedBy(options), finish), host, writer);
 }
 
 bool ReadGroupKeys(SummaryOptions* options) {
@@ -183,9 +210,12 @@ int RunSummary(SummaryOptions* options, const CliHost& host) {
   int code = kExitDone;
   for (const std::string& file : std::exchange(options->common.files, {})) {
     options->common.files = {file};
-    code = WorseExit(code, options->quantiles && IsJob(file) ? PrintJobSummary(file, *options, host, &writer)
-                           : is_anothers                     ? ForEachSelected(options->common, options->filter, print)
-                                                             : ForEachInput(options->common, print));
+    const bool is_job = IsJob(file);
+    std::optional<int> done;
+    if (is_job && options->quantiles) done = PrintJobSummary(file, *options, host, &writer);
+    if (is_job && !options->quantiles && !is_anothers) done = PrintSummaryOfRanks(file, *options, host, &writer);
+    if (!done && is_anothers) done = ForEachSelected(options->common, options->filter, print);
+    code = WorseExit(code, done ? *done : ForEachInput(options->common, print));
   }
   return writer.End(code);
 }

@@ -1,11 +1,13 @@
-// Answers whose rows are of one rank each, such as how busy a device was. Merging the traces of all ranks would give
-// the same rows with the memory of all; here one rank is read, computed and dropped before the next.
+// Answers that need one rank at a time: rows of one rank each, such as how busy a device was, and sums over all ranks.
+// Merging the traces of all ranks would give the same rows with the memory of all; here one rank is read, added to the
+// result and dropped before the next.
 //
 // Example: 10,000 ranks with 30,000 spans each have 300 million spans, which would take 24 GB at 80 bytes per span. One
-// rank takes 2.4 MB; the rows of the result are kept.
+// rank takes 2.4 MB; the result is kept.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -19,6 +21,7 @@
 #include "job/job_attempt.h"
 #include "job/job_folder.h"
 #include "job/stored_traces.h"
+#include "job/summary_of_ranks.h"
 #include "opscope/analysis/device_report.h"
 #include "opscope/analysis/memory_usage.h"
 #include "opscope/import.h"
@@ -26,6 +29,7 @@
 #include "opscope/report/devices.h"
 #include "opscope/report/job_report.h"
 #include "opscope/report/memory.h"
+#include "opscope/report/summary.h"
 
 namespace opscope {
 namespace {
@@ -40,13 +44,16 @@ class RankReader {
  public:
   RankReader(JobAttempt* attempt, const RankByRank& question) : attempt_(*attempt), question_(question) {}
 
-  Result<VerbResult> Read(const std::string& job) {
+  // Adds all ranks to the question.
+  Status Read(const std::string& job) {
     OPSCOPE_ASSIGN(const JobFolder folder, JobFolder::Open(job));
     OPSCOPE_TRY(ReadFiles());
     std::vector<StoredTrace> stored = ListStoredTraces(folder);
     std::erase_if(stored, [&](const StoredTrace& trace) {
       return trace.attempt != attempt_.number() || !files_.contains(trace.name.substr(0, kDigits));
     });
+    // The order of merged ranks, too.
+    std::stable_partition(stored.begin(), stored.end(), [](const StoredTrace& trace) { return trace.rank >= 0; });
     for (size_t first = 0, end = 0; first < stored.size(); first = end) {
       while (end < stored.size() && stored[end].rank == stored[first].rank)
         ++end;
@@ -55,13 +62,9 @@ class RankReader {
       if (question_.max_memory == 0) OPSCOPE_TRY(CheckMemoryFor(job, of_rank));
       OPSCOPE_TRY(AddRank(of_rank));
     }
-    if (!has_result_ && first_unreadable_) return *first_unreadable_;
-    if (!has_result_) return Error{ErrorCode::kInvalidArgument, job + ": the JOB has no traces"};
-    for (ResultTable& table : result_.tables) {
-      for (const auto& [list, key] : question_.orders)
-        if (table.description().list == list) OPSCOPE_TRY(table.Sort(key));
-    }
-    return std::move(result_);
+    if (has_rank_) return {};
+    if (first_unreadable_) return *first_unreadable_;
+    return Error{ErrorCode::kInvalidArgument, job + ": the JOB has no traces"};
   }
 
  private:
@@ -97,14 +100,9 @@ class RankReader {
     MergeOptions merge;
     merge.is_choice = merge.keeps_clocks = true;
     merge.epoch_ns = epoch_ns_;
-    OPSCOPE_ASSIGN(Merged merged, MergeTraces(std::move(inputs), merge));
-    VerbResult of_rank = question_.compute(merged.trace);
-    if (!has_result_) {
-      result_ = std::move(of_rank);
-      has_result_ = true;
-      return {};
-    }
-    AppendRows(std::move(of_rank), &result_);
+    OPSCOPE_ASSIGN(const Merged merged, MergeTraces(std::move(inputs), merge));
+    question_.add(merged.trace, stored.front().rank);
+    has_rank_ = true;
     return {};
   }
 
@@ -143,24 +141,63 @@ class RankReader {
   std::set<std::pair<std::string, std::string>> known_;    // files that were collected, and kinds of their problems
   std::optional<int64_t> epoch_ns_;
   std::optional<Error> first_unreadable_;
-  VerbResult result_;
-  bool has_result_ = false;
+  bool has_rank_ = false;
 };
 
-}  // namespace
+// The rows of all ranks below each other, those of unknown rank first; then the lists that `orders` names by a key each.
+using ListOrders = std::vector<std::pair<std::string_view, std::string_view>>;  // list, key
 
-RankByRank DevicesByRank() {
+RankByRank RowsByRank(OneRankResult of_rank, ListOrders orders) {
+  const auto whole = std::make_shared<std::optional<VerbResult>>();
   RankByRank question;
-  question.compute = [](const Trace& trace) {
-    return DeviceVerbResult(trace, MeasureDeviceReport(trace, {.devices = true, .kernels = true, .copies = true}));
+  question.add = [whole, of_rank = std::move(of_rank)](const Trace& trace, int32_t rank) {
+    VerbResult result = of_rank(trace);
+    if (*whole && rank < 0) std::swap(result, **whole);
+    if (*whole) {
+      AppendRows(std::move(result), &**whole);
+    } else {
+      *whole = std::move(result);
+    }
   };
-  question.orders = {{"kernels", "total_ns"}, {"copies", "total_ns"}};
+  question.finish = [whole, orders = std::move(orders)] {
+    OPSCOPE_CHECK(whole->has_value());
+    VerbResult result = std::move(**whole);
+    for (ResultTable& table : result.tables) {
+      for (const auto& [list, key] : orders)
+        if (table.description().list == list) OPSCOPE_CHECK(table.Sort(key).ok());
+    }
+    return result;
+  };
   return question;
 }
 
-RankByRank MemoryByRank() {
+}  // namespace
+
+RankByRank DevicesByRank(OneRankResult of_rank) {
+  if (of_rank == nullptr) {
+    of_rank = [](const Trace& trace) {
+      return DeviceVerbResult(trace, MeasureDeviceReport(trace, {.devices = true, .kernels = true, .copies = true}));
+    };
+  }
+  return RowsByRank(std::move(of_rank), {{"kernels", "total_ns"}, {"copies", "total_ns"}});
+}
+
+RankByRank MemoryByRank(OneRankResult of_rank) {
+  if (of_rank == nullptr)
+    of_rank = [](const Trace& trace) { return MemoryVerbResult(trace, MeasureMemoryUsage(trace), 0); };
+  return RowsByRank(std::move(of_rank), {});
+}
+
+RankByRank SummaryByRank(const OpSummaryOptions& options, JoinedSummaryResult finish) {
+  if (finish == nullptr) {
+    finish = [](const JoinedSummary& joined) {
+      return SummaryVerbResult(joined.names, joined.summary, joined.async_rows);
+    };
+  }
+  const auto ops = std::make_shared<SummaryOfRanks>(options);
   RankByRank question;
-  question.compute = [](const Trace& trace) { return MemoryVerbResult(trace, MeasureMemoryUsage(trace), 0); };
+  question.add = [ops](const Trace& trace, int32_t) { ops->Add(trace); };
+  question.finish = [ops, finish = std::move(finish)] { return finish(std::move(*ops).Join()); };
   return question;
 }
 
@@ -170,8 +207,8 @@ Result<JobAnswer> AnswerRankByRank(const std::string& job, JobEngine* engine, st
     JobAttempt chosen(engine);
     OPSCOPE_TRY(chosen.Choose(attempt));
     OPSCOPE_TRY(chosen.FindProblems("file_problems.sql"));
-    OPSCOPE_ASSIGN(VerbResult result, RankReader(&chosen, question).Read(job));
-    return chosen.Complete(std::move(result));
+    OPSCOPE_TRY(RankReader(&chosen, question).Read(job));
+    return chosen.Complete(question.finish());
   });
 }
 

@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "opscope/analysis/async_summary.h"
+#include "opscope/analysis/op_summary.h"
 #include "opscope/analysis/quality.h"
 #include "opscope/job.h"
 #include "opscope/job_engine.h"
@@ -57,15 +59,14 @@ struct JobCondition {
 // nullopt: of the largest attempt. Reads the tables `ranks` and `problems`. Errors as AnswerJob.
 [[nodiscard]] Result<JobCondition> FindJobCondition(JobEngine* engine, std::optional<int32_t> attempt = {});
 
-// A result that is computed from the traces of one rank after the other, so that the memory of one
-// rank is enough.
+// An answer that is computed from the traces of one rank after the other, so that the memory of one
+// rank and of the result is enough.
 struct RankByRank {
-  // The result of one rank, whose recording windows are one trace; ranks that are unknown count as
-  // one. Times are those of the rank's own clock less the earliest begin of the attempt.
-  std::function<VerbResult(const Trace& trace)> compute = {};
-  // Which key a list of the result is ordered by, as ResultTable::Sort does: ("kernels",
-  // "total_ns"). Lists that are not named stay by rank, those that are unknown first.
-  std::vector<std::pair<std::string_view, std::string_view>> orders = {};
+  // Takes one rank, whose recording windows are one trace. Times are those of the rank's own clock less the
+  // earliest begin of the attempt. Called by rank; traces of unknown rank are one with rank -1, the last.
+  std::function<void(const Trace& trace, int32_t rank)> add = {};
+  // The result of all ranks. Called once, if there was a rank.
+  std::function<VerbResult()> finish = {};
   // Bytes that the traces of one rank may hold: what does not fit is left out with the Problem
   // over_memory_limit. 0: no limit, and kOutOfMemory if a rank needs more memory than the machine has.
   uint64_t max_memory = 0;
@@ -73,15 +74,38 @@ struct RankByRank {
   std::function<void(size_t done, size_t total)> on_progress = {};
 };
 
-// The rows of all ranks. REQUIRES: each row is of one rank, and `compute` orders the lists that are
-// named in `orders` by that key. Files that do not fit together are left out, as in AnswerJob. A trace
-// that cannot be read is left out with the problem unreadable_trace. Errors as AnswerJob, and that of
-// the first trace if none can be read.
+// Asks all ranks. Files that do not fit together are left out, as in AnswerJob. A trace that cannot be
+// read is left out with the problem unreadable_trace. Errors as AnswerJob, and that of the first trace if
+// none can be read.
 [[nodiscard]] Result<JobAnswer> AnswerRankByRank(const std::string& job, JobEngine* engine,
                                                  std::optional<int32_t> attempt, const RankByRank& question);
 
-// The questions of `opscope devices` and `opscope memory`, with all of their lists.
-[[nodiscard]] RankByRank DevicesByRank();
-[[nodiscard]] RankByRank MemoryByRank();
+// The result of one rank.
+using OneRankResult = std::function<VerbResult(const Trace& trace)>;
+// The questions of `opscope devices` and `opscope memory`: the rows of all ranks below each other, and
+// kernels and copies by their time. nullptr: a result with all lists. REQUIRES: `of_rank` orders kernels and
+// copies by their time, too.
+[[nodiscard]] RankByRank DevicesByRank(OneRankResult of_rank = nullptr);
+[[nodiscard]] RankByRank MemoryByRank(OneRankResult of_rank = nullptr);
+
+// The operator summary of all ranks.
+struct JoinedSummary {
+  // Has the texts that the rows refer to, and nothing else.
+  Trace names;
+  OpSummary summary;
+  // As SummarizeAsyncSpans.
+  std::vector<AsyncSummaryRow> async_rows;
+  // Spans of all ranks, those without a row too.
+  uint64_t spans = 0;
+};
+
+// False for keys whose texts depend on all ranks, such as the number that is added to threads of equal names,
+// and for call stacks, whose texts may need more memory than the traces.
+[[nodiscard]] bool CanSummarizeByRank(GroupKey key);
+// The question of `opscope summary`. It keeps four bytes per span. `finish` makes the result; nullptr: as
+// SummaryVerbResult. REQUIRES: the options have no `overhead`, `selected` and `max_key_bytes`, and
+// CanSummarizeByRank is true for each key.
+using JoinedSummaryResult = std::function<VerbResult(const JoinedSummary& joined)>;
+[[nodiscard]] RankByRank SummaryByRank(const OpSummaryOptions& options = {}, JoinedSummaryResult finish = nullptr);
 
 }  // namespace opscope
