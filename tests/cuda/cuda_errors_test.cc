@@ -23,16 +23,10 @@ constexpr const char* kUsed[] = {"cuptiSubscribe",
                                  "cuptiGetTimestamp",
                                  "cuptiGetCallbackName",
                                  "cuptiSetThreadIdType",
-                                 "cuptiActivityGetAttribute",
-                                 "cuptiActivitySetAttribute",
                                  "cuptiActivityEnableAndDump",
                                  "cuptiActivityPushExternalCorrelationId",
                                  "cuptiActivityPopExternalCorrelationId",
-                                 "cuptiActivityEnableRuntimeApi",
-                                 "cuptiActivityEnableDriverApi",
-                                 "cuptiActivityRegisterTimestampCallback",
                                  "cuptiActivityEnableCudaEventDeviceTimestamps",
-                                 "cuptiActivityFlushPeriod",
                                  "cuptiActivityGetEnabledKinds"};
 
 // All that CUPTI 13.5 has, by the words that stand for them.

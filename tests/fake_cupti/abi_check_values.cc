@@ -79,14 +79,6 @@ SAME_VALUE(CallbackDomain::kRuntimeApi, CUPTI_CB_DOMAIN_RUNTIME_API);
 SAME_VALUE(CallbackDomain::kResource, CUPTI_CB_DOMAIN_RESOURCE);
 SAME_VALUE(CallbackDomain::kSynchronize, CUPTI_CB_DOMAIN_SYNCHRONIZE);
 SAME_VALUE(CallbackDomain::kNvtx, CUPTI_CB_DOMAIN_NVTX);
-SAME_VALUE(Attribute::kDeviceBufferSize, CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE);
-SAME_VALUE(Attribute::kDeviceBufferPoolLimit, CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT);
-SAME_VALUE(Attribute::kProfilingSemaphorePoolSize, CUPTI_ACTIVITY_ATTR_PROFILING_SEMAPHORE_POOL_SIZE);
-SAME_VALUE(Attribute::kProfilingSemaphorePoolLimit, CUPTI_ACTIVITY_ATTR_PROFILING_SEMAPHORE_POOL_LIMIT);
-SAME_VALUE(Attribute::kZeroedOutActivityBuffer, CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER);
-SAME_VALUE(Attribute::kDeviceBufferPreAllocateValue, CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_PRE_ALLOCATE_VALUE);
-SAME_VALUE(Attribute::kProfilingSemaphorePreAllocateValue, CUPTI_ACTIVITY_ATTR_PROFILING_SEMAPHORE_PRE_ALLOCATE_VALUE);
-SAME_VALUE(Attribute::kMemoryAllocationTypeHostPinned, CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED);
 SAME_VALUE(ThreadIdType::kDefault, CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT);
 SAME_VALUE(ThreadIdType::kSystem, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
 SAME_VALUE(Result::kSuccess, CUPTI_SUCCESS);
@@ -140,7 +132,6 @@ SAME_VALUE(OverheadKind::kCommandBufferFull, CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUF
 SAME_VALUE(OverheadKind::kActivityBufferRequest, CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST);
 SAME_VALUE(OverheadKind::kUvmActivityInit, CUPTI_ACTIVITY_OVERHEAD_UVM_ACTIVITY_INIT);
 SAME_VALUE(CallbackDomain::kState, CUPTI_CB_DOMAIN_STATE);
-SAME_VALUE(Attribute::kPerThreadActivityBuffer, CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER);
 SAME_VALUE(Result::kMigDeviceNotSupported, CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED);
 SAME_VALUE(Result::kSliDeviceNotSupported, CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED);
 SAME_VALUE(Result::kWslDeviceNotSupported, CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED);
@@ -173,7 +164,6 @@ struct SameSignature<void (*)(A...), void (*)(B...)> : std::bool_constant<(kPass
 SAME_CALLBACK(CallbackFunction, CUpti_CallbackFunc);
 SAME_CALLBACK(BufferRequested, CUpti_BuffersCallbackRequestFunc);
 SAME_CALLBACK(BufferCompleted, CUpti_BuffersCallbackCompleteFunc);
-SAME_CALLBACK(TimestampCallback, CUpti_TimestampCallbackFunc);
 SAME_FUNCTION(GetVersion);
 SAME_FUNCTION(GetResultString);
 SAME_FUNCTION(ActivityRegisterCallbacks);
@@ -187,21 +177,13 @@ SAME_FUNCTION(Unsubscribe);
 SAME_FUNCTION(GetTimestamp);
 SAME_FUNCTION(GetCallbackName);
 SAME_FUNCTION(SetThreadIdType);
-SAME_FUNCTION(ActivityGetAttribute);
-SAME_FUNCTION(ActivitySetAttribute);
 SAME_FUNCTION(ActivityEnableAndDump);
 SAME_FUNCTION(ActivityPushExternalCorrelationId);
 SAME_FUNCTION(ActivityPopExternalCorrelationId);
-SAME_FUNCTION(ActivityRegisterTimestampCallback);
-SAME_FUNCTION(ActivityFlushPeriod);
 SAME_FUNCTION(EnableCallback);
 SAME_FUNCTION(GetGraphNodeId);
 SAME_FUNCTION(GetGraphId);
 SAME_FUNCTION(GetGraphExecId);
-#if CUPTI_API_VERSION >= 24
-SAME_FUNCTION(ActivityEnableRuntimeApi);
-SAME_FUNCTION(ActivityEnableDriverApi);
-#endif
 #if CUPTI_API_VERSION >= 130001
 SAME_FUNCTION(Subscribe_v2);
 SAME_FUNCTION(ActivityEnableCudaEventDeviceTimestamps);
@@ -210,16 +192,6 @@ SAME_FUNCTION(ActivityEnableCudaEventDeviceTimestamps);
 SAME_FUNCTION(ActivityGetEnabledKinds);
 #endif
 
-SAME_SIZE_AS(CallbackData, CUpti_CallbackData);
-SAME_MEMBER_IN(CallbackData, site, CUpti_CallbackData, callbackSite);
-SAME_MEMBER_IN(CallbackData, function_name, CUpti_CallbackData, functionName);
-SAME_MEMBER_IN(CallbackData, parameters, CUpti_CallbackData, functionParams);
-SAME_MEMBER_IN(CallbackData, return_value, CUpti_CallbackData, functionReturnValue);
-SAME_MEMBER_IN(CallbackData, symbol_name, CUpti_CallbackData, symbolName);
-SAME_MEMBER_IN(CallbackData, context, CUpti_CallbackData, context);
-SAME_MEMBER_IN(CallbackData, context_id, CUpti_CallbackData, contextUid);
-SAME_MEMBER_IN(CallbackData, correlation_data, CUpti_CallbackData, correlationData);
-SAME_MEMBER_IN(CallbackData, correlation, CUpti_CallbackData, correlationId);
 SAME_SIZE_AS(ResourceData, CUpti_ResourceData);
 SAME_MEMBER_IN(ResourceData, descriptor, CUpti_ResourceData, resourceDescriptor);
 SAME_SIZE_AS(GraphData, CUpti_GraphData);

@@ -1,8 +1,6 @@
 // cuptiActivity*: what is recorded, and the buffers.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <bit>
-#include <cstring>
 
 #include "buffers.h"
 #include "calls.h"
@@ -35,8 +33,6 @@ Result Enable(Call& call, const Function& function, ActivityKind kind, bool dump
   if (kind == ActivityKind::kKernel) Violation("kernels_serialised", function.name);
   const bool was_enabled = (session.tool_kinds & Bit(kind)) != 0;
   session.tool_kinds |= Bit(kind);
-  if (kind == ActivityKind::kRuntime) session.runtime_calls = {};
-  if (kind == ActivityKind::kDriver) session.driver_calls = {};
   if (dump && !was_enabled && session.has_registered) {
     if (kind == ActivityKind::kDevice) DumpDevices();
     if (kind == ActivityKind::kContext) DumpContexts();
@@ -103,39 +99,6 @@ Result SetThreadIdType(cupti::ThreadIdType type) {
   return call.Return(Result::kSuccess);
 }
 
-// The attributes are kept, not obeyed: none changes what a tool may see of the simulation.
-std::uint64_t attribute_values[32];
-
-Result Attribute(Call& call, cupti::Attribute attribute, const std::size_t* size, const void* value) {
-  const bool is_byte = attribute == cupti::Attribute::kZeroedOutActivityBuffer ||
-                       attribute == cupti::Attribute::kPerThreadActivityBuffer ||
-                       attribute == cupti::Attribute::kMemoryAllocationTypeHostPinned;
-  if (size == nullptr || value == nullptr || static_cast<std::uint32_t>(attribute) >= 25) {
-    return call.Return(Result::kInvalidParameter);
-  }
-  if (attribute == cupti::Attribute::kPerThreadActivityBuffer && Now().api < 21) {
-    return call.Return(Result::kInvalidParameter);
-  }
-  if (*size < (is_byte ? 1U : sizeof(std::size_t))) return call.Return(Result::kParameterSizeNotSufficient);
-  return Result::kSuccess;
-}
-
-Result ActivityGetAttribute(cupti::Attribute attribute, std::size_t* size, void* value) {
-  CALL(ActivityGetAttribute, Function::kPlain, attribute);
-  if (const Result bad = Attribute(call, attribute, size, value); bad != Result::kSuccess) return bad;
-  const Locked lock(function.name);
-  std::memcpy(value, &attribute_values[static_cast<std::uint32_t>(attribute)], std::min<std::size_t>(*size, 8));
-  return call.Return(Result::kSuccess);
-}
-
-Result ActivitySetAttribute(cupti::Attribute attribute, std::size_t* size, void* value) {
-  CALL(ActivitySetAttribute, Function::kPlain, attribute);
-  if (const Result bad = Attribute(call, attribute, size, value); bad != Result::kSuccess) return bad;
-  const Locked lock(function.name);
-  std::memcpy(&attribute_values[static_cast<std::uint32_t>(attribute)], value, std::min<std::size_t>(*size, 8));
-  return call.Return(Result::kSuccess);
-}
-
 Result ActivityPushExternalCorrelationId(cupti::ExternalCorrelationKind kind, std::uint64_t id) {
   CALL(ActivityPushExternalCorrelationId, Function::kQuiet, kind);
   if (static_cast<std::uint32_t>(kind) - 1 >= 5) return Result::kInvalidParameter;
@@ -149,44 +112,10 @@ Result ActivityPopExternalCorrelationId(cupti::ExternalCorrelationKind kind, std
   return PopExternalId(kind, last_id) ? Result::kSuccess : Result::kQueueEmpty;
 }
 
-Result ChooseCall(Call& call, const Function& function, ChosenCalls& calls, std::uint32_t cbid, bool enable) {
-  const Locked lock(function.name);
-  (enable ? calls.off : calls.on).erase(cbid);
-  (enable ? calls.on : calls.off).insert(cbid);
-  return call.Return(Result::kSuccess);
-}
-
-Result ActivityEnableRuntimeApi(std::uint32_t cbid, std::uint8_t enable) {
-  CALL(ActivityEnableRuntimeApi, Function::kPlain, cbid);
-  return ChooseCall(call, function, TheSession().runtime_calls, cbid, enable != 0);
-}
-
-Result ActivityEnableDriverApi(std::uint32_t cbid, std::uint8_t enable) {
-  CALL(ActivityEnableDriverApi, Function::kPlain, cbid);
-  return ChooseCall(call, function, TheSession().driver_calls, cbid, enable != 0);
-}
-
-Result ActivityRegisterTimestampCallback(cupti::TimestampCallback callback) {
-  CALL(ActivityRegisterTimestampCallback, Function::kPlain, -1);
-  if (callback == nullptr) return call.Return(Result::kInvalidParameter);
-  const Locked lock(function.name);
-  Session& session = TheSession();
-  if (++session.timestamp_registrations > 1) Violation("second_timestamp_callback", function.name);
-  if (session.tool_kinds != 0) Violation("timestamp_callback_while_enabled", function.name);
-  session.timestamp_after_context = HasContext();
-  session.timestamp = callback;
-  return call.Return(Result::kSuccess);
-}
-
 Result ActivityEnableCudaEventDeviceTimestamps(std::uint8_t enable) {
   CALL(ActivityEnableCudaEventDeviceTimestamps, Function::kPlain, enable);
   const Locked lock(function.name);
   TheSession().event_timestamps = enable != 0;
-  return call.Return(Result::kSuccess);
-}
-
-Result ActivityFlushPeriod(std::uint32_t milliseconds) {
-  CALL(ActivityFlushPeriod, Function::kPlain, milliseconds);
   return call.Return(Result::kSuccess);
 }
 
@@ -217,13 +146,7 @@ EXPORT(ActivityFlushAll)
 EXPORT(ActivityGetNextRecord)
 EXPORT(ActivityGetNumDroppedRecords)
 EXPORT(SetThreadIdType)
-EXPORT(ActivityGetAttribute)
-EXPORT(ActivitySetAttribute)
 EXPORT(ActivityPushExternalCorrelationId)
 EXPORT(ActivityPopExternalCorrelationId)
-EXPORT(ActivityEnableRuntimeApi)
-EXPORT(ActivityEnableDriverApi)
-EXPORT(ActivityRegisterTimestampCallback)
 EXPORT(ActivityEnableCudaEventDeviceTimestamps)
-EXPORT(ActivityFlushPeriod)
 EXPORT(ActivityGetEnabledKinds)

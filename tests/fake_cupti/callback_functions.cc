@@ -93,19 +93,6 @@ Result Unsubscribe(cupti::Subscriber subscriber) {
   session.has_subscribed = false;
   session.callback = nullptr;
   session.callbacks.clear();
-  session.domains.clear();
-  return call.Return(Result::kSuccess);
-}
-
-Result EnableDomain(std::uint32_t enable, cupti::Subscriber subscriber, cupti::CallbackDomain domain) {
-  CALL(EnableDomain, Function::kPlain, domain);
-  const Locked lock(function.name);
-  if (!IsSubscriber(subscriber)) return call.Return(Result::kInvalidParameter);
-  if (enable != 0) {
-    TheSession().domains.insert(domain);
-  } else {
-    TheSession().domains.erase(domain);
-  }
   return call.Return(Result::kSuccess);
 }
 
@@ -151,7 +138,6 @@ EXPORT(GetCallbackName)
 EXPORT(Subscribe)
 EXPORT(Subscribe_v2)
 EXPORT(Unsubscribe)
-EXPORT_UNDECLARED(EnableDomain)
 EXPORT(EnableCallback)
 EXPORT_UNDECLARED(Finalize)
 EXPORT_UNDECLARED(ActivityEnable_v2)

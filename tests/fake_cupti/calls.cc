@@ -1,5 +1,5 @@
-// What surrounds every simulated CUDA call: the subscriber's callback before and after it, a correlation id, the
-// records of the runtime call and of the driver call inside it, and the external ids that the thread has pushed.
+// What belongs to every simulated CUDA call: a correlation id, the records of the runtime call and of the driver call
+// inside it, and the external ids that the thread has pushed.
 //
 // Correlation ids are 32 bits wide and wrap past 0, so a scenario can start just below 2^32 to test a profiler's
 // handling of it.
@@ -28,12 +28,11 @@ std::atomic<unsigned> life{0};  // a scenario's
 struct ThreadIds {
   unsigned of_life = 0;
   std::array<std::vector<std::uint64_t>, 6> pushed;  // by kind
-  std::uint64_t correlation_data = 0;
 };
 
 ThreadIds& OfThread() {
   thread_local ThreadIds ids;
-  if (ids.of_life != life) ids = {life, {}, 0};
+  if (ids.of_life != life) ids = {life, {}};
   return ids;
 }
 
@@ -48,11 +47,6 @@ std::uint32_t NextCorrelation() {
     const std::uint32_t id = next_correlation.fetch_add(1, std::memory_order_relaxed);
     if (id != 0) return id;
   }
-}
-
-bool IsChosen(const ChosenCalls& calls, cupti::ActivityKind kind, std::uint32_t cbid) {
-  if (IsEnabled(kind)) return !calls.off.contains(cbid);
-  return calls.on.contains(cbid);
 }
 
 void WriteApi(cupti::ActivityKind kind, std::uint32_t cbid, std::uint32_t correlation, std::uint64_t begin,
@@ -105,42 +99,20 @@ std::uint32_t DriverCallWithin(std::uint32_t runtime_cbid) {
 }  // namespace
 
 ApiCall::ApiCall(cupti::CallbackDomain domain, std::uint32_t cbid)
-    : domain_(domain), cbid_(cbid), correlation_(NextCorrelation()) {
-  Tell(0);
-  real_begin_ = RealTime();
-  begin_ = TheSession().timestamp.load(std::memory_order_relaxed) == nullptr ? real_begin_ : Timestamp();
-}
-
-ApiCall::~ApiCall() {
-  Tell(1);
+    : domain_(domain), cbid_(cbid), correlation_(NextCorrelation()), begin_(Timestamp()) {
 }
 
 void ApiCall::Finish() {
-  const Session& session = TheSession();
   const bool is_runtime = domain_ == cupti::CallbackDomain::kRuntimeApi;
   const auto kind = is_runtime ? cupti::ActivityKind::kRuntime : cupti::ActivityKind::kDriver;
-  const bool is_recorded = IsChosen(is_runtime ? session.runtime_calls : session.driver_calls, kind, cbid_);
+  const bool is_recorded = IsEnabled(kind);
   const std::uint32_t within = is_runtime && Now().nested_driver ? DriverCallWithin(cbid_) : 0;
-  const bool is_recorded_within = within != 0 && IsChosen(session.driver_calls, cupti::ActivityKind::kDriver, within);
+  const bool is_recorded_within = within != 0 && IsEnabled(cupti::ActivityKind::kDriver);
   if (!is_recorded && !is_recorded_within) return;
   WriteExternalIds(correlation_);
   const std::uint64_t end = Timestamp();
   if (is_recorded_within) WriteApi(cupti::ActivityKind::kDriver, within, correlation_, begin_, end);
   if (is_recorded) WriteApi(kind, cbid_, correlation_, begin_, end);
-}
-
-void ApiCall::Tell(std::uint32_t site) {
-  const Session& session = TheSession();
-  const cupti::CallbackFunction callback = session.callback.load(std::memory_order_acquire);
-  if (callback == nullptr) return;
-  if (!session.domains.contains(domain_) && !session.callbacks.contains({domain_, cbid_})) return;
-  cupti::CallbackData data{};
-  data.site = site;
-  data.function_name = NameOfCall(domain_, cbid_);
-  data.context_id = 1;
-  data.correlation_data = &OfThread().correlation_data;
-  data.correlation = correlation_;
-  callback(session.user_data, domain_, cbid_, &data);
 }
 
 void PushExternalId(cupti::ExternalCorrelationKind kind, std::uint64_t id) {

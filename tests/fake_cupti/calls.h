@@ -1,5 +1,4 @@
-// Calls of CUDA as CUPTI sees them: correlation ids, records of calls, ids pushed from outside, callbacks of
-// subscribers.
+// Calls of CUDA as CUPTI sees them: correlation ids, records of calls, external ids that a tool pushes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,27 +11,19 @@ namespace fake {
 
 class ApiCall {
  public:
-  // REQUIRES: the library's lock is not held. Calls the subscriber's callback for the entry, and takes a correlation id
-  // and the time.
+  // Takes a correlation id and the time.
   ApiCall(cupti::CallbackDomain domain, std::uint32_t cbid);
   // REQUIRES: the lock is held. Writes the records of the call.
   void Finish();
-  // REQUIRES: the lock is not held. Calls the subscriber's callback for the exit.
-  ~ApiCall();
-  ApiCall(const ApiCall&) = delete;
-  ApiCall& operator=(const ApiCall&) = delete;
 
   std::uint32_t correlation() const { return correlation_; }
-  std::uint64_t begin() const { return begin_; }            // of CUPTI's clock
-  std::uint64_t real_begin() const { return real_begin_; }  // of the devices'
+  std::uint64_t begin() const { return begin_; }
 
  private:
-  void Tell(std::uint32_t site);
   cupti::CallbackDomain domain_;
   std::uint32_t cbid_;
   std::uint32_t correlation_;
   std::uint64_t begin_;
-  std::uint64_t real_begin_;
 };
 
 // Of the calling thread.

@@ -356,8 +356,8 @@ std::uint32_t fake_cuda_free(std::uint64_t address) {
 
 std::uint32_t fake_cuda_call(std::uint32_t domain, std::uint32_t cbid, std::uint64_t duration_ns) {
   ApiCall call(static_cast<CallbackDomain>(domain), cbid);
-  const std::uint64_t end = RealTime() + duration_ns;
-  while (RealTime() < end) {
+  const std::uint64_t end = Timestamp() + duration_ns;
+  while (Timestamp() < end) {
   }
   Locked lock("a call of CUDA");
   call.Finish();

@@ -1,7 +1,6 @@
 // Records of the simulated CUPTI in each version.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <set>
 
 #include "tool_for_test.h"
 
@@ -235,16 +234,6 @@ TEST(FakeCupti, NestedDriverCallSharesTheCorrelation) {
   EXPECT_EQ(drivers[0]->correlation, correlation);
 }
 
-TEST(FakeCupti, SingleCallsMayBeChosen) {
-  Tool tool("version=13.0");
-  tool.Start({});
-  CUPTI(ActivityEnableRuntimeApi)(211, 1);
-  fake_cuda_launch(7, "k", 10, 1, 1);
-  fake_cuda_call(2, 10, 0);
-  CUPTI(ActivityFlushAll)(1);
-  EXPECT_EQ(tool.RecordsOf<cupti::Api>(ActivityKind::kRuntime).size(), 1U);
-}
-
 TEST(FakeCupti, ThreadIsTheSystemsOnRequest) {
   Tool tool("version=13.0");
   CUPTI(SetThreadIdType)(cupti::ThreadIdType::kSystem);
@@ -252,41 +241,6 @@ TEST(FakeCupti, ThreadIsTheSystemsOnRequest) {
   fake_cuda_call(2, 10, 0);
   tool.Stop();
   EXPECT_EQ(tool.RecordsOf<cupti::Api>(ActivityKind::kRuntime)[0]->thread, static_cast<std::uint32_t>(gettid()));
-}
-
-TEST(FakeCupti, TimestampCallbackGivesTheTimes) {
-  Tool tool("version=13.0");
-  CUPTI(ActivityRegisterTimestampCallback)([]() -> std::uint64_t {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-  });
-  tool.Start({ActivityKind::kRuntime, ActivityKind::kConcurrentKernel});
-  fake_cuda_launch(7, "k", 1000, 1, 1);
-  tool.Stop();
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  const std::uint64_t later = (static_cast<std::uint64_t>(now.tv_sec) + 1) * 1'000'000'000;
-  EXPECT_LT(tool.RecordsOf<cupti::Api>(ActivityKind::kRuntime)[0]->end, later);
-  EXPECT_LT(tool.RecordsOf<cupti::Kernel9>(ActivityKind::kConcurrentKernel)[0]->end, later);
-}
-
-TEST(FakeCupti, SubscriberIsToldOfCallsOfItsDomain) {
-  static std::vector<std::uint32_t> sites;
-  sites.clear();
-  Tool tool("version=13.0");
-  cupti::Subscriber subscriber = nullptr;
-  const auto callback = [](void*, cupti::CallbackDomain, std::uint32_t cbid, const void* data) {
-    EXPECT_EQ(cbid, 211U);
-    EXPECT_STREQ(static_cast<const cupti::CallbackData*>(data)->function_name, "cudaLaunchKernel_v7000");
-    sites.push_back(static_cast<const cupti::CallbackData*>(data)->site);
-  };
-  ASSERT_EQ(CUPTI(Subscribe)(&subscriber, callback, nullptr), Result::kSuccess);
-  using EnableDomain = Result (*)(std::uint32_t, cupti::Subscriber, cupti::CallbackDomain);
-  EXPECT_EQ(Find<EnableDomain>("EnableDomain")(1, subscriber, cupti::CallbackDomain::kRuntimeApi), Result::kSuccess);
-  fake_cuda_launch(7, "k", 10, 1, 1);
-  EXPECT_EQ(sites, (std::vector<std::uint32_t>{0, 1}));
-  EXPECT_EQ(CUPTI(Unsubscribe)(subscriber), Result::kSuccess);
 }
 
 }  // namespace

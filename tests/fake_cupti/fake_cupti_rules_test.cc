@@ -48,17 +48,6 @@ TEST(FakeCuptiRules, FirstCallbacksThenKinds) {
   EXPECT_TRUE(Broken("flushed_before_callbacks"));
 }
 
-TEST(FakeCuptiRules, OneTimestampCallbackBeforeTheKinds) {
-  const auto clock = []() -> std::uint64_t { return 1; };
-  Tool tool("version=13.0");
-  tool.Start({kKernel});
-  CUPTI(ActivityRegisterTimestampCallback)(clock);
-  EXPECT_TRUE(Broken("timestamp_callback_while_enabled"));
-  EXPECT_FALSE(Broken("second_timestamp_callback"));
-  CUPTI(ActivityRegisterTimestampCallback)(clock);
-  EXPECT_TRUE(Broken("second_timestamp_callback"));
-}
-
 TEST(FakeCuptiRules, BuffersAreAlignedAndLargeEnough) {
   {
     Tool tool("version=13.0");
@@ -154,18 +143,9 @@ TEST(FakeCuptiFaults, EveryFunctionAnswersTheScenariosCode) {
       {"Subscribe_v2", [&] { return CUPTI(Subscribe_v2)(&subscriber, Ignore, nullptr, nullptr); }},
       {"Unsubscribe", [&] { return CUPTI(Unsubscribe)(subscriber); }},
       {"SetThreadIdType", [&] { return CUPTI(SetThreadIdType)(cupti::ThreadIdType::kSystem); }},
-      {"ActivityGetAttribute",
-       [&] { return CUPTI(ActivityGetAttribute)(cupti::Attribute::kDeviceBufferSize, &size, &word); }},
-      {"ActivitySetAttribute",
-       [&] { return CUPTI(ActivitySetAttribute)(cupti::Attribute::kDeviceBufferSize, &size, &word); }},
       {"ActivityPushExternalCorrelationId", [&] { return CUPTI(ActivityPushExternalCorrelationId)(id, 1); }},
       {"ActivityPopExternalCorrelationId", [&] { return CUPTI(ActivityPopExternalCorrelationId)(id, &word); }},
-      {"ActivityEnableRuntimeApi", [&] { return CUPTI(ActivityEnableRuntimeApi)(1, 1); }},
-      {"ActivityEnableDriverApi", [&] { return CUPTI(ActivityEnableDriverApi)(1, 1); }},
-      {"ActivityRegisterTimestampCallback",
-       [&] { return CUPTI(ActivityRegisterTimestampCallback)([]() -> std::uint64_t { return 1; }); }},
       {"ActivityEnableCudaEventDeviceTimestamps", [&] { return CUPTI(ActivityEnableCudaEventDeviceTimestamps)(1); }},
-      {"ActivityFlushPeriod", [&] { return CUPTI(ActivityFlushPeriod)(0); }},
       {"ActivityGetEnabledKinds", [&] { return CUPTI(ActivityGetEnabledKinds)(nullptr, nullptr, nullptr, &number); }},
   };
   for (const auto& [function, call] : functions) {
@@ -194,7 +174,6 @@ TEST(FakeCuptiFaults, VersionsLackWhatTheyLack) {
   {
     Tool tool("version=12.1");
     EXPECT_EQ(CUPTI(Subscribe_v2), nullptr);
-    EXPECT_EQ(CUPTI(ActivityEnableRuntimeApi), nullptr);
     EXPECT_NE(CUPTI(Subscribe), nullptr);
     EXPECT_EQ(CUPTI(ActivityEnable)(ActivityKind::kCudaEvent), Result::kInvalidKind);
   }

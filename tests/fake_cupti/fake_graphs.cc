@@ -178,7 +178,7 @@ std::uint32_t fake_cuda_graph_launch(std::uint32_t graph, std::uint32_t stream) 
   WaitForRoom(*on, lock);
   // A trace of the graph hides its nodes.
   const bool as_a_whole = IsEnabled(ActivityKind::kGraphTrace);
-  const bool is_queued = on->idle_from > RealTime();
+  const bool is_queued = on->idle_from > Timestamp();
   Interval whole{0, 0};
   for (const Node& node : found->second) {
     const Interval when = Schedule(*on, call, node.duration_ns);

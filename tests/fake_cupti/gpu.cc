@@ -126,10 +126,10 @@ void WritePending(Pending& pending, bool is_finished, std::uint64_t now) {
   if (std::uint64_t* times = TimesOf(pending.record.bytes)) {
     const std::uint64_t number = ++TheGpu().kernels_ended;
     const bool is_spoilt = scenario.incomplete_every != 0 && number % scenario.incomplete_every == 0;
-    times[0] = is_spoilt || pending.start > now ? 0 : Reported(pending.start);
-    times[1] = is_spoilt || !is_finished ? 0 : Reported(pending.end);
+    times[0] = is_spoilt || pending.start > now ? 0 : pending.start;
+    times[1] = is_spoilt || !is_finished ? 0 : pending.end;
   } else if (kind == cupti::ActivityKind::kCudaEvent && TheSession().event_timestamps) {
-    reinterpret_cast<cupti::CudaEvent2*>(pending.record.bytes)->device_timestamp = Reported(pending.end);
+    reinterpret_cast<cupti::CudaEvent2*>(pending.record.bytes)->device_timestamp = pending.end;
   }
   WriteRecord(kDeviceBuffer, kind, pending.record.bytes);
 }
@@ -138,7 +138,7 @@ void WritePending(Pending& pending, bool is_finished, std::uint64_t now) {
 void WaitUntil(std::uint64_t real_time, Locked& lock) {
   lock.Without([&] {
     while (true) {
-      const std::uint64_t now = RealTime();
+      const std::uint64_t now = Timestamp();
       if (now >= real_time) return;
       if (real_time - now > 100'000) {
         std::this_thread::sleep_for(std::chrono::nanoseconds(real_time - now - 50'000));
@@ -185,8 +185,8 @@ std::uint32_t CreateStream(std::uint32_t device, std::uint32_t priority, std::ui
 
 Interval Schedule(DeviceStream& stream, const ApiCall& call, std::uint64_t duration_ns) {
   const Scenario& scenario = Now();
-  std::uint64_t start = std::max(RealTime() + scenario.latency_ns, stream.idle_from);
-  if (scenario.early_ns != 0) start = call.real_begin() - scenario.early_ns;
+  std::uint64_t start = std::max(Timestamp() + scenario.latency_ns, stream.idle_from);
+  if (scenario.early_ns != 0) start = call.begin() - scenario.early_ns;
   stream.idle_from = start + duration_ns;
   return {start, start + duration_ns};
 }
@@ -203,7 +203,7 @@ void Collect(bool forced) {
   Gpu& gpu = TheGpu();
   // All work counts as finished, before the call itself has ended, so that the call's record follows later.
   const bool at_once = Now().order == Order::kDeviceFirst;
-  const std::uint64_t now = at_once ? ~std::uint64_t{0} : RealTime();
+  const std::uint64_t now = at_once ? ~std::uint64_t{0} : Timestamp();
   std::vector<Pending> finished;
   for (auto& [id, stream] : gpu.streams) {
     while (!stream.pending.empty() && (forced || stream.pending.front().end <= now)) {

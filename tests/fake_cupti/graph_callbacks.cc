@@ -43,11 +43,7 @@ void NotifyGraph(cupti::ResourceCallback callback, const GraphEvent& news) {
   const Session& session = TheSession();
   const cupti::CallbackFunction tell = session.callback.load(std::memory_order_acquire);
   const auto cbid = static_cast<std::uint32_t>(callback);
-  if (tell == nullptr) return;
-  if (!session.domains.contains(cupti::CallbackDomain::kResource) &&
-      !session.callbacks.contains({cupti::CallbackDomain::kResource, cbid})) {
-    return;
-  }
+  if (tell == nullptr || !session.callbacks.contains({cupti::CallbackDomain::kResource, cbid})) return;
   cupti::GraphData graph{};
   graph.graph = HandleOf<cupti::Graph>(news.graph);
   graph.exec = HandleOf<cupti::GraphExec>(news.graph);

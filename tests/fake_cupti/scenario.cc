@@ -169,8 +169,6 @@ Scenario ParseScenario(std::string_view text) {
 bool HasFunction(const Scenario& scenario, std::string_view function) {
   if (std::find(scenario.missing.begin(), scenario.missing.end(), function) != scenario.missing.end()) return false;
   static constexpr std::pair<std::string_view, std::uint32_t> kSince[] = {
-      {"cuptiActivityEnableRuntimeApi", 24},
-      {"cuptiActivityEnableDriverApi", 24},
       {"cuptiSubscribe_v2", 130001},
       {"cuptiActivityEnableCudaEventDeviceTimestamps", 130001},
       {"cuptiActivityGetEnabledKinds", 130202},

@@ -60,23 +60,10 @@ void SetHolder(Holder holder) {
   }
 }
 
-std::uint64_t RealTime() {
+std::uint64_t Timestamp() {
   timespec time{};
   clock_gettime(CLOCK_REALTIME, &time);
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
-}
-
-std::uint64_t Timestamp() {
-  const cupti::TimestampCallback callback = TheSession().timestamp.load(std::memory_order_acquire);
-  return callback == nullptr ? RealTime() : callback();
-}
-
-std::uint64_t Reported(std::uint64_t real_time) {
-  const Session& session = TheSession();
-  const cupti::TimestampCallback callback = session.timestamp.load(std::memory_order_acquire);
-  // Contexts that were there before the callback keep their clock, until 13.3.
-  if (callback == nullptr || (session.timestamp_after_context && Now().api < 130301)) return real_time;
-  return callback() - (RealTime() - real_time);
 }
 
 void ResetSession() {

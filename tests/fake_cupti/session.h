@@ -1,4 +1,4 @@
-// What the tool and the other user of CUPTI have switched on: kinds, callbacks, the subscription, the clock.
+// What the tool and the other user of CUPTI have switched on: kinds, callbacks, the subscription.
 //
 // All functions but Timestamp need the library's lock.
 // SPDX-License-Identifier: Apache-2.0
@@ -14,12 +14,6 @@
 
 namespace fake {
 
-// Calls of one domain, of which a tool may choose single ones without or against the kind.
-struct ChosenCalls {
-  std::set<std::uint32_t> on;
-  std::set<std::uint32_t> off;
-};
-
 struct Session {
   std::uint64_t tool_kinds = 0;  // bits
   std::uint64_t holder_kinds = 0;
@@ -29,14 +23,8 @@ struct Session {
   std::atomic<cupti::CallbackFunction> callback{nullptr};
   void* user_data = nullptr;
   std::set<std::pair<cupti::CallbackDomain, std::uint32_t>> callbacks;
-  std::set<cupti::CallbackDomain> domains;
-  std::atomic<cupti::TimestampCallback> timestamp{nullptr};
-  unsigned timestamp_registrations = 0;
-  bool timestamp_after_context = false;
   cupti::ThreadIdType thread_id_type = cupti::ThreadIdType::kDefault;
   bool event_timestamps = false;
-  ChosenCalls runtime_calls;
-  ChosenCalls driver_calls;
 };
 Session& TheSession();
 
@@ -51,11 +39,8 @@ bool IsKindOf(const Scenario& scenario, cupti::ActivityKind kind);
 // Another user of CUPTI comes, records, or goes.
 void SetHolder(Holder holder);
 
-// ns of CUPTI's clock, or of the tool's callback.
+// ns of CUPTI's clock, which is CLOCK_REALTIME.
 std::uint64_t Timestamp();
-std::uint64_t RealTime();
-// How a device's time, in RealTime, is reported.
-std::uint64_t Reported(std::uint64_t real_time);
 
 void ResetSession();
 

@@ -34,19 +34,6 @@ using Subscriber = struct CUpti_Subscriber_st*;
 inline constexpr std::uint32_t kOldestApi = 18;
 inline constexpr std::uint32_t kDeclinesBuffersSince = 27;  // before, a null buffer crashes the library
 
-// The data of a callback at the begin and the end of a call of the runtime or driver API.
-struct CallbackData {
-  std::uint32_t site;  // 0 at the begin, 1 at the end
-  const char* function_name;
-  const void* parameters;
-  void* return_value;
-  const char* symbol_name;
-  CudaContext context;
-  std::uint32_t context_id;
-  std::uint64_t* correlation_data;
-  std::uint32_t correlation;
-};
-
 // The data of a callback about a resource; `descriptor` is a GraphData for a graph or a node.
 struct ResourceData {
   CudaContext context;
@@ -79,7 +66,6 @@ using BufferRequested = void (*)(std::uint8_t** buffer, std::size_t* size, std::
 // `context` is null and `stream` is 0: buffers do not belong to streams any more.
 using BufferCompleted = void (*)(CudaContext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
                                  std::size_t valid_size);
-using TimestampCallback = std::uint64_t (*)();
 
 // Functions without which CUPTI cannot be used.
 using GetVersion = Result (*)(std::uint32_t* version);
@@ -100,16 +86,10 @@ using Unsubscribe = Result (*)(Subscriber);
 using GetTimestamp = Result (*)(std::uint64_t* timestamp);
 using GetCallbackName = Result (*)(CallbackDomain, std::uint32_t cbid, const char** name);
 using SetThreadIdType = Result (*)(ThreadIdType);
-using ActivityGetAttribute = Result (*)(Attribute, std::size_t* size, void* value);
-using ActivitySetAttribute = Result (*)(Attribute, std::size_t* size, void* value);
 using ActivityEnableAndDump = Result (*)(ActivityKind);
 using ActivityPushExternalCorrelationId = Result (*)(ExternalCorrelationKind, std::uint64_t id);
 using ActivityPopExternalCorrelationId = Result (*)(ExternalCorrelationKind, std::uint64_t* last_id);
-using ActivityEnableRuntimeApi = Result (*)(std::uint32_t cbid, std::uint8_t enable);  // from 24 on
-using ActivityEnableDriverApi = Result (*)(std::uint32_t cbid, std::uint8_t enable);   // from 24 on
-using ActivityRegisterTimestampCallback = Result (*)(TimestampCallback);
 using ActivityEnableCudaEventDeviceTimestamps = Result (*)(std::uint8_t enable);  // from 130001 on
-using ActivityFlushPeriod = Result (*)(std::uint32_t milliseconds);
 // The enabled kinds of one subscriber; of all subscribers if it is null. From 130202 on.
 using ActivityGetEnabledKinds = Result (*)(Subscriber, ActivityKind* kinds, std::uint32_t* size, std::uint32_t* count);
 

@@ -147,18 +147,6 @@ enum class GraphNodeType : std::uint32_t {
   kConditional = 13,
 };
 
-enum class Attribute : std::uint32_t {
-  kDeviceBufferSize = 0,
-  kDeviceBufferPoolLimit = 2,
-  kProfilingSemaphorePoolSize = 3,
-  kProfilingSemaphorePoolLimit = 4,
-  kZeroedOutActivityBuffer = 5,
-  kDeviceBufferPreAllocateValue = 6,
-  kProfilingSemaphorePreAllocateValue = 7,
-  kMemoryAllocationTypeHostPinned = 8,
-  kPerThreadActivityBuffer = 9,  // from 12.3 on
-};
-
 enum class ThreadIdType : std::uint32_t { kDefault = 0, kSystem = 1 };  // pthread_self() cut to 32 bits; gettid()
 inline constexpr std::uint32_t kFlushForced = 1;                        // flag of ActivityFlushAll
 

@@ -31,7 +31,6 @@ namespace opscope::cuda {
   USE(GetTimestamp)             \
   USE(GetCallbackName)          \
   USE(SetThreadIdType)          \
-  USE(ActivitySetAttribute)     \
   USE(ActivityEnableAndDump)    \
   USE(ActivityEnableCudaEventDeviceTimestamps) USE(ActivityGetEnabledKinds)
 // Called only for a window with nodes of graphs or a timer of regions.
