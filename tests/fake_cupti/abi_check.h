@@ -11,6 +11,7 @@
 
 #include <cstddef>
 
+#include "later_records.h"
 #include "sources/cuda/cupti_abi.h"
 
 using CUpti_ActivityApi = CUpti_ActivityAPI;

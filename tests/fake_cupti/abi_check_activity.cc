@@ -1,4 +1,4 @@
-// Every member of cupti_activity_records.h lies where NVIDIA's header has it.
+// Every member of cupti_activity_records.h and of its later records lies where NVIDIA's header has it.
 // SPDX-License-Identifier: Apache-2.0
 #include "abi_check.h"
 

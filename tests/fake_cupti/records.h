@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "later_records.h"
 #include "scenario.h"
 #include "sources/cuda/cupti_abi.h"
 

@@ -17,6 +17,7 @@
 
 #include "fake_cuda.h"
 #include "fake_cupti.h"
+#include "later_records.h"
 #include "sources/cuda/cupti_abi.h"
 
 namespace fake {

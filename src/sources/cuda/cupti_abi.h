@@ -5,10 +5,11 @@
 // members to a record. Records have no length, so a reader moves from record to record with the library's
 // ActivityGetNextRecord and reads a prefix of each: always the struct of 12.1, and a later struct, whose member `first`
 // is the earlier one, if the library is new enough. `kSince` is the first API version (GetVersion) whose libraries
-// write a struct; if the exact version is unknown, the first one that was tried. Functions have CUPTI's names without
-// "cupti": `ActivityEnable` is cuptiActivityEnable.
+// write a struct; if the exact version is unknown, the first one that was tried. Later structs of which opscope reads
+// no member are in tests/fake_cupti/later_records.h. Functions have CUPTI's names without "cupti": `ActivityEnable` is
+// cuptiActivityEnable.
 //
-// tests/fake_cupti/abi_check.cc compares every offset, size, value and signature with NVIDIA's headers.
+// tests/fake_cupti/abi_check_*.cc compare every offset, size, value and signature with NVIDIA's headers.
 //
 // Thread rule: types and constants.
 // SPDX-License-Identifier: Apache-2.0

@@ -67,31 +67,6 @@ struct Kernel9 {
   std::uint32_t max_potential_cluster_size;
   std::uint32_t max_active_clusters;
 };
-struct Kernel10 {
-  static constexpr std::uint32_t kSince = 130001;
-  Kernel9 first;
-  std::uint8_t is_device_launched;
-  std::uint8_t padding[7];
-};
-struct Kernel11 {
-  static constexpr std::uint32_t kSince = 130101;
-  Kernel10 first;
-  std::int32_t priority;
-  std::uint32_t padding;
-};
-struct Kernel12 {
-  static constexpr std::uint32_t kSince = 130301;
-  Kernel11 first;
-  std::uint32_t execution_model;
-  std::uint32_t padding;
-};
-struct Kernel13 {
-  static constexpr std::uint32_t kSince = 130401;
-  Kernel12 first;
-  std::uint32_t source_graph_id;
-  std::uint32_t padding;
-  std::uint64_t source_graph_node_id;
-};
 
 // kMemcpy.
 struct Memcpy5 {
@@ -116,18 +91,6 @@ struct Memcpy5 {
   ChannelType channel_type;
   std::uint8_t is_device_launched;  // from 130001 on; padding before
   std::uint8_t padding2[3];
-};
-struct Memcpy6 {
-  static constexpr std::uint32_t kSince = 26;
-  Memcpy5 first;
-  std::uint64_t copy_count;
-};
-struct Memcpy7 {
-  static constexpr std::uint32_t kSince = 130401;
-  Memcpy6 first;
-  std::uint32_t source_graph_id;
-  std::uint32_t padding;
-  std::uint64_t source_graph_node_id;
 };
 
 // kMemcpy2: between devices.
@@ -176,13 +139,6 @@ struct Memset4 {
   ChannelType channel_type;
   std::uint8_t is_device_launched;  // from 130001 on; padding before
   std::uint8_t padding2[3];
-};
-struct Memset5 {
-  static constexpr std::uint32_t kSince = 130401;
-  Memset4 first;
-  std::uint32_t source_graph_id;
-  std::uint32_t padding;
-  std::uint64_t source_graph_node_id;
 };
 
 // kGraphHostNode: a function of the program that a node of a graph calls on the CPU, while the stream waits for it.
@@ -243,11 +199,6 @@ struct Overhead2 {
   std::uint32_t correlation;
   std::uint32_t reserved;
 };
-struct Overhead3 {
-  static constexpr std::uint32_t kSince = 22;
-  Overhead2 first;
-  void* overhead_data;
-};
 
 struct Synchronization {
   ActivityKind kind;
@@ -283,14 +234,6 @@ struct CudaEvent2 {
   void* reserved;
   std::uint64_t device_timestamp;  // 0 unless cuptiActivityEnableCudaEventDeviceTimestamps
   std::uint64_t event_sync_id;
-};
-struct CudaEvent3 {
-  static constexpr std::uint32_t kSince = 130500;
-  CudaEvent2 first;
-  std::uint64_t graph_node_id;
-  std::uint32_t graph_id;
-  std::uint32_t source_graph_id;
-  std::uint64_t source_graph_node_id;
 };
 
 }  // namespace opscope::cuda::cupti

@@ -153,10 +153,10 @@ TEST(CuptiDecode, ReadsANodeThatRanOnTheCpu) {
 // What stands behind a struct of 12.1 is read where the version says that it is there, and nowhere else.
 TEST(CuptiDecode, ReadsWhatLaterVersionsHaveOnlyThere) {
   DecodedRecord decoded;
-  cupti::Overhead3 overhead{};
-  overhead.first.first.kind = ActivityKind::kOverhead;
-  overhead.first.first.overhead_kind = cupti::OverheadKind::kBufferFlush;
-  overhead.first.correlation = 77;
+  cupti::Overhead2 overhead{};
+  overhead.first.kind = ActivityKind::kOverhead;
+  overhead.first.overhead_kind = cupti::OverheadKind::kBufferFlush;
+  overhead.correlation = 77;
   ASSERT_EQ(DecodeOne(overhead, &decoded, k12_1), Decoded::kWhole);
   EXPECT_EQ(decoded.correlation, 0u);
   EXPECT_EQ(decoded.DetailsAs<CudaOverheadDetails>().kind, 1u << 16);

@@ -54,18 +54,6 @@ struct Device4 {
   std::uint32_t compute_instance;
   std::uint8_t mig_uuid[16];
 };
-struct Device5 {
-  static constexpr std::uint32_t kSince = 20;
-  Device4 first;
-  std::uint32_t is_numa_node;
-  std::uint32_t numa_id;
-};
-struct Device6 {
-  static constexpr std::uint32_t kSince = 130202;
-  Device5 first;
-  std::uint32_t tpcs;
-  std::uint32_t reserved;
-};
 
 // kContext.
 struct Context {
@@ -74,25 +62,6 @@ struct Context {
   std::uint32_t device;
   std::uint16_t compute_api;
   std::uint16_t null_stream;  // which id the stream 0 has in the other records
-};
-struct Context2 {
-  static constexpr std::uint32_t kSince = 22;
-  Context first;
-  std::uint32_t parent_context;
-  std::uint8_t is_green_context;
-  std::uint8_t padding;
-  std::uint16_t multiprocessors;  // of a green context; from 24 on
-};
-struct Context3 {
-  static constexpr std::uint32_t kSince = 24;
-  Context2 first;
-  std::uint32_t cig_mode;
-  std::uint32_t padding;
-};
-struct Context4 {
-  static constexpr std::uint32_t kSince = 130101;
-  Context3 first;
-  std::uint64_t process;
 };
 
 // kStream.
@@ -116,12 +85,6 @@ struct GraphTrace {
   std::uint32_t context;
   std::uint32_t stream;
   void* reserved;
-};
-struct GraphTrace2 {
-  static constexpr std::uint32_t kSince = 21;
-  GraphTrace first;
-  std::uint32_t end_device;
-  std::uint32_t end_context;
 };
 
 // kMemory2: cudaMalloc, cudaFree and their kin.
@@ -149,11 +112,6 @@ struct Memory3 {
     std::uint64_t size_or_process;  // the size of a local pool, the process of an imported one
     std::uint64_t utilized_size;
   } pool;
-};
-struct Memory4 {
-  static constexpr std::uint32_t kSince = 24;
-  Memory3 first;
-  const char* source;  // the library that asked for the memory, or null
 };
 
 // kName: of a thread, a stream, ..., given by its owner.
