@@ -26,7 +26,7 @@ class ApiCall {
   std::uint64_t begin_;
 };
 
-// Of the calling thread.
+// These act on the ids of the calling thread.
 void PushExternalId(cupti::ExternalCorrelationKind kind, std::uint64_t id);
 bool PopExternalId(cupti::ExternalCorrelationKind kind, std::uint64_t* id);
 std::uint32_t ThreadId();        // in the form of the records: gettid or pthread_self

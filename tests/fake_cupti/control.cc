@@ -108,7 +108,7 @@ void fake_cupti_deliver_late() {
   DeliverLate();
 }
 std::uint32_t fake_cupti_called(const char* function) {
-  return CalledBeside(function);
+  return CallElsewhere(function);
 }
 void fake_cupti_violation(const char* rule, const char* function) {
   Violation(rule, function);

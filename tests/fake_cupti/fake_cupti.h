@@ -20,11 +20,14 @@
 //                                   the function returns CODE, (for this kind only), in its Nth call (and all later
 //                                   ones)
 //   hang=FUNCTION:SECONDS[@N],..    the function blocks for this time (in its Nth call only)
-//   holder=none|idle|recording      another user of CUPTI. idle: subscribed; recording: has also enabled kinds and
-//   buffers deliver=thread|inline|flush     who returns full buffers: CUPTI's own thread, the thread that filled it, or
-//   a flush flush=caller|thread             which thread returns buffers while ActivityFlushAll waits late=MS|never a
-//   flush returns at once; its buffers follow from CUPTI's thread after this time thread_buffers=0|1              0:
-//   one buffer for all records; 1: one per thread for API records (from 12.3 on)
+//   holder=none|idle|recording      another user of CUPTI. idle: subscribed; recording: also with enabled kinds and
+//                                   buffers
+//   deliver=thread|inline|flush     who returns full buffers: CUPTI's own thread, the thread that filled the buffer,
+//                                   or a flush
+//   flush=caller|thread             which thread returns buffers while ActivityFlushAll waits
+//   late=MS|never                   a flush returns at once; its buffers follow from CUPTI's thread after this time
+//   thread_buffers=0|1              0: one buffer for all records; 1: one per thread for API records (the default from
+//                                   12.3 on)
 //   order=completion|reversed|shuffled|device_first
 //                                   order of the records that one flush or one full queue collects; device_first: the
 //                                   kernel's record comes before that of the call that launched it
@@ -83,9 +86,10 @@ FAKE_CUPTI_API uint64_t fake_cupti_callback_ns(void);
 FAKE_CUPTI_API void fake_cupti_holder(const char* state);
 FAKE_CUPTI_API uint64_t fake_cupti_holder_records(void);
 
-FAKE_CUPTI_API void fake_cupti_end_hangs(void);  // wakes all calls that block in `hang`
-FAKE_CUPTI_API void fake_cupti_deliver_late(
-    void);  // delivers all buffers that `late` holds back, from CUPTI's thread, and waits for it
+// Wakes all calls that block in `hang`.
+FAKE_CUPTI_API void fake_cupti_end_hangs(void);
+// Delivers all buffers that `late` holds back, from CUPTI's thread, and waits for it.
+FAKE_CUPTI_API void fake_cupti_deliver_late(void);
 
 // For the other simulated libraries (fake_driver.cc, fake_nvml.cc). fake_cupti_called counts a call and applies the
 // scenario's `hang` and `fail`; it returns the code of `fail`, or 0. fake_cupti_violation counts a violation.

@@ -1,4 +1,4 @@
-// Begins anew what the simulated program has made: events and memory, graphs. Need the library's lock.
+// Forget what the simulated program has made: its events and memory; its graphs. REQUIRES: the library's lock is held.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -30,7 +30,7 @@ struct DeviceStream {
   std::deque<Pending> pending;
 };
 
-// Makes the device's context where there is none; null for no such stream.
+// The stream with this id; makes the context of its device if there is none. Null: no such stream.
 DeviceStream* StreamOfWork(std::uint32_t id);
 void MakeContext(std::uint32_t device);
 std::uint32_t CreateStream(std::uint32_t device, std::uint32_t priority, std::uint32_t correlation);
@@ -39,24 +39,24 @@ struct Interval {
   std::uint64_t start;
   std::uint64_t end;
 };
-// When work that is given to the stream now runs.
+// Appends work to the stream, and returns when it runs.
 Interval Schedule(DeviceStream& stream, const ApiCall& call, std::uint64_t duration_ns);
-// The record is given its times when it is collected.
+// Queues the record of that work. Collect sets its times.
 template <class T>
 void Submit(DeviceStream& stream, Interval when, const T& record) {
   stream.pending.push_back({when.start, when.end, {}});
   std::memcpy(stream.pending.back().record.bytes, &record, sizeof(T));
 }
 
-// Waits, with the lock given up, while as much is pending on the stream as a real one holds.
+// Waits without the lock while the queue of the stream is full (`queue` of the scenario).
 void WaitForRoom(DeviceStream& stream, Locked& lock);
-// Writes the records of what is finished. `forced`: of what is not, too, without its end.
+// Writes the records of finished work. `forced`: also those of unfinished work, without their ends.
 void Collect(bool forced = false);
-// Gives the lock up, until the streams of the device (of the one stream) have nothing to do.
+// Wait without the lock until the stream, or all streams of the device, are idle.
 void WaitForStream(std::uint32_t stream, Locked& lock);
 void WaitForDevice(std::uint32_t device, Locked& lock);
 
-// Records of what there is, for ActivityEnableAndDump.
+// Write records of all existing devices, contexts, streams: for ActivityEnableAndDump.
 void DumpDevices();
 void DumpContexts();
 void DumpStreams();

@@ -15,7 +15,7 @@ struct GraphEvent {
   std::uint64_t node = 0, original = 0, dependency = 0;
   cupti::GraphNodeType type = cupti::GraphNodeType::kKernel;
 };
-// Without the library's lock.
+// Calls the subscriber if it has enabled the callback. REQUIRES: the library's lock is not held.
 void NotifyGraph(cupti::ResourceCallback callback, const GraphEvent& news);
 
 }  // namespace fake

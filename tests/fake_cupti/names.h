@@ -40,7 +40,7 @@ enum DriverCall : std::uint32_t {
   kCuLaunchKernelEx = 652,
 };
 
-// Null where there is none.
+// Null: the code or call has no name here.
 const char* NameOfCall(cupti::CallbackDomain domain, std::uint32_t cbid);
 const char* NameOfResult(cupti::Result result);
 

@@ -144,7 +144,7 @@ std::uint64_t CallsOf(std::string_view function) {
   return 0;
 }
 
-std::uint32_t CalledBeside(const char* name) {
+std::uint32_t CallElsewhere(const char* name) {
   static std::mutex& mutex = *new std::mutex;
   static auto& functions = *new std::map<std::string, std::unique_ptr<Function>>;
   Function* function;

@@ -1,5 +1,5 @@
-// What every call of the library goes through: its faults by the scenario, the rules that hold for all functions, the
-// count, the log, and the one lock.
+// The checks that every function of the library makes first: the faults of the scenario, the rules that hold for all
+// functions, the count and log of calls, and the library's one lock.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,9 +17,9 @@ namespace fake {
 // The scenario in force; the first use reads the environment.
 const Scenario& Now();
 void Restart(std::string_view scenario);
-void Change(std::string_view scenario);  // forgets nothing but which call of a function is the next one's number
+void Change(std::string_view scenario);  // keeps all state, but counts the calls of each function from 0 again
 
-// A rule was broken, by a call of `where`.
+// Counts a violation of the rule by a call of the function `where`.
 void Violation(std::string_view rule, std::string_view where);
 std::uint64_t Violations();
 std::string ViolationText();
@@ -27,7 +27,8 @@ std::string ViolationText();
 // A function of the library, one static per function.
 class Function {
  public:
-  // `logged`: not one that is called per record or per range. `in_callback`: CUPTI allows it in a buffer callback.
+  // kQuiet: not logged, because it is called per record or per range. kInCallback: CUPTI allows it in a buffer callback.
+  // kWithoutDriver: it works without a driver.
   enum Traits : unsigned { kPlain = 0, kQuiet = 1, kInCallback = 2, kWithoutDriver = 4 };
   explicit Function(const char* name, unsigned traits = kPlain);
   const char* name;
@@ -36,8 +37,9 @@ class Function {
 };
 std::uint64_t CallsOf(std::string_view function);
 std::string CallLog();
-// A call of a function of another library, which is known by its name alone: its code by the scenario, or 0.
-std::uint32_t CalledBeside(const char* function);
+// Counts a call of a function of another simulated library and applies the scenario's `hang` and `fail` to it. Returns
+// the code of `fail`, or 0.
+std::uint32_t CallElsewhere(const char* function);
 void EndHangs();
 
 // While a callback of the tool runs on this thread; the lock is held.
@@ -54,7 +56,7 @@ class Locked {
   ~Locked();
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;
-  // Lets others in for a while.
+  // Releases the lock while `wait` runs.
   template <class Wait>
   void Without(Wait&& wait) {
     Unlock();
@@ -69,13 +71,14 @@ class Locked {
   bool holds_ = false;
 };
 
-// One call: `refused` says that `result` is the answer already. Counts the call; hangs where the scenario says so.
+// One call. The constructor counts it and applies the faults of the scenario. If `refused`, the function must return
+// `result` at once.
 class Call {
  public:
   explicit Call(Function& function, std::int64_t argument = -1);
   bool refused = false;
   cupti::Result result = cupti::Result::kSuccess;
-  // Logs and hands the result on.
+  // Logs the call with its result, which it returns.
   cupti::Result Return(cupti::Result answer);
 
  private:
