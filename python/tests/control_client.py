@@ -5,20 +5,8 @@ import contextlib
 import json
 import os
 import socket
-import time
 
 LIMIT_S = 60
-
-
-def wait_for(condition, limit=LIMIT_S):
-    """The first true value of a function."""
-    end = time.monotonic() + limit
-    while time.monotonic() < end:
-        found = condition()
-        if found:
-            return found
-        time.sleep(0.02)
-    raise AssertionError("it did not happen in time")
 
 
 def sockets(folder):

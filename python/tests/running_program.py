@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from control_client import sockets, status, wait_for
+from control_client import sockets, status
 from run_command import LIMIT_S, environment
+from waiting import wait_for
 
 PYTHON = sys.executable
 # The model's steps take about 5 ms.

@@ -13,11 +13,11 @@ import platform
 import re
 import shutil
 import signal
-import time
 
 import bare_package
 import pytest
 from bare_package import ONE_OPERATOR, RECORDED, Compiler, doctor_of_torch, giving, run, start
+from waiting import wait_for
 
 pytestmark = pytest.mark.framework("torch")
 PROCESSES = 8
@@ -54,13 +54,6 @@ def acts(library):
 @pytest.fixture
 def compiler(tmp_path, acts):
     return Compiler(tmp_path / "compiler", acts)
-
-
-def wait_for(condition, what, limit_s=120):
-    end = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < end, what
-        time.sleep(0.02)
 
 
 def names_in(folder):
@@ -183,7 +176,7 @@ def test_when_it_fails_those_who_wait_fail_with_it(site, compiler, tmp_path):
     cache = tmp_path / "cache"
     compiler.act("while [ ! -e go ]; do sleep 0.05; done; echo 'x.cc:7: error: planted' >&2; exit 1")
     ranks = [start(IMPATIENT + ONE_OPERATOR, site, cache, CXX=str(compiler.path)) for _ in range(3)]
-    wait_for(lambda: sum("waiting for" in rank.told for rank in ranks) == 2, "nobody waits")
+    wait_for(lambda: sum("waiting for" in rank.told for rank in ranks) == 2, "no process waits")
     (compiler.folder / "go").touch()
     for done in [rank.wait(120) for rank in ranks]:
         assert done.status == 1

@@ -13,6 +13,7 @@ import time
 import warnings
 
 import pytest
+from waiting import wait_for
 
 import opscope
 from opscope.frontend.session import Session
@@ -27,10 +28,7 @@ def started(**options):
 
 
 def await_files(session, count):
-    end = time.monotonic() + 60
-    while len(session.files) < count:
-        assert time.monotonic() < end, f"{len(session.files)} of {count} dumps"
-        time.sleep(0.005)
+    wait_for(lambda: len(session.files) >= count, f"fewer than {count} dumps")
 
 
 def run(program, *arguments):

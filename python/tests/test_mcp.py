@@ -8,7 +8,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from hostile_names import hostile_json
 from job_command import rank_trace
 from mcp_client import Client, server_command
 from tutorial import shape
+from waiting import wait_for
 
 import opscope
 
@@ -317,25 +317,21 @@ def test_standard_output_has_the_protocol_alone_and_the_server_ends_with_its_inp
     assert "damaged.opscope" in messages  # said once, at the start, as other verbs do
 
 
+CANCEL_S = 30  # less than the limit of a query
+
+
 def test_a_query_ends_when_the_client_cancels_it_or_leaves(files):
     server = RawServer(files[0])
     slow = {"sql": "SELECT count(*) FROM range(10000000000000)"}
     server.call(2, "query", **slow)
-    wait_until(server.children)
+    wait_for(server.children, limit_s=CANCEL_S)
     server.send(method="notifications/cancelled", params={"requestId": 2})
-    wait_until(lambda: not server.children())
+    wait_for(lambda: not server.children(), limit_s=CANCEL_S)
     server.call(3, "query", **slow)
-    wait_until(server.children)
+    wait_for(server.children, limit_s=CANCEL_S)
     (child,) = server.children()
     assert server.end()[0] == 0
     assert not Path(f"/proc/{child}").exists()
-
-
-def wait_until(holds):
-    end = time.monotonic() + 30  # less than the limit of the query
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def test_the_page_has_a_configuration_and_names_each_tool():

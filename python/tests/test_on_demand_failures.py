@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from control_client import ask, connect, log_of, sockets, status, wait_for
+from control_client import ask, connect, log_of, sockets, status
+from waiting import wait_for
 
 from opscope.launch import control, process
 from opscope.launch.control import Control

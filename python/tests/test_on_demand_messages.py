@@ -7,8 +7,9 @@ import re
 import time
 
 import pytest
-from control_client import ask, connect, exchange, log_of, status, wait_for
+from control_client import ask, connect, exchange, log_of, status
 from running_program import PYTHON, TORCH, under_run
+from waiting import wait_for
 
 from opscope.launch.control_message import BadMessage, answer, read_request
 from opscope.launch.demand import Demand

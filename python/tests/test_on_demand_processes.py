@@ -6,9 +6,10 @@ import signal
 import subprocess
 
 import pytest
-from control_client import sockets, wait_for
+from control_client import sockets
 from run_command import steps
 from running_program import PYTHON, TORCH, ps, rank_of, record, under_run
+from waiting import wait_for
 
 import opscope
 

@@ -9,10 +9,11 @@ import subprocess
 import time
 
 import pytest
-from control_client import log_of, record, sockets, status, wait_for
+from control_client import log_of, record, sockets, status
 from run_command import environment, run, steps
 from running_program import PYTHON, TORCH, ps, started, under_run, with_variable
 from running_program import opscope as command
+from waiting import wait_for
 
 import opscope
 from opscope.launch.control_folder import ControlFolder

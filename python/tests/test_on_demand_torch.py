@@ -7,11 +7,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from control_client import connect, log_of, sockets, status, wait_for
+from control_client import connect, log_of, sockets, status
 from control_client import record as record_at
 from run_command import environment, names, steps
 from running_program import PYTHON, TORCH, ps, record, under_run, with_variable
 from running_program import opscope as command
+from waiting import wait_for
 
 import opscope
 

@@ -9,9 +9,9 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
+from waiting import wait_for
 
 pytestmark = pytest.mark.framework("torch")
 
@@ -29,15 +29,8 @@ def dump_facts(path):
     return opscope.open(path).info["options"]["dump"]
 
 
-def await_that(holds):
-    end = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.001)
-
-
 def await_dumps(prof, count):
-    await_that(lambda: len(prof.dumps) >= count)
+    wait_for(lambda: len(prof.dumps) >= count)
 
 
 def is_handled(number):
@@ -128,7 +121,7 @@ def test_a_signal_between_two_cycles_of_a_schedule_does_no_harm(tmp_path):
         os.kill(os.getpid(), signal.SIGUSR1)
         # A thread writes the dumps. On a busy machine it takes the first signal up only after the step has begun to be
         # recorded, before the span of the step or while the operator runs: then that dump comes before the other.
-        await_that(lambda: prof.dumps and open_names(prof.dumps[-1]) == ["ProfilerStep#1"])
+        wait_for(lambda: prof.dumps and open_names(prof.dumps[-1]) == ["ProfilerStep#1"])
         prof.step()
     assert 1 <= len(prof.dumps) <= 2
     assert [dump_facts(path)["reason"] for path in prof.dumps] == ["signal"] * len(prof.dumps)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from built import built
+from waiting import wait_for
 
 PROGRAM = str(built("src/cli/opscope-native"))
 SPANS = [("outer", 0, 100), ("inner", 40, 20), ("Mark ReLU", 70, 10)]
@@ -354,9 +355,7 @@ def test_open_gives_the_browser_a_private_file(tmp_path):
     browser.chmod(browser.stat().st_mode | stat.S_IXUSR)
     environment = os.environ | {"BROWSER": f"{browser} --new", "TMPDIR": str(tmp_path), "XDG_RUNTIME_DIR": ""}
     server = Server("--open", write_trace(tmp_path / "run.json"), env=environment)
-    deadline = time.monotonic() + 20
-    while not seen.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_for(seen.exists, "the browser was not started")
     option, address, mode, text = seen.read_text().split("\n", 3)
     assert option == "--new" and address.startswith("file:///") and server.token not in address
     assert mode == "600" and f"url={server.address}" in text
