@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces of the ranks of a small job, and the command line that collects them and answers over them."""
+"""Traces of the ranks of a small job."""
 
-import json
-import subprocess
-import sys
+from opscope_command import run
 
 RANKS = 4
 STEPS = 3
@@ -32,18 +30,6 @@ def rank_trace(rank, *, size=RANKS, slow=None, shift_us=0, host="node0"):
 
 def span(name, category, begin, duration):
     return {"ph": "X", "name": name, "cat": category, "pid": 1, "tid": 1, "ts": begin, "dur": duration}
-
-
-def run(*arguments, code=0, **options):
-    done = subprocess.run(
-        [sys.executable, "-m", "opscope", *map(str, arguments)], capture_output=True, text=True, **options
-    )
-    assert code in (None, done.returncode), (done.returncode, done.stdout, done.stderr)
-    return done
-
-
-def answer(*arguments, code=0):
-    return json.loads(run(*arguments, "--json", code=code).stdout)
 
 
 def run_merge(files, output):

@@ -2,11 +2,10 @@
 """`advise` over the files of two ranks: exact savings of hand-made jobs, and a real Gloo job with a slow rank."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from opscope_command import answer
 from ranks_of_a_job import run_ranks
 
 import opscope
@@ -43,12 +42,9 @@ def rank_file(folder, rank, works):
 
 def advice_of(files):
     """The JSON of the command, which is that of the merged trace in Python."""
-    command = [sys.executable, "-m", "opscope", "advise", "--json", *map(str, files)]
-    done = subprocess.run(command, capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr
-    answer = json.loads(done.stdout)
-    assert answer["rows"] == list(opscope.merge(files).advise())
-    return answer
+    advice = answer("advise", *files)
+    assert advice["rows"] == list(opscope.merge(files).advise())
+    return advice
 
 
 ALL_REDUCE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"

@@ -2,10 +2,9 @@
 """Limits of metrics in Python are those of the command line."""
 
 import json
-import subprocess
-import sys
 
 import pytest
+from opscope_command import answer
 
 import opscope
 
@@ -40,8 +39,7 @@ def printed_by_the_command(slow, baseline, limits):
     for metric, kinds in limits.items():
         for kind, number in kinds.items():
             options += ["--" + kind.replace("_", "-"), f"{metric}={number}"]
-    command = [sys.executable, "-m", "opscope", "check", "--json", slow, "--baseline", baseline, *options]
-    return json.loads(subprocess.run(command, capture_output=True, check=False).stdout)
+    return answer("check", slow, "--baseline", baseline, *options, code=None)
 
 
 def test_rows_are_those_that_the_command_line_prints(files):

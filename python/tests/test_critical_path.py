@@ -2,10 +2,9 @@
 """The critical path of programs with a device, in Python and on the command line."""
 
 import json
-import subprocess
-import sys
 
 import pytest
+from opscope_command import answer, run
 
 import opscope
 
@@ -28,12 +27,6 @@ def file(tmp_path):
     return path
 
 
-def opscope_prints(*arguments):
-    run = subprocess.run([sys.executable, "-m", "opscope", *map(str, arguments)], capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    return run.stdout
-
-
 def test_path_is_that_of_the_example(file):
     trace = opscope.open(file)
     (path,) = trace.critical_paths()
@@ -49,21 +42,19 @@ def test_path_is_that_of_the_example(file):
 
 def test_json_of_the_command_line_has_paths_and_rows(file):
     trace = opscope.open(file)
-    printed = json.loads(opscope_prints("critical-path", file, "--json"))
+    printed = answer("critical-path", file)
     assert printed["schema"] == "opscope.critical-path/1"
     assert printed["paths"] == list(trace.critical_paths())
     assert printed["rows"] == list(trace.critical_path())
     assert printed["quality"]["verdict"] == "good" and printed["problems"] == []
-    assert [
-        row["kind"] for row in json.loads(opscope_prints("critical-path", file, "--json", "--limit", 2))["rows"]
-    ] == [
+    assert [row["kind"] for row in answer("critical-path", file, "--limit", 2)["rows"]] == [
         "host",
         "launch",
     ]
 
 
 def test_text_has_the_parts_and_then_the_longest_edges(file):
-    text = opscope_prints("critical-path", file, "--limit", 3)
+    text = run("critical-path", file, "--limit", 3).stdout
     assert text.index("Window") < text.index("Duration") < text.index("gemm") < text.index("cudaLaunchKernel")
     assert "The 3 longest of 4 edges" in text
     table = opscope.open(file).critical_path_table()

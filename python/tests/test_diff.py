@@ -2,10 +2,9 @@
 """Comparisons of runs in Python are those of the command line."""
 
 import json
-import subprocess
-import sys
 
 import pytest
+from opscope_command import answer
 
 import opscope
 
@@ -57,8 +56,7 @@ def test_rows_are_those_that_the_command_line_prints(tmp_path, before, after):
     files[0].write_bytes(run_bytes([100, 110, 120], memory=[(1, 10, 300), (5, 20, 320)]))
     files[1].write_bytes(run_bytes([140, 150, 160]))
     for by in ("name", "shape", "kernel", "module", "step"):
-        command = [sys.executable, "-m", "opscope", "diff", "--json", "--by", by, *map(str, files)]
-        printed = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+        printed = answer("diff", "--by", by, *files)
         changes = opscope.diff(before, after, by=by)
         assert list(changes) == printed["rows"]
         assert changes.steps == printed["steps"]

@@ -10,7 +10,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from job_command import RANKS, STEP_US, STEPS, answer, rank_trace, run, run_merge, span
+from job_command import RANKS, STEP_US, STEPS, rank_trace, run_merge, span
+from opscope_command import answer, run
 
 import opscope
 

@@ -4,7 +4,8 @@
 import json
 
 import pytest
-from job_command import RANKS, STEP_US, STEPS, answer, rank_trace, run, run_merge
+from job_command import RANKS, STEP_US, STEPS, rank_trace, run_merge
+from opscope_command import answer, run
 
 pytest.importorskip("duckdb")
 

@@ -4,7 +4,8 @@
 import json
 
 import pytest
-from job_command import RANKS, rank_trace, run
+from job_command import RANKS, rank_trace
+from opscope_command import run
 
 pytest.importorskip("duckdb")
 

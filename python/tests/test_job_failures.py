@@ -4,7 +4,8 @@
 import json
 
 import pytest
-from job_command import RANKS, STEP_US, STEPS, answer, rank_trace, run, span
+from job_command import RANKS, STEP_US, STEPS, rank_trace, span
+from opscope_command import answer, run
 
 duckdb = pytest.importorskip("duckdb")
 

@@ -6,8 +6,8 @@ import json
 import pytest
 from job_brute_force import Job
 from job_brute_force_sets import CriticalPath, straggler_rows
-from job_command import answer, run
 from nccl_job import CLOCKS_US, RANKS, SLOW, STEPS, NcclJob
+from opscope_command import answer, run
 
 duckdb = pytest.importorskip("duckdb")
 

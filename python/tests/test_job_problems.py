@@ -5,7 +5,8 @@ import json
 import os
 
 import pytest
-from job_command import RANKS, answer, rank_trace, run
+from job_command import RANKS, rank_trace
+from opscope_command import answer, run
 
 pytest.importorskip("duckdb")
 

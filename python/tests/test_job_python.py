@@ -4,7 +4,8 @@
 import json
 
 import pytest
-from job_command import answer, rank_trace, run
+from job_command import rank_trace
+from opscope_command import answer, run
 
 import opscope
 

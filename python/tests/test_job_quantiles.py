@@ -5,7 +5,7 @@ import json
 import random
 
 import pytest
-from job_command import answer, run
+from opscope_command import answer, run
 
 pytest.importorskip("duckdb")
 

@@ -7,7 +7,7 @@ import os
 import random
 
 import pytest
-from job_command import answer, run
+from opscope_command import answer, run
 
 import opscope
 

@@ -4,7 +4,8 @@
 import json
 
 import pytest
-from job_command import RANKS, STEPS, answer, rank_trace, run, span
+from job_command import RANKS, STEPS, rank_trace, span
+from opscope_command import answer, run
 
 import opscope
 

@@ -4,10 +4,9 @@
 import itertools
 import json
 import statistics
-import subprocess
-import sys
 
 import pytest
+from opscope_command import answer, run
 
 import opscope
 
@@ -81,25 +80,20 @@ def test_durations_are_summed_up(recorded):
 
 
 def test_the_command_line_has_the_same(recorded):
-    command = [sys.executable, "-m", "opscope", "steps", str(recorded)]
-    done = subprocess.run([*command, "--json"], stdout=subprocess.PIPE, check=True)
-    answer = json.loads(done.stdout)
+    printed = answer("steps", recorded)
     trace = opscope.open(recorded)
-    assert answer["schema"] == "opscope.steps/1"
-    assert answer["rows"] == list(trace.steps_summary())
-    assert answer["summary"] == trace.step_durations()
-    assert answer["problems"] == [] and answer["quality"] == {"verdict": "good", "reasons": []}
-    done = subprocess.run([*command, "--json", "--steps", "3"], stdout=subprocess.PIPE, check=True)
-    assert [row["step"] for row in json.loads(done.stdout)["rows"]] == [3]
+    assert printed["schema"] == "opscope.steps/1"
+    assert printed["rows"] == list(trace.steps_summary())
+    assert printed["summary"] == trace.step_durations()
+    assert printed["problems"] == [] and printed["quality"] == {"verdict": "good", "reasons": []}
+    assert [row["step"] for row in answer("steps", recorded, "--steps", 3)["rows"]] == [3]
 
 
 def test_without_steps_a_line_says_so(tmp_path):
     event = {"ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 9, "name": "aten::mm", "cat": "cpu_op"}
     path = tmp_path / "none.json"
     path.write_text(json.dumps([event]))
-    command = [sys.executable, "-m", "opscope", "steps", str(path), "--json"]
-    done = subprocess.run(command, capture_output=True)
-    answer = json.loads(done.stdout)
-    assert done.returncode == 0
-    assert answer["rows"] == [] and answer["summary"] == dict.fromkeys(answer["summary"], None) | {"count": 0}
-    assert done.stderr.decode() == f"opscope: {path}: it has no steps\n"
+    done = run("steps", path, "--json")
+    printed = json.loads(done.stdout)
+    assert printed["rows"] == [] and printed["summary"] == dict.fromkeys(printed["summary"], None) | {"count": 0}
+    assert done.stderr == f"opscope: {path}: it has no steps\n"

@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import pytest
+from opscope_command import answer
 
 pytestmark = pytest.mark.framework("torch")
 
@@ -194,8 +195,7 @@ def test_a_recording_says_which_way_its_operators_took(tmp_path):
     with opscope.torch.profile(record_to=str(path)) as prof:
         torch.ones(2)
     assert prof.trace.info["options"]["torch_route"].startswith("callbacks" if FORBIDDEN else WAY)
-    done = subprocess.run([sys.executable, "-m", "opscope", "info", "--json", path], capture_output=True, text=True)
-    assert json.loads(done.stdout)["options"]["torch_route"] == prof.trace.info["options"]["torch_route"]
+    assert answer("info", path)["options"]["torch_route"] == prof.trace.info["options"]["torch_route"]
 
 
 def test_a_window_of_all_threads_takes_the_callbacks():

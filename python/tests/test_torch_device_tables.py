@@ -20,6 +20,7 @@ pytest.importorskip("torch")
 
 from cuda_program import run_program
 from kineto_oracle import CALLS, DEVICE_RANGE, OPERATOR, RANGE, WORK, kineto_events, torchs_events
+from opscope_command import answer
 
 SORT_KEYS = [None, "count", "cpu_memory_usage", "self_cpu_memory_usage"] + [
     f"{which}{device}_time{total}"
@@ -209,13 +210,6 @@ def test_a_saved_recording_that_is_read_again_has_the_same_table(recorded):
         assert ours.rstrip("\n") == theirs.rstrip("\n")
 
 
-def json_of(verb, file, *options):
-    command = [sys.executable, "-m", "opscope", verb, str(file), "--json", *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
 def union(intervals):
     total, last = 0, None
     for start, end in sorted(intervals):
@@ -242,9 +236,9 @@ def test_ranges_of_a_device_are_no_work_of_it(recorded):
         for e in work:
             beneath = {s.name() for s in host if s is launchers[e.id] or s.has_inside(launchers[e.id])}
             expected.update(dict.fromkeys(beneath, e.end - e.start))
-        rows = json_of("summary", file, "--where", "device = -1")["rows"]
+        rows = answer("summary", file, "--where", "device = -1")["rows"]
         assert {row["name"]: row["device_total_ns"] for row in rows if row["name"] in expected} == dict(expected)
-        busy = {str(row["stream"]): row["busy_ns"] for row in json_of("devices", file)["rows"]}
+        busy = {str(row["stream"]): row["busy_ns"] for row in answer("devices", file)["rows"]}
         for stream in {e.row["tid"] for e in work}:
             assert busy[str(stream)] == union((e.start, e.end) for e in work if e.row["tid"] == stream)
 

@@ -2,6 +2,7 @@
 """What recording cost: told by every recording, taken off by corrected=True, kept through files."""
 
 import pytest
+from opscope_command import answer
 
 pytestmark = pytest.mark.framework("torch")
 
@@ -121,22 +122,13 @@ def test_a_recording_with_calls_says_what_they_cost(tmp_path):
     costs = opscope.open(tmp_path / "x.opscope").info["options"]["own_cost"]
     for kind in ("python_call", "c_call", "module_call"):
         assert 0 < costs[kind]["inside_ns"] < costs[kind]["begin_ns"] + costs[kind]["end_ns"] < 100_000, kind
-    told = opscope_info(tmp_path / "x.opscope")
+    told = answer("info", tmp_path / "x.opscope")
     assert told["own_cost"]["kinds"]["c_call"]["begin_ns"] == costs["c_call"]["begin_ns"]
     counted = sum(row["count"] for row in prof.trace.summary())
     assert told["own_cost"]["events"] > 20 and told["own_cost"]["events"] <= counted
     with opscope.torch.profile() as prof:
         run_calls(10)
     assert "python_call" not in prof.trace.info["options"]["own_cost"]
-
-
-def opscope_info(path):
-    import json
-    import subprocess
-    import sys
-
-    done = subprocess.run([sys.executable, "-m", "opscope", "info", "--json", path], capture_output=True, check=True)
-    return json.loads(done.stdout)
 
 
 def test_corrected_times_of_calls_are_the_recorded_ones_without_the_cost(tmp_path):
