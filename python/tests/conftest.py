@@ -95,6 +95,25 @@ def programs():
     server.close()
 
 
+@pytest.fixture(scope="module")
+def one_kernel_thread():
+    """Kernels that wait for each other on a busy machine would be most of some tests' time."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """A folder with the package, which has no adapter of its own."""
+    import bare_package
+
+    return bare_package.make(tmp_path_factory.mktemp("site"))
+
+
 @pytest.fixture
 def trace():
     """One thread: aten::linear [0, 100) us around aten::mm [10, 40), then aten::mm [200, 210)."""

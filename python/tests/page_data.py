@@ -38,6 +38,13 @@ def read_page(path):
         return json.loads(data_text(file.read()))
 
 
+def page_of(trace, folder, **options):
+    """The data of the page that the trace's report is."""
+    page = folder / "page.html"
+    trace.report(page, **options)
+    return read_page(page)
+
+
 def columns(object_, *keys):
     return list(zip(*(column(object_[key]) for key in keys), strict=True))
 

@@ -10,11 +10,6 @@ from bare_package import ONE_OPERATOR, Compiler, doctor_of_torch, giving, run
 pytestmark = pytest.mark.framework("torch")
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    return bare_package.make(tmp_path_factory.mktemp("site"))
-
-
 # Refuses one source, in the words of a compiler, until it is left out; else as REAL.
 REFUSING = """
 case "$*" in

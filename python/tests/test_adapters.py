@@ -24,11 +24,6 @@ PROCESSES = 8
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    return bare_package.make(tmp_path_factory.mktemp("site"))
-
-
-@pytest.fixture(scope="module")
 def made(site, tmp_path_factory):
     """Eight processes that started at once with an empty cache, and what they left: (results, compiler, cache)."""
     if shutil.which("g++") is None:

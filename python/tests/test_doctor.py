@@ -18,12 +18,6 @@ from opscope import _core, extras
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """A package without an adapter of its own."""
-    return bare_package.make(tmp_path_factory.mktemp("site"))
-
-
 @pytest.fixture
 def places(tmp_path):
     """A folder with a torch that consists of what doctor reads, and one with a compiler."""

@@ -7,7 +7,7 @@ import random
 
 import pytest
 from conftest import chrome_json, complete_event
-from page_data import column, columns, read_page
+from page_data import column, columns, page_of
 
 import opscope
 
@@ -28,12 +28,6 @@ def mixed_events(seed, count):
             yield {"ph": "e", "ts": start + length} | ends | {"tid": generator.randint(1, 3)}
         else:
             yield {"ph": "i", "s": "tpg"[i % 3], "name": f"mark{i % 5}", "ts": start, "args": {"n": i}} | where
-
-
-def page_of(trace, folder, **options):
-    page = folder / "page.html"
-    trace.report(page, **options)
-    return read_page(page)
 
 
 def trace_of(events, folder, name="trace.json"):

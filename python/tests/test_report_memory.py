@@ -6,18 +6,12 @@ from pathlib import Path
 
 import pytest
 from conftest import chrome_json, complete_event
-from page_data import column, columns, read_page, rows
+from page_data import column, columns, page_of, rows
 
 import opscope
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 KEPT, BEFORE = 1, 2
-
-
-def page_of(trace, folder, **options):
-    page = folder / "page.html"
-    trace.report(page, **options)
-    return read_page(page)
 
 
 def events_of(trace):

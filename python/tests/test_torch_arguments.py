@@ -5,6 +5,7 @@ import inspect
 import warnings
 
 import pytest
+from torch_oracle import both_modules
 
 pytestmark = pytest.mark.framework("torch")
 
@@ -12,16 +13,8 @@ ADDED = {"record_to", "max_bytes", "at_cap", "corrected", "style"}
 ADDED |= {"dump_to", "dump_on_signal", "dump_on_exception", "dump_if_no_step_for"}
 
 
-def modules():
-    import torch.profiler
-
-    import opscope.torch
-
-    return torch.profiler, opscope.torch
-
-
 def test_every_public_name_of_torch_profiler_is_there():
-    theirs, ours = modules()
+    theirs, ours = both_modules()
     assert set(theirs.__all__) - set(dir(ours)) == set()
 
 
@@ -63,7 +56,7 @@ def test_parameters_are_torchs(name):
             found = getattr(found, part)
         return [(p.name, p.kind, p.default) for p in inspect.signature(found).parameters.values()]
 
-    theirs, ours = (parameters(module) for module in modules())
+    theirs, ours = (parameters(module) for module in both_modules())
     assert [p for p in ours if p[0] not in ADDED] == theirs
 
 
@@ -82,7 +75,7 @@ def test_type_errors_name_methods_as_torch_does():
         return str(raised.value)
 
     own = {"record_function", "schedule"}  # one is written in C, the other is a function of any name
-    theirs, ours = (recorded(module) for module in modules())
+    theirs, ours = (recorded(module) for module in both_modules())
     compared = 0
     for kind, of_torch in theirs.items():
         for name in dir(of_torch):
@@ -108,7 +101,7 @@ def test_event_list_parameters_are_torchs():
 
 
 def test_actions_are_torchs():
-    theirs, ours = modules()
+    theirs, ours = both_modules()
     assert [(a.name, a.value) for a in ours.ProfilerAction] == [(a.name, a.value) for a in theirs.ProfilerAction]
     assert ours.ProfilerActivity is theirs.ProfilerActivity
     assert ours.supported_activities() == theirs.supported_activities()
@@ -199,7 +192,7 @@ def test_wrong_use_raises_and_warns_what_torch_does(what):
 
     if torch.cuda.is_available() and "cuda" in what:
         pytest.skip("compares the words for a machine without CUDA")
-    theirs, ours = (raised_by(module, WRONG[what]) for module in modules())
+    theirs, ours = (raised_by(module, WRONG[what]) for module in both_modules())
     if what in TOLD_LATER and not features.behaves("asserts_with_message"):
         pytest.skip("this torch does not look so early, and says less")
     if what == "an unnamed range":  # a C type says "function missing required argument"

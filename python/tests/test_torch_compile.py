@@ -5,16 +5,9 @@ import subprocess
 import sys
 
 import pytest
+from torch_oracle import both_modules
 
 pytestmark = pytest.mark.framework("torch")
-
-
-def both():
-    import torch.profiler
-
-    import opscope.torch
-
-    return torch.profiler, opscope.torch
 
 
 def ranges_inside(module):
@@ -71,7 +64,7 @@ def need_ranges_in_graphs():
 
 def test_ranges_and_profiles_inside_break_no_graph():
     need_ranges_in_graphs()
-    theirs, ours = both()
+    theirs, ours = both_modules()
     for their, our in zip(ranges_inside(theirs), ranges_inside(ours), strict=True):
         assert breaks_of(our) == breaks_of(their), our.__name__
         assert breaks_of(our)[:2] == (1, 0), our.__name__
@@ -158,7 +151,7 @@ def compiled_frames(profile):
 
 
 def test_a_running_profile_compiles_nothing_anew():
-    theirs, ours = both()
+    theirs, ours = both_modules()
     counts = []
     for module in (theirs, ours):
         cpu = [module.ProfilerActivity.CPU]
@@ -209,7 +202,7 @@ def scripted_names(profile):
 def test_ranges_in_torchscript_and_of_the_operators_appear_with_their_parents():
     import torch
 
-    theirs, ours = both()
+    theirs, ours = both_modules()
     assert scripted_names(ours.profile) == scripted_names(theirs.profile)
     assert ("aten::add", "scripted") in scripted_names(ours.profile)
 

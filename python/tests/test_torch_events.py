@@ -10,18 +10,7 @@ import random
 
 import pytest
 
-pytestmark = pytest.mark.framework("torch")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_kernel_thread():
-    """Kernels that wait for each other on a busy machine would be most of these tests' time."""
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = [pytest.mark.framework("torch"), pytest.mark.usefixtures("one_kernel_thread")]
 
 
 # What a Kineto file does not hold: torch's own small thread numbers, and the scope of a node that ran

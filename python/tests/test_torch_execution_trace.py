@@ -6,18 +6,11 @@ import json
 import warnings
 
 import pytest
+from torch_oracle import both_modules
 
 pytestmark = pytest.mark.framework("torch")
 
 SWITCHES = ("ENABLE_PYTORCH_EXECUTION_TRACE", "ENABLE_PYTORCH_EXECUTION_TRACE_EXTRAS")
-
-
-def both():
-    import torch.profiler
-
-    import opscope.torch
-
-    return torch.profiler, opscope.torch
 
 
 def payload(record_function, x):
@@ -59,7 +52,7 @@ def test_its_file_is_that_of_torchs_profiler(tmp_path):
 
     need_the_newer_observer()
     files = []
-    for module in both():
+    for module in both_modules():
         x = torch.ones(3, requires_grad=True)
         path = tmp_path / f"{module.__name__}.json"
         observer = module.ExecutionTraceObserver()
@@ -117,7 +110,7 @@ def test_without_an_observer_there_are_no_ids(tmp_path):
 def test_it_captures_the_recorded_steps_alone(side, tmp_path):
     import torch
 
-    module = both()[side]
+    module = both_modules()[side]
     observer = module.ExecutionTraceObserver().register_callback(str(tmp_path / "et.json"))
     plan = module.schedule(wait=1, warmup=1, active=2, repeat=1)
     running = []
@@ -141,7 +134,7 @@ def test_the_environment_asks_for_one(side, extras, monkeypatch, tmp_path):
 
     import torch
 
-    module = both()[side]
+    module = both_modules()[side]
     need_the_newer_observer()
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
@@ -184,7 +177,7 @@ def test_any_object_with_the_three_methods_is_driven():
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        theirs, ours = (calls(module) for module in both())
+        theirs, ours = (calls(module) for module in both_modules())
     assert ours == theirs == ["start", "stop", "start", "stop", "cleanup"]
 
 

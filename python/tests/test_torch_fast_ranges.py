@@ -4,18 +4,11 @@
 import threading
 
 import pytest
+from torch_oracle import both_modules
 
 pytestmark = pytest.mark.framework("torch")
 
 KEYWORDS = {"stream": 3, "grid": "(1, 1)", "names": ["a", "b"]}
-
-
-def both():
-    import torch.profiler
-
-    import opscope.torch
-
-    return torch.profiler, opscope.torch
 
 
 def fast(*arguments):
@@ -46,7 +39,7 @@ def test_fast_ranges_are_torchs(options):
     from opscope.torch import features
 
     seen = []
-    for module in both():
+    for module in both_modules():
         events = ranges_of(module, **options).events()
         seen.append([(e.name, e.input_shapes, e.kwinputs, e.is_user_annotation) for e in events])
     if not features.behaves("keeps_string_lists"):  # they are NULL there
@@ -59,7 +52,7 @@ def test_fast_ranges_are_torchs(options):
 
 
 def test_fast_ranges_end_with_the_recording():
-    _, ours = both()
+    _, ours = both_modules()
     for _ in range(3):
         prof = ranges_of(ours)
         with fast("outside"):
@@ -71,7 +64,7 @@ def test_fast_ranges_end_with_the_recording():
 def test_a_thread_that_is_not_recorded_has_no_fast_ranges():
     import torch
 
-    _, ours = both()
+    _, ours = both_modules()
     inside, over = threading.Event(), threading.Event()
     errors = []
 
@@ -99,7 +92,7 @@ def test_a_thread_that_is_not_recorded_has_no_fast_ranges():
 
 
 def test_fast_ranges_are_recorded_by_both_profilers_at_once():
-    theirs, ours = both()
+    theirs, ours = both_modules()
     with theirs.profile(record_shapes=True) as outer, ours.profile() as inner, fast("shared", [1.5]):
         pass
     for prof in (outer, inner):
@@ -116,7 +109,7 @@ def test_numbers_among_the_arguments_of_a_custom_function_have_a_place():
 
     x, y = torch.ones(2, 3), torch.ones(3)
     shapes = []
-    for module in both():
+    for module in both_modules():
         with module.profile(record_shapes=True) as prof:
             Scaled.apply(x, 2.0, y)
         shapes.append([e.input_shapes for e in prof.events() if e.name == "Scaled"])

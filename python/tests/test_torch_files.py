@@ -7,22 +7,10 @@ import os
 import time
 
 import pytest
+from torch_oracle import both_modules, schedule_of
 
 pytestmark = pytest.mark.framework("torch")
 S = "RECORD_AND_SAVE"
-
-
-def modules():
-    import torch.profiler
-
-    import opscope.torch
-
-    return torch.profiler, opscope.torch
-
-
-def from_names(module, names, after="NONE"):
-    """A schedule that gives these actions and then `after`."""
-    return lambda step: module.ProfilerAction[names[step] if step < len(names) else after]
 
 
 @pytest.mark.torch_has(
@@ -37,7 +25,9 @@ def test_trace_ids_are_torchs():
     with prof:
         pass
     assert len(prof.get_trace_id()) == 32 and prof.get_trace_id() == prof.get_trace_id().upper()
-    prof = opscope.torch.profile(schedule=from_names(opscope.torch, [S, S]), custom_trace_id_callback=lambda: next(ids))
+    prof = opscope.torch.profile(
+        schedule=schedule_of(opscope.torch, [S, S]), custom_trace_id_callback=lambda: next(ids)
+    )
     seen = []
     prof.on_trace_ready = lambda p: seen.append(p.get_trace_id())
     with prof:
@@ -60,7 +50,7 @@ def test_the_file_has_torchs_top_level_keys_and_metadata(tmp_path):
 
     from opscope.torch import features
 
-    theirs, ours = (write(module, tmp_path / f"{i}.json") for i, module in enumerate(modules()))
+    theirs, ours = (write(module, tmp_path / f"{i}.json") for i, module in enumerate(both_modules()))
     assert set(ours) == set(theirs)
     if features.has("profile.get_trace_id"):
         assert len(ours["trace_id"]) == 32
@@ -83,7 +73,7 @@ def test_the_file_ends_with_torchs_rows_in_torchs_order(options, tmp_path):
         first = next(i for i, row in enumerate(rows) if row["pid"] == "Spans")
         return [(row["ph"], row["name"], row["pid"], row["tid"], row.get("s")) for row in rows[first:]]
 
-    theirs, ours = (last_rows(module, tmp_path / f"{i}.json") for i, module in enumerate(modules()))
+    theirs, ours = (last_rows(module, tmp_path / f"{i}.json") for i, module in enumerate(both_modules()))
     assert ours == theirs
     assert [row[1] for row in ours][-2:] == ["Iteration Start: PyTorch Profiler", "Record Window End"]
 
@@ -162,7 +152,7 @@ def test_the_trace_handler_names_files_as_torch_does(tmp_path, use_gzip):
     folder = tmp_path / "new" / "folder"
     handler = opscope.torch.tensorboard_trace_handler(str(folder), use_gzip=use_gzip)
     before = time.time_ns()
-    schedule = from_names(opscope.torch, [S, S])
+    schedule = schedule_of(opscope.torch, [S, S])
     with opscope.torch.profile(schedule=schedule, on_trace_ready=handler) as prof:
         prof.step()
     files = sorted(os.listdir(folder))

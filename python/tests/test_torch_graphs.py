@@ -4,16 +4,9 @@
 import io
 
 import pytest
+from torch_oracle import both_modules
 
 pytestmark = pytest.mark.framework("torch")
-
-
-def both():
-    import torch.profiler
-
-    import opscope.torch
-
-    return torch.profiler, opscope.torch
 
 
 def programs(module):
@@ -56,7 +49,7 @@ def test_a_scripted_range_is_torchs():
 
     x = torch.ones(2)
     seen = []
-    for module in both():
+    for module in both_modules():
         scripted = [torch.jit.script(function) for function in programs(module)]
         seen.append([(each.graph.str(False), events_of(module, lambda each=each: each(x))) for each in scripted])
     assert seen[1] == seen[0]
@@ -110,7 +103,7 @@ def test_a_range_that_cannot_be_scripted_says_what_torch_says():
                 torch.jit.script(function)
             yield str(error.value)
 
-    theirs, ours = both()
+    theirs, ours = both_modules()
     assert list(refused(ours)) == list(refused(theirs))
 
 
@@ -119,7 +112,7 @@ def test_a_traced_range_is_torchs():
 
     x = torch.ones(2)
     seen = []
-    for module in both():
+    for module in both_modules():
         traced = [torch.jit.trace(function, (x,)) for function in programs(module)]
         seen.append([(each.graph.str(False), events_of(module, lambda each=each: each(x))) for each in traced])
     assert seen[1] == seen[0]
@@ -137,7 +130,7 @@ def test_a_range_in_an_fx_graph_is_torchs(options):
 
     x = torch.ones(2)
     seen = []
-    for module in both():
+    for module in both_modules():
         graphs = [make_fx(function, **options)(x) for function in programs(module)]
         seen.append([(each.code, events_of(module, lambda each=each: each(x))) for each in graphs])
     assert seen[1] == seen[0]
@@ -150,7 +143,7 @@ def test_a_range_is_recorded_while_its_function_is_traced():
 
     x = torch.ones(2)
     seen = []
-    for module in both():
+    for module in both_modules():
         function = programs(module)[0]
         seen.append(names(events_of(module, lambda function=function: torch.jit.trace(function, (x,)))))
     assert seen[1] == seen[0]
@@ -190,7 +183,7 @@ def test_a_dispatch_mode_sees_the_ranges_that_it_sees_of_torch():
             found = calls(module)
         return found, [(e.name, e.cpu_parent and e.cpu_parent.name, e.is_async) for e in prof.events()]
 
-    theirs, ours = both()
+    theirs, ours = both_modules()
     assert recorded(ours) == recorded(theirs)
     (shown, result), events = recorded(ours)
     assert result == 3 and ("profiler._record_function_enter_new.default", ["within", "text"]) in shown

@@ -5,21 +5,9 @@ import threading
 import warnings
 
 import pytest
+from torch_oracle import both_modules, schedule_of
 
 pytestmark = pytest.mark.framework("torch")
-
-
-def modules():
-    import torch.profiler
-
-    import opscope.torch
-
-    return torch.profiler, opscope.torch
-
-
-def from_names(module, names, after="NONE"):
-    """A schedule that gives these actions and then `after`."""
-    return lambda step: module.ProfilerAction[names[step] if step < len(names) else after]
 
 
 def run_steps(module, names, steps):
@@ -37,7 +25,7 @@ def run_steps(module, names, steps):
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with module.profile(schedule=from_names(module, names), on_trace_ready=ready) as prof:
+        with module.profile(schedule=schedule_of(module, names), on_trace_ready=ready) as prof:
             for _ in range(steps):
                 one.neg_()
                 prof.step()
@@ -64,7 +52,7 @@ SEQUENCES = {
 @pytest.mark.parametrize("sequence", SEQUENCES)
 @pytest.mark.parametrize("steps", [1, 2, 4, 5])
 def test_steps_do_what_they_do_in_torch(sequence, steps):
-    theirs, ours = (run_steps(module, SEQUENCES[sequence], steps) for module in modules())
+    theirs, ours = (run_steps(module, SEQUENCES[sequence], steps) for module in both_modules())
     assert ours == theirs
 
 
@@ -74,7 +62,7 @@ def test_record_then_warmup_records_the_next_cycle():
     import opscope.torch
 
     cycles = []
-    schedule = from_names(opscope.torch, [R, W, R, S])
+    schedule = schedule_of(opscope.torch, [R, W, R, S])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with opscope.torch.profile(schedule=schedule, on_trace_ready=lambda p: cycles.append(len(p.events()))) as prof:
@@ -89,7 +77,7 @@ def test_stop_during_warmup_keeps_nothing_and_calls_nobody():
     import opscope.torch
 
     called = []
-    prof = opscope.torch.profile(schedule=from_names(opscope.torch, [W]), on_trace_ready=called.append)
+    prof = opscope.torch.profile(schedule=schedule_of(opscope.torch, [W]), on_trace_ready=called.append)
     prof.start()
     prof.stop()
     assert called == [] and len(prof.events()) == 0
@@ -128,7 +116,7 @@ def test_stop_twice_keeps_the_results():
 def test_stop_ends_what_start_trace_has_begun():
     import torch
 
-    for module in modules():
+    for module in both_modules():
         prof = module._KinetoProfile()
         prof.prepare_trace()
         prof.start_trace()
@@ -144,7 +132,7 @@ def test_start_after_stop_goes_on_with_the_same_step():
     import opscope.torch
     from opscope.torch import features
 
-    prof = opscope.torch.profile(schedule=from_names(opscope.torch, [R, R], after=R))
+    prof = opscope.torch.profile(schedule=schedule_of(opscope.torch, [R, R], after=R))
     prof.start()
     prof.step()
     prof.stop()
@@ -163,7 +151,7 @@ def test_steps_outside_a_recording_only_count():
     import opscope.torch
 
     called = []
-    prof = opscope.torch.profile(schedule=from_names(opscope.torch, [S, S, S, S]), on_trace_ready=called.append)
+    prof = opscope.torch.profile(schedule=schedule_of(opscope.torch, [S, S, S, S]), on_trace_ready=called.append)
     prof.step()
     assert (prof.step_num, called, prof.step_rec_fn) == (1, [], None)
     prof.start()
@@ -188,7 +176,7 @@ def test_a_handler_that_raises_leaves_a_profile_that_can_go_on():
         if len(calls) == 1:
             raise KeyError("handler")
 
-    prof = opscope.torch.profile(schedule=from_names(opscope.torch, [S, S, S, S]), on_trace_ready=ready)
+    prof = opscope.torch.profile(schedule=schedule_of(opscope.torch, [S, S, S, S]), on_trace_ready=ready)
     prof.start()
     with pytest.raises(KeyError):
         prof.step()
@@ -333,7 +321,7 @@ def test_overload_names_are_recorded_where_asked():
 
 def test_results_while_recording_are_torchs():
     results = []
-    for module in modules():
+    for module in both_modules():
         prof = module.profile()
         prof.start()
         try:

@@ -5,16 +5,9 @@ import logging
 import threading
 
 import pytest
+from torch_oracle import both_modules
 
 pytestmark = pytest.mark.framework("torch")
-
-
-def both():
-    import torch.profiler
-
-    import opscope.torch
-
-    return torch.profiler, opscope.torch
 
 
 def outermost(prof):
@@ -45,7 +38,7 @@ def paused_program(module):
 
 @pytest.mark.torch_has("_KinetoProfile.toggle_collection_dynamic")
 def test_what_begins_while_paused_is_not_recorded_and_the_rest_is_as_in_torch():
-    theirs, ours = (paused_program(module) for module in both())
+    theirs, ours = (paused_program(module) for module in both_modules())
     names = [event.name for event in ours.events()]
     assert "aten::sub" in names and "outer" in names
     assert not {"aten::mul", "inner", "aten::exp"} & set(names)
@@ -104,7 +97,7 @@ def test_without_a_running_recording_it_does_nothing():
 
     from opscope.torch import features
 
-    for module, is_ours in zip(both(), (False, True), strict=True):
+    for module, is_ours in zip(both_modules(), (False, True), strict=True):
         cpu = [module.ProfilerActivity.CPU]
         prof = module.profile(activities=cpu)
         prof.toggle_collection_dynamic(False, "not looked at before the start")
@@ -129,7 +122,7 @@ def test_wrong_values_raise_what_torch_raises(enable, activities):
                 prof.toggle_collection_dynamic(enable, groups)
         return str(caught.value)
 
-    theirs, ours = (error_of(module) for module in both())
+    theirs, ours = (error_of(module) for module in both_modules())
     assert ours.partition(":")[0] in theirs
 
 
@@ -148,7 +141,7 @@ def test_a_device_that_cannot_be_toggled_is_named():
 def test_cuda_that_is_not_recorded_is_toggled_without_a_word():
     import torch
 
-    for module in both():
+    for module in both_modules():
         with module.profile(activities=[module.ProfilerActivity.CPU]) as prof:
             prof.toggle_collection_dynamic(False, [module.ProfilerActivity.CUDA])
             torch.ones(4).neg()
@@ -167,7 +160,7 @@ def timed(module, seconds):
 @pytest.mark.parametrize("seconds", [None, 600, 600.5])
 def test_time_enough_gives_every_event(seconds, caplog):
     caplog.set_level(logging.WARNING, "torch.autograd.profiler")
-    theirs, ours = (timed(module, seconds) for module in both())
+    theirs, ours = (timed(module, seconds) for module in both_modules())
     assert [event.name for event in ours.events()] == [event.name for event in theirs.events()]
     assert caplog.records == []
 
@@ -176,7 +169,7 @@ def test_time_enough_gives_every_event(seconds, caplog):
 @pytest.mark.parametrize("seconds", [0, 1e-9])
 def test_no_time_gives_no_events_a_warning_and_the_whole_recording(seconds, caplog, tmp_path):
     caplog.set_level(logging.WARNING, "torch.autograd.profiler")
-    _, ours = (timed(module, seconds) for module in both())
+    _, ours = (timed(module, seconds) for module in both_modules())
     assert list(ours.events()) == [] and ours.key_averages().table() == ""
     (record,) = caplog.records
     assert (record.name, record.levelname) == ("torch.autograd.profiler", "WARNING")
@@ -189,7 +182,7 @@ def test_no_time_gives_no_events_a_warning_and_the_whole_recording(seconds, capl
 
 @pytest.mark.torch_has("_KinetoProfile(post_processing_timeout_s)")
 def test_a_negative_time_is_refused_when_the_recording_is_prepared():
-    for module in both():
+    for module in both_modules():
         prof = module.profile(activities=[module.ProfilerActivity.CPU], post_processing_timeout_s=-0.5)
         with pytest.raises(ValueError, match="^post_processing_timeout_s must be non-negative$"):
             prof.start()

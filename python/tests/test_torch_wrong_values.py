@@ -7,6 +7,7 @@ What is refused at construction, and what the profile's own life forbids: test_t
 import warnings
 
 import pytest
+from torch_oracle import both_modules
 
 pytestmark = pytest.mark.framework("torch")
 
@@ -51,14 +52,6 @@ SAME_CLASS = {
 }
 
 
-def both():
-    import torch.profiler
-
-    import opscope.torch
-
-    return torch.profiler, opscope.torch
-
-
 def raised_by(act, module):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -72,7 +65,7 @@ def raised_by(act, module):
 @pytest.mark.parametrize("what", SAME_WORDS)
 def test_the_class_and_the_words_are_torchs(what, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    theirs, ours = (raised_by(SAME_WORDS[what], module) for module in both())
+    theirs, ours = (raised_by(SAME_WORDS[what], module) for module in both_modules())
     assert theirs is not None and type(ours) is type(theirs)
     assert str(theirs) in str(ours)
     assert list(tmp_path.iterdir()) == []
@@ -81,14 +74,14 @@ def test_the_class_and_the_words_are_torchs(what, tmp_path, monkeypatch):
 @pytest.mark.parametrize("what", SAME_CLASS)
 def test_the_class_is_torchs(what, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    theirs, ours = (raised_by(SAME_CLASS[what], module) for module in both())
+    theirs, ours = (raised_by(SAME_CLASS[what], module) for module in both_modules())
     assert theirs is not None and type(ours) is type(theirs)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("key", ["cuda_time_total", "self_cuda_time_total", "xpu_time_total", "self_cuda_memory_usage"])
 def test_old_names_of_device_columns_still_sort(key):
-    theirs, ours = (recorded(module).key_averages() for module in both())
+    theirs, ours = (recorded(module).key_averages() for module in both_modules())
     rows = [[line.split("  ")[0:1] for line in table.table(sort_by=key).splitlines()] for table in (theirs, ours)]
     assert len(rows[0]) == len(rows[1])
     assert "aten::add" in ours.table(sort_by=key)

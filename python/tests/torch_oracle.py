@@ -1,7 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.profiler beside which we are tested, where it needs patience."""
+"""torch.profiler as the oracle of tests: it beside opscope.torch, and its profiles, which need patience."""
 
 import gc
+
+
+def both_modules():
+    import torch.profiler
+
+    import opscope.torch
+
+    return torch.profiler, opscope.torch
+
+
+def schedule_of(module, names, after="NONE"):
+    """A schedule that returns the actions with these names step by step, and then `after`."""
+    return lambda step: module.ProfilerAction[names[step] if step < len(names) else after]
 
 
 def decodable(record, *, tries=50):
