@@ -6,12 +6,11 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(opscope_modules base wire schedule flight session profiler trace import analysis merge export report sql job control c_api view)
 set(objects)
 foreach(module IN LISTS opscope_modules)
   list(APPEND objects $<TARGET_OBJECTS:opscope_${module}>)
 endforeach()
-add_library(opscope STATIC EXCLUDE_FROM_ALL ${objects})
+add_library(opscope STATIC ${objects})
 set_target_properties(opscope PROPERTIES LINKER_LANGUAGE CXX)
 target_compile_features(opscope INTERFACE cxx_std_20)
 target_include_directories(opscope INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
@@ -19,7 +18,6 @@ target_include_directories(opscope INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_
 target_link_libraries(opscope PUBLIC opscope_recorder
                               PRIVATE opscope::dep_zlib opscope::dep_zstd opscope::dep_libdeflate opscope::dep_libmd opscope::dep_xxhash
                                       opscope::dep_simdjson Threads::Threads ${CMAKE_DL_LIBS})
-set_target_properties(opscope PROPERTIES EXCLUDE_FROM_ALL OFF)
 set_target_properties(opscope_recorder PROPERTIES EXPORT_NAME recorder)
 set_target_properties(opscope-native PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 
