@@ -5,9 +5,7 @@ The trace is a generated one with a GPU and 50 steps (kineto_json.cc); both side
 (analysis_speed.cc), on one thread.
 """
 
-import json
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
@@ -33,8 +31,7 @@ def main():
     try:
         path = folder / "trace.json"
         native.write_kineto_json(path, options.ops, "plain", 50)
-        command = [native.program("analysis_speed"), str(path), str(options.repetitions)]
-        result = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+        (result,) = native.results_of("analysis_speed", path, options.repetitions)
     finally:
         shutil.rmtree(folder)
     measure.say(f"{result['spans']:,} spans")

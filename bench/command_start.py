@@ -41,12 +41,11 @@ def milliseconds(command):
 def main():
     options = measure.parse_options(__doc__, ops=0, quick_ops=0, repetitions=60)
     path = Path("command_start.opscope").resolve()
-    program = native.BUILD.parent / "src" / "cli" / "opscope-native"
     command = Path(sys.executable).with_name("opscope")
     try:
         spans = write_trace(path)
         runs = {
-            "native": [str(program), "summary", str(path)],
+            "native": [str(native.COMMAND), "summary", str(path)],
             "command": [str(command), "summary", str(path)],
             "python": [sys.executable, "-c", "pass"],
         }

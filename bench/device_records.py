@@ -4,11 +4,9 @@
 --ops: launches, each of which is two records.
 """
 
-import json
 import os
-import subprocess
 
-from native import program
+import native
 
 import measure
 
@@ -20,12 +18,10 @@ LENGTHS = (  # row, title, figure of the program, bytes a record at most
 
 def main():
     options = measure.parse_options(__doc__, ops=2_000_000, quick_ops=2000)
-    command = [program("device_records"), str(options.ops), str(options.repetitions), os.getcwd()]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True, text=True)
-    results = [json.loads(line) for line in done.stdout.splitlines()]
+    results = native.results_of("device_records", options.ops, options.repetitions, os.getcwd())
     launches = f"{options.ops} launches: a call and a kernel each, {results[0]['buffer_bytes']:.0f} bytes a record"
-    copied = measure.figures([result["copy_ns"] for result in results])
-    parts = {part: measure.figures([result[f"{part}_ns"] for result in results]) for part in ("decode", "import")}
+    copied = measure.figures_of(results, "copy_ns")
+    parts = {part: measure.figures_of(results, f"{part}_ns") for part in ("decode", "import")}
     measure.print_row(
         "device_import",
         "stored buffers of CUPTI, decoded and imported by one thread, per record",
@@ -37,7 +33,7 @@ def main():
         f"{parts['import']['min']:.0f}; a copy of the buffers takes {copied['min']:.0f}",
     )
     for row, title, figure, most in LENGTHS:
-        lengths = measure.figures([result[figure] for result in results])
+        lengths = measure.figures_of(results, figure)
         measure.print_row(
             row, title, "bytes", lengths, absolute_goal=most, repetitions=len(results), note=f"{launches}; per record"
         )

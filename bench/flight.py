@@ -5,26 +5,18 @@ a dump of a full ring.
 --seconds: how long the job records (20; 600 under OPSCOPE_SOAK=1).
 """
 
-import json
 import os
-import subprocess
 
-from native import program
+import native
 
 import measure
 
 SOAK = os.environ.get("OPSCOPE_SOAK") == "1"
 
 
-def lines_of(options, *arguments):
-    command = [program("flight"), *(str(argument) for argument in arguments)]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True, text=True)
-    return [json.loads(line) for line in done.stdout.splitlines()]
-
-
 def soak_rows(options):
     seconds, cap, threads = (0.4, 16, 2) if options.quick else (options.seconds, 256, 4)
-    base, *samples = lines_of(options, "soak", seconds, cap, threads)
+    base, *samples = native.results_of("flight", "soak", seconds, cap, threads)
     most = max(sample["bytes"] for sample in samples)
     events = samples[-1]["events"]
     note = f"{threads} threads, cap {cap} MiB, {seconds:g} s, {events / 1e6:.0f} million scopes"
@@ -36,14 +28,14 @@ def soak_rows(options):
 
 def dump_rows(options):
     dumps, cap, threads = (1, 16, 2) if options.quick else (options.dumps, 256, 2)
-    results = lines_of(options, "dump", dumps, cap, threads)
+    results = native.results_of("flight", "dump", dumps, cap, threads)
     spans = min(result["spans"] for result in results)
     # Two threads, 32 bytes per span; a dump loses what goes round meanwhile.
     measure.require_when_quick(spans > cap * 2**20 / 32 / 2, f"a dump has {spans} spans only", options)
     note = f"{threads} threads that record on, at least {spans / 1e6:.1f} million spans in each dump"
-    seconds = measure.figures([result["seconds"] for result in results])
-    stalls = measure.figures([result["stall_ms"] for result in results])
-    calm = measure.figures([result["calm_ms"] for result in results])
+    seconds = measure.figures_of(results, "seconds")
+    stalls = measure.figures_of(results, "stall_ms")
+    calm = measure.figures_of(results, "calm_ms")
     title = f"dump of a {cap} MiB ring"
     measure.print_row("flight_dump", title, "s", seconds, absolute_goal=1, repetitions=dumps, note=note)
     measure.print_row(

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The row of fork: what the recorder's three hooks take together while eight threads record (bench/fork_hooks.cc)."""
 
-import json
-import subprocess
-
-from native import program
+import native
 
 import measure
 
@@ -12,9 +9,7 @@ import measure
 def main():
     options = measure.parse_options(__doc__, ops=0, quick_ops=0, forks=300)
     forks = 3 if options.quick else options.forks
-    command = [program("fork_hooks"), str(forks)]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True, text=True)
-    hooks = [json.loads(line) for line in done.stdout.splitlines()]
+    hooks = native.results_of("fork_hooks", forks)
     measure.require_when_quick(len(hooks) == forks, "not every fork was measured", options)
     parts = {part: measure.figures([hook[part] for hook in hooks])["median"] for part in ("before", "parent", "child")}
     measure.print_row(

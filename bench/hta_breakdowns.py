@@ -2,17 +2,15 @@
 """HTA's breakdowns of a generated trace with a GPU and 10 steps, beside opscope's: temporal, idle and overlap (one
 answer here, `Trace.devices`), kernels, and the critical path.
 
-Both sides have read the trace before. HTA runs once, in a process of its own (import_json.py installs it); its numbers
+Both sides have read the trace before. HTA runs once, in a process of its own (hta_peer.py); its numbers
 must be those of opscope, up to its rounding of every work to whole microseconds.
 """
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
-import import_json
+import hta_peer
 import native
 
 import measure
@@ -56,12 +54,8 @@ def ask_hta(path):
 
 
 def one(path):
-    sys.stdout.flush()
-    keep, silent = os.dup(1), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(silent, 1)  # HTA prints
-    found = ask_hta(path)
-    os.dup2(keep, 1)
-    return found
+    with hta_peer.silence():
+        return ask_hta(path)
 
 
 def require_equal_numbers(theirs, device, kernels):
@@ -82,12 +76,6 @@ def timed(question, repetitions):
     return measure.figures(samples), answer
 
 
-def run_hta(python, path):
-    command = [python, __file__, "--one", json.dumps({"path": str(path)})]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=False, text=True)
-    return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
-
-
 def print_rows(path, options):
     import opscope
 
@@ -95,8 +83,8 @@ def print_rows(path, options):
     devices, rows = timed(trace.devices, options.repetitions)
     kernels, kernel_rows = timed(trace.device_kernels, options.repetitions)
     paths, _ = timed(trace.critical_paths, options.repetitions)
-    python = import_json.peers_python(options)
-    theirs = run_hta(python, path) if python else None
+    python = hta_peer.python_of(options)
+    theirs = hta_peer.ask(python, __file__, {"path": str(path)}) if python else None
     titles = {
         "devices": ("Temporal, idle and overlap breakdowns, beside HTA's", devices, ("temporal", "idle", "overlap")),
         "kernels": ("Kernels of a device, beside HTA's kernel breakdown", kernels, ("kernels",)),

@@ -2,24 +2,20 @@
 """Import of a generated Kineto trace (kineto_json.cc) beside simdjson's DOM and HTA.
 
 opscope is the C++ program import_speed; every side runs in a process of its own, and what is timed begins when the
-file's name is known and ends with a table of operators (count and sum by name). HTA lives in build/bench/peers, where
-the first run installs it.
+file's name is known and ends with a table of operators (count and sum by name).
 """
 
 import gzip
 import json
 import os
 import shutil
-import subprocess
-import sys
 import zlib
 from pathlib import Path
 
+import hta_peer
 import native
 
 import measure
-
-PEERS = ("traceinsight", "pandas<3")
 
 
 def sum_with_hta(path):
@@ -33,74 +29,40 @@ def sum_with_hta(path):
 
 
 def one(path):
-    sys.stdout.flush()
-    keep, silent = os.dup(1), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(silent, 1)  # HTA prints
-    clock = measure.Clock()
-    names = sum_with_hta(path)
-    times = clock.read()
-    os.dup2(keep, 1)
+    with hta_peer.silence():
+        clock = measure.Clock()
+        names = sum_with_hta(path)
+        times = clock.read()
     return {**times, "names": names}
 
 
-def peers_python(options):
-    """The Python that has the others, installed when it is not there; None without them."""
-    place = Path("peers").resolve()
-    python = place / "bin" / "python"
-    if options.peers:
-        return options.peers
-    if options.quick:
-        return None
-    if not (place / "ready").exists():
-        measure.say("installing " + " ".join(PEERS))
-        made = subprocess.run([sys.executable, "-m", "venv", str(place)], check=False).returncode == 0
-        install = [str(python), "-m", "pip", "install", "-q", *PEERS]
-        if not made or subprocess.run(install, check=False, stdout=sys.stderr).returncode != 0:
-            return None
-        (place / "ready").touch()
-    return str(python)
+def result_of(*arguments):
+    (result,) = native.results_of("import_speed", *arguments)
+    return result
 
 
-def run_program(program, *arguments):
-    done = subprocess.run([program, *map(str, arguments)], stdout=subprocess.PIPE, check=True, text=True)
-    return json.loads(done.stdout)
-
-
-def run_hta(python, path):
-    arguments = [python, __file__, "--one", json.dumps({"path": path})]
-    done = subprocess.run(arguments, stdout=subprocess.PIPE, check=False, text=True)
-    if done.returncode != 0:
-        measure.say("HTA failed")
-        return None
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def figures_of(samples, kind, scale):
-    return measure.figures([sample[kind] * scale for sample in samples])
-
-
-def print_hta(program, path, options, python):
+def print_hta(path, options, python):
     """Kineto JSON to the summary, and .opscope to the summary of chosen spans, beside HTA."""
-    found = run_hta(python, str(path)) if python else None
+    found = hta_peer.ask(python, __file__, {"path": str(path)}) if python else None
     title, unit = "Kineto JSON to op summary, beside HTA", "s per million slices"
     if found is None:
         measure.print_absent("import_HTA", title, unit, "it is not installed")
         return
     runs = {"json": [], "opscope": []}
     for _ in range(options.repetitions):
-        runs["json"].append(run_program(program, "--summary", path, 1))
-        runs["opscope"].append(run_program(program, "--where", path.with_suffix(".opscope"), 1))
+        runs["json"].append(result_of("--summary", path, 1))
+        runs["opscope"].append(result_of("--where", path.with_suffix(".opscope"), 1))
     per_million = 1e6 / runs["json"][0]["slices"]
-    ours, stored = (figures_of(runs[kind], "wall", per_million) for kind in ("json", "opscope"))
-    theirs = figures_of([found], "wall", per_million)
+    ours, stored = (measure.figures_of(runs[kind], "wall", per_million) for kind in ("json", "opscope"))
+    theirs = measure.figures_of([found], "wall", per_million)
     more = {"repetitions": options.repetitions}
     measure.print_row("import_HTA", title, unit, ours, theirs, goal=1 / 20, **more)
     title = ".opscope to op summary of chosen spans, beside HTA on JSON"
     measure.print_row("import_stored_HTA", title, unit, stored, theirs, goal=1 / 100, **more)
 
 
-def print_dom(program, path, options):
-    result = run_program(program, path, options.repetitions, 1)
+def print_dom(path, options):
+    result = result_of(path, options.repetitions, 1)
     per_million = 1e6 / result["slices"]
     sides = {side: {k: v * per_million for k, v in result[side]["wall"].items()} for side in ("import", "dom")}
     cpu = {"ours": result["import"]["cpu"]["median"], "theirs": result["dom"]["cpu"]["median"]}
@@ -111,14 +73,14 @@ def print_dom(program, path, options):
     measure.print_row("import_dom", title, "s per million slices", sides["import"], sides["dom"], goal=2.0, **more)
 
 
-def print_gzip(program, path, options):
+def print_gzip(path, options):
     packed = path.with_suffix(".json.gz")
     with open(path, "rb") as source, gzip.open(packed, "wb", compresslevel=1) as target:
         shutil.copyfileobj(source, target, 1 << 20)
     extra, alone = [], []
     for _ in range(options.repetitions):
-        plain = run_program(program, "--only", path, 1)
-        extra.append({"cpu": run_program(program, "--only", packed, 1)["cpu"] - plain["cpu"]})
+        plain = result_of("--only", path, 1)
+        extra.append({"cpu": result_of("--only", packed, 1)["cpu"] - plain["cpu"]})
         clock, stream = measure.Clock(), zlib.decompressobj(31)
         with open(packed, "rb") as file:
             while piece := file.read(1 << 20):
@@ -126,28 +88,28 @@ def print_gzip(program, path, options):
         alone.append(clock.read())
     per_million = 1e6 / plain["slices"]
     title = "What gzip adds to the import (CPU), beside zlib alone"
-    sides = [figures_of(side, "cpu", per_million) for side in (extra, alone)]
+    sides = [measure.figures_of(side, "cpu", per_million) for side in (extra, alone)]
     measure.print_row("import_gz", title, "s per million slices", *sides, goal=1.15, repetitions=options.repetitions)
     packed.unlink()
 
 
-def print_cores(program, path, options):
+def print_cores(path, options):
     runs = {threads: [] for threads in (1, 2)}
     for _ in range(options.repetitions):
         for threads, found in runs.items():
-            found.append(run_program(program, "--summary", path, threads))
+            found.append(result_of("--summary", path, threads))
     per_million = 1e6 / runs[1][0]["slices"]
-    sides = [figures_of(runs[threads], "wall", per_million) for threads in (2, 1)]
+    sides = [measure.figures_of(runs[threads], "wall", per_million) for threads in (2, 1)]
     title = "Import and summary on two cores, beside one"
     more = {"goal": 1 / 1.7, "repetitions": options.repetitions}
     measure.print_row("import_cores", title, "s per million slices", *sides, **more)
 
 
-def print_diff(program, path, options):
+def print_diff(path, options):
     """Two traces of as many slices and 50 steps each, beside the import of one of them."""
     steps = path.with_name("steps.json")
     native.write_kineto_json(steps, options.ops, "usual", 50)
-    result = run_program(program, "--diff", steps, options.repetitions)
+    result = result_of("--diff", steps, options.repetitions)
     steps.unlink()
     per_million = 1e6 / result["slices"]
     sides = [{k: v * per_million for k, v in result[side]["wall"].items()} for side in ("diff", "import")]
@@ -158,8 +120,8 @@ def print_diff(program, path, options):
     measure.print_row("import_diff", title, "s per million slices", *sides, **more)
 
 
-def print_memory(program, paths, options):
-    bare, repeated, kept = (run_program(program, "--only", path, 1)["bytes_per_slice"] for path in paths)
+def print_memory(paths, options):
+    bare, repeated, kept = (result_of("--only", path, 1)["bytes_per_slice"] for path in paths)
     note = f"{repeated:.0f} with arguments that repeat, {kept:.0f} with some that differ in every event: all are kept"
     title = "Peak memory of the import of events without arguments"
     figure = {"min": bare, "median": bare}
@@ -170,7 +132,7 @@ def print_memory(program, paths, options):
     try:
         native.write_kineto_json(huge, 12_000_000)
         size = huge.stat().st_size
-        run = run_program(program, "--only", huge, 1)
+        run = result_of("--only", huge, 1)
     finally:
         huge.unlink(missing_ok=True)
     title = f"Peak memory of the import of {size / 1e9:.1f} GB of JSON"
@@ -179,11 +141,11 @@ def print_memory(program, paths, options):
     measure.print_row("import_huge", title, "GB", figure, absolute_goal=4.0, note=note, repetitions=1)
 
 
-def print_out(program, path, options):
-    runs = [run_program(program, "--out", path, path.parent) for _ in range(options.repetitions)]
+def print_out(path, options):
+    runs = [result_of("--out", path, path.parent) for _ in range(options.repetitions)]
     per_million = 1e6 / runs[0]["slices"]
     times = {side: [{"wall": run[side]["wall"]["min"]} for run in runs] for side in ("opscope", "chrome")}
-    sides = [figures_of(samples, "wall", per_million) for samples in times.values()]
+    sides = [measure.figures_of(samples, "wall", per_million) for samples in times.values()]
     title, more = ".opscope out, beside Chrome JSON out", {"goal": 0.7, "repetitions": options.repetitions}
     measure.print_row("import_opscope_out", title, "s per million slices", *sides, **more)
 
@@ -193,7 +155,6 @@ def main():
     if options.one:
         print(json.dumps(one(**json.loads(options.one))))
         return
-    program = native.program("import_speed")
     folder = Path("import_json").resolve()
     folder.mkdir(exist_ok=True)
     paths = [folder / f"{form}.json" for form in ("bare", "plain", "usual")]
@@ -201,14 +162,14 @@ def main():
     try:
         for each in paths:
             native.write_kineto_json(each, options.ops, each.stem)
-        print_dom(program, path, options)
-        print_out(program, path, options)  # leaves the .opscope
+        print_dom(path, options)
+        print_out(path, options)  # leaves the .opscope
         (folder / "out.opscope").rename(path.with_suffix(".opscope"))
-        print_hta(program, path, options, peers_python(options))
-        print_gzip(program, path, options)
-        print_cores(program, path, options)
-        print_diff(program, path, options)
-        print_memory(program, paths, options)
+        print_hta(path, options, hta_peer.python_of(options))
+        print_gzip(path, options)
+        print_cores(path, options)
+        print_diff(path, options)
+        print_memory(paths, options)
     finally:
         shutil.rmtree(folder)
 

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """`opscope collect`: its memory for many ranks beside few; the summary of many ranks beside the same from their merged
-trace; and JSON files of 16 ranks to tables and stragglers, beside
-HTA's reading of the same files and its search for stragglers (import_json.py installs it).
+trace; and JSON files of 16 ranks to tables and stragglers, beside HTA's reading of the same files and its search for
+stragglers (hta_peer.py).
 """
 
 import json
-import os
 import shutil
 import sys
 from pathlib import Path
 
-import import_json
+import hta_peer
 import made_jobs
 
 import measure
@@ -76,15 +75,12 @@ def ask_hta(folder, ranks):
 
 
 def one(folder, ranks):
-    sys.stdout.flush()
-    keep, silent = os.dup(1), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(silent, 1)  # HTA prints
     found = None
-    try:
-        found = ask_hta(folder, ranks)
-    except Exception as error:  # it ends on traces of today's NCCL: the time until then counts
-        measure.say(f"HTA: {error!r}")
-    os.dup2(keep, 1)
+    with hta_peer.silence():
+        try:
+            found = ask_hta(folder, ranks)
+        except Exception as error:  # it ends on traces of today's NCCL: the time until then counts
+            measure.say(f"HTA: {error!r}")
     return {"stragglers": found}
 
 
@@ -104,15 +100,15 @@ def print_hta(folder, options):
     if [(row["set"], row["name"]) for row in rows] != [("rank", str(slow))]:
         raise SystemExit(f"bench: the stragglers are {rows}, not rank {slow}")
     title = f"{ranks} JSON ranks of {spans:,} spans to tables and stragglers, beside HTA"
-    python = import_json.peers_python(options)
+    python = hta_peer.python_of(options)
     if not python:
         measure.print_absent("job_HTA", f"{title}, processor time", "s", "HTA is not installed")
         return
-    theirs = made_jobs.measured([python, __file__, "--one", json.dumps({"folder": str(traces), "ranks": ranks})])
-    found = json.loads(theirs["output"].splitlines()[-1])["stragglers"]
+    theirs = made_jobs.measured(hta_peer.command(python, __file__, {"folder": str(traces), "ranks": ranks}))
+    found = hta_peer.answer(theirs["output"])["stragglers"]
     note = f"the slow rank is {slow}; HTA names {found}"
     for name, kind, unit, scale, goal in (("cpu", "cpu", "s", 1, 1 / 40), ("ram", "peak", "MB", 1e-6, 1 / 3)):
-        sides = [made_jobs.figures(side, kind, scale) for side in (samples, [theirs])]
+        sides = [measure.figures_of(side, kind, scale) for side in (samples, [theirs])]
         what = "processor time" if name == "cpu" else "peak memory"
         more = {"goal": goal, "repetitions": options.repetitions, "note": note}
         measure.print_row(f"job_HTA_{name}", f"{title}, {what}", unit, *sides, **more)
@@ -134,8 +130,8 @@ def print_memory(folder, options):
             found.append(made_jobs.measured([*OPSCOPE, "collect", *paths[:ranks], "-o", job, "-q", "--json"]))
             shutil.rmtree(job)
     title = f"Peak memory of `opscope collect` of {many} ranks, beside {few}"
-    sides = [made_jobs.figures(samples[ranks], "peak", 1e-6) for ranks in (many, few)]
-    seconds = made_jobs.figures(samples[many], "cpu", 1 / many)["median"]
+    sides = [measure.figures_of(samples[ranks], "peak", 1e-6) for ranks in (many, few)]
+    seconds = measure.figures_of(samples[many], "cpu", 1 / many)["median"]
     note = f"{spans:,} spans a rank; {seconds:.3f} s of processor time a rank"
     measure.print_row("job_collect_ram", title, "MB", *sides, goal=1.05, repetitions=len(samples[many]), note=note)
 

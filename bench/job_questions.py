@@ -57,11 +57,11 @@ def print_questions(folder, job, options):
         raise SystemExit("bench: opscope and DuckDB answer differently")
     spans = f"{options.ranks} x {options.ops:,} spans"
     title = f"Slowest rank, steps and top operators over {spans}, beside DuckDB on its own Parquet"
-    cpu = {name: made_jobs.figures(samples[name], "cpu")["median"] for name in commands}
-    sides = [made_jobs.figures(samples[name], "wall") for name in commands]
+    cpu = {name: measure.figures_of(samples[name], "cpu")["median"] for name in commands}
+    sides = [measure.figures_of(samples[name], "wall") for name in commands]
     more = {"repetitions": options.repetitions}
     measure.print_row("job_questions", title, "s", *sides, goal=1.2, cpu=cpu, **more)
-    sides = [made_jobs.figures(samples[name], "peak", 1e-6) for name in commands]
+    sides = [measure.figures_of(samples[name], "peak", 1e-6) for name in commands]
     measure.print_row("job_questions_ram", "Peak memory of that", "MB", *sides, goal=1.2, **more)
 
 
@@ -78,7 +78,7 @@ def print_quantiles(job, options):
             if ours["name"] != theirs["name"] or not theirs[key] <= ours[key] <= 1.022 * theirs[key]:
                 raise SystemExit(f"bench: {key}: {ours} is not near {theirs}")
     title = "p50 and p99 of all operators from op_stats, beside the same from all spans, processor time without start"
-    begun = made_jobs.figures(samples["start"], "cpu")["min"]
+    begun = measure.figures_of(samples["start"], "cpu")["min"]
     sides = [measure.figures([each["cpu"] - begun for each in samples[name]]) for name in ("op_stats", "spans")]
     note = f"{len(quick)} operators, {options.ranks} x {options.ops:,} spans; start {begun:.2f} s"
     more = {"goal": 1 / 10, "repetitions": options.repetitions, "note": note, "is_difference": True}

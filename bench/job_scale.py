@@ -49,9 +49,9 @@ def print_stragglers(folder, options, is_grouped):
     collectives = f"{options.ranks:,} ranks x {STEPS * per_step:,} collectives {word}"
     more = {"repetitions": options.repetitions, "note": f"{options.ranks * STEPS * per_step:,} rows"}
     title = f"Stragglers of {collectives}, processor time on one core"
-    measure.print_row(f"job_stragglers_{name}", title, "s", made_jobs.figures(samples, "cpu"), absolute_goal=5, **more)
+    measure.print_row(f"job_stragglers_{name}", title, "s", measure.figures_of(samples, "cpu"), absolute_goal=5, **more)
     title = "Peak memory of that"
-    peak = made_jobs.figures(samples, "peak", 1e-6)
+    peak = measure.figures_of(samples, "peak", 1e-6)
     measure.print_row(f"job_stragglers_{name}_ram", title, "MB", peak, absolute_goal=300, **more)
     shutil.rmtree(job)
 
@@ -87,7 +87,7 @@ def print_one_folder(folder, options):
     if [str(tuple(row)) for row in ours] != samples["folders"][0]["output"].decode().splitlines():
         raise SystemExit(f"bench: {ours} are not {samples['folders'][0]['output']}")
     title = f"Slowest of {options.ranks:,} ranks from one JOB, beside DuckDB on a folder for each rank, processor time"
-    sides = [made_jobs.figures(samples[name], "cpu") for name in commands]
+    sides = [measure.figures_of(samples[name], "cpu") for name in commands]
     measure.print_row("job_one_folder", title, "s", *sides, goal=1 / 8, repetitions=options.repetitions)
 
 

@@ -169,7 +169,3 @@ def take_turns(repetitions, commands, **options):
             results[name].append(measured(command, **options))
         measure.say(f"{', '.join(commands)}: repetition {repetition + 1} of {repetitions}")
     return results
-
-
-def figures(samples, kind, scale=1.0):
-    return measure.figures([sample[kind] * scale for sample in samples])

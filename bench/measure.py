@@ -142,6 +142,10 @@ def figures(samples):
     return {"min": min(samples), "median": statistics.median(samples)}
 
 
+def figures_of(results, key, scale=1.0):
+    return figures([result[key] * scale for result in results])
+
+
 def print_row(
     row,
     title,

@@ -4,9 +4,7 @@
 The other side is the same program reading and writing each of the files by itself: what is more is the merge.
 """
 
-import json
 import shutil
-import subprocess
 from pathlib import Path
 
 import native
@@ -14,23 +12,17 @@ import native
 import measure
 
 
-def run_program(program, *arguments):
-    done = subprocess.run([program, *map(str, arguments)], stdout=subprocess.PIPE, check=True, text=True)
-    return json.loads(done.stdout) if done.stdout else {}
-
-
 def main():
     options = measure.parse_options(__doc__, ops=200_000, quick_ops=3_000, ranks=64)
-    program = native.program("merge_speed")
     ranks = 8 if options.quick else options.ranks
     folder = Path("merge").resolve()
     folder.mkdir(exist_ok=True)
     try:
-        run_program(program, "--make", folder, ranks, options.ops)
+        native.results_of("merge_speed", "--make", folder, ranks, options.ops)
         runs = {"--merge": [], "--apart": []}
         for _ in range(options.repetitions):
             for mode, found in runs.items():
-                found.append(run_program(program, mode, folder, ranks))
+                found += native.results_of("merge_speed", mode, folder, ranks)
     finally:
         shutil.rmtree(folder)
     spans = runs["--merge"][0]["spans"]
@@ -39,7 +31,7 @@ def main():
         raise SystemExit(f"bench: {spans} spans are merged of {apart}")
 
     def figures(mode, kind, scale):
-        return measure.figures([run[kind] * scale for run in runs[mode]])
+        return measure.figures_of(runs[mode], kind, scale)
 
     cpu = {
         word: figures(mode, "cpu", 1e6 / spans)["median"] for word, mode in (("ours", "--merge"), ("theirs", "--apart"))

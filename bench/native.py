@@ -13,14 +13,22 @@ import measure
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parent / "build" / "dev" / "bench"
+COMMAND = BUILD.parent / "src" / "cli" / "opscope-native"
 
 
 def program(name="record_bench"):
-    """The program of the build that is installed, too."""
+    """The program of this name that the build has made."""
     path = BUILD / name
     if not path.exists():
         sys.exit(f"bench: {path} is missing; cmake --build --preset dev --target {name}")
     return path
+
+
+def results_of(name, *arguments):
+    """Runs the program and returns the JSON objects that it prints, one a line."""
+    command = [program(name), *map(str, arguments)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True, text=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def write_kineto_json(path, ops, *form_and_steps):

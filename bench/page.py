@@ -45,7 +45,7 @@ def main():
         results = [measure.in_fresh_process(__file__, {"path": str(path)}) for _ in range(options.repetitions)]
     finally:
         shutil.rmtree(folder)
-    samples = {key: measure.figures([result[key] for result in results]) for key in ("import", "page", "bytes")}
+    samples = {key: measure.figures_of(results, key) for key in ("import", "page", "bytes")}
     note = f"{results[0]['spans']:,} spans"
     title = "Page of `report`, beside importing the trace from JSON"
     measure.print_row(

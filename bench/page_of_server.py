@@ -19,7 +19,6 @@ import page_in_browser
 import measure
 
 SCRIPT = page_in_browser.ROOT / "web" / "tests" / "first_picture.mjs"
-PROGRAM = native.BUILD.parent / "src" / "cli" / "opscope-native"
 ROWS = {
     "page_view_picture": ("First picture of `view` of an .opscope", "s"),
     "page_view_memory": ("Peak memory of `view` until then", "GB"),
@@ -30,7 +29,7 @@ def convert(folder, ops):
     """The .opscope, and the bytes of the JSON that it was made from."""
     path = folder / "trace.opscope"
     source = subprocess.Popen([native.program("kineto_json"), str(ops), "usual", "50"], stdout=subprocess.PIPE)
-    sink = subprocess.Popen([PROGRAM, "convert", "-", "-o", path], stdin=subprocess.PIPE)
+    sink = subprocess.Popen([native.COMMAND, "convert", "-", "-o", path], stdin=subprocess.PIPE)
     read = 0
     while piece := source.stdout.read(1 << 20):
         sink.stdin.write(piece)
@@ -47,7 +46,7 @@ def one(path, chromium):
     browser = subprocess.Popen([page_in_browser.NODE, SCRIPT, chromium], **pipes)
     browser.stdout.readline()  # the browser runs
     clock = measure.Clock()
-    server = subprocess.Popen([PROGRAM, "view", path], stdout=subprocess.PIPE, text=True)
+    server = subprocess.Popen([native.COMMAND, "view", path], stdout=subprocess.PIPE, text=True)
     try:
         browser.stdin.write(server.stdout.readline())
         browser.stdin.flush()

@@ -62,7 +62,7 @@ def main():
         raise SystemExit("bench: the sides give different rows")
 
     def figures(side, kind):
-        return measure.figures([run[kind] for run in runs[side]])
+        return measure.figures_of(runs[side], kind)
 
     cpu = {side: figures(side, "cpu")["median"] for side in runs}
     title = "SQL group-by with quantiles on an open trace, beside DuckDB on Parquet"
