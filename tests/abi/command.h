@@ -1,4 +1,4 @@
-// Runs a tool of binutils and gives its output.
+// Runs a tool of binutils, and reads text files.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

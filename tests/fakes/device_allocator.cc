@@ -1,5 +1,5 @@
-// What the caching allocator of a device does for a profiler, in a library of its own: asks whether one listens and
-// reports. For tests on machines without a device.
+// The part of a device's caching allocator that a profiler sees, in a library of its own: it reports allocations while
+// memory profiling is enabled. For tests on machines without a device.
 // SPDX-License-Identifier: Apache-2.0
 #include <c10/core/Allocator.h>
 

@@ -1,5 +1,5 @@
-// A library that calls a function of its own through a slot, as libraries do where others may stand in front of it.
-// Built twice for got_entries_test.cc: with slots that may be written, and with slots that the linker protects.
+// A library that calls a function of its own through its GOT entry, as libraries do for functions that others may
+// replace. Built twice for got_entries_test.cc: with a writable GOT, and with one that the linker protects (RELRO).
 // SPDX-License-Identifier: Apache-2.0
 extern "C" __attribute__((visibility("default"), noinline)) int OpscopeGotAnswer() {
   __asm__ volatile("");

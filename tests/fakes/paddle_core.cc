@@ -1,6 +1,6 @@
-// As much of Paddle's libphi_core.so as its source looks for, and libpaddle.so beside it (paddle_python.cc), for
-// machines without Paddle: an "operator" makes the ranges and reports the memory that a real one does. It has no
-// RecordOpInfoSupplement, so shapes are a part that does not fit.
+// The part of Paddle's libphi_core.so that the Paddle source hooks, for machines without Paddle; paddle_python.cc is the
+// libpaddle.so beside it. An "operator" makes the ranges and reports the memory that a real one does. There is no
+// RecordOpInfoSupplement, so that the source's part for shapes does not fit.
 // SPDX-License-Identifier: Apache-2.0
 #include "fakes/paddle_core.h"
 
@@ -102,12 +102,12 @@ extern "C" PADDLE void FakePaddleAdd() {
   End(&outer);
 }
 
-// How long the recorder had been off when its events were gathered.
+// Nanoseconds from the end of recording until the events were gathered.
 extern "C" PADDLE uint64_t FakePaddleNsBeforeGather() {
   return fake_paddle::recorder.gathered_ns - fake_paddle::recorder.disabled_ns;
 }
 
-// A profiler of its own: 1 starts it, -1 ends it. Returns how many events it has.
+// Paddle's own profiler: a level of 1 starts it, -1 ends it. Returns the number of events that it has recorded.
 extern "C" PADDLE size_t FakePaddleProfiler(int32_t wanted) {
   fake_paddle::level = wanted;
   if (wanted >= 0) {

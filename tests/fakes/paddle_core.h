@@ -1,5 +1,5 @@
-// What the two libraries of the fake Paddle share: Paddle's layouts, written down a second time, so that a slip in one
-// of them shows.
+// What the two libraries of the fake Paddle share: Paddle's layouts. They are deliberately a second copy of those in
+// src/sources/paddle, so that a mistake in one of the copies fails a test.
 //
 // Thread rule: one thread records at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -51,7 +51,7 @@ struct HostEvents {
 struct Recorder {
   std::vector<Event> events;
   std::deque<std::string> names;
-  uint64_t disabled_ns = 0, gathered_ns = 0;  // when it was, by SteadyNs()
+  uint64_t disabled_ns = 0, gathered_ns = 0;  // times of these events, by SteadyNs()
 };
 
 inline uint64_t SteadyNs() {
