@@ -11,21 +11,27 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 
 #include "base/allocation_failure.h"
 #include "base/descriptor.h"
+#include "base/file_size_signal.h"
 
 namespace opscope {
 namespace {
 
-constexpr size_t kPiece = size_t{1} << 20;  // so that a process's 65,530 mappings are enough for 64 GB
+constexpr size_t kPiece = size_t{1} << 20;
 
+// The limit of file sizes (ulimit -f) holds for files in memory, too: beyond it the caller fills memory of its own.
 bool FillWithOnes(int file) {
   std::byte ones[4096];
   std::memset(ones, 0xff, sizeof(ones));
+  FileSizeSignalBlocker signal;
   for (size_t at = 0; at < kPiece; at += sizeof(ones)) {
-    if (pwrite(file, ones, sizeof(ones), static_cast<off_t>(at)) != static_cast<ssize_t>(sizeof(ones))) return false;
+    const ssize_t written = pwrite(file, ones, sizeof(ones), static_cast<off_t>(at));
+    if (written < 0 && errno == EFBIG) signal.Take();
+    if (written != static_cast<ssize_t>(sizeof(ones))) return false;
   }
   return true;
 }

@@ -2,6 +2,7 @@
 #include "base/constant_memory.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -68,6 +69,19 @@ TEST(ConstantMemory, CostsNoMemoryWhenRead) {
     EXPECT_TRUE(AllAre(BytesOf(&memory, kBytes), byte));
     EXPECT_LT(PrivateBytes(), before + kBytes / 16) << int{byte};
   }
+}
+
+// Only the first memory of ones in a process writes the file, so the test needs a process in which no other test ran.
+void ReadOnesUnderAFileSizeLimit() {
+  const rlimit small{4096, 4096};
+  if (setrlimit(RLIMIT_FSIZE, &small) != 0) _exit(2);
+  ConstantMemory memory(0xff);
+  _exit(AllAre(BytesOf(&memory, size_t{2} << 20), 0xff) ? 0 : 1);
+}
+
+TEST(ConstantMemoryDeathTest, IsThereUnderALimitOfFileSizes) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(ReadOnesUnderAFileSizeLimit(), testing::ExitedWithCode(0), "");
 }
 
 // A descriptor that stays could be written to by its number, or be closed with all others and given to another file.
