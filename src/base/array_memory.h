@@ -12,7 +12,8 @@
 
 namespace opscope {
 
-// realloc for an array of `old_bytes` (nullptr and 0: none). nullptr: no memory; the array is unchanged.
+// realloc for an array of `old_bytes` (nullptr and 0: none). Returns nullptr if there is no memory; the array is then
+// unchanged. REQUIRES: new_bytes > 0.
 [[nodiscard]] void* ReallocateArray(void* array, size_t old_bytes, size_t new_bytes);
 void FreeArray(void* array, size_t bytes);
 
@@ -21,7 +22,8 @@ void FreeArray(void* array, size_t bytes);
 // early.
 void AdviseHugePages(void* array, size_t bytes);
 
-// An array without a type yet, for arrays that are rewritten one after the other: what one leaves takes the next.
+// An array without a type, for columns that are rewritten one after the other: each writes its new rows into the memory
+// that the one before it left (Column::Exchange).
 struct SpareArray {
   void* data = nullptr;
   size_t bytes = 0;
@@ -31,7 +33,7 @@ struct SpareArray {
   SpareArray& operator=(const SpareArray&) = delete;
   ~SpareArray() { FreeArray(data, bytes); }
 
-  // Throws AllocationFailure. What it held is lost.
+  // The new content is undefined. Throws AllocationFailure. REQUIRES: new_bytes > 0.
   void Resize(size_t new_bytes) {
     void* resized = ReallocateArray(data, bytes, new_bytes);
     if (resized == nullptr) throw AllocationFailure(new_bytes);

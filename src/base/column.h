@@ -107,6 +107,7 @@ class Column {
     Reallocate(capacity < at_least ? at_least : capacity);
   }
   void Reallocate(size_t capacity) {
+    if (capacity > SIZE_MAX / sizeof(T)) throw AllocationFailure(SIZE_MAX);
     const size_t bytes = capacity * sizeof(T);
     void* larger = borrowed_ ? ReallocateArray(nullptr, 0, bytes) : ReallocateArray(data_, memory_bytes(), bytes);
     if (larger == nullptr) throw AllocationFailure(bytes);

@@ -112,5 +112,12 @@ TEST(Column, SaysHowMuchWasAskedForWhenThereIsNoMemory) {
   EXPECT_EQ(RowsThatDiffer(column), 0u);
 }
 
+TEST(Column, RefusesMoreRowsThanTheAddressSpaceHolds) {
+  Column<uint64_t> column;
+  FillUpTo(1000, &column);
+  EXPECT_THROW(column.reserve(SIZE_MAX / 8 + 3), std::bad_alloc);  // 16 bytes, modulo 2^64
+  EXPECT_EQ(column.capacity(), 1000u);
+}
+
 }  // namespace
 }  // namespace opscope
