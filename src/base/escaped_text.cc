@@ -66,16 +66,6 @@ bool IsIn(std::span<const CodeRange> ranges, uint32_t code) {
   return after != ranges.begin() && code <= std::prev(after)->last;
 }
 
-// REQUIRES: a valid sequence of so many bytes.
-uint32_t CodePoint(std::string_view text, size_t bytes) {
-  const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(text[i])); };
-  if (bytes == 1) return byte(0);
-  uint32_t code = byte(0) & (0x7fu >> bytes);
-  for (size_t i = 1; i < bytes; ++i)
-    code = code << 6 | (byte(i) & 0x3f);
-  return code;
-}
-
 }  // namespace
 
 EscapedCharacter FirstEscaped(std::string_view text) {
@@ -88,7 +78,7 @@ EscapedCharacter FirstEscaped(std::string_view text) {
     size = std::snprintf(shown.escape, sizeof(shown.escape), "\\x%02x", first);
   } else {
     shown.bytes = length;
-    const uint32_t code = CodePoint(text, length);
+    const uint32_t code = DecodeUtf8(text.substr(0, length));
     if (IsIn(kEscaped, code)) {
       size = std::snprintf(shown.escape, sizeof(shown.escape), code > 0xffff ? "\\U%08x" : "\\u%04x", code);
     } else {

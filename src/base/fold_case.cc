@@ -19,18 +19,6 @@ constexpr LetterBlock kBlocks[] = {
     {0x531, 0x556, 48}, {0x1E00, 0x1E95, 0}, {0x1EA0, 0x1EFF, 0}, {0xFF21, 0xFF3A, 32},
 };
 
-uint32_t DecodeSequence(std::string_view sequence) {
-  const auto at = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(sequence[i])); };
-  switch (sequence.size()) {
-    case 2:
-      return (at(0) & 0x1f) << 6 | (at(1) & 0x3f);
-    case 3:
-      return (at(0) & 0xf) << 12 | (at(1) & 0x3f) << 6 | (at(2) & 0x3f);
-    default:
-      return (at(0) & 7) << 18 | (at(1) & 0x3f) << 12 | (at(2) & 0x3f) << 6 | (at(3) & 0x3f);
-  }
-}
-
 }  // namespace
 
 uint32_t FoldCodePoint(uint32_t code) {
@@ -48,10 +36,10 @@ void FoldCase(std::string_view text, std::string* folded) {
     const char c = text[at];
     const size_t length = static_cast<signed char>(c) >= 0 ? 1 : Utf8SequenceLength(text.substr(at));
     if (length > 1) {
-      AppendCodePoint(folded, FoldCodePoint(DecodeSequence(text.substr(at, length))));
+      AppendCodePoint(folded, FoldCodePoint(DecodeUtf8(text.substr(at, length))));
       at += length;
     } else {
-      folded->push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c);
+      folded->push_back(LowerCase(c));
       ++at;
     }
   }

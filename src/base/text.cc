@@ -121,6 +121,15 @@ size_t Utf8SequenceLength(std::string_view text) {
   return length;
 }
 
+uint32_t DecodeUtf8(std::string_view sequence) {
+  const auto lead = static_cast<unsigned char>(sequence[0]);
+  if (sequence.size() == 1) return lead;
+  uint32_t code = lead & (0x7fu >> sequence.size());
+  for (const char next : sequence.substr(1))
+    code = code << 6 | (static_cast<unsigned char>(next) & 0x3fu);
+  return code;
+}
+
 void AppendCodePoint(std::string* out, uint32_t code) {
   if (code < 0x80) {
     *out += static_cast<char>(code);
@@ -169,7 +178,6 @@ void AppendUtf8(std::string_view text, std::string* out) {
     out->append(text);
     return;
   }
-  constexpr char kHex[] = "0123456789abcdef";
   while (!text.empty()) {
     const size_t valid = Utf8SequenceLength(text);
     if (valid > 0) {
@@ -177,10 +185,7 @@ void AppendUtf8(std::string_view text, std::string* out) {
       text.remove_prefix(valid);
       continue;
     }
-    const auto byte = static_cast<unsigned char>(text.front());
-    out->append("\\udc");
-    out->push_back(kHex[byte >> 4]);
-    out->push_back(kHex[byte & 15]);
+    AppendUnicodeEscape(out, 0xdc00u + static_cast<unsigned char>(text.front()));
     text.remove_prefix(1);
   }
 }

@@ -1,5 +1,5 @@
-// Appends numbers and JSON strings to a std::string, without locale and without allocation beyond
-// the string's own growth. Tests digits and blanks, and changes the case of ASCII letters.
+// Appends numbers and JSON strings to a std::string, without locale and without allocation beyond the string's own
+// growth. Reads and writes UTF-8, tests digits and blanks, and changes the case of ASCII letters.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -46,8 +46,7 @@ void AppendFixed(std::string* out, double value, int decimals);
 void AppendMicros(std::string* out, int64_t ns);
 
 // `text` between quotes. Control characters, quote and backslash are escaped, valid UTF-8 passes.
-// A byte that is not UTF-8 becomes \udcXX (Python's surrogateescape), which ParseJson-side readers
-// turn back: reversible.
+// A byte that is not UTF-8 becomes \udcXX (Python's surrogateescape), which AppendDecoded (json_decode.h) turns back.
 void AppendJsonString(std::string* out, std::string_view text);
 
 // As above, without the quotes.
@@ -70,5 +69,7 @@ void AppendUtf8(std::string_view text, std::string* out);
 
 // Length of the valid UTF-8 sequence at the start of `text`, 0 when there is none.
 [[nodiscard]] size_t Utf8SequenceLength(std::string_view text);
+// The code point of one sequence. REQUIRES: Utf8SequenceLength(sequence) == sequence.size() > 0.
+[[nodiscard]] uint32_t DecodeUtf8(std::string_view sequence);
 
 }  // namespace opscope

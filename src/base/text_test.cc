@@ -77,6 +77,13 @@ TEST(Utf8SequenceLength, AgreesWithTheDefinitionForAllTwoByteStarts) {
   }
 }
 
+TEST(DecodeUtf8, ReadsWhatAppendCodePointWrote) {
+  for (uint32_t code = 0; code <= 0x10ffff; code += code < 0x12000 ? 1 : 241) {
+    if (code >= 0xd800 && code <= 0xdfff) continue;  // surrogates have no UTF-8
+    ASSERT_EQ(DecodeUtf8(Appended(AppendCodePoint, code)), code);
+  }
+}
+
 TEST(CopyText, CutsTheTextAndEndsItWithANul) {
   char to[4] = {'x', 'x', 'x', 'x'};
   CopyText("ab", to, 0);
