@@ -1,5 +1,5 @@
-// A JSON text is checked in one pass, with a bit for each bracket that is open: an export of a million events asks for
-// as many texts.
+// Checks a JSON text in one pass and without allocation, because an export of a million events checks as many texts. A
+// bit for each open bracket says whether it is that of an object.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json_members.h"
 
@@ -29,7 +29,7 @@ class JsonCheck {
   bool AreMembers() { return Open(true) && ReadKey() && ReadValues() && at_ == end_; }
 
  private:
-  static constexpr size_t kMaxOpen = 513;  // the bracket that AreMembers imagines counts, too
+  static constexpr size_t kMaxOpen = 513;  // with the bracket that AreMembers assumes around its text
 
   char Peek() const { return at_ < end_ ? *at_ : '\0'; }
   bool Take(char wanted) {
@@ -38,7 +38,7 @@ class JsonCheck {
     return true;
   }
   void SkipSpace() {
-    while (at_ < end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r'))
+    while (at_ < end_ && IsJsonBlank(*at_))
       ++at_;
   }
 
@@ -48,7 +48,7 @@ class JsonCheck {
     return true;
   }
 
-  // A value, and whatever follows in the brackets that are open, to the end of the text or of the outermost value.
+  // A value and what follows it inside the open brackets: up to the end of the text, or of the outermost value.
   bool ReadValues() {
     const size_t first = open_;
     while (true) {
@@ -97,7 +97,7 @@ class JsonCheck {
 
   bool ReadDigits() {
     const char* const first = at_;
-    while (at_ < end_ && static_cast<unsigned char>(*at_ - '0') < 10)
+    while (at_ < end_ && IsDigit(*at_))
       ++at_;
     return at_ != first;
   }

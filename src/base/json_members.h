@@ -9,11 +9,12 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/text.h"
 #include "opscope/result.h"
 
 namespace opscope {
 
-// Nested at most 512 deep. O(bytes), without allocation
+// Whether the text is valid JSON, nested at most 512 deep. O(bytes), without allocation.
 [[nodiscard]] bool IsJsonValue(std::string_view text);
 [[nodiscard]] bool AreJsonMembers(std::string_view text);  // at least one
 
@@ -42,11 +43,10 @@ inline size_t EndOfJsonValue(std::string_view text, size_t at) {
   return text.size();
 }
 
-// Calls member(key, value) for each, as they are spelt: the key between its quotes, the value without white space
-// around it ("12", "\"text\"", "[0, 1]"); false ends the walk.
+// Calls member(key, value) for each member. Both are spelt as in the text: the key without its quotes, the value
+// without white space around it ("12", "\"text\"", "[0, 1]"). If `member` returns false, the walk ends.
 template <typename Member>
 void ForEachJsonMember(std::string_view members, const Member& member) {
-  constexpr std::string_view kSpace = " \t\r\n";
   size_t at = 0;
   while ((at = members.find_first_not_of(" \t\r\n,", at)) < members.size() && members[at] == '"') {
     size_t colon = at + 1;
@@ -58,12 +58,12 @@ void ForEachJsonMember(std::string_view members, const Member& member) {
     if (value == std::string_view::npos) break;
     const size_t end = EndOfJsonValue(members, value);
     const std::string_view text = members.substr(value, end - value);
-    if (!member(key, text.substr(0, text.find_last_not_of(kSpace) + 1))) return;
+    if (!member(key, text.substr(0, text.find_last_not_of(kJsonBlanks) + 1))) return;
     at = end;
   }
 }
 
-// The value of `key` as it is spelt. Empty: not there.
+// The value of `key` as it is spelt; empty if there is no such member.
 inline std::string_view FindJsonMember(std::string_view members, std::string_view key) {
   std::string_view found;
   ForEachJsonMember(members, [&](std::string_view name, std::string_view value) {
@@ -74,7 +74,7 @@ inline std::string_view FindJsonMember(std::string_view members, std::string_vie
   return found;
 }
 
-// A value without its quotes; as it is where it has none.
+// A JSON string without its quotes, escapes not decoded; any other value unchanged.
 inline std::string_view Unquoted(std::string_view value) {
   const bool is_quoted = value.size() >= 2 && value.front() == '"' && value.back() == '"';
   return is_quoted ? value.substr(1, value.size() - 2) : value;
