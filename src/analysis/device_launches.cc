@@ -29,7 +29,7 @@ DeviceLaunches::DeviceLaunches(const Trace& trace) {
   launchers_ = NumberSet::Of([&](const auto& use) { for_each([&](size_t at) { use(Row(launches.launcher[at])); }); });
   times_.resize(launchers_.size());
   for_each([&](size_t at) {
-    int64_t& time = times_[launchers_.PlaceOf(Row(launches.launcher[at]))];
+    int64_t& time = times_[launchers_.IndexOf(Row(launches.launcher[at]))];
     time = SaturatingAdd(time, trace.spans().duration[Row(launches.span[at])].ns);
   });
 }

@@ -21,8 +21,8 @@ class DeviceLaunches {
   bool has_device() const { return has_device_; }
   // Sum in ns of the device spans that host span `row` launched; 0 if none. O(1).
   int64_t LaunchedBy(uint32_t row) const {
-    const size_t place = launchers_.PlaceOf(row);
-    return place == NumberSet::kNone ? 0 : times_[place];
+    const size_t index = launchers_.IndexOf(row);
+    return index == NumberSet::kNone ? 0 : times_[index];
   }
 
  private:

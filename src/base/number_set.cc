@@ -32,7 +32,7 @@ void NumberSet::SortNumbers() {
   size_ = sorted_.size();
 }
 
-size_t NumberSet::PlaceInList(uint32_t number) const {
+size_t NumberSet::IndexInSorted(uint32_t number) const {
   const auto found = std::lower_bound(sorted_.begin(), sorted_.end(), number);
   return found != sorted_.end() && *found == number ? static_cast<size_t>(found - sorted_.begin()) : kNone;
 }

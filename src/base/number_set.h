@@ -2,7 +2,7 @@
 // prefix counts if the numbers are dense, else a sorted array, so that hostile numbers cost no memory.
 //
 //   const NumberSet set = NumberSet::Of([&](const auto& use) { for (uint32_t n : numbers) use(n); });
-//   set.PlaceOf(70);    // index of 70, or kNone; O(1) dense, O(log n) sparse
+//   set.IndexOf(70);    // index of 70, or kNone; O(1) dense, O(log n) sparse
 //
 // Thread rule: immutable once made.
 // SPDX-License-Identifier: Apache-2.0
@@ -43,10 +43,10 @@ class NumberSet {
 
   size_t size() const { return size_; }
   // Index of the number in ascending order; kNone: not in the set.
-  size_t PlaceOf(uint32_t number) const {
+  size_t IndexOf(uint32_t number) const {
     const size_t at = size_t{number} - first_;  // wraps below first_
     const size_t word = at / 64;
-    if (word >= words_.size()) return sorted_.empty() ? kNone : PlaceInList(number);
+    if (word >= words_.size()) return sorted_.empty() ? kNone : IndexInSorted(number);
     const uint64_t bit = uint64_t{1} << at % 64;
     if ((words_[word].bits & bit) == 0) return kNone;
     return words_[word].before + static_cast<size_t>(std::popcount(words_[word].bits & (bit - 1)));
@@ -60,7 +60,7 @@ class NumberSet {
   bool UseBits(size_t count, uint32_t first, uint32_t last);  // false: they lie too far from each other
   void CountWords();
   void SortNumbers();
-  size_t PlaceInList(uint32_t number) const;
+  size_t IndexInSorted(uint32_t number) const;
 
   size_t size_ = 0;
   size_t first_ = 0;  // the smallest number

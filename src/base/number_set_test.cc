@@ -9,7 +9,7 @@
 namespace opscope {
 namespace {
 
-TEST(NumberSet, KnowsThePlacesOfNumbersNearAndFar) {
+TEST(NumberSet, FindsTheIndicesOfNumbersNearAndFar) {
   const uint64_t seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937_64 random(seed);
@@ -26,12 +26,12 @@ TEST(NumberSet, KnowsThePlacesOfNumbersNearAndFar) {
     });
     ASSERT_EQ(set.size(), known.size());
     for (const uint32_t number : numbers) {
-      EXPECT_EQ(set.PlaceOf(number), static_cast<size_t>(std::distance(known.begin(), known.find(number))));
+      EXPECT_EQ(set.IndexOf(number), static_cast<size_t>(std::distance(known.begin(), known.find(number))));
       for (const uint32_t near : {number - 1, number + 1, number ^ 0x80000000u})
-        EXPECT_EQ(set.PlaceOf(near) != NumberSet::kNone, known.contains(near)) << near;
+        EXPECT_EQ(set.IndexOf(near) != NumberSet::kNone, known.contains(near)) << near;
     }
     for (const uint32_t edge : {0u, UINT32_MAX})
-      EXPECT_EQ(set.PlaceOf(edge) != NumberSet::kNone, known.contains(edge)) << edge;
+      EXPECT_EQ(set.IndexOf(edge) != NumberSet::kNone, known.contains(edge)) << edge;
   }
 }
 

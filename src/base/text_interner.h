@@ -1,9 +1,14 @@
 // Numbers distinct texts in the order in which they first appear (an interner): the same text always gets
 // the same number.
 //
-// An open-addressing table of 8-byte buckets, each with 32 bits of the hash (the tag) and the number.
-// Buckets are chosen by the high bits of the tag, so growing the table needs no text and writes from begin
-// to end. A lookup compares a text only if the tags agree.
+//   TextInterner names;
+//   names.Add("aten::mm");    // 0
+//   names.Add("aten::add");   // 1
+//   names.Add("aten::mm");    // 0
+//
+// An open-addressing table of 8-byte slots, each with 32 bits of the hash (the tag) and the number. The high bits of
+// the tag choose a text's first slot, so growing the table reads no text and writes the larger table from begin to end.
+// A lookup compares a text only if the tags agree.
 //
 // Thread rule: one thread at a time while it grows, then immutable.
 // SPDX-License-Identifier: Apache-2.0
@@ -38,18 +43,18 @@ class TextInterner {
   static uint32_t TagOf(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
   static uint32_t TagOf(std::string_view text) { return TagOf(HashOf(text)); }
 
-  // The text is copied when it is new.
+  // Returns the number of the text, which is copied if it is new. Throws AllocationFailure.
   uint32_t Add(std::string_view text) {
     const uint32_t tag = TagOf(text), found = FindOrReserve(text, tag);
     return found != kNone ? found : Append(arena_.Copy(text), tag);
   }
-  // REQUIRES: the bytes stay where they are
+  // The same without a copy. REQUIRES: the bytes outlive the interner and do not move.
   uint32_t AddView(std::string_view text) {
     const uint32_t tag = TagOf(text), found = FindOrReserve(text, tag);
     return found != kNone ? found : Append(text, tag);
   }
   // Adds them in their order, copied where they are new, and appends their numbers to `numbers`. Faster than one by
-  // one when the table is larger than the processor's caches: each bucket is prefetched long before its use.
+  // one when the table is larger than the processor's caches: each slot is prefetched long before its use.
   template <typename Number>
   void AddAll(const TaggedTexts& all, std::vector<Number>* numbers) {
     constexpr size_t kAhead = 16;
@@ -97,8 +102,7 @@ class TextInterner {
   }
 
  private:
-  // A slot holds the tag and the number plus 1; 0: free. The highest bits of the tag say where a text belongs, so a
-  // larger table is made from a smaller one without a look at the texts, and from its beginning to its end.
+  // A slot: the tag in its upper half, the number plus 1 in its lower half; 0: free.
   static uint32_t NumberOf(uint64_t slot) { return static_cast<uint32_t>(slot) - 1; }
   static uint32_t TagIn(uint64_t slot) { return static_cast<uint32_t>(slot >> 32); }
   size_t HomeOf(uint32_t tag) const { return tag >> shift_; }
@@ -144,8 +148,8 @@ class TextInterner {
   Column<std::string_view> texts_;
   Column<uint64_t> slots_;
   size_t mask_ = 0;
-  unsigned shift_ = 0;  // from a tag to its place
-  size_t free_ = 0;
+  unsigned shift_ = 0;  // of a tag to the right: its first slot
+  size_t free_ = 0;  // set by FindOrReserve
 };
 
 }  // namespace opscope

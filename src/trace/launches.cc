@@ -141,7 +141,7 @@ class SpanByNumber {
  private:
   // Index into owners_; beyond its end if no device span has the number.
   size_t IndexOf(uint32_t number) const {
-    return has_range_ ? size_t{number} - first_ : numbers_.PlaceOf(number);  // wraps below the first
+    return has_range_ ? size_t{number} - first_ : numbers_.IndexOf(number);  // wraps below the first
   }
 
   bool has_range_ = false;
