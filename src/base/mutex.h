@@ -1,13 +1,12 @@
-// A mutex that clang can reason about: what is OPSCOPE_GUARDED_BY it is touched on no path on which it is not held,
-// and functions say which locks they need or take. `tools/tidy` proves it; the standard library's own mutex carries no
-// such words in libstdc++, which is why this one exists. With other compilers the words are nothing, and a Mutex is a
-// std::mutex.
+// A std::mutex with annotations for clang's thread-safety analysis. Members that are OPSCOPE_GUARDED_BY a mutex may be
+// used only while it is held, and functions declare which locks they need or take; `tools/tidy` checks it. libstdc++
+// does not annotate std::mutex, so this class exists. For other compilers the annotations are empty.
 //
 //   Mutex mutex_;
 //   size_t count_ OPSCOPE_GUARDED_BY(mutex_) = 0;
 //   void AddLocked() OPSCOPE_REQUIRES(mutex_);
 //
-// Members are named as the standard's. The words: https://clang.llvm.org/docs/ThreadSafetyAnalysis.html
+// Members have the names of the standard library's. Reference: https://clang.llvm.org/docs/ThreadSafetyAnalysis.html
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -18,19 +17,18 @@
 #include <mutex>
 
 #if defined(__clang__)
-#define OPSCOPE_THREAD_ANNOTATION(word) __attribute__((word))
+#define OPSCOPE_THREAD_ANNOTATION(attribute) __attribute__((attribute))
 #else
-#define OPSCOPE_THREAD_ANNOTATION(word)
+#define OPSCOPE_THREAD_ANNOTATION(attribute)
 #endif
 #define OPSCOPE_GUARDED_BY(mutex) OPSCOPE_THREAD_ANNOTATION(guarded_by(mutex))
 #define OPSCOPE_REQUIRES(...) OPSCOPE_THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
-#define OPSCOPE_EXCLUDES(...) OPSCOPE_THREAD_ANNOTATION(locks_excluded(__VA_ARGS__))
 #define OPSCOPE_ACQUIRE(...) OPSCOPE_THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))
 #define OPSCOPE_RELEASE(...) OPSCOPE_THREAD_ANNOTATION(release_capability(__VA_ARGS__))
 #define OPSCOPE_TRY_ACQUIRE(...) OPSCOPE_THREAD_ANNOTATION(try_acquire_capability(__VA_ARGS__))
 #define OPSCOPE_LOCK_RETURNED(mutex) OPSCOPE_THREAD_ANNOTATION(lock_returned(mutex))
 #define OPSCOPE_ASSERT_HELD(mutex) OPSCOPE_THREAD_ANNOTATION(assert_capability(mutex))
-// Beyond what the analysis follows; a comment beside it says why it is right.
+// For functions that the analysis cannot follow; a comment beside it says why they are right.
 #define OPSCOPE_UNCHECKED_LOCKS OPSCOPE_THREAD_ANNOTATION(no_thread_safety_analysis)
 
 namespace opscope {
@@ -52,7 +50,7 @@ class OPSCOPE_THREAD_ANNOTATION(capability("mutex")) Mutex {
   std::mutex mutex_;
 };
 
-// Holds a mutex for a block; it may be let go of and taken again within.
+// Holds a mutex for a block, which may unlock and lock it again.
 class OPSCOPE_THREAD_ANNOTATION(scoped_lockable) MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) OPSCOPE_ACQUIRE(mutex) : mutex_(mutex) { mutex_.lock(); }
@@ -77,7 +75,8 @@ class OPSCOPE_THREAD_ANNOTATION(scoped_lockable) MutexLock {
   bool is_held_ = true;
 };
 
-// Waits in a loop around what is waited for: a predicate would be a function of its own, which holds nothing.
+// Callers wait in a loop that tests the condition. A predicate would be a function of its own, for which the analysis
+// does not know that the lock is held.
 class ConditionVariable {
  public:
   void wait(Mutex& mutex) OPSCOPE_REQUIRES(mutex) {
@@ -85,7 +84,7 @@ class ConditionVariable {
     changed_.wait(lock);
     static_cast<void>(lock.release());
   }
-  // The same until a moment. False: the moment has come.
+  // Waits until a moment at most. False: the moment has passed.
   bool wait_until(Mutex& mutex, std::chrono::steady_clock::time_point moment) OPSCOPE_REQUIRES(mutex) {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
     const std::cv_status status = changed_.wait_until(lock, moment);
