@@ -1,4 +1,7 @@
-// Memory that is given out in pieces and freed all at once. Pieces never move.
+// Memory that is given out in pieces and freed all at once. Pieces never move, also when the arena is moved.
+//
+//   Arena arena;
+//   const std::string_view name = arena.Copy(text);    // valid as long as the arena
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -34,10 +37,11 @@ class Arena {
     }
   }
 
+  // Both throw AllocationFailure.
   std::string_view Copy(std::string_view text) {
-    char* place = Allocate(text.size());
-    if (!text.empty()) std::memcpy(place, text.data(), text.size());
-    return {place, text.size()};
+    char* copy = Allocate(text.size());
+    if (!text.empty()) std::memcpy(copy, text.data(), text.size());
+    return {copy, text.size()};
   }
 
   template <typename T>
@@ -45,12 +49,12 @@ class Arena {
     static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 8);
     if (values.empty()) return {};
     used_ = (used_ + 7) & ~size_t{7};
-    char* place = Allocate(values.size_bytes());
-    std::memcpy(place, values.data(), values.size_bytes());
-    return {reinterpret_cast<T*>(place), values.size()};
+    char* copy = Allocate(values.size_bytes());
+    std::memcpy(copy, values.data(), values.size_bytes());
+    return {reinterpret_cast<T*>(copy), values.size()};
   }
 
-  size_t memory_bytes() const { return memory_bytes_; }
+  size_t memory_bytes() const { return memory_bytes_; }  // of all blocks
 
  private:
   struct alignas(16) Block {
@@ -63,9 +67,9 @@ class Arena {
 
   char* Allocate(size_t size) {
     if (used_ > capacity_ || size > capacity_ - used_) NewBlock(size);
-    char* place = reinterpret_cast<char*>(blocks_) + used_;
+    char* piece = reinterpret_cast<char*>(blocks_) + used_;
     used_ += size;
-    return place;
+    return piece;
   }
 
   void NewBlock(size_t at_least) {

@@ -55,7 +55,7 @@ void FreeArray(void* array, size_t bytes) {
   }
 }
 
-// The whole mapping or nothing of it: what is advised in part is two mappings for the system, and mremap moves no two.
+// Advises the whole mapping. Advice for a part would split it in two, and mremap moves only one mapping.
 void AdviseHugePages(void* array, size_t bytes) {
   if (WholePages(bytes) < kHugePage) return;
   madvise(array, WholePages(bytes), MADV_HUGEPAGE);  // advice: a refusal changes nothing

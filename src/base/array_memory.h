@@ -17,9 +17,9 @@ namespace opscope {
 [[nodiscard]] void* ReallocateArray(void* array, size_t old_bytes, size_t new_bytes);
 void FreeArray(void* array, size_t bytes);
 
-// Filling fresh memory is bound by page faults, so an array that is allocated and filled as a whole deserves huge
-// pages. `bytes`: its current size. Later growth is advised too, which makes at most one huge page resident too
-// early.
+// For an array that will be filled as a whole, because page faults bound the filling of fresh memory. `bytes`: its
+// current size. The advice also holds for later growth, which makes at most one huge page resident too early. Arrays
+// smaller than a huge page are left as they are.
 void AdviseHugePages(void* array, size_t bytes);
 
 // An array without a type, for columns that are rewritten one after the other: each writes its new rows into the memory

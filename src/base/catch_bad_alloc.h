@@ -1,7 +1,8 @@
-// The one place where a failed allocation becomes an Error. Inside the library memory is taken as the
-// standard containers take it, and what they throw ends at the public entry point that was called:
-// every function that returns a Status or a Result runs its body through CatchBadAlloc. Functions that
-// return plain values (analyses, reports) have no way to say it and let std::bad_alloc pass.
+// The one place where a failed allocation becomes an Error. Inside the library, containers throw std::bad_alloc, which
+// ends at the public entry point: every public function that returns a Status or a Result runs its body through
+// CatchBadAlloc. Functions that return plain values (analyses, reports) cannot report it and let std::bad_alloc pass.
+//
+//   return CatchBadAlloc(path, [&]() -> Result<Trace> { return Read(path); });    // "a.json: out of memory: ..."
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0

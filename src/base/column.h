@@ -2,6 +2,8 @@
 // Columns of one table may lie in a block that the table owns (huge_block.h); one that outgrows its piece moves out of
 // it.
 //
+// Functions that grow throw AllocationFailure and leave the rows as they were. Growth invalidates pointers to rows.
+//
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -44,7 +46,7 @@ class Column {
   }
   // REQUIRES: size() < capacity()
   void append_reserved(const T& value) { data_[size_++] = value; }
-  // The new rows hold anything until they are written.
+  // The new rows are undefined until they are written.
   void resize_unset(size_t size) {
     if (size > capacity_) Grow(size);
     size_ = size;
@@ -55,12 +57,14 @@ class Column {
       data_[i] = fill;
     size_ = size;
   }
+  // For a known number of rows: on huge pages, if there are enough.
   void reserve(size_t capacity) {
     if (capacity <= capacity_) return;
     Reallocate(capacity);
     AdviseHugePages(data_, memory_bytes());
   }
-  void grow(size_t capacity) {  // as reserve, for amortised growth
+  // The same without huge pages, for capacities that grow step by step.
+  void grow(size_t capacity) {
     if (capacity > capacity_) Reallocate(capacity);
   }
   void shrink_to_fit() {
@@ -70,7 +74,7 @@ class Column {
       capacity_ = size_;
     }
   }
-  // Takes the rows that were written into the spare array and leaves its own there.
+  // Replaces the rows by those that the caller wrote into the spare array, and leaves the old array there.
   // REQUIRES: not borrowed; spare->bytes is a multiple of row_bytes()
   void Exchange(SpareArray* spare, size_t size) {
     const size_t left = memory_bytes();

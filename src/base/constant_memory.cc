@@ -87,7 +87,7 @@ ConstantMemory::Mapping ConstantMemory::Map(size_t bytes) const {
   auto* memory = static_cast<std::byte*>(mapped);
   Mapping mapping(memory, Unmap{bytes});
   if (byte_ == 0 || (byte_ == 0xff && CoverWithOnes(memory, bytes))) return mapping;
-  // Memory of our own, whatever a failed cover left.
+  // Private memory in place of what a failed cover left.
   if (mmap(mapped, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
     throw AllocationFailure(bytes);
   std::memset(mapped, byte_, bytes);
@@ -97,7 +97,7 @@ ConstantMemory::Mapping ConstantMemory::Map(size_t bytes) const {
 const void* ConstantMemory::AtLeast(size_t bytes) {
   if (bytes > bytes_ || mappings_.empty()) {
     constexpr size_t kPage = 4096;
-    // Asked for again and again while a table grows, it must not be mapped anew for each row.
+    // A growing table asks for more with each row; growing by half avoids a new mapping each time.
     const size_t size = (std::max({bytes, bytes_ + bytes_ / 2, kPage}) + kPage - 1) & ~(kPage - 1);
     mappings_.push_back(Map(size));
     bytes_ = size;

@@ -7,7 +7,7 @@
 namespace opscope {
 namespace {
 
-bool IsFormula(std::string_view text) {
+bool NeedsApostrophe(std::string_view text) {
   return !text.empty() && std::string_view("=+-@\t\r'").find(text[0]) != std::string_view::npos;
 }
 
@@ -16,7 +16,7 @@ bool IsFormula(std::string_view text) {
 void AppendCsvField(std::string* out, std::string_view text) {
   const bool is_quoted = text.find_first_of(",\"\r\n") != std::string_view::npos;
   if (is_quoted) *out += '"';
-  if (IsFormula(text)) *out += '\'';
+  if (NeedsApostrophe(text)) *out += '\'';
   for (const char c : text)
     out->append(is_quoted && c == '"' ? 2 : 1, c);
   if (is_quoted) *out += '"';

@@ -15,8 +15,8 @@ namespace opscope {
 struct ScaledDecimal {
   bool is_negative = false;
   uint64_t whole = 0;
-  int first_decimal = 0;      // 5 or more: the next whole number is nearer, or as near
-  bool has_decimals = false;  // other than zeroes
+  int first_decimal = 0;      // the first digit behind the point: from 5 on, the next whole number is as near or nearer
+  bool has_decimals = false;  // a digit behind the point is not 0
 };
 
 // [-]digits[.digits][e[+-]digits] times 10^power. nullopt: no such number, or `whole` would be more than `most`.

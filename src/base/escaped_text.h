@@ -1,8 +1,8 @@
 // Escapes foreign text for a terminal, and measures its width there.
 //
-// A name may hold what a terminal obeys: control characters, escape sequences, marks that turn the direction of
-// writing or have no look of their own. They are shown instead, and so are bytes that are not UTF-8: \x1b, \u202e,
-// \xff.
+// A foreign name may hold control characters, escape sequences, and invisible marks or marks that reverse the direction
+// of writing. A terminal would act on them, so they are shown as escapes (\x1b, \u202e), as are bytes that are not
+// UTF-8 (\xff).
 //
 // Widths are display columns: East Asian wide characters and emoji have two, combining marks none.
 //

@@ -29,18 +29,18 @@
 namespace opscope {
 namespace {
 
-// Another one may have the name of a temporary file: a process of another machine with the same number, or one that was
-// killed.
+// Attempts to find a free name: a process with the same pid may have left its files, after a kill or on another machine
+// that shares the folder.
 constexpr int kMaxNames = 1000;
 
-// Free of other processes' and other threads' names.
+// Unique among the threads of this process and the running processes of this machine.
 std::string TemporaryName(const std::string& path) {
   static std::atomic<unsigned> counter{0};
   return path + ".tmp" + std::to_string(getpid()) + "." +
          std::to_string(counter.fetch_add(1, std::memory_order_relaxed));
 }
 
-// By which a file without a name can be given one.
+// A path to the open file, by which linkat gives an unnamed file its name.
 std::string NameOfDescriptor(int descriptor) {
   return "/proc/self/fd/" + std::to_string(descriptor);
 }
@@ -52,7 +52,7 @@ void CopyMode(const std::string& replaced, int descriptor) {
   if (facts.st_uid == geteuid() || geteuid() == 0) fchmod(descriptor, facts.st_mode & 0777);
 }
 
-// A signal must not look like a refusal.
+// open that goes on after a signal (EINTR).
 int OpenRetrying(const std::string& path, int flags, unsigned mode = 0666) {
   int descriptor;
   do {
@@ -155,7 +155,7 @@ void AtomicFile::OpenTemporary(unsigned mode) {
   }
 }
 
-// False: the file system has no such files, or nothing here could give it a name.
+// False: the file system has no unnamed files, or /proc, which is needed to name them, is not mounted.
 bool AtomicFile::OpenUnnamed(unsigned mode) {
   const size_t slash = target_.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : target_.substr(0, slash + 1);
@@ -178,7 +178,8 @@ int AtomicFile::LinkBeside() {
   return EEXIST;
 }
 
-// Before the file is made: a signal may come between, and nothing is there yet when memory is short.
+// Called before the file is created, so that a signal handler already knows the name, and a failed allocation leaves no
+// file.
 void AtomicFile::SetName(std::string name) {
   temporary_ = std::move(name);
   registered_at_ = RegisterTemporary(temporary_.c_str());

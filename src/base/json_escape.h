@@ -1,5 +1,5 @@
-// Texts of JSON for libraries that link nothing of ours but the recorder, such as those of torch's old string ABI. All
-// others use base/text.h, which takes bytes that are not UTF-8, too.
+// Writes JSON strings. Header-only, for libraries that link only the recorder, such as those built for torch's old
+// string ABI. All others use base/text.h, which also handles bytes that are not UTF-8.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -10,7 +10,7 @@
 
 namespace opscope {
 
-// UTF-8 as within quotes. Bytes from 0x80 on pass as they are.
+// Appends the content of a JSON string. REQUIRES: text is UTF-8; bytes from 0x80 on are copied unchecked.
 inline void AppendEscapedUtf8(std::string* out, std::string_view text) {
   constexpr char kHex[] = "0123456789abcdef";
   for (const char byte : text) {

@@ -4,9 +4,9 @@
 //   JsonMemberWriter(&out, JsonMemberWriter::kSpaced).Int("a", 1);    "a": 1, as importers and Kineto space members
 //   JsonObject object(&out);  object.Int("pid", 7);  object.Close();  {"pid":7}
 //
-// The writers keep nothing but the string: whether a comma is due is seen by its last byte. So members of one object
-// may be written by several writers and by hand, and objects may be nested. Nothing is allocated beyond the growth of
-// the string.
+// A writer has no state but the string: its last byte tells whether a comma is due. So several writers, and code
+// without one, may write members of the same object, and objects may be nested. Nothing is allocated beyond the growth
+// of the string.
 //
 // Thread rule: one thread at a time per string.
 // SPDX-License-Identifier: Apache-2.0
@@ -29,7 +29,7 @@ class JsonMemberWriter {
   // Appends to `out`, which is empty or ends with a '{' or a member.
   explicit JsonMemberWriter(std::string* out, Spacing spacing = kCompact) : out_(out), spacing_(spacing) {}
 
-  // Keys are those of the program: REQUIRES that they need no escape, but of EscapedKey.
+  // REQUIRES: keys need no escapes, except in EscapedKey.
   JsonMemberWriter& Int(std::string_view key, int64_t value) {
     AppendInt(&Key(key), value);
     return *this;
@@ -38,12 +38,12 @@ class JsonMemberWriter {
     AppendUint(&Key(key), value);
     return *this;
   }
-  // As short as it can be. REQUIRES: finite
+  // In the fewest digits that read back as the same number. REQUIRES: value is finite.
   JsonMemberWriter& Double(std::string_view key, double value) {
     AppendDouble(&Key(key), value);
     return *this;
   }
-  // With so many decimals; null of NaN and infinities.
+  // With this many decimals. NaN and infinities become null.
   JsonMemberWriter& Fixed(std::string_view key, double value, int decimals) {
     std::string& out = Key(key);
     if (std::isfinite(value)) {
@@ -83,7 +83,7 @@ class JsonMemberWriter {
   std::string& Key(std::string_view key) {
     return Separate().append("\"").append(key).append(spacing_ == kSpaced ? "\": " : "\":");
   }
-  // Likewise of any text.
+  // The same for a key that may need escapes.
   std::string& EscapedKey(std::string_view key) {
     AppendJsonString(&Separate(), key);
     return out_->append(spacing_ == kSpaced ? ": " : ":");

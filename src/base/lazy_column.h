@@ -27,7 +27,7 @@
 
 namespace opscope {
 
-// The two values that blanks have, for the columns of one table.
+// Memory for the two kinds of blanks, shared by the columns of a table.
 struct ConstantBytes {
   ConstantMemory zeros{0x00}, ones{0xff};
 };
@@ -66,7 +66,7 @@ class LazyColumn {
   void grow(size_t capacity) {
     if (capacity > capacity_) {
       capacity_ = capacity;
-      lent_memory_ = nullptr;  // too small
+      borrowed_memory_ = nullptr;  // too small
     }
     if (is_unallocated()) return;
     column_.grow(capacity);
@@ -79,7 +79,7 @@ class LazyColumn {
   }
   // Memory for the rows, used if they are needed. REQUIRES: as Column::Borrow
   void Borrow(void* memory, size_t capacity) {
-    lent_memory_ = memory;
+    borrowed_memory_ = memory;
     capacity_ = capacity;
   }
 
@@ -114,8 +114,8 @@ class LazyColumn {
   }
   // Blank rows up to `blank_rows`.
   void MakeRoom(size_t blank_rows) {
-    if (lent_memory_ != nullptr) {
-      column_.Borrow(lent_memory_, capacity_);
+    if (borrowed_memory_ != nullptr) {
+      column_.Borrow(borrowed_memory_, capacity_);
     } else {
       column_.grow(std::max(capacity_, size_));
     }
@@ -128,7 +128,7 @@ class LazyColumn {
   Column<T> column_;
   size_t size_ = 0;
   size_t capacity_ = 0;
-  void* lent_memory_ = nullptr;
+  void* borrowed_memory_ = nullptr;
   Mutex filling_;
 };
 

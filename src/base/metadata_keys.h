@@ -1,4 +1,4 @@
-// Metadata about the machine and the process of a recording.
+// The keys of metadata about the machine and the process of a recording. Each comment describes the JSON value.
 //
 // Thread rule: constants.
 // SPDX-License-Identifier: Apache-2.0
@@ -28,6 +28,7 @@ inline constexpr std::string_view kProcessorsKey = "opscope_processors";
 // user gave to the profiler.
 inline constexpr std::string_view kSoftwareKey = "opscope_software";
 inline constexpr std::string_view kOptionsKey = "opscope_options";
+// An array of the hosts' names, as XLA's files say it.
 inline constexpr std::string_view kXlaHostsKey = "hostnames";
 
 }  // namespace opscope

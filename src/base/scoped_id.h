@@ -1,12 +1,12 @@
-// An id that means something only within a scope, or within one process, as one text. Chrome's trace format tells them
-// apart by members of their own; a Trace has one column for all:
+// Ids that are valid only within a scope or within one process, as one text. Chrome's trace format has members of its
+// own for each kind; a Trace has one column for all:
 //
 //   0x1                             "id": "0x1"
 //   {"scope": "net", "id": "0x1"}   "scope": "net", "id": "0x1"
 //   {"local": "0x1"}                "id2": {"local": "0x1"}, an id of its process
 //   {"global": "0x1"}               "id2": {"global": "0x1"}, which is the same as an "id"
 //
-// Arrows have a column for the number; the text of what surrounds it has an empty id: {"scope": "net", "local": ""}.
+// Flows have a column for the number of the id; the text then has an empty id: {"scope": "net", "local": ""}.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -25,12 +25,12 @@ struct ScopedId {
   std::string json_scope;  // likewise; empty: none
 
   bool is_plain() const { return kind == Kind::kId && json_scope.empty(); }
-  // REQUIRES: it is not plain; the text of a plain id is the id itself.
+  // The one text, as above. REQUIRES: not is_plain(); the text of a plain id is the id itself.
   std::string Text() const;
-  // REQUIRES: as Text. That of arrows: with a number in place of the id.
-  std::string MembersOf(uint64_t number) const;
   // As members of an event: "id":"0x1", or "id2":{"local":"0x1"},"scope":"net".
   std::string Members() const;
+  // The same for a flow, with its number as the id.
+  std::string MembersOf(uint64_t number) const;
 };
 
 // Parses any text; one of another form is a plain id.

@@ -149,7 +149,7 @@ class TextInterner {
   Column<uint64_t> slots_;
   size_t mask_ = 0;
   unsigned shift_ = 0;  // of a tag to the right: its first slot
-  size_t free_ = 0;  // set by FindOrReserve
+  size_t free_ = 0;     // set by FindOrReserve
 };
 
 }  // namespace opscope

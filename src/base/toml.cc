@@ -69,12 +69,12 @@ class TomlParser {
     TomlValue* last = Member(table, path.back());
     if (is_array) {
       if (last == nullptr) last = Add(table, path.back(), {.kind = Kind::kArray, .origin = Origin::kHeader});
-      if (last->kind != Kind::kArray || last->origin != Origin::kHeader) return Twice(path.back());
+      if (last->kind != Kind::kArray || last->origin != Origin::kHeader) return FailAsDuplicate(path.back());
       current_ = &last->items.emplace_back(TomlValue{.origin = Origin::kHeader});
       return;
     }
     if (last == nullptr) last = Add(table, path.back(), {.origin = Origin::kImplicit});
-    if (last->kind != Kind::kTable || last->origin != Origin::kImplicit) return Twice(path.back());
+    if (last->kind != Kind::kTable || last->origin != Origin::kImplicit) return FailAsDuplicate(path.back());
     last->origin = Origin::kHeader;
     current_ = last;
   }
@@ -85,7 +85,7 @@ class TomlParser {
     if (member == nullptr) return Add(table, key, {.origin = Origin::kImplicit});
     if (member->kind == Kind::kArray && member->origin == Origin::kHeader) return &member->items.back();
     if (member->kind == Kind::kTable && member->origin != Origin::kValue) return member;
-    Twice(key);
+    FailAsDuplicate(key);
     return nullptr;
   }
 
@@ -98,10 +98,10 @@ class TomlParser {
     for (size_t i = 0; i + 1 < path.size(); ++i) {
       TomlValue* member = Member(table, path[i]);
       if (member == nullptr) member = Add(table, path[i], {.origin = Origin::kDotted});
-      if (member->kind != Kind::kTable || member->origin != Origin::kDotted) return Twice(path[i]);
+      if (member->kind != Kind::kTable || member->origin != Origin::kDotted) return FailAsDuplicate(path[i]);
       table = member;
     }
-    if (Member(table, path.back()) != nullptr) return Twice(path.back());
+    if (Member(table, path.back()) != nullptr) return FailAsDuplicate(path.back());
     const int dotted = static_cast<int>(path.size()) - 1;
     nesting_ += dotted;
     TomlValue value = ParseValue();
@@ -181,7 +181,7 @@ class TomlParser {
   static TomlValue* Add(TomlValue* table, const std::string& key, TomlValue value) {
     return &table->members.emplace_back(key, std::move(value)).second;
   }
-  void Twice(const std::string& key) { scanner_.Fail("'" + key + "' is defined twice"); }
+  void FailAsDuplicate(const std::string& key) { scanner_.Fail("'" + key + "' is defined twice"); }
 
   TomlScanner scanner_;
   TomlValue root_;

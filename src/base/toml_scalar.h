@@ -16,12 +16,12 @@ class TomlScanner {
  public:
   explicit TomlScanner(std::string_view text);
 
-  // The first error; "": none. After an error all functions may be called, and nothing they give is used.
+  // The first error; "": none. After an error all functions may be called, but their results mean nothing.
   const std::string& error() const { return error_; }
   void Fail(const std::string& what) {
     if (error_.empty()) error_ = what;
   }
-  // Of what is read next, from 1.
+  // The line of the next byte, from 1. O(bytes).
   size_t line() const;
 
   bool is_end() const { return at_ >= text_.size(); }

@@ -1,7 +1,13 @@
-// Variable-length integers (LEB128, least significant group first) and zigzag, which maps small
-// negative numbers to small unsigned ones.
+// The encoding of integers in files: variable-length integers (LEB128, least significant group first), zigzag, which
+// maps small negative numbers to small unsigned ones, and fixed little-endian ones; and a bounds-checked reader of
+// them.
 //
-// Thread rule: plain functions.
+//   AppendVarint(&bytes, 300);                           // ac 02
+//   ByteReader reader(std::as_bytes(std::span(bytes)));
+//   const uint64_t number = reader.Varint();             // 300
+//   if (!reader.ok()) return Error{ErrorCode::kMalformed, ...};
+//
+// Thread rule: pure functions; a ByteReader one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace opscope {
 
@@ -31,8 +38,8 @@ void AppendVarint(Bytes* out, uint64_t value) {
   out->push_back(static_cast<char>(value));
 }
 
-// Reads little-endian numbers from bytes that may lie. After the first read past the end or of a
-// malformed number `ok` is false and every read gives 0.
+// Reads numbers from untrusted bytes. After the first read past the end, or of a malformed number, ok() is false and
+// every read gives 0 or no bytes.
 class ByteReader {
  public:
   ByteReader() = default;
@@ -96,6 +103,7 @@ class ByteReader {
   bool ok_ = true;
 };
 
+// Appends the bytes of the value, as ByteReader::Fixed reads them.
 template <typename T>
 void AppendFixed(std::string* out, T value) {
   static_assert(std::is_trivially_copyable_v<T>);
