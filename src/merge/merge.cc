@@ -76,7 +76,7 @@ Members FindMembers(const std::vector<MergeInput>& inputs, const std::vector<Inp
   return members;
 }
 
-// As many missing ranks as are named: a damaged file may say any world size.
+// Missing ranks beyond this are counted and not named: a damaged file may claim any world size.
 constexpr size_t kMaxRanksNamed = 1'000'000;
 
 // "[0,3]"
@@ -87,8 +87,9 @@ std::string RanksText(const std::set<int32_t>& ranks) {
   return text + "]";
 }
 
+// Moves the values out, in this order of their rows.
 template <typename T>
-std::vector<T> InOrder(std::vector<T>* values, const std::vector<size_t>& order) {
+std::vector<T> Reordered(std::vector<T>* values, const std::vector<size_t>& order) {
   std::vector<T> sorted;
   sorted.reserve(order.size());
   for (const size_t i : order)
@@ -105,24 +106,25 @@ class Merger {
     for (const MergeInput& input : inputs_)
       facts_.push_back(FactsOf(input));
     const std::vector<size_t> order = CanonicalOrder(facts_);
-    inputs_ = InOrder(&inputs_, order);
-    facts_ = InOrder(&facts_, order);
-    const bool is_job = options_.of_job.has_value();
+    inputs_ = Reordered(&inputs_, order);
+    facts_ = Reordered(&facts_, order);
     ExcludeForeignInputs(&facts_);
     merged_.world_size = WorldSize();
     const Members members = FindMembers(inputs_, facts_, options_);
     if (members.clocks.empty()) return Error{ErrorCode::kInvalidArgument, "none of the inputs could be read"};
-    const Alignment alignment = AlignClocks(members.clocks, is_job ? kAnyDifference : options_.max_clock_difference_ns);
+    const Alignment alignment =
+        AlignClocks(members.clocks, options_.of_job ? kAnyDifference : options_.max_clock_difference_ns);
     Describe(members, alignment);
     Copy(members, alignment);
-    AddProblems();
+    AddProblems(members, alignment);
     AddMergeMetadata(inputs_metadata_, merged_, &builder_);
     merged_.trace = builder_.Build();
     return std::move(merged_);
   }
 
  private:
-  // That of the inputs with a rank; if none of these says one, that of the others.
+  // The largest world size of the inputs that belong to the job: of those with a rank, or, if they have none, of the
+  // others.
   uint32_t WorldSize() const {
     uint32_t of_ranks = 0, of_others = 0;
     for (const InputFacts& facts : facts_) {
@@ -155,11 +157,6 @@ class Merger {
         input.refused_fit = clock.refused;
         if (clock.is_stranger) facts_[i].left_out = clock.doubt, facts_[i].left_out_problem = "other_job";
         input.left_out = facts_[i].left_out;
-        doubts_.push_back(clock.is_stranger ? "" : clock.doubt);
-        contradictions_.push_back(clock.contradiction);
-        late_.push_back(clock.missed_before), early_.push_back(clock.missed_after);
-      } else {
-        doubts_.emplace_back(), contradictions_.emplace_back(), late_.push_back(0), early_.push_back(0);
       }
       merged_.inputs.push_back(std::move(input));
     }
@@ -200,7 +197,7 @@ class Merger {
 
   ClockMap MapOf(const MemberClock& clock) const { return options_.keeps_clocks ? ClockMap() : clock.map; }
 
-  // Of the inputs that are copied, on their own clocks; 0: they have no spans.
+  // The first begin of the inputs that are copied, on their own clocks; 0: they have no spans.
   int64_t EarliestBegin() const {
     std::optional<int64_t> earliest;
     for (size_t i = 0; i < inputs_.size(); ++i) {
@@ -218,7 +215,7 @@ class Merger {
     return spans;
   }
 
-  // Says of which ranks a problem is that the builder counts, if that is wanted.
+  // For a JOB: names the ranks of a problem that the builder counts.
   void NameRanks(std::string_view kind, const std::set<int32_t>& ranks) {
     if (options_.of_job) builder_.SetProblemRanks(kind, RanksText(ranks));
   }
@@ -250,7 +247,7 @@ class Merger {
   }
 
   // Adds one row per kind of problem, with the names of all inputs that it concerns, and those of the whole JOB.
-  void AddProblems() {
+  void AddProblems(const Members& members, const Alignment& alignment) {
     struct Found {
       uint64_t count = 0;
       std::string detail;
@@ -271,11 +268,17 @@ class Merger {
         add_input(facts_[i].left_out_problem, input.left_out);
         continue;
       }
-      if (late_[i] > 0) add_input("rank_starts_late", std::to_string(late_[i]) + " collectives before");
-      if (early_[i] > 0) add_input("rank_ends_early", std::to_string(early_[i]) + " collectives after");
-      if (!contradictions_[i].empty()) add_input("wall_clock_in_doubt", contradictions_[i]);
-      if (!doubts_[i].empty()) add_input("clock_not_aligned", doubts_[i]);
-      if (doubts_[i].empty() && input.clock == ClockSource::kNone) add_input("clock_not_aligned", "no wall clock");
+      const MemberClock& clock = alignment.clocks[members.of_input[i]];
+      if (clock.missed_before > 0)
+        add_input("rank_starts_late", std::to_string(clock.missed_before) + " collectives before");
+      if (clock.missed_after > 0)
+        add_input("rank_ends_early", std::to_string(clock.missed_after) + " collectives after");
+      if (!clock.contradiction.empty()) add_input("wall_clock_in_doubt", clock.contradiction);
+      if (!clock.doubt.empty()) {
+        add_input("clock_not_aligned", clock.doubt);
+      } else if (clock.source == ClockSource::kNone) {
+        add_input("clock_not_aligned", "no wall clock");
+      }
     }
     for (const auto& [first, last] : MissingRanks(facts_, merged_.world_size)) {
       if (options_.is_choice) break;
@@ -296,9 +299,7 @@ class Merger {
 
   std::vector<MergeInput> inputs_;
   const MergeOptions& options_;
-  std::vector<InputFacts> facts_;  // in canonical order, as the following members
-  std::vector<std::string> doubts_, contradictions_;
-  std::vector<uint64_t> late_, early_;
+  std::vector<InputFacts> facts_;                           // in canonical order, as the following members
   std::map<std::string, std::set<int32_t>> counted_again_;  // ranks of the inputs, by kind of their problems
   std::vector<InputMetadata> inputs_metadata_;
   TraceBuilder builder_;
