@@ -15,6 +15,7 @@
 
 #include "base/saturating.h"
 #include "base/text.h"
+#include "merge/group_match.h"
 #include "merge/sequence_match.h"
 
 namespace opscope {
@@ -128,7 +129,7 @@ void SetWallResiduals(const std::vector<ClockPair>& pairs, MemberClock* clock) {
   std::vector<int64_t> distances;
   distances.reserve(pairs.size());
   for (const ClockPair& pair : pairs)
-    distances.push_back(SaturatingAbs(SaturatingSubtract(pair.reference, pair.own)));
+    distances.push_back(DistanceBetween(pair.reference, pair.own));
   std::sort(distances.begin(), distances.end());
   clock->sync_points = pairs.size();
   clock->residual_p50_ns = distances[(distances.size() - 1) / 2];
@@ -258,7 +259,7 @@ class Aligner {
   // Moves the whole group by the fit of the member with the most matched pairs.
   void MoveTogether(const std::vector<size_t>& group, const SyncPoints& points,
                     const std::vector<Comparison>& matches) {
-    const Comparison& best = *std::max_element(matches.begin(), matches.end(), HasLess);
+    const Comparison& best = *std::max_element(matches.begin(), matches.end(), IsWorse);
     if (best.outcome != MatchOutcome::kMatched) return;
     SetAlignment(group, ClockSource::kCollectives, best.fit.map);
     for (size_t k = 0; k < group.size(); ++k) {
@@ -272,7 +273,7 @@ class Aligner {
     }
   }
 
-  static bool HasLess(const Comparison& a, const Comparison& b) {
+  static bool IsWorse(const Comparison& a, const Comparison& b) {
     if (a.pairs.size() != b.pairs.size()) return a.pairs.size() < b.pairs.size();
     return a.fit.residual_p50_ns > b.fit.residual_p50_ns;
   }

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/json_members.h"
+#include "base/saturating.h"
 #include "base/scoped_id.h"
 
 namespace opscope {
@@ -25,15 +26,15 @@ T MaxOf(std::span<const T> column) {
   return column.empty() ? T{} : *std::max_element(column.begin(), column.end());
 }
 
-// For each row its rank in the sorted order.
-std::vector<int64_t> RanksOf(std::span<const int64_t> sort_index) {
+// For each row its position in the sorted order.
+std::vector<int64_t> PositionsOf(std::span<const int64_t> sort_index) {
   std::vector<uint32_t> order(sort_index.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return sort_index[a] < sort_index[b]; });
-  std::vector<int64_t> places(order.size());
-  for (size_t place = 0; place < order.size(); ++place)
-    places[order[place]] = static_cast<int64_t>(place);
-  return places;
+  std::vector<int64_t> positions(order.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    positions[order[i]] = static_cast<int64_t>(i);
+  return positions;
 }
 
 }  // namespace
@@ -90,10 +91,9 @@ IdBases TraceAppender::TakeIds(const Trace& trace, int32_t rank) {
 
 int64_t TraceAppender::FreePid(int64_t pid, int32_t rank) {
   if (pids_.insert(pid).second) return pid;
-  int64_t other = static_cast<int64_t>(static_cast<uint64_t>(pid) +
-                                       static_cast<uint64_t>(std::max(rank, 0) + 1) * uint64_t{kPidsPerRank});
+  int64_t other = WrappingAdd(pid, (int64_t{std::max(rank, 0)} + 1) * kPidsPerRank);
   while (!pids_.insert(other).second)
-    other = static_cast<int64_t>(static_cast<uint64_t>(other) + 1);
+    other = WrappingAdd(other, 1);
   return other;
 }
 
@@ -129,16 +129,16 @@ std::vector<MergedProcess> TraceAppender::Append(const Trace& trace, const TimeS
   const IdBases bases = TakeIds(trace, rank);
   const RowSelection everything;
   TraceCopy copy(trace, shift, bases, everything, builder_);
-  const std::vector<int64_t> places = RanksOf(trace.processes().sort_index);
+  const std::vector<int64_t> positions = PositionsOf(trace.processes().sort_index);
   std::vector<ProcessId> ids;
   std::vector<MergedProcess> processes;
-  for (size_t row = 0; row < places.size(); ++row) {
+  for (size_t row = 0; row < positions.size(); ++row) {
     ProcessRow process = ProcessOf(trace, row, rank);
-    process.sort_index = process_number_ + places[row];
+    process.sort_index = process_number_ + positions[row];
     ids.push_back(builder_->AddProcess(process));
     if (process.pid_text == StringId::kNone) processes.push_back({process.pid, process.rank});
   }
-  process_number_ += static_cast<int64_t>(places.size());
+  process_number_ += static_cast<int64_t>(positions.size());
   copy.CopyTables(ids);
   AppendOperators(trace);
   return processes;

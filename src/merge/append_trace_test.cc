@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <vector>
+
 #include "trace/debug_text_for_test.h"
 #include "trace/random_tables_for_test.h"
 
@@ -45,6 +48,19 @@ TEST(AppendTrace, CountsArrowsWhoseNumbersLeaveNoRoomForOthers) {
   EXPECT_EQ(appender.shared_ids(), 1u);
   const Trace merged = builder.Build();
   EXPECT_NE(merged.flows().id[0], merged.flows().id[1]);
+}
+
+TEST(AppendTrace, MovesAPidThatIsTakenAboveAllOfLinuxForEveryRank) {
+  TraceBuilder input, builder;
+  input.AddProcess({.pid = 7});
+  const Trace trace = input.Build();
+  TraceAppender appender(&builder);
+  for (const int32_t rank : {-1, 0, 3, INT32_MAX})
+    appender.Append(trace, {}, rank);
+  const Trace merged = builder.Build();
+  const auto pids = merged.processes().pid;
+  EXPECT_EQ(std::vector<int64_t>(pids.begin(), pids.end()),
+            (std::vector<int64_t>{7, 10'000'007, 40'000'007, 21'474'836'480'000'007}));
 }
 
 TEST(AppendTrace, LabelsAProcessWithItsRankAlsoWhereALabelBeginsLikeIt) {

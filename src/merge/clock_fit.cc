@@ -126,10 +126,9 @@ bool ExceedsNoise(const std::vector<Point>& points, const Line& line) {
 }  // namespace
 
 int64_t ClockMap::ToReference(int64_t own_ns) const {
-  const auto since = static_cast<int64_t>(static_cast<uint64_t>(own_ns) - static_cast<uint64_t>(pivot_ns));
+  const int64_t since = WrappingSubtract(own_ns, pivot_ns);
   const int64_t moved = Rounded(drift * static_cast<double>(since));
-  return static_cast<int64_t>(static_cast<uint64_t>(own_ns) + static_cast<uint64_t>(offset_ns) +
-                              static_cast<uint64_t>(moved));
+  return WrappingAdd(WrappingAdd(own_ns, offset_ns), moved);
 }
 
 ClockFit FitClock(std::span<const ClockPair> pairs) {

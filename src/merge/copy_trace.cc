@@ -12,6 +12,8 @@
 #include <span>
 #include <type_traits>
 
+#include "base/saturating.h"
+
 namespace opscope {
 namespace {
 
@@ -23,8 +25,7 @@ T WithBase(T id, T base) {
 }  // namespace
 
 Timestamp TimeShift::operator()(Timestamp time) const {
-  const auto unix = static_cast<int64_t>(static_cast<uint64_t>(time.ns) + static_cast<uint64_t>(own_epoch_ns));
-  return {static_cast<int64_t>(static_cast<uint64_t>(map.ToReference(unix)) - static_cast<uint64_t>(epoch_ns))};
+  return {WrappingSubtract(map.ToReference(WrappingAdd(time.ns, own_epoch_ns)), epoch_ns)};
 }
 
 RowSelection::RowSelection(const Trace& trace, const std::vector<uint8_t>& spans)
@@ -103,13 +104,13 @@ TraceCopy::TraceCopy(const Trace& trace, const TimeShift& shift, const IdBases& 
 }
 
 void TraceCopy::CopyTables(const std::vector<ProcessId>& processes) {
-  Tracks(processes);
-  Stacks();
-  Arguments();
-  Spans();
-  Ranges();
-  Moments();
-  Calls();
+  CopyTracks(processes);
+  CopyStacks();
+  CopyArguments();
+  CopySpans();
+  CopyRanges();
+  CopyMoments();
+  CopyFrameworkTables();
 }
 
 StringId TraceCopy::Text(StringId id) {
@@ -124,7 +125,7 @@ StringId TraceCopy::AsyncId(StringId id) {
   return renamed == bases_.async_ids.end() ? Text(id) : builder_.Intern(renamed->second);
 }
 
-void TraceCopy::Tracks(const std::vector<ProcessId>& processes) {
+void TraceCopy::CopyTracks(const std::vector<ProcessId>& processes) {
   const TrackColumns& rows = trace_.tracks();
   for (uint32_t i = 0; i < rows.size(); ++i) {
     if (!kept_.HasTrack(i)) {
@@ -140,7 +141,7 @@ void TraceCopy::Tracks(const std::vector<ProcessId>& processes) {
 }
 
 // A caller's row precedes its callees', so one pass from the end marks every stack that is used.
-std::vector<uint8_t> TraceCopy::UsedStacks() const {
+std::vector<uint8_t> TraceCopy::FindUsedStacks() const {
   const StackColumns& stacks = trace_.stacks();
   const SpanColumns& spans = trace_.spans();
   std::vector<uint8_t> used(stacks.size(), 0);
@@ -157,9 +158,9 @@ std::vector<uint8_t> TraceCopy::UsedStacks() const {
   return used;
 }
 
-void TraceCopy::Stacks() {
+void TraceCopy::CopyStacks() {
   const StackColumns& rows = trace_.stacks();
-  const std::vector<uint8_t> used = UsedStacks();
+  const std::vector<uint8_t> used = FindUsedStacks();
   for (size_t i = 0; i < rows.size(); ++i) {
     if (used[i] == 0) {
       stacks_.push_back(StackId::kNone);
@@ -171,7 +172,7 @@ void TraceCopy::Stacks() {
   }
 }
 
-void TraceCopy::Arguments() {
+void TraceCopy::CopyArguments() {
   std::vector<ArgumentRow> rows;
   std::vector<std::vector<ArgumentRow>> tensors;
   const SpanColumns& spans = trace_.spans();
@@ -192,15 +193,15 @@ void TraceCopy::Arguments() {
     tensors.assign(list.size(), {});
     for (size_t i = 0; i < list.size(); ++i) {
       for (const Argument& tensor : list[i].tensors)
-        tensors[i].push_back(CopyOf(tensor));
-      rows.push_back(CopyOf(list[i]));
+        tensors[i].push_back(CopyArgument(tensor));
+      rows.push_back(CopyArgument(list[i]));
       rows.back().tensors = tensors[i];
     }
     arguments_.push_back(builder_.AddArguments(rows));
   }
 }
 
-void TraceCopy::Spans() {
+void TraceCopy::CopySpans() {
   const SpanColumns& rows = trace_.spans();
   const std::vector<uint16_t> depths = kept_.DepthsOf(trace_);
   const auto kind_of = [&](size_t i) {
@@ -222,7 +223,7 @@ void TraceCopy::Spans() {
   }
 }
 
-void TraceCopy::Ranges() {
+void TraceCopy::CopyRanges() {
   const AsyncSpanColumns& ranges = trace_.async_spans();
   for (size_t i = 0; i < ranges.size(); ++i) {
     if (!kept_.HasRange(ranges.start[i], ranges.duration[i])) continue;
@@ -245,7 +246,7 @@ void TraceCopy::Ranges() {
   }
 }
 
-void TraceCopy::Moments() {
+void TraceCopy::CopyMoments() {
   const auto copy = [&]<typename Description>(Description, const auto& columns, auto add) {
     for (size_t i = 0; i < columns.size(); ++i) {
       if (kept_.HasMoment(columns.time[i])) add(Copied<Description>(columns, i));
@@ -257,7 +258,7 @@ void TraceCopy::Moments() {
 }
 
 // The tables of framework sources: Python calls, tensors, tensors of modules, tensor lifetimes.
-void TraceCopy::Calls() {
+void TraceCopy::CopyFrameworkTables() {
   const PythonCallColumns& calls = trace_.python_calls();
   std::vector<uint32_t> lost;  // ids of calls that are left out
   for (size_t i = 0; i < calls.size(); ++i) {
@@ -296,7 +297,7 @@ void TraceCopy::Calls() {
   }
 }
 
-ArgumentRow TraceCopy::CopyOf(const Argument& argument) {
+ArgumentRow TraceCopy::CopyArgument(const Argument& argument) {
   return {.kind = argument.kind,
           .dtype = Text(argument.dtype),
           .value = Text(argument.value),

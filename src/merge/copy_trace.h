@@ -94,15 +94,15 @@ class TraceCopy {
   }
   StringId Text(StringId id);
   StringId AsyncId(StringId id);
-  void Tracks(const std::vector<ProcessId>& processes);
-  std::vector<uint8_t> UsedStacks() const;
-  void Stacks();
-  void Arguments();
-  void Spans();
-  void Ranges();
-  void Moments();
-  void Calls();
-  ArgumentRow CopyOf(const Argument& argument);
+  void CopyTracks(const std::vector<ProcessId>& processes);
+  std::vector<uint8_t> FindUsedStacks() const;
+  void CopyStacks();
+  void CopyArguments();
+  void CopySpans();
+  void CopyRanges();
+  void CopyMoments();
+  void CopyFrameworkTables();
+  ArgumentRow CopyArgument(const Argument& argument);
   TrackId Track(TrackId track) const { return track == TrackId::kNone ? track : tracks_[Row(track)]; }
   ArgsId ArgumentsOf(ArgsId id) const { return id == ArgsId::kNone ? id : arguments_[Row(id)]; }
   StackId Stack(StackId id) const { return id == StackId::kNone ? id : stacks_[Row(id)]; }
