@@ -1,5 +1,6 @@
-// Finds out what a request asks, computes it and writes it as JSON. Times are those of `opscope info`, as in the data
-// document. What is wrong with a request is a sentence for the page: 400, or 422 where the file is at fault.
+// Parses the requests of the page, computes their answers and writes them as JSON. Times are those of `opscope info`,
+// as in the data document. A wrong request is answered 400, and a file that cannot be read 422; both with a sentence
+// that the page shows.
 // SPDX-License-Identifier: Apache-2.0
 #include "view/api.h"
 
@@ -20,7 +21,7 @@ namespace opscope {
 namespace {
 
 constexpr size_t kDocumentBytes = size_t{8} << 20, kPartialDocumentBytes = size_t{2} << 20;
-// The whole document of fewer spans is there at once.
+// The whole document of a trace with fewer spans is written in an instant.
 constexpr size_t kSpansWorthTwoDocuments = 200'000;
 constexpr size_t kMaxSelectionRows = 20'000;
 constexpr int64_t kMaxPixels = 20'000;
@@ -169,7 +170,7 @@ HttpResponse ViewApi::Span(const HttpRequest& request, size_t file, const TraceP
   return response;
 }
 
-// With a limit of memory: it would keep a trace that is to be closed.
+// The timeline holds its trace, which would keep TraceFiles from freeing it under a limit of memory.
 void ViewApi::DropTimelineOfOthers(size_t file) {
   const MutexLock lock(mutex_);
   if (options_->max_memory > 0 && timeline_file_ != file) timeline_.reset();

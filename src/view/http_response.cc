@@ -85,11 +85,6 @@ std::string ResponseBytes(const HttpResponse& response, std::string_view policy,
   return bytes;
 }
 
-std::string PolicyOfPage(std::string_view page) {
-  const PolicyRange range = FindPolicy(page);
-  return std::string(range.size == 0 ? kNothing : page.substr(range.begin, range.size));
-}
-
 std::string PageThatConnects(std::string_view page) {
   std::string connecting(page);
   const PolicyRange range = FindPolicy(page);
@@ -98,7 +93,10 @@ std::string PageThatConnects(std::string_view page) {
 }
 
 std::string PolicyHeader(std::string_view page) {
-  return PolicyOfPage(page).append(kConnect).append("; frame-ancestors 'none'");
+  const PolicyRange range = FindPolicy(page);
+  return std::string(range.size == 0 ? kNothing : page.substr(range.begin, range.size))
+      .append(kConnect)
+      .append("; frame-ancestors 'none'");
 }
 
 }  // namespace opscope

@@ -22,12 +22,10 @@ struct HttpResponse {
 [[nodiscard]] std::string ResponseBytes(const HttpResponse& response, std::string_view policy, bool is_head,
                                         bool is_kept_alive);
 
-// The policy that a page declares in its <meta http-equiv="Content-Security-Policy">; one that allows nothing if it has
-// none.
-[[nodiscard]] std::string PolicyOfPage(std::string_view page);
-// The page with a policy that allows requests to its own server.
+// The page, with requests to its own server added to what its <meta http-equiv="Content-Security-Policy"> allows.
 [[nodiscard]] std::string PageThatConnects(std::string_view page);
-// The header for such a page, which forbids other pages to show it in a frame.
+// The header for such a page: its policy, or one that allows nothing if it has none, with requests to its own server.
+// Also forbids other pages to show it in a frame.
 [[nodiscard]] std::string PolicyHeader(std::string_view page);
 
 }  // namespace opscope

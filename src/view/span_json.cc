@@ -1,4 +1,4 @@
-// Writes what tells a span from others.
+// Writes the members that identify a span.
 // SPDX-License-Identifier: Apache-2.0
 #include "view/span_json.h"
 

@@ -30,7 +30,7 @@ constexpr size_t kMaxFiles = 10'000;
 constexpr int kDeepestFolder = 64;
 constexpr size_t kHeadOfFile = size_t{64} << 10, kHeadWithMetadata = size_t{4} << 20;
 
-// Up to `size` bytes from the begin of a file.
+// Up to `size` bytes from the start of a file.
 std::vector<std::byte> ReadHead(int descriptor, size_t size) {
   std::vector<std::byte> head(size);
   size_t used = 0;
@@ -90,9 +90,9 @@ Status TraceFiles::AddNamed(const std::string& path) {
     return {};
   } else if (S_ISDIR(facts.st_mode)) {
     const size_t before = files_.size();
-    const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) return SystemErrorFor(path, errno);
-    AddBelow(folder, path, "", 0);
+    UniqueDescriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder.get() < 0) return SystemErrorFor(path, errno);
+    AddBelow(std::move(folder), path, "", 0);
     if (files_.size() == before) return Error{ErrorCode::kNotFound, path + ": there is no trace in this folder", 0};
     std::sort(files_.begin() + static_cast<std::ptrdiff_t>(before), files_.end(),
               [](const File& a, const File& b) { return a.name < b.name; });
@@ -105,27 +105,23 @@ Status TraceFiles::AddNamed(const std::string& path) {
   return {};
 }
 
-// Takes the descriptor of the folder over.
-void TraceFiles::AddBelow(int folder, const std::string& path, const std::string& name, int depth) {
-  DIR* const entries = fdopendir(folder);
-  if (entries == nullptr) {
-    close(folder);
-    return;
-  }
-  while (const dirent* entry = readdir(entries)) {
+void TraceFiles::AddBelow(UniqueDescriptor descriptor, const std::string& path, const std::string& name, int depth) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(fdopendir(descriptor.get()), closedir);
+  if (entries == nullptr) return;
+  const int folder = descriptor.Release();  // closedir closes it
+  while (const dirent* entry = readdir(entries.get())) {
     const char* const own = entry->d_name;
     if (std::strcmp(own, ".") == 0 || std::strcmp(own, "..") == 0 || files_.size() >= kMaxFiles) continue;
     struct stat facts{};
     if (fstatat(folder, own, &facts, AT_SYMLINK_NOFOLLOW) != 0) continue;
     const std::string own_name = name.empty() ? own : name + "/" + own;
     if (S_ISDIR(facts.st_mode) && depth < kDeepestFolder) {
-      const int below = openat(folder, own, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-      if (below >= 0) AddBelow(below, path + "/" + own, own_name, depth + 1);
+      UniqueDescriptor below(openat(folder, own, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      if (below.get() >= 0) AddBelow(std::move(below), path + "/" + own, own_name, depth + 1);
     } else if (S_ISREG(facts.st_mode)) {
       AddFound(folder, own, path + "/" + own, own_name);
     }
   }
-  closedir(entries);
 }
 
 void TraceFiles::AddFound(int folder, const char* entry, const std::string& path, const std::string& name) {
@@ -152,7 +148,7 @@ bool TraceFiles::HeadIsOfTrace(const File& file) {
 }
 
 bool TraceFiles::is_open(size_t file) {
-  if (!mutex_.try_lock()) return false;  // one is being read
+  if (!mutex_.try_lock()) return false;  // a file is being read; do not wait for it
   const MutexLock lock(mutex_, std::adopt_lock);
   return files_[file].trace != nullptr;
 }
@@ -198,13 +194,14 @@ Result<std::shared_ptr<const Trace>> TraceFiles::Open(size_t file) {
   File& wanted = files_[file];
   wanted.last_use = ++uses_;
   if (wanted.trace) return wanted.trace;
-  const uint64_t limit = options_.max_memory, held = limit == 0 ? 0 : OpenBytes();
-  if (held >= limit && limit > 0) CloseOthers(file, limit / 2);
-  Result<Trace> trace =
-      Import(wanted, limit == 0 ? 0 : std::max<uint64_t>(1, limit - std::min(limit - 1, OpenBytes())));
+  const uint64_t limit = options_.max_memory;
+  // What the open traces leave, at least 1 byte; 0: no limit.
+  const auto free_bytes = [&] { return limit == 0 ? 0 : limit - std::min(limit - 1, OpenBytes()); };
+  if (limit > 0 && OpenBytes() >= limit) CloseOthers(file, limit / 2);
+  Result<Trace> trace = Import(wanted, free_bytes());
   if (trace.ok() && limit > 0 && OpenBytes() > 0 && !wanted.is_read_once && IsOverLimit(trace.value())) {
     CloseOthers(file, 0);
-    trace = Import(wanted, std::max<uint64_t>(1, limit - std::min(limit - 1, OpenBytes())));
+    trace = Import(wanted, free_bytes());
   }
   if (!trace.ok()) return trace.error();
   wanted.trace = std::make_shared<const Trace>(std::move(trace).value());

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "base/mutex.h"
 #include "opscope/result.h"
 #include "opscope/trace.h"
@@ -21,17 +22,18 @@ namespace opscope {
 
 class TraceFiles {
  public:
-  // Files as they are, and for each folder the traces below it, by name. Follows no links in folders. kNotFound, kIo: a
-  // file cannot be read; a folder has no trace.
+  // Lists the files of options.files, and for each folder the traces below it, by name. Follows no links in folders.
+  // kNotFound, kIo: a file cannot be read, or a folder has no trace. Cost: reads the first bytes of files in folders.
   static Result<std::unique_ptr<TraceFiles>> Find(const ViewOptions& options);
 
-  // Opens the traces that are needed from the start: all if they are few, and inputs that can be read only once.
-  // Of many files only the first bytes are looked at. Fails if a file that the user named cannot be read.
+  // Opens the traces that are needed from the start: all if they are few, otherwise inputs that can be read only once,
+  // and named files whose first bytes are not those of a trace. Fails if a file that the user named cannot be read.
   [[nodiscard]] Status OpenAtStart();
 
   [[nodiscard]] size_t size() const { return files_.size(); }
   // The name on the page: the path as given, or relative to the given folder.
   [[nodiscard]] const std::string& name(size_t file) const { return files_[file].name; }
+  // False, too, while any file is being read. Never waits.
   [[nodiscard]] bool is_open(size_t file);
   // Opens the file if necessary. The Trace stays as long as the caller holds it. REQUIRES: file < size()
   [[nodiscard]] Result<std::shared_ptr<const Trace>> Open(size_t file);
@@ -50,7 +52,7 @@ class TraceFiles {
 
   explicit TraceFiles(const ViewOptions& options) : options_(options) {}
   Status AddNamed(const std::string& path);
-  void AddBelow(int folder, const std::string& path, const std::string& name, int depth);
+  void AddBelow(UniqueDescriptor folder, const std::string& path, const std::string& name, int depth);
   void AddFound(int folder, const char* entry, const std::string& path, const std::string& name);
   static bool HeadIsOfTrace(const File& file);
   Result<Trace> Import(const File& file, uint64_t max_memory) const;
