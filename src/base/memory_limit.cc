@@ -24,8 +24,8 @@ uint64_t ReadLimit(const fs::path& file) {
   return std::ifstream(file) >> bytes ? bytes : UINT64_MAX;
 }
 
-// The smallest limit of a group and of those around it. Where the group is not visible, as in a container, the folder of
-// the hierarchy is the group itself.
+// The smallest limit of a group and of those around it. Where the group is not visible, as in a container, the folder
+// of the hierarchy is the group itself.
 uint64_t LimitOfGroup(const fs::path& hierarchy, std::string_view group, const char* file) {
   uint64_t limit = ReadLimit(hierarchy / file);
   fs::path around = hierarchy;

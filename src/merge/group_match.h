@@ -1,5 +1,6 @@
-// What both ways to match the sync points of a group have in common: the candidates, of which each lays one rank's list
-// onto the other's, the choice among them, and whether the chosen one fits in time.
+// The common part of matching the sync points of a group by number (number_match.h) and by order (shift_match.h): the
+// candidates, each of which aligns one rank's list with the other's, the choice among them, and whether the chosen one
+// fits in time.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -28,7 +29,7 @@ enum class MatchOutcome : uint8_t {
 constexpr double kMaxOtherLabels = 0.05;  // accepted share of different labels: a recording may lack some collectives
 constexpr int64_t kMaxCompared = 512;     // points compared per candidate, from the middle of the overlap
 
-// What is known of two wall clocks before anything is compared.
+// What is known about two wall clocks before any times are compared.
 struct ClockBelief {
   std::optional<int64_t> max_difference_ns;  // the largest accepted difference; nullopt: the clocks are not comparable
   int64_t error_ns = 1'000'000;              // a usual difference, here of machines that a server sets over a network

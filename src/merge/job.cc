@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "base/saturating.h"
+#include "base/text.h"
 #include "merge/merge_metadata.h"
 
 namespace opscope {
@@ -81,7 +82,7 @@ int32_t RankFromName(std::string_view path) {
     size_t digit = at + 4;
     if (digit < name.size() && (name[digit] == '_' || name[digit] == '-')) ++digit;
     int64_t rank = -1;
-    for (; digit < name.size() && name[digit] >= '0' && name[digit] <= '9' && rank <= INT32_MAX; ++digit)
+    for (; digit < name.size() && IsDigit(name[digit]) && rank <= INT32_MAX; ++digit)
       rank = std::max<int64_t>(rank, 0) * 10 + (name[digit] - '0');
     if (rank >= 0 && rank <= INT32_MAX) return static_cast<int32_t>(rank);
   }

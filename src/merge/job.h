@@ -45,7 +45,8 @@ struct InputFacts {
 
 // Sets `left_out` of inputs from another job: their world size differs from the majority's. Inputs without a rank have
 // no vote and are not left out. Sets it, too, of an input that covers the same time of a rank as one with more ranks,
-// with as many ranks and more spans, or with as many spans and the smaller name. REQUIRES: facts are in canonical order.
+// with as many ranks and more spans, or with as many spans and the smaller name. REQUIRES: facts are in canonical
+// order.
 void ExcludeForeignInputs(std::vector<InputFacts>* facts);
 
 // Runs (first, last) of ranks in [0, world_size) that no input has.

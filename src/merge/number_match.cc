@@ -2,7 +2,8 @@
 // number. Mostly there is one, and points with equal numbers are the same. Where one rank lacks a run, several ways to
 // lay runs onto runs remain:
 //   reference  0 1 2 3 | 0 1 2 3 4       own  1 2 3 4       its run is the first or the second; FindFitting chooses
-// A run ends before a number that it has already or that is below all of it. A number between is late by some places.
+// A run ends before a number that it already has, or that is smaller than all of its numbers. Any other number out of
+// order is that of a collective which ended late.
 // SPDX-License-Identifier: Apache-2.0
 #include "merge/number_match.h"
 
@@ -16,7 +17,7 @@
 namespace opscope {
 namespace {
 
-constexpr size_t kMaxRuns = 64;  // more are no starts of a program
+constexpr size_t kMaxRuns = 64;  // a program is not started more often; the numbers then mean something else
 
 struct NumberedPoint {
   int64_t number;
@@ -151,7 +152,7 @@ class NumberMatcher {
     return pairs;
   }
 
-  // By the wall clocks, of lists that do not overlap.
+  // The gap between two lists by the wall clocks; negative if they overlap.
   int64_t TimeBetween() const {
     return std::max(SaturatingSubtract(own_.front().time_ns, reference_.back().time_ns),
                     SaturatingSubtract(reference_.front().time_ns, own_.back().time_ns));

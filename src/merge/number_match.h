@@ -1,4 +1,5 @@
-// Matches two lists of sync points by the program's own numbers (Collective::number), whatever each of them lacks.
+// Matches two lists of sync points by the program's own numbers (Collective::number), so points that one list lacks do
+// not matter.
 //
 // Thread rule: pure function.
 // SPDX-License-Identifier: Apache-2.0

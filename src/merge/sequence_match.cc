@@ -27,7 +27,7 @@ std::optional<GroupMatch> MatchWithNumbers(const PointList& reference, const Poi
                                            const ClockBelief& belief) {
   if (!HasNumbers(reference) || !HasNumbers(own)) return std::nullopt;
   if (std::optional<GroupMatch> match = MatchByNumber(reference, own, belief)) return match;
-  GroupMatch match = MatchByShift(reference, own, belief, true);  // some have none, or one twice
+  GroupMatch match = MatchByShift(reference, own, belief, true);  // some points have no number, or share one
   if (match.outcome != MatchOutcome::kMatched) return std::nullopt;
   return match;
 }
