@@ -1,16 +1,16 @@
 // Helpers wait on a condition variable for a numbered job. A job that the caller has finished alone is
 // withdrawn before the helpers wake up, so on a busy machine the caller never waits for a thread that has
-// not begun. Helpers block all signals but faults: a handler of the profiled program must not run on a
-// thread that the program does not know.
+// not begun.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/thread_team.h"
 
 #include <sched.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <thread>
 #include <utility>
+
+#include "base/signals_blocked.h"
 
 namespace opscope {
 
@@ -29,12 +29,7 @@ size_t DefaultThreadCount() {
 ThreadTeam::ThreadTeam(size_t members) {
   if (members < 2) return;
   helpers_.reserve(members - 1);
-  // Helpers inherit the mask. Faults stay open: they concern the thread that makes them.
-  sigset_t mask, before;
-  sigfillset(&mask);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
-    sigdelset(&mask, fault);
-  pthread_sigmask(SIG_BLOCK, &mask, &before);
+  const SignalsBlocked blocked;  // helpers inherit the mask
   while (helpers_.size() + 1 < members) {
     const auto help = [](void* team) -> void* {
       auto* self = static_cast<ThreadTeam*>(team);
@@ -50,7 +45,6 @@ ThreadTeam::ThreadTeam(size_t members) {
     if (pthread_create(&helper, nullptr, help, this) != 0) break;
     helpers_.push_back(helper);
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 ThreadTeam::~ThreadTeam() {

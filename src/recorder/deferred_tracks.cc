@@ -6,9 +6,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/deferred_tracks.h"
 
+#include "base/signals_blocked.h"
 #include "recorder/finish_file.h"
 #include "recorder/seal.h"
-#include "recorder/signals.h"
 
 namespace opscope {
 namespace {

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/dropped_without_stream.h"
 
-#include "recorder/signals.h"
+#include "base/signals_blocked.h"
 
 namespace opscope {
 

@@ -25,12 +25,12 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/signals_blocked.h"
 #include "recorder/calibrations.h"
 #include "recorder/chunk_supply.h"
 #include "recorder/clamp_to_snapshot.h"
 #include "recorder/open_scopes.h"
 #include "recorder/registry.h"
-#include "recorder/signals.h"
 #include "recorder/unfinished.h"
 #include "recorder/window_info.h"
 

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <string>
 
-#include "recorder/signals.h"
+#include "base/signals_blocked.h"
 #include "recorder/window_info.h"
 
 namespace opscope {

@@ -9,8 +9,8 @@
 #include <cstdint>
 
 #include "base/mutex.h"
+#include "base/signals_blocked.h"
 #include "recorder/pages.h"
-#include "recorder/signals.h"
 
 namespace opscope {
 namespace {

@@ -15,10 +15,10 @@
 #include <algorithm>
 #include <new>
 
+#include "base/signals_blocked.h"
 #include "recorder/chunk_pool.h"
 #include "recorder/clock.h"
 #include "recorder/memory.h"
-#include "recorder/signals.h"
 
 using opscope::kMaxWindows;
 

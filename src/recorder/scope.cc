@@ -11,8 +11,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "base/mutex.h"
+#include "base/signals_blocked.h"
 #include "recorder/registry.h"
-#include "recorder/signals.h"
 #include "recorder/stream_sink.h"
 
 namespace opscope {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/signals_blocked.h"
 #include "recorder/calibrations.h"
 #include "recorder/chunk_pool.h"
 #include "recorder/chunk_supply.h"
@@ -13,7 +14,6 @@
 #include "recorder/open_table.h"
 #include "recorder/pages.h"
 #include "recorder/registry.h"
-#include "recorder/signals.h"
 #include "recorder/stream_sink.h"
 #include "wire/block_header.h"
 

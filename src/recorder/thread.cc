@@ -12,11 +12,11 @@
 
 #include <cstring>
 
+#include "base/signals_blocked.h"
 #include "recorder/dropped_without_stream.h"
 #include "recorder/ended_threads.h"
 #include "recorder/memory.h"
 #include "recorder/registry.h"
-#include "recorder/signals.h"
 
 namespace opscope {
 namespace {

@@ -1,9 +1,9 @@
 // Tracks: streams for records that are finished when they arrive. A Thread without a thread owns each of
 // them, so the cap, dumps, mapped files and the close need no code for tracks.
 // SPDX-License-Identifier: Apache-2.0
+#include "base/signals_blocked.h"
 #include "recorder/deferred_tracks.h"
 #include "recorder/registry.h"
-#include "recorder/signals.h"
 
 using opscope::Stream;
 using opscope::Window;

@@ -13,6 +13,7 @@
 #include <new>
 #include <string>
 
+#include "base/signals_blocked.h"
 #include "recorder/boot.h"
 #include "recorder/calibrations.h"
 #include "recorder/chunk_pool.h"
@@ -22,7 +23,6 @@
 #include "recorder/overhead.h"
 #include "recorder/registry.h"
 #include "recorder/seal.h"
-#include "recorder/signals.h"
 #include "recorder/window_info.h"
 
 namespace opscope {

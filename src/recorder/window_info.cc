@@ -21,10 +21,10 @@
 
 #include "base/descriptor.h"
 #include "base/json_object.h"
+#include "base/signals_blocked.h"
 #include "base/text.h"
 #include "recorder/clock.h"
 #include "recorder/overhead.h"
-#include "recorder/signals.h"
 
 namespace opscope {
 namespace {

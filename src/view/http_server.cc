@@ -9,8 +9,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -28,6 +26,7 @@
 
 #include "base/catch_bad_alloc.h"
 #include "base/descriptor.h"
+#include "base/signals_blocked.h"
 #include "base/system_error.h"
 #include "view/request_queue.h"
 
@@ -212,16 +211,10 @@ struct HttpServer::Workers {
       thread.join();
   }
 
-  // Signals are for the thread of the program.
   void Start() {
-    sigset_t all, before;
-    sigfillset(&all);
-    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
-      sigdelset(&all, fault);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    const SignalsBlocked blocked;  // for the threads: handlers run on the thread of the program
     for (size_t i = 0; i < kWorkers; ++i)
       threads.emplace_back([this] { ServeRequests(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
   void ServeRequests() {
