@@ -17,8 +17,8 @@
 #include "analysis/steps_of_ranks.h"
 #include "analysis/track_spans.h"
 #include "base/huge_pages.h"
+#include "base/natural_sort.h"
 #include "base/saturating.h"
-#include "base/sort_runs.h"
 
 namespace opscope {
 
@@ -86,7 +86,7 @@ LanePieces::LanePieces(const Trace& trace, const std::vector<uint8_t>* selected,
       if (IsSelected(selected, span)) spans_.push_back(span);
     });
   }
-  SortRuns(&spans_, [&](uint32_t a, uint32_t b) {
+  NaturalSort(&spans_, [&](uint32_t a, uint32_t b) {
     if (start_[a] != start_[b]) return start_[a] < start_[b];
     return duration_[a] != duration_[b] ? duration_[a] > duration_[b] : a < b;
   });

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "base/sort_runs.h"
+#include "base/natural_sort.h"
 
 namespace opscope {
 namespace {
@@ -47,9 +47,10 @@ uint32_t LaunchedWorks::FirstLaunchedAfter(int64_t time) {
 void LaunchedWorks::OrderByEnd() {
   if (!by_end_.empty() || works_.empty()) return;
   by_end_ = works_;
-  SortRuns(&by_end_, [&](uint32_t a, uint32_t b) {  // of works that end together, the last is the one that began first
-    return all_->End(a) != all_->End(b) ? all_->End(a) < all_->End(b) : a > b;
-  });
+  NaturalSort(&by_end_,
+              [&](uint32_t a, uint32_t b) {  // of works that end together, the last is the one that began first
+                return all_->End(a) != all_->End(b) ? all_->End(a) < all_->End(b) : a > b;
+              });
   std::vector<int64_t> level;
   level.reserve(by_end_.size());
   for (const uint32_t work : by_end_)

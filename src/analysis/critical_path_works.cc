@@ -9,7 +9,7 @@
 
 #include "analysis/track_spans.h"
 #include "base/huge_pages.h"
-#include "base/sort_runs.h"
+#include "base/natural_sort.h"
 
 namespace opscope {
 
@@ -25,7 +25,7 @@ PathWorks::PathWorks(const std::vector<uint32_t>& streams, const std::vector<uin
     ReserveOnHugePages(column, most);
   for (const uint32_t track : streams)
     state->finder.ForEach(track, selected, [&](uint32_t span, WorkClass) { spans_.push_back(span); });
-  SortRuns(&spans_, [&](uint32_t a, uint32_t b) {
+  NaturalSort(&spans_, [&](uint32_t a, uint32_t b) {
     if (start_[a] != start_[b]) return start_[a] < start_[b];
     return duration_[a] != duration_[b] ? duration_[a] < duration_[b] : a < b;
   });

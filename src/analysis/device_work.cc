@@ -13,7 +13,7 @@
 #include "analysis/steps_of_ranks.h"
 #include "analysis/tensor_cores.h"
 #include "base/huge_pages.h"
-#include "base/sort_runs.h"
+#include "base/natural_sort.h"
 
 namespace opscope {
 namespace {
@@ -83,7 +83,7 @@ void LaunchCalls::FindCalls() {
       if (spans.correlation[span] != 0) calls_.push_back({rank, spans.correlation[span], spans.start[span].ns, span});
     });
   }
-  SortRuns(&calls_, std::less<>());
+  NaturalSort(&calls_, std::less<>());
   const auto is_same = [](const Call& a, const Call& b) { return a.rank == b.rank && a.correlation == b.correlation; };
   calls_.erase(std::unique(calls_.begin(), calls_.end(), is_same), calls_.end());
 }

@@ -15,8 +15,8 @@
 #include "analysis/intervals.h"
 #include "analysis/launch_delays.h"
 #include "analysis/track_spans.h"
+#include "base/natural_sort.h"
 #include "base/saturating.h"
-#include "base/sort_runs.h"
 
 namespace opscope {
 namespace {
@@ -91,7 +91,7 @@ DeviceRow Measure(std::vector<Work>* works, const Interval& window, int64_t kern
   DeviceRow row;
   row.spans = works->size();
   row.window_ns = SaturatingSubtract(window.end, window.begin);
-  SortRuns(works, [](const Work& a, const Work& b) { return a.what.time.begin < b.what.time.begin; });
+  NaturalSort(works, [](const Work& a, const Work& b) { return a.what.time.begin < b.what.time.begin; });
   AddTimes(*works, window, &row);
   std::vector<LaunchedWork> launched;
   launched.reserve(works->size());

@@ -9,8 +9,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/natural_sort.h"
 #include "base/saturating.h"
-#include "base/sort_runs.h"
 
 namespace opscope {
 namespace {
@@ -22,7 +22,7 @@ bool BeginsBefore(const Interval& a, const Interval& b) {
 }  // namespace
 
 UnionLength MeasureUnion(std::vector<Interval>* intervals) {
-  SortRuns(intervals, &BeginsBefore);
+  NaturalSort(intervals, &BeginsBefore);
   UnionLength all;
   int64_t reached = 0;
   bool is_first = true;
@@ -41,7 +41,7 @@ UnionLength MeasureUnion(std::vector<Interval>* intervals) {
 }
 
 IntervalSet::IntervalSet(std::vector<Interval> intervals) : intervals_(std::move(intervals)) {
-  SortRuns(&intervals_, &BeginsBefore);
+  NaturalSort(&intervals_, &BeginsBefore);
   size_t kept = 0;  // the union so far is [0, kept)
   for (const Interval& interval : intervals_) {
     if (interval.begin >= interval.end) continue;

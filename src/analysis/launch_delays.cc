@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "analysis/duration_quantiles.h"
+#include "base/natural_sort.h"
 #include "base/saturating.h"
-#include "base/sort_runs.h"
 
 namespace opscope {
 namespace {
@@ -24,8 +24,8 @@ int64_t MaxConcurrent(std::span<const Interval> intervals) {
     begins.push_back(interval.begin);
     ends.push_back(interval.end);
   }
-  SortRuns(&begins, std::less<>());
-  SortRuns(&ends, std::less<>());
+  NaturalSort(&begins, std::less<>());
+  NaturalSort(&ends, std::less<>());
   int64_t most = 0;
   size_t ended = 0;
   for (size_t begun = 1; begun <= begins.size(); ++begun) {

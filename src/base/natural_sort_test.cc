@@ -3,13 +3,19 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <random>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include "base/column.h"
 
 namespace opscope {
 namespace {
 
-TEST(NaturalSort, SortsAsAStableSortDoes) {
+TEST(NaturalSort, SortsAColumnAsAStableSortDoes) {
   for (uint64_t seed = 1; seed <= 500; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937_64 random(seed);
@@ -29,6 +35,36 @@ TEST(NaturalSort, SortsAsAStableSortDoes) {
     NaturalSort(&rows, by_key);
     ASSERT_EQ(std::vector<Row>(rows.view().begin(), rows.view().end()), expected);
   }
+}
+
+using Values = std::vector<std::pair<int, int>>;
+
+bool HasLessKey(const std::pair<int, int>& a, const std::pair<int, int>& b) {
+  return a.first < b.first;
+}
+
+TEST(NaturalSort, SortsAVectorAsAStableSortDoes) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 500; ++round) {
+    Values values;
+    const int range = 1 + static_cast<int>(random() % 40);
+    for (auto i = static_cast<int>(random() % 50); i > 0; --i)
+      values.emplace_back(static_cast<int>(random() % 1000) % range, i);
+    if (round % 2 == 0) std::sort(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
+    Values expected = values;
+    std::stable_sort(expected.begin(), expected.end(), &HasLessKey);
+    NaturalSort(&values, &HasLessKey);
+    EXPECT_EQ(values, expected);
+  }
+}
+
+TEST(NaturalSort, ComparesSortedValuesOncePerValue) {
+  std::vector<int> values(1000);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<int>(i);
+  size_t comparisons = 0;
+  NaturalSort(&values, [&](int a, int b) { return ++comparisons, a < b; });
+  EXPECT_LE(comparisons, values.size());
 }
 
 }  // namespace

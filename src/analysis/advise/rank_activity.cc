@@ -12,8 +12,8 @@
 #include "analysis/host_spans.h"
 #include "analysis/steps_of_ranks.h"
 #include "analysis/track_spans.h"
+#include "base/natural_sort.h"
 #include "base/saturating.h"
-#include "base/sort_runs.h"
 #include "opscope/analysis/contents.h"
 
 namespace opscope::advise {
@@ -191,7 +191,7 @@ class Collector {
       });
       runs.End();
     }
-    SortRuns(&rank->works, [](const LaunchedWork& a, const LaunchedWork& b) { return a.work.begin < b.work.begin; });
+    NaturalSort(&rank->works, [](const LaunchedWork& a, const LaunchedWork& b) { return a.work.begin < b.work.begin; });
     rank->compute = IntervalSet(std::move(compute));
     rank->communication = IntervalSet(std::move(communication));
     rank->kernels = Union(rank->compute, rank->communication);

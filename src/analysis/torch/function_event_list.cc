@@ -12,8 +12,8 @@
 
 #include "analysis/torch/borrowed_ends.h"
 #include "analysis/torch/function_event_rules.h"
+#include "base/natural_sort.h"
 #include "base/saturating.h"
-#include "base/sort_runs.h"
 
 namespace opscope {
 namespace {
@@ -113,7 +113,7 @@ std::vector<ListKey> SortedKeys(const Trace& trace, const std::vector<CategoryRo
     keys.erase(std::remove_if(of_track, keys.end(), [](const ListKey& key) { return key.span == kLeftOut; }),
                keys.end());
   }
-  SortRuns(&keys, ComesBefore);
+  NaturalSort(&keys, ComesBefore);
   return keys;
 }
 
