@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "base/allocation_failure.h"
+#include "base/huge_pages.h"
 
 namespace opscope {
 
@@ -62,8 +63,7 @@ class Arena {
   };
   static constexpr size_t kBlockBytes = size_t{64} * 1024;
   // An arena of many megabytes grows by huge pages: filling fresh memory is bound by page faults.
-  static constexpr size_t kHugePage = size_t{1} << 21;
-  static constexpr size_t kLarge = 2 * kHugePage;
+  static constexpr size_t kLarge = 2 * kHugePageBytes;
 
   char* Allocate(size_t size) {
     if (used_ > capacity_ || size > capacity_ - used_) NewBlock(size);
@@ -73,9 +73,9 @@ class Arena {
   }
 
   void NewBlock(size_t at_least) {
-    const bool huge = memory_bytes_ >= kLarge && at_least <= kHugePage - sizeof(Block);
-    const size_t bytes = huge ? kHugePage : sizeof(Block) + (at_least > kBlockBytes ? at_least : kBlockBytes);
-    auto* block = static_cast<Block*>(huge ? std::aligned_alloc(kHugePage, bytes) : std::malloc(bytes));
+    const bool huge = memory_bytes_ >= kLarge && at_least <= kHugePageBytes - sizeof(Block);
+    const size_t bytes = huge ? kHugePageBytes : sizeof(Block) + (at_least > kBlockBytes ? at_least : kBlockBytes);
+    auto* block = static_cast<Block*>(huge ? std::aligned_alloc(kHugePageBytes, bytes) : std::malloc(bytes));
     if (block == nullptr) throw AllocationFailure(bytes);
     if (huge) madvise(block, bytes, MADV_HUGEPAGE);  // advice: a refusal changes nothing
     block->next = blocks_;

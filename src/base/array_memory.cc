@@ -12,12 +12,13 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/huge_pages.h"
+
 namespace opscope {
 namespace {
 
 constexpr size_t kLarge = size_t{256} << 10;
 constexpr size_t kPage = 4096;
-constexpr size_t kHugePage = size_t{1} << 21;
 
 bool IsLarge(size_t bytes) {
   return bytes >= kLarge;
@@ -57,7 +58,7 @@ void FreeArray(void* array, size_t bytes) {
 
 // Advises the whole mapping. Advice for a part would split it in two, and mremap moves only one mapping.
 void AdviseHugePages(void* array, size_t bytes) {
-  if (WholePages(bytes) < kHugePage) return;
+  if (WholePages(bytes) < kHugePageBytes) return;
   madvise(array, WholePages(bytes), MADV_HUGEPAGE);  // advice: a refusal changes nothing
 }
 

@@ -13,20 +13,23 @@
 #include <utility>
 
 #include "base/allocation_failure.h"
+#include "base/huge_pages.h"
 
 namespace opscope {
 
 class HugeBlock {
  public:
-  static constexpr size_t kPage = size_t{1} << 21;
-  // Less than this is better off with malloc: the last huge page would be mostly waste.
-  static constexpr size_t kBreakEvenBytes = kPage / 2;
+  // Use malloc for less than this: the last huge page would be mostly waste.
+  static constexpr size_t kBreakEvenBytes = kHugePageBytes / 2;
 
   HugeBlock() = default;
-  explicit HugeBlock(size_t bytes) : size_((bytes + kPage - 1) & ~(kPage - 1)), mapped_bytes_(size_ + kPage) {
+  // Throws AllocationFailure.
+  explicit HugeBlock(size_t bytes)
+      : size_((bytes + kHugePageBytes - 1) & ~(kHugePageBytes - 1)), mapped_bytes_(size_ + kHugePageBytes) {
     mapped_ = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped_ == MAP_FAILED) throw AllocationFailure(mapped_bytes_);
-    data_ = reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(mapped_) + kPage - 1) & ~(kPage - 1));
+    data_ = reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(mapped_) + kHugePageBytes - 1) &
+                                         ~(kHugePageBytes - 1));
     madvise(data_, size_, MADV_HUGEPAGE);  // advice: a refusal changes nothing
   }
   HugeBlock(HugeBlock&& other) noexcept { Swap(other); }

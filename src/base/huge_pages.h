@@ -15,16 +15,16 @@
 
 namespace opscope {
 
-// As reserve. The vector's present values stay on their pages if it does not grow. What is smaller than a huge page
-// stays as it is.
+inline constexpr size_t kHugePageBytes = size_t{1} << 21;
+
+// reserve, with the whole huge pages of the new memory advised. Does nothing if the capacity suffices.
 template <typename T>
 void ReserveOnHugePages(std::vector<T>* values, size_t count) {
   if (count <= values->capacity()) return;
   values->reserve(count);
-  constexpr uintptr_t kPage = uintptr_t{1} << 21;
   const auto first = reinterpret_cast<uintptr_t>(values->data());
-  const uintptr_t begin = (first + kPage - 1) & ~(kPage - 1);
-  const uintptr_t end = (first + values->capacity() * sizeof(T)) & ~(kPage - 1);
+  const uintptr_t begin = (first + kHugePageBytes - 1) & ~(kHugePageBytes - 1);
+  const uintptr_t end = (first + values->capacity() * sizeof(T)) & ~(kHugePageBytes - 1);
   if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 }
 
