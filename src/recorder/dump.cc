@@ -284,6 +284,7 @@ class Dump {
     }
     // After the close the newest calibration is the end of the recording, to which unfinished calls reach.
     if (opscope_window_generation[window_->slot].load(std::memory_order_acquire) == window_->generation) {
+      const SignalsBlocked blocked;
       AddCalibration(window_);
     }
     const std::string text = DumpInfoText(window_, threads.begin(), threads.size(), about);

@@ -181,6 +181,38 @@ class Shower {
   std::thread thread_;
 };
 
+// Names that fill most of a chunk: an event with one of them needs the next chunk, and so the window's mutex.
+const std::string large_names[] = {std::string(200 * 1024, 'a'), std::string(200 * 1024, 'b')};
+
+void TakeAChunkInHandler(int) {
+  const uint64_t call = handler_calls.fetch_add(1, std::memory_order_relaxed);
+  Instant(large_names[call % 2].c_str());
+}
+
+TEST(Signals, AHandlerMayTakeAChunkWhileItsThreadDumps) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "ThreadSanitizer calls handlers later, out of place";
+#endif
+  const Handler handler(SIGPROF, TakeAChunkInHandler);
+  OwnedWindow window = OpenTestWindow({.at_cap = AtCap::kKeepNewest, .max_bytes = 8 * kChunkBytes});
+  const std::string metadata = "\"text\":\"" + std::string(1 << 20, 'x') + "\"";  // writing it takes most of a dump
+  opscope_window_add_metadata(window.get(), metadata.c_str());
+  alarm(60);  // a deadlock is a failure, not a hang
+  handler_calls = 0;
+  {
+    Shower shower({pthread_self()}, {SIGPROF});
+    while (handler_calls.load() < 200) {
+      const bool dumped = opscope_window_dump(
+          window.get(), nullptr, [](void*, uint16_t, const void*, uint64_t) { return true; }, nullptr);
+      ASSERT_TRUE(dumped);
+    }
+  }
+  alarm(0);
+  const DecodedWindow decoded = CloseAndDecode(window.get());
+  const WindowCounts counts = opscope_window_counts(window.get());
+  EXPECT_EQ(counts.recorded + counts.dropped, handler_calls.load());
+}
+
 TEST(Signals, AThousandASecondOfEachLoseNothingUncounted) {
 #if defined(__SANITIZE_THREAD__)
   // It keeps a signal and calls the handler later, also where the thread has blocked the signal meanwhile.

@@ -28,7 +28,8 @@
 namespace opscope {
 namespace {
 
-// Appends members of a JSON object. REQUIRES: the mutex of the window is held, or no other thread knows the window.
+// Appends members of a JSON object; null: none. False: an allocation failed. REQUIRES: the mutex of the window is held,
+// or no other thread knows the window.
 bool AddMembers(GrowingArray<char>* text, const char* members) {
   if (members == nullptr || *members == '\0') return true;
   const size_t size = std::strlen(members);
@@ -237,20 +238,26 @@ WindowCounts opscope_window_counts(const Window* window) {
 }
 
 void opscope_window_add_metadata(Window* window, const char* metadata_json) {
+  if (metadata_json == nullptr) return;
   const opscope::SignalsBlocked blocked;
-  opscope::MutexLock lock(window->mutex);
-  [[maybe_unused]] const bool added = opscope::AddMembers(&window->metadata, metadata_json);
-  if (window->file == nullptr || metadata_json == nullptr) return;
+  {
+    opscope::MutexLock lock(window->mutex);
+    [[maybe_unused]] const bool added = opscope::AddMembers(&window->metadata, metadata_json);
+  }
+  if (window->file == nullptr) return;
   const std::string text = opscope::AddedMetadataText(*window, metadata_json);
   if (!text.empty()) window->file->AddInfo(text);
 }
 
 void opscope_window_add_overheads(Window* window, const char* members_json) {
+  if (members_json == nullptr) return;
   const opscope::SignalsBlocked blocked;
-  opscope::MutexLock lock(window->mutex);
-  [[maybe_unused]] const bool added = opscope::AddMembers(&window->overhead, members_json);
-  if (window->file == nullptr || members_json == nullptr) return;
-  const std::string text = opscope::AddedOverheadText(*window);
+  {
+    opscope::MutexLock lock(window->mutex);
+    [[maybe_unused]] const bool added = opscope::AddMembers(&window->overhead, members_json);
+  }
+  if (window->file == nullptr) return;
+  const std::string text = opscope::AddedOverheadText(window);
   if (!text.empty()) window->file->AddInfo(text);
 }
 

@@ -7,6 +7,9 @@
 //              never writes the second calibration
 //   dump       counts at the moment of a dump, with the reason for it
 //
+// A thread that takes its next chunk needs the window's mutex. So that mutex is held only to copy what threads may
+// add meanwhile; the text is formatted from the copy, because formatting takes long and calls malloc.
+//
 // Nothing here throws: a failed allocation gives an empty text, and the caller reports that.
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/window_info.h"
@@ -28,6 +31,26 @@
 
 namespace opscope {
 namespace {
+
+// Copy of what any thread may add to a window, from one moment.
+struct Additions {
+  GrowingArray<Calibration> calibrations;
+  GrowingArray<char> metadata;
+  GrowingArray<char> overhead;
+};
+
+template <typename T>
+bool CopyArray(const GrowingArray<T>& from, GrowingArray<T>* to) {
+  return to->Append(from.begin(), from.size());
+}
+
+// False: an allocation failed.
+bool CopyAdditions(Window* window, Additions* copy) {
+  const SignalsBlocked blocked;  // a handler that records may need the mutex
+  MutexLock lock(window->mutex);
+  return CopyArray(window->calibrations, &copy->calibrations) && CopyArray(window->metadata, &copy->metadata) &&
+         CopyArray(window->overhead, &copy->overhead);
+}
 
 std::string_view TextOf(const char* text, size_t capacity) {
   return {text, strnlen(text, capacity)};
@@ -93,18 +116,18 @@ void AppendFinalThreads(std::string* out, const Window& window) {
 }
 
 // The recorder's own measurements first, then those of the sources.
-void AppendOverheads(std::string* out, const Window& window) OPSCOPE_REQUIRES(window.mutex) {
+void AppendOverheads(std::string* out, const GrowingArray<char>& of_sources) {
   JsonMemberWriter(out).Key("own_cost");
   JsonObject object(out);
   AppendOverhead(out);
-  object.Members({window.overhead.begin(), window.overhead.size()});
+  object.Members({of_sources.begin(), of_sources.size()});
   object.Close();
 }
 
-// Up to the threads.
-std::string BeginInfo(const Window& window) OPSCOPE_REQUIRES(window.mutex) {
+// The members that all variants share. The caller closes the object.
+std::string BeginInfo(const Window& window, const Additions& added) {
   std::string out;
-  JsonObject object(&out);  // EndInfo closes it
+  JsonObject object(&out);
   object.Uint("abi", kRecorderAbi).Uint("pid", registry.process);
   if (registry.parent.process != 0)
     object.Uint("parent_pid", registry.parent.process).Uint("parent_generation", registry.parent.generation);
@@ -116,13 +139,25 @@ std::string BeginInfo(const Window& window) OPSCOPE_REQUIRES(window.mutex) {
       .Uint("broken_invariants", registry.broken_invariants.load(std::memory_order_relaxed));
   if (window.detached) object.Json("detached", "true");
   AppendMachine(&out, window);
-  AppendOverheads(&out, window);
-  AppendCalibrations(&out, window.calibrations);
+  AppendOverheads(&out, added.overhead);
+  AppendCalibrations(&out, added.calibrations);
   return out;
 }
 
-void EndInfo(const Window& window, std::string* out) OPSCOPE_REQUIRES(window.mutex) {
-  out->append("],\"metadata\":{").append(window.metadata.begin(), window.metadata.size()).append("}}");
+// A whole block: append_variant(&text) appends the members of the variant, and the array of threads up to its end.
+// Empty: an allocation failed.
+template <typename AppendVariant>
+std::string InfoText(Window* window, const AppendVariant& append_variant) {
+  Additions added;
+  if (!CopyAdditions(window, &added)) return {};
+  try {
+    std::string text = BeginInfo(*window, added);
+    append_variant(&text);
+    text.append("],\"metadata\":{").append(added.metadata.begin(), added.metadata.size()).append("}}");
+    return text;
+  } catch (const std::bad_alloc&) {
+    return {};
+  }
 }
 
 // The failure of record_to, if there was one.
@@ -137,15 +172,6 @@ void AppendFileFailure(const Window& window, std::string* out) {
       .Text("step", failure.step)
       .Uint("chunks_left_out", window.left_out.load(std::memory_order_relaxed));
   object.Close();
-}
-
-std::string FinalInfoText(const Window& window) OPSCOPE_REQUIRES(window.mutex) {
-  std::string text = BeginInfo(window);
-  AppendFileFailure(window, &text);
-  text.append(",\"threads\":[");
-  AppendFinalThreads(&text, window);
-  EndInfo(window, &text);
-  return text;
 }
 
 }  // namespace
@@ -179,48 +205,47 @@ void ReadProcessName(Window* window) {
 
 std::string_view WriteWindowInfo(Window* window) {
   const SignalsBlocked blocked;
+  const std::string text = FileInfoText(window);
+  if (text.empty()) return {};
   MutexLock lock(window->mutex);
-  try {
-    const std::string text = FinalInfoText(*window);
-    // The same again, for one file after another.
-    if (!window->info_texts.empty() && text == window->info_texts.back())
-      return {window->info_texts.back(), text.size()};
-    char* kept = static_cast<char*>(std::malloc(text.size() + 1));
-    if (kept == nullptr || !window->info_texts.Push(kept)) {
-      std::free(kept);
-      return {};
-    }
-    std::memcpy(kept, text.c_str(), text.size() + 1);
-    return {kept, text.size()};
-  } catch (const std::bad_alloc&) {
+  // The same again, for one file after another.
+  if (!window->info_texts.empty() && text == window->info_texts.back()) return {window->info_texts.back(), text.size()};
+  char* kept = static_cast<char*>(std::malloc(text.size() + 1));
+  if (kept == nullptr || !window->info_texts.Push(kept)) {
+    std::free(kept);
     return {};
   }
+  std::memcpy(kept, text.c_str(), text.size() + 1);
+  return {kept, text.size()};
 }
 
 std::string FileInfoText(Window* window) {
-  MutexLock lock(window->mutex);
-  try {
-    return FinalInfoText(*window);
-  } catch (const std::bad_alloc&) {
-    return {};
-  }
+  return InfoText(window, [window](std::string* text) {
+    AppendFileFailure(*window, text);
+    text->append(",\"threads\":[");
+    AppendFinalThreads(text, *window);
+  });
 }
 
 std::string LiveInfoText(Window* window) {
   const Calibration rate = TickRate();
-  MutexLock lock(window->mutex);
-  try {
-    std::string text = BeginInfo(*window);
-    text.append(",\"live\":true,\"rate\":[");
-    AppendUint(&text, rate.ticks);
-    text.push_back(',');
-    AppendInt(&text, rate.unix_ns);
-    text.append("],\"threads\":[");
-    EndInfo(*window, &text);
-    return text;
-  } catch (const std::bad_alloc&) {
-    return {};
-  }
+  return InfoText(window, [&rate](std::string* text) {
+    text->append(",\"live\":true,\"rate\":[");
+    AppendUint(text, rate.ticks);
+    text->push_back(',');
+    AppendInt(text, rate.unix_ns);
+    text->append("],\"threads\":[");
+  });
+}
+
+std::string DumpInfoText(Window* window, const ThreadFigures* threads, size_t count, std::string_view about_dump) {
+  return InfoText(window, [=](std::string* text) {
+    text->append(",\"dump\":{").append(about_dump).append("},\"threads\":[");
+    for (size_t i = 0; i < count; ++i) {
+      if (i != 0) text->push_back(',');
+      AppendThread(text, threads[i]);
+    }
+  });
 }
 
 std::string AddedMetadataText(const Window& window, std::string_view members) {
@@ -236,25 +261,11 @@ std::string AddedMetadataText(const Window& window, std::string_view members) {
   }
 }
 
-std::string AddedOverheadText(const Window& window) {
+std::string AddedOverheadText(Window* window) {
+  Additions added;
+  if (!CopyAdditions(window, &added)) return {};
   try {
-    return BeginInfo(window).append(",\"live\":true}");
-  } catch (const std::bad_alloc&) {
-    return {};
-  }
-}
-
-std::string DumpInfoText(Window* window, const ThreadFigures* threads, size_t count, std::string_view about_dump) {
-  MutexLock lock(window->mutex);
-  try {
-    std::string text = BeginInfo(*window);
-    text.append(",\"dump\":{").append(about_dump).append("},\"threads\":[");
-    for (size_t i = 0; i < count; ++i) {
-      if (i != 0) text.push_back(',');
-      AppendThread(&text, threads[i]);
-    }
-    EndInfo(*window, &text);
-    return text;
+    return BeginInfo(*window, added).append(",\"live\":true}");
   } catch (const std::bad_alloc&) {
     return {};
   }

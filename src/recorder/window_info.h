@@ -1,6 +1,6 @@
 // The kWindowInfo block: the facts about a window outside of its chunks, as JSON text.
 //
-// Thread rule: any thread.
+// Thread rule: any thread. REQUIRES for every text: the caller does not hold the window's mutex.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -43,9 +43,9 @@ std::string FileInfoText(Window* window);
 // For the beginning of a file that is recorded to: no threads yet, and the rate of the clock, because the
 // recording may end without a second calibration. Empty: memory is short. REQUIRES: no other thread has the window.
 std::string LiveInfoText(Window* window);
-// One more block for a mapped file: members that were added since.
-std::string AddedMetadataText(const Window& window, std::string_view members) OPSCOPE_REQUIRES(window.mutex);
-std::string AddedOverheadText(const Window& window) OPSCOPE_REQUIRES(window.mutex);
+// One more block for a mapped file: members that were added since. Empty: memory is short.
+std::string AddedMetadataText(const Window& window, std::string_view members);
+std::string AddedOverheadText(Window* window);
 
 // The same of a dump, with these threads and `about_dump` (members of a JSON object; may be empty).
 // Empty: memory is short.
