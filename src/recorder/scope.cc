@@ -166,9 +166,11 @@ void CopyFromOwner(OpenScope* scope, uint64_t now, ForeignScope* taken) {
   if (!owner->held_by_owner) UnlinkEndedScopes(&owner->stream);  // the thread has ended
 }
 
-// Writes it into the calling thread's stream of the same window.
+// Writes it into the calling thread's stream of the same window. False: it leaves no record.
 bool AppendForeign(uint32_t slot, ForeignScope* taken) {
   if (!taken->whole) return false;
+  // A signal handler that has interrupted this thread's writing must leave the stream alone.
+  if (opscope_tls != nullptr && InterruptsWriting(opscope_tls)) return false;
   Stream* stream = opscope_stream_attach(slot, 0);
   if (stream == nullptr) return false;
   const EntrySpace space = taken->entries.space();

@@ -1,6 +1,7 @@
 // Many threads: nothing lost, nothing twice, whichever thread closes and ends what.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <atomic>
@@ -271,6 +272,28 @@ TEST(Threads, AnEndOnAnotherThreadAfterTheCloseIsNothing) {
   EXPECT_EQ(CloseAndDecode(window.get()).only_thread().records.size(), 1u);
   std::thread([scope] { End(scope); }).join();
   EXPECT_EQ(CloseAndDecode(window.get()).only_thread().records.size(), 1u);
+}
+
+OpenScope* ended_in_handler = nullptr;
+
+TEST(Threads, AHandlerThatInterruptsTheWritingDropsTheScopeOfAnotherThreadThatItEnds) {
+  void (*const before)(int) = signal(SIGUSR1, [](int) { EndScope(ended_in_handler, ReadTicks()); });
+  OwnedWindow window = OpenTestWindow();
+  Stream* stream = StreamIn(window);
+  std::thread([&] { ended_in_handler = OpenNamed(StreamIn(window), "of another thread"); }).join();
+  {
+    const Writing writing(stream);
+    const Record* next = stream->next;
+    const char* limit = stream->limit;
+    raise(SIGUSR1);
+    EXPECT_EQ(stream->next, next) << "the interrupted code is about to write there";
+    EXPECT_EQ(stream->limit, limit);
+  }
+  signal(SIGUSR1, before);
+  CloseAndDecode(window.get());
+  const WindowCounts counts = opscope_window_counts(window.get());
+  EXPECT_EQ(counts.recorded, 0u);
+  EXPECT_EQ(counts.dropped, 1u);
 }
 
 TEST(Threads, SlotsFreedElsewhereComeBackToTheirOwner) {
