@@ -1,8 +1,10 @@
 // Fork while recording: the child belongs to no recording, lives, and can record for itself.
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -109,6 +111,31 @@ TEST(Fork, AClosedRecordingIsReadableInTheChild) {
               return seen == 20000 && !::testing::Test::HasFailure() ? 0 : 1;
             }),
             0);
+}
+
+// Descriptor that this process has open on the file; -1: none.
+int DescriptorOfFile(const std::string& path) {
+  struct stat file{}, facts{};
+  if (stat(path.c_str(), &file) != 0) return -1;
+  for (int number = 3; number < 256; ++number) {
+    if (fstat(number, &facts) == 0 && facts.st_dev == file.st_dev && facts.st_ino == file.st_ino) return number;
+  }
+  return -1;
+}
+
+TEST(Fork, TheChildKeepsADescriptorThatTheProgramPutInPlaceOfTheFile) {
+  const std::string path = testing::TempDir() + "/forked.opscope";
+  OwnedWindow window = OpenTestWindow({.record_to = path.c_str()});
+  const int number = DescriptorOfFile(path);
+  ASSERT_GE(number, 3);
+  const int other = open("/dev/null", O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(dup2(other, number), number);
+  close(other);
+  EXPECT_EQ(ExitOfChild([number] { return fcntl(number, F_GETFD) < 0 ? 1 : 0; }), 0);
+  window.reset();
+  EXPECT_GE(fcntl(number, F_GETFD), 0) << "nor does the end of the recording close it";
+  close(number);
+  unlink(path.c_str());
 }
 
 TEST(Fork, ManyForksWhileThreadsRecordHarmNobody) {

@@ -343,7 +343,7 @@ void RecordingFile::End(std::string_view info) {
   }
   const ErrnoGuard keep;
   MutexLock lock(mutex_);
-  if (descriptor_ >= 0) close(descriptor_);
+  if (descriptor_ >= 0 && IsStillOurs()) close(descriptor_);
   descriptor_ = -1;
   finished_ = true;
 }
@@ -370,14 +370,15 @@ void RecordingFile::DetachInChild(bool window_was_open) {
     new (&retained_) GrowingArray<Piece>;
     unknown_ = true;
   }
+  finished_ = true;
+  if (descriptor_ < 0 || !IsStillOurs()) return;
   for (const Segment& segment : segments_) {
-    if (!window_was_open || descriptor_ < 0) break;
+    if (!window_was_open) break;
     mmap(segment.base, segment.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, descriptor_,
          static_cast<off_t>(segment.offset));
   }
-  if (descriptor_ >= 0) close(descriptor_);
+  close(descriptor_);
   descriptor_ = -1;
-  finished_ = true;
 }
 
 }  // namespace opscope
