@@ -7,7 +7,7 @@
 //   pthread_create(&helper, nullptr, Help, this);
 //
 // Faults (SIGSEGV, SIGABRT, ...) stay open, because they concern the thread that causes them: crash handlers see a
-// crash.
+// crash. Restores errno, too: the profiled program must not see that of the recorder's system calls.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -16,22 +16,28 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <cerrno>
+
 namespace opscope {
 
 class SignalsBlocked {
  public:
-  SignalsBlocked() {
+  SignalsBlocked() : errno_before_(errno) {
     sigset_t all_but_faults;
     sigfillset(&all_but_faults);
     for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
       sigdelset(&all_but_faults, fault);
     pthread_sigmask(SIG_BLOCK, &all_but_faults, &before_);
   }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  ~SignalsBlocked() {
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = errno_before_;
+  }
   SignalsBlocked(const SignalsBlocked&) = delete;
   SignalsBlocked& operator=(const SignalsBlocked&) = delete;
 
  private:
+  const int errno_before_;
   sigset_t before_;
 };
 

@@ -75,20 +75,9 @@ RecordingFile::Unit MakeUnit(char* address, uint64_t chunk_at, uint32_t size) {
   return unit;
 }
 
-// The profiled program must not see the errno of the profiler's calls.
-class ErrnoGuard {
- public:
-  ErrnoGuard() : kept_(errno) {}
-  ~ErrnoGuard() { errno = kept_; }
-
- private:
-  int kept_;
-};
-
 }  // namespace
 
 RecordingFile* RecordingFile::Create(const char* path, std::string_view info, FileFailure* failure) {
-  const ErrnoGuard keep;
   auto* file = new (std::nothrow) RecordingFile;
   if (file == nullptr) {
     *failure = {ENOMEM, "while creating the file"};
@@ -128,7 +117,6 @@ bool RecordingFile::MakeHead(std::string_view info) {
 }
 
 RecordingFile::~RecordingFile() {
-  const ErrnoGuard keep;
   if (descriptor_ >= 0) close(descriptor_);
   if (unknown_) return;
   std::sort(retained_.begin(), retained_.end(), [](const Piece& a, const Piece& b) { return a.address < b.address; });
@@ -234,7 +222,6 @@ char* RecordingFile::TakeFreeUnit(uint64_t bytes, uint64_t chunk_at) {
 }
 
 RecordingFile::Unit RecordingFile::TakeUnit(uint32_t size, uint32_t depths) {
-  const ErrnoGuard keep;
   const uint64_t chunk_at = OffsetOfChunk(depths);
   const uint64_t bytes = BytesOfUnit(chunk_at, size);
   char* address = nullptr;
@@ -275,7 +262,6 @@ bool RecordingFile::Holds(const void* chunk) {
 }
 
 bool RecordingFile::AddInfo(std::string_view json) {
-  const ErrnoGuard keep;
   const uint64_t bytes = PageUp(kBlockHeaderBytes + json.size());
   MutexLock lock(mutex_);
   char* address = Extend(bytes);
@@ -288,7 +274,6 @@ bool RecordingFile::AddInfo(std::string_view json) {
 }
 
 RecordingFile::RetainedUnit RecordingFile::Retain(ChunkHeader* chunk, bool replace) {
-  const ErrnoGuard keep;
   RetainedUnit retained;
   char* address = UnitOf(chunk);
   const uint64_t chunk_at = chunk->table_distance + kBlockHeaderBytes;
@@ -314,13 +299,11 @@ RecordingFile::RetainedUnit RecordingFile::Retain(ChunkHeader* chunk, bool repla
 }
 
 bool RecordingFile::WriteAt(uint64_t offset, const void* data, uint64_t bytes) {
-  const ErrnoGuard keep;
   MutexLock lock(mutex_);
   return WriteAtLocked(offset, data, bytes);
 }
 
 bool RecordingFile::AppendBlock(uint16_t type, const void* data, uint64_t bytes) {
-  const ErrnoGuard keep;
   MutexLock lock(mutex_);
   const Segment& last = segments_.back();
   const uint64_t at = end_ != 0 ? end_ : last.offset + last.used;
@@ -341,7 +324,6 @@ void RecordingFile::End(std::string_view info) {
       AppendBlock(block_types::kEnd, &no_footer, sizeof(no_footer))) {
     CutAtEnd();
   }
-  const ErrnoGuard keep;
   MutexLock lock(mutex_);
   if (descriptor_ >= 0 && IsStillOurs()) close(descriptor_);
   descriptor_ = -1;
@@ -350,7 +332,6 @@ void RecordingFile::End(std::string_view info) {
 
 // Nothing may be mapped beyond the end of a file.
 void RecordingFile::CutAtEnd() {
-  const ErrnoGuard keep;
   MutexLock lock(mutex_);
   Segment& last = segments_.back();
   const uint64_t kept = end_ > last.offset ? PageUp(end_ - last.offset) : 0;

@@ -14,7 +14,7 @@
 // The file appears under its name complete with head and first segment, by a rename: what was there before
 // is replaced and never cut, because another process may have it mapped.
 //
-// Thread rule: any thread, where nothing else is said. Nothing throws, errno is left as it was.
+// Thread rule: any thread, where nothing else is said. Nothing throws. errno may change: callers are SignalsBlocked.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
