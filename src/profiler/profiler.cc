@@ -50,7 +50,11 @@ Status Profiler::StartNow() {
   OPSCOPE_TRY(CheckMetadataJson(options_.metadata_json));
   if (state_ == State::kIdle) action_ = ActionOf(step_);
   OPSCOPE_TRY(session_.Start());
-  if (Status begun = ApplyTransition(Transition(Action::kNone, action_), false); !begun.ok()) {
+  Status begun =
+      CatchBadAlloc("profiler", [this] { return ApplyTransition(Transition(Action::kNone, action_), false); });
+  if (!begun.ok()) {  // as before the call, so that it can be repeated
+    running_.reset();
+    session_.Forget();
     session_.Stop();
     return begun;
   }

@@ -6,13 +6,17 @@
 //            with a mapped file before the close, because the close ends the file
 //   free     after deliver; waits for a dump in progress
 //
-// A failed start undoes its steps in reverse. In a forked child every function returns at once: the locks
-// may be held by threads that do not exist there.
+// A failed start undoes its steps in reverse, also when an allocation failed: what stopping needs is reserved before
+// the window opens. In a forked child every function returns at once: the locks may be held by threads that do not
+// exist there.
 // SPDX-License-Identifier: Apache-2.0
+#include <cinttypes>
+#include <cstdio>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/catch_bad_alloc.h"
 #include "base/json_members.h"
 #include "base/json_object.h"
 #include "base/metadata_keys.h"
@@ -58,8 +62,8 @@ Recording::Recording(RecordingOptions options) : state_(std::make_unique<State>(
 
 Recording::~Recording() {
   if (state_->is_in_child()) return;  // the memory is the parent's copy; the recorder's locks may be held for ever
+  Stop();
   const MutexLock lock(state_->mutex);
-  if (state_->phase == State::Phase::kRunning) state_->Stop();
   state_->FreeWindow();
 }
 
@@ -75,7 +79,10 @@ Status Recording::Start() {
   if (state_->is_in_child()) return ParentProcessError();
   const MutexLock lock(state_->mutex);
   const bool is_new = state_->phase == State::Phase::kNew;
-  Status started = state_->Start();
+  Status started = CatchBadAlloc("the recording", [this] {
+    state_->mutex.AssertHeld();
+    return state_->Start();
+  });
   // Without a started session the flight recorder runs only while a recording does.
   const std::shared_ptr<Shared>& shared = state_->shared;
   if (!started.ok() && is_new && shared != nullptr && !shared->is_started()) shared->StopFlight();
@@ -103,10 +110,16 @@ Status Recording::State::Start() {
     overheads.push_back(use.source->overhead != nullptr ? use.source->overhead(use.flags) : "");
     if (window_options.thread_number == nullptr) window_options.thread_number = use.source->thread_number;
   }
+  started.reserve(options.sources.size());
+  delivering.reserve(options.sources.size());
   const char* error = nullptr;
   window = opscope_window_open(&window_options, &error);
   if (window == nullptr) return Unsupported(error, "the recorder could not open a window");
-  if (Status status = StartSources(overheads); !status.ok()) {
+  const Status status = CatchBadAlloc("the recording", [&] {
+    mutex.AssertHeld();
+    return StartSources(overheads);
+  });
+  if (!status.ok()) {
     StopSources();
     DeliverSources();
     opscope_window_free(std::exchange(window, nullptr));
@@ -122,7 +135,6 @@ Status Recording::State::Start() {
 }
 
 Status Recording::State::StartSources(const std::vector<const char*>& overheads) {
-  started.reserve(options.sources.size());
   for (size_t i = 0; i < options.sources.size(); ++i) {
     const SourceUse& use = options.sources[i];
     if (overheads[i] != nullptr && *overheads[i] != '\0') opscope_window_add_overheads(window, overheads[i]);
@@ -138,7 +150,6 @@ Status Recording::State::StartSources(const std::vector<const char*>& overheads)
 // Counts what the sources have lost. A source counts for the whole process, so two simultaneous recordings both
 // report a failure.
 void Recording::State::StopSources() {
-  delivering.reserve(started.size());
   for (; !started.empty(); started.pop_back()) {
     const Started& last = started.back();
     last.use.source->stop(last.session);
@@ -157,9 +168,10 @@ void Recording::State::DeliverSources() {
     if (each.use.source->failures != nullptr) failures += each.use.source->failures() - each.failures;
   }
   if (failures != 0) {
-    std::string member;
-    JsonMemberWriter(&member).Uint(kSourceFailuresKey, std::exchange(failures, 0));
-    opscope_window_add_metadata(window, member.c_str());
+    char member[80];  // no std::string: a destructor calls this
+    std::snprintf(member, sizeof(member), "\"%.*s\":%" PRIu64, static_cast<int>(kSourceFailuresKey.size()),
+                  kSourceFailuresKey.data(), std::exchange(failures, 0));
+    opscope_window_add_metadata(window, member);
   }
 }
 
@@ -242,11 +254,13 @@ bool Recording::AddMetadata(std::string_view key, std::string_view json) {
 
 Status Recording::Save(const std::string& path) {
   if (state_->is_in_child()) return ParentProcessError();
-  const MutexLock lock(state_->mutex);
-  OPSCOPE_TRY(state_->CheckStopped());
-  if (state_->window == nullptr) return Error{ErrorCode::kInvalidArgument, "the recording was already read"};
-  state_->DeliverSources();
-  return SaveRecording(state_->window, path);
+  return CatchBadAlloc(path, [&]() -> Status {
+    const MutexLock lock(state_->mutex);
+    OPSCOPE_TRY(state_->CheckStopped());
+    if (state_->window == nullptr) return Error{ErrorCode::kInvalidArgument, "the recording was already read"};
+    state_->DeliverSources();
+    return SaveRecording(state_->window, path);
+  });
 }
 
 Status Recording::State::CheckStopped() const {

@@ -11,6 +11,7 @@
 #include <new>
 #include <utility>
 
+#include "base/catch_bad_alloc.h"
 #include "opscope/import.h"
 #include "opscope/record.h"
 
@@ -52,7 +53,7 @@ Result<SharedRecording> RetainWindow(const Window* window) {
   auto kept = std::make_shared<RetainedRecording>();
   Copying copying{kept.get()};
   opscope_window_read(window, &RetainBlock, &copying);
-  if (copying.is_short || kept->blocks.empty()) return Error{ErrorCode::kOutOfMemory, "out of memory"};
+  if (copying.is_short || kept->blocks.empty()) return Error{ErrorCode::kOutOfMemory, kOutOfMemoryText};
   const WindowCounts counts = opscope_window_counts(window);
   kept->recorded = counts.recorded;
   kept->dropped = counts.dropped;

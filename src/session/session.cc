@@ -10,6 +10,7 @@
 
 #include <utility>
 
+#include "base/catch_bad_alloc.h"
 #include "opscope/record_to.h"
 #include "session/recording_state.h"
 #include "session/retained_recording.h"
@@ -67,13 +68,15 @@ bool Session::is_started() const {
 }
 
 Status Session::Start() {
-  CacheProcessId();
-  ReinitAfterFork();
-  const MutexLock lock(newest_->mutex);
-  if (is_started()) return Error{ErrorCode::kInvalidArgument, "started already"};
-  OPSCOPE_TRY(shared_->StartFlight());
-  shared_->started_by.store(getpid(), std::memory_order_relaxed);
-  return {};
+  return CatchBadAlloc("the session", [this]() -> Status {
+    CacheProcessId();
+    ReinitAfterFork();
+    const MutexLock lock(newest_->mutex);
+    if (is_started()) return Error{ErrorCode::kInvalidArgument, "started already"};
+    OPSCOPE_TRY(shared_->StartFlight());
+    shared_->started_by.store(getpid(), std::memory_order_relaxed);
+    return {};
+  });
 }
 
 void Session::Stop() {
@@ -83,23 +86,24 @@ void Session::Stop() {
 }
 
 Result<std::shared_ptr<Recording>> Session::Prepare(RecordingOptions options, bool adds_up) {
-  ReinitAfterFork();
-  const MutexLock lock(newest_->mutex);
-  std::vector<SharedRecording> earlier;
-  const std::shared_ptr<Recording> before = newest_->recording;
-  if (adds_up && before != nullptr) {
-    Result<std::vector<SharedRecording>> kept = before->RetainAll();
-    if (!kept.ok()) return kept.error();
-    earlier = std::move(kept).value();
-    options.max_bytes = MakeRoom(options.max_bytes, options.at_cap, &earlier);
-  }
-  options.record_to = RecordingPath(options.record_to, shared_->recordings.load() + 1);
-  auto recording = std::make_shared<Recording>(std::move(options));
-  recording->state_->shared = shared_;
-  recording->state_->earlier = std::move(earlier);
-  recording->state_->adds_up = adds_up;
-  newest_->recording = recording;
-  return recording;
+  return CatchBadAlloc("the recording", [&]() -> Result<std::shared_ptr<Recording>> {
+    ReinitAfterFork();
+    const MutexLock lock(newest_->mutex);
+    std::vector<SharedRecording> earlier;
+    if (adds_up && newest_->recording != nullptr) {
+      Result<std::vector<SharedRecording>> kept = newest_->recording->RetainAll();
+      if (!kept.ok()) return kept.error();
+      earlier = std::move(kept).value();
+      options.max_bytes = MakeRoom(options.max_bytes, options.at_cap, &earlier);
+    }
+    options.record_to = RecordingPath(options.record_to, shared_->recordings.load() + 1);
+    auto recording = std::make_shared<Recording>(std::move(options));
+    recording->state_->shared = shared_;
+    recording->state_->earlier = std::move(earlier);
+    recording->state_->adds_up = adds_up;
+    newest_->recording = recording;
+    return recording;
+  });
 }
 
 void Session::Forget() {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,6 +72,40 @@ TEST_F(SessionSources, ThatCannotStartLeaveNoFlightRecorderRunning) {
   EXPECT_FALSE(recording->Start().ok());
   ASSERT_EQ(sigaction(SIGUSR1, nullptr, &after), 0);
   EXPECT_EQ(after.sa_handler, before.sa_handler);
+}
+
+TEST_F(SessionSources, ForWhichMemoryIsShortLeaveNothingBehind) {
+  two.Source::start = [](const Source*, Window*, uint32_t, const char**) -> void* { throw std::bad_alloc(); };
+  for (uint32_t i = 0; i < 2 * kMaxWindows; ++i) {
+    asked.clear();
+    Recording recording({.sources = {{&one}, {&two}}});
+    const Status started = recording.Start();
+    ASSERT_FALSE(started.ok());
+    EXPECT_EQ(started.error().code, ErrorCode::kOutOfMemory);
+    EXPECT_THAT(asked, ElementsAre("start one", "stop one"));
+  }
+}
+
+TEST_F(SessionSources, ForWhichMemoryIsShortLetTheProfilerStartLater) {
+  one.overhead = [](uint32_t) -> const char* { throw std::bad_alloc(); };
+  Profiler profiler({.sources = {{&one}}});
+  EXPECT_EQ(profiler.Start().error().code, ErrorCode::kOutOfMemory);
+  one.overhead = nullptr;
+  EXPECT_TRUE(profiler.Start().ok());
+}
+
+TEST_F(SessionSources, StopWithTheirFlightRecorderWhenTheRecordingIsDestroyed) {
+  const TemporaryFolder folder;
+  Session session({.path = folder.File("f.opscope"), .signal = SIGUSR1});
+  auto recording = session.Prepare({.sources = {{&one}}}).value();
+  struct sigaction before{}, after{};
+  ASSERT_EQ(sigaction(SIGUSR1, nullptr, &before), 0);
+  ASSERT_TRUE(recording->Start().ok());
+  session.Forget();
+  recording.reset();
+  ASSERT_EQ(sigaction(SIGUSR1, nullptr, &after), 0);
+  EXPECT_EQ(after.sa_handler, before.sa_handler);
+  EXPECT_THAT(asked, ElementsAre("start one", "stop one"));
 }
 
 TEST_F(SessionSources, OfAnotherVersionAreRefusedBeforeAnythingBegins) {

@@ -7,9 +7,12 @@
 
 #include <algorithm>
 
-namespace opscope {
+#include "base/catch_bad_alloc.h"
 
-Result<SourceUse> UseSource(const Source& source, std::span<const std::string_view> flags) {
+namespace opscope {
+namespace {
+
+Result<SourceUse> FindFlags(const Source& source, std::span<const std::string_view> flags) {
   const std::span<const SourceFlag> known(source.flags, source.flag_count);
   SourceUse use{.source = &source};
   for (const std::string_view name : flags) {
@@ -28,7 +31,7 @@ Result<SourceUse> UseSource(const Source& source, std::span<const std::string_vi
   return use;
 }
 
-Result<const Source*> LoadSource(const std::string& library) {
+Result<const Source*> Load(const std::string& library) {
   void* loaded = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (loaded == nullptr) return Error{ErrorCode::kUnsupported, dlerror()};
   void* symbol = dlsym(loaded, "opscope_source");
@@ -40,6 +43,16 @@ Result<const Source*> LoadSource(const std::string& library) {
     return Error{ErrorCode::kUnsupported, library + ": belongs to another version of opscope"};
   }
   return source;
+}
+
+}  // namespace
+
+Result<SourceUse> UseSource(const Source& source, std::span<const std::string_view> flags) {
+  return CatchBadAlloc("the source", [&] { return FindFlags(source, flags); });
+}
+
+Result<const Source*> LoadSource(const std::string& library) {
+  return CatchBadAlloc(library, [&] { return Load(library); });
 }
 
 }  // namespace opscope
