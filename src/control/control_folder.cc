@@ -131,12 +131,10 @@ std::string ControlFolder::PathOf(const std::string& name) const {
 
 std::vector<std::string> ControlFolder::Processes() const {
   std::vector<std::string> processes;
-  const int copy = openat(descriptor_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR* const entries = copy < 0 ? nullptr : fdopendir(copy);
-  if (entries == nullptr) {
-    if (copy >= 0) close(copy);
-    return processes;
-  }
+  UniqueDescriptor copy(MoveAboveStderr(openat(descriptor_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  DIR* const entries = fdopendir(copy.get());
+  if (entries == nullptr) return processes;
+  (void)copy.Release();  // closedir closes it
   while (const dirent* entry = readdir(entries)) {
     std::string process = ProcessOfSocket(entry->d_name);
     if (!process.empty() && processes.size() < kMaxProcesses) processes.push_back(std::move(process));
@@ -218,9 +216,7 @@ Status ControlFolder::Lock() {
 Status ControlFolder::WriteRequest(const std::string& message) {
   if (message.size() > kMaxControlMessage)
     return Error{ErrorCode::kInvalidArgument, "the request names too many separate ranks for one message"};
-  if (!has_request_) {
-    if (Status locked = Lock(); !locked.ok()) return locked;
-  }
+  if (!has_request_) OPSCOPE_TRY(Lock());
   has_request_ = true;
   const std::string part = std::string(kRequestName) + ".part";
   unlinkat(descriptor_, part.c_str(), 0);

@@ -15,6 +15,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.h"
 #include "opscope/process_identity.h"
 
 namespace opscope {
@@ -39,14 +40,13 @@ std::string OwnHost() {
 
 std::string NewRequestNumber() {
   uint64_t number = 0;
-  if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-    number = static_cast<uint64_t>(ControlClock::now().time_since_epoch().count()) ^ static_cast<uint64_t>(getpid())
-                                                                                         << 40;
-  char digits[17] = "0000000000000000";
-  char text[17];
-  const auto [end, error] = std::to_chars(text, text + 16, number, 16);
-  std::copy(text, end, digits + 16 - (end - text));
-  return {digits, 16};
+  if (getrandom(&number, sizeof(number), 0) != sizeof(number)) {
+    const auto now = static_cast<uint64_t>(ControlClock::now().time_since_epoch().count());
+    number = now ^ static_cast<uint64_t>(getpid()) << 40;
+  }
+  std::string digits;
+  AppendHex(&digits, number);
+  return digits.insert(0, 16 - digits.size(), '0');
 }
 
 std::vector<Peer> FindPeers(const ControlFolder& folder) {
@@ -75,10 +75,7 @@ Status Exchange::Start(const std::string& message, const std::string& file, cons
     peer->last_file = peer->is_local ? "" : folder_->ReadAnswerFile(peer->name).value_or("");
     has_remote |= !peer->is_local;
   }
-  if (has_remote) {
-    if (Status written = folder_->WriteRequest(file); !written.ok()) return written;
-  }
-  return {};
+  return has_remote ? folder_->WriteRequest(file) : Status();
 }
 
 void Exchange::ConnectMore() {

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <tuple>
 
+#include "base/assign.h"
+#include "base/catch_bad_alloc.h"
 #include "opscope/control.h"
 
 namespace opscope {
@@ -19,8 +21,7 @@ constexpr std::chrono::milliseconds kStatusLimit{5000};
 Status AskAgain(ControlFolder* folder, const std::vector<Peer*>& peers) {
   Exchange exchange(folder, peers);
   const std::string request = NewRequestNumber();
-  if (Status started = exchange.Start(StatusMessage(), StatusFile(request, OwnHost()), request); !started.ok())
-    return started;
+  OPSCOPE_TRY(exchange.Start(StatusMessage(), StatusFile(request, OwnHost()), request));
   exchange.Run(kStatusLimit, kStatusLimit * 4, [](Peer* peer, const ControlAnswer& answer) {
     if (answer.kind == ControlAnswer::Kind::kStatus) peer->process = answer.process;
     return true;
@@ -35,7 +36,7 @@ Result<std::vector<Peer>> AskProcesses(ControlFolder* folder) {
   all.reserve(peers.size());
   for (Peer& peer : peers)
     all.push_back(&peer);
-  if (Status asked = AskAgain(folder, all); !asked.ok()) return asked.error();
+  OPSCOPE_TRY(AskAgain(folder, all));
   for (Peer& peer : peers) {
     if (!peer.why_not.empty()) peer.process.why_not = peer.why_not;
   }
@@ -47,14 +48,14 @@ Result<std::vector<Peer>> AskProcesses(ControlFolder* folder) {
 }
 
 Result<std::vector<ControlProcess>> ListProcesses(const std::string& folder) {
-  Result<ControlFolder> opened = ControlFolder::Open(folder);
-  if (!opened.ok()) return opened.error();
-  Result<std::vector<Peer>> peers = AskProcesses(&opened.value());
-  if (!peers.ok()) return peers.error();
-  std::vector<ControlProcess> processes;
-  for (Peer& peer : peers.value())
-    processes.push_back(std::move(peer.process));
-  return processes;
+  return CatchBadAlloc(folder, [&]() -> Result<std::vector<ControlProcess>> {
+    OPSCOPE_ASSIGN(ControlFolder opened, ControlFolder::Open(folder));
+    OPSCOPE_ASSIGN(std::vector<Peer> peers, AskProcesses(&opened));
+    std::vector<ControlProcess> processes;
+    for (Peer& peer : peers)
+      processes.push_back(std::move(peer.process));
+    return processes;
+  });
 }
 
 }  // namespace opscope

@@ -21,6 +21,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/assign.h"
+#include "base/catch_bad_alloc.h"
 #include "control/control_folder.h"
 #include "control/exchange.h"
 #include "control/processes.h"
@@ -128,7 +130,7 @@ Status RecordAtOnce(ControlFolder* folder, const std::vector<Peer*>& ready, cons
                     std::vector<RecordedProcess>* rows) {
   Exchange exchange(folder, ready);
   const std::string file = RecordFile(window, OwnHost(), RankRanges(ready));
-  if (Status started = exchange.Start(RecordMessage(window), file, window.request); !started.ok()) return started;
+  OPSCOPE_TRY(exchange.Start(RecordMessage(window), file, window.request));
   std::vector<ControlAnswer> ends(ready.size());
   exchange.Run(kFirstAnswer, LongestWait(ready), [&](Peer* peer, const ControlAnswer& answer) {
     if (answer.kind != ControlAnswer::Kind::kWindow) return false;
@@ -149,54 +151,59 @@ Status RecordAtOnce(ControlFolder* folder, const std::vector<Peer*>& ready, cons
   return {};
 }
 
-}  // namespace
-
-Result<RecordReport> RecordOnDemand(const RecordOptions& options) {
-  if (options.steps < 1 || options.steps > kMaxWindowSteps)
-    return Error{ErrorCode::kInvalidArgument, "a window has 1 to " + std::to_string(kMaxWindowSteps) + " steps"};
-  Result<ControlFolder> folder = ControlFolder::Open(options.folder);
-  if (!folder.ok()) return folder.error();
-  const ControlClock::time_point begin = ControlClock::now();
-  Result<std::vector<Peer>> peers = AskProcesses(&folder.value());
-  if (!peers.ok()) return peers.error();
-  const std::vector<Peer*> chosen = Choose(&peers.value(), options);
-  RecordReport report;
-  report.request = NewRequestNumber();
-  std::set<int32_t> missing(options.ranks.begin(), options.ranks.end());
-  std::vector<Peer*> ready;
+// The rows of processes and ranks that cannot record, which come before those of `ready`.
+std::vector<RecordedProcess> RowsOfOthers(const std::vector<Peer>& peers, const std::vector<Peer*>& chosen,
+                                          const std::vector<int32_t>& ranks, std::vector<Peer*>* ready) {
+  std::vector<RecordedProcess> rows;
+  std::set<int32_t> missing(ranks.begin(), ranks.end());
   for (Peer* peer : chosen) {
-    missing.erase(peer->process.rank);
     const ControlProcess& process = peer->process;
+    missing.erase(process.rank);
     if (process.state == ControlState::kReady) {
-      ready.push_back(peer);
+      ready->push_back(peer);
     } else {
-      report.rows.push_back(
-          {.rank = process.rank, .host = process.host, .pid = process.pid, .why_not = process.why_not});
+      rows.push_back({.rank = process.rank, .host = process.host, .pid = process.pid, .why_not = process.why_not});
     }
   }
-  const bool has_silent = std::any_of(peers.value().begin(), peers.value().end(), IsSilent);
+  const bool has_silent = std::any_of(peers.begin(), peers.end(), IsSilent);
   for (const int32_t rank : missing) {
-    report.rows.push_back(
+    rows.push_back(
         {.rank = rank,
          .why_not = has_silent ? "no process that answers has this rank" : "there is no process of this rank"});
   }
+  return rows;
+}
+
+Result<RecordReport> RecordSameSteps(const RecordOptions& options) {
+  if (options.steps < 1 || options.steps > kMaxWindowSteps)
+    return Error{ErrorCode::kInvalidArgument, "a window has 1 to " + std::to_string(kMaxWindowSteps) + " steps"};
+  OPSCOPE_ASSIGN(ControlFolder folder, ControlFolder::Open(options.folder));
+  const ControlClock::time_point begin = ControlClock::now();
+  OPSCOPE_ASSIGN(std::vector<Peer> peers, AskProcesses(&folder));
+  std::vector<Peer*> ready;
+  RecordReport report;
+  report.request = NewRequestNumber();
+  report.rows = RowsOfOthers(peers, Choose(&peers, options), options.ranks, &ready);
   if (report.rows.empty() && ready.empty()) {
     const std::string what = options.pid ? "process " + std::to_string(*options.pid) : "process";
     return Error{ErrorCode::kNotFound, options.folder + ": there is no " + what + " that waits for requests"};
   }
   if (!ready.empty()) {
-    if (ControlClock::now() - begin > std::chrono::nanoseconds(kLocalLeadNs)) {
-      if (Status asked = AskAgain(&folder.value(), ready); !asked.ok()) return asked.error();
-    }
+    if (ControlClock::now() - begin > std::chrono::nanoseconds(kLocalLeadNs)) OPSCOPE_TRY(AskAgain(&folder, ready));
     report.first_step = FirstStep(ready);
     const ControlWindow window{report.request, *report.first_step, options.steps};
-    if (Status recorded = RecordAtOnce(&folder.value(), ready, window, &report.rows); !recorded.ok())
-      return recorded.error();
+    OPSCOPE_TRY(RecordAtOnce(&folder, ready, window, &report.rows));
   }
   std::stable_sort(report.rows.begin(), report.rows.end(), [](const RecordedProcess& a, const RecordedProcess& b) {
     return std::tie(a.rank, a.host, a.pid) < std::tie(b.rank, b.host, b.pid);
   });
   return report;
+}
+
+}  // namespace
+
+Result<RecordReport> RecordOnDemand(const RecordOptions& options) {
+  return CatchBadAlloc(options.folder, [&] { return RecordSameSteps(options); });
 }
 
 }  // namespace opscope
