@@ -3,8 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/boot.h"
 
-#include <fcntl.h>
-#include <unistd.h>
+#include "recorder/system_file.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -12,13 +11,10 @@
 namespace opscope {
 
 uint64_t BootHash() {
-  constexpr ssize_t kIdSize = 36;  // a UUID as text; a newline follows
-  char id[kIdSize];
-  const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  const ssize_t size = read(file, id, sizeof(id));
-  close(file);
-  return size == kIdSize ? XXH3_64bits(id, sizeof(id)) : 0;
+  constexpr size_t kUuidBytes = 36;  // as text
+  char buffer[kUuidBytes + 1];       // and the newline
+  const std::string_view id = ReadSystemFile("/proc/sys/kernel/random/boot_id", buffer);
+  return id.size() == kUuidBytes ? XXH3_64bits(id.data(), id.size()) : 0;
 }
 
 }  // namespace opscope

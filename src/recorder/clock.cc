@@ -9,20 +9,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/clock.h"
 
-#include <fcntl.h>
 #include <time.h>
-#include <unistd.h>
 
-#include <cstring>
+#include <algorithm>
+#include <iterator>
 
-#include "base/descriptor.h"
 #include "opscope/recorder.h"
+#include "recorder/registry.h"
+#include "recorder/system_file.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
-
-#include "recorder/registry.h"
 
 namespace opscope {
 namespace {
@@ -35,32 +33,17 @@ int64_t ReadNs(clockid_t clock) {
   return static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
 }
 
-#if defined(__x86_64__)
-bool KernelClockIs(const char* const* names, const char* read) {
-  for (; *names != nullptr; ++names) {
-    if (std::strcmp(*names, read) == 0) return true;
-  }
-  return false;
-}
-#endif
-
 }  // namespace
 
 bool TscIsTrustworthy() {
 #if defined(__x86_64__)
-  char source[64] = {};
-  const int file =
-      MoveAboveStderr(open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC));
-  if (file >= 0) {
-    const ssize_t size = read(file, source, sizeof(source) - 1);
-    close(file);
-    source[size > 0 ? size : 0] = '\0';
-    source[std::strcspn(source, "\n")] = '\0';
-  }
+  char buffer[64];
+  const std::string_view source =
+      ReadSystemFile("/sys/devices/system/clocksource/clocksource0/current_clocksource", buffer);
   // The kernel fell back to one of these because its watchdog saw the TSC drift.
-  static constexpr const char* kFallbacks[] = {"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit", nullptr};
-  if (KernelClockIs(kFallbacks, source)) return false;
-  if (std::strcmp(source, "tsc") == 0) return true;
+  static constexpr std::string_view kFallbacks[] = {"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"};
+  if (std::find(std::begin(kFallbacks), std::end(kFallbacks), source) != std::end(kFallbacks)) return false;
+  if (source == "tsc") return true;
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & (1u << 8)) != 0;  // "invariant TSC"
 #else

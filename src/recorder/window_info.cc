@@ -14,20 +14,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/window_info.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cstdlib>
 #include <cstring>
 #include <new>
 #include <string>
 
-#include "base/descriptor.h"
 #include "base/json_object.h"
 #include "base/signals_blocked.h"
 #include "base/text.h"
 #include "recorder/clock.h"
 #include "recorder/overhead.h"
+#include "recorder/system_file.h"
 
 namespace opscope {
 namespace {
@@ -196,11 +193,8 @@ ThreadFigures IdentityOf(const StreamState& state) {
 }
 
 void ReadProcessName(Window* window) {
-  const int file = MoveAboveStderr(open("/proc/self/comm", O_RDONLY | O_CLOEXEC));
-  if (file < 0) return;
-  const ssize_t size = read(file, window->process_name, sizeof(window->process_name));
-  close(file);
-  if (size > 0) window->process_name[size - 1] = '\0';  // the last byte is a newline
+  char buffer[sizeof(window->process_name)];
+  CopyText(ReadSystemFile("/proc/self/comm", buffer), window->process_name, sizeof(window->process_name));
 }
 
 std::string_view WriteWindowInfo(Window* window) {
