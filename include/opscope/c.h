@@ -1,5 +1,5 @@
-// The C interface: everything of profiler.h and scope.h, and of the reading side what opens, inspects and
-// converts recordings. C99 and later, C++11 and later. This header has the recording half and includes the
+// The C interface: profiler.h without dumps and sources, scope.h, and of the reading side what opens, inspects
+// and converts recordings. C99 and later, C++11 and later. This header has the recording half and includes the
 // other two: c_error.h (codes, messages, version) and c_trace.h (reading).
 //
 //   opscope_error error = OPSCOPE_ERROR_INIT;

@@ -65,7 +65,7 @@ opscope_code Summarize(const opscope_trace* trace, const opscope_summary_options
   Result<SpanOverheads> overhead = SpanOverheads{};
   if (options.corrected != 0) {
     overhead = MeasureOverhead(trace->trace);
-    if (!overhead.ok()) return Report(Status(overhead.error()), error);
+    if (!overhead.ok()) return Report(overhead.error(), error);
     wanted.overhead = &overhead.value();
   }
   std::vector<uint8_t> selected;
@@ -187,7 +187,7 @@ opscope_code opscope_torch_table(const opscope_trace* trace, const char* sort_by
   *text = nullptr;
   return Guard(error, [&] {
     const opscope::Result<std::string> table = opscope::c_api::TorchTable(trace->trace, sort_by, row_limit);
-    if (!table.ok()) return Fail(error, table.error().code, table.error().message);
+    if (!table.ok()) return opscope::c_api::Report(table.error(), error);
     return opscope::c_api::ReturnText(table.value(), text, error);
   });
 }

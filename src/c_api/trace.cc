@@ -30,9 +30,7 @@ namespace opscope::c_api {
 namespace {
 
 opscope_code ReturnTrace(Result<Trace> imported, opscope_trace** trace, opscope_error* error) {
-  if (!imported.ok()) {
-    return Fail(error, imported.error().code, imported.error().message, imported.error().system_errno);
-  }
+  if (!imported.ok()) return Report(imported.error(), error);
   *trace = std::make_unique<opscope_trace>(std::move(imported).value()).release();
   return OPSCOPE_OK;
 }
@@ -51,12 +49,26 @@ bool ReadOptions(const opscope_import_options* given, ImportOptions* options) {
   return true;
 }
 
-// Called by the recorder, through which nothing may be thrown.
+// `given`: options with `compression` and `small_gzip`. False: there is no such compression.
+template <typename Given, typename Options>
+bool ReadCompression(const Given& given, Options* options) {
+  if (given.compression < OPSCOPE_COMPRESSION_FROM_NAME || given.compression > OPSCOPE_COMPRESSION_ZSTD) return false;
+  options->compression_from_name = given.compression == OPSCOPE_COMPRESSION_FROM_NAME;
+  if (!options->compression_from_name) options->compression = static_cast<Compression>(given.compression);
+  options->small_gzip = given.small_gzip != 0;
+  return true;
+}
+
+opscope_code UnknownCompression(opscope_error* error) {
+  return Fail(error, ErrorCode::kInvalidArgument, "options: compression is not an OPSCOPE_COMPRESSION_*");
+}
+
 struct Blocks {
   std::vector<RecordingBlock> blocks;
   bool complete = true;
 };
 
+// The recorder calls it: nothing may be thrown through there.
 void AddBlock(void* context, uint16_t type, const void* data, uint64_t bytes) {
   auto* to = static_cast<Blocks*>(context);
   try {
@@ -190,14 +202,9 @@ opscope_code opscope_export_chrome(const opscope_trace* trace, const char* path,
   if (trace == nullptr || path == nullptr) return NullArgument(error);
   opscope_chrome_options given = OPSCOPE_CHROME_OPTIONS_INIT;
   if (!opscope::c_api::ReadStruct(options, &given)) return opscope::c_api::UnknownMembers(error);
-  if (given.compression < OPSCOPE_COMPRESSION_FROM_NAME || given.compression > OPSCOPE_COMPRESSION_ZSTD) {
-    return Fail(error, ErrorCode::kInvalidArgument, "options: compression is not an OPSCOPE_COMPRESSION_*");
-  }
   return Guard(error, [&] {
     opscope::ChromeExportOptions chrome;
-    chrome.compression_from_name = given.compression == OPSCOPE_COMPRESSION_FROM_NAME;
-    if (!chrome.compression_from_name) chrome.compression = static_cast<opscope::Compression>(given.compression);
-    chrome.small_gzip = given.small_gzip != 0;
+    if (!opscope::c_api::ReadCompression(given, &chrome)) return opscope::c_api::UnknownCompression(error);
     if (given.trace_name != nullptr) chrome.trace_name = given.trace_name;
     return opscope::c_api::Report(opscope::ExportChromeTrace(trace->trace, path, chrome), error);
   });
@@ -214,16 +221,11 @@ opscope_code opscope_export(const opscope_trace* trace, const char* format, cons
   if (trace == nullptr || format == nullptr || path == nullptr) return NullArgument(error);
   opscope_export_options given = OPSCOPE_EXPORT_OPTIONS_INIT;
   if (!opscope::c_api::ReadStruct(options, &given)) return opscope::c_api::UnknownMembers(error);
-  if (given.compression < OPSCOPE_COMPRESSION_FROM_NAME || given.compression > OPSCOPE_COMPRESSION_ZSTD) {
-    return Fail(error, ErrorCode::kInvalidArgument, "options: compression is not an OPSCOPE_COMPRESSION_*");
-  }
-  const auto known = opscope::ExportFormatFromName(format);
   return Guard(error, [&] {
-    if (!known) return Fail(error, ErrorCode::kInvalidArgument, opscope::c_api::UnknownFormat(format));
     opscope::ExportOptions how;
-    how.compression_from_name = given.compression == OPSCOPE_COMPRESSION_FROM_NAME;
-    if (!how.compression_from_name) how.compression = static_cast<opscope::Compression>(given.compression);
-    how.small_gzip = given.small_gzip != 0;
+    if (!opscope::c_api::ReadCompression(given, &how)) return opscope::c_api::UnknownCompression(error);
+    const auto known = opscope::ExportFormatFromName(format);
+    if (!known) return Fail(error, ErrorCode::kInvalidArgument, opscope::c_api::UnknownFormat(format));
     if (given.table != nullptr) how.table = given.table;
     how.merge_threads = given.merge_threads != 0;
     const opscope::Result<opscope::Exported> exported = opscope::ExportTrace(trace->trace, *known, path, how);
