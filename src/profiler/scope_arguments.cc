@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/json_object.h"
 #include "base/text.h"
 #include "opscope/scope.h"
 
@@ -17,10 +18,10 @@ namespace {
 constexpr uint32_t kPayloadBytes = sizeof(PayloadHeader) + payload_fields::BytesOf(payload_fields::kKeywords);
 
 std::string_view NameAt(const Stream* stream, uint32_t offset) {
-  const char* place = reinterpret_cast<const char*>(stream->chunk) + offset;
+  const char* address = reinterpret_cast<const char*>(stream->chunk) + offset;
   NameEntry entry;
-  std::memcpy(&entry, place, sizeof(entry));
-  return {place + sizeof(entry), entry.size};
+  std::memcpy(&entry, address, sizeof(entry));
+  return {address + sizeof(entry), entry.size};
 }
 
 std::string_view MembersOf(const Stream* stream, const OpenScope* scope) {
@@ -48,10 +49,10 @@ void SetMembers(OpenScope* scope, std::string_view members) {
   UpdateOpenEntry(stream, scope);
 }
 
-// write(&text) appends one member. An allocation failure must not reach the profiled program: the
-// scope gets a member that says so instead.
-template <typename Write>
-void AddMembers(OpenScope* open, const Write& write) {
+// Adds a member in every window that records the scope; append_value(&text) appends its value. An allocation failure
+// must not reach the profiled program: the scope gets a member that says so instead.
+template <typename AppendValue>
+void AddMember(OpenScope* open, const char* key, const AppendValue& append_value) {
   for (OpenScope* scope = open; scope != nullptr; scope = scope->sibling) {
     const Stream* stream = scope->stream;
     const uint64_t generation = scope->generation.load(std::memory_order_relaxed);
@@ -59,8 +60,7 @@ void AddMembers(OpenScope* open, const Write& write) {
     if (stream->generation.load(std::memory_order_relaxed) != generation) continue;  // the window is closed
     try {
       std::string members(MembersOf(stream, scope));
-      if (!members.empty()) members.push_back(',');
-      write(&members);
+      append_value(&JsonMemberWriter(&members).EscapedKey(key));
       SetMembers(scope, members);
     } catch (const std::bad_alloc&) {
       SetMembers(scope, "\"opscope.arguments_lost\":true");
@@ -71,46 +71,26 @@ void AddMembers(OpenScope* open, const Write& write) {
 }  // namespace
 
 void AddScopeJson(OpenScope* open, const char* key, const char* json) {
-  AddMembers(open, [&](std::string* member) {
-    AppendJsonString(member, key);
-    member->push_back(':');
-    member->append(json);
-  });
+  AddMember(open, key, [json](std::string* value) { value->append(json); });
 }
 
 void AddScopeText(OpenScope* open, const char* key, const char* text, size_t size) {
-  AddMembers(open, [&](std::string* member) {
-    AppendJsonString(member, key);
-    member->push_back(':');
-    AppendJsonString(member, {text, size});
-  });
+  AddMember(open, key, [text, size](std::string* value) { AppendJsonString(value, {text, size}); });
 }
 
-void AddScopeInt(OpenScope* open, const char* key, int64_t value) {
-  AddMembers(open, [&](std::string* member) {
-    AppendJsonString(member, key);
-    member->push_back(':');
-    AppendInt(member, value);
-  });
+void AddScopeInt(OpenScope* open, const char* key, int64_t number) {
+  AddMember(open, key, [number](std::string* value) { AppendInt(value, number); });
 }
 
-void AddScopeUint(OpenScope* open, const char* key, uint64_t value) {
-  AddMembers(open, [&](std::string* member) {
-    AppendJsonString(member, key);
-    member->push_back(':');
-    AppendUint(member, value);
-  });
+void AddScopeUint(OpenScope* open, const char* key, uint64_t number) {
+  AddMember(open, key, [number](std::string* value) { AppendUint(value, number); });
 }
 
-void AddScopeDouble(OpenScope* open, const char* key, double value) {
-  if (!std::isfinite(value)) {  // JSON has no number for these
-    return AddScopeJson(open, key, std::isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
+void AddScopeDouble(OpenScope* open, const char* key, double number) {
+  if (!std::isfinite(number)) {  // JSON has no number for these
+    return AddScopeJson(open, key, std::isnan(number) ? "\"NaN\"" : number > 0 ? "\"Infinity\"" : "\"-Infinity\"");
   }
-  AddMembers(open, [&](std::string* member) {
-    AppendJsonString(member, key);
-    member->push_back(':');
-    AppendDouble(member, value);
-  });
+  AddMember(open, key, [number](std::string* value) { AppendDouble(value, number); });
 }
 
 }  // namespace opscope
