@@ -50,7 +50,7 @@ inline bool IsSlot(const OpenScope* slot) {
 // Stores the free list, as the last or first store of a critical section against handlers of the same
 // thread. The signal fences cost nothing; they keep the compiler from moving other stores across.
 inline void SetFreeSlots(Thread* thread, OpenScope* slots) {
-  std::atomic_signal_fence(std::memory_order_seq_cst);  // costs nothing; keeps what is written on its side
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   thread->free_slots = slots;
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }

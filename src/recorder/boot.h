@@ -8,8 +8,8 @@
 
 namespace opscope {
 
-// XXH3-64 of the system's boot id: equal for all processes between two boots of a machine, containers included, and
-// leads back to neither. 0: the system does not tell.
+// XXH3-64 of the system's boot id: equal for all processes between two boots of a machine, in containers too. The hash
+// does not reveal the machine. 0: unknown.
 uint64_t BootHash();
 
 }  // namespace opscope

@@ -1,7 +1,7 @@
-// The calibrations of one window: at its opening, at its close, and when a chunk is taken more than a
-// second after the last one (clocks drift 60 to 640 ns per second against each other).
+// The calibrations of one window, which tie its ticks to time: one at its opening, one at its close, and one when a
+// thread takes a chunk and the last is a second old.
 //
-// Thread rule: any thread; each takes the window's mutex.
+// Thread rule: any thread, with signals blocked; each function takes the window's mutex.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,9 +9,11 @@
 
 namespace opscope {
 
-// Reads the clocks now. Kept only when there is memory for it.
+// Reads the clocks now and adds the reading to the window's, if the allocation succeeds. Returns it in any case.
 Calibration AddCalibration(Window* window);
+// Adds one if the last is a second old and the window is open.
 void KeepCalibrated(Window* window);
+// The last one that was added; zeroes: there is none.
 Calibration NewestCalibration(Window* window);
 
 }  // namespace opscope

@@ -35,17 +35,17 @@ uint64_t FairShare(const Window* window) {
 }
 
 // Gives up the oldest chunk of the thread that holds most, if that is more than its share. REQUIRES: the mutex of
-// `asking` is held; the others' come before it, so they are only tried.
-bool EvictFromLargest(const StreamState* asking, Window* window) {
+// `requesting` is held; the others' come before it, so they are only tried.
+bool EvictFromLargest(const StreamState* requesting, Window* window) {
   if (window->live.load(std::memory_order_relaxed) < 2 || !registry.mutex.try_lock()) return false;
   const MutexLock lock(registry.mutex, std::adopt_lock);
   StreamState* largest = nullptr;
   uint64_t most = FairShare(window);
   for (StreamState* state : window->streams) {
-    const uint64_t held = state->held.load(std::memory_order_relaxed);
-    if (state == asking || !state->held_by_owner || held <= most) continue;
+    const uint64_t bytes = state->chunk_bytes.load(std::memory_order_relaxed);
+    if (state == requesting || !state->held_by_owner || bytes <= most) continue;
     largest = state;
-    most = held;
+    most = bytes;
   }
   if (largest == nullptr || !largest->mutex.try_lock()) return false;
   const MutexLock stream_lock(largest->mutex, std::adopt_lock);
@@ -55,9 +55,9 @@ bool EvictFromLargest(const StreamState* asking, Window* window) {
 }
 
 // True: another thread has given up a chunk.
-bool EvictFromOthers(const StreamState* asking, Window* window) {
-  if (asking->held.load(std::memory_order_relaxed) >= FairShare(window)) return false;
-  return EvictEndedStream(window) || EvictFromLargest(asking, window);
+bool EvictFromOthers(const StreamState* requesting, Window* window) {
+  if (requesting->chunk_bytes.load(std::memory_order_relaxed) >= FairShare(window)) return false;
+  return EvictEndedStream(window) || EvictFromLargest(requesting, window);
 }
 
 // Deferred tracks are written by a thread of the source, which can wait for a huge page. `is_deferred` holds until the
@@ -111,7 +111,7 @@ void EvictOldest(StreamState* state, Window* window) {
   state->chunks.RemoveFirst();
   if (!LeaveToSnapshot(state, oldest, size)) ReleaseChunk(window, oldest, size);
   window->bytes.fetch_sub(size, std::memory_order_relaxed);
-  state->held.store(state->held.load(std::memory_order_relaxed) - size, std::memory_order_relaxed);
+  state->chunk_bytes.store(state->chunk_bytes.load(std::memory_order_relaxed) - size, std::memory_order_relaxed);
 }
 
 RecordingFile::Unit TakeUnderCap(StreamState* state, Window* window, uint32_t size, uint32_t depths) {
@@ -134,7 +134,7 @@ RecordingFile::Unit TakeUnderCap(StreamState* state, Window* window, uint32_t si
   if (taken.chunk == nullptr) {
     window->bytes.fetch_sub(size, std::memory_order_relaxed);
   } else {
-    state->held.store(state->held.load(std::memory_order_relaxed) + size, std::memory_order_relaxed);
+    state->chunk_bytes.store(state->chunk_bytes.load(std::memory_order_relaxed) + size, std::memory_order_relaxed);
   }
   return taken;
 }

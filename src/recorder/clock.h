@@ -32,6 +32,7 @@ Calibration Calibrate(int64_t wall_offset_ns);
 // millisecond ago).
 Calibration TickRate();
 
+// CLOCK_MONOTONIC_COARSE: a few nanoseconds per call, a few milliseconds of resolution.
 int64_t CoarseMonotonicNs();
 
 }  // namespace opscope

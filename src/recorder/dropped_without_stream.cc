@@ -1,5 +1,5 @@
-// A thread without a Thread, or without a stream, has no counter of its own for the events it loses: memory
-// for it was refused, or its thread-local data is gone already. So the window has one counter for all such
+// A thread without a Thread, or without a stream, has no counter of its own for the events it loses: the
+// allocation failed, or its thread-local data is gone already. So the window has one counter for all such
 // threads, which reports show as a thread with index 0.
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/dropped_without_stream.h"

@@ -41,10 +41,10 @@ using DumpSink = bool (*)(void* context, uint16_t type, const void* data, uint64
 
 enum { kNewest = 0, kOlder = 1 };  // StreamState::pins
 
-// Memory that grows and is kept from chunk to chunk.
+// Memory that is used for one chunk after the other.
 class Buffer {
  public:
-  // Null: memory is short.
+  // `bytes` bytes of any content. Invalidates those of the last call. Null: memory is short.
   char* Take(uint64_t bytes) {
     bytes_.SetSize(0);
     return bytes_.Reserve(bytes) ? bytes_.begin() : nullptr;
@@ -86,9 +86,9 @@ struct Moment {
   uint32_t before = 0;     // n0
   PublishedExtent extent;  // n1, and the lowest byte that the open scopes use too
   OpenScopeCopies open;
-  uint32_t open_depths = 0;               // of `open`, with those that have no name to be shown by
-  const ChunkHeader* previous = nullptr;  // pinned too
-  uint64_t began = 0;                     // open scopes, with those that have no name to be shown by
+  uint32_t open_depths = 0;               // depth of the innermost open scope, plus 1; nameless scopes count
+  uint64_t began = 0;                     // number of open scopes; nameless scopes count
+  const ChunkHeader* previous = nullptr;  // the chunk before, pinned too; null: none
 };
 
 class Dump {
@@ -233,12 +233,12 @@ class Dump {
     }
     if (!WriteChunk(copy)) return false;
     const uint64_t size = UnfinishedChunkBytes(copy, moment.open);
-    auto* edge = reinterpret_cast<ChunkHeader*>(size > kMaxUnfinishedChunkBytes ? nullptr : edge_.Take(size));
-    if (edge == nullptr) return true;  // issued and not recorded
-    FillUnfinishedChunk(copy, moment.open, moment.ticks, static_cast<uint32_t>(size), edge);
+    auto* chunk = reinterpret_cast<ChunkHeader*>(size > kMaxUnfinishedChunkBytes ? nullptr : unfinished_.Take(size));
+    if (chunk == nullptr) return true;  // issued and not recorded
+    FillUnfinishedChunk(copy, moment.open, moment.ticks, static_cast<uint32_t>(size), chunk);
     cursor->figures.recorded += moment.open.size();
     ++cursor->figures.chunks;
-    return WriteChunk(edge);
+    return WriteChunk(chunk);
   }
 
   // The chunk that is due, pinned; null when it was recycled, and all before it with it.
@@ -296,7 +296,7 @@ class Dump {
   void* context_;
   GrowingArray<ThreadCursor> cursors_;
   Buffer newest_;
-  Buffer edge_;
+  Buffer unfinished_;
 };
 
 }  // namespace

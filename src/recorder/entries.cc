@@ -28,7 +28,7 @@ uint32_t BytesOfFields(uint16_t fields) {
   return bytes;
 }
 
-// Place of a field in the payload. REQUIRES: the field's bit is set.
+// Offset of a field in the payload. REQUIRES: the field's bit is set.
 uint32_t OffsetOfField(uint16_t fields, uint16_t field) {
   return static_cast<uint32_t>(sizeof(PayloadHeader)) + BytesOfFields(static_cast<uint16_t>(fields & (field - 1u)));
 }

@@ -13,6 +13,7 @@ namespace opscope {
 // REQUIRES: the window is closed and has a file.
 void FinishFile(Window* window);
 
+// O(threads). Any time until the window is freed.
 WindowFile StateOfFile(const Window* window);
 
 }  // namespace opscope

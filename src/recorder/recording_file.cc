@@ -100,7 +100,7 @@ bool RecordingFile::Make(const char* path, std::string_view info) {
   bool made = fstat(descriptor_, &facts) == 0;
   if (!made) FailLocked("while creating the file");
   device_ = facts.st_dev;
-  number_ = facts.st_ino;
+  inode_ = facts.st_ino;
   made = made && MakeHead(info) && AddSegment(kUnitBytes + kReserveBytes);
   if (made) MakeWritable(segments_[0].base, std::min(kReadyBytes, segments_[0].bytes));
   if (made && rename(name, path) != 0) made = FailLocked("while renaming the file");
@@ -118,7 +118,7 @@ bool RecordingFile::MakeHead(std::string_view info) {
 
 RecordingFile::~RecordingFile() {
   if (descriptor_ >= 0) close(descriptor_);
-  if (unknown_) return;
+  if (mappings_are_lost_) return;
   std::sort(retained_.begin(), retained_.end(), [](const Piece& a, const Piece& b) { return a.address < b.address; });
   for (const Segment& segment : segments_) {
     char* at = segment.base;
@@ -155,7 +155,7 @@ uint64_t RecordingFile::bytes() {
 // A program may close descriptors that it does not own; the number may belong to another file by now.
 bool RecordingFile::IsStillOurs() {
   struct stat facts;
-  if (descriptor_ >= 0 && fstat(descriptor_, &facts) == 0 && facts.st_dev == device_ && facts.st_ino == number_) {
+  if (descriptor_ >= 0 && fstat(descriptor_, &facts) == 0 && facts.st_dev == device_ && facts.st_ino == inode_) {
     return true;
   }
   descriptor_ = -1;
@@ -256,7 +256,7 @@ void RecordingFile::ReturnUnit(ChunkHeader* chunk) {
 bool RecordingFile::Holds(const void* chunk) {
   const auto* address = static_cast<const char*>(chunk);
   MutexLock lock(mutex_);
-  return unknown_ || std::any_of(segments_.begin(), segments_.end(), [address](const Segment& segment) {
+  return mappings_are_lost_ || std::any_of(segments_.begin(), segments_.end(), [address](const Segment& segment) {
            return address >= segment.base && address < segment.base + segment.bytes;
          });
 }
@@ -280,7 +280,7 @@ RecordingFile::RetainedUnit RecordingFile::Retain(ChunkHeader* chunk, bool repla
   const uint64_t bytes = BytesOfUnit(chunk_at, chunk->size);
   MutexLock lock(mutex_);
   if (!retained_.Reserve(retained_.size() + 1)) {
-    unknown_ = true;
+    mappings_are_lost_ = true;
     return retained;
   }
   for (const Segment& segment : segments_) {
@@ -349,7 +349,7 @@ void RecordingFile::DetachInChild(bool window_was_open) {
     new (&segments_) GrowingArray<Segment>;
     new (&free_units_) GrowingArray<Piece>;
     new (&retained_) GrowingArray<Piece>;
-    unknown_ = true;
+    mappings_are_lost_ = true;
   }
   finished_ = true;
   if (descriptor_ < 0 || !IsStillOurs()) return;

@@ -86,15 +86,16 @@ class RecordingFile {
 
  private:
   struct Segment {
-    char* base;
+    char* base;  // of the mapping
     uint64_t bytes;
     uint64_t offset;  // in the file
-    uint64_t used;
+    uint64_t used;    // bytes of units
   };
+  // A unit that is not in use, or whose mapping outlives the file.
   struct Piece {
     char* address;
     uint64_t bytes;
-    uint64_t chunk_at;
+    uint64_t chunk_at;  // from `address`
   };
 
   RecordingFile() = default;
@@ -114,13 +115,13 @@ class RecordingFile {
   Mutex mutex_;
   int descriptor_ OPSCOPE_GUARDED_BY(mutex_) = -1;
   dev_t device_ = 0;
-  ino_t number_ = 0;
+  ino_t inode_ = 0;
   GrowingArray<Segment> segments_ OPSCOPE_GUARDED_BY(mutex_);
   GrowingArray<Piece> free_units_ OPSCOPE_GUARDED_BY(mutex_);
   GrowingArray<Piece> retained_ OPSCOPE_GUARDED_BY(mutex_);
   uint64_t end_ OPSCOPE_GUARDED_BY(mutex_) = 0;  // end of the blocks of AppendBlock; 0: none
   uint64_t file_bytes_ OPSCOPE_GUARDED_BY(mutex_) = 0;
-  bool unknown_ OPSCOPE_GUARDED_BY(mutex_) = false;  // the mappings are unknown, and nothing is unmapped
+  bool mappings_are_lost_ OPSCOPE_GUARDED_BY(mutex_) = false;  // the lists are incomplete: unmap nothing
   FileFailure failure_ OPSCOPE_GUARDED_BY(mutex_);
 };
 

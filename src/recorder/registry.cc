@@ -95,7 +95,8 @@ void AfterFork() OPSCOPE_UNCHECKED_LOCKS {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-// The child has one thread: what follows needs no locks, and makes those usable that are held.
+// The functions from here on run in the child while it has one thread. They take no locks, and reinitialize the ones
+// that were held at the fork.
 void DetachStream(StreamState* state) OPSCOPE_UNCHECKED_LOCKS {
   StopAccepting(&state->stream);
   ForgetChunk(&state->stream);
@@ -112,8 +113,9 @@ void DetachWindow(Window* window) OPSCOPE_UNCHECKED_LOCKS {
     new (&window->calibrations) GrowingArray<Calibration>;
   }
   for (StreamState* state : window->streams) {
-    state->pins[0] = state->pins[1] = {};               // the dump goes on in the parent
-    if (ReinitMutexAfterFork(&state->mutex)) continue;  // else caught while changing chunks: what it has is given up
+    state->pins[0] = state->pins[1] = {};  // the dump goes on in the parent
+    if (ReinitMutexAfterFork(&state->mutex)) continue;
+    // The thread was changing its chunks, which may be half done: leak them.
     new (&state->chunks) GrowingArray<ChunkHeader*>;
     new (&state->names) NameTable;
   }
@@ -127,7 +129,7 @@ void DetachWindow(Window* window) OPSCOPE_UNCHECKED_LOCKS {
     DetachStream(state);
 }
 
-// The one thread that the child has. What it had begun is none of the child's business.
+// Detaches the child's one thread from the parent's windows. Its open scopes belong to the parent.
 void DetachThread(Thread* thread) OPSCOPE_UNCHECKED_LOCKS {
   if (thread == nullptr) return;
   thread->os_thread = static_cast<uint64_t>(syscall(SYS_gettid));
@@ -138,7 +140,7 @@ void DetachThread(Thread* thread) OPSCOPE_UNCHECKED_LOCKS {
   }
 }
 
-// The child has one thread, and nothing that the parent records is its business.
+// The child gets none of the parent's windows.
 void AfterForkInChild() OPSCOPE_UNCHECKED_LOCKS {
   for (auto& generation : opscope_window_generation)
     generation.store(0, std::memory_order_relaxed);

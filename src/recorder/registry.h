@@ -44,10 +44,10 @@ struct Registry {
   Mutex mutex;
   uint64_t windows_opened OPSCOPE_GUARDED_BY(mutex) = 0;
   uint64_t gate_changes OPSCOPE_GUARDED_BY(mutex) = 0;
-  uint64_t module_unloads OPSCOPE_GUARDED_BY(mutex) = 0;     // times that names were unloaded
+  uint64_t module_unloads OPSCOPE_GUARDED_BY(mutex) = 0;     // calls of opscope_module_unloads
   Window* open[kMaxWindows] OPSCOPE_GUARDED_BY(mutex) = {};  // by slot; set until the close is complete
   Window* all OPSCOPE_GUARDED_BY(mutex) = nullptr;           // open or not, until freed
-  ThreadState* ended OPSCOPE_GUARDED_BY(mutex) = nullptr;    // to be used again
+  ThreadState* ended OPSCOPE_GUARDED_BY(mutex) = nullptr;    // of threads that ended, for later threads
   uint32_t threads_made OPSCOPE_GUARDED_BY(mutex) = 0;
   uint32_t process = 0;
   ForkedFrom parent;
@@ -58,7 +58,7 @@ struct Registry {
 };
 extern Registry registry;
 
-// A chunk that a dump is reading: when the stream lets go of it meanwhile, the dump gives it back.
+// A chunk that a dump is reading. If the stream lets go of it meanwhile, the dump releases it.
 struct PinnedChunk {
   ChunkHeader* chunk = nullptr;
   uint32_t orphan_bytes = 0;  // its size, once the stream has let go of it
@@ -81,7 +81,7 @@ struct StreamState {
   bool sealed OPSCOPE_GUARDED_BY(mutex) = false;  // the close has read it
   PinnedChunk pins[2] OPSCOPE_GUARDED_BY(mutex);  // of the dump under way
 
-  std::atomic<uint64_t> held{0};               // bytes of `chunks` under kKeepNewest; written under `mutex`
+  std::atomic<uint64_t> chunk_bytes{0};        // of `chunks`, as charged against the cap; written under `mutex`
   std::atomic<uint64_t> dropped_elsewhere{0};  // by threads that ended or released scopes of this stream
 
   // Guarded by registry.mutex while the window is open.
@@ -90,11 +90,12 @@ struct StreamState {
   bool is_deferred = false;     // of a track that takes records after the close (deferred_tracks.h)
   bool held_by_owner = false;   // the thread may still be writing
   bool held_by_window = false;  // the window is not freed
-  void* retained = nullptr;     // memory of a closed window that stays mapped for its thread (invariant 7)
+  void* retained =
+      nullptr;  // memory of a closed window that stays mapped for its thread (invariant 7 of recorder_abi.h)
   uint64_t retained_bytes = 0;
   bool retained_in_file = false;
-  const ChunkHeader* sealed_copy = nullptr;  // in memory, instead of a chunk of the file that is pinned ...
-  uint64_t sealed_copy_offset = 0;           // ... and begins there
+  const ChunkHeader* sealed_copy = nullptr;  // final copy in memory of a chunk in the file, to be written over it
+  uint64_t sealed_copy_offset = 0;           // where that chunk begins in the file
   StreamState* next_free = nullptr;
   StreamState* next_ended = nullptr;  // of a StreamList
   size_t index = 0;                   // in Window::streams, while the window is open
@@ -158,17 +159,19 @@ struct Window {
   std::atomic<uint32_t> live{0};      // threads that joined and have not ended; written under registry.mutex
   std::atomic<bool> closed{false};    // written under CloseMutex(slot)
   std::atomic<uint32_t> deferred{0};  // streams that are; written under registry.mutex
-  bool detached = false;              // of the process that this one was forked from
-  RecordingFile* file = nullptr;      // constant; null: record_to was not requested, or refused
-  FileFailure refused;                // constant; why there is no file
+  bool detached = false;              // it belongs to the process that this one was forked from
+  RecordingFile* file = nullptr;      // constant; null: record_to was not requested, or the file could not be created
+  FileFailure refused;                // constant; why it could not be created
   std::atomic<uint32_t> left_out{0};  // chunks that the file has no copy of, set when it ends
 
   GrowingArray<StreamState*> streams;                        // registry.mutex while open, constant afterwards
   StreamList ended OPSCOPE_GUARDED_BY(registry.mutex);       // of threads that ended, with chunks
   StreamList count_only OPSCOPE_GUARDED_BY(registry.mutex);  // of threads that ended, with nothing left but counts
-  uint64_t forgotten_threads = 0;  // registry.mutex and dumping: ended threads without records, not in `streams`, ...
-  uint64_t forgotten_dropped = 0;  // ... and the events that they dropped
-  // Events of threads that cannot record: memory was short for what they need, or they are past their end.
+  // Ended threads without records that `streams` no longer has, and the events that they dropped. Written under
+  // registry.mutex and dump_mutex.
+  uint64_t forgotten_threads = 0;
+  uint64_t forgotten_dropped = 0;
+  // Events of threads that cannot record: an allocation failed, or the thread is past its end.
   std::atomic<uint64_t> dropped_without_stream{0};
 
   Mutex dump_mutex;  // one dump at a time; before registry.mutex
@@ -210,7 +213,7 @@ void Disarm(StreamState* state);
 // owns the stream.
 void UnlinkEndedScopes(Stream* stream);
 
-// A chunk that the stream no longer has: true when a dump reads it, which will give it back.
+// For a chunk that the stream lets go of. True: a dump is reading it and will release it.
 bool LeaveToSnapshot(StreamState* state, const ChunkHeader* chunk, uint32_t size) OPSCOPE_REQUIRES(state->mutex);
 
 // True in a signal handler that has interrupted the calling thread's writing (WritingMark): it must leave the thread's

@@ -2,7 +2,7 @@
 // notices the close at its next event only. It publishes records with one store, so the records
 // [0, n) of some moment are exact for any n that was read. What was open at that moment follows from
 // the list of open scopes, read before n: what had left the list was published before that (invariant 4
-// of recorder.h), and a scope of the list has ended exactly when its record is among those published
+// of recorder_abi.h), and a scope of the list has ended exactly when its record is among those published
 // since; since means from one before the count that was read first, because the scope that is between
 // publishing and start 0 has the last record of all. What the thread writes later goes into
 // its own chunk, which from here on has no readers: the recording gets a copy.

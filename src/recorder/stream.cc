@@ -1,6 +1,8 @@
 // Streams: a thread joins and leaves windows, and goes on from one chunk to the next.
-// The next chunk takes the entries of the scopes that are open with it (invariant 1), so every chunk
-// can be read alone. With deep stacks and long names it is larger: half of the usual size at least is free in it.
+//
+// The next chunk gets copies of the names and payloads of all open scopes (invariant 1 of recorder_abi.h), so that
+// every chunk can be read alone. With deep stacks and long names it is larger than usual: at least half of the usual
+// size is free in it.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 #include <new>
@@ -179,13 +181,13 @@ void JoinWindow(StreamState* state, Thread* thread, Window* window, uint64_t log
   state->thread_index = thread->index;
   state->os_thread = thread->os_thread;
   state->logical_thread = logical_thread;
-  const bool asks = logical_thread == 0 && window->thread_number != nullptr && !StateOf(thread)->is_track;
-  if (asks) state->logical_thread = window->thread_number();
+  const bool needs_number = logical_thread == 0 && window->thread_number != nullptr && !StateOf(thread)->is_track;
+  if (needs_number) state->logical_thread = window->thread_number();
   std::memcpy(state->thread_name, StateOf(thread)->name, sizeof(state->thread_name));
   state->written_before = state->recycled = state->recorded = state->dropped = 0;
   state->stopped = state->sealed = state->is_deferred = false;
   state->dropped_elsewhere.store(0, std::memory_order_relaxed);
-  state->held.store(0, std::memory_order_relaxed);
+  state->chunk_bytes.store(0, std::memory_order_relaxed);
   state->held_by_owner = state->held_by_window = true;
   state->sealed_copy = nullptr;
   ClearNames(state);
@@ -218,7 +220,7 @@ void LinkNativeStreams(Thread* thread) {
   *link = nullptr;
 }
 
-// Clears the addresses alone: this handler may have interrupted a lookup that is about to read an offset.
+// Clears only the addresses: a signal handler may call this between a lookup's comparison and its load of the offset.
 void ForgetUnloadedNames(Thread* thread) OPSCOPE_REQUIRES(registry.mutex) {
   ThreadState* state = StateOf(thread);
   if (state->module_unloads == registry.module_unloads) return;
