@@ -46,14 +46,14 @@ enum class RecordKind : uint8_t {
   // depth.
   kScope = 1,
   // A call that begins. start, value = identity of the call while it runs (Python:
-  // one record per call, one per return), payload: maybe a payload with kKeywords.
+  // one record per call, one per return), payload: may have kKeywords.
   kEnter = 2,
   // Its end. start, value = identity of the call.
   kExit = 3,
   // Like kScope, outside of the nesting; may have ended on another thread.
   kAsync = 4,
-  // An allocation or free. start, value = signed bytes, payload: payload with
-  // kAddress, maybe kTotals.
+  // An allocation or free. start, value = signed bytes, payload: has kAddress, may
+  // have kTotals.
   kAllocation = 5,
   // start, value = bits of a double.
   kCounter = 6,
@@ -62,20 +62,20 @@ enum class RecordKind : uint8_t {
   // start, value = flow id; likewise kFlowEnd.
   kFlowBegin = 8,
   kFlowEnd = 9,
-  // start, value = duration, payload: payload with kDevice.
+  // Work of a device. start, value = duration, payload: has kDevice.
   kDeviceSpan = 10,
   // A block of the CPU's allocator. start, value = its bytes (0: unknown), name and
   // payload: its address (BlockAddress).
   kHostBlock = 11,
   // Tensors that a Python object references. start, value = address of the object,
-  // payload: payload with kHeld.
+  // payload: has kHeld.
   kHeld = 12,
-  // One record of another recorder, as that made it: `source` says whose, `scope` and the rest by its rules
-  // (megengine_event.h). start is not in ticks but in its time, whatever the
-  // track's are in.
+  // A record of another recorder, unchanged. `source` says whose; its rules define
+  // `scope` and the other fields (megengine_event.h). start is in that recorder's
+  // time and not in ticks, whatever the unit of the track.
   kNative = 13,
-  // start, value = bytes that an allocator had no memory for; payload: none for the
-  // CPU's, else a payload with kAddress (address 0) and kTotals
+  // An allocation that failed. start, value = requested bytes, payload: none for the
+  // CPU's allocator, else it has kAddress (address 0) and kTotals.
   kOutOfMemory = 14,
 };
 
@@ -106,9 +106,9 @@ inline constexpr uint8_t kStep = 4;
 inline constexpr uint8_t kCrossing = 8;
 // Of kHostBlock: the block was freed. Without the flag it was allocated.
 inline constexpr uint8_t kFreed = 16;
-// Of kHostBlock: its bytes may be too many.
+// Of kHostBlock: the block may be smaller than its bytes say.
 inline constexpr uint8_t kUnsure = 32;
-// Of kNative: the end of what such a record began.
+// Of kNative: it ends what an earlier record of that recorder began.
 inline constexpr uint8_t kFinish = 64;
 }  // namespace record_flags
 
@@ -288,7 +288,7 @@ struct ChunkHeader {
   uint32_t magic = kChunkMagic;
   uint16_t layout = kChunkLayout;  // maybe with kUnixTimes
   uint16_t header_bytes = 0;
-  uint32_t size = 0;            // of the whole; kChunkBytes, more for oversize entries, less of many or ended threads
+  uint32_t size = 0;            // of the whole; kChunkBytes, more for large entries, less for many or ended threads
   uint32_t sequence = 0;        // 0, 1, 2, ... per thread and window; a gap is a lost chunk
   uint64_t window = 0;          // generation of the window
   uint64_t os_thread = 0;       // gettid()

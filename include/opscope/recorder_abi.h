@@ -55,6 +55,7 @@
 #include "opscope/record.h"
 
 #define OPSCOPE_RECORDER_API __attribute__((visibility("default")))
+#define OPSCOPE_LIKELY(x) __builtin_expect(!!(x), 1)
 #define OPSCOPE_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 namespace opscope {

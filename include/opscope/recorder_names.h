@@ -50,7 +50,7 @@ __attribute__((noinline, cold)) inline uint32_t InternAndCache(Stream* stream, c
 // called before they go.
 inline uint32_t InternStable(Stream* stream, const char* text) {
   NameCacheEntry* entry = NameCacheSlot(stream->stable_names, text);
-  if (__builtin_expect(entry->text == text, 1)) return entry->offset;
+  if (OPSCOPE_LIKELY(entry->text == text)) return entry->offset;
   return InternAndCache(stream, text, std::strlen(text), entry);
 }
 
@@ -58,9 +58,9 @@ inline uint32_t InternStable(Stream* stream, const char* text) {
 // it with the text.
 inline uint32_t InternText(Stream* stream, const char* text) {
   NameCacheEntry* entry = NameCacheSlot(stream->copied_names, text);
-  if (__builtin_expect(entry->text == text, 1)) {
+  if (OPSCOPE_LIKELY(entry->text == text)) {
     const char* known = reinterpret_cast<const char*>(stream->chunk) + entry->offset + sizeof(NameEntry);
-    if (__builtin_expect(std::strcmp(known, text) == 0, 1)) return entry->offset;
+    if (OPSCOPE_LIKELY(std::strcmp(known, text) == 0)) return entry->offset;
   }
   return InternAndCache(stream, text, std::strlen(text), entry);
 }
@@ -139,7 +139,7 @@ __attribute__((noinline)) inline NameCacheEntry* InternInSecondWay(NameCacheEntr
 }
 // Both entries of a text, the usual one first. Null at the cap.
 inline NameCacheEntry* InternEntryIn(NameCacheEntry* entry, Stream* stream, const char* text, uint64_t size) {
-  if (__builtin_expect(IsName(stream, entry, text, size), 1)) return entry;
+  if (OPSCOPE_LIKELY(IsName(stream, entry, text, size))) return entry;
   return InternInSecondWay(entry, stream, text, size);
 }
 
@@ -160,7 +160,7 @@ inline NameCacheEntry* InternEntryAt(Stream* stream, const char* text, uint64_t 
 // Offset of a name of known size, which need not end with a NUL; 0 at the cap.
 inline uint32_t InternText(Stream* stream, const char* text, uint64_t size) {
   const NameCacheEntry* entry = InternEntry(stream, text, size);
-  return __builtin_expect(entry != nullptr, 1) ? entry->offset : 0;
+  return OPSCOPE_LIKELY(entry != nullptr) ? entry->offset : 0;
 }
 
 }  // namespace opscope

@@ -40,7 +40,7 @@ namespace opscope {
 // scopes, and equals Thread::gate once the thread has seen the last open or close.
 inline Stream* NativeStream() {
   const uint64_t gate = opscope_gate.load(std::memory_order_relaxed);
-  if (__builtin_expect(gate == 0, 1)) return nullptr;
+  if (OPSCOPE_LIKELY(gate == 0)) return nullptr;
   const Thread* thread = opscope_tls;
   if (OPSCOPE_UNLIKELY(thread == nullptr || thread->gate != gate)) {
     thread = opscope_thread_sync();
@@ -142,12 +142,12 @@ __attribute__((noinline)) inline OpenScope* BeginFast(StaticName name, uint64_t 
 // Begins a scope in every window that takes this thread. Null: no window does.
 inline OpenScope* BeginNativeScope(StaticName name) {
   const uint64_t gate = opscope_gate.load(std::memory_order_relaxed);
-  return __builtin_expect(gate == 0, 1) ? nullptr : BeginFast(name, gate);
+  return OPSCOPE_LIKELY(gate == 0) ? nullptr : BeginFast(name, gate);
 }
 // The same for any text, which is copied.
 inline OpenScope* BeginNativeScope(const char* name) {
   Stream* stream = NativeStream();
-  if (__builtin_expect(stream == nullptr, 1)) return nullptr;
+  if (OPSCOPE_LIKELY(stream == nullptr)) return nullptr;
   OpenScope* open = OpenAnnotation(stream, name);
   if (OPSCOPE_UNLIKELY(stream->next_native != nullptr)) open = OpenInOtherWindows(open, stream, name);
   return open;

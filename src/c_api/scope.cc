@@ -13,7 +13,7 @@ const char* TextOf(const char* text) {
 
 // Looked at before anything else, so that the functions need no frame while nothing records.
 bool NothingRecords() {
-  return __builtin_expect(opscope_gate.load(std::memory_order_relaxed) == 0, 1);
+  return OPSCOPE_LIKELY(opscope_gate.load(std::memory_order_relaxed) == 0);
 }
 
 template <typename Name>
