@@ -14,48 +14,14 @@
 #include <cstdint>
 
 #include "recorder/chunk_pool.h"
+#include "recorder/chunk_sink.h"
 #include "recorder/chunk_supply.h"
 #include "recorder/open_table.h"
 #include "recorder/pages.h"
-#include "recorder/stream_sink.h"
 #include "recorder/unfinished.h"
 
 namespace opscope {
 namespace {
-
-// Entries of a chunk that is being copied, downward from its end.
-class CompactSink final : public EntrySink {
- public:
-  CompactSink(ChunkHeader* chunk, uint32_t lowest)
-      : base_(reinterpret_cast<char*>(chunk)), lowest_(lowest), limit_(chunk->size) {}
-  ~CompactSink() { names_.Free(); }
-  uint32_t limit() const { return limit_; }
-  bool full() const { return full_; }
-
-  uint32_t Intern(std::string_view text) override {
-    if (const uint32_t known = names_.Find(base_, text); known != 0) return known;
-    uint32_t offset = 0;
-    char* address = Reserve(static_cast<uint32_t>(NameEntryBytes(text.size())), &offset);
-    if (address == nullptr) return 0;
-    StoreName(address, text);
-    names_.Insert(text, offset);
-    return offset;
-  }
-  char* Reserve(uint32_t bytes, uint32_t* offset) override {
-    full_ = full_ || limit_ - lowest_ < bytes;
-    if (full_) return nullptr;
-    limit_ -= bytes;
-    *offset = limit_;
-    return base_ + limit_;
-  }
-
- private:
-  char* base_;
-  uint32_t lowest_;
-  uint32_t limit_;
-  bool full_ = false;
-  NameTable names_;
-};
 
 // False: the entries need more room than they had.
 bool CopyCompact(const ChunkHeader* from, uint32_t count, uint32_t size, ChunkHeader* to) {
@@ -63,17 +29,17 @@ bool CopyCompact(const ChunkHeader* from, uint32_t count, uint32_t size, ChunkHe
   to->size = size;
   const auto* source = reinterpret_cast<const Record*>(from + 1);
   auto* target = reinterpret_cast<Record*>(to + 1);
-  CompactSink sink(to, static_cast<uint32_t>(sizeof(ChunkHeader) + count * sizeof(Record)));
+  ChunkSink sink(to, count);
   const EntrySpace space = SpaceOf(from);
   struct Moved {
     uint32_t from = 0, to = 0;
   };
-  constexpr size_t kRemembered = 256;  // payloads; many records may name one
-  Moved payloads[kRemembered];
+  constexpr size_t kCachedPayloads = 256;
+  Moved payloads[kCachedPayloads];  // records may share a payload
   for (uint32_t i = 0; i < count; ++i) {
     target[i] = source[i];
     if (!HasEntries(source[i])) continue;
-    Moved& moved = payloads[source[i].payload / 8 % kRemembered];
+    Moved& moved = payloads[source[i].payload / 8 % kCachedPayloads];
     const bool is_known = source[i].payload != 0 && moved.from == source[i].payload;
     const CopiedEntries copied = CopyEntries(space, source[i].name, is_known ? 0 : source[i].payload, kNoThread, &sink);
     if (!is_known) moved = {source[i].payload, copied.payload};
@@ -84,8 +50,8 @@ bool CopyCompact(const ChunkHeader* from, uint32_t count, uint32_t size, ChunkHe
   return !sink.full();
 }
 
-// Puts what the current chunk holds into one that is no larger than that, where it pays; of a fuller one the copy would
-// take too long for those who wait for the lock.
+// Replaces the current chunk by one of the size of its contents, if that is at most a quarter. A larger copy would take
+// too long for the threads that wait for the lock.
 void Compact(StreamState* state, Window* window) OPSCOPE_REQUIRES(state->mutex) {
   Stream& stream = state->stream;
   ChunkHeader* chunk = stream.chunk;

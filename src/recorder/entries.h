@@ -21,11 +21,16 @@ struct EntrySpace {
   const char* base = nullptr;
   uint64_t size = 0;
 
-  // Null, or empty, when the offset is 0 or points where no whole entry can be.
+  // Null, or "", if the offset is 0 or no whole entry can be there.
   const NameEntry* NameAt(uint32_t offset) const;
   std::string_view TextAt(uint32_t offset) const;
   const PayloadHeader* PayloadAt(uint32_t offset) const;
 };
+
+// All of a chunk. Null: empty, so every offset leads to nothing.
+inline EntrySpace SpaceOf(const ChunkHeader* chunk) {
+  return chunk == nullptr ? EntrySpace{} : EntrySpace{reinterpret_cast<const char*>(chunk), chunk->size};
+}
 
 // Destination of copies.
 class EntrySink {
@@ -53,6 +58,7 @@ inline void StoreName(char* address, std::string_view text) {
   if (!text.empty()) std::memcpy(address + sizeof(entry), text.data(), text.size());
 }
 
+// For CopyEntries: adds no thread.
 inline constexpr uint32_t kNoThread = 0xffffffff;
 
 // Upper bound of the room that CopyEntries needs.
@@ -61,16 +67,19 @@ uint64_t BytesOfEntries(const EntrySpace& from, uint32_t name, uint32_t payload)
 // Lowest offset of the entries; without entries `otherwise`.
 uint32_t LowestOffset(const EntrySpace& from, uint32_t name, uint32_t payload, uint32_t otherwise);
 
-// start_thread other than kNoThread: adds kFieldStartThread, with a payload where there was none.
+// Copies the name and the payload at these offsets, and what the payload refers to. start_thread other than kNoThread:
+// adds payload_fields::kStartThread, in a new payload if there is none. An offset that leads to no entry becomes 0.
 CopiedEntries CopyEntries(const EntrySpace& from, uint32_t name, uint32_t payload, uint32_t start_thread,
                           EntrySink* to);
 
-// Entries in memory of their own, for the way between two threads' locks.
+// Entries in memory of their own: a scope that ends on another thread is copied here under the lock of the one thread,
+// and from here under that of the other.
 class EntryScratch final : public EntrySink {
  public:
   uint32_t Intern(std::string_view text) override;
   char* Reserve(uint32_t bytes, uint32_t* offset) override;
-  // Reserve this much first: entries must not move while they are filled.
+  // Empties it and makes room for `bytes` bytes. Call it first: entries must not move while they are filled. False: an
+  // allocation failed.
   [[nodiscard]] bool Prepare(uint64_t bytes);
   EntrySpace space() const { return {bytes_.begin(), bytes_.size()}; }
 

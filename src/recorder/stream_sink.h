@@ -34,8 +34,4 @@ class StreamSink final : public EntrySink {
   StreamState* state_;
 };
 
-inline EntrySpace SpaceOf(const ChunkHeader* chunk) {
-  return chunk == nullptr ? EntrySpace{} : EntrySpace{reinterpret_cast<const char*>(chunk), chunk->size};
-}
-
 }  // namespace opscope

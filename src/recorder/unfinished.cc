@@ -11,34 +11,12 @@
 #include <cstring>
 #include <new>
 
+#include "recorder/chunk_sink.h"
 #include "recorder/entries.h"
 #include "recorder/pages.h"
-#include "recorder/stream_sink.h"
 
 namespace opscope {
 namespace {
-
-// Entries for the last chunk of a stream, downward from its end.
-class UnfinishedSink final : public EntrySink {
- public:
-  UnfinishedSink(ChunkHeader* chunk, uint32_t size) : base_(reinterpret_cast<char*>(chunk)), limit_(size) {}
-  uint32_t limit() const { return limit_; }
-
-  uint32_t Intern(std::string_view text) override {
-    uint32_t offset = 0;
-    StoreName(Reserve(static_cast<uint32_t>(NameEntryBytes(text.size())), &offset), text);
-    return offset;
-  }
-  char* Reserve(uint32_t bytes, uint32_t* offset) override {
-    limit_ -= bytes;
-    *offset = limit_;
-    return base_ + limit_;
-  }
-
- private:
-  char* base_;
-  uint32_t limit_;
-};
 
 Record UnfinishedRecord(const OpenScopeCopy& copy, uint64_t end_ticks) {
   Record record;
@@ -102,7 +80,7 @@ void FillUnfinishedChunk(const ChunkHeader* last, const OpenScopeCopies& copies,
   chunk->size = size;
   chunk->sequence = last->sequence + 1;
   chunk->recorded_before = last->recorded_before + LoadPublished(last).record_count;
-  UnfinishedSink sink(chunk, size);
+  ChunkSink sink(chunk, copies.size());
   auto* records = reinterpret_cast<Record*>(chunk + 1);
   uint32_t count = 0;
   for (const OpenScopeCopy& copy : copies) {
