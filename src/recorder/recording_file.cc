@@ -261,16 +261,19 @@ bool RecordingFile::Holds(const void* chunk) {
          });
 }
 
-bool RecordingFile::AddInfo(std::string_view json) {
+void RecordingFile::AddInfo(std::string_view json) {
+  if (json.size() >= kMaxBlockBytes) return;
   const uint64_t bytes = PageUp(kBlockHeaderBytes + json.size());
   MutexLock lock(mutex_);
   char* address = Extend(bytes);
-  if (address == nullptr || json.size() >= kMaxBlockBytes) return false;
+  if (address == nullptr) return;
   errno = MakeWritable(address, bytes);
-  if (errno != 0) return FailLocked("while writing the file");
+  if (errno != 0) {
+    FailLocked("while writing the file");
+    return;
+  }
   std::memcpy(address + kBlockHeaderBytes, json.data(), json.size());
   CommitBlockHeader(MakeBlockHeader(block_types::kWindowInfo, 0, json.data(), json.size()), address);
-  return true;
 }
 
 RecordingFile::RetainedUnit RecordingFile::Retain(ChunkHeader* chunk, bool replace) {

@@ -53,10 +53,11 @@ class RecordingFile {
   static void NameChunk(const Unit& unit, uint32_t thread_index, uint32_t sequence);
   // Returns a unit, which the next TakeUnit of this size may use.
   void ReturnUnit(ChunkHeader* chunk);
+  // True if the chunk lies in the file, and not in the pool's memory. O(segments).
   bool Holds(const void* chunk);
 
-  // Appends a kWindowInfo block. False: no room.
-  bool AddInfo(std::string_view json);
+  // Appends a kWindowInfo block, if there is room.
+  void AddInfo(std::string_view json);
 
   // Puts private memory (zeroes) where the chunk was, for a thread that may still be writing to it; the file
   // keeps what it has. Not `replace`: the memory stays that of the file. The caller unmaps `bytes` bytes at `address`
