@@ -32,6 +32,7 @@ Result<JobAnswer> AskEngine(const std::string& verb, const std::string& job, Job
                             const JobQuestion& question) {
   if (verb == "devices") return AnswerRankByRank(job, engine, question.attempt, DevicesByRank());
   if (verb == "memory") return AnswerRankByRank(job, engine, question.attempt, MemoryByRank());
+  if (verb == "advise") return AnswerRankByRank(job, engine, question.attempt, AdviseByRank());
   return AnswerJob(verb, engine, question);
 }
 
@@ -62,23 +63,21 @@ nb::tuple Answer(const std::string& verb, nb::object job, std::optional<int32_t>
   })));
 }
 
-// None: the ranks have to be merged.
-nb::object Summary(nb::object job, std::optional<int32_t> attempt, nb::list group_by, nb::handle sort,
-                   std::optional<size_t> limit, const std::string& python_module) {
+nb::tuple Summary(nb::object job, std::optional<int32_t> attempt, nb::list group_by, nb::handle sort,
+                  std::optional<size_t> limit, const std::string& python_module) {
   const std::string path = FromPath(job), sort_key = TextArgument(sort, "sort");
   const OpSummaryOptions options{.group_by = GroupKeysArgument(group_by)};
-  if (!std::all_of(options.group_by.begin(), options.group_by.end(), CanSummarizeByRank)) return nb::none();
-  std::optional<JsonAndTable> answer = Unwrap(WithoutGil([&]() -> Result<std::optional<JsonAndTable>> {
+  return ToPython(Unwrap(WithoutGil([&]() -> Result<JsonAndTable> {
+    if (!std::all_of(options.group_by.begin(), options.group_by.end(), CanSummarizeByRank))
+      return Error{ErrorCode::kUnsupported, "the texts of a key depend on all ranks"};
     const Result<std::unique_ptr<JobEngine>> engine = OpenDuckdbEngine(path, python_module);
-    if (!engine.ok() && engine.error().code == ErrorCode::kUnsupported) return std::optional<JsonAndTable>();
     if (!engine.ok()) return engine.error();
-    Result<JobAnswer> ranks = AnswerRankByRank(path, engine.value().get(), attempt, SummaryByRank(options));
-    if (!ranks.ok()) return ranks.error();
-    VerbResult& result = ranks.value().result;
+    Result<JobAnswer> answer = AnswerRankByRank(path, engine.value().get(), attempt, SummaryByRank(options));
+    if (!answer.ok()) return answer.error();
+    VerbResult& result = answer.value().result;
     OPSCOPE_TRY(result.tables[0].Sort(sort_key));
-    return std::optional(JsonAndTableOf(result, limit));
-  }));
-  return answer ? nb::object(ToPython(*std::move(answer))) : nb::none();
+    return JsonAndTableOf(result, limit);
+  })));
 }
 
 nb::tuple Collect(nb::list files, nb::object job, std::optional<int32_t> attempt, const std::string& python_module) {
@@ -142,7 +141,7 @@ void BindJob(nb::module_& module) {
   module.def("job_summary", &Summary, nb::arg("job"), nb::arg("attempt").none(), nb::arg("group_by"), nb::arg("sort"),
              nb::arg("limit").none(), nb::arg("python_module"),
              "JSON and table of the operator summary of a JOB, one rank at a time; `limit`: of the rows of the table. "
-             "None: the ranks have to be merged, for there is no DuckDB, or for the keys.");
+             "Error \"unsupported\": the ranks have to be merged, for there is no DuckDB, or for the keys.");
   module.def("collect", &Collect, nb::arg("files"), nb::arg("job"), nb::arg("attempt").none(), nb::arg("python_module"),
              "Adds files to a JOB; the JSON of `opscope collect`, and its rows as a table.");
   module.def("compact_job", &Compact, nb::arg("job"), nb::arg("python_module"),

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import operator
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from opscope import _core
@@ -51,7 +51,7 @@ class Job:
 
     `facts` and `problems` of the last answer stay: ``job.facts["missing_ranks"]``.
 
-    `advise`, `diff` and `check` read the traces of all ranks into this process, whatever the engine is; `summary`,
+    `diff` and `check` read the traces of all ranks into this process, whatever the engine is; `summary`, `advise`,
     `devices` and `memory` read one rank after the other. The rest is SQL over the tables of JOB.
     """
 
@@ -107,15 +107,18 @@ class Job:
         if not quantiles:
             if exact:
                 raise ValueError("exact is for quantiles=True; without it p50_ns and p99_ns are exact")
-            one_rank_at_a_time = self._summary_of_ranks(**options)
-            return self._own_clocks().summary(**options) if one_rank_at_a_time is None else one_rank_at_a_time
+            return self._one_rank_at_a_time(
+                self._summary_of_ranks, lambda: self._own_clocks().summary(**options), **options
+            )
         if options:
             raise TypeError(f"quantiles=True takes exact alone, not {', '.join(options)}")
         return self._answer("summary", is_exact=exact)
 
     def advise(self, *, where: str | None = None) -> ResultRows:
-        """What slows the job down: as `Trace.advise`."""
-        return self._own_clocks().advise(where=where)
+        """What slows the job down: as `Trace.advise`. Reads one rank at a time, except with ``where``."""
+        return self._one_rank_at_a_time(
+            lambda: self._answer("advise"), lambda: self._own_clocks().advise(where=where), where=where
+        )
 
     def diff(self, other: Job | Trace | Sequence[Trace], *, by: str = "name", where: str | None = None) -> TraceDiff:
         """What changed from this job to another one, or to other traces: as `Trace.diff`."""
@@ -180,24 +183,31 @@ class Job:
         self.facts, self.problems = {}, list(trace.problems)
         return trace
 
-    def _summary_of_ranks(
+    def _one_rank_at_a_time(
         self,
+        ask: Callable[..., ResultRows],
+        merge: Callable[[], ResultRows],
         *,
-        group_by: str | Sequence[str] = "name",
-        sort: str = "total_ns",
-        limit: int | None = None,
-        corrected: bool = False,
         where: str | None = None,
-    ) -> ResultRows | None:
-        """`summary`, one rank at a time; None: the ranks have to be merged."""
-        if corrected or where is not None or self._spark is not None:
-            return None
+        corrected: bool = False,
+        **options: Any,
+    ) -> ResultRows:
+        """What ``ask`` answers; or ``merge``, if spans are chosen, times are corrected, or there is no DuckDB."""
+        if where is None and not corrected and self._spark is None:
+            try:
+                return ask(**options)
+            except _core.Error as error:
+                if error.code != "unsupported":
+                    raise
+        return merge()
+
+    def _summary_of_ranks(
+        self, *, group_by: str | Sequence[str] = "name", sort: str = "total_ns", limit: int | None = None
+    ) -> ResultRows:
         keys = [group_by] if isinstance(group_by, str) else list(group_by)
-        answer = _core.job_summary(self.path, self._attempt, keys, sort, checked_limit(limit), find_duckdb())
-        if answer is None:
-            return None
-        self._take_facts(answer[0])
-        return ResultRows(answer[1], "rows")
+        text, table = _core.job_summary(self.path, self._attempt, keys, sort, checked_limit(limit), find_duckdb())
+        self._take_facts(text)
+        return ResultRows(table, "rows")
 
     def _answer(self, verb: str, members: bool = False, is_exact: bool = False) -> ResultRows:
         engine = None

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from opscope_command import answer
+from opscope_command import answer, run
 from ranks_of_a_job import run_ranks
 
 import opscope
@@ -41,9 +41,16 @@ def rank_file(folder, rank, works):
 
 
 def advice_of(files):
-    """The JSON of the command, which is that of the merged trace in Python."""
+    """The JSON of the command, which is that of the merged trace in Python, and of a JOB but for clocks and tracks."""
     advice = answer("advise", *files)
     assert advice["rows"] == list(opscope.merge(files).advise())
+    job = files[0].parent / "job"
+    run("collect", *files, "-o", job, "-q")
+    for of_job, row in zip(answer("advise", job, code=None)["rows"], advice["rows"], strict=True):
+        assert [item for item in of_job.items() if item[0] != "evidence"] == [
+            item for item in row.items() if item[0] != "evidence"
+        ]
+        assert [each["rank"] for each in of_job["evidence"]] == [each["rank"] for each in row["evidence"]]
     return advice
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`devices`, `memory` and `summary` over a JOB read one rank after the other. The oracle is the merge of all ranks,
-which answers where there is no DuckDB."""
+"""`devices`, `memory`, `summary` and `advise` over a JOB read one rank after the other. The oracle is the merge of all
+ranks, which answers where there is no DuckDB."""
 
 import json
 import os
@@ -79,15 +79,19 @@ def window(seed, rank, number, world_size):
     return {**known, "baseTimeNanoseconds": EPOCH_NS, "displayTimeUnit": "ms", "traceEvents": events}
 
 
-def a_job(tmp_path, seed):
+def a_job(tmp_path, seed, has_steps=True):
     """Ranks that do not follow each other, of several windows each; a doubled file; sometimes one of unknown rank."""
+    tmp_path.mkdir(exist_ok=True)
     rng = random.Random(seed)
     ranks = sorted(rng.sample(range(6), rng.randrange(1, 4)))
     files = []
     for rank in ranks:
         for number in range(rng.randrange(1, 3)):
             files.append(tmp_path / f"w{number}_of_{rank}.json")
-            files[-1].write_text(json.dumps(window(seed, rank, number, 6)))
+            written = window(seed, rank, number, 6)
+            if not has_steps:
+                written["traceEvents"] = [each for each in written["traceEvents"] if "Step" not in each["name"]]
+            files[-1].write_text(json.dumps(written))
     doubled = json.loads(files[0].read_text())
     doubled["traceEvents"] = doubled["traceEvents"][:1]  # within the time of the other file, and smaller
     files.append(tmp_path / "again.json")
@@ -149,6 +153,30 @@ def test_the_summary_of_rank_after_rank_is_that_of_the_merged_ranks(tmp_path, se
         assert [row["count"] for row in by_count] == sorted((row["count"] for row in told["rows"]), reverse=True)[:2]
     for more in ((), ("--csv",), ("--sort", "p99_ns", "--limit", 3)):
         assert run(*question, *more, code=3).stdout == run(*question, *more, code=3, env=no_duckdb).stdout
+
+
+def without_pids(findings):
+    """A merge gives other numbers to processes of several ranks that have the same one."""
+    return [
+        row | {"evidence": [each | {"track": each["track"].partition("/")[2]} for each in row["evidence"]]}
+        for row in findings
+    ]
+
+
+def test_the_advice_about_rank_after_rank_is_that_about_the_merged_ranks(tmp_path):
+    no_duckdb = {**os.environ, "OPSCOPE_DUCKDB_LIB": str(tmp_path / "none.so")}
+    kinds = set()
+    for seed, has_steps in ((0, True), (1, True), (2, True), (3, True), (4, True), (1, False), (2, False)):
+        job = a_job(tmp_path / f"{seed} {has_steps}", seed, has_steps)
+        merged = json.loads(run("advise", job, "--json", code=3, env=no_duckdb).stdout)
+        told = answer("advise", job, code=3)
+        for key in ("steps", "step_mean_ns"):
+            assert told[key] == merged[key], (seed, has_steps)
+        assert without_pids(told["rows"]) == without_pids(merged["rows"]), (seed, has_steps)
+        assert run("advise", job, code=3).stdout == run("advise", job, code=3, env=no_duckdb).stdout
+        assert opscope.job(job).advise() == told["rows"]
+        kinds |= {row["kind"] for row in told["rows"]}
+    assert len(kinds) > 1
 
 
 def test_asynchronous_spans_of_all_ranks_are_rows(tmp_path):
@@ -213,7 +241,7 @@ def test_verbs_that_merge_answer_for_the_other_ranks_where_a_trace_is_unreadable
     victims = sorted(job.glob(f"traces/attempt=*/rank={lost}/*.opscope"))
     for victim in victims:
         victim.write_bytes(b"no trace")
-    told = answer("summary", job, "--group-by", "rank", code=3)
+    told = answer("summary", job, "--group-by", "rank", "--where", "duration >= 0ns", code=3)
     assert others and {row["rank"]: row["count"] for row in told["rows"]} == others
     (problem,) = [problem for problem in told["problems"] if problem["kind"] == "unreadable_trace"]
     assert problem["severity"] == "error" and problem["count"] == len(victims) > 0

@@ -4,7 +4,9 @@
 
 #include <span>
 
+#include "cli/job_verbs.h"
 #include "cli/result_verb.h"
+#include "opscope/report/job_report.h"
 
 namespace opscope {
 namespace {
@@ -16,16 +18,19 @@ VerbResult ComputeAdvice(std::span<const Trace> traces, const ResultVerb& verb) 
 
 }  // namespace
 
-Verb AdviseVerb() {
+Verb AdviseVerb(const CliHost& host) {
   return MakeResultVerb(
       {.name = "advise",
        .description = "what slows the program down, and what to do about it",
        .sort_help = "a JSON field such as count (default: largest saving first)",
        .compute = &ComputeAdvice,
        .is_of_job = true,
-       .span_use = [] {
-         return SpanUse{.host_spans = true, .works = true, .step_spans = true, .place = SpanUsePlace::kInStepsIfAny};
-       }});
+       .span_use =
+           [] {
+             return SpanUse{
+                 .host_spans = true, .works = true, .step_spans = true, .place = SpanUsePlace::kInStepsIfAny};
+           },
+       .answer_job = AnswerByRanks(&AdviseByRank, host)});
 }
 
 }  // namespace opscope

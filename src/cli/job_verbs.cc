@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/assign.h"
 #include "cli/exit_code.h"
 #include "cli/job_input.h"
 #include "cli/result_options.h"
@@ -23,13 +24,33 @@ struct JobVerbOptions {
   bool members = false;
 };
 
+// kUnsupported: there is no DuckDB, or no Python for Spark.
+Result<std::unique_ptr<JobEngine>> OpenEngine(const std::string& job, const JobEngineOptions& options,
+                                              const CliHost& host) {
+  if (!options.is_spark()) return OpenDuckdbEngine(job, DuckdbModule(host));
+  if (host.open_spark) return host.open_spark(job, options.master);
+  return Error{ErrorCode::kUnsupported, "--engine spark needs Python: pip install 'opscope[spark]'"};
+}
+
+Result<JobAnswer> Ask(const std::string& job, const JobEngineOptions& options, const CliHost& host, const AskJob& ask) {
+  OPSCOPE_ASSIGN(const std::unique_ptr<JobEngine> engine, OpenEngine(job, options, host));
+  return ask(engine.get());
+}
+
+int PrintJobAnswer(const std::string& job, const JobRequest& request, Result<JobAnswer> answer, ResultWriter* writer) {
+  if (!answer.ok()) return ExitFor(NameJob(job, answer.error()));
+  VerbResult& result = answer.value().result;
+  const int code = ReportJobCondition(job, answer.value().problems, result.quality.value_or(Quality()), request.common);
+  const int printed = PrintResult(request.verb, job, std::span<const ResultInput>(), request.common, request.result,
+                                  std::move(result), writer);
+  return WorseExit(printed, code);
+}
+
 int RunJobVerb(const std::string& verb, const JobVerbOptions& options, const CliHost& host) {
-  const std::string& job = options.common.files[0];
   const JobQuestion question{.attempt = options.common.attempt, .with_members = options.members};
   ResultWriter writer(options.common, ResultWriter::Of::kTogether);
-  return writer.End(AnswerOverJob(
-      verb, job, options.common, options.result, OpenEngine(job, options.common.engine, host),
-      [&](JobEngine* engine) { return AnswerJob(verb, engine, question); }, &writer));
+  const auto ask = [&](JobEngine* engine) { return AnswerJob(verb, engine, question); };
+  return writer.End(AnswerOverJob(options.common.files[0], {verb, options.common, options.result}, host, ask, &writer));
 }
 
 // nullopt: the answer needs the merged spans, or there is no DuckDB and --engine spark was not given.
@@ -40,9 +61,9 @@ std::optional<int> AnswerWithoutMerge(const std::string& job, const JobRequest& 
     if (!options.is_spark()) return std::nullopt;
     return UsageError(request.verb + ": --engine spark: not with --where, --steps, --time and --explain");
   }
-  Result<std::unique_ptr<JobEngine>> engine = OpenEngine(job, options, host);
-  if (!engine.ok() && engine.error().code == ErrorCode::kUnsupported && !options.is_spark()) return std::nullopt;
-  return AnswerOverJob(request.verb, job, request.common, request.result, std::move(engine), ask, writer);
+  Result<JobAnswer> answer = Ask(job, options, host, ask);
+  if (!answer.ok() && answer.error().code == ErrorCode::kUnsupported && !options.is_spark()) return std::nullopt;
+  return PrintJobAnswer(job, request, std::move(answer), writer);
 }
 
 JobRequest RequestOf(const ResultVerb& verb) {
@@ -51,23 +72,9 @@ JobRequest RequestOf(const ResultVerb& verb) {
 
 }  // namespace
 
-Result<std::unique_ptr<JobEngine>> OpenEngine(const std::string& job, const JobEngineOptions& options,
-                                              const CliHost& host) {
-  if (!options.is_spark()) return OpenDuckdbEngine(job, DuckdbModule(host));
-  if (host.open_spark) return host.open_spark(job, options.master);
-  return Error{ErrorCode::kUnsupported, "--engine spark needs Python: pip install 'opscope[spark]'"};
-}
-
-int AnswerOverJob(const std::string& verb, const std::string& job, const CommonOptions& common,
-                  const ResultVerbOptions& result, Result<std::unique_ptr<JobEngine>> engine, const AskJob& ask,
+int AnswerOverJob(const std::string& job, const JobRequest& request, const CliHost& host, const AskJob& ask,
                   ResultWriter* writer) {
-  Result<JobAnswer> answer = engine.ok() ? ask(engine.value().get()) : Result<JobAnswer>(engine.error());
-  if (!answer.ok()) return ExitFor(NameJob(job, answer.error()));
-  const int code =
-      ReportJobCondition(job, answer.value().problems, answer.value().result.quality.value_or(Quality()), common);
-  const int printed =
-      PrintResult(verb, job, std::span<const ResultInput>(), common, result, std::move(answer.value().result), writer);
-  return WorseExit(printed, code);
+  return PrintJobAnswer(job, request, Ask(job, request.common.engine, host, ask), writer);
 }
 
 std::optional<int> AnswerOneRankAtATime(const std::string& job, const JobRequest& request, RankByRank question,
@@ -94,6 +101,12 @@ JobAnswerer AnswerByRanks(RankByRank (*question)(OneRankResult of_rank), const C
     one.is_one_rank = true;
     const auto of_rank = [&one](const Trace& trace) { return one.compute(std::span(&trace, 1), one); };
     return AnswerOneRankAtATime(job, RequestOf(verb), question(of_rank), host, writer);
+  };
+}
+
+JobAnswerer AnswerByRanks(RankByRank (*question)(), const CliHost& host) {
+  return [question, &host](const std::string& job, const ResultVerb& verb, ResultWriter* writer) {
+    return AnswerOneRankAtATime(job, RequestOf(verb), question(), host, writer);
   };
 }
 

@@ -18,16 +18,6 @@
 
 namespace opscope {
 
-// kUnsupported: there is no DuckDB, or no Python for Spark.
-Result<std::unique_ptr<JobEngine>> OpenEngine(const std::string& job, const JobEngineOptions& options,
-                                              const CliHost& host);
-// Asks the engine, and prints problems and the rows, or the error of opening the engine. Returns the exit code:
-// kExitPartial if data is lost.
-using AskJob = std::function<Result<JobAnswer>(JobEngine* engine)>;
-int AnswerOverJob(const std::string& verb, const std::string& job, const CommonOptions& common,
-                  const ResultVerbOptions& result, Result<std::unique_ptr<JobEngine>> engine, const AskJob& ask,
-                  ResultWriter* writer);
-
 // What a verb asks a JOB for, and how it prints the answer.
 struct JobRequest {
   const std::string& verb;
@@ -37,8 +27,13 @@ struct JobRequest {
   bool is_selection = false;
 };
 
-// Asks one rank after the other. nullopt: the ranks have to be merged, since there is no DuckDB, spans are chosen, or
-// --explain was given.
+// Asks the engine that common.engine names, and prints problems and the rows, or the error. Returns the exit code:
+// kExitPartial if data is lost.
+using AskJob = std::function<Result<JobAnswer>(JobEngine* engine)>;
+int AnswerOverJob(const std::string& job, const JobRequest& request, const CliHost& host, const AskJob& ask,
+                  ResultWriter* writer);
+// Asks one rank after the other. nullopt: the ranks have to be merged, since there is no DuckDB, spans are chosen,
+// --explain was given, or a question that needs steps found none.
 std::optional<int> AnswerOneRankAtATime(const std::string& job, const JobRequest& request, RankByRank question,
                                         const CliHost& host, ResultWriter* writer);
 
@@ -46,5 +41,6 @@ std::optional<int> AnswerOneRankAtATime(const std::string& job, const JobRequest
 // as `question` joins their results. REQUIRES: `host` outlives the verb.
 JobAnswerer AnswerFromTables(const CliHost& host);
 JobAnswerer AnswerByRanks(RankByRank (*question)(OneRankResult of_rank), const CliHost& host);
+JobAnswerer AnswerByRanks(RankByRank (*question)(), const CliHost& host);
 
 }  // namespace opscope

@@ -42,7 +42,7 @@ void DescribeCommandLine(const CliHost& host, CommandLine* line) {
                 MemoryVerb(host),
                 CriticalPathVerb(),
                 RooflineVerb(),
-                AdviseVerb(),
+                AdviseVerb(host),
                 DiffVerb(),
                 CheckVerb(),
                 QueryVerb(host),

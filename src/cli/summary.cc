@@ -184,9 +184,10 @@ int PrintJobSummary(const std::string& job, const SummaryOptions& options, const
   if (options.corrected) return wrong("--corrected");
   if (options.rows.explain) return wrong("--explain");
   const JobQuestion question{.attempt = options.common.attempt, .is_exact = options.exact};
+  const std::string verb = "summary";
   return AnswerOverJob(
-      "summary", job, options.common, options.rows, OpenEngine(job, options.common.engine, host),
-      [&](JobEngine* engine) { return AnswerJob("summary", engine, question); }, writer);
+      job, {verb, options.common, options.rows}, host,
+      [&](JobEngine* engine) { return AnswerJob(verb, engine, question); }, writer);
 }
 
 int RunSummary(SummaryOptions* options, const CliHost& host) {

@@ -53,7 +53,7 @@ struct CommonOptions {
 std::string DuckdbModule(const CliHost& host);
 
 // Verbs keep references to `host` and `command_line`. REQUIRES: both outlive the Verb.
-Verb AdviseVerb();
+Verb AdviseVerb(const CliHost& host);
 Verb AnalyzeMegEngineVerb();
 Verb CheckVerb();
 Verb CollectVerb(const CliHost& host);

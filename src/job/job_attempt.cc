@@ -122,9 +122,14 @@ Result<Quality> JobAttempt::Judge() {
 }
 
 Result<JobAnswer> JobAttempt::Complete(VerbResult result) {
+  OPSCOPE_ASSIGN(Quality quality, Judge());
+  return Complete(std::move(result), std::move(quality));
+}
+
+JobAnswer JobAttempt::Complete(VerbResult result, Quality quality) const {
   JobAnswer answer{std::move(result), problems_};
   answer.result.problems_json = JobProblemsJson(answer.problems);
-  OPSCOPE_ASSIGN(answer.result.quality, Judge());
+  answer.result.quality = std::move(quality);
   return answer;
 }
 

@@ -51,6 +51,8 @@ class JobAttempt {
   void AddProblem(JobProblem problem) { problems_.push_back(std::move(problem)); }
   // The result with its problems and its quality.
   [[nodiscard]] Result<JobAnswer> Complete(VerbResult result);
+  // quality: as Judge.
+  [[nodiscard]] JobAnswer Complete(VerbResult result, Quality quality) const;
 
   int32_t number() const { return number_; }
   const std::vector<int64_t>& numbers() const { return numbers_; }  // numbers of all attempts

@@ -144,6 +144,13 @@ class RankReader {
   bool has_rank_ = false;
 };
 
+Status CheckForSteps(JobAttempt* attempt) {
+  OPSCOPE_ASSIGN(const RowValues steps, attempt->Query("SELECT COUNT(*) AS steps FROM steps WHERE attempt = " +
+                                                       std::to_string(attempt->number())));
+  if (steps.Integer(0, "steps").value_or(0) > 0) return {};
+  return Error{ErrorCode::kUnsupported, "the JOB has no steps"};
+}
+
 // The rows of all ranks below each other, those of unknown rank first; then the lists that `orders` names by a key each.
 using ListOrders = std::vector<std::pair<std::string_view, std::string_view>>;  // list, key
 
@@ -159,7 +166,7 @@ RankByRank RowsByRank(OneRankResult of_rank, ListOrders orders) {
       *whole = std::move(result);
     }
   };
-  question.finish = [whole, orders = std::move(orders)] {
+  question.finish = [whole, orders = std::move(orders)](Verdict) {
     OPSCOPE_CHECK(whole->has_value());
     VerbResult result = std::move(**whole);
     for (ResultTable& table : result.tables) {
@@ -197,7 +204,7 @@ RankByRank SummaryByRank(const OpSummaryOptions& options, JoinedSummaryResult fi
   const auto ops = std::make_shared<SummaryOfRanks>(options);
   RankByRank question;
   question.add = [ops](const Trace& trace, int32_t) { ops->Add(trace); };
-  question.finish = [ops, finish = std::move(finish)] { return finish(std::move(*ops).Join()); };
+  question.finish = [ops, finish = std::move(finish)](Verdict) { return finish(std::move(*ops).Join()); };
   return question;
 }
 
@@ -207,8 +214,10 @@ Result<JobAnswer> AnswerRankByRank(const std::string& job, JobEngine* engine, st
     JobAttempt chosen(engine);
     OPSCOPE_TRY(chosen.Choose(attempt));
     OPSCOPE_TRY(chosen.FindProblems("file_problems.sql"));
+    if (question.needs_steps) OPSCOPE_TRY(CheckForSteps(&chosen));
     OPSCOPE_TRY(RankReader(&chosen, question).Read(job));
-    return chosen.Complete(question.finish());
+    OPSCOPE_ASSIGN(Quality quality, chosen.Judge());
+    return chosen.Complete(question.finish(quality.verdict), std::move(quality));
   });
 }
 

@@ -73,15 +73,6 @@ constexpr Message kMessages[] = {
 };
 static_assert(std::size(kMessages) == kFindingKinds);
 
-bool HasTorchOperators(const Trace& trace) {
-  const auto& names = trace.spans().name;
-  std::vector<uint8_t> is_seen(trace.string_count());
-  return std::any_of(names.begin(), names.end(), [&](StringId name) {
-    if (name == StringId::kNone || std::exchange(is_seen[Row(name)], 1) != 0) return false;
-    return trace.text(name).starts_with("aten::");
-  });
-}
-
 // Longer names, such as those of C++ templates, are cut in messages; the evidence has them whole.
 constexpr size_t kLongestName = 60;
 
@@ -158,15 +149,14 @@ std::vector<FindingLine> FindingLines(const Advice& advice) {
 
 std::string FindingMessage(const Trace& trace, const Advice& advice, const Finding& finding) {
   const Message& words = kMessages[static_cast<size_t>(finding.kind)];
-  const bool uses_text = words.without_torch.empty() || HasTorchOperators(trace);
+  const bool uses_text = words.without_torch.empty() || advice.has_torch_operators;
   std::string message(uses_text ? words.text : words.without_torch);
   const auto replace = [&](std::string_view word, const std::string& by) {
     if (const size_t at = message.find(word); at != message.npos) message.replace(at, word.size(), by);
   };
   const auto count = static_cast<double>(finding.count);
-  const bool has_steps = trace.steps().size() > 0;
-  const double rate = has_steps ? count / static_cast<double>(std::max<uint64_t>(1, advice.steps)) : count;
-  const char* const per_step = has_steps ? " per step" : "";
+  const double rate = advice.has_steps ? count / static_cast<double>(std::max<uint64_t>(1, advice.steps)) : count;
+  const char* const per_step = advice.has_steps ? " per step" : "";
   replace("TIMES", TimesText(rate) + per_step);
   replace("RUNS", RunsText(rate) + per_step);
   replace("COUNT", TimesText(count));
@@ -212,7 +202,7 @@ VerbResult AdviseVerbResult(const Trace& trace, const Advice& advice) {
   }
   if (advice.findings.empty()) {
     result.note = "nothing found\n";
-  } else if (trace.steps().size() == 0) {
+  } else if (!advice.has_steps) {
     result.note += "\nThe trace has no steps; all of it counts as one step.\n";
   }
   result.tables.push_back(AdviceTable(trace, advice));

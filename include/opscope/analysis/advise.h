@@ -97,6 +97,10 @@ struct Advice {
   uint64_t steps = 0;
   // Their mean length, rounded down; 0 for an empty trace.
   int64_t step_mean_ns = 0;
+  // False: the trace has no steps, and all of it counts as one.
+  bool has_steps = false;
+  // True: torch's operators were recorded, so advice may name what torch has.
+  bool has_torch_operators = false;
   // Largest saving first, then in the order of kinds; at most one of each kind.
   std::vector<Finding> findings;
 };

@@ -65,8 +65,10 @@ struct RankByRank {
   // Takes one rank, whose recording windows are one trace. Times are those of the rank's own clock less the
   // earliest begin of the attempt. Called by rank; traces of unknown rank are one with rank -1, the last.
   std::function<void(const Trace& trace, int32_t rank)> add = {};
-  // The result of all ranks. Called once, if there was a rank.
-  std::function<VerbResult()> finish = {};
+  // The result of all ranks. Called once, if there was a rank. verdict: of the data of the attempt.
+  std::function<VerbResult(Verdict verdict)> finish = {};
+  // Without steps the result of single ranks would be another one than that of the merged ranks.
+  bool needs_steps = false;
   // Bytes that the traces of one rank may hold: what does not fit is left out with the Problem
   // over_memory_limit. 0: no limit, and kOutOfMemory if a rank needs more memory than the machine has.
   uint64_t max_memory = 0;
@@ -76,7 +78,7 @@ struct RankByRank {
 
 // Asks all ranks. Files that do not fit together are left out, as in AnswerJob. A trace that cannot be
 // read is left out with the problem unreadable_trace. Errors as AnswerJob, and that of the first trace if
-// none can be read.
+// none can be read. kUnsupported: the question needs steps, and the attempt has none.
 [[nodiscard]] Result<JobAnswer> AnswerRankByRank(const std::string& job, JobEngine* engine,
                                                  std::optional<int32_t> attempt, const RankByRank& question);
 
@@ -87,6 +89,9 @@ using OneRankResult = std::function<VerbResult(const Trace& trace)>;
 // copies by their time, too.
 [[nodiscard]] RankByRank DevicesByRank(OneRankResult of_rank = nullptr);
 [[nodiscard]] RankByRank MemoryByRank(OneRankResult of_rank = nullptr);
+
+// The question of `opscope advise`. It keeps some numbers per rank and step.
+[[nodiscard]] RankByRank AdviseByRank();
 
 // The operator summary of all ranks.
 struct JoinedSummary {

@@ -7,7 +7,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "analysis/advise/rank_activity.h"
@@ -15,6 +17,7 @@
 
 namespace opscope::advise {
 
+// The ranks of a trace.
 struct Job {
   const Trace& trace;
   const std::vector<uint8_t>* selected;
@@ -24,9 +27,12 @@ struct Job {
   bool has_real_steps() const { return !ranks.empty() && ranks[0].steps[0].track != TrackId::kNone; }
 };
 
+// Evidence with the ids of another trace in place of those of its own.
+using Translate = std::function<Evidence(const Evidence& evidence)>;
+
 class Cause {
  public:
-  // steps: number of steps that are considered.
+  // steps: number of steps of all ranks.
   Cause(FindingKind kind, Confidence confidence, size_t steps) : savings_(steps) {
     finding_.kind = kind;
     finding_.confidence = confidence;
@@ -40,11 +46,16 @@ class Cause {
   void AddEvidence(const Evidence& evidence);
   void AddEvidence(const Trace& trace, int32_t rank, const NamedSpan& span);
 
-  // The mean over which number of steps; default: those that are considered.
-  void DivideBy(size_t steps) { divisor_ = steps; }
-  // In how many steps it must cost something; default: half of those that are considered.
-  void NeedSteps(size_t steps) { needed_ = steps; }
+  // How many of the steps are considered: the saving is the mean over them, and half of them must have it. Default: all.
+  void ConsiderSteps(size_t steps) { considered_ = steps; }
+  // One step that has it is enough.
+  void NeedOneStep() { needs_one_step_ = true; }
 
+  // Adds the same cause in another trace, as if its ranks were the next ones of this trace.
+  void Append(Cause other, const Translate& translate);
+
+  FindingKind kind() const { return finding_.kind; }
+  Confidence confidence() const { return finding_.confidence; }
   // nullopt: it costs too little, or in too few steps.
   std::optional<Finding> Conclude(int64_t step_mean_ns);
 
@@ -54,16 +65,17 @@ class Cause {
   Finding finding_;
   std::vector<int64_t> savings_;  // by step
   int64_t total_ns_ = 0;
-  std::optional<size_t> divisor_, needed_;
+  std::optional<size_t> considered_;
+  bool needs_one_step_ = false;
 };
+
+// How much longer `time` is than the mean of `times`, rounded down.
+[[nodiscard]] int64_t ExcessOverMean(std::span<const int64_t> times, int64_t time);
 
 // The cause of each kind; a kind that the job does not have costs 0.
 std::vector<Cause> FindDeviceCauses(const Job& job);  // sync_points, launch_bound, host_device_copies
 std::vector<Cause> FindHostCauses(const Job& job);    // input_starvation, recompiles, device_allocations
 Cause FindSmallOps(const Job& job);
-Cause FindExposedCommunication(const Job& job);
-Cause FindRankImbalance(const Job& job);
-Cause FindThreadImbalance(const Job& job);
 // For ranks without device work: scalar_reads, tensor_copies, unfused_optimizer, cpu_oversubscription.
 std::vector<Cause> FindOperatorCauses(const Job& job);
 Cause FindSlowFirstStep(const Job& job);

@@ -57,7 +57,7 @@ void AddEvidenceOfStep(const Job& job, const HostSpans& host, const RankActivity
 
 Cause FindSlowFirstStep(const Job& job) {
   Cause cause(FindingKind::kSlowFirstStep, Confidence::kMedium, job.steps);
-  cause.NeedSteps(1);
+  cause.NeedOneStep();
   if (!job.has_real_steps()) return cause;
   const HostSpans host(job.trace);
   for (const RankActivity& rank : job.ranks) {

@@ -56,9 +56,8 @@ std::vector<Cause> FindHostCauses(const Job& job) {
       considered += rank.steps.size() - std::min(rank.steps.size(), kFirstTwo);
     }
   }
-  recompiles.NeedSteps(1);
-  allocations.NeedSteps((considered + 1) / 2);
-  allocations.DivideBy(considered);
+  recompiles.NeedOneStep();
+  allocations.ConsiderSteps(considered);
   return {input, recompiles, allocations};
 }
 

@@ -1,0 +1,58 @@
+// Advice about ranks that come in a trace each, as if their traces were merged: causes add up trace by trace, and what
+// compares ranks keeps some numbers per rank and step.
+//
+//   AdviceOfTraces all(AdviceOfTraces::Ranks::kInTracesOfTheirOwn);
+//   for (const Trace& trace : traces) all.Add(trace, nullptr, translate);
+//   const Advice advice = std::move(all).Conclude();
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analysis/advise/causes.h"
+#include "analysis/advise/rank_comparison.h"
+#include "analysis/advise/thread_comparison.h"
+#include "opscope/analysis/advise.h"
+#include "opscope/analysis/quality.h"
+#include "opscope/trace.h"
+
+namespace opscope::advise {
+
+class AdviceOfTraces {
+ public:
+  enum class Ranks { kInOneTrace, kInTracesOfTheirOwn };
+  explicit AdviceOfTraces(Ranks ranks) : ranks_(ranks) {}
+
+  // Adds a trace, which is not needed afterwards. selected: as AdviceOptions. translate: evidence of this trace with the
+  // ids of the trace that the advice refers to. O(n log n) in device work and in spans that findings name, O(spans)
+  // otherwise.
+  void Add(const Trace& trace, const std::vector<uint8_t>* selected, const Translate& translate);
+
+  // The advice about all traces; about those with steps, if there are any. Confidences do not consider the quality of the
+  // data.
+  [[nodiscard]] Advice Conclude() &&;
+
+ private:
+  struct Parts {
+    size_t steps = 0;
+    int64_t length_ns = 0;  // of all steps
+    std::vector<Cause> causes;
+    RankComparison ranks;
+    ThreadComparison threads;
+    std::optional<Finding> growth;
+  };
+
+  const Ranks ranks_;
+  Parts with_steps_, without_steps_;
+  bool has_torch_operators_ = false;
+};
+
+// The confidence that data of this verdict allows at most.
+void LimitConfidence(Verdict verdict, Advice* advice);
+
+}  // namespace opscope::advise
