@@ -215,12 +215,13 @@ def test_more_spans_than_the_memory_of_the_machine_has_room_for_are_refused(tmp_
         for file in told["files"]:
             file["rows"] = 10**12 if file["table"] == "traces" else file["rows"]
         manifest.write_text(json.dumps(told))
-    for question in ("steps --where rank>=0", "devices --where rank>=0", "memory --explain", "summary", "advise"):
+    merging = ("steps --where rank>=0", "devices --where rank>=0", "memory --explain", "summary --group-by thread")
+    for question in (*merging, "advise --where rank>=0", "check --max spans=1"):
         verb, *options = question.split()
         said = run(verb, job, *options, code=1).stderr
         assert f"{job}: its traces have {RANKS}000000000000 spans, which take about 324001 GB of memory; this" in said
         assert "opscope merge JOB --ranks LIST -o FILE" in said and said.count("\n") == 1
-    for verb in ("devices", "memory"):  # they read one rank after the other
+    for verb in ("summary", "advise", "devices", "memory"):  # they read one rank after the other
         said = run(verb, job, code=1).stderr
         assert f"{job}: its traces have 1000000000000 spans, which take about 81001 GB of memory; this" in said
     assert len(answer("summary", job, "--max-memory", "1G")["rows"]) > 0
