@@ -152,7 +152,7 @@ def print_summary(folder, options):
         raise SystemExit("bench: the summary of rank after rank is another one than that of the merged ranks")
     title = f"`opscope summary` of {ranks} ranks x {spans:,} spans, beside the same from their merged trace"
     for name, kind, unit, scale, goal in (("cpu", "cpu", "s", 1, 1.5), ("ram", "peak", "MB", 1e-6, 1 / 2)):
-        sides = [made_jobs.figures(samples[side], kind, scale) for side in commands]
+        sides = [measure.figures_of(samples[side], kind, scale) for side in commands]
         what = "processor time" if name == "cpu" else "peak memory"
         more = {"goal": goal, "repetitions": options.repetitions}
         measure.print_row(f"job_summary_{name}", f"{title}, {what}", unit, *sides, **more)

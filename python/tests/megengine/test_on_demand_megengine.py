@@ -8,9 +8,10 @@ import opscope
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from control_client import sockets, wait_for
+from control_client import sockets
 from run_command import names
 from running_program import PYTHON, ps, record, under_run, with_variable
+from waiting import wait_for
 
 TRAIN = """
 import os, sys, time
