@@ -160,6 +160,7 @@ class CriticalPath:
         self.job = job
         self.pieces = []  # (rank, begin, end)
         self.led = []  # (collective, the rank that it led to)
+        self.passed = []  # (collective, the rank that did not wait in it)
         with_steps = [rank for rank in job.ranks if job.steps_of[rank]]
         if with_steps:
             self.walk(with_steps)
@@ -194,6 +195,7 @@ class CriticalPath:
             match = max(fitting, key=lambda match: (match.ends[rank], match.begins[rank]))
             used.add(match)
             if match.waits[rank] == 0:
+                self.passed.append((match, rank))
                 cursor = match.begins[rank]
                 continue
             self.pieces.append((rank, match.ends[rank], t))
@@ -203,7 +205,7 @@ class CriticalPath:
 
     def answer(self):
         job = self.job
-        critical, saved = defaultdict(int), defaultdict(int)
+        critical, saved, excess = defaultdict(int), defaultdict(int), defaultdict(int)
         in_steps = defaultdict(lambda: defaultdict(int))  # by step and rank
         for rank, begin, end in self.pieces:
             if end <= begin:
@@ -213,9 +215,10 @@ class CriticalPath:
                 overlap = min(end, row["start_ns"] + row["duration_ns"]) - max(begin, row["start_ns"])
                 if overlap > 0:
                     in_steps[row["step"]][rank] += overlap
-        for match, rank in self.led:
-            gaps = [span["gap_ns"] for span in match.spans.values()]
-            saved[rank] += max(0, match.spans[rank]["gap_ns"] - median_low(gaps))
+        for sums, lasts in ((saved, self.led), (excess, self.led + self.passed)):
+            for match, rank in lasts:
+                gaps = [span["gap_ns"] for span in match.spans.values()]
+                sums[rank] += max(0, match.spans[rank]["gap_ns"] - median_low(gaps))
         length = sum(critical.values())
         steps = []
         for step in sorted(in_steps):
@@ -229,10 +232,12 @@ class CriticalPath:
                 "share": share(critical[rank], length),
                 "steps": sum(row["rank"] == rank for row in steps),
                 "saved_ns": saved[rank],
+                "excess_ns": excess[rank],
             }
             for rank in sorted(critical, key=lambda rank: (-critical[rank], rank))
         ]
-        return {"length_ns": length, "what_if_ns": length - sum(saved.values()), "rows": rows, "steps": steps}
+        shorter = {"what_if_ns": length - sum(saved.values()), "balanced_ns": length - sum(excess.values())}
+        return {"length_ns": length, **shorter, "rows": rows, "steps": steps}
 
     def near_ranks(self, step):
         job = self.job

@@ -238,6 +238,8 @@ def test_critical_ranks_name_the_slow_rank(job):
     )
     assert told["what_if_ns"] == told["length_ns"] - sum(row["saved_ns"] for row in told["rows"])
     assert told["rows"][0]["saved_ns"] == 100_000  # one collective led to it; before that, the path stays on it
+    assert told["rows"][0]["excess_ns"] == STEPS * 100_000  # the others wait for it in each step
+    assert told["balanced_ns"] == told["length_ns"] - sum(row["excess_ns"] for row in told["rows"])
 
 
 def test_query_sees_the_tables_and_nothing_else(tmp_path, job):

@@ -69,9 +69,10 @@ def critical_job():
 CRITICAL = {
     "length_ns": 1000,
     "what_if_ns": 800,
+    "balanced_ns": 800,
     "rows": [
-        {"rank": 1, "critical_ns": 700, "share": 0.7, "steps": 1, "saved_ns": 200},
-        {"rank": 0, "critical_ns": 300, "share": 0.3, "steps": 0, "saved_ns": 0},
+        {"rank": 1, "critical_ns": 700, "share": 0.7, "steps": 1, "saved_ns": 200, "excess_ns": 200},
+        {"rank": 0, "critical_ns": 300, "share": 0.3, "steps": 0, "saved_ns": 0, "excess_ns": 0},
     ],
     "steps": [{"step": 1, "length_ns": 1000, "rank": 1, "near_ranks": 1}],
 }

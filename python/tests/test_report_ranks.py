@@ -151,7 +151,7 @@ def test_cards_have_the_facts_of_the_verbs(seen, answers):
         "Straggler": [straggler[key] for key in ("caused_per_step_ns", "share", "cause", "behavior", "hit_steps")],
         "Ranks": [RANKS, answers["ranks"]["world_size"], len(answers["ranks"]["missing_ranks"])],
         "Step time of all ranks": [answers["ranks"]["mean_step_ns"], answers["stragglers"]["steps"]],
-        "Critical path": [answers["critical-ranks"][key] for key in ("length_ns", "what_if_ns")],
+        "Critical path": [answers["critical-ranks"][key] for key in ("length_ns", "balanced_ns")],
     }
     for card, values in facts.items():
         assert seen["cards"][card][: len(values)] == [str(value) for value in values], card

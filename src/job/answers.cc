@@ -179,14 +179,17 @@ Result<VerbResult> AnswerCriticalRanks(JobAttempt* job, JobOverview* overview = 
       &ranks, path.ranks, [](const Rank& row) { return ResultValue(row.rank); },
       [](const Rank& row) { return ResultValue(row.critical_ns); },
       [=](const Rank& row) { return ResultValue(static_cast<double>(row.critical_ns) / length); },
-      [](const Rank& row) { return ResultValue(row.steps); },
-      [](const Rank& row) { return ResultValue(row.saved_ns); });
+      [](const Rank& row) { return ResultValue(row.steps); }, [](const Rank& row) { return ResultValue(row.saved_ns); },
+      [](const Rank& row) { return ResultValue(row.excess_ns); });
   add(
       &steps, path.steps, [](const Step& row) { return ResultValue(row.step); },
       [](const Step& row) { return ResultValue(row.length_ns); }, [](const Step& row) { return ResultValue(row.rank); },
       [&](const Step& row) { return ResultValue(near_ranks[row.step]); });
   result.tables = {std::move(ranks), std::move(steps)};
-  JsonMemberWriter(&result.facts_json).Int("length_ns", path.length_ns).Int("what_if_ns", path.what_if_ns);
+  JsonMemberWriter(&result.facts_json)
+      .Int("length_ns", path.length_ns)
+      .Int("what_if_ns", path.what_if_ns)
+      .Int("balanced_ns", path.balanced_ns);
   if (path.ranks.empty()) result.why_empty = "it has no steps";
   return result;
 }

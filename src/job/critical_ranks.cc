@@ -128,6 +128,7 @@ class CriticalWalk {
       used_[member->collective] = true;
       const SharedCollective& collective = collectives_[member->collective];
       if (member->duration_ns == collective.shortest_ns) {
+        passed_.push_back(member);
         cursor = member->start_ns;
         continue;
       }
@@ -170,30 +171,30 @@ class CriticalWalk {
     if (begin < end) pieces_[rank].push_back({begin, end});
   }
 
-  // By rank index: over the collectives that led to the rank, its gap less the median gap of their members. Gaps that
-  // are unknown do not count.
-  std::vector<int64_t> Saved() const {
+  // By rank index: over these collectives, the gap of the rank less the median gap of their members. Gaps that are
+  // unknown do not count.
+  std::vector<int64_t> ExcessOf(const std::vector<const CriticalMember*>& lasts) const {
     std::vector<int32_t> places(collectives_.size(), -1);
-    for (size_t i = 0; i < led_.size(); ++i)
-      places[led_[i]->collective] = static_cast<int32_t>(i);
-    std::vector<std::vector<int64_t>> gaps(led_.size());
+    for (size_t i = 0; i < lasts.size(); ++i)
+      places[lasts[i]->collective] = static_cast<int32_t>(i);
+    std::vector<std::vector<int64_t>> gaps(lasts.size());
     for (const CriticalMember& each : in_.members)
       if (places[each.collective] >= 0 && each.gap_ns >= 0) gaps[places[each.collective]].push_back(each.gap_ns);
-    std::vector<int64_t> saved(in_.ranks.size(), 0);
-    for (size_t i = 0; i < led_.size(); ++i) {
-      if (led_[i]->gap_ns < 0) continue;
+    std::vector<int64_t> excess(in_.ranks.size(), 0);
+    for (size_t i = 0; i < lasts.size(); ++i) {
+      if (lasts[i]->gap_ns < 0) continue;
       const auto median = gaps[i].begin() + static_cast<ptrdiff_t>((gaps[i].size() - 1) / 2);
       std::nth_element(gaps[i].begin(), median, gaps[i].end());
-      const int64_t more = SaturatingSubtract(led_[i]->gap_ns, *median);
-      int64_t& sum = saved[led_[i]->rank_index];
+      const int64_t more = SaturatingSubtract(lasts[i]->gap_ns, *median);
+      int64_t& sum = excess[lasts[i]->rank_index];
       sum = SaturatingAdd(sum, std::max<int64_t>(more, 0));
     }
-    return saved;
+    return excess;
   }
 
   CriticalRanks Answer() {
     CriticalRanks answer;
-    const std::vector<int64_t> saved = Saved();
+    const std::vector<int64_t> saved = ExcessOf(led_), passed = ExcessOf(passed_);
     std::vector<int64_t> most_in(in_.ranks.size(), 0);
     answer.steps = Steps(most_in);
     for (size_t i = 0; i < pieces_.size(); ++i) {
@@ -201,11 +202,16 @@ class CriticalWalk {
       for (const PathPiece& piece : pieces_[i])
         critical = SaturatingAdd(critical, SaturatingSubtract(piece.end, piece.begin));
       answer.length_ns = SaturatingAdd(answer.length_ns, critical);
-      if (critical > 0) answer.ranks.push_back({in_.ranks[i].rank, critical, most_in[i], saved[i]});
+      if (critical > 0) {
+        const int64_t excess = SaturatingAdd(saved[i], passed[i]);
+        answer.ranks.push_back({in_.ranks[i].rank, critical, most_in[i], saved[i], excess});
+      }
     }
-    answer.what_if_ns = answer.length_ns;
-    for (const int64_t each : saved)
-      answer.what_if_ns = SaturatingSubtract(answer.what_if_ns, each);
+    answer.what_if_ns = answer.balanced_ns = answer.length_ns;
+    for (size_t i = 0; i < saved.size(); ++i) {
+      answer.what_if_ns = SaturatingSubtract(answer.what_if_ns, saved[i]);
+      answer.balanced_ns = SaturatingSubtract(answer.balanced_ns, SaturatingAdd(saved[i], passed[i]));
+    }
     std::sort(answer.ranks.begin(), answer.ranks.end(), [](const CriticalRanks::Rank& a, const CriticalRanks::Rank& b) {
       return std::tuple(-a.critical_ns, a.rank) < std::tuple(-b.critical_ns, b.rank);
     });
@@ -296,7 +302,8 @@ class CriticalWalk {
   std::vector<SharedCollective> collectives_;
   std::vector<bool> used_;                      // by collective
   std::vector<std::vector<PathPiece>> pieces_;  // by rank index
-  std::vector<const CriticalMember*> led_;      // the members of last ranks that the walk went on at
+  // Members of last ranks: those that the walk went on at, and those that it passed on its rank.
+  std::vector<const CriticalMember*> led_, passed_;
 };
 
 }  // namespace

@@ -43,15 +43,17 @@ struct CriticalRanks {
   struct Rank {
     int32_t rank = 0;
     int64_t critical_ns = 0;
-    int64_t steps = 0;  // steps in which the rank has most of the path
-    int64_t saved_ns = 0;
+    int64_t steps = 0;      // steps in which the rank has most of the path
+    int64_t saved_ns = 0;   // excess before the collectives at which the path came to the rank
+    int64_t excess_ns = 0;  // by which its gaps before collectives on the path exceed the median gaps
   };
   struct Step {
     int64_t step = 0, length_ns = 0;
     int32_t rank = 0;  // the rank with most of the path in this step
   };
   int64_t length_ns = 0;    // 0 without steps
-  int64_t what_if_ns = 0;   // length if each gap that delays the other ranks were shortened to the median gap
+  int64_t what_if_ns = 0;   // length without the `saved_ns` of all ranks
+  int64_t balanced_ns = 0;  // length if each gap that delays the other ranks were shortened to the median gap
   std::vector<Rank> ranks;  // by descending critical_ns, then by rank
   std::vector<Step> steps;  // by step; only steps that the path crosses
 };

@@ -23,6 +23,7 @@ TEST(CriticalRanksTest, PathIsThatOfTheExample) {
                                                   .steps = {{0, 1, 0, 1000}, {1, 1, 50, 1000}}});
   EXPECT_EQ(answer.length_ns, 1000);
   EXPECT_EQ(answer.what_if_ns, 800);
+  EXPECT_EQ(answer.balanced_ns, 800);
   ASSERT_EQ(answer.ranks.size(), 2u);
   EXPECT_EQ(answer.ranks[0].rank, 1);
   EXPECT_EQ(answer.ranks[0].critical_ns, 700);
@@ -45,6 +46,7 @@ TEST(CriticalRanksTest, AnUnknownGapSavesNothingAndIsNoPartOfTheMedian) {
     ASSERT_EQ(answer.ranks.size(), 2u);
     EXPECT_EQ(answer.ranks[0].saved_ns, 0);
     EXPECT_EQ(answer.what_if_ns, answer.length_ns);
+    EXPECT_EQ(answer.balanced_ns, answer.length_ns);
   }
 }
 
@@ -88,7 +90,7 @@ class PlainWalk {
     if (rank < 0) return answer;
     int64_t t = job_.ranks[rank].end_ns, cursor = t;
     std::set<int32_t> used;
-    std::map<int, int64_t> saved;
+    std::map<int, int64_t> saved, excess;
     while (true) {
       const Input::Member* best = nullptr;
       for (const Input::Member& each : job_.members) {
@@ -102,26 +104,31 @@ class PlainWalk {
       if (best == nullptr) break;
       used.insert(best->collective);
       const Input::Member last = Last(best->collective);
+      std::vector<int64_t> gaps;
+      for (const Input::Member& each : Of(best->collective))
+        gaps.push_back(each.gap_ns);
+      std::sort(gaps.begin(), gaps.end());
+      const int64_t median = gaps[(gaps.size() - 1) / 2];
       if (best->duration_ns == last.duration_ns) {
+        excess[rank] += std::max<int64_t>(0, best->gap_ns - median);
         cursor = best->start_ns;
         continue;
       }
       Add(rank, End(*best), t);
       rank = last.rank_index;
-      std::vector<int64_t> gaps;
-      for (const Input::Member& each : Of(best->collective))
-        gaps.push_back(each.gap_ns);
-      std::sort(gaps.begin(), gaps.end());
-      saved[rank] += std::max<int64_t>(0, last.gap_ns - gaps[(gaps.size() - 1) / 2]);
+      saved[rank] += std::max<int64_t>(0, last.gap_ns - median);
+      excess[rank] += std::max<int64_t>(0, last.gap_ns - median);
       t = End(last);
       cursor = last.start_ns;
     }
     Add(rank, job_.ranks[rank].begin_ns, t);
     for (const auto& [index, length] : critical_)
       answer.length_ns += length;
-    answer.what_if_ns = answer.length_ns;
+    answer.what_if_ns = answer.balanced_ns = answer.length_ns;
     for (const auto& [index, length] : saved)
       answer.what_if_ns -= length;
+    for (const auto& [index, length] : excess)
+      answer.balanced_ns -= length;
     std::map<int, int64_t> most_in;
     for (const auto& [step, lengths] : in_steps_) {
       CriticalRanks::Step row{step, 0, 0};
@@ -135,7 +142,7 @@ class PlainWalk {
       answer.steps.push_back(row);
     }
     for (const auto& [index, length] : critical_) {
-      answer.ranks.push_back({job_.ranks[index].rank, length, most_in[index], saved[index]});
+      answer.ranks.push_back({job_.ranks[index].rank, length, most_in[index], saved[index], excess[index]});
     }
     std::stable_sort(answer.ranks.begin(), answer.ranks.end(),
                      [](const auto& a, const auto& b) { return a.critical_ns > b.critical_ns; });
@@ -201,12 +208,14 @@ TEST(CriticalRanksTest, PathIsThatOfAWalkWithoutIndexes) {
     const CriticalRanks answer = FindCriticalRanks(job);
     ASSERT_EQ(answer.length_ns, expected.length_ns) << seed;
     ASSERT_EQ(answer.what_if_ns, expected.what_if_ns) << seed;
+    ASSERT_EQ(answer.balanced_ns, expected.balanced_ns) << seed;
     ASSERT_EQ(answer.ranks.size(), expected.ranks.size()) << seed;
     for (size_t i = 0; i < answer.ranks.size(); ++i) {
       EXPECT_EQ(answer.ranks[i].rank, expected.ranks[i].rank) << seed;
       EXPECT_EQ(answer.ranks[i].critical_ns, expected.ranks[i].critical_ns) << seed;
       EXPECT_EQ(answer.ranks[i].steps, expected.ranks[i].steps) << seed;
       EXPECT_EQ(answer.ranks[i].saved_ns, expected.ranks[i].saved_ns) << seed;
+      EXPECT_EQ(answer.ranks[i].excess_ns, expected.ranks[i].excess_ns) << seed;
     }
     ASSERT_EQ(answer.steps.size(), expected.steps.size()) << seed;
     for (size_t i = 0; i < answer.steps.size(); ++i) {

@@ -129,7 +129,8 @@ const ResultDescription& CriticalRankResult() {
        {"critical_ns", "Critical", kTime, "Time of the path on it."},
        {"share", "Share", kShare, "Share of the path."},
        {"steps", "Steps", kNumber, "Steps in which it has most of the path."},
-       {"saved_ns", "Saved", kTime, "What the path would lose if it were as fast as the others."}}};
+       {"saved_ns", "", kTime, "The part of `excess_ns` before the collectives at which the path came to the rank."},
+       {"excess_ns", "Saved", kTime, "What the path would lose if the rank were as fast as the others."}}};
   return description;
 }
 

@@ -252,6 +252,7 @@ export interface RanksData {
   mean_step_ns: Integer | null;
   length_ns: Integer;
   what_if_ns: Integer;
+  balanced_ns: Integer;
   // The ranks whose spans the page has.
   in_timeline: PackedColumn;
   // Of the durations of steps, and of their durations without waiting.

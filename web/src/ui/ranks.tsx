@@ -163,11 +163,11 @@ function StepCard({ ranks }: { ranks: RanksData }) {
 
 function PathCard({ ranks }: { ranks: RanksData }) {
   const table = useTable("critical_ranks");
-  const [length, whatIf] = [parseNumber(ranks.length_ns), parseNumber(ranks.what_if_ns)];
+  const [length, balanced] = [parseNumber(ranks.length_ns), parseNumber(ranks.balanced_ns)];
   return (
     <FigureCard title="Critical path" large={<Figure value={length} unit="time" />}>
       <Pair name="If none were slower">
-        <Figure value={whatIf} unit="time" />
+        <Figure value={balanced} unit="time" />
       </Pair>
       {table !== null && table.size > 0 && (
         <Pair name="Most of it on">
