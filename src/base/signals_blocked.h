@@ -17,6 +17,7 @@
 #include <signal.h>
 
 #include <cerrno>
+#include <initializer_list>
 
 namespace opscope {
 
