@@ -217,7 +217,8 @@ Result<JobAnswer> AnswerRankByRank(const std::string& job, JobEngine* engine, st
     if (question.needs_steps) OPSCOPE_TRY(CheckForSteps(&chosen));
     OPSCOPE_TRY(RankReader(&chosen, question).Read(job));
     OPSCOPE_ASSIGN(Quality quality, chosen.Judge());
-    return chosen.Complete(question.finish(quality.verdict), std::move(quality));
+    VerbResult result = question.finish(quality.verdict);
+    return chosen.Complete(std::move(result), std::move(quality));
   });
 }
 

@@ -21,6 +21,11 @@ std::optional<uint64_t> TakeNumber(std::string_view* text) {
   return number;
 }
 
+std::optional<uint64_t> SumOf(std::optional<uint64_t> a, std::optional<uint64_t> b) {
+  if (!a || !b) return std::nullopt;
+  return *a + *b;
+}
+
 }  // namespace
 
 SharedReasons::Reason SharedReasons::Parse(std::string_view text) {
@@ -48,8 +53,8 @@ void SharedReasons::Add(int64_t rank, std::string_view text) {
     reasons_.push_back(std::move(added));
     return;
   }
-  if (known->count && added.count) *known->count += *added.count;
-  if (known->total && added.total) *known->total += *added.total;
+  known->count = SumOf(known->count, added.count);
+  known->total = SumOf(known->total, added.total);
   known->ranks.insert(rank);
 }
 

@@ -54,7 +54,7 @@ void AdviceOfTraces::Add(const Trace& trace, const std::vector<uint8_t>* selecte
   if (std::optional<Finding> growth = FindMemoryGrowth(job)) {
     for (Evidence& evidence : growth->evidence)
       evidence = translate(evidence);
-    if (!parts.growth || *parts.growth->bytes_per_step < *growth->bytes_per_step) parts.growth = std::move(growth);
+    if (!parts.growth || parts.growth->bytes_per_step < growth->bytes_per_step) parts.growth = std::move(growth);
   }
   parts.steps += job.steps;
 }
