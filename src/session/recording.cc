@@ -115,7 +115,7 @@ Status Recording::State::Start() {
   const char* error = nullptr;
   window = opscope_window_open(&window_options, &error);
   if (window == nullptr) return Unsupported(error, "the recorder could not open a window");
-  const Status status = CatchBadAlloc("the recording", [&] {
+  Status status = CatchBadAlloc("the recording", [&] {
     mutex.AssertHeld();
     return StartSources(overheads);
   });
