@@ -37,7 +37,7 @@ using opscope::Trace;
 
 [[noreturn]] void Fail(const std::string& what) {
   std::fprintf(stderr, "own_import: %s\n", what.c_str());
-  std::exit(1);
+  std::_Exit(1);
 }
 
 std::vector<std::byte> ReadAll(const std::string& path) {

@@ -52,6 +52,7 @@ Result<std::vector<ControlProcess>> ListProcesses(const std::string& folder) {
     OPSCOPE_ASSIGN(ControlFolder opened, ControlFolder::Open(folder));
     OPSCOPE_ASSIGN(std::vector<Peer> peers, AskProcesses(&opened));
     std::vector<ControlProcess> processes;
+    processes.reserve(peers.size());
     for (Peer& peer : peers)
       processes.push_back(std::move(peer.process));
     return processes;
