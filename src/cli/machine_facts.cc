@@ -19,13 +19,13 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
 #include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include "base/descriptor.h"
+#include "base/folder_entries.h"
 #include "opscope/recorder.h"
 
 #if defined(__x86_64__)
@@ -132,10 +132,10 @@ bool CanCountInstructions() {
 // Names in a folder; empty if it cannot be read.
 std::vector<std::string> NamesIn(const std::string& folder) {
   std::vector<std::string> names;
-  const int file = MoveAboveStderr(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const std::unique_ptr<DIR, int (*)(DIR*)> directory(file < 0 ? nullptr : fdopendir(file), closedir);
-  if (directory == nullptr) return names;
-  while (const dirent* entry = readdir(directory.get()))
+  UniqueDescriptor file(MoveAboveStderr(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  const FolderEntries entries = EntriesOf(std::move(file));
+  if (entries == nullptr) return names;
+  while (const dirent* entry = readdir(entries.get()))
     names.emplace_back(entry->d_name);
   return names;
 }

@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "base/descriptor.h"
+#include "base/folder_entries.h"
 #include "base/system_error.h"
 #include "control/control_message.h"
 
@@ -132,14 +133,12 @@ std::string ControlFolder::PathOf(const std::string& name) const {
 std::vector<std::string> ControlFolder::Processes() const {
   std::vector<std::string> processes;
   UniqueDescriptor copy(MoveAboveStderr(openat(descriptor_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
-  DIR* const entries = fdopendir(copy.get());
+  const FolderEntries entries = EntriesOf(std::move(copy));
   if (entries == nullptr) return processes;
-  (void)copy.Release();  // closedir closes it
-  while (const dirent* entry = readdir(entries)) {
+  while (const dirent* entry = readdir(entries.get())) {
     std::string process = ProcessOfSocket(entry->d_name);
     if (!process.empty() && processes.size() < kMaxProcesses) processes.push_back(std::move(process));
   }
-  closedir(entries);
   std::sort(processes.begin(), processes.end());
   return processes;
 }

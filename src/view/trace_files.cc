@@ -19,6 +19,7 @@
 
 #include "base/catch_bad_alloc.h"
 #include "base/descriptor.h"
+#include "base/folder_entries.h"
 #include "base/system_error.h"
 #include "opscope/import.h"
 
@@ -106,9 +107,9 @@ Status TraceFiles::AddNamed(const std::string& path) {
 }
 
 void TraceFiles::AddBelow(UniqueDescriptor descriptor, const std::string& path, const std::string& name, int depth) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(fdopendir(descriptor.get()), closedir);
+  const FolderEntries entries = EntriesOf(std::move(descriptor));
   if (entries == nullptr) return;
-  const int folder = descriptor.Release();  // closedir closes it
+  const int folder = dirfd(entries.get());
   while (const dirent* entry = readdir(entries.get())) {
     const char* const own = entry->d_name;
     if (std::strcmp(own, ".") == 0 || std::strcmp(own, "..") == 0 || files_.size() >= kMaxFiles) continue;
