@@ -8,7 +8,6 @@
 #include "analysis/diff_side.h"
 
 #include <algorithm>
-#include <cstring>
 #include <tuple>
 #include <utility>
 
@@ -77,13 +76,9 @@ void AddSums(const OpSummaryRow& row, DiffSums* sums) {
 }  // namespace
 
 uint32_t DiffKeys::RowOf(std::string_view name, std::string_view key) {
-  const uint64_t length = name.size();
-  std::string text(sizeof(length), '\0');
-  std::memcpy(text.data(), &length, sizeof(length));
-  text.append(name).append(key);
-  const auto [found, is_new] = rows_.try_emplace(std::move(text), static_cast<uint32_t>(keys_.size()));
-  if (is_new) keys_.push_back({std::string(name), std::string(key)});
-  return found->second;
+  const size_t row = rows_.NumberOf({name, key});
+  if (row == keys_.size()) keys_.push_back({std::string(name), std::string(key)});
+  return static_cast<uint32_t>(row);
 }
 
 // Gives the sample of each row of `steps`; StepsOfRanks::kNone if the step does not count.

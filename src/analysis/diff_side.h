@@ -4,8 +4,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tsl/robin_map.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -13,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/tuple_numbers.h"
 #include "analysis/welch.h"
 #include "opscope/analysis/diff.h"
 #include "opscope/analysis/memory_usage.h"
@@ -30,7 +29,7 @@ class DiffKeys {
   std::vector<Key> TakeKeys() { return std::move(keys_); }
 
  private:
-  tsl::robin_map<std::string, uint32_t> rows_;  // by the length of the name, the name and the key
+  TupleNumbers rows_;
   std::vector<Key> keys_;
 };
 

@@ -10,15 +10,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "analysis/async_rows.h"
 #include "analysis/duration_quantiles.h"
 #include "analysis/op_summary_durations.h"
+#include "analysis/tuple_numbers.h"
 #include "base/column.h"
 #include "base/saturating.h"
 #include "trace/builder.h"
@@ -26,14 +25,11 @@
 namespace opscope {
 namespace {
 
-// A text per combination of name, side and keys. Each text has its length in front, since it may contain any byte.
-std::string KeyOf(std::string_view name, const OpSummaryRow& row) {
-  std::string key(1, row.on_device ? 'd' : 'h');
-  const auto add = [&](std::string_view text) { key.append(std::to_string(text.size())).append(":").append(text); };
-  add(name);
-  for (const std::string& text : row.keys)
-    add(text);
-  return key;
+// Numbers rows by name, side and texts of keys.
+size_t NumberOf(std::string_view name, const OpSummaryRow& row, TupleNumbers* rows) {
+  std::vector<std::string_view> texts = {name, row.on_device ? "device" : "host"};
+  texts.insert(texts.end(), row.keys.begin(), row.keys.end());
+  return rows->NumberOf(texts);
 }
 
 void AddRow(const OpSummaryRow& other, OpSummaryRow* row) {
@@ -76,25 +72,12 @@ struct SummaryOfRanks::State {
     Column<int64_t> long_ns_;
   };
 
-  // The row of each key, in order of first appearance.
-  class RowIndex {
-   public:
-    // The row of the key, and whether it is new.
-    std::pair<size_t, bool> Find(std::string key) {
-      const auto [entry, is_new] = rows_.try_emplace(std::move(key), rows_.size());
-      return {entry->second, is_new};
-    }
-
-   private:
-    std::unordered_map<std::string, size_t> rows_;
-  };
-
   OpSummaryOptions options;
   TraceBuilder names;
   OpSummary summary;
   std::vector<DurationList> durations;  // by row
   std::vector<AsyncSummaryRow> async_rows;
-  RowIndex row_of_key, async_row_of_name;
+  TupleNumbers rows, async_rows_by_name;
   uint64_t spans = 0;
 };
 
@@ -120,24 +103,24 @@ void SummaryOfRanks::Add(const Trace& trace) {
   for (size_t i = 0; i < of_trace.summary.rows.size(); ++i) {
     OpSummaryRow& row = of_trace.summary.rows[i];
     const std::string_view name = of_trace.summary.NameOf(trace, row);
-    const auto [found, is_new] = state.row_of_key.Find(KeyOf(name, row));
-    if (is_new) {
+    const size_t number = NumberOf(name, row, &state.rows);
+    if (number == whole.rows.size()) {
       row.name = state.names.Intern(name);
       whole.rows.push_back(std::move(row));
       state.durations.emplace_back();
     } else {
-      AddRow(row, &whole.rows[found]);
+      AddRow(row, &whole.rows[number]);
     }
-    state.durations[found].Append(of_trace.durations.OfRow(i));
+    state.durations[number].Append(of_trace.durations.OfRow(i));
   }
   for (AsyncSummaryRow& row : AsyncRowsInOrder(trace)) {
     const std::string_view name = trace.text(row.name);
-    const auto [found, is_new] = state.async_row_of_name.Find(std::string(name));
-    if (is_new) {
+    const size_t number = state.async_rows_by_name.NumberOf({name});
+    if (number == state.async_rows.size()) {
       row.name = state.names.Intern(name);
       state.async_rows.push_back(row);
     } else {
-      AddAsyncRow(row, &state.async_rows[found]);
+      AddAsyncRow(row, &state.async_rows[number]);
     }
   }
 }
