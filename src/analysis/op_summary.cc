@@ -24,7 +24,7 @@
 namespace opscope {
 namespace {
 
-enum class Quantiles { kWanted, kLeftZero };
+enum class Quantiles { kComputed, kZero };
 
 class Summarizer {
  public:
@@ -71,8 +71,8 @@ class Summarizer {
     AddFlops();
     if (has_memory) AddMemory();
     if (steps_ == nullptr) LayOutDurations(input);
-    return Finish(quantiles_ == Quantiles::kWanted ? QuantilesOfGroups()
-                                                   : std::vector<DurationQuantiles>(whole_.groups.size()));
+    return Finish(quantiles_ == Quantiles::kComputed ? QuantilesOfGroups()
+                                                     : std::vector<DurationQuantiles>(whole_.groups.size()));
   }
 
   // By group. Run() precedes it, without steps.
@@ -302,12 +302,12 @@ std::string_view OpSummary::NameOf(const Trace& trace, const OpSummaryRow& row) 
 }
 
 OpSummary SummarizeOpsInChunks(const Trace& trace, const OpSummaryOptions& options, size_t chunk_size) {
-  return Summarizer(trace, options, chunk_size, Quantiles::kWanted).Run();
+  return Summarizer(trace, options, chunk_size, Quantiles::kComputed).Run();
 }
 
 OpSummaryOfSteps SummarizeOpsBySteps(const Trace& trace, const StepsOfRanks& steps, const OpSummaryOptions& options,
                                      size_t chunk_size) {
-  Summarizer summarizer(trace, options, chunk_size, Quantiles::kLeftZero, &steps);
+  Summarizer summarizer(trace, options, chunk_size, Quantiles::kZero, &steps);
   OpSummaryOfSteps result;
   result.summary = summarizer.Run();
   result.step_self = summarizer.TakeStepSelf();
@@ -316,7 +316,7 @@ OpSummaryOfSteps SummarizeOpsBySteps(const Trace& trace, const StepsOfRanks& ste
 
 OpSummaryWithDurations SummarizeOpsWithDurations(const Trace& trace, const OpSummaryOptions& options) {
   OPSCOPE_CHECK(options.max_key_bytes == 0);
-  Summarizer summarizer(trace, options, 0, Quantiles::kLeftZero);
+  Summarizer summarizer(trace, options, 0, Quantiles::kZero);
   OpSummary summary = summarizer.Run();
   return {std::move(summary), summarizer.TakeDurations()};
 }

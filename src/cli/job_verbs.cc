@@ -95,7 +95,7 @@ JobAnswerer AnswerFromTables(const CliHost& host) {
   };
 }
 
-JobAnswerer AnswerByRanks(RankByRank (*question)(OneRankResult of_rank), const CliHost& host) {
+JobAnswerer AnswerByRanks(RankByRank (*question)(ComputeRank of_rank), const CliHost& host) {
   return [question, &host](const std::string& job, const ResultVerb& verb, ResultWriter* writer) {
     ResultVerb one = verb;
     one.is_one_rank = true;

@@ -40,7 +40,7 @@ std::optional<int> AnswerOneRankAtATime(const std::string& job, const JobRequest
 // How a ResultVerb answers over a JOB without a merge of its ranks: from its tables, or from one rank after the other,
 // as `question` joins their results. REQUIRES: `host` outlives the verb.
 JobAnswerer AnswerFromTables(const CliHost& host);
-JobAnswerer AnswerByRanks(RankByRank (*question)(OneRankResult of_rank), const CliHost& host);
+JobAnswerer AnswerByRanks(RankByRank (*question)(ComputeRank of_rank), const CliHost& host);
 JobAnswerer AnswerByRanks(RankByRank (*question)(), const CliHost& host);
 
 }  // namespace opscope

@@ -54,7 +54,7 @@ class AdviceOfRanks {
   }
 
  private:
-  advise::AdviceOfTraces all_{advise::AdviceOfTraces::Ranks::kInTracesOfTheirOwn};
+  advise::AdviceOfTraces all_{advise::AdviceOfTraces::Traces::kSeveral};
   TraceBuilder names_;
 };
 

@@ -154,7 +154,7 @@ Status CheckForSteps(JobAttempt* attempt) {
 // The rows of all ranks below each other, those of unknown rank first; then the lists that `orders` names by a key each.
 using ListOrders = std::vector<std::pair<std::string_view, std::string_view>>;  // list, key
 
-RankByRank RowsByRank(OneRankResult of_rank, ListOrders orders) {
+RankByRank RowsByRank(ComputeRank of_rank, ListOrders orders) {
   const auto whole = std::make_shared<std::optional<VerbResult>>();
   RankByRank question;
   question.add = [whole, of_rank = std::move(of_rank)](const Trace& trace, int32_t rank) {
@@ -180,7 +180,7 @@ RankByRank RowsByRank(OneRankResult of_rank, ListOrders orders) {
 
 }  // namespace
 
-RankByRank DevicesByRank(OneRankResult of_rank) {
+RankByRank DevicesByRank(ComputeRank of_rank) {
   if (of_rank == nullptr) {
     of_rank = [](const Trace& trace) {
       return DeviceVerbResult(trace, MeasureDeviceReport(trace, {.devices = true, .kernels = true, .copies = true}));
@@ -189,13 +189,13 @@ RankByRank DevicesByRank(OneRankResult of_rank) {
   return RowsByRank(std::move(of_rank), {{"kernels", "total_ns"}, {"copies", "total_ns"}});
 }
 
-RankByRank MemoryByRank(OneRankResult of_rank) {
+RankByRank MemoryByRank(ComputeRank of_rank) {
   if (of_rank == nullptr)
     of_rank = [](const Trace& trace) { return MemoryVerbResult(trace, MeasureMemoryUsage(trace), 0); };
   return RowsByRank(std::move(of_rank), {});
 }
 
-RankByRank SummaryByRank(const OpSummaryOptions& options, JoinedSummaryResult finish) {
+RankByRank SummaryByRank(const OpSummaryOptions& options, MakeSummaryResult finish) {
   if (finish == nullptr) {
     finish = [](const JoinedSummary& joined) {
       return SummaryVerbResult(joined.names, joined.summary, joined.async_rows);

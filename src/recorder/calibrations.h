@@ -13,7 +13,7 @@ namespace opscope {
 Calibration AddCalibration(Window* window);
 // Adds one if the last is a second old and the window is open.
 void KeepCalibrated(Window* window);
-// The last one that was added; zeroes: there is none.
+// The last one that was added; zeroes if the window has none yet.
 Calibration NewestCalibration(Window* window);
 
 }  // namespace opscope

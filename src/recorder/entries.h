@@ -68,7 +68,7 @@ uint64_t BytesOfEntries(const EntrySpace& from, uint32_t name, uint32_t payload)
 uint32_t LowestOffset(const EntrySpace& from, uint32_t name, uint32_t payload, uint32_t otherwise);
 
 // Copies the name and the payload at these offsets, and what the payload refers to. start_thread other than kNoThread:
-// adds payload_fields::kStartThread, in a new payload if there is none. An offset that leads to no entry becomes 0.
+// adds payload_fields::kStartThread, in a new payload if the record has none. An offset that leads to no entry becomes 0.
 CopiedEntries CopyEntries(const EntrySpace& from, uint32_t name, uint32_t payload, uint32_t start_thread,
                           EntrySink* to);
 

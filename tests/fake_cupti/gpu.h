@@ -30,7 +30,7 @@ struct DeviceStream {
   std::deque<Pending> pending;
 };
 
-// The stream with this id; makes the context of its device if there is none. Null: no such stream.
+// The stream with this id; makes the context of its device if that is missing. Null: no such stream.
 DeviceStream* StreamOfWork(std::uint32_t id);
 void MakeContext(std::uint32_t device);
 std::uint32_t CreateStream(std::uint32_t device, std::uint32_t priority, std::uint32_t correlation);

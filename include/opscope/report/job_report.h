@@ -67,7 +67,8 @@ struct RankByRank {
   std::function<void(const Trace& trace, int32_t rank)> add = {};
   // The result of all ranks. Called once, if there was a rank. verdict: of the data of the attempt.
   std::function<VerbResult(Verdict verdict)> finish = {};
-  // Without steps the result of single ranks would be another one than that of the merged ranks.
+  // True: the question is refused if the attempt has no steps. Without steps, the result of single ranks
+  // would differ from that of the merged ranks.
   bool needs_steps = false;
   // Bytes that the traces of one rank may hold: what does not fit is left out with the Problem
   // over_memory_limit. 0: no limit, and kOutOfMemory if a rank needs more memory than the machine has.
@@ -82,13 +83,13 @@ struct RankByRank {
 [[nodiscard]] Result<JobAnswer> AnswerRankByRank(const std::string& job, JobEngine* engine,
                                                  std::optional<int32_t> attempt, const RankByRank& question);
 
-// The result of one rank.
-using OneRankResult = std::function<VerbResult(const Trace& trace)>;
+// Computes the result of one rank.
+using ComputeRank = std::function<VerbResult(const Trace& trace)>;
 // The questions of `opscope devices` and `opscope memory`: the rows of all ranks below each other, and
-// kernels and copies by their time. nullptr: a result with all lists. REQUIRES: `of_rank` orders kernels and
+// kernels and copies by their time. of_rank: nullptr computes all lists. REQUIRES: `of_rank` orders kernels and
 // copies by their time, too.
-[[nodiscard]] RankByRank DevicesByRank(OneRankResult of_rank = nullptr);
-[[nodiscard]] RankByRank MemoryByRank(OneRankResult of_rank = nullptr);
+[[nodiscard]] RankByRank DevicesByRank(ComputeRank of_rank = nullptr);
+[[nodiscard]] RankByRank MemoryByRank(ComputeRank of_rank = nullptr);
 
 // The question of `opscope advise`. It keeps some numbers per rank and step.
 [[nodiscard]] RankByRank AdviseByRank();
@@ -107,10 +108,11 @@ struct JoinedSummary {
 // False for keys whose texts depend on all ranks, such as the number that is added to threads of equal names,
 // and for call stacks, whose texts may need more memory than the traces.
 [[nodiscard]] bool CanSummarizeByRank(GroupKey key);
-// The question of `opscope summary`. It keeps four bytes per span. `finish` makes the result; nullptr: as
+// Makes the result of `opscope summary`.
+using MakeSummaryResult = std::function<VerbResult(const JoinedSummary& joined)>;
+// The question of `opscope summary`. It keeps four bytes per span. finish: nullptr makes that of
 // SummaryVerbResult. REQUIRES: the options have no `overhead`, `selected` and `max_key_bytes`, and
 // CanSummarizeByRank is true for each key.
-using JoinedSummaryResult = std::function<VerbResult(const JoinedSummary& joined)>;
-[[nodiscard]] RankByRank SummaryByRank(const OpSummaryOptions& options = {}, JoinedSummaryResult finish = nullptr);
+[[nodiscard]] RankByRank SummaryByRank(const OpSummaryOptions& options = {}, MakeSummaryResult finish = nullptr);
 
 }  // namespace opscope

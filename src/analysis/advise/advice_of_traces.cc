@@ -21,7 +21,7 @@ bool HasTorchOperators(const Trace& trace) {
   });
 }
 
-// Those that are found rank by rank, always in this order.
+// The causes that single ranks have, in an order that does not depend on the trace.
 std::vector<Cause> FindCauses(const Job& job) {
   std::vector<Cause> causes = FindDeviceCauses(job);
   const auto add = [&](std::vector<Cause> more) { std::move(more.begin(), more.end(), std::back_inserter(causes)); };
@@ -49,7 +49,7 @@ void AdviceOfTraces::Add(const Trace& trace, const std::vector<uint8_t>* selecte
     if (parts.causes.size() == i) parts.causes.emplace_back(causes[i].kind(), causes[i].confidence(), 0);
     parts.causes[i].Append(std::move(causes[i]), translate);
   }
-  parts.ranks.Add(job, job.ranks.size() > 1 || ranks_ == Ranks::kInTracesOfTheirOwn, translate);
+  parts.ranks.Add(job, job.ranks.size() > 1 || traces_ == Traces::kSeveral, translate);
   parts.threads.Add(job, parts.steps, translate);
   if (std::optional<Finding> growth = FindMemoryGrowth(job)) {
     for (Evidence& evidence : growth->evidence)

@@ -1,7 +1,7 @@
 // Advice about ranks that come in a trace each, as if their traces were merged: causes add up trace by trace, and what
 // compares ranks keeps some numbers per rank and step.
 //
-//   AdviceOfTraces all(AdviceOfTraces::Ranks::kInTracesOfTheirOwn);
+//   AdviceOfTraces all(AdviceOfTraces::Traces::kSeveral);
 //   for (const Trace& trace : traces) all.Add(trace, nullptr, translate);
 //   const Advice advice = std::move(all).Conclude();
 //
@@ -25,10 +25,11 @@ namespace opscope::advise {
 
 class AdviceOfTraces {
  public:
-  enum class Ranks { kInOneTrace, kInTracesOfTheirOwn };
-  explicit AdviceOfTraces(Ranks ranks) : ranks_(ranks) {}
+  // kOne: Add is called once, so a trace of one rank has nothing to be compared with.
+  enum class Traces { kOne, kSeveral };
+  explicit AdviceOfTraces(Traces traces) : traces_(traces) {}
 
-  // Adds a trace, which is not needed afterwards. selected: as AdviceOptions. translate: evidence of this trace with the
+  // Adds a trace, which is not needed afterwards. selected: as AdviceOptions. translate: gives evidence of this trace the
   // ids of the trace that the advice refers to. O(n log n) in device work and in spans that findings name, O(spans)
   // otherwise.
   void Add(const Trace& trace, const std::vector<uint8_t>* selected, const Translate& translate);
@@ -47,7 +48,7 @@ class AdviceOfTraces {
     std::optional<Finding> growth;
   };
 
-  const Ranks ranks_;
+  const Traces traces_;
   Parts with_steps_, without_steps_;
   bool has_torch_operators_ = false;
 };

@@ -24,7 +24,7 @@ std::string_view FindingKindName(FindingKind kind) {
 }
 
 Advice Advise(const Trace& trace, const AdviceOptions& options) {
-  advise::AdviceOfTraces all(advise::AdviceOfTraces::Ranks::kInOneTrace);
+  advise::AdviceOfTraces all(advise::AdviceOfTraces::Traces::kOne);
   all.Add(trace, options.selected, [](const Evidence& evidence) { return evidence; });
   Advice advice = std::move(all).Conclude();
   if (!advice.findings.empty()) advise::LimitConfidence(JudgeQuality(trace).verdict, &advice);

@@ -27,7 +27,7 @@ struct Job {
   bool has_real_steps() const { return !ranks.empty() && ranks[0].steps[0].track != TrackId::kNone; }
 };
 
-// Evidence with the ids of another trace in place of those of its own.
+// Gives evidence the ids of tracks and texts that another trace has for them.
 using Translate = std::function<Evidence(const Evidence& evidence)>;
 
 class Cause {
