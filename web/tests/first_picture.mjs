@@ -2,11 +2,10 @@
 // the address from its input, and writes "ready" or "error" when the page has drawn.
 // SPDX-License-Identifier: Apache-2.0
 import { createInterface } from "node:readline/promises";
-import { chromium } from "playwright-core";
+import { openBrowser, openPage } from "./browser.mjs";
 
-const browser = await chromium.launch({ executablePath: process.argv[2], args: ["--no-sandbox"] });
-const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-page.setDefaultTimeout(0);
+const browser = await openBrowser(process.argv[2], { isPaced: true });
+const page = await openPage(browser, { timeoutMs: 0 });
 console.log("running");
 for await (const address of createInterface({ input: process.stdin })) {
   await page.goto(address);

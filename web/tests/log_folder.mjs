@@ -1,12 +1,11 @@
 // Opens the page of `opscope view` on a log folder, chooses each run, worker and window, and tells as JSON what each shows.
 // Arguments: Chromium, the address.
 // SPDX-License-Identifier: Apache-2.0
-import { chromium } from "playwright-core";
+import { openBrowser, openPage } from "./browser.mjs";
 
 const [program, address] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath: program, args: ["--no-sandbox"] });
-const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-page.setDefaultTimeout(30000);
+const browser = await openBrowser(program);
+const page = await openPage(browser);
 const isOver = () => page.waitForSelector('html[data-state="ready"], html[data-state="error"]');
 const box = (name) => page.getByRole("combobox", { name, exact: true });
 const options = async (name) => ((await box(name).count()) === 0 ? [] : box(name).locator("option").allTextContents());

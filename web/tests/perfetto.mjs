@@ -2,10 +2,10 @@
 // ADDRESS is that of bench/perfetto_server.py, whose page fetches the trace by itself. The picture counts as there with
 // the first frame that has a track. Prints a JSON list of milliseconds.
 // SPDX-License-Identifier: Apache-2.0
-import { chromium } from "playwright-core";
+import { openBrowser } from "./browser.mjs";
 
 const [program, address, rounds] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath: program, args: ["--no-sandbox"] });
+const browser = await openBrowser(program, { isPaced: true });
 
 async function firstPicture(until) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, serviceWorkers: "block" });

@@ -1,7 +1,7 @@
 // What flame graphs, tooltips and the groups of Operators show, by roles, names and data attributes alone.
 // SPDX-License-Identifier: Apache-2.0
 
-import { rendered } from "./rendered.mjs";
+import { rendered } from "./browser.mjs";
 
 const press = async (page, key) => {
   await page.keyboard.press(key);

@@ -5,20 +5,13 @@
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import axe from "axe-core";
-import { chromium } from "playwright-core";
-import { rendered } from "./rendered.mjs";
+import { openBrowser, openPage, rendered, watchPage } from "./browser.mjs";
 
 const manifest = JSON.parse(readFileSync(process.argv[2], "utf8"));
-const browser = await chromium.launch({ executablePath: manifest.chromium, args: ["--no-sandbox"] });
-const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-page.setDefaultTimeout(20000);
-await page.addInitScript(() => {
-  window.copied = [];
-  Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => void window.copied.push(text) } });
-});
+const browser = await openBrowser(manifest.chromium);
 const complaints = [];
-page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
-page.on("pageerror", (error) => complaints.push(String(error)));
+const page = await openPage(browser, { complain: (text) => complaints.push(text) });
+await watchPage(page);
 const begin = manifest.address === undefined ? `${pathToFileURL(manifest.path).href}#` : `${manifest.address}&`;
 const open = async (fragment) => {
   await page.goto("about:blank");

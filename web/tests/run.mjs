@@ -4,29 +4,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
+import { openBrowser, openPage, watchPage } from "./browser.mjs";
 import { kChecks } from "./checks.mjs";
 
-// Before any script of the page: what is copied, and what the policy forbids.
-function watch() {
-  window.copied = [];
-  window.violations = [];
-  document.addEventListener("securitypolicyviolation", (event) => window.violations.push(`${event.violatedDirective} ${event.blockedURI}`));
-  Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => void window.copied.push(text) } });
-}
-
 const manifest = JSON.parse(readFileSync(process.argv[2], "utf8"));
-const browser = await chromium.launch({ executablePath: manifest.chromium, args: ["--no-sandbox"] });
+const browser = await openBrowser(manifest.chromium);
 const results = [];
 for (const expected of manifest.pages) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "light" });
-  await context.addInitScript(watch);
+  const context = await browser.newContext({ colorScheme: "light" });
+  await watchPage(context);
   const complaints = [];
-  const page = await context.newPage();
-  page.setDefaultTimeout(30000);
+  const page = await openPage(context, { complain: (text) => complaints.push(text) });
   const address = pathToFileURL(expected.path).href;
-  page.on("console", (message) => message.type() === "error" && complaints.push(`console: ${message.text()}`));
-  page.on("pageerror", (error) => complaints.push(`exception: ${error}`));
   page.on("dialog", (dialog) => (complaints.push(`dialog: ${dialog.message()}`), dialog.dismiss()));
   page.on("request", (request) => {
     if (request.url().split("#")[0] !== address && !/^(data|blob):/.test(request.url())) complaints.push(`request: ${request.url()}`);

@@ -3,14 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
+import { openBrowser, openPage } from "./browser.mjs";
 
 const [program, path, range] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath: program, args: ["--no-sandbox"] });
-const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+const browser = await openBrowser(program);
 const complaints = [];
-page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
-page.on("pageerror", (error) => complaints.push(String(error)));
+const page = await openPage(browser, { height: 900, complain: (text) => complaints.push(text) });
 await page.goto(`${pathToFileURL(resolve(path)).href}#tab=timeline&sel=${range}`);
 const table = page.getByRole("table", { name: "Selection" });
 await table.waitFor();

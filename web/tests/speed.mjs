@@ -10,17 +10,17 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
+import { openBrowser, openPage } from "./browser.mjs";
 
 const [program, path, rounds, frames] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), "opscope-speed-"));
 const empty = join(folder, "empty.html");
 writeFileSync(empty, '<!doctype html><html lang="en" data-state="ready"><title>empty</title><p>empty</p></html>');
-const browser = await chromium.launch({ executablePath: program, args: ["--no-sandbox"] });
+const browser = await openBrowser(program, { isPaced: true });
 const measured = { page: [], empty: [], frames: [], gaps: [] };
 
 async function firstPicture(file) {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  const page = await openPage(browser);
   const begin = performance.now();
   await page.goto(pathToFileURL(file).href);
   await page.waitForSelector('html[data-state="ready"]');
@@ -36,7 +36,7 @@ for (let round = 0; round < Number(rounds); ++round) {
   measured.page.push(await firstPicture(path));
 }
 
-const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+const page = await openPage(browser);
 await page.goto(`${pathToFileURL(path).href}#tab=timeline`);
 await page.waitForSelector('[role=application][aria-label="Timeline"]');
 await page.waitForTimeout(500);

@@ -7,13 +7,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
+import { openBrowser, openPage, watchPage } from "./browser.mjs";
 import { lookAtFlame, lookAtOperators, lookAtTooltips } from "./pictures.mjs";
-
-function watch() {
-  window.copied = [];
-  Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => void window.copied.push(text) } });
-}
 
 // In the page: presses the button of each column of `sorted` twice and copies the table after each press.
 async function pressHeadings(table, { copy, sorted: keys }) {
@@ -52,15 +47,12 @@ async function tableOf(page, address, { name, tab, group, sorted }) {
 }
 
 const manifest = JSON.parse(readFileSync(process.argv[2], "utf8"));
-const browser = await chromium.launch({ executablePath: manifest.chromium, args: ["--no-sandbox"] });
+const browser = await openBrowser(manifest.chromium);
 const results = {};
 for (const { name, path, tables } of manifest.pages) {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-  await page.addInitScript(watch);
-  page.setDefaultTimeout(20000);
   const complaints = [];
-  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
-  page.on("pageerror", (error) => complaints.push(String(error)));
+  const page = await openPage(browser, { complain: (text) => complaints.push(text) });
+  await watchPage(page);
   const address = pathToFileURL(path).href;
   const found = { tables: {}, complaints };
   for (const wanted of tables) found.tables[wanted.group ? `${wanted.name} by ${wanted.group}` : wanted.name] = await tableOf(page, address, wanted);

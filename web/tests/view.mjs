@@ -1,15 +1,12 @@
 // Opens the page that `opscope view` serves, and tells as JSON what it shows. Arguments: Chromium, the address.
 // SPDX-License-Identifier: Apache-2.0
-import { chromium } from "playwright-core";
+import { openBrowser, openPage } from "./browser.mjs";
 
 const [program, address] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath: program, args: ["--no-sandbox"] });
-const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-page.setDefaultTimeout(30000);
+const browser = await openBrowser(program);
 const complaints = [];
 const requests = [];
-page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
-page.on("pageerror", (error) => complaints.push(String(error)));
+const page = await openPage(browser, { complain: (text) => complaints.push(text) });
 page.on("request", (request) => requests.push(request.url()));
 const isOver = () => page.waitForSelector('html[data-state="ready"], html[data-state="error"]');
 const shown = { titles: [], selections: [] };

@@ -4,13 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chromium } from "playwright-core";
+import { openBrowser, openPage } from "./browser.mjs";
 
 const [browserProgram, opscope, ...options] = process.argv.slice(2);
 const kOpenMs = 7000;
-const browser = await chromium.launch({ executablePath: browserProgram, args: ["--no-sandbox"] });
-const page = await browser.newPage();
-page.setDefaultTimeout(20000);
+const browser = await openBrowser(browserProgram);
+const page = await openPage(browser);
 await page.goto("about:blank");
 const pings = [];
 page.on("request", (request) => request.url().endsWith("/api/ping") && pings.push(request.url()));

@@ -2,20 +2,14 @@
 // JSON what the page shows. Arguments: Chromium, the address, the number of the server's process, a plan as JSON:
 // {"text", "common", "other": "PID/TID@START+DURATION", "range": [a, b], "near": {"track", "time", "depth"}}.
 // SPDX-License-Identifier: Apache-2.0
-import { chromium } from "playwright-core";
+import { openBrowser, openPage, watchPage } from "./browser.mjs";
 
 const [program, address, server, text] = process.argv.slice(2);
 const plan = JSON.parse(text);
-const browser = await chromium.launch({ executablePath: program, args: ["--no-sandbox"] });
-const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-page.setDefaultTimeout(60000);
+const browser = await openBrowser(program);
 const shown = { complaints: [] };
-page.on("console", (message) => message.type() === "error" && shown.complaints.push(message.text()));
-page.on("pageerror", (error) => shown.complaints.push(String(error)));
-await page.addInitScript(() => {
-  window.copied = [];
-  Object.defineProperty(navigator, "clipboard", { value: { writeText: async (copied) => void window.copied.push(copied) } });
-});
+const page = await openPage(browser, { height: 900, timeoutMs: 60000, complain: (text) => shown.complaints.push(text) });
+await watchPage(page);
 
 const hash = (key) => page.evaluate((name) => new URLSearchParams(location.hash.slice(1)).get(name), key);
 const results = page.getByRole("status", { name: "Search results" });

@@ -7,8 +7,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFileSync } from "node:fs";
 import axe from "axe-core";
-import { chromium } from "playwright-core";
-import { rendered } from "./rendered.mjs";
+import { openBrowser, openPage, rendered, watchPage } from "./browser.mjs";
 
 // In the page: what stands in the panel of the chosen tab, by role and name.
 function readPanel() {
@@ -39,14 +38,6 @@ function readElements() {
     }
   }
   return { tags: [...tags], attributes: [...attributes], links: [...links], scripts: document.scripts.length, hostile: window.hostile ?? null };
-}
-
-// In the page, before its scripts.
-function watch() {
-  window.copied = [];
-  window.violations = [];
-  document.addEventListener("securitypolicyviolation", (event) => window.violations.push(`${event.violatedDirective} ${event.blockedURI}`));
-  Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => void window.copied.push(text) } });
 }
 
 async function seriousOnes(page) {
@@ -214,18 +205,15 @@ async function findAxe(page) {
 }
 
 const manifest = JSON.parse(readFileSync(process.argv[2], "utf8"));
-const browser = await chromium.launch({ executablePath: manifest.chromium, args: ["--no-sandbox"] });
+const browser = await openBrowser(manifest.chromium);
 
 // A window that shows one page after the other; what went wrong in the present one goes to `window.seen.complaints`.
 async function openWindow() {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-  await context.addInitScript(watch);
-  const page = await context.newPage();
-  page.setDefaultTimeout(20000);
-  const window = { page, address: "", origin: "", seen: null };
+  const context = await browser.newContext();
+  await watchPage(context);
+  const window = { page: null, address: "", origin: "", seen: null };
   const complain = (text) => window.seen?.complaints.push(text);
-  page.on("console", (message) => message.type() === "error" && complain(`console: ${message.text()}`));
-  page.on("pageerror", (error) => complain(`exception: ${error}`));
+  const page = (window.page = await openPage(context, { complain }));
   page.on("dialog", (dialog) => (complain(`dialog: ${dialog.message()}`), dialog.dismiss()));
   page.on("popup", (other) => complain(`window: ${other.url()}`));
   page.on("request", (request) => {
