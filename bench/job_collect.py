@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`opscope collect`: its memory for many ranks beside few; the summary of many ranks beside the same from their merged
-trace; and JSON files of 16 ranks to tables and stragglers, beside HTA's reading of the same files and its search for
-stragglers (hta_peer.py).
+"""`opscope collect`: its memory for many ranks beside few; the summary and the difference of many ranks beside the same
+from their merged trace; and JSON files of 16 ranks to tables and stragglers, beside HTA's reading of the same files and
+its search for stragglers (hta_peer.py).
 """
 
 import json
@@ -136,26 +136,36 @@ def print_memory(folder, options):
     measure.print_row("job_collect_ram", title, "MB", *sides, goal=1.05, repetitions=len(samples[many]), note=note)
 
 
-def print_summary(folder, options):
-    """Without DuckDB the ranks are merged."""
+def print_answers(folder, options):
+    """Of rank after rank, beside those of the merged ranks: without DuckDB they are merged."""
     ranks = 4 if options.quick else 64
     traces, job = folder / "many", folder / "many_job"
     traces.mkdir(parents=True)
     spans = [write_rank(traces / f"rank{rank}.json", rank, ranks, options.ops, 5) for rank in range(ranks)][0]
     made_jobs.measured([*OPSCOPE, "collect", traces, "-o", job, "-q", "--json"])
     shutil.rmtree(traces)
-    ask = [*OPSCOPE, "summary", job, "--json"]
-    commands = {"ranks": ask, "merged": ["env", f"OPSCOPE_DUCKDB_LIB={folder / 'none'}", *ask]}
-    samples = made_jobs.take_turns(options.repetitions, commands)
-    rows = [json.loads(samples[name][0]["output"])["rows"] for name in commands]
-    if rows[0] != rows[1] or sum(row["count"] for row in rows[0]) != ranks * spans:
-        raise SystemExit("bench: the summary of rank after rank is another one than that of the merged ranks")
-    title = f"`opscope summary` of {ranks} ranks x {spans:,} spans, beside the same from their merged trace"
-    for name, kind, unit, scale, goal in (("cpu", "cpu", "s", 1, 1.5), ("ram", "peak", "MB", 1e-6, 1 / 2)):
-        sides = [measure.figures_of(samples[side], kind, scale) for side in commands]
-        what = "processor time" if name == "cpu" else "peak memory"
-        more = {"goal": goal, "repetitions": options.repetitions}
-        measure.print_row(f"job_summary_{name}", f"{title}, {what}", unit, *sides, **more)
+    figures = {
+        "cpu": ("processor time", "cpu", "s", 1, 1.5),
+        "ram": ("peak memory", "peak", "MB", 1e-6, 1 / 2),
+    }
+    for verb, jobs, count, names in (
+        ("summary", [job], "count", ("cpu", "ram")),
+        ("diff", [job, job], "b_count", ("ram",)),
+    ):
+        ask = [*OPSCOPE, verb, *jobs, "--json"]
+        commands = {"ranks": ask, "merged": ["env", f"OPSCOPE_DUCKDB_LIB={folder / 'none'}", *ask]}
+        samples = made_jobs.take_turns(options.repetitions, commands)
+        rows = [json.loads(samples[side][0]["output"])["rows"] for side in commands]
+        # The ranges of steps are no row of a difference.
+        steps = 0 if verb == "summary" else ranks * max(1, options.ops // SPANS_PER_STEP)
+        if rows[0] != rows[1] or sum(row[count] for row in rows[0]) != ranks * spans - steps:
+            raise SystemExit(f"bench: {verb} of rank after rank is another one than that of the merged ranks")
+        title = f"`opscope {verb}` of {ranks} ranks x {spans:,} spans, beside the same from their merged trace"
+        for name in names:
+            what, kind, unit, scale, goal = figures[name]
+            sides = [measure.figures_of(samples[side], kind, scale) for side in commands]
+            more = {"goal": goal, "repetitions": options.repetitions}
+            measure.print_row(f"job_{verb}_{name}", f"{title}, {what}", unit, *sides, **more)
 
 
 def main():
@@ -168,7 +178,7 @@ def main():
     try:
         print_hta(folder, options)
         print_memory(folder, options)
-        print_summary(folder, options)
+        print_answers(folder, options)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

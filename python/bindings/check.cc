@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/check.h"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -13,7 +16,9 @@
 #include <vector>
 
 #include "bindings.h"
+#include "job_ranks.h"
 #include "opscope/report.h"
+#include "opscope/report/job.h"
 
 namespace opscope::python {
 namespace {
@@ -37,14 +42,42 @@ CheckLimit LimitOf(const LimitTexts& texts, bool has_baseline) {
   return std::move(limit).value();
 }
 
-ComputedTable Check(const SharedTrace& self, const std::vector<LimitTexts>& limit_texts, nb::handle baseline_trace) {
-  const Trace* const baseline =
-      baseline_trace.is_none() ? nullptr : nb::cast<const SharedTrace&>(baseline_trace).trace.get();
+std::vector<CheckLimit> LimitsOf(const std::vector<LimitTexts>& limit_texts, bool has_baseline) {
   std::vector<CheckLimit> limits;
   limits.reserve(limit_texts.size());
   for (const LimitTexts& texts : limit_texts)
-    limits.push_back(LimitOf(texts, baseline != nullptr));
+    limits.push_back(LimitOf(texts, has_baseline));
+  return limits;
+}
+
+ComputedTable Check(const SharedTrace& self, const std::vector<LimitTexts>& limit_texts, nb::handle baseline_trace) {
+  const Trace* const baseline =
+      baseline_trace.is_none() ? nullptr : nb::cast<const SharedTrace&>(baseline_trace).trace.get();
+  const std::vector<CheckLimit> limits = LimitsOf(limit_texts, baseline != nullptr);
   return ToComputedTable(WithoutGil([&] { return CheckTable(CheckTrace(*self.trace, baseline, limits)).ToTable(); }));
+}
+
+// The same of a JOB and perhaps a second one, the baseline, one rank at a time; and the problems of both as JSON.
+std::pair<ComputedTable, std::string> CheckJobs(nb::list job_and_baseline, const std::vector<LimitTexts>& limit_texts,
+                                                const std::string& python_module) {
+  const std::vector<JobPlace> jobs = JobPlaces(job_and_baseline);
+  const bool has_baseline = jobs.size() > 1;
+  const std::vector<CheckLimit> limits = LimitsOf(limit_texts, has_baseline);
+  std::string problems;
+  const std::shared_ptr<const OwnedTable> table = Unwrap(WithoutGil([&]() -> Result<std::shared_ptr<const OwnedTable>> {
+    if (!std::all_of(limits.begin(), limits.end(), [](const auto& each) { return CanCheckByRank(each.metric); }))
+      return Error{ErrorCode::kUnsupported, "a metric is about all ranks"};
+    const bool needs_steps = std::any_of(limits.begin(), limits.end(),
+                                         [](const auto& each) { return each.metric == CheckMetric::kFindings; });
+    CheckMetrics metrics(limits), baseline = CheckMetrics::OfBaseline(limits);
+    const Result<JobCondition> read =
+        ReadRanksOfJobs(jobs, needs_steps, python_module,
+                        [&](size_t number, const Trace& trace) { (number == 0 ? metrics : baseline).Add(trace); });
+    if (!read.ok()) return read.error();
+    problems = JobProblemsJson(read.value().problems);
+    return CheckTable(CheckLimits(metrics, has_baseline ? &baseline : nullptr, limits)).ToTable();
+  }));
+  return {ToComputedTable(table), std::move(problems)};
 }
 
 }  // namespace
@@ -52,6 +85,9 @@ ComputedTable Check(const SharedTrace& self, const std::vector<LimitTexts>& limi
 void BindCheck(nb::module_& module) {
   module.def("check", &Check, nb::arg("trace"), nb::arg("limits"), nb::arg("baseline").none() = nb::none(),
              "Compares metrics with limits (metric, kind, number): a row per limit.");
+  module.def("job_check", &CheckJobs, nb::arg("job_and_baseline"), nb::arg("limits"), nb::arg("python_module"),
+             "The same of one or two JOBs (path, attempt), one rank at a time, and their problems as JSON. Error "
+             "\"unsupported\": the ranks have to be merged, for there is no DuckDB, or for a metric.");
 }
 
 }  // namespace opscope::python

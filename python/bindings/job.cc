@@ -19,6 +19,7 @@
 
 #include "bindings.h"
 #include "job_engine.h"
+#include "job_ranks.h"
 #include "opscope/analysis/op_summary.h"
 #include "opscope/analysis/span_filter.h"
 #include "opscope/cut.h"
@@ -29,10 +30,10 @@ namespace opscope::python {
 namespace {
 
 Result<JobAnswer> AskEngine(const std::string& verb, const std::string& job, JobEngine* engine,
-                            const JobQuestion& question) {
+                            const JobQuestion& question, std::optional<SpanFilter> filter) {
   if (verb == "devices") return AnswerRankByRank(job, engine, question.attempt, DevicesByRank());
   if (verb == "memory") return AnswerRankByRank(job, engine, question.attempt, MemoryByRank());
-  if (verb == "advise") return AnswerRankByRank(job, engine, question.attempt, AdviseByRank());
+  if (verb == "advise") return AnswerRankByRank(job, engine, question.attempt, AdviseByRank(std::move(filter)));
   return AnswerJob(verb, engine, question);
 }
 
@@ -49,30 +50,37 @@ nb::tuple ToPython(JsonAndTable answer) {
 }
 
 nb::tuple Answer(const std::string& verb, nb::object job, std::optional<int32_t> attempt, bool members, bool is_exact,
-                 const std::string& python_module, nb::object of_python) {
+                 nb::handle where, const std::string& python_module, nb::object of_python) {
   const std::string path = FromPath(job);
+  const std::optional<std::string> condition = WhereArgument(where);
   const bool is_duckdb = of_python.is_none();
   const JobQuestion question = {.attempt = attempt, .with_members = members, .is_exact = is_exact};
   return ToPython(Unwrap(WithoutGil([&]() -> Result<JsonAndTable> {
+    Result<std::optional<SpanFilter>> filter = FilterByRank(condition);
+    if (!filter.ok()) return filter.error();
     const Result<std::unique_ptr<JobEngine>> engine =
         is_duckdb ? OpenDuckdbEngine(path, python_module) : WrapEngine(of_python, path);
     if (!engine.ok()) return engine.error();
-    const Result<JobAnswer> answer = AskEngine(verb, path, engine.value().get(), question);
+    const Result<JobAnswer> answer = AskEngine(verb, path, engine.value().get(), question, std::move(filter).value());
     if (!answer.ok()) return answer.error();
     return JsonAndTableOf(answer.value().result);
   })));
 }
 
-nb::tuple Summary(nb::object job, std::optional<int32_t> attempt, nb::list group_by, nb::handle sort,
+nb::tuple Summary(nb::object job, std::optional<int32_t> attempt, nb::list group_by, nb::handle where, nb::handle sort,
                   std::optional<size_t> limit, const std::string& python_module) {
   const std::string path = FromPath(job), sort_key = TextArgument(sort, "sort");
+  const std::optional<std::string> condition = WhereArgument(where);
   const OpSummaryOptions options{.group_by = GroupKeysArgument(group_by)};
   return ToPython(Unwrap(WithoutGil([&]() -> Result<JsonAndTable> {
     if (!std::all_of(options.group_by.begin(), options.group_by.end(), CanSummarizeByRank))
       return Error{ErrorCode::kUnsupported, "the texts of a key depend on all ranks"};
+    Result<std::optional<SpanFilter>> filter = FilterByRank(condition);
+    if (!filter.ok()) return filter.error();
     const Result<std::unique_ptr<JobEngine>> engine = OpenDuckdbEngine(path, python_module);
     if (!engine.ok()) return engine.error();
-    Result<JobAnswer> answer = AnswerRankByRank(path, engine.value().get(), attempt, SummaryByRank(options));
+    Result<JobAnswer> answer =
+        AnswerRankByRank(path, engine.value().get(), attempt, SummaryByRank(options, std::move(filter).value()));
     if (!answer.ok()) return answer.error();
     VerbResult& result = answer.value().result;
     OPSCOPE_TRY(result.tables[0].Sort(sort_key));
@@ -135,13 +143,15 @@ SharedTrace OpenPart(nb::object job, std::optional<int32_t> attempt, std::vector
 void BindJob(nb::module_& module) {
   module.def(
       "job_answer", &Answer, nb::arg("verb"), nb::arg("job"), nb::arg("attempt").none(), nb::arg("members"),
-      nb::arg("is_exact"), nb::arg("python_module"), nb::arg("engine").none(),
-      "The JSON of a verb over a JOB, and its rows as a table. `engine`: None is DuckDB, else an object with "
+      nb::arg("is_exact"), nb::arg("where").none(), nb::arg("python_module"), nb::arg("engine").none(),
+      "The JSON of a verb over a JOB, and its rows as a table. `where`: of `advise`, as job_summary. `engine`: None is "
+      "DuckDB, else an object with "
       "define(name, select, is_kept) and query(select), which returns the names of the columns and the rows as JSON.");
-  module.def("job_summary", &Summary, nb::arg("job"), nb::arg("attempt").none(), nb::arg("group_by"), nb::arg("sort"),
-             nb::arg("limit").none(), nb::arg("python_module"),
-             "JSON and table of the operator summary of a JOB, one rank at a time; `limit`: of the rows of the table. "
-             "Error \"unsupported\": the ranks have to be merged, for there is no DuckDB, or for the keys.");
+  module.def(
+      "job_summary", &Summary, nb::arg("job"), nb::arg("attempt").none(), nb::arg("group_by"), nb::arg("where").none(),
+      nb::arg("sort"), nb::arg("limit").none(), nb::arg("python_module"),
+      "JSON and table of the operator summary of a JOB, one rank at a time; `limit`: of the rows of the table. "
+      "Error \"unsupported\": the ranks have to be merged, for there is no DuckDB, or for a key or the condition.");
   module.def("collect", &Collect, nb::arg("files"), nb::arg("job"), nb::arg("attempt").none(), nb::arg("python_module"),
              "Adds files to a JOB; the JSON of `opscope collect`, and its rows as a table.");
   module.def("compact_job", &Compact, nb::arg("job"), nb::arg("python_module"),

@@ -7,17 +7,19 @@ import json
 import operator
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from opscope import _core
 from opscope.comparison import TraceDiff
-from opscope.limits import TraceCheck
+from opscope.limits import TraceCheck, limit_texts
 from opscope.sizes import byte_count
 from opscope.sql import SqlRows, checked_limit, checked_seconds, find_duckdb, rows_within
 from opscope.table import ResultRows
 from opscope.trace import Trace
 
 __all__ = ["Job", "collect", "job"]
+
+_Rows = TypeVar("_Rows", bound=ResultRows)
 
 
 def collect(
@@ -51,8 +53,8 @@ class Job:
 
     `facts` and `problems` of the last answer stay: ``job.facts["missing_ranks"]``.
 
-    `diff` and `check` read the traces of all ranks into this process, whatever the engine is; `summary`, `advise`,
-    `devices` and `memory` read one rank after the other. The rest is SQL over the tables of JOB.
+    `summary`, `advise`, `devices`, `memory`, `diff` and `check` read one rank after the other into this process,
+    whatever the engine is; what needs all ranks together they say. The rest is SQL over the tables of JOB.
     """
 
     def __init__(self, path: str | bytes | os.PathLike, engine: Any = None, attempt: int | None = None):
@@ -99,31 +101,48 @@ class Job:
     def summary(self, *, quantiles: bool = False, exact: bool = False, **options: Any) -> ResultRows:
         """The operator summary of all ranks; ``options`` are those of `Trace.summary`.
 
-        Reads one rank at a time, except with ``corrected``, ``where`` and the keys "thread", "process" and "stack", for
-        which all ranks are in memory together. ``quantiles``: counts, sums and quantiles by name alone, from the tables
+        Reads one rank at a time, except with ``corrected``, with the keys "thread", "process" and "stack", and where
+        ``where`` compares ``start``, ``thread``, ``process`` or ``correlation``: then all ranks are in memory together.
+        ``quantiles``: counts, sums and quantiles by name alone, from the tables
         of JOB, without reading a trace; "p50_ns" and "p99_ns" are at most 2.2 % too large, and with ``exact`` they are
         exact.
         """
         if not quantiles:
             if exact:
                 raise ValueError("exact is for quantiles=True; without it p50_ns and p99_ns are exact")
-            return self._one_rank_at_a_time(
-                self._summary_of_ranks, lambda: self._own_clocks().summary(**options), **options
-            )
+
+            def merge() -> ResultRows:
+                return self._own_clocks().summary(**options)
+
+            if options.get("corrected"):
+                return merge()
+            by_rank = {name: value for name, value in options.items() if name != "corrected"}
+            return self._one_rank_at_a_time(lambda: self._summary_of_ranks(**by_rank), merge)
         if options:
             raise TypeError(f"quantiles=True takes exact alone, not {', '.join(options)}")
         return self._answer("summary", is_exact=exact)
 
     def advise(self, *, where: str | None = None) -> ResultRows:
-        """What slows the job down: as `Trace.advise`. Reads one rank at a time, except with ``where``."""
+        """What slows the job down: as `Trace.advise`. Reads one rank at a time if it has steps, except where ``where``
+        needs all ranks, as in `summary`."""
         return self._one_rank_at_a_time(
-            lambda: self._answer("advise"), lambda: self._own_clocks().advise(where=where), where=where
+            lambda: self._answer("advise", where=where), lambda: self._own_clocks().advise(where=where)
         )
 
     def diff(self, other: Job | Trace | Sequence[Trace], *, by: str = "name", where: str | None = None) -> TraceDiff:
-        """What changed from this job to another one, or to other traces: as `Trace.diff`."""
-        against = other._own_clocks() if isinstance(other, Job) else other
-        return self._own_clocks().diff(against, by=by, where=where)
+        """What changed from this job to another one, or to other traces: as `Trace.diff`.
+
+        Two jobs are read one rank at a time, except where ``where`` needs all ranks, as in `summary`.
+        """
+        if not isinstance(other, Job):
+            return self._own_clocks().diff(other, by=by, where=where)
+
+        def ask() -> TraceDiff:
+            tables, problems = _core.job_diff([self._place, other._place], by, where, find_duckdb())
+            self.facts, self.problems = {}, json.loads(problems)
+            return TraceDiff(*tables)
+
+        return self._one_rank_at_a_time(ask, lambda: self._own_clocks().diff(other._own_clocks(), by=by, where=where))
 
     def check(
         self,
@@ -131,9 +150,23 @@ class Job:
         *,
         baseline: Job | Trace | str | bytes | os.PathLike | None = None,
     ) -> TraceCheck:
-        """Whether the job keeps limits: as `Trace.check`. ``baseline``: of a job, too."""
-        against = baseline._own_clocks() if isinstance(baseline, Job) else baseline
-        return self._own_clocks().check(limits, baseline=against)
+        """Whether the job keeps limits: as `Trace.check`. ``baseline``: of a job, too.
+
+        Reads one rank at a time, unless a limit is for "critical_path_ns" or "problems", or ``baseline`` is no job.
+        """
+        is_of_jobs = baseline is None or isinstance(baseline, Job)
+
+        def ask() -> TraceCheck:
+            places = [self._place, *([baseline._place] if isinstance(baseline, Job) else [])]
+            table, problems = _core.job_check(places, limit_texts(limits), find_duckdb())
+            self.facts, self.problems = {}, json.loads(problems)
+            return TraceCheck(table)
+
+        def merge() -> TraceCheck:
+            against = baseline._own_clocks() if isinstance(baseline, Job) else baseline
+            return self._own_clocks().check(limits, baseline=against)
+
+        return self._one_rank_at_a_time(ask, merge) if is_of_jobs else merge()
 
     def sql(
         self, query: str, *, max_seconds: float = 60, max_memory: int | str = "4G", limit: int | None = 1_000_000
@@ -183,40 +216,41 @@ class Job:
         self.facts, self.problems = {}, list(trace.problems)
         return trace
 
-    def _one_rank_at_a_time(
-        self,
-        ask: Callable[..., ResultRows],
-        merge: Callable[[], ResultRows],
-        *,
-        where: str | None = None,
-        corrected: bool = False,
-        **options: Any,
-    ) -> ResultRows:
-        """What ``ask`` answers; or ``merge``, if spans are chosen, times are corrected, or there is no DuckDB."""
-        if where is None and not corrected and self._spark is None:
+    @property
+    def _place(self) -> tuple[str | bytes | os.PathLike, int | None]:
+        return self.path, self._attempt
+
+    def _one_rank_at_a_time(self, ask: Callable[[], _Rows], merge: Callable[[], _Rows]) -> _Rows:
+        """What ``ask`` answers; or ``merge``, if all ranks are needed together, or there is no DuckDB."""
+        if self._spark is None:
             try:
-                return ask(**options)
+                return ask()
             except _core.Error as error:
                 if error.code != "unsupported":
                     raise
         return merge()
 
     def _summary_of_ranks(
-        self, *, group_by: str | Sequence[str] = "name", sort: str = "total_ns", limit: int | None = None
+        self,
+        *,
+        group_by: str | Sequence[str] = "name",
+        sort: str = "total_ns",
+        limit: int | None = None,
+        where: str | None = None,
     ) -> ResultRows:
         keys = [group_by] if isinstance(group_by, str) else list(group_by)
-        text, table = _core.job_summary(self.path, self._attempt, keys, sort, checked_limit(limit), find_duckdb())
+        text, table = _core.job_summary(*self._place, keys, where, sort, checked_limit(limit), find_duckdb())
         self._take_facts(text)
         return ResultRows(table, "rows")
 
-    def _answer(self, verb: str, members: bool = False, is_exact: bool = False) -> ResultRows:
+    def _answer(self, verb: str, members: bool = False, is_exact: bool = False, where: str | None = None) -> ResultRows:
         engine = None
         if self._spark is not None:
             from opscope.spark import engine_of
 
             engine = engine_of(self._spark, self.path)
         try:
-            text, table = _core.job_answer(verb, self.path, self._attempt, members, is_exact, find_duckdb(), engine)
+            text, table = _core.job_answer(verb, *self._place, members, is_exact, where, find_duckdb(), engine)
         finally:
             if engine is not None:
                 engine.close()

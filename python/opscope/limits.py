@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import numbers
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from opscope import _core
 from opscope.table import ResultRows
 
-__all__ = ["TraceCheck", "check_limits"]
+__all__ = ["TraceCheck", "check_limits", "limit_texts"]
 
 
 class TraceCheck(ResultRows):
@@ -42,10 +42,21 @@ class TraceCheck(ResultRows):
 
 def check_limits(trace: Any, limits: Mapping[str, Mapping[str, float | str]], baseline: Any) -> TraceCheck:
     """`opscope.Trace.check`, where traces are whatever has a ``_core``."""
-    texts = list(_limit_texts(limits))
+    return TraceCheck(_core.check(trace._core, limit_texts(limits), _core_of(baseline)))
+
+
+def limit_texts(limits: Mapping[str, Mapping[str, float | str]]) -> list[tuple[str, str, str]]:
+    """The limits as ``_core`` takes them: metric, kind, number. ValueError: there is none."""
+    if not isinstance(limits, Mapping):
+        raise TypeError(f'limits are a dict such as {{"spans": {{"max": 5}}}}, not {limits!r}')
+    texts = []
+    for metric, kinds in limits.items():
+        if not isinstance(kinds, Mapping) or not kinds:
+            raise TypeError(f'the limits of {metric} are a dict such as {{"max": 5}}, not {kinds!r}')
+        texts += [(metric, kind, _number_text(metric, kind, number)) for kind, number in kinds.items()]
     if not texts:
         raise ValueError("there is no limit")
-    return TraceCheck(_core.check(trace._core, texts, _core_of(baseline)))
+    return texts
 
 
 def _core_of(baseline: Any) -> _core.Trace | None:
@@ -58,17 +69,6 @@ def _core_of(baseline: Any) -> _core.Trace | None:
     if isinstance(baseline, Sequence) and all(isinstance(path, (str, bytes, os.PathLike)) for path in baseline):
         return _core.merge_traces(list(baseline), [], 5.0)
     raise TypeError(f"a baseline is a Trace, a file or a list of files, not {baseline!r}")
-
-
-def _limit_texts(limits: Mapping[str, Mapping[str, float | str]]) -> Iterator[tuple[str, str, str]]:
-    """(metric, kind, number) of each limit."""
-    if not isinstance(limits, Mapping):
-        raise TypeError(f'limits are a dict such as {{"spans": {{"max": 5}}}}, not {limits!r}')
-    for metric, kinds in limits.items():
-        if not isinstance(kinds, Mapping) or not kinds:
-            raise TypeError(f'the limits of {metric} are a dict such as {{"max": 5}}, not {kinds!r}')
-        for kind, number in kinds.items():
-            yield metric, kind, _number_text(metric, kind, number)
 
 
 def _number_text(metric: str, kind: str, number: Any) -> str:

@@ -86,6 +86,7 @@ def make_job(trace, folder):
         (folder / "traces" / f"rank{rank}.json").write_text(json.dumps(content))
     opscope = str(Path(sys.executable).parent / "opscope")
     subprocess.run([opscope, "collect", "traces/", "-o", "job", "-q"], cwd=folder, check=True, capture_output=True)
+    shutil.copytree(folder / "job", folder / "job_before")
 
 
 def wait_for_requests(folder, pid):

@@ -39,20 +39,21 @@ Difference DifferenceOf(const MeanDifference& means) {
   return difference;
 }
 
-class TraceComparison {
+}  // namespace
+
+class RunComparison::State {
  public:
-  TraceComparison(std::span<const Trace* const> a, std::span<const Trace* const> b, const DiffOptions& options)
-      : a_(a.size() > 1 || b.size() > 1), b_(a.size() > 1 || b.size() > 1) {
+  State(const DiffOptions& options, bool samples_are_runs)
+      : options_(options), a_(samples_are_runs), b_(samples_are_runs) {
     result_.by = options.by;
-    for (const Trace* run : a)
-      a_.AddRun(*run, options, &keys_);
-    for (const Trace* run : b)
-      b_.AddRun(*run, options, &keys_);
-    a_.Finish();
-    b_.Finish();
   }
 
+  void BeginRun(Side side) { SideOf(side).BeginRun(); }
+  void Add(Side side, const Trace& trace) { SideOf(side).Add(trace, options_, &keys_); }
+
   TraceDiff Compare() {
+    a_.Finish();
+    b_.Finish();
     CompareRows();
     JudgeRows();
     std::sort(result_.rows.begin(), result_.rows.end(), [](const DiffRow& x, const DiffRow& y) {
@@ -65,6 +66,7 @@ class TraceComparison {
   }
 
  private:
+  DiffSide& SideOf(Side side) { return side == Side::kA ? a_ : b_; }
   bool has_samples() const { return a_.sample_count() > 0 && b_.sample_count() > 0; }
 
   static uint64_t SizeOf(const DiffRow& row) {
@@ -141,13 +143,31 @@ class TraceComparison {
     }
   }
 
+  const DiffOptions options_;
   DiffKeys keys_;
   DiffSide a_, b_;
   TraceDiff result_;
   std::vector<double> signs_;  // by row: the difference before it is rounded; 0 without steps
 };
 
-}  // namespace
+RunComparison::RunComparison(const DiffOptions& options, bool samples_are_runs)
+    : state_(std::make_unique<State>(options, samples_are_runs)) {
+}
+
+RunComparison::RunComparison(RunComparison&&) noexcept = default;
+RunComparison::~RunComparison() = default;
+
+void RunComparison::BeginRun(Side side) {
+  state_->BeginRun(side);
+}
+
+void RunComparison::Add(Side side, const Trace& trace) {
+  state_->Add(side, trace);
+}
+
+TraceDiff RunComparison::Compare() && {
+  return state_->Compare();
+}
 
 std::string_view DiffStatusName(DiffStatus status) {
   constexpr std::string_view kStatuses[] = {"new", "vanished", "slower", "faster", "matched"};
@@ -165,7 +185,16 @@ std::optional<DiffKey> DiffKeyFromName(std::string_view name) {
 }
 
 TraceDiff DiffRuns(std::span<const Trace* const> a, std::span<const Trace* const> b, const DiffOptions& options) {
-  return TraceComparison(a, b, options).Compare();
+  RunComparison runs(options, a.size() > 1 || b.size() > 1);
+  const auto add = [&](RunComparison::Side side, std::span<const Trace* const> traces) {
+    for (const Trace* trace : traces) {
+      runs.BeginRun(side);
+      runs.Add(side, *trace);
+    }
+  };
+  add(RunComparison::Side::kA, a);
+  add(RunComparison::Side::kB, b);
+  return std::move(runs).Compare();
 }
 
 TraceDiff DiffTraces(const Trace& a, const Trace& b, const DiffOptions& options) {

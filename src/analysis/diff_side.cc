@@ -81,32 +81,30 @@ uint32_t DiffKeys::RowOf(std::string_view name, std::string_view key) {
   return static_cast<uint32_t>(row);
 }
 
-// Gives the sample of each row of `steps`; StepsOfRanks::kNone if the step does not count.
+uint32_t DiffSide::TakeSample() {
+  if (samples_are_runs_ && run_sample_ != kNoSample) return run_sample_;
+  run_sample_ = static_cast<uint32_t>(samples_.size());
+  samples_.emplace_back();
+  return run_sample_;
+}
+
+// Gives the sample of each row of `steps`; kNoSample if the step does not count.
 std::vector<uint32_t> DiffSide::AddSteps(const Trace& trace, const DiffOptions& options) {
   const StepColumns& steps = trace.steps();
   const std::vector<uint8_t> selected =
       options.filter != nullptr ? options.filter->SelectSteps(trace) : std::vector<uint8_t>(steps.size(), 1);
-  std::vector<uint32_t> samples(steps.size(), StepsOfRanks::kNone);
-  uint64_t count = 0;
-  int64_t sum_ns = 0;
+  std::vector<uint32_t> samples(steps.size(), kNoSample);
   for (size_t step = 0; step < steps.size(); ++step) {
     if (steps.span[step] == SpanId::kNone || selected[step] == 0) continue;
-    const int64_t duration_ns = trace.spans().duration[Row(steps.span[step])].ns;
-    samples[step] = static_cast<uint32_t>(sample_count());
-    sum_ns = SaturatingAdd(sum_ns, duration_ns);
-    ++count;
-    if (samples_are_runs_) continue;
-    step_counts_.push_back(1);
-    step_durations_.push_back(static_cast<double>(duration_ns));
-  }
-  if (samples_are_runs_ && count > 0) {
-    step_counts_.push_back(count);
-    step_durations_.push_back(static_cast<double>(sum_ns) / static_cast<double>(count));
+    samples[step] = TakeSample();
+    Sample& sample = samples_[samples[step]];
+    sample.sum_ns = SaturatingAdd(sample.sum_ns, trace.spans().duration[Row(steps.span[step])].ns);
+    ++sample.steps;
   }
   return samples;
 }
 
-void DiffSide::AddRun(const Trace& trace, const DiffOptions& options, DiffKeys* keys) {
+void DiffSide::Add(const Trace& trace, const DiffOptions& options, DiffKeys* keys) {
   const std::vector<uint32_t> samples = AddSteps(trace, options);
   const std::vector<uint8_t> selected = ComparedSpans(trace, options);
   const StepsOfRanks steps(trace);
@@ -120,8 +118,7 @@ void DiffSide::AddRun(const Trace& trace, const DiffOptions& options, DiffKeys* 
     AddSums(row, &sums_[rows.back()]);
   }
   for (const StepSelf& part : ops.step_self) {
-    if (samples[part.step] != StepsOfRanks::kNone)
-      parts_.push_back({rows[part.group], samples[part.step], part.self_ns});
+    if (samples[part.step] != kNoSample) parts_.push_back({rows[part.group], samples[part.step], part.self_ns});
   }
   AddMemory(trace);
 }
@@ -150,9 +147,17 @@ SampleMoments DiffSide::SelfTimes(size_t row) {
          ++next_part_) {
       self_ns = SaturatingAdd(self_ns, parts_[next_part_].self_ns);
     }
-    values_.push_back(static_cast<double>(self_ns) / static_cast<double>(step_counts_[sample]));
+    values_.push_back(static_cast<double>(self_ns) / static_cast<double>(samples_[sample].steps));
   }
   return {sample_count(), values_};
+}
+
+SampleMoments DiffSide::StepDurations() const {
+  std::vector<double> means_ns;
+  means_ns.reserve(samples_.size());
+  for (const Sample& sample : samples_)
+    means_ns.push_back(static_cast<double>(sample.sum_ns) / static_cast<double>(sample.steps));
+  return {means_ns.size(), means_ns};
 }
 
 }  // namespace opscope

@@ -38,28 +38,39 @@ class DiffSide {
   // samples_are_runs: a sample is a run, else a step.
   explicit DiffSide(bool samples_are_runs) : samples_are_runs_(samples_are_runs) {}
 
-  void AddRun(const Trace& trace, const DiffOptions& options, DiffKeys* keys);
-  // To be called after the last AddRun and before the following functions.
+  // What is added from here on is of another run.
+  void BeginRun() { run_sample_ = kNoSample; }
+  // Adds a trace of the run, which is not needed afterwards. REQUIRES: BeginRun was called.
+  void Add(const Trace& trace, const DiffOptions& options, DiffKeys* keys);
+  // To be called after the last Add and before the following functions.
   void Finish();
 
   // Sums of a row; zeros if the side lacks it.
   DiffSums SumsOf(size_t row) const { return row < sums_.size() ? sums_[row] : DiffSums(); }
   // Steps, or runs with steps.
-  size_t sample_count() const { return step_counts_.size(); }
+  size_t sample_count() const { return samples_.size(); }
   // Moments of the self time of a row. REQUIRES: rows ascend from call to call.
   SampleMoments SelfTimes(size_t row);
   // Moments of the durations of steps.
-  SampleMoments StepDurations() const { return {step_durations_.size(), step_durations_}; }
+  SampleMoments StepDurations() const;
   // The largest peak of each device over the runs.
   const std::map<MemoryPlace, int64_t>& memory_peaks() const { return memory_peaks_; }
 
  private:
+  static constexpr uint32_t kNoSample = UINT32_MAX;
+
+  struct Sample {
+    uint64_t steps = 0;
+    int64_t sum_ns = 0;  // of the durations of the steps
+  };
   // Self time of one row in one sample.
   struct Part {
     uint32_t row = 0, sample = 0;
     int64_t self_ns = 0;
   };
 
+  // The sample that a step belongs to.
+  uint32_t TakeSample();
   std::vector<uint32_t> AddSteps(const Trace& trace, const DiffOptions& options);
   void AddMemory(const Trace& trace);
 
@@ -67,9 +78,9 @@ class DiffSide {
   std::vector<DiffSums> sums_;  // by row
   std::vector<Part> parts_;
   size_t next_part_ = 0;
-  std::vector<uint64_t> step_counts_;   // by sample: number of its steps
-  std::vector<double> step_durations_;  // by sample: the mean of its steps
-  std::vector<double> values_;          // scratch
+  std::vector<Sample> samples_;
+  uint32_t run_sample_ = kNoSample;  // of the present run, if samples are runs and it has steps
+  std::vector<double> values_;       // scratch
   std::map<MemoryPlace, int64_t> memory_peaks_;
 };
 

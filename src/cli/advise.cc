@@ -13,7 +13,9 @@ namespace {
 
 VerbResult ComputeAdvice(std::span<const Trace> traces, const ResultVerb& verb) {
   const SelectedSpans selected(verb.filter, traces[0]);
-  return AdviseVerbResult(traces[0], Advise(traces[0], {.selected = selected.get()}));
+  VerbResult result = AdviseVerbResult(traces[0], Advise(traces[0], {.selected = selected.get()}));
+  if (verb.filter && result.tables[0].size() == 0) result.why_empty = DescribeEmptySelection(traces[0], verb.filter);
+  return result;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/check.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -16,11 +17,13 @@
 #include "base/file.h"
 #include "cli/check_rules.h"
 #include "cli/exit_code.h"
+#include "cli/job_verbs.h"
 #include "cli/output.h"
 #include "cli/result_options.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "opscope/export.h"
+#include "opscope/job.h"
 #include "opscope/report/check.h"
 
 namespace opscope {
@@ -96,7 +99,48 @@ int ReadPlan(const CheckOptions& options, CheckPlan* plan) {
   return kExitDone;
 }
 
-int Check(const CheckOptions& options, const CheckPlan& plan) {
+int WriteJUnit(const std::optional<std::string>& output, const std::vector<CheckRow>& rows) {
+  if (!output) return kExitDone;
+  const std::string xml = CheckJUnit(rows);
+  return ExitFor(*output == "-" ? WriteStandardOutput(xml) : WriteText(*output, xml));
+}
+
+int ExitForRows(const std::vector<CheckRow>& rows) {
+  const bool all_passed = std::all_of(rows.begin(), rows.end(), [](const CheckRow& row) { return row.passed; });
+  return all_passed ? kExitDone : kExitLimit;
+}
+
+// One rank of a JOB, and of the JOB to compare with, at a time. nullopt: the ranks have to be merged.
+std::optional<int> CheckRanksOfJobs(const CheckOptions& options, const CheckPlan& plan, const CliHost& host) {
+  const CommonOptions& common = options.common;
+  std::vector<std::string> jobs = common.files;
+  if (!plan.baseline.empty()) jobs.push_back(plan.baseline);
+  const auto can_check = [](const CheckLimit& limit) { return CanCheckByRank(limit.metric); };
+  if (common.files.size() > 1 || options.rows.explain || !std::all_of(jobs.begin(), jobs.end(), IsJob) ||
+      !std::all_of(plan.limits.begin(), plan.limits.end(), can_check)) {
+    return std::nullopt;
+  }
+  CheckMetrics metrics(plan.limits), baseline = CheckMetrics::OfBaseline(plan.limits);
+  QuestionToJobs question;
+  question.needs_steps = std::any_of(plan.limits.begin(), plan.limits.end(),
+                                     [](const CheckLimit& limit) { return limit.metric == CheckMetric::kFindings; });
+  question.add = [&](size_t number, const Trace& trace) { (number == 0 ? metrics : baseline).Add(trace); };
+  question.finish = [&](const JobCondition& condition) {
+    const std::vector<CheckRow> rows = CheckLimits(metrics, plan.baseline.empty() ? nullptr : &baseline, plan.limits);
+    if (const int code = WriteJUnit(options.junit, rows); code != kExitDone) return code;
+    int code = kExitDone;
+    if (options.junit != "-") {  // else standard output has the XML
+      ResultWriter writer(common, ResultWriter::Of::kTogether);
+      const std::string verb = "check";
+      code = writer.End(PrintAnswerOfJobs({verb, common, options.rows}, CheckVerbResult(rows), condition, &writer));
+    }
+    return WorseExit(code, ExitForRows(rows));
+  };
+  return AskRanksOfJobs(jobs, common, question, host);
+}
+
+int Check(const CheckOptions& options, const CheckPlan& plan, const CliHost& host) {
+  if (const std::optional<int> done = CheckRanksOfJobs(options, plan, host)) return *done;
   const CommonOptions& common = options.common;
   const std::string job = JobName(common);
   const Result<Trace> trace = OpenJob(common);
@@ -110,11 +154,7 @@ int Check(const CheckOptions& options, const CheckPlan& plan) {
   }
   const std::vector<CheckRow> rows =
       CheckTrace(trace.value(), plan.baseline.empty() ? nullptr : &baseline.value(), plan.limits);
-  if (options.junit) {
-    const std::string xml = CheckJUnit(rows);
-    const Status written = *options.junit == "-" ? WriteStandardOutput(xml) : WriteText(*options.junit, xml);
-    if (const int code = ExitFor(written); code != kExitDone) return code;
-  }
+  if (const int code = WriteJUnit(options.junit, rows); code != kExitDone) return code;
   int code = kExitDone;
   if (options.junit != "-") {  // else standard output has the XML
     ResultWriter writer(common, ResultWriter::Of::kTogether);
@@ -128,12 +168,10 @@ int Check(const CheckOptions& options, const CheckPlan& plan) {
   }
   for (const ResultInput& input : inputs)
     code = WorseExit(code, ReportInput(*input.trace, input.name, common));
-  for (const CheckRow& row : rows)
-    code = WorseExit(code, row.passed ? kExitDone : kExitLimit);
-  return code;
+  return WorseExit(code, ExitForRows(rows));
 }
 
-int RunCheck(const CheckOptions& options) {
+int RunCheck(const CheckOptions& options, const CliHost& host) {
   CheckPlan plan;
   if (const int wrong = ReadPlan(options, &plan)) return wrong;
   std::vector<std::string> read = options.common.files;
@@ -141,19 +179,19 @@ int RunCheck(const CheckOptions& options) {
     if (!file.empty()) read.push_back(file);
   if (options.junit)
     if (const int refused = RefuseInputAsOutput("check", *options.junit, read)) return refused;
-  return UseInput(options.common.files[0], [&] { return Check(options, plan); });
+  return UseInput(options.common.files[0], [&] { return Check(options, plan, host); });
 }
 
 }  // namespace
 
-Verb CheckVerb() {
+Verb CheckVerb(const CliHost& host) {
   auto options = std::make_shared<CheckOptions>();
   Verb verb{.names = {"check"},
             .description = "compares metrics of a trace with limits; the exit code says whether one is crossed",
             .footer =
                 "Exit codes: 0 no limit is crossed, 1 could not do it, 2 wrong usage, 3 no limit is crossed but the "
                 "input is damaged, 4 a limit is crossed.",
-            .run = [options] { return RunCheck(*options); }};
+            .run = [options, &host] { return RunCheck(*options, host); }};
   options->common.clocks = JobClocks::kAligned;  // for critical_path_ns; no result is an absolute time
   AddCommonOptions(&verb, &options->common);
   AddResultOptions(&verb, &options->common, &options->rows, "a JSON field such as value (default: as they are given)");

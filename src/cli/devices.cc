@@ -46,7 +46,7 @@ VerbResult ComputeDevices(std::span<const Trace> traces, const ResultVerb& verb,
   VerbResult result = DeviceVerbResult(trace, report);
   if (all && !is_devices) std::swap(result.tables[0], result.tables[options.kernels ? 1 : 2]);  // --sort orders it
   if (result.tables[0].size() > 0) return result;
-  result.why_empty = DescribeEmptySelection(trace, verb.filter);
+  if (!verb.is_one_rank) result.why_empty = DescribeEmptySelection(trace, verb.filter);
   if (result.why_empty.empty()) {
     result.why_empty = options.kernels  ? "there are no kernels of a device"
                        : options.copies ? "there are no copies of a device"

@@ -3,29 +3,63 @@
 #include "opscope/analysis/diff.h"
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
-#include <vector>
+#include <utility>
 
+#include "cli/job_verbs.h"
 #include "cli/result_verb.h"
 #include "opscope/report/diff.h"
 
 namespace opscope {
 namespace {
 
+// Compares the inputs of a verb, in their order, each of which is a run and may come in several traces.
+class DiffOfInputs {
+ public:
+  DiffOfInputs(const ResultVerb& verb, const std::string& by)
+      : runs_of_a_(verb.sets[0].files.size()),
+        runs_({.by = DiffKeyFromName(by).value_or(DiffKey::kName), .filter = verb.filter ? &*verb.filter : nullptr},
+              runs_of_a_ > 1 || verb.sets[1].files.size() > 1) {}
+
+  void Add(size_t input, const Trace& trace) {
+    const RunComparison::Side side = input < runs_of_a_ ? RunComparison::Side::kA : RunComparison::Side::kB;
+    if (std::exchange(last_input_, input) != input) runs_.BeginRun(side);
+    runs_.Add(side, trace);
+  }
+
+  VerbResult Finish() { return DiffVerbResult(std::move(runs_).Compare()); }
+
+ private:
+  const size_t runs_of_a_;
+  RunComparison runs_;
+  std::optional<size_t> last_input_;
+};
+
 VerbResult ComputeDiff(std::span<const Trace> traces, const ResultVerb& verb, const std::string& by) {
-  std::vector<const Trace*> runs;
-  for (const Trace& trace : traces)
-    runs.push_back(&trace);
-  const std::span<const Trace* const> all(runs);
-  const size_t a = verb.sets[0].files.size();
-  return DiffVerbResult(
-      DiffRuns(all.first(a), all.subspan(a),
-               {.by = DiffKeyFromName(by).value_or(DiffKey::kName), .filter = verb.filter ? &*verb.filter : nullptr}));
+  DiffOfInputs diff(verb, by);
+  for (size_t input = 0; input < traces.size(); ++input)
+    diff.Add(input, traces[input]);
+  return diff.Finish();
+}
+
+std::optional<int> DiffOfJobs(const ResultVerb& verb, const std::string& by, const CliHost& host,
+                              ResultWriter* writer) {
+  if (verb.options.explain || (verb.filter && !CanSelectByRank(*verb.filter))) return std::nullopt;
+  DiffOfInputs diff(verb, by);
+  const JobRequest request = {verb.name, verb.common, verb.options};
+  return AskRanksOfJobs(
+      verb.common.files, verb.common,
+      {.add = [&](size_t input, const Trace& trace) { diff.Add(input, trace); },
+       .finish =
+           [&](const JobCondition& condition) { return PrintAnswerOfJobs(request, diff.Finish(), condition, writer); }},
+      host);
 }
 
 }  // namespace
 
-Verb DiffVerb() {
+Verb DiffVerb(const CliHost& host) {
   auto by = std::make_shared<std::string>("name");
   return MakeResultVerb(
       {.name = "diff",
@@ -46,7 +80,9 @@ Verb DiffVerb() {
            [by] {
              const bool works_alone = *by == "kernel";
              return SpanUse{.host_spans = !works_alone, .works = true, .other_spans = !works_alone};
-           }});
+           },
+       .answer_jobs = [by, &host](const ResultVerb& verb,
+                                  ResultWriter* writer) { return DiffOfJobs(verb, *by, host, writer); }});
 }
 
 }  // namespace opscope

@@ -13,6 +13,7 @@
 #include "cli/exit_code.h"
 #include "cli/job_input.h"
 #include "cli/result_options.h"
+#include "opscope/report/job.h"
 #include "opscope/report/job_report.h"
 
 namespace opscope {
@@ -53,11 +54,12 @@ int RunJobVerb(const std::string& verb, const JobVerbOptions& options, const Cli
   return writer.End(AnswerOverJob(options.common.files[0], {verb, options.common, options.result}, host, ask, &writer));
 }
 
-// nullopt: the answer needs the merged spans, or there is no DuckDB and --engine spark was not given.
-std::optional<int> AnswerWithoutMerge(const std::string& job, const JobRequest& request, const CliHost& host,
-                                      ResultWriter* writer, const AskJob& ask) {
+// nullopt: the answer needs the merged spans, or there is no DuckDB and --engine spark was not given. can_select: the
+// answer is about the spans that options chose.
+std::optional<int> AnswerWithoutMerge(const std::string& job, const JobRequest& request, bool can_select,
+                                      const CliHost& host, ResultWriter* writer, const AskJob& ask) {
   const JobEngineOptions& options = request.common.engine;
-  if (request.is_selection || request.result.explain) {
+  if (!can_select || request.result.explain) {
     if (!options.is_spark()) return std::nullopt;
     return UsageError(request.verb + ": --engine spark: not with --where, --steps, --time and --explain");
   }
@@ -66,30 +68,78 @@ std::optional<int> AnswerWithoutMerge(const std::string& job, const JobRequest& 
   return PrintJobAnswer(job, request, std::move(answer), writer);
 }
 
+Result<JobCondition> ReadRanks(const std::string& job, const CommonOptions& common, RankByRank question,
+                               const CliHost& host) {
+  TerminalProgress progress(InputName(job));
+  question.max_memory = common.max_memory;
+  if (!common.quiet) question.on_progress = [&](size_t done, size_t total) { progress.Show(done, total); };
+  OPSCOPE_ASSIGN(const std::unique_ptr<JobEngine> engine, OpenEngine(job, common.engine, host));
+  return ReadRankByRank(job, engine.get(), common.attempt, question);
+}
+
 JobRequest RequestOf(const ResultVerb& verb) {
-  return {verb.name, verb.common, verb.options, verb.filter.has_value()};
+  return {verb.name, verb.common, verb.options};
 }
 
 }  // namespace
+
+std::optional<int> AskRanksOfJobs(std::span<const std::string> jobs, const CommonOptions& common,
+                                  const QuestionToJobs& question, const CliHost& host) {
+  JobCondition all;
+  int code = kExitDone;
+  for (size_t number = 0; number < jobs.size(); ++number) {
+    const std::string& job = jobs[number];
+    const Result<JobCondition> condition = ReadRanks(
+        job, common,
+        {.add = [&](const Trace& trace, int32_t) { question.add(number, trace); }, .needs_steps = question.needs_steps},
+        host);
+    if (!condition.ok() && condition.error().code == ErrorCode::kUnsupported) return std::nullopt;
+    if (!condition.ok()) return ExitFor(NameJob(job, condition.error()));
+    code = WorseExit(code, ReportJobCondition(job, condition.value().problems, condition.value().quality, common));
+    if (jobs.size() == 1) return WorseExit(question.finish(condition.value()), code);
+    all.Append(InputName(job), condition.value());
+  }
+  return WorseExit(question.finish(all), code);
+}
+
+int PrintAnswerOfJobs(const JobRequest& request, VerbResult result, const JobCondition& condition,
+                      ResultWriter* writer) {
+  result.problems_json = JobProblemsJson(condition.problems);
+  result.quality = condition.quality;
+  return PrintResult(request.verb, JobName(request.common), std::span<const ResultInput>(), request.common,
+                     request.result, std::move(result), writer);
+}
 
 int AnswerOverJob(const std::string& job, const JobRequest& request, const CliHost& host, const AskJob& ask,
                   ResultWriter* writer) {
   return PrintJobAnswer(job, request, Ask(job, request.common.engine, host, ask), writer);
 }
 
-std::optional<int> AnswerOneRankAtATime(const std::string& job, const JobRequest& request, RankByRank question,
+std::optional<int> AnswerOneRankAtATime(const std::string& job, const JobRequest& request,
+                                        const std::optional<SpanFilter>& filter, RankByRank question,
                                         const CliHost& host, ResultWriter* writer) {
   TerminalProgress progress(InputName(job));
   question.max_memory = request.common.max_memory;
   if (!request.common.quiet) question.on_progress = [&](size_t done, size_t total) { progress.Show(done, total); };
-  return AnswerWithoutMerge(job, request, host, writer, [&](JobEngine* engine) {
+  const bool can_select = !filter || CanSelectByRank(*filter);
+  EmptySelection selection(filter);
+  question.add = [&selection, add = std::move(question.add)](const Trace& trace, int32_t rank) {
+    selection.Add(trace);
+    add(trace, rank);
+  };
+  question.finish = [&selection, finish = std::move(question.finish)](Verdict verdict) {
+    VerbResult result = finish(verdict);
+    if (const std::string nothing = selection.Text(); !nothing.empty()) result.why_empty = nothing;
+    return result;
+  };
+  return AnswerWithoutMerge(job, request, can_select, host, writer, [&](JobEngine* engine) {
     return AnswerRankByRank(job, engine, request.common.attempt, question);
   });
 }
 
 JobAnswerer AnswerFromTables(const CliHost& host) {
   return [&host](const std::string& job, const ResultVerb& verb, ResultWriter* writer) {
-    return AnswerWithoutMerge(job, RequestOf(verb), host, writer, [&](JobEngine* engine) {
+    return AnswerWithoutMerge(job, RequestOf(verb), !verb.filter, host, writer, [&](JobEngine* engine) {
       return AnswerJob(verb.name, engine, {.attempt = verb.common.attempt});
     });
   };
@@ -100,13 +150,13 @@ JobAnswerer AnswerByRanks(RankByRank (*question)(ComputeRank of_rank), const Cli
     ResultVerb one = verb;
     one.is_one_rank = true;
     const auto of_rank = [&one](const Trace& trace) { return one.compute(std::span(&trace, 1), one); };
-    return AnswerOneRankAtATime(job, RequestOf(verb), question(of_rank), host, writer);
+    return AnswerOneRankAtATime(job, RequestOf(verb), verb.filter, question(of_rank), host, writer);
   };
 }
 
-JobAnswerer AnswerByRanks(RankByRank (*question)(), const CliHost& host) {
+JobAnswerer AnswerByRanks(RankByRank (*question)(std::optional<SpanFilter> filter), const CliHost& host) {
   return [question, &host](const std::string& job, const ResultVerb& verb, ResultWriter* writer) {
-    return AnswerOneRankAtATime(job, RequestOf(verb), question(), host, writer);
+    return AnswerOneRankAtATime(job, RequestOf(verb), verb.filter, question(verb.filter), host, writer);
   };
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "cli/result_options.h"
@@ -23,8 +24,6 @@ struct JobRequest {
   const std::string& verb;
   const CommonOptions& common;
   const ResultVerbOptions& result;
-  // Spans were chosen, by which neither the tables nor single ranks answer.
-  bool is_selection = false;
 };
 
 // Asks the engine that common.engine names, and prints problems and the rows, or the error. Returns the exit code:
@@ -32,15 +31,32 @@ struct JobRequest {
 using AskJob = std::function<Result<JobAnswer>(JobEngine* engine)>;
 int AnswerOverJob(const std::string& job, const JobRequest& request, const CliHost& host, const AskJob& ask,
                   ResultWriter* writer);
-// Asks one rank after the other. nullopt: the ranks have to be merged, since there is no DuckDB, spans are chosen,
-// --explain was given, or a question that needs steps found none.
-std::optional<int> AnswerOneRankAtATime(const std::string& job, const JobRequest& request, RankByRank question,
+// Asks one rank after the other. filter: the one that `question` has. nullopt: the ranks have to be merged, since there is no DuckDB, the filter needs all
+// ranks, --explain was given, or a question that needs steps found none.
+std::optional<int> AnswerOneRankAtATime(const std::string& job, const JobRequest& request,
+                                        const std::optional<SpanFilter>& filter, RankByRank question,
                                         const CliHost& host, ResultWriter* writer);
+
+// A question to several JOBs, which have one answer.
+struct QuestionToJobs {
+  // Takes one rank of jobs[number].
+  std::function<void(size_t number, const Trace& trace)> add;
+  // Prints the answer, after all ranks of all JOBs; returns the exit code.
+  std::function<int(const JobCondition& condition)> finish;
+  bool needs_steps = false;  // as RankByRank::needs_steps
+};
+// Asks one rank after the other. Returns the exit code. nullopt: the ranks have to be merged, since there is no DuckDB or
+// a question that needs steps found none.
+std::optional<int> AskRanksOfJobs(std::span<const std::string> jobs, const CommonOptions& common,
+                                  const QuestionToJobs& question, const CliHost& host);
+// Prints an answer about JOBs in this condition.
+int PrintAnswerOfJobs(const JobRequest& request, VerbResult result, const JobCondition& condition,
+                      ResultWriter* writer);
 
 // How a ResultVerb answers over a JOB without a merge of its ranks: from its tables, or from one rank after the other,
 // as `question` joins their results. REQUIRES: `host` outlives the verb.
 JobAnswerer AnswerFromTables(const CliHost& host);
 JobAnswerer AnswerByRanks(RankByRank (*question)(ComputeRank of_rank), const CliHost& host);
-JobAnswerer AnswerByRanks(RankByRank (*question)(), const CliHost& host);
+JobAnswerer AnswerByRanks(RankByRank (*question)(std::optional<SpanFilter> filter), const CliHost& host);
 
 }  // namespace opscope

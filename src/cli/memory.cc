@@ -17,9 +17,9 @@ namespace opscope {
 namespace {
 
 std::string WhyNoMemory(const Trace& trace, const ResultVerb& verb) {
-  if (!HasMemoryEvents(trace)) return kNoAllocations;
-  const std::string nothing = DescribeEmptySelection(trace, verb.filter);
-  return nothing.empty() ? "nothing was allocated or freed while a chosen span was open" : nothing;
+  const std::string nothing = verb.is_one_rank ? "" : DescribeEmptySelection(trace, verb.filter);
+  if (!nothing.empty()) return nothing;
+  return HasMemoryEvents(trace) ? "nothing was allocated or freed while a chosen span was open" : kNoAllocations;
 }
 
 VerbResult ComputeMemory(std::span<const Trace> traces, const ResultVerb& verb, bool by_step) {

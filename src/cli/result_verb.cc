@@ -72,6 +72,8 @@ Status GatherInputs(ResultVerb* verb) {
 
 int RunTogether(const ResultVerb& verb, ResultWriter* writer) {
   const std::vector<std::string>& files = verb.common.files;
+  if (verb.answer_jobs && std::all_of(files.begin(), files.end(), IsJob))
+    if (const std::optional<int> done = verb.answer_jobs(verb, writer)) return *done;
   const Result<std::vector<Trace>> traces = OpenInputs(verb.common);
   if (!traces.ok()) return ExitFor(traces.error());
   std::vector<ResultInput> inputs;

@@ -33,6 +33,9 @@ struct ResultVerb;
 using JobAnswerer =
     std::function<std::optional<int>(const std::string& job, const ResultVerb& verb, ResultWriter* writer)>;
 
+// The same for JOBs that have one answer: verb.common.files.
+using JobsAnswerer = std::function<std::optional<int>(const ResultVerb& verb, ResultWriter* writer)>;
+
 struct ResultVerb {
   std::string name;
   std::string description;
@@ -47,6 +50,7 @@ struct ResultVerb {
   std::function<Status()> check = {};      // whether the options make sense; empty: they always do
   std::function<SpanUse()> span_use = {};  // what the analysis reads, for --explain; empty: unknown
   JobAnswerer answer_job = {};             // empty: the ranks of a JOB are merged
+  JobsAnswerer answer_jobs = {};           // the same of a verb that takes its inputs together
   // As the command line has it, when `compute` is called.
   CommonOptions common = {};
   ResultVerbOptions options = {};

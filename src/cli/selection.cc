@@ -83,21 +83,33 @@ Result<std::optional<SpanFilter>> ReadSelection(const SelectionOptions& options)
   return std::optional<SpanFilter>(SpanFilter::And(filters));
 }
 
-std::string DescribeNoSpans(bool has_spans, bool has_async_spans) {
-  if (has_spans) return "";
-  return has_async_spans ? "all its spans are asynchronous, so they are on no thread's stack"
-                         : "there are no spans in it";
+void EmptySelection::Add(const Trace& trace) {
+  if (has_selected_) return;
+  if (!filter_) {
+    has_selected_ = trace.spans().size() > 0;
+    has_async_spans_ = has_async_spans_ || trace.async_spans().size() > 0;
+    return;
+  }
+  const std::vector<uint8_t> selected = filter_->Select(trace);
+  has_selected_ = std::find(selected.begin(), selected.end(), 1) != selected.end();
+  if (steps_.empty()) steps_ = StepRanges(trace);
+}
+
+std::string EmptySelection::Text() const {
+  if (has_selected_) return "";
+  if (!filter_) {
+    return has_async_spans_ ? "all its spans are asynchronous, so they are on no thread's stack"
+                            : "there are no spans in it";
+  }
+  const std::string nothing = "none of its spans is chosen by --where, --steps and --time";
+  if (!filter_->Uses(FilterField::kStep)) return nothing;
+  return nothing + "; " + (steps_.empty() ? kNoSteps : "its steps are " + steps_);
 }
 
 std::string DescribeEmptySelection(const Trace& trace, const std::optional<SpanFilter>& filter) {
-  if (!filter) return DescribeNoSpans(trace.spans().size() > 0, trace.async_spans().size() > 0);
-  const std::vector<uint8_t> selected = filter->Select(trace);
-  const bool is_any = std::find(selected.begin(), selected.end(), 1) != selected.end();
-  if (is_any) return "";
-  std::string nothing = "none of its spans is chosen by --where, --steps and --time";
-  if (!filter->Uses(FilterField::kStep)) return nothing;
-  const std::string steps = StepRanges(trace);
-  return nothing + "; " + (steps.empty() ? kNoSteps : "its steps are " + steps);
+  EmptySelection selection(filter);
+  selection.Add(trace);
+  return selection.Text();
 }
 
 int ForEachSelected(const CommonOptions& common, const std::optional<SpanFilter>& filter,

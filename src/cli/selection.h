@@ -26,23 +26,25 @@ void AddSelectionOptions(Verb* verb, SelectionOptions* options);
 // nullopt if all spans are selected. The error names the option.
 [[nodiscard]] Result<std::optional<SpanFilter>> ReadSelection(const SelectionOptions& options);
 
-// The spans that `filter` selects, as analyses take them; get() is null without a filter.
-class SelectedSpans {
- public:
-  SelectedSpans(const std::optional<SpanFilter>& filter, const Trace& trace) {
-    if (filter) spans_ = filter->Select(trace);
-  }
-  const std::vector<uint8_t>* get() const { return spans_ ? &*spans_ : nullptr; }
-
- private:
-  std::optional<std::vector<uint8_t>> spans_;
-};
-
 inline constexpr const char* kNoSteps = "it has no steps";
 
-// A sentence that says that there are no spans of tracks; "" if there are.
-std::string DescribeNoSpans(bool has_spans, bool has_async_spans);
-// A sentence that explains why no span of `trace` is selected; "" if some are.
+// Explains why no span of several traces is selected.
+class EmptySelection {
+ public:
+  explicit EmptySelection(const std::optional<SpanFilter>& filter) : filter_(filter) {}
+
+  // O(spans) until a selected span was found.
+  void Add(const Trace& trace);
+  // A sentence; "" if spans are selected.
+  std::string Text() const;
+
+ private:
+  const std::optional<SpanFilter>& filter_;
+  bool has_selected_ = false, has_async_spans_ = false;
+  std::string steps_;  // of the first trace that has some
+};
+
+// The same of one trace.
 std::string DescribeEmptySelection(const Trace& trace, const std::optional<SpanFilter>& filter);
 
 // As ForEachInput, with each trace cut to the selected spans (CutTrace). Reports on standard error if none is left.

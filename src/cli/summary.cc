@@ -147,13 +147,13 @@ std::optional<int> PrintSummaryOfRanks(const std::string& job, const SummaryOpti
   const auto finish = [&options](const JoinedSummary& joined) {
     VerbResult result =
         SummaryVerbResult(joined.names, joined.summary, joined.async_rows, {options.flop_rate, options.peak_flops});
-    result.why_empty = WhyEmpty(joined.summary, DescribeNoSpans(joined.spans > 0, !joined.async_rows.empty()));
+    result.why_empty = WhyEmpty(joined.summary, "");
     return result;
   };
   const std::string verb = "summary";
   const ResultVerbOptions rows = SortedByTotal(options.rows);
-  return AnswerOneRankAtATime(job, {verb, options.common, rows, options.filter.has_value()},
-                              SummaryByRank(CountedBy(options), finish), host, writer);
+  return AnswerOneRankAtATime(job, {verb, options.common, rows}, options.filter,
+                              SummaryByRank(CountedBy(options), options.filter, finish), host, writer);
 }
 
 bool ReadGroupKeys(SummaryOptions* options) {

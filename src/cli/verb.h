@@ -55,14 +55,14 @@ std::string DuckdbModule(const CliHost& host);
 // Verbs keep references to `host` and `command_line`. REQUIRES: both outlive the Verb.
 Verb AdviseVerb(const CliHost& host);
 Verb AnalyzeMegEngineVerb();
-Verb CheckVerb();
+Verb CheckVerb(const CliHost& host);
 Verb CollectVerb(const CliHost& host);
 Verb CompactVerb(const CliHost& host);
 Verb CompletionVerb(const CommandLine* command_line);
 Verb ConvertVerb();
 Verb CriticalPathVerb();
 Verb DevicesVerb(const CliHost& host);
-Verb DiffVerb();
+Verb DiffVerb(const CliHost& host);
 Verb DoctorVerb(const CliHost& host);
 Verb ExportVerb(const CliHost& host);
 Verb FlameVerb();

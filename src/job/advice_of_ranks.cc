@@ -3,10 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "analysis/advise/advice_of_traces.h"
 #include "opscope/analysis/advise.h"
+#include "opscope/analysis/span_filter.h"
 #include "opscope/report/advise.h"
 #include "opscope/report/job_report.h"
 #include "trace/builder.h"
@@ -16,6 +18,8 @@ namespace {
 
 class AdviceOfRanks {
  public:
+  explicit AdviceOfRanks(std::optional<SpanFilter> filter) : filter_(std::move(filter)) {}
+
   void Add(const Trace& trace) {
     std::map<TrackId, TrackId> tracks;
     std::map<ProcessId, ProcessId> processes;
@@ -39,7 +43,8 @@ class AdviceOfRanks {
       }
       return found->second;
     };
-    all_.Add(trace, nullptr, [&](const Evidence& evidence) {
+    const SelectedSpans selected(filter_, trace);
+    all_.Add(trace, selected.get(), [&](const Evidence& evidence) {
       Evidence translated = evidence;
       translated.track = track(evidence.track);
       translated.name = text(evidence.name);
@@ -54,14 +59,15 @@ class AdviceOfRanks {
   }
 
  private:
+  const std::optional<SpanFilter> filter_;
   advise::AdviceOfTraces all_{advise::AdviceOfTraces::Traces::kSeveral};
   TraceBuilder names_;
 };
 
 }  // namespace
 
-RankByRank AdviseByRank() {
-  const auto advice = std::make_shared<AdviceOfRanks>();
+RankByRank AdviseByRank(std::optional<SpanFilter> filter) {
+  const auto advice = std::make_shared<AdviceOfRanks>(std::move(filter));
   RankByRank question;
   question.add = [advice](const Trace& trace, int32_t) { advice->Add(trace); };
   question.finish = [advice](Verdict verdict) { return advice->Finish(verdict); };

@@ -232,8 +232,9 @@ Result<JobOverview> AnswerJobOverview(JobEngine* engine, std::optional<int32_t> 
     OPSCOPE_ASSIGN(const RowValues groups, job.RunFile("collective_groups.sql"));
     overview.collectives.tables = {groups.Table(CollectiveGroupResult())};
     OPSCOPE_TRY(MeasureStepHeatMaps(job.sql(), &overview));
-    OPSCOPE_ASSIGN(overview.quality, job.Judge());
-    overview.problems = job.problems();
+    OPSCOPE_ASSIGN(JobCondition condition, job.Condition());
+    overview.quality = std::move(condition.quality);
+    overview.problems = std::move(condition.problems);
     return overview;
   });
 }

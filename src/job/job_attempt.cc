@@ -122,15 +122,29 @@ Result<Quality> JobAttempt::Judge() {
 }
 
 Result<JobAnswer> JobAttempt::Complete(VerbResult result) {
-  OPSCOPE_ASSIGN(Quality quality, Judge());
-  return Complete(std::move(result), std::move(quality));
+  OPSCOPE_ASSIGN(JobCondition condition, Condition());
+  return CompleteAnswer(std::move(result), std::move(condition));
 }
 
-JobAnswer JobAttempt::Complete(VerbResult result, Quality quality) const {
-  JobAnswer answer{std::move(result), problems_};
-  answer.result.problems_json = JobProblemsJson(answer.problems);
-  answer.result.quality = std::move(quality);
-  return answer;
+Result<JobCondition> JobAttempt::Condition() {
+  OPSCOPE_ASSIGN(Quality quality, Judge());
+  return JobCondition{problems_, std::move(quality)};
+}
+
+void JobCondition::Append(const std::string& name, const JobCondition& more) {
+  for (const JobProblem& problem : more.problems) {
+    problems.push_back(problem);
+    if (problem.file.empty()) problems.back().file = name;
+  }
+  quality.verdict = std::max(quality.verdict, more.quality.verdict);
+  for (const std::string& reason : more.quality.reasons)
+    quality.reasons.push_back(name + ": " + reason);
+}
+
+JobAnswer CompleteAnswer(VerbResult result, JobCondition condition) {
+  result.problems_json = JobProblemsJson(condition.problems);
+  result.quality = std::move(condition.quality);
+  return {std::move(result), std::move(condition.problems)};
 }
 
 std::vector<int64_t> JobAttempt::MissingRanks() const {
@@ -162,8 +176,7 @@ Result<JobCondition> FindJobCondition(JobEngine* engine, std::optional<int32_t> 
     JobAttempt chosen(engine);
     OPSCOPE_TRY(chosen.Choose(attempt));
     OPSCOPE_TRY(chosen.FindProblems("file_problems.sql"));
-    OPSCOPE_ASSIGN(Quality quality, chosen.Judge());
-    return JobCondition{chosen.problems(), std::move(quality)};
+    return chosen.Condition();
   });
 }
 

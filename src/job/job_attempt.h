@@ -44,15 +44,13 @@ class JobAttempt {
   // Loads the problems that `collect` stored with each file, and the problems of the whole job, such as a missing rank,
   // which are the rows of `file`.
   [[nodiscard]] Status FindProblems(const std::string& file);
-  // The quality by these problems and by the metadata of the files.
-  [[nodiscard]] Result<Quality> Judge();
+  // These problems, and the quality by them and by the metadata of the files.
+  [[nodiscard]] Result<JobCondition> Condition();
   // The problems that FindProblems has loaded.
   std::vector<int64_t> MissingRanks() const;
   void AddProblem(JobProblem problem) { problems_.push_back(std::move(problem)); }
   // The result with its problems and its quality.
   [[nodiscard]] Result<JobAnswer> Complete(VerbResult result);
-  // quality: as Judge.
-  [[nodiscard]] JobAnswer Complete(VerbResult result, Quality quality) const;
 
   int32_t number() const { return number_; }
   const std::vector<int64_t>& numbers() const { return numbers_; }  // numbers of all attempts
@@ -60,6 +58,7 @@ class JobAttempt {
   JobSqlRunner* sql() { return sql_.get(); }
 
  private:
+  Result<Quality> Judge();
   void AddJobProblem(const RowValues& rows, size_t row);
 
   JobEngine& engine_;
@@ -68,5 +67,8 @@ class JobAttempt {
   std::unique_ptr<JobSqlRunner> sql_;
   std::vector<JobProblem> problems_;
 };
+
+// The result with this condition.
+[[nodiscard]] JobAnswer CompleteAnswer(VerbResult result, JobCondition condition);
 
 }  // namespace opscope

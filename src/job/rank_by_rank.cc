@@ -195,30 +195,44 @@ RankByRank MemoryByRank(ComputeRank of_rank) {
   return RowsByRank(std::move(of_rank), {});
 }
 
-RankByRank SummaryByRank(const OpSummaryOptions& options, MakeSummaryResult finish) {
+bool CanSelectByRank(const SpanFilter& filter) {
+  constexpr FilterField kOfAllRanks[] = {FilterField::kStart, FilterField::kThread, FilterField::kProcess,
+                                         FilterField::kCorrelation};
+  return std::none_of(std::begin(kOfAllRanks), std::end(kOfAllRanks),
+                      [&](FilterField field) { return filter.Uses(field); });
+}
+
+RankByRank SummaryByRank(const OpSummaryOptions& options, std::optional<SpanFilter> filter, MakeSummaryResult finish) {
   if (finish == nullptr) {
     finish = [](const JoinedSummary& joined) {
       return SummaryVerbResult(joined.names, joined.summary, joined.async_rows);
     };
   }
-  const auto ops = std::make_shared<SummaryOfRanks>(options);
+  const auto ops = std::make_shared<SummaryOfRanks>(options, std::move(filter));
   RankByRank question;
   question.add = [ops](const Trace& trace, int32_t) { ops->Add(trace); };
   question.finish = [ops, finish = std::move(finish)](Verdict) { return finish(std::move(*ops).Join()); };
   return question;
 }
 
-Result<JobAnswer> AnswerRankByRank(const std::string& job, JobEngine* engine, std::optional<int32_t> attempt,
-                                   const RankByRank& question) {
-  return CatchBadAlloc(job, [&]() -> Result<JobAnswer> {
+Result<JobCondition> ReadRankByRank(const std::string& job, JobEngine* engine, std::optional<int32_t> attempt,
+                                    const RankByRank& question) {
+  return CatchBadAlloc(job, [&]() -> Result<JobCondition> {
     JobAttempt chosen(engine);
     OPSCOPE_TRY(chosen.Choose(attempt));
     OPSCOPE_TRY(chosen.FindProblems("file_problems.sql"));
     if (question.needs_steps) OPSCOPE_TRY(CheckForSteps(&chosen));
     OPSCOPE_TRY(RankReader(&chosen, question).Read(job));
-    OPSCOPE_ASSIGN(Quality quality, chosen.Judge());
-    VerbResult result = question.finish(quality.verdict);
-    return chosen.Complete(std::move(result), std::move(quality));
+    return chosen.Condition();
+  });
+}
+
+Result<JobAnswer> AnswerRankByRank(const std::string& job, JobEngine* engine, std::optional<int32_t> attempt,
+                                   const RankByRank& question) {
+  return CatchBadAlloc(job, [&]() -> Result<JobAnswer> {
+    OPSCOPE_ASSIGN(JobCondition condition, ReadRankByRank(job, engine, attempt, question));
+    VerbResult result = question.finish(condition.quality.verdict);
+    return CompleteAnswer(std::move(result), std::move(condition));
   });
 }
 

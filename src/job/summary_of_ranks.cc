@@ -73,16 +73,18 @@ struct SummaryOfRanks::State {
   };
 
   OpSummaryOptions options;
+  std::optional<SpanFilter> filter;
   TraceBuilder names;
   OpSummary summary;
   std::vector<DurationList> durations;  // by row
   std::vector<AsyncSummaryRow> async_rows;
   TupleNumbers rows, async_rows_by_name;
-  uint64_t spans = 0;
 };
 
-SummaryOfRanks::SummaryOfRanks(const OpSummaryOptions& options) : state_(std::make_unique<State>()) {
+SummaryOfRanks::SummaryOfRanks(const OpSummaryOptions& options, std::optional<SpanFilter> filter)
+    : state_(std::make_unique<State>()) {
   state_->options = options;
+  state_->filter = std::move(filter);
 }
 
 SummaryOfRanks::SummaryOfRanks(SummaryOfRanks&&) noexcept = default;
@@ -94,8 +96,10 @@ bool CanSummarizeByRank(GroupKey key) {
 
 void SummaryOfRanks::Add(const Trace& trace) {
   State& state = *state_;
-  OpSummaryWithDurations of_trace = SummarizeOpsWithDurations(trace, state.options);
-  state.spans += trace.spans().size();
+  OpSummaryOptions options = state.options;
+  const SelectedSpans selected(state.filter, trace);
+  options.selected = selected.get();
+  OpSummaryWithDurations of_trace = SummarizeOpsWithDurations(trace, options);
   OpSummary& whole = state.summary;
   whole.has_name = of_trace.summary.has_name;
   whole.joins_steps = of_trace.summary.joins_steps;
@@ -113,6 +117,7 @@ void SummaryOfRanks::Add(const Trace& trace) {
     }
     state.durations[number].Append(of_trace.durations.OfRow(i));
   }
+  if (state.filter) return;
   for (AsyncSummaryRow& row : AsyncRowsInOrder(trace)) {
     const std::string_view name = trace.text(row.name);
     const size_t number = state.async_rows_by_name.NumberOf({name});
@@ -143,7 +148,7 @@ JoinedSummary SummaryOfRanks::Join() && {
   }
   whole.device_self_ns = std::max(streams_ns, launched_ns);
   SortAsyncRows(&state.async_rows);
-  return {state.names.Build(), std::move(whole), std::move(state.async_rows), state.spans};
+  return {state.names.Build(), std::move(whole), std::move(state.async_rows)};
 }
 
 }  // namespace opscope

@@ -11,8 +11,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "opscope/analysis/op_summary.h"
+#include "opscope/analysis/span_filter.h"
 #include "opscope/report/job_report.h"
 #include "opscope/trace.h"
 
@@ -21,7 +23,7 @@ namespace opscope {
 class SummaryOfRanks {
  public:
   // REQUIRES: as SummaryByRank.
-  explicit SummaryOfRanks(const OpSummaryOptions& options = {});
+  explicit SummaryOfRanks(const OpSummaryOptions& options = {}, std::optional<SpanFilter> filter = {});
   SummaryOfRanks(SummaryOfRanks&&) noexcept;
   ~SummaryOfRanks();
 

@@ -5,11 +5,12 @@
 //   = true}; for (const CheckRow& row : CheckTrace(trace, &baseline, {&limit, 1}))
 //     if (!row.passed) Print(row.message);
 //
-// Thread rule: pure functions of immutable Traces; results are plain values.
+// Thread rule: pure functions of immutable Traces; results are plain values. CheckMetrics says its own.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -101,5 +102,34 @@ struct CheckRow {
 // REQUIRES: a baseline if any limit is relative.
 [[nodiscard]] std::vector<CheckRow> CheckTrace(const Trace& trace, const Trace* baseline,
                                                std::span<const CheckLimit> limits);
+
+// The values of metrics, of a trace or of the ranks of a job in a trace each, which need not be in memory together.
+//
+// Thread rule: one thread at a time.
+class CheckMetrics {
+ public:
+  // Measures what these limits are for.
+  explicit CheckMetrics(std::span<const CheckLimit> limits);
+  // Measures what relative limits are for.
+  [[nodiscard]] static CheckMetrics OfBaseline(std::span<const CheckLimit> limits);
+  CheckMetrics(CheckMetrics&&) noexcept;
+  ~CheckMetrics();
+
+  // Adds a trace, which is not needed afterwards. O(n log n) at most
+  void Add(const Trace& trace);
+  // nullopt: the traces do not have it. REQUIRES: one of the limits. Nothing is added afterwards.
+  [[nodiscard]] std::optional<double> ValueOf(const CheckLimit& limit) const;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+// False if the value of the metric needs the merged trace of a job: critical_path_ns and problems. `findings` of ranks
+// without steps differ, too, from those of the merged trace.
+[[nodiscard]] bool CanCheckByRank(CheckMetric metric);
+// As CheckTrace. baseline: nullptr as there.
+[[nodiscard]] std::vector<CheckRow> CheckLimits(const CheckMetrics& metrics, const CheckMetrics* baseline,
+                                                std::span<const CheckLimit> limits);
 
 }  // namespace opscope

@@ -6,11 +6,12 @@
 //   for (const DiffRow& row : diff.rows)
 //     if (row.status == DiffStatus::kSlower) Print(row.name, row.difference.delta_ns);
 //
-// Thread rule: pure functions of immutable Traces; results are plain values.
+// Thread rule: pure functions of immutable Traces; results are plain values. RunComparison says its own.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -136,5 +137,34 @@ struct DiffOptions {
 // Compares two sets of runs; each pointer is one run, never null. An empty set has no spans.
 [[nodiscard]] TraceDiff DiffRuns(std::span<const Trace* const> a, std::span<const Trace* const> b,
                                  const DiffOptions& options = {});
+
+// The same for runs whose traces need not be in memory together. It keeps 16 bytes per row of the result and step.
+//
+//   RunComparison runs({}, false);
+//   runs.BeginRun(RunComparison::Side::kA);
+//   for (const std::string& file : ranks_of_a) runs.Add(RunComparison::Side::kA, ImportFile(file).value());
+//   ...
+//   const TraceDiff diff = std::move(runs).Compare();
+//
+// Thread rule: one thread at a time.
+class RunComparison {
+ public:
+  enum class Side { kA, kB };
+  // samples_are_runs: a side has several runs, which are the samples of the test; else its steps are.
+  RunComparison(const DiffOptions& options, bool samples_are_runs);
+  RunComparison(RunComparison&&) noexcept;
+  ~RunComparison();
+
+  // What is added to the side from here on is of another run. REQUIRES: called before the first Add of the side.
+  void BeginRun(Side side);
+  // Adds a trace of the run, such as one of several ranks. It is not needed afterwards. O(spans)
+  void Add(Side side, const Trace& trace);
+  // The object may only be destroyed afterwards.
+  [[nodiscard]] TraceDiff Compare() &&;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace opscope

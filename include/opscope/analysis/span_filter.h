@@ -120,4 +120,18 @@ class SpanFilter {
   std::vector<Node> nodes_;
 };
 
+// The spans of a trace that a filter selects, in the form that the options of analyses have.
+class SelectedSpans {
+ public:
+  // As Select; nullopt selects all, at no cost.
+  SelectedSpans(const std::optional<SpanFilter>& filter, const Trace& trace) {
+    if (filter) spans_ = filter->Select(trace);
+  }
+  // nullptr: all.
+  const std::vector<uint8_t>* get() const { return spans_ ? &*spans_ : nullptr; }
+
+ private:
+  std::optional<std::vector<uint8_t>> spans_;
+};
+
 }  // namespace opscope

@@ -19,6 +19,7 @@
 #include "opscope/analysis/async_summary.h"
 #include "opscope/analysis/op_summary.h"
 #include "opscope/analysis/quality.h"
+#include "opscope/analysis/span_filter.h"
 #include "opscope/job.h"
 #include "opscope/job_engine.h"
 #include "opscope/report/result_table.h"
@@ -54,6 +55,9 @@ struct JobAnswer {
 struct JobCondition {
   std::vector<JobProblem> problems;
   Quality quality;
+
+  // Adds that of a further JOB of this name to the condition of several.
+  void Append(const std::string& name, const JobCondition& more);
 };
 
 // nullopt: of the largest attempt. Reads the tables `ranks` and `problems`. Errors as AnswerJob.
@@ -82,6 +86,9 @@ struct RankByRank {
 // none can be read. kUnsupported: the question needs steps, and the attempt has none.
 [[nodiscard]] Result<JobAnswer> AnswerRankByRank(const std::string& job, JobEngine* engine,
                                                  std::optional<int32_t> attempt, const RankByRank& question);
+// The same for an answer about several JOBs: does not call question.finish, which may be empty.
+[[nodiscard]] Result<JobCondition> ReadRankByRank(const std::string& job, JobEngine* engine,
+                                                  std::optional<int32_t> attempt, const RankByRank& question);
 
 // Computes the result of one rank.
 using ComputeRank = std::function<VerbResult(const Trace& trace)>;
@@ -91,8 +98,12 @@ using ComputeRank = std::function<VerbResult(const Trace& trace)>;
 [[nodiscard]] RankByRank DevicesByRank(ComputeRank of_rank = nullptr);
 [[nodiscard]] RankByRank MemoryByRank(ComputeRank of_rank = nullptr);
 
-// The question of `opscope advise`. It keeps some numbers per rank and step.
-[[nodiscard]] RankByRank AdviseByRank();
+// True if the filter chooses the same spans of a rank alone as of the merged ranks. False for `start`, which counts from
+// the first begin of all ranks, for `thread` and `process`, whose labels depend on all ranks, and for `correlation`.
+[[nodiscard]] bool CanSelectByRank(const SpanFilter& filter);
+
+// The question of `opscope advise`. It keeps some numbers per rank and step. REQUIRES: CanSelectByRank(*filter).
+[[nodiscard]] RankByRank AdviseByRank(std::optional<SpanFilter> filter = {});
 
 // The operator summary of all ranks.
 struct JoinedSummary {
@@ -100,9 +111,8 @@ struct JoinedSummary {
   Trace names;
   OpSummary summary;
   // As SummarizeAsyncSpans.
+  // Empty if spans are chosen, for conditions are on the spans of threads and streams alone.
   std::vector<AsyncSummaryRow> async_rows;
-  // Spans of all ranks, those without a row too.
-  uint64_t spans = 0;
 };
 
 // False for keys whose texts depend on all ranks, such as the number that is added to threads of equal names,
@@ -111,8 +121,9 @@ struct JoinedSummary {
 // Makes the result of `opscope summary`.
 using MakeSummaryResult = std::function<VerbResult(const JoinedSummary& joined)>;
 // The question of `opscope summary`. It keeps four bytes per span. finish: nullptr makes that of
-// SummaryVerbResult. REQUIRES: the options have no `overhead`, `selected` and `max_key_bytes`, and
-// CanSummarizeByRank is true for each key.
-[[nodiscard]] RankByRank SummaryByRank(const OpSummaryOptions& options = {}, MakeSummaryResult finish = nullptr);
+// SummaryVerbResult. REQUIRES: the options have no `overhead`, `selected` and `max_key_bytes`,
+// CanSummarizeByRank is true for each key, and CanSelectByRank(*filter).
+[[nodiscard]] RankByRank SummaryByRank(const OpSummaryOptions& options = {}, std::optional<SpanFilter> filter = {},
+                                       MakeSummaryResult finish = nullptr);
 
 }  // namespace opscope

@@ -111,12 +111,25 @@ def job_answer(
     attempt: int | None,
     members: bool,
     is_exact: bool,
+    where: str | None,
     python_module: str,
     engine: Any | None,
 ) -> tuple[str, ComputedTable]: ...
 def job_summary(
-    job: _Path, attempt: int | None, group_by: list[str], sort: str, limit: int | None, python_module: str
+    job: _Path,
+    attempt: int | None,
+    group_by: list[str],
+    where: str | None,
+    sort: str,
+    limit: int | None,
+    python_module: str,
 ) -> tuple[str, ComputedTable]: ...
+def job_diff(
+    a_and_b: list[tuple[_Path, int | None]], by: str, where: str | None, python_module: str
+) -> tuple[tuple[ComputedTable, ComputedTable, ComputedTable, str], str]: ...
+def job_check(
+    job_and_baseline: list[tuple[_Path, int | None]], limits: list[tuple[str, str, str]], python_module: str
+) -> tuple[ComputedTable, str]: ...
 def collect(files: list[_Path], job: _Path, attempt: int | None, python_module: str) -> tuple[str, ComputedTable]: ...
 def compact_job(job: _Path, python_module: str) -> tuple[int, int]: ...
 def job_files(job: _Path) -> list[tuple[str, str, list[str], list[tuple[str, str]], int]]: ...

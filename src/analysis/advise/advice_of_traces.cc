@@ -38,7 +38,7 @@ void AdviceOfTraces::Add(const Trace& trace, const std::vector<uint8_t>* selecte
   Job job{.trace = trace, .selected = selected, .ranks = CollectActivity(trace, selected), .steps = 0};
   if (job.ranks.empty()) return;
   has_torch_operators_ = has_torch_operators_ || HasTorchOperators(trace);
-  Parts& parts = job.has_real_steps() ? with_steps_ : without_steps_;
+  Parts& parts = parts_[!job.has_real_steps() ? kNoSteps : HasSelectedStep(trace, selected) ? kSelectedSteps : kSteps];
   for (const RankActivity& rank : job.ranks) {
     job.steps += rank.steps.size();
     for (const RankStep& step : rank.steps)
@@ -60,8 +60,9 @@ void AdviceOfTraces::Add(const Trace& trace, const std::vector<uint8_t>* selecte
 }
 
 Advice AdviceOfTraces::Conclude() && {
-  const bool has_steps = with_steps_.steps > 0;
-  Parts& parts = has_steps ? with_steps_ : without_steps_;
+  const StepsOf best = parts_[kSelectedSteps].steps > 0 ? kSelectedSteps : parts_[kSteps].steps > 0 ? kSteps : kNoSteps;
+  const bool has_steps = best != kNoSteps;
+  Parts& parts = parts_[best];
   Advice advice{.steps = parts.steps,
                 .step_mean_ns = parts.steps == 0 ? 0 : parts.length_ns / static_cast<int64_t>(parts.steps),
                 .has_steps = has_steps,

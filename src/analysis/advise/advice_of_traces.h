@@ -34,7 +34,7 @@ class AdviceOfTraces {
   // otherwise.
   void Add(const Trace& trace, const std::vector<uint8_t>* selected, const Translate& translate);
 
-  // The advice about all traces; about those with steps, if there are any. Confidences do not consider the quality of the
+  // The advice about all traces; about those with selected steps, else those with steps, if there are any. Confidences do not consider the quality of the
   // data.
   [[nodiscard]] Advice Conclude() &&;
 
@@ -48,8 +48,10 @@ class AdviceOfTraces {
     std::optional<Finding> growth;
   };
 
+  enum StepsOf : uint8_t { kNoSteps, kSteps, kSelectedSteps };
+
   const Traces traces_;
-  Parts with_steps_, without_steps_;
+  Parts parts_[3];  // by StepsOf
   bool has_torch_operators_ = false;
 };
 

@@ -159,10 +159,7 @@ class Collector {
 
   void FindSteps(std::map<int32_t, RankActivity>* ranks) const {
     const StepColumns& steps = trace_.steps();
-    // A condition such as "kind = kernel" chooses no step; then all of them count.
-    const bool are_some_selected = std::any_of(steps.span.begin(), steps.span.end(), [this](SpanId span) {
-      return span != SpanId::kNone && IsSelected(selected_, Row(span));
-    });
+    const bool are_some_selected = HasSelectedStep(trace_, selected_);
     for (size_t i = 0; i < steps.size(); ++i) {
       if (steps.span[i] == SpanId::kNone || (are_some_selected && !IsSelected(selected_, Row(steps.span[i])))) continue;
       const uint32_t span = Row(steps.span[i]);
@@ -241,6 +238,12 @@ IntervalSet TimesOf(const std::vector<NamedSpan>& spans) {
 std::optional<size_t> RankActivity::StepAt(int64_t time) const {
   const uint32_t step = timeline.At(time).step;
   return step == StepTimeline::kNone ? std::nullopt : std::optional<size_t>(step);
+}
+
+bool HasSelectedStep(const Trace& trace, const std::vector<uint8_t>* selected) {
+  const auto& spans = trace.steps().span;
+  return std::any_of(spans.begin(), spans.end(),
+                     [&](SpanId span) { return span != SpanId::kNone && IsSelected(selected, Row(span)); });
 }
 
 std::vector<RankActivity> CollectActivity(const Trace& trace, const std::vector<uint8_t>* selected) {

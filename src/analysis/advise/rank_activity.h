@@ -84,6 +84,8 @@ struct RankActivity {
   std::optional<size_t> StepAt(int64_t time) const;
 };
 
+// Whether the selection has the range of a step. A condition such as "kind = kernel" has none; then all steps count.
+[[nodiscard]] bool HasSelectedStep(const Trace& trace, const std::vector<uint8_t>* selected);
 // All ranks of a trace by their number, each with at least one step. selected: as AdviceOptions. O(spans + n log n) in
 // works.
 [[nodiscard]] std::vector<RankActivity> CollectActivity(const Trace& trace, const std::vector<uint8_t>* selected);

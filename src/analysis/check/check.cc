@@ -10,8 +10,6 @@
 #include <cmath>
 #include <iterator>
 
-#include "analysis/check_metrics.h"
-
 namespace opscope {
 namespace {
 
@@ -95,15 +93,26 @@ bool IsRelative(LimitKind kind) {
 }
 
 std::vector<CheckRow> CheckTrace(const Trace& trace, const Trace* baseline, std::span<const CheckLimit> limits) {
-  CheckMetrics metrics(trace);
-  std::optional<CheckMetrics> baseline_metrics;
-  if (baseline != nullptr) baseline_metrics.emplace(*baseline);
+  CheckMetrics metrics(limits);
+  metrics.Add(trace);
+  if (baseline == nullptr) return CheckLimits(metrics, nullptr, limits);
+  CheckMetrics of_baseline = CheckMetrics::OfBaseline(limits);
+  of_baseline.Add(*baseline);
+  return CheckLimits(metrics, &of_baseline, limits);
+}
+
+bool CanCheckByRank(CheckMetric metric) {
+  return metric != CheckMetric::kCriticalPathNs && metric != CheckMetric::kProblems;
+}
+
+std::vector<CheckRow> CheckLimits(const CheckMetrics& metrics, const CheckMetrics* baseline,
+                                  std::span<const CheckLimit> limits) {
   std::vector<CheckRow> rows;
   for (const CheckLimit& limit : limits) {
     CheckRow& row = rows.emplace_back();
     row.limit = limit;
-    row.value = metrics.ValueOf(limit.metric, limit.name);
-    if (IsRelative(limit.kind) && baseline_metrics) row.baseline = baseline_metrics->ValueOf(limit.metric, limit.name);
+    row.value = metrics.ValueOf(limit);
+    if (IsRelative(limit.kind) && baseline != nullptr) row.baseline = baseline->ValueOf(limit);
     row.bound = BoundOf(limit, row.baseline);
     row.passed = row.value && row.bound && (IsLeast(limit.kind) ? *row.value >= *row.bound : *row.value <= *row.bound);
     row.message = MessageOf(row);
