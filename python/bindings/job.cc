@@ -31,9 +31,11 @@ namespace {
 
 Result<JobAnswer> AskEngine(const std::string& verb, const std::string& job, JobEngine* engine,
                             const JobQuestion& question, std::optional<SpanFilter> filter) {
-  if (verb == "devices") return AnswerRankByRank(job, engine, question.attempt, DevicesByRank());
-  if (verb == "memory") return AnswerRankByRank(job, engine, question.attempt, MemoryByRank());
-  if (verb == "advise") return AnswerRankByRank(job, engine, question.attempt, AdviseByRank(std::move(filter)));
+  const auto by_rank = [&](const RankByRank& ask) { return AnswerRankByRank(job, engine, question.attempt, ask); };
+  if (verb == "devices") return by_rank(DevicesByRank(std::move(filter)));
+  if (verb == "memory") return by_rank(MemoryByRank(std::move(filter)));
+  if (verb == "advise") return by_rank(AdviseByRank(std::move(filter)));
+  if (verb == "steps" && filter) return by_rank(StepsByRank(std::move(filter)));
   return AnswerJob(verb, engine, question);
 }
 
@@ -144,7 +146,8 @@ void BindJob(nb::module_& module) {
   module.def(
       "job_answer", &Answer, nb::arg("verb"), nb::arg("job"), nb::arg("attempt").none(), nb::arg("members"),
       nb::arg("is_exact"), nb::arg("where").none(), nb::arg("python_module"), nb::arg("engine").none(),
-      "The JSON of a verb over a JOB, and its rows as a table. `where`: of `advise`, as job_summary. `engine`: None is "
+      "The JSON of a verb over a JOB, and its rows as a table. `where`: as job_summary, of "
+      "`steps`, `devices`, `memory` and `advise`. `engine`: None is "
       "DuckDB, else an object with "
       "define(name, select, is_kept) and query(select), which returns the names of the columns and the rows as JSON.");
   module.def(

@@ -28,9 +28,9 @@ Result<JobCondition> ReadRanksOfJobs(const std::vector<JobPlace>& jobs, bool nee
     RankByRank question;
     question.needs_steps = needs_steps;
     question.add = [&](const Trace& trace, int32_t) { add(number, trace); };
-    Result<JobCondition> condition = ReadRankByRank(job.path, engine.value().get(), job.attempt, question);
-    if (!condition.ok() || jobs.size() == 1) return condition;
-    all.Append(job.path, condition.value());
+    const Result<JobCondition> condition = ReadRankByRank(job.path, engine.value().get(), job.attempt, question);
+    if (!condition.ok()) return condition.error();
+    all.Append(jobs.size() > 1 ? job.path : "", condition.value());
   }
   return all;
 }

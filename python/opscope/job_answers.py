@@ -54,7 +54,7 @@ class Job:
     `facts` and `problems` of the last answer stay: ``job.facts["missing_ranks"]``.
 
     `summary`, `advise`, `devices`, `memory`, `diff` and `check` read one rank after the other into this process,
-    whatever the engine is; what needs all ranks together they say. The rest is SQL over the tables of JOB.
+    whatever the engine is, or all ranks together where the method says so. The rest is SQL over the tables of JOB.
     """
 
     def __init__(self, path: str | bytes | os.PathLike, engine: Any = None, attempt: int | None = None):
@@ -85,18 +85,22 @@ class Job:
         """The ranks that determine how long the job takes; `facts` has its steps."""
         return self._answer("critical-ranks")
 
-    def steps(self) -> ResultRows:
-        """The steps of all ranks: how long they were, and what they consisted of; `facts` has their summary."""
-        return self._answer("steps")
+    def steps(self, *, where: str | None = None) -> ResultRows:
+        """The steps of all ranks: how long they were, and what they consisted of; `facts` has their summary.
 
-    def devices(self) -> ResultRows:
+        ``where`` chooses spans, as in `Trace.summary`. Then one rank at a time is read, except where it needs all
+        ranks, as in `summary`; `facts` is empty then. The same holds for `devices` and `memory`.
+        """
+        return self._answer_chosen("steps", where, lambda: self._own_clocks().steps_summary(where=where))
+
+    def devices(self, *, where: str | None = None) -> ResultRows:
         """How busy the devices of all ranks were; `facts` has their kernels and copies. Reads one rank at a time."""
-        return self._answer("devices")
+        return self._answer_chosen("devices", where, lambda: self._own_clocks().devices(where=where))
 
-    def memory(self) -> ResultRows:
+    def memory(self, *, where: str | None = None) -> ResultRows:
         """Which operators hold the memory of each device at its peak; `facts` has devices and steps. Reads one rank at
         a time."""
-        return self._answer("memory")
+        return self._answer_chosen("memory", where, lambda: self._own_clocks().memory(where=where))
 
     def summary(self, *, quantiles: bool = False, exact: bool = False, **options: Any) -> ResultRows:
         """The operator summary of all ranks; ``options`` are those of `Trace.summary`.
@@ -255,6 +259,11 @@ class Job:
             if engine is not None:
                 engine.close()
         return ResultRows(table, "rows", self._take_facts(text))
+
+    def _answer_chosen(self, verb: str, where: str | None, merge: Callable[[], ResultRows]) -> ResultRows:
+        if where is None:
+            return self._answer(verb)
+        return self._one_rank_at_a_time(lambda: self._answer(verb, where=where), merge)
 
     def _take_facts(self, text: str) -> list[dict[str, Any]]:
         """Sets ``facts`` and ``problems`` from the JSON of an answer; returns its rows."""

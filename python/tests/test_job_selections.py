@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`summary`, `devices`, `memory` and `advise` of chosen spans of a JOB, and `diff` and `check` of JOBs, read one rank
-after the other. The oracle is the merge of all ranks, which answers where there is no DuckDB."""
+"""`summary`, `devices`, `memory`, `steps` and `advise` of chosen spans of a JOB, and `diff` and `check` of JOBs, read
+one rank after the other. The oracle is the merge of all ranks, which answers where there is no DuckDB."""
 
 import json
 import os
@@ -47,7 +47,7 @@ def test_chosen_spans_of_rank_after_rank_are_those_of_the_merged_ranks(tmp_path,
     rows = 0
     for condition in rng.sample(CONDITIONS, 4):
         where = condition.format(rank=rng.choice(ranks_of(job)))
-        for question in (["summary", "--group-by", "name,rank"], ["devices"], ["memory"], ["advise"]):
+        for question in (["summary", "--group-by", "name,rank"], ["devices"], ["memory"], ["steps"], ["advise"]):
             asked = [question[0], job, *question[1:], "--where", where]
             merged = json.loads(run(*asked, "--json", code=3, env=no_duckdb).stdout)
             told = answer(*asked, code=3)
@@ -60,7 +60,10 @@ def test_chosen_spans_of_rank_after_rank_are_those_of_the_merged_ranks(tmp_path,
         same = opscope.job(job)
         assert same.summary(where=where) == answer("summary", job, "--where", where, code=3)["rows"]
         assert same.facts["schema"] == "opscope.summary/1", "it merged"
-        assert same.advise(where=where) == answer("advise", job, "--where", where, code=3)["rows"]
+        for verb in ("steps", "devices", "memory", "advise"):
+            told = answer(verb, job, "--where", where, code=3)
+            assert getattr(same, verb)(where=where) == told["rows"]
+            assert same.facts["quality"] == told["quality"]
     assert rows > 0
 
 
@@ -80,9 +83,12 @@ def test_conditions_about_all_ranks_are_answered_from_the_merged_ranks(tmp_path,
     told = answer(*asked, code=3)
     assert told == json.loads(run(*asked, "--json", code=3, env=no_duckdb).stdout) and told["rows"]
     assert opscope.job(job).summary(where=where) == told["rows"]
+    for verb in ("steps", "devices", "memory", "advise"):
+        rows = answer(verb, job, "--where", where, code=3)["rows"]
+        assert getattr(opscope.job(job), verb)(where=where) == rows
 
 
-@pytest.mark.parametrize("verb", ["summary", "devices", "memory", "advise"])
+@pytest.mark.parametrize("verb", ["summary", "devices", "memory", "steps", "advise"])
 def test_a_selection_without_spans_says_so(tmp_path, no_duckdb, verb):
     job = a_job(tmp_path, 2)
     nothing = "none of its spans is chosen by --where, --steps and --time; its steps are 0"

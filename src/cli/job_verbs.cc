@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/assign.h"
 #include "cli/exit_code.h"
@@ -85,21 +86,26 @@ JobRequest RequestOf(const ResultVerb& verb) {
 
 std::optional<int> AskRanksOfJobs(std::span<const std::string> jobs, const CommonOptions& common,
                                   const QuestionToJobs& question, const CliHost& host) {
-  JobCondition all;
-  int code = kExitDone;
+  std::vector<JobCondition> conditions;
   for (size_t number = 0; number < jobs.size(); ++number) {
-    const std::string& job = jobs[number];
-    const Result<JobCondition> condition = ReadRanks(
-        job, common,
+    Result<JobCondition> condition = ReadRanks(
+        jobs[number], common,
         {.add = [&](const Trace& trace, int32_t) { question.add(number, trace); }, .needs_steps = question.needs_steps},
         host);
     if (!condition.ok() && condition.error().code == ErrorCode::kUnsupported) return std::nullopt;
-    if (!condition.ok()) return ExitFor(NameJob(job, condition.error()));
-    code = WorseExit(code, ReportJobCondition(job, condition.value().problems, condition.value().quality, common));
-    if (jobs.size() == 1) return WorseExit(question.finish(condition.value()), code);
-    all.Append(InputName(job), condition.value());
+    if (!condition.ok()) return ExitFor(NameJob(jobs[number], condition.error()));
+    conditions.push_back(std::move(condition).value());
   }
-  return WorseExit(question.finish(all), code);
+  return UseInput(jobs.back(), [&] {
+    int code = kExitDone;
+    JobCondition all;
+    for (size_t number = 0; number < jobs.size(); ++number) {
+      const JobCondition& each = conditions[number];
+      code = WorseExit(code, ReportJobCondition(jobs[number], each.problems, each.quality, common));
+      all.Append(jobs.size() > 1 ? InputName(jobs[number]) : "", each);
+    }
+    return WorseExit(question.finish(all), code);
+  });
 }
 
 int PrintAnswerOfJobs(const JobRequest& request, VerbResult result, const JobCondition& condition,
@@ -145,12 +151,13 @@ JobAnswerer AnswerFromTables(const CliHost& host) {
   };
 }
 
-JobAnswerer AnswerByRanks(RankByRank (*question)(ComputeRank of_rank), const CliHost& host) {
+JobAnswerer AnswerByRanks(RankByRank (*question)(std::optional<SpanFilter> filter, ComputeRank of_rank),
+                          const CliHost& host) {
   return [question, &host](const std::string& job, const ResultVerb& verb, ResultWriter* writer) {
     ResultVerb one = verb;
     one.is_one_rank = true;
     const auto of_rank = [&one](const Trace& trace) { return one.compute(std::span(&trace, 1), one); };
-    return AnswerOneRankAtATime(job, RequestOf(verb), verb.filter, question(of_rank), host, writer);
+    return AnswerOneRankAtATime(job, RequestOf(verb), verb.filter, question(verb.filter, of_rank), host, writer);
   };
 }
 

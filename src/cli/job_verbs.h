@@ -56,7 +56,8 @@ int PrintAnswerOfJobs(const JobRequest& request, VerbResult result, const JobCon
 // How a ResultVerb answers over a JOB without a merge of its ranks: from its tables, or from one rank after the other,
 // as `question` joins their results. REQUIRES: `host` outlives the verb.
 JobAnswerer AnswerFromTables(const CliHost& host);
-JobAnswerer AnswerByRanks(RankByRank (*question)(ComputeRank of_rank), const CliHost& host);
+JobAnswerer AnswerByRanks(RankByRank (*question)(std::optional<SpanFilter> filter, ComputeRank of_rank),
+                          const CliHost& host);
 JobAnswerer AnswerByRanks(RankByRank (*question)(std::optional<SpanFilter> filter), const CliHost& host);
 
 }  // namespace opscope

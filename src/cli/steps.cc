@@ -3,10 +3,12 @@
 #include "opscope/report/steps.h"
 
 #include <span>
+#include <string>
 #include <utility>
 
 #include "cli/job_verbs.h"
 #include "cli/result_verb.h"
+#include "opscope/report/job_report.h"
 
 namespace opscope {
 namespace {
@@ -35,7 +37,12 @@ Verb StepsVerb(const CliHost& host) {
                         return SpanUse{
                             .host_spans = true, .works = true, .step_spans = true, .place = SpanUsePlace::kInSteps};
                       },
-                  .answer_job = AnswerFromTables(host)};
+                  .answer_job =
+                      [of_all = AnswerFromTables(host), of_chosen = AnswerByRanks(&StepsByRank, host)](
+                          const std::string& job, const ResultVerb& steps, ResultWriter* writer) {
+                        const bool by_ranks = steps.filter && !steps.common.engine.is_spark();
+                        return (by_ranks ? of_chosen : of_all)(job, steps, writer);
+                      }};
   verb.common.engine.why_no_spark = &WhyNotOneJob;
   return MakeResultVerb(std::move(verb));
 }

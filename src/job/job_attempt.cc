@@ -138,7 +138,7 @@ void JobCondition::Append(const std::string& name, const JobCondition& more) {
   }
   quality.verdict = std::max(quality.verdict, more.quality.verdict);
   for (const std::string& reason : more.quality.reasons)
-    quality.reasons.push_back(name + ": " + reason);
+    quality.reasons.push_back(name.empty() ? reason : name + ": " + reason);
 }
 
 JobAnswer CompleteAnswer(VerbResult result, JobCondition condition) {

@@ -180,18 +180,24 @@ RankByRank RowsByRank(ComputeRank of_rank, ListOrders orders) {
 
 }  // namespace
 
-RankByRank DevicesByRank(ComputeRank of_rank) {
+RankByRank DevicesByRank(std::optional<SpanFilter> filter, ComputeRank of_rank) {
   if (of_rank == nullptr) {
-    of_rank = [](const Trace& trace) {
-      return DeviceVerbResult(trace, MeasureDeviceReport(trace, {.devices = true, .kernels = true, .copies = true}));
+    of_rank = [filter = std::move(filter)](const Trace& trace) {
+      const SelectedSpans selected(filter, trace);
+      return DeviceVerbResult(
+          trace,
+          MeasureDeviceReport(trace, {.devices = true, .kernels = true, .copies = true, .selected = selected.get()}));
     };
   }
   return RowsByRank(std::move(of_rank), {{"kernels", "total_ns"}, {"copies", "total_ns"}});
 }
 
-RankByRank MemoryByRank(ComputeRank of_rank) {
-  if (of_rank == nullptr)
-    of_rank = [](const Trace& trace) { return MemoryVerbResult(trace, MeasureMemoryUsage(trace), 0); };
+RankByRank MemoryByRank(std::optional<SpanFilter> filter, ComputeRank of_rank) {
+  if (of_rank == nullptr) {
+    of_rank = [filter = std::move(filter)](const Trace& trace) {
+      return MemoryVerbResult(trace, MeasureMemoryUsage(trace, SelectedSpans(filter, trace).get()), 0);
+    };
+  }
   return RowsByRank(std::move(of_rank), {});
 }
 

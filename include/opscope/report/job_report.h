@@ -56,7 +56,7 @@ struct JobCondition {
   std::vector<JobProblem> problems;
   Quality quality;
 
-  // Adds that of a further JOB of this name to the condition of several.
+  // Adds that of a JOB to the condition of several. name: of the JOB; "" if there is no other.
   void Append(const std::string& name, const JobCondition& more);
 };
 
@@ -90,19 +90,24 @@ struct RankByRank {
 [[nodiscard]] Result<JobCondition> ReadRankByRank(const std::string& job, JobEngine* engine,
                                                   std::optional<int32_t> attempt, const RankByRank& question);
 
-// Computes the result of one rank.
-using ComputeRank = std::function<VerbResult(const Trace& trace)>;
-// The questions of `opscope devices` and `opscope memory`: the rows of all ranks below each other, and
-// kernels and copies by their time. of_rank: nullptr computes all lists. REQUIRES: `of_rank` orders kernels and
-// copies by their time, too.
-[[nodiscard]] RankByRank DevicesByRank(ComputeRank of_rank = nullptr);
-[[nodiscard]] RankByRank MemoryByRank(ComputeRank of_rank = nullptr);
-
 // True if the filter chooses the same spans of a rank alone as of the merged ranks. False for `start`, which counts from
 // the first begin of all ranks, for `thread` and `process`, whose labels depend on all ranks, and for `correlation`.
 [[nodiscard]] bool CanSelectByRank(const SpanFilter& filter);
 
-// The question of `opscope advise`. It keeps some numbers per rank and step. REQUIRES: CanSelectByRank(*filter).
+// The following questions are about the spans that `filter` chooses; nullopt: all. REQUIRES: CanSelectByRank(*filter).
+
+// Computes the result of one rank.
+using ComputeRank = std::function<VerbResult(const Trace& trace)>;
+// The questions of `opscope devices` and `opscope memory`: the rows of all ranks below each other, and
+// kernels and copies by their time. of_rank: nullptr computes all lists; another one chooses spans itself.
+// REQUIRES: `of_rank` orders kernels and copies by their time, too.
+[[nodiscard]] RankByRank DevicesByRank(std::optional<SpanFilter> filter = {}, ComputeRank of_rank = nullptr);
+[[nodiscard]] RankByRank MemoryByRank(std::optional<SpanFilter> filter = {}, ComputeRank of_rank = nullptr);
+
+// The question of `opscope steps`. AnswerJob gives the steps with all spans without reading them.
+[[nodiscard]] RankByRank StepsByRank(std::optional<SpanFilter> filter);
+
+// The question of `opscope advise`. It keeps some numbers per rank and step.
 [[nodiscard]] RankByRank AdviseByRank(std::optional<SpanFilter> filter = {});
 
 // The operator summary of all ranks.
@@ -121,8 +126,8 @@ struct JoinedSummary {
 // Makes the result of `opscope summary`.
 using MakeSummaryResult = std::function<VerbResult(const JoinedSummary& joined)>;
 // The question of `opscope summary`. It keeps four bytes per span. finish: nullptr makes that of
-// SummaryVerbResult. REQUIRES: the options have no `overhead`, `selected` and `max_key_bytes`,
-// CanSummarizeByRank is true for each key, and CanSelectByRank(*filter).
+// SummaryVerbResult. REQUIRES: the options have no `overhead`, `selected` and `max_key_bytes`, and
+// CanSummarizeByRank is true for each key.
 [[nodiscard]] RankByRank SummaryByRank(const OpSummaryOptions& options = {}, std::optional<SpanFilter> filter = {},
                                        MakeSummaryResult finish = nullptr);
 
