@@ -309,3 +309,25 @@ def test_numbers_that_have_no_unit_are_displayed(trace):
     for text in ("99999999999999999999", "-99999999999999999999", "2.00 KB"):
         assert text in repr(rows)
         assert text in rows._repr_html_()
+
+
+NO_THREADS = """
+import ctypes, sys
+import opscope
+trace = opscope.read(b'[{"ph":"X","ts":0,"dur":1,"pid":1,"tid":1,"name":"a"}]')
+assert trace.sql("SELECT count(*) AS n FROM spans")[0]["n"] == 1
+libc, attributes = ctypes.CDLL(None), ctypes.create_string_buffer(64)
+libc.pthread_attr_init(attributes)
+libc.pthread_attr_setstacksize(attributes, ctypes.c_size_t(1 << 60))  # no memory is that large
+assert libc.pthread_setattr_default_np(attributes) == 0
+try:
+    trace.sql("SELECT count(*) AS n FROM spans")
+except OSError as error:
+    print(error)
+"""
+
+
+def test_a_query_that_nothing_could_stop_is_refused():
+    done = subprocess.run([sys.executable, "-c", NO_THREADS], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "[Errno 11] no thread could be started: Resource temporarily unavailable\n"

@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/start_thread.h"
+
 namespace opscope {
 namespace {
 
@@ -31,10 +33,11 @@ uint64_t AnonymousBytes() {
 }  // namespace
 
 QueryWatch::QueryWatch(Limits limits)
-    : limits_(std::move(limits)),
-      begin_(std::chrono::steady_clock::now()),
-      memory_at_begin_(AnonymousBytes()),
-      thread_([this] { Run(); }) {
+    : limits_(std::move(limits)), begin_(std::chrono::steady_clock::now()), memory_at_begin_(AnonymousBytes()) {
+}
+
+Status QueryWatch::Start() {
+  return StartThread([this] { Run(); }, &thread_);
 }
 
 QueryWatch::~QueryWatch() {
@@ -43,7 +46,7 @@ QueryWatch::~QueryWatch() {
     has_ended_ = true;
   }
   end_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void QueryWatch::Run() {

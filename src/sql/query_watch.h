@@ -12,6 +12,8 @@
 #include <mutex>
 #include <thread>
 
+#include "opscope/result.h"
+
 namespace opscope {
 
 class QueryWatch {
@@ -30,6 +32,8 @@ class QueryWatch {
 
   explicit QueryWatch(Limits limits);
   ~QueryWatch();
+  // Begins to watch. kIo: no thread could be started. REQUIRES: called once.
+  [[nodiscard]] Status Start();
   QueryWatch(const QueryWatch&) = delete;
   QueryWatch& operator=(const QueryWatch&) = delete;
 

@@ -78,7 +78,8 @@ class SqlRun {
                                  .is_stuck = {}};
     if (options_.on_stuck)
       limits.is_stuck = [this](QueryWatch::Reason reason) { options_.on_stuck(LimitError(reason).message); };
-    const QueryWatch watch(std::move(limits));
+    QueryWatch watch(std::move(limits));
+    OPSCOPE_TRY(watch.Start());
     Status status = CatchBadAlloc("", [this] { return Execute(); });
     if (!status.ok() && watch.reason() != QueryWatch::kNone) return LimitError(watch.reason());
     return status;

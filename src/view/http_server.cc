@@ -26,7 +26,7 @@
 
 #include "base/catch_bad_alloc.h"
 #include "base/descriptor.h"
-#include "base/signals_blocked.h"
+#include "base/start_thread.h"
 #include "base/system_error.h"
 #include "view/request_queue.h"
 
@@ -211,10 +211,16 @@ struct HttpServer::Workers {
       thread.join();
   }
 
-  void Start() {
-    const SignalsBlocked blocked;  // for the threads: handlers run on the thread of the program
-    for (size_t i = 0; i < kWorkers; ++i)
-      threads.emplace_back([this] { ServeRequests(); });
+  // As many threads as the system gives, at least one.
+  Status Start() {
+    threads.reserve(kWorkers);
+    for (size_t i = 0; i < kWorkers; ++i) {
+      std::thread thread;
+      if (Status started = StartThread([this] { ServeRequests(); }, &thread); !started.ok())
+        return threads.empty() ? started : Status();
+      threads.push_back(std::move(thread));
+    }
+    return {};
   }
 
   void ServeRequests() {
@@ -261,16 +267,16 @@ Result<HttpServer> HttpServer::Bind(int port) {
   return server;
 }
 
-Status HttpServer::Listen() {
+Status HttpServer::Listen(RequestHandler handler) {
+  workers_ = std::make_shared<Workers>();
+  workers_->handler = std::move(handler);
+  workers_->wake = wake_.get();
+  OPSCOPE_TRY(workers_->Start());
   if (listen(listener_.get(), SOMAXCONN) != 0) return SocketError("port " + std::to_string(port_));
   return {};
 }
 
-bool HttpServer::Run(const ConnectionRules& rules, RequestHandler handler, const ServingOptions& options) {
-  workers_ = std::make_shared<Workers>();
-  workers_->handler = std::move(handler);
-  workers_->wake = wake_.get();
-  workers_->Start();
+bool HttpServer::Run(const ConnectionRules& rules, const ServingOptions& options) {
   {
     ServerLoop loop(listener_.get(), wake_.get(), rules, &workers_->queue, options.idle_s);
     while (!ends_->load() && loop.RunOnce()) {

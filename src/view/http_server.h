@@ -2,8 +2,8 @@
 // two others compute the answers.
 //
 //   Result<HttpServer> server = HttpServer::Bind(0);
-//   OPSCOPE_TRY(server.value().Listen());
-//   server.value().Run(rules, [](const HttpRequest& request) { return Compute(request); }, {.idle_s = 60});
+//   OPSCOPE_TRY(server.value().Listen([](const HttpRequest& request) { return Compute(request); }));
+//   server.value().Run(rules, {.idle_s = 60});
 //
 // Thread rule: one thread at a time, but for End.
 // SPDX-License-Identifier: Apache-2.0
@@ -39,12 +39,12 @@ class HttpServer {
   HttpServer& operator=(HttpServer&&) = delete;
 
   [[nodiscard]] uint16_t port() const { return port_; }
-  // After this call clients can connect.
-  [[nodiscard]] Status Listen();
+  // After this call clients can connect. kIo: no thread could be started. REQUIRES: called once.
+  [[nodiscard]] Status Listen(RequestHandler handler);
   // Serves until End, or until it was idle for long enough. False: a computation goes on, and the process should end
   // without waiting for it; the destructor waits. Throws std::bad_alloc only before it serves; later it closes the
   // connection for which there is no memory. REQUIRES: Listen succeeded; called once.
-  [[nodiscard]] bool Run(const ConnectionRules& rules, RequestHandler handler, const ServingOptions& options);
+  [[nodiscard]] bool Run(const ConnectionRules& rules, const ServingOptions& options);
   // Ends Run soon. Any thread; safe in signal handlers.
   void End();
 

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "base/descriptor.h"
+#include "base/no_threads_for_test.h"
 
 namespace opscope {
 namespace {
@@ -66,12 +67,11 @@ class HttpServerTest : public testing::Test {
     rules_.access.port = server_->port();
     rules_.access.token = std::string(32, '0');
     rules_.access.is_path = [](std::string_view path) { return path == "/"; };
-    ASSERT_TRUE(server_->Listen().ok());
+    // Longer than what fits into the object of a string.
+    ASSERT_TRUE(server_->Listen([](const HttpRequest&) { return HttpResponse{.body = std::string(100, 'x')}; }).ok());
     thread_ = std::thread([this] {
       try {
-        // Longer than what fits into the object of a string.
-        is_idle_ = server_->Run(rules_, [](const HttpRequest&) { return HttpResponse{.body = std::string(100, 'x')}; },
-                                {.patience_ms = 10'000});
+        is_idle_ = server_->Run(rules_, {.patience_ms = 10'000});
       } catch (const std::bad_alloc&) {
         has_thrown_ = true;
       }
@@ -145,6 +145,15 @@ TEST_F(HttpServerTest, GoesOnWhicheverAllocationOfARequestFails) {
       ASSERT_TRUE(Ask().starts_with("HTTP/1.1 200 ")) << successes;
     }
   }
+}
+
+TEST(HttpServer, SaysThatThereIsNoThreadToAnswer) {
+  const NoThreads none;
+  Result<HttpServer> server = HttpServer::Bind(0);
+  ASSERT_TRUE(server.ok()) << server.error().message;
+  const Status listening = server.value().Listen([](const HttpRequest&) { return HttpResponse(); });
+  ASSERT_FALSE(listening.ok());
+  EXPECT_EQ(listening.error().message, "no thread could be started: Resource temporarily unavailable");
 }
 
 }  // namespace

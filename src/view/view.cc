@@ -44,7 +44,8 @@ Result<ViewServer> ViewServer::Start(const ViewOptions& options) {
     state->rules.access.token = std::move(token).value();
     state->rules.access.is_path = ViewApi::IsPath;
     state->rules.policy = PolicyHeader(options.page);
-    OPSCOPE_TRY(state->server.Listen());
+    OPSCOPE_TRY(
+        state->server.Listen([state = state.get()](const HttpRequest& request) { return state->api.Answer(request); }));
     return ViewServer(std::move(state));
   });
 }
@@ -54,9 +55,7 @@ const std::string& ViewServer::address() const {
 }
 
 bool ViewServer::Run() {
-  return state_->server.Run(state_->rules,
-                            [state = state_.get()](const HttpRequest& request) { return state->api.Answer(request); },
-                            {.idle_s = state_->options.idle_s});
+  return state_->server.Run(state_->rules, {.idle_s = state_->options.idle_s});
 }
 
 void ViewServer::End() {

@@ -3,13 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/cuda/timed_calls.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <memory>
 #include <thread>
 
 #include "base/mutex.h"
+#include "base/start_thread.h"
 #include "sources/streams/failures.h"
 
 namespace opscope::cuda {
@@ -23,17 +21,14 @@ bool WaitUntilSet(const std::atomic<bool>& flag, Deadline deadline) {
 }
 
 bool BeginThread(std::function<void()> work) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  bool has_begun = true;
+  std::thread thread;
   try {
-    std::thread(std::move(work)).detach();
+    if (!StartThread(std::move(work), &thread).ok()) return false;
   } catch (...) {
-    has_begun = false;
+    return false;
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return has_begun;
+  thread.detach();
+  return true;
 }
 
 bool RunBefore(Deadline deadline, std::function<void()> work) {
