@@ -8,10 +8,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "base/read_text_for_test.h"
 #include "opscope/export.h"
 #include "opscope/import.h"
 #include "proto_text.h"
@@ -20,13 +20,6 @@ namespace opscope {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string ReadText(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 void ExpectGolden(const fs::path& path, const std::string& actual) {
   const std::string expected = fs::exists(path) ? ReadText(path) : "(no file)";

@@ -13,10 +13,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "base/read_text_for_test.h"
 #include "opscope/export.h"
 #include "opscope/import.h"
 #include "trace/debug_text_for_test.h"
@@ -142,13 +142,6 @@ std::vector<fs::path> FindCases() {
   }
   std::sort(cases.begin(), cases.end());
   return cases;
-}
-
-std::string ReadText(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
 }
 
 fs::path InputOf(const fs::path& folder) {

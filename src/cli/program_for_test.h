@@ -11,8 +11,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
+
+#include "base/read_text_for_test.h"
 
 // The program for a shell, whatever its path.
 #define OPSCOPE_COMMAND "'" OPSCOPE_PROGRAM "'"
@@ -20,13 +21,6 @@
 namespace opscope {
 
 namespace fs = std::filesystem;
-
-inline std::string ReadText(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 struct Outcome {
   int exit_code = -1;

@@ -9,9 +9,9 @@
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 
+#include "base/read_text_for_test.h"
 #include "opscope/export.h"
 #include "opscope/import.h"
 #include "trace/builder.h"
@@ -56,13 +56,6 @@ Trace Import(const std::string& text) {
   Result<Trace> trace = ImportBytes(std::as_bytes(std::span(text)), "export");
   EXPECT_TRUE(trace.ok()) << trace.error().message;
   return std::move(trace).value();
-}
-
-std::string ReadText(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
 }
 
 class ChromeExportFile : public testing::Test {

@@ -9,8 +9,8 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
+#include "base/read_text_for_test.h"
 #include "export/export_for_test.h"
 #include "opscope/import.h"
 #include "trace/random_tables_for_test.h"
@@ -65,13 +65,6 @@ class ExportFile : public testing::TestWithParam<std::string_view> {
   size_t FileCount() const {
     return static_cast<size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
   }
-  static std::string ReadText(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::stringstream text;
-    text << file.rdbuf();
-    return text.str();
-  }
-
   fs::path folder_;
 };
 

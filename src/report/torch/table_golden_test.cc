@@ -8,6 +8,7 @@
 #include <map>
 #include <sstream>
 
+#include "base/read_text_for_test.h"
 #include "opscope/import.h"
 #include "opscope/torch/table.h"
 
@@ -18,13 +19,6 @@ namespace fs = std::filesystem;
 
 fs::path CasesFolder() {
   return fs::path(OPSCOPE_SOURCE_DIR) / "tests/golden/torch_table";
-}
-
-std::string ReadText(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
 }
 
 struct Call {
