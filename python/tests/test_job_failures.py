@@ -200,7 +200,7 @@ def test_many_small_files_give_a_hint_to_compact(tmp_path, files):
 
 def test_memory_bounds_the_traces_that_a_verb_merges(tmp_path, files):
     job = collect(tmp_path, *files)
-    question = ("steps", job, "--where", "duration > 0")
+    question = ("steps", job, "--where", "start >= 0")
     assert {row["rank"] for row in answer(*question)["rows"]} == set(range(RANKS))
     told = answer(*question, "--max-memory", "4K", code=3)
     assert "over_memory_limit" in {problem["kind"] for problem in told["problems"]}
@@ -215,14 +215,16 @@ def test_more_spans_than_the_memory_of_the_machine_has_room_for_are_refused(tmp_
         for file in told["files"]:
             file["rows"] = 10**12 if file["table"] == "traces" else file["rows"]
         manifest.write_text(json.dumps(told))
-    merging = ("steps --where rank>=0", "devices --where rank>=0", "memory --explain", "summary --group-by thread")
-    for question in (*merging, "advise --where rank>=0", "check --max spans=1"):
+    merging = ("steps --where start>=0", "devices --time 0..", "memory --explain", "summary --group-by thread")
+    for question in (*merging, "advise --where start>=0", "check --max problems=1", f"diff {job} --explain"):
         verb, *options = question.split()
         said = run(verb, job, *options, code=1).stderr
         assert f"{job}: its traces have {RANKS}000000000000 spans, which take about 324001 GB of memory; this" in said
         assert "opscope merge JOB --ranks LIST -o FILE" in said and said.count("\n") == 1
-    for verb in ("summary", "advise", "devices", "memory"):  # they read one rank after the other
-        said = run(verb, job, code=1).stderr
+    by_rank = ("summary --where rank>=0", "advise", "devices", "memory", "steps --steps 0..", "check --max spans=1")
+    for question in (*by_rank, f"diff {job}"):
+        verb, *options = question.split()
+        said = run(verb, job, *options, code=1).stderr
         assert f"{job}: its traces have 1000000000000 spans, which take about 81001 GB of memory; this" in said
     assert len(answer("summary", job, "--max-memory", "1G")["rows"]) > 0
     assert len(answer("steps", job)["rows"]) == RANKS * STEPS
