@@ -193,9 +193,8 @@ def python_tests(soak, jobs, tally, logs):
     if soak:
         step("Python tests", "pytest", "-m", "soak")
         return
-    # Files in their order, the longest near the beginning: a worker that is given it last would end alone. One worker
-    # more than there are processors: a third of the time a test waits for a page, a process or a timer.
-    beside = ("-n", str(int(jobs) + 1), "--dist", "loadfile", "--no-loadscope-reorder")
+    # Files in their order, the longest near the beginning: a worker that is given it last would end alone.
+    beside = ("-n", jobs, "--dist", "loadfile", "--no-loadscope-reorder")
     step("Python tests", "pytest", *beside, "-m", "not measures")
     step("Python tests that measure", "pytest-measures", "-m", "measures")
 
