@@ -7,7 +7,6 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -65,13 +64,11 @@ std::pair<ComputedTable, std::string> CheckJobs(nb::list job_and_baseline, const
   const std::vector<CheckLimit> limits = LimitsOf(limit_texts, has_baseline);
   std::string problems;
   const std::shared_ptr<const OwnedTable> table = Unwrap(WithoutGil([&]() -> Result<std::shared_ptr<const OwnedTable>> {
-    if (!std::all_of(limits.begin(), limits.end(), [](const auto& each) { return CanCheckByRank(each.metric); }))
-      return Error{ErrorCode::kUnsupported, "a metric is about all ranks"};
-    const bool needs_steps = std::any_of(limits.begin(), limits.end(),
-                                         [](const auto& each) { return each.metric == CheckMetric::kFindings; });
+    const CheckNeeds needs = NeedsOf(limits);
+    if (needs.merged_ranks) return Error{ErrorCode::kUnsupported, "a metric needs all ranks together"};
     CheckMetrics metrics(limits), baseline = CheckMetrics::OfBaseline(limits);
     const Result<JobCondition> read =
-        ReadRanksOfJobs(jobs, needs_steps, python_module,
+        ReadRanksOfJobs(jobs, needs.steps, python_module,
                         [&](size_t number, const Trace& trace) { (number == 0 ? metrics : baseline).Add(trace); });
     if (!read.ok()) return read.error();
     problems = JobProblemsJson(read.value().problems);

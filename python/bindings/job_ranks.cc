@@ -39,7 +39,7 @@ Result<std::optional<SpanFilter>> FilterByRank(const std::optional<std::string>&
   if (!where) return std::optional<SpanFilter>();
   Result<SpanFilter> filter = ParseWhere(*where);
   if (!filter.ok()) return filter.error();
-  if (!CanSelectByRank(filter.value())) return Error{ErrorCode::kUnsupported, "the condition is about all ranks"};
+  if (!CanSelectByRank(filter.value())) return Error{ErrorCode::kUnsupported, "the condition needs all ranks together"};
   return std::optional<SpanFilter>(std::move(filter).value());
 }
 

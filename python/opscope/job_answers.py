@@ -88,8 +88,8 @@ class Job:
     def steps(self, *, where: str | None = None) -> ResultRows:
         """The steps of all ranks: how long they were, and what they consisted of; `facts` has their summary.
 
-        ``where`` chooses spans, as in `Trace.summary`. Then one rank at a time is read, except where it needs all
-        ranks, as in `summary`; `facts` is empty then. The same holds for `devices` and `memory`.
+        ``where`` chooses spans, as in `Trace.summary`. Then one rank at a time is read; if ``where`` needs all ranks,
+        as `summary` tells, they are read together and `facts` is empty. The same holds for `devices` and `memory`.
         """
         return self._answer_chosen("steps", where, lambda: self._own_clocks().steps_summary(where=where))
 
@@ -107,9 +107,9 @@ class Job:
 
         Reads one rank at a time, except with ``corrected``, with the keys "thread", "process" and "stack", and where
         ``where`` compares ``start``, ``thread``, ``process`` or ``correlation``: then all ranks are in memory together.
-        ``quantiles``: counts, sums and quantiles by name alone, from the tables
-        of JOB, without reading a trace; "p50_ns" and "p99_ns" are at most 2.2 % too large, and with ``exact`` they are
-        exact.
+
+        ``quantiles``: counts, sums and quantiles by name alone, from the tables of JOB, without reading a trace;
+        "p50_ns" and "p99_ns" are at most 2.2 % too large, and with ``exact`` they are exact.
         """
         if not quantiles:
             if exact:

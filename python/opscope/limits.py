@@ -46,7 +46,7 @@ def check_limits(trace: Any, limits: Mapping[str, Mapping[str, float | str]], ba
 
 
 def limit_texts(limits: Mapping[str, Mapping[str, float | str]]) -> list[tuple[str, str, str]]:
-    """The limits as ``_core`` takes them: metric, kind, number. ValueError: there is none."""
+    """The limits as ``_core`` takes them: metric, kind, number. Raises ValueError if ``limits`` is empty."""
     if not isinstance(limits, Mapping):
         raise TypeError(f'limits are a dict such as {{"spans": {{"max": 5}}}}, not {limits!r}')
     texts = []

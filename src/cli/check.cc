@@ -115,16 +115,13 @@ std::optional<int> CheckRanksOfJobs(const CheckOptions& options, const CheckPlan
   const CommonOptions& common = options.common;
   std::vector<std::string> jobs = common.files;
   if (!plan.baseline.empty()) jobs.push_back(plan.baseline);
-  const auto can_check = [](const CheckLimit& limit) { return CanCheckByRank(limit.metric); };
-  if (common.files.size() > 1 || options.rows.explain || !std::all_of(jobs.begin(), jobs.end(), IsJob) ||
-      !std::all_of(plan.limits.begin(), plan.limits.end(), can_check)) {
-    return std::nullopt;
-  }
+  const CheckNeeds needs = NeedsOf(plan.limits);
+  if (common.files.size() > 1 || options.rows.explain || needs.merged_ranks) return std::nullopt;
+  if (!std::all_of(jobs.begin(), jobs.end(), IsJob)) return std::nullopt;
   CheckMetrics metrics(plan.limits), baseline = CheckMetrics::OfBaseline(plan.limits);
   QuestionToJobs question;
-  question.needs_steps = std::any_of(plan.limits.begin(), plan.limits.end(),
-                                     [](const CheckLimit& limit) { return limit.metric == CheckMetric::kFindings; });
-  question.add = [&](size_t number, const Trace& trace) { (number == 0 ? metrics : baseline).Add(trace); };
+  question.needs_steps = needs.steps;
+  question.add = [&](size_t number, const Trace& trace, int32_t) { (number == 0 ? metrics : baseline).Add(trace); };
   question.finish = [&](const JobCondition& condition) {
     const std::vector<CheckRow> rows = CheckLimits(metrics, plan.baseline.empty() ? nullptr : &baseline, plan.limits);
     if (const int code = WriteJUnit(options.junit, rows); code != kExitDone) return code;

@@ -51,7 +51,7 @@ std::optional<int> DiffOfJobs(const ResultVerb& verb, const std::string& by, con
   const JobRequest request = {verb.name, verb.common, verb.options};
   return AskRanksOfJobs(
       verb.common.files, verb.common,
-      {.add = [&](size_t input, const Trace& trace) { diff.Add(input, trace); },
+      {.add = [&](size_t input, const Trace& trace, int32_t) { diff.Add(input, trace); },
        .finish =
            [&](const JobCondition& condition) { return PrintAnswerOfJobs(request, diff.Finish(), condition, writer); }},
       host);

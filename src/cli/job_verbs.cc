@@ -55,29 +55,6 @@ int RunJobVerb(const std::string& verb, const JobVerbOptions& options, const Cli
   return writer.End(AnswerOverJob(options.common.files[0], {verb, options.common, options.result}, host, ask, &writer));
 }
 
-// nullopt: the answer needs the merged spans, or there is no DuckDB and --engine spark was not given. can_select: the
-// answer is about the spans that options chose.
-std::optional<int> AnswerWithoutMerge(const std::string& job, const JobRequest& request, bool can_select,
-                                      const CliHost& host, ResultWriter* writer, const AskJob& ask) {
-  const JobEngineOptions& options = request.common.engine;
-  if (!can_select || request.result.explain) {
-    if (!options.is_spark()) return std::nullopt;
-    return UsageError(request.verb + ": --engine spark: not with --where, --steps, --time and --explain");
-  }
-  Result<JobAnswer> answer = Ask(job, options, host, ask);
-  if (!answer.ok() && answer.error().code == ErrorCode::kUnsupported && !options.is_spark()) return std::nullopt;
-  return PrintJobAnswer(job, request, std::move(answer), writer);
-}
-
-Result<JobCondition> ReadRanks(const std::string& job, const CommonOptions& common, RankByRank question,
-                               const CliHost& host) {
-  TerminalProgress progress(InputName(job));
-  question.max_memory = common.max_memory;
-  if (!common.quiet) question.on_progress = [&](size_t done, size_t total) { progress.Show(done, total); };
-  OPSCOPE_ASSIGN(const std::unique_ptr<JobEngine> engine, OpenEngine(job, common.engine, host));
-  return ReadRankByRank(job, engine.get(), common.attempt, question);
-}
-
 JobRequest RequestOf(const ResultVerb& verb) {
   return {verb.name, verb.common, verb.options};
 }
@@ -88,12 +65,18 @@ std::optional<int> AskRanksOfJobs(std::span<const std::string> jobs, const Commo
                                   const QuestionToJobs& question, const CliHost& host) {
   std::vector<JobCondition> conditions;
   for (size_t number = 0; number < jobs.size(); ++number) {
-    Result<JobCondition> condition = ReadRanks(
-        jobs[number], common,
-        {.add = [&](const Trace& trace, int32_t) { question.add(number, trace); }, .needs_steps = question.needs_steps},
-        host);
+    const std::string& job = jobs[number];
+    const Result<std::unique_ptr<JobEngine>> engine = OpenEngine(job, common.engine, host);
+    TerminalProgress progress(InputName(job));
+    RankByRank ranks;
+    ranks.add = [&](const Trace& trace, int32_t rank) { question.add(number, trace, rank); };
+    ranks.needs_steps = question.needs_steps;
+    ranks.max_memory = common.max_memory;
+    if (!common.quiet) ranks.on_progress = [&](size_t done, size_t total) { progress.Show(done, total); };
+    Result<JobCondition> condition = engine.ok() ? ReadRankByRank(job, engine.value().get(), common.attempt, ranks)
+                                                 : Result<JobCondition>(engine.error());
     if (!condition.ok() && condition.error().code == ErrorCode::kUnsupported) return std::nullopt;
-    if (!condition.ok()) return ExitFor(NameJob(jobs[number], condition.error()));
+    if (!condition.ok()) return ExitFor(NameJob(job, condition.error()));
     conditions.push_back(std::move(condition).value());
   }
   return UseInput(jobs.back(), [&] {
@@ -110,10 +93,8 @@ std::optional<int> AskRanksOfJobs(std::span<const std::string> jobs, const Commo
 
 int PrintAnswerOfJobs(const JobRequest& request, VerbResult result, const JobCondition& condition,
                       ResultWriter* writer) {
-  result.problems_json = JobProblemsJson(condition.problems);
-  result.quality = condition.quality;
   return PrintResult(request.verb, JobName(request.common), std::span<const ResultInput>(), request.common,
-                     request.result, std::move(result), writer);
+                     request.result, CompleteAnswer(std::move(result), condition).result, writer);
 }
 
 int AnswerOverJob(const std::string& job, const JobRequest& request, const CliHost& host, const AskJob& ask,
@@ -122,32 +103,36 @@ int AnswerOverJob(const std::string& job, const JobRequest& request, const CliHo
 }
 
 std::optional<int> AnswerOneRankAtATime(const std::string& job, const JobRequest& request,
-                                        const std::optional<SpanFilter>& filter, RankByRank question,
+                                        const std::optional<SpanFilter>& filter, const RankByRank& question,
                                         const CliHost& host, ResultWriter* writer) {
-  TerminalProgress progress(InputName(job));
-  question.max_memory = request.common.max_memory;
-  if (!request.common.quiet) question.on_progress = [&](size_t done, size_t total) { progress.Show(done, total); };
-  const bool can_select = !filter || CanSelectByRank(*filter);
+  if (request.result.explain || (filter && !CanSelectByRank(*filter))) return std::nullopt;
   EmptySelection selection(filter);
-  question.add = [&selection, add = std::move(question.add)](const Trace& trace, int32_t rank) {
+  QuestionToJobs to_one;
+  to_one.needs_steps = question.needs_steps;
+  to_one.add = [&](size_t, const Trace& trace, int32_t rank) {
     selection.Add(trace);
-    add(trace, rank);
+    question.add(trace, rank);
   };
-  question.finish = [&selection, finish = std::move(question.finish)](Verdict verdict) {
-    VerbResult result = finish(verdict);
+  to_one.finish = [&](const JobCondition& condition) {
+    VerbResult result = question.finish(condition.quality.verdict);
     if (const std::string nothing = selection.Text(); !nothing.empty()) result.why_empty = nothing;
-    return result;
+    return PrintAnswerOfJobs(request, std::move(result), condition, writer);
   };
-  return AnswerWithoutMerge(job, request, can_select, host, writer, [&](JobEngine* engine) {
-    return AnswerRankByRank(job, engine, request.common.attempt, question);
-  });
+  return AskRanksOfJobs(std::span(&job, 1), request.common, to_one, host);
 }
 
 JobAnswerer AnswerFromTables(const CliHost& host) {
-  return [&host](const std::string& job, const ResultVerb& verb, ResultWriter* writer) {
-    return AnswerWithoutMerge(job, RequestOf(verb), !verb.filter, host, writer, [&](JobEngine* engine) {
+  return [&host](const std::string& job, const ResultVerb& verb, ResultWriter* writer) -> std::optional<int> {
+    const JobEngineOptions& options = verb.common.engine;
+    if (verb.filter || verb.options.explain) {
+      if (!options.is_spark()) return std::nullopt;
+      return UsageError(verb.name + ": --engine spark: not with --where, --steps, --time and --explain");
+    }
+    Result<JobAnswer> answer = Ask(job, options, host, [&](JobEngine* engine) {
       return AnswerJob(verb.name, engine, {.attempt = verb.common.attempt});
     });
+    if (!answer.ok() && answer.error().code == ErrorCode::kUnsupported && !options.is_spark()) return std::nullopt;
+    return PrintJobAnswer(job, RequestOf(verb), std::move(answer), writer);
   };
 }
 

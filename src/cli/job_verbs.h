@@ -31,16 +31,10 @@ struct JobRequest {
 using AskJob = std::function<Result<JobAnswer>(JobEngine* engine)>;
 int AnswerOverJob(const std::string& job, const JobRequest& request, const CliHost& host, const AskJob& ask,
                   ResultWriter* writer);
-// Asks one rank after the other. filter: the one that `question` has. nullopt: the ranks have to be merged, since there is no DuckDB, the filter needs all
-// ranks, --explain was given, or a question that needs steps found none.
-std::optional<int> AnswerOneRankAtATime(const std::string& job, const JobRequest& request,
-                                        const std::optional<SpanFilter>& filter, RankByRank question,
-                                        const CliHost& host, ResultWriter* writer);
-
 // A question to several JOBs, which have one answer.
 struct QuestionToJobs {
-  // Takes one rank of jobs[number].
-  std::function<void(size_t number, const Trace& trace)> add;
+  // Takes one rank of jobs[number]. rank: as RankByRank::add.
+  std::function<void(size_t number, const Trace& trace, int32_t rank)> add;
   // Prints the answer, after all ranks of all JOBs; returns the exit code.
   std::function<int(const JobCondition& condition)> finish;
   bool needs_steps = false;  // as RankByRank::needs_steps
@@ -52,6 +46,11 @@ std::optional<int> AskRanksOfJobs(std::span<const std::string> jobs, const Commo
 // Prints an answer about JOBs in this condition.
 int PrintAnswerOfJobs(const JobRequest& request, VerbResult result, const JobCondition& condition,
                       ResultWriter* writer);
+// The same for a question to one JOB. filter: the one that `question` has. nullopt also if the filter needs all ranks,
+// or --explain was given.
+std::optional<int> AnswerOneRankAtATime(const std::string& job, const JobRequest& request,
+                                        const std::optional<SpanFilter>& filter, const RankByRank& question,
+                                        const CliHost& host, ResultWriter* writer);
 
 // How a ResultVerb answers over a JOB without a merge of its ranks: from its tables, or from one rank after the other,
 // as `question` joins their results. REQUIRES: `host` outlives the verb.

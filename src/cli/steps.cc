@@ -19,8 +19,8 @@ VerbResult ComputeSteps(std::span<const Trace> traces, const ResultVerb& verb) {
   const StepReport report = MeasureSteps(trace, selected.get());
   VerbResult result = StepsVerbResult(trace, report);
   if (!report.rows.empty()) return result;
-  result.why_empty = trace.steps().size() == 0 ? kNoSteps : DescribeEmptySelection(trace, verb.filter);
-  if (result.why_empty.empty()) result.why_empty = "none of the selected spans counts in a step";
+  const std::string nothing = trace.steps().size() == 0 ? kNoSteps : DescribeEmptySelection(trace, verb.filter);
+  if (!nothing.empty()) result.why_empty = nothing;
   return result;
 }
 

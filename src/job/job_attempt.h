@@ -68,7 +68,4 @@ class JobAttempt {
   std::vector<JobProblem> problems_;
 };
 
-// The result with this condition.
-[[nodiscard]] JobAnswer CompleteAnswer(VerbResult result, JobCondition condition);
-
 }  // namespace opscope

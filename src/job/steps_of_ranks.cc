@@ -32,9 +32,7 @@ class StepsOfAllRanks {
     std::stable_sort(report_.rows.begin(), report_.rows.end(),
                      [](const StepTimes& a, const StepTimes& b) { return a.rank < b.rank; });
     report_.durations = MeasureStepDurations(report_.rows);
-    VerbResult result = StepsVerbResult(names_.Build(), report_);
-    if (report_.rows.empty()) result.why_empty = "none of the selected spans counts in a step";
-    return result;
+    return StepsVerbResult(names_.Build(), report_);
   }
 
  private:

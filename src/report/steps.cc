@@ -88,7 +88,11 @@ ResultTable StepDurationsTable(const Trace& trace, const StepReport& report) {
 VerbResult StepsVerbResult(const Trace& trace, const StepReport& report) {
   VerbResult result;
   result.tables = {StepTimesTable(trace, report), StepDurationsTable(trace, report)};
-  if (!report.rows.empty()) result.shown = {0, 1};
+  if (report.rows.empty()) {
+    result.why_empty = "none of the selected spans counts in a step";
+  } else {
+    result.shown = {0, 1};
+  }
   return result;
 }
 

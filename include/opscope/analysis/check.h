@@ -5,7 +5,7 @@
 //   = true}; for (const CheckRow& row : CheckTrace(trace, &baseline, {&limit, 1}))
 //     if (!row.passed) Print(row.message);
 //
-// Thread rule: pure functions of immutable Traces; results are plain values. CheckMetrics says its own.
+// Thread rule: pure functions of immutable Traces; results are plain values. CheckMetrics has a rule of its own.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -115,7 +115,7 @@ class CheckMetrics {
   CheckMetrics(CheckMetrics&&) noexcept;
   ~CheckMetrics();
 
-  // Adds a trace, which is not needed afterwards. O(n log n) at most
+  // Adds a trace, which is not needed afterwards. Costs what the analyses of the metrics cost.
   void Add(const Trace& trace);
   // nullopt: the traces do not have it. REQUIRES: one of the limits. Nothing is added afterwards.
   [[nodiscard]] std::optional<double> ValueOf(const CheckLimit& limit) const;
@@ -125,9 +125,14 @@ class CheckMetrics {
   std::unique_ptr<State> state_;
 };
 
-// False if the value of the metric needs the merged trace of a job: critical_path_ns and problems. `findings` of ranks
-// without steps differ, too, from those of the merged trace.
-[[nodiscard]] bool CanCheckByRank(CheckMetric metric);
+// What the values of metrics need besides one rank of a job after the other.
+struct CheckNeeds {
+  // The merged trace: for critical_path_ns and problems.
+  bool merged_ranks = false;
+  // Steps: without them, findings of single ranks differ from those of the merged ranks.
+  bool steps = false;
+};
+[[nodiscard]] CheckNeeds NeedsOf(std::span<const CheckLimit> limits);
 // As CheckTrace. baseline: nullptr as there.
 [[nodiscard]] std::vector<CheckRow> CheckLimits(const CheckMetrics& metrics, const CheckMetrics* baseline,
                                                 std::span<const CheckLimit> limits);

@@ -6,7 +6,7 @@
 //   for (const DiffRow& row : diff.rows)
 //     if (row.status == DiffStatus::kSlower) Print(row.name, row.difference.delta_ns);
 //
-// Thread rule: pure functions of immutable Traces; results are plain values. RunComparison says its own.
+// Thread rule: pure functions of immutable Traces; results are plain values. RunComparison has a rule of its own.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -138,7 +138,8 @@ struct DiffOptions {
 [[nodiscard]] TraceDiff DiffRuns(std::span<const Trace* const> a, std::span<const Trace* const> b,
                                  const DiffOptions& options = {});
 
-// The same for runs whose traces need not be in memory together. It keeps 16 bytes per row of the result and step.
+// The same for runs whose traces need not be in memory together. It keeps 16 bytes per step and row of
+// the result.
 //
 //   RunComparison runs({}, false);
 //   runs.BeginRun(RunComparison::Side::kA);
@@ -150,7 +151,8 @@ struct DiffOptions {
 class RunComparison {
  public:
   enum class Side { kA, kB };
-  // samples_are_runs: a side has several runs, which are the samples of the test; else its steps are.
+  // options.filter has to live as long as this. samples_are_runs: a side has several runs, which are the samples of the
+  // test; else its steps are.
   RunComparison(const DiffOptions& options, bool samples_are_runs);
   RunComparison(RunComparison&&) noexcept;
   ~RunComparison();

@@ -60,6 +60,9 @@ struct JobCondition {
   void Append(const std::string& name, const JobCondition& more);
 };
 
+// The result with this condition.
+[[nodiscard]] JobAnswer CompleteAnswer(VerbResult result, JobCondition condition);
+
 // nullopt: of the largest attempt. Reads the tables `ranks` and `problems`. Errors as AnswerJob.
 [[nodiscard]] Result<JobCondition> FindJobCondition(JobEngine* engine, std::optional<int32_t> attempt = {});
 

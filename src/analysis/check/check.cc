@@ -101,8 +101,13 @@ std::vector<CheckRow> CheckTrace(const Trace& trace, const Trace* baseline, std:
   return CheckLimits(metrics, &of_baseline, limits);
 }
 
-bool CanCheckByRank(CheckMetric metric) {
-  return metric != CheckMetric::kCriticalPathNs && metric != CheckMetric::kProblems;
+CheckNeeds NeedsOf(std::span<const CheckLimit> limits) {
+  CheckNeeds needs;
+  for (const CheckLimit& limit : limits) {
+    needs.merged_ranks |= limit.metric == CheckMetric::kCriticalPathNs || limit.metric == CheckMetric::kProblems;
+    needs.steps |= limit.metric == CheckMetric::kFindings;
+  }
+  return needs;
 }
 
 std::vector<CheckRow> CheckLimits(const CheckMetrics& metrics, const CheckMetrics* baseline,
