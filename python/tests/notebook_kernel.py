@@ -18,7 +18,9 @@ def execute(cells, folder, *, allow_errors=False):
         patch.setenv("JUPYTER_PLATFORM_DIRS", "1")
         notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
         resources = {"metadata": {"path": str(folder)}}
-        client = nbclient.NotebookClient(notebook, timeout=None, allow_errors=allow_errors, resources=resources)
+        # What a cell prints arrives in several messages where the kernel is slow; a notebook shows it as one text.
+        options = {"timeout": None, "allow_errors": allow_errors, "coalesce_streams": True}
+        client = nbclient.NotebookClient(notebook, resources=resources, **options)
         # The kernel of this interpreter, whatever is installed for the user under the name "python3".
         client.create_kernel_manager()
         client.km.kernel_spec.argv[0] = sys.executable
