@@ -27,9 +27,10 @@ std::string DescribeUnknownCosts(const RooflineReport& report) {
   if (report.has_shapes) {
     const bool is_known =
         std::any_of(report.rows.begin(), report.rows.end(), [](const RooflineRow& row) { return row.bytes > 0; });
-    return is_known ? ""
-                    : "opscope has formulas for the operators of PyTorch, and the trace has none of these with input "
-                      "shapes, so all FLOPs and bytes are unknown";
+    return is_known
+               ? ""
+               : "opscope has formulas for the operators of PyTorch and MegEngine, and the trace has none of these "
+                 "with input shapes, so all FLOPs and bytes are unknown";
   }
   const bool has_shapes = std::any_of(report.rows.begin(), report.rows.end(), [](const RooflineRow& row) {
     return row.dtype.empty() && row.shapes.find_first_of("0123456789") != std::string::npos;

@@ -6,16 +6,11 @@
 //
 // Statistics (mean and r per row) are of the type of the input in this count; what lies in caches is not known.
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/roofline/operator_cost.h"
+#include "analysis/roofline/norm_cost.h"
 #include "analysis/torch/flop_arguments.h"
 
 namespace opscope {
 namespace {
-
-// Positions of the arguments of one operator; -1: it has none. Without a mask all three gradients are computed.
-struct NormLayout {
-  int gradient = -1, input = 0, weight = 1, bias = 2, statistics = -1, training = -1, mask = -1;
-};
 
 const Argument* At(const CallArguments& call, int position) {
   return position < 0 ? nullptr : call.Tensor(static_cast<size_t>(position));
@@ -25,6 +20,8 @@ const Argument* At(const CallArguments& call, int position) {
 Amount StatisticsBytes(const CallArguments& call, const Argument& input, Amount rows) {
   return Amount(2) * rows * BytesPerElement(call, input);
 }
+
+}  // namespace
 
 OperatorCost NormForward(const CallArguments& call, const NormLayout& at, Amount rows) {
   const Argument *input = At(call, at.input), *weight = At(call, at.weight), *bias = At(call, at.bias);
@@ -36,10 +33,9 @@ OperatorCost NormForward(const CallArguments& call, const NormLayout& at, Amount
                                               StatisticsBytes(call, *input, rows)};
 }
 
-OperatorCost NormBackward(const CallArguments& call, const NormLayout& at, Amount rows) {
+OperatorCost NormBackward(const CallArguments& call, const NormLayout& at, Amount rows,
+                          const std::vector<bool>& wanted) {
   const Argument *gradient = At(call, at.gradient), *input = At(call, at.input), *weight = At(call, at.weight);
-  const std::vector<bool> wanted =
-      at.mask < 0 ? std::vector<bool>(3, true) : FlagsAt(call.list, static_cast<size_t>(at.mask), call.trace);
   if (gradient == nullptr || input == nullptr || wanted.size() != 3) return {};
   const int64_t per_element = 2 + (wanted[0] ? 7 + (weight ? 1 : 0) : 0) + (wanted[1] ? 2 : 0) + (wanted[2] ? 1 : 0);
   const Amount elements = Elements(*input), bytes = BytesPerElement(call, *input);
@@ -50,6 +46,8 @@ OperatorCost NormBackward(const CallArguments& call, const NormLayout& at, Amoun
   if (wanted[2]) moved = moved + TensorBytes(call, weight);  // the bias is as large
   return {elements * Amount(per_element), moved};
 }
+
+namespace {
 
 // Rows of a layer norm: the elements without the last dimensions, as many as normalized_shape has.
 Amount LayerNormRows(const CallArguments& call, const Argument& input, size_t shape_at) {
@@ -73,7 +71,8 @@ OperatorCost LayerNormCost(const CallArguments& call, const CostRule&, bool) {
 OperatorCost LayerNormBackwardCost(const CallArguments& call, const CostRule&, bool) {
   const Argument* input = call.Tensor(1);
   if (input == nullptr) return {};
-  return NormBackward(call, {.gradient = 0, .input = 1, .weight = 5, .mask = 7}, LayerNormRows(call, *input, 2));
+  return NormBackward(call, {.gradient = 0, .input = 1, .weight = 5}, LayerNormRows(call, *input, 2),
+                      FlagsAt(call.list, 7, call.trace));
 }
 
 // input, weight, bias, N, C, HxW, groups, eps
@@ -87,7 +86,8 @@ OperatorCost GroupNormCost(const CallArguments& call, const CostRule&, bool) {
 OperatorCost GroupNormBackwardCost(const CallArguments& call, const CostRule&, bool) {
   const auto samples = NumberAt(call.list, 5, call.trace), groups = NumberAt(call.list, 8, call.trace);
   if (!samples || !groups) return {};
-  return NormBackward(call, {.gradient = 0, .input = 1, .weight = 4, .mask = 9}, Amount(*samples) * Amount(*groups));
+  return NormBackward(call, {.gradient = 0, .input = 1, .weight = 4}, Amount(*samples) * Amount(*groups),
+                      FlagsAt(call.list, 9, call.trace));
 }
 
 // input, weight, bias, running_mean, running_var, training, ...: outside of training two operations per element.
@@ -103,7 +103,8 @@ OperatorCost BatchNormCost(const CallArguments& call, const CostRule&, bool) {
 // grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps, output_mask
 OperatorCost BatchNormBackwardCost(const CallArguments& call, const CostRule&, bool) {
   const Argument* input = call.Tensor(1);
-  return input ? NormBackward(call, {.gradient = 0, .input = 1, .weight = 2, .mask = 9}, Channels(*input))
+  return input ? NormBackward(call, {.gradient = 0, .input = 1, .weight = 2}, Channels(*input),
+                              FlagsAt(call.list, 9, call.trace))
                : OperatorCost();
 }
 

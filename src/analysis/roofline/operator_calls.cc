@@ -30,6 +30,7 @@
 #include "base/hash.h"
 #include "base/huge_pages.h"
 #include "base/saturating.h"
+#include "opscope/megengine/element_types.h"
 
 namespace opscope {
 namespace {
@@ -48,6 +49,14 @@ bool HasEmptyTensor(const Trace& trace, ArgsId args) {
   for (const Argument& argument : trace.arguments(args)) {
     if (argument.kind != ArgumentKind::kTensor) continue;
     if (std::find(argument.sizes.begin(), argument.sizes.end(), 0) != argument.sizes.end()) return true;
+  }
+  return false;
+}
+
+bool HasMegEngineTypes(const Trace& trace) {
+  for (uint32_t list = 0; list < trace.argument_list_count(); ++list) {
+    for (const Argument& argument : trace.arguments(ArgsId{list}))
+      if (argument.kind == ArgumentKind::kTensor && MegEngineElementBits(trace.text(argument.dtype)) > 0) return true;
   }
   return false;
 }
@@ -126,6 +135,7 @@ class CallGrouper {
       : trace_(trace),
         spans_(trace.spans()),
         selected_(selected),
+        names_(*names),
         roles_(RoleFinder(trace, names).Find()),
         group_of_(FilledOnHugePages<uint32_t>(spans_.size(), kNoGroup)) {}
 
@@ -150,6 +160,17 @@ class CallGrouper {
     size_t row_around = kNoRow;  // index in open_ of the innermost span with a row, itself included
     int64_t end = 0;             // ns, clipped to those of the spans around
     int64_t own_ns = 0;          // without those inside that have a row
+  };
+
+  struct CallKey {
+    uint64_t name_and_arguments = 0;
+    StringId attributes = StringId::kNone;
+    bool operator==(const CallKey&) const = default;
+  };
+  struct CallKeyHash {
+    size_t operator()(const CallKey& key) const {
+      return MixedHash()(key.name_and_arguments ^ uint64_t{Row(key.attributes)} * 0x9e3779b97f4a7c15u);
+    }
   };
 
   // Closes all but the ancestors of a child of `parent`.
@@ -193,7 +214,9 @@ class CallGrouper {
   }
 
   uint32_t AddCall(uint32_t span, OperatorRole role) {
-    const uint64_t key = uint64_t{Row(spans_.name[span])} << 32 | Row(spans_.args[span]);
+    const bool has_attributes = names_.Of(spans_.name[span]).has_attributes;
+    const CallKey key = {uint64_t{Row(spans_.name[span])} << 32 | Row(spans_.args[span]),
+                         has_attributes ? spans_.extra[span] : StringId::kNone};
     constexpr std::array<uint32_t, 4> kNone = {kNoGroup, kNoGroup, kNoGroup, kNoGroup};
     uint32_t& number = numbers_.try_emplace(key, kNone).first.value()[static_cast<size_t>(role)];
     if (number == kNoGroup) {
@@ -233,15 +256,23 @@ class CallGrouper {
   const Trace& trace_;
   const SpanColumns spans_;
   const std::vector<uint8_t>* selected_;
+  OperatorNames& names_;
   const std::vector<OperatorRole> roles_;
   // By span: the group of the innermost span with a row, itself included.
   std::vector<uint32_t> group_of_;
   std::vector<OpenSpan> open_;
-  tsl::robin_map<uint64_t, std::array<uint32_t, 4>, MixedHash> numbers_;  // by name and arguments; groups by role
+  tsl::robin_map<CallKey, std::array<uint32_t, 4>, CallKeyHash> numbers_;  // groups by role
   OperatorCalls calls_;
 };
 
 }  // namespace
+
+OperatorNames::OperatorNames(const Trace& trace)
+    : trace_(trace),
+      has_megengine_types_(HasMegEngineTypes(trace)),
+      names_(trace.string_count()),
+      is_known_(names_.size(), 0) {
+}
 
 OperatorCalls GroupOperatorCalls(const Trace& trace, const std::vector<uint8_t>* selected, OperatorNames* names) {
   return CallGrouper(trace, selected, names).Run();

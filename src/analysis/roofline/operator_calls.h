@@ -12,24 +12,32 @@
 
 namespace opscope {
 
-// What the names of a trace mean. Looks each name up at its first use.
+// What the names of a trace mean to torch, and to MegEngine if there are tensors of types as MegEngine names them. Looks
+// each name up at its first use.
 class OperatorNames {
  public:
-  explicit OperatorNames(const Trace& trace)
-      : trace_(trace), names_(trace.string_count()), is_known_(names_.size(), 0) {}
+  // O(strings + arguments)
+  explicit OperatorNames(const Trace& trace);
   // O(1), but for the first time that a name is seen.
   const NamedOperator& Of(StringId name) {
     static const NamedOperator none;
     if (Row(name) >= names_.size()) return none;
     if (is_known_[Row(name)] == 0) {
       is_known_[Row(name)] = 1;
-      names_[Row(name)] = FindOperator(trace_.text(name));
+      names_[Row(name)] = Find(trace_.text(name));
     }
     return names_[Row(name)];
   }
 
  private:
+  NamedOperator Find(std::string_view name) const {
+    const NamedOperator found = FindOperator(name);
+    const bool is_torch = found.has_formula() || found.is_bookkeeping;
+    return is_torch || !has_megengine_types_ ? found : FindMegEngineOperator(name);
+  }
+
   const Trace& trace_;
+  const bool has_megengine_types_;
   std::vector<NamedOperator> names_;  // by StringId
   std::vector<uint8_t> is_known_;
 };
@@ -46,7 +54,7 @@ enum class OperatorRole : uint8_t {
   kUnknown,
 };
 
-// Calls of one name with one argument list and one role.
+// Calls of one name with one argument list and one role; of operators whose attributes matter, also of equal ones.
 struct CallGroup {
   uint32_t span = 0;  // any of them
   OperatorRole role = OperatorRole::kNone;

@@ -33,7 +33,7 @@ enum class ResultType : uint8_t {
 
 // How an operator of a light family is counted.
 struct CostRule {
-  // Without "aten::" and without a trailing "_", which names the form that writes its first operand.
+  // Of torch: without "aten::" and without a trailing "_", which names the form that writes its first operand.
   std::string_view op;
   OperatorCost (*cost)(const CallArguments& call, const CostRule& rule, bool is_in_place);
   // Tensors among the first so many arguments are read; those behind are results that the caller provides.
@@ -56,6 +56,9 @@ std::span<const CostRule> NormRules();
 std::span<const CostRule> PoolingRules();
 std::span<const CostRule> IndexRules();
 std::span<const CostRule> ForeachRules();
+// Of MegEngine, by the whole names of its operators (megengine_costs.cc, megengine_product_costs.cc).
+std::span<const CostRule> MegEngineRules();
+std::span<const CostRule> MegEngineProductRules();
 
 // Result of an element-wise operator whose operands are the first `operands` arguments.
 OperatorCost ElementwiseCost(const CallArguments& call, const CostRule& rule, bool is_in_place);
@@ -73,12 +76,15 @@ struct NamedOperator {
   const CostRule* rule = nullptr;   // the light families
   bool is_in_place = false;
   bool is_bookkeeping = false;
+  bool has_attributes = false;  // the cost depends on attributes of the call, too
 
   bool has_formula() const { return flops != nullptr || rule != nullptr; }
 };
 
-// Looks a name up. O(length) on average.
+// Looks a name up among the operators of torch. O(length) on average.
 NamedOperator FindOperator(std::string_view name);
+// The same of MegEngine.
+NamedOperator FindMegEngineOperator(std::string_view name);
 // The cost of a call; unknown without a formula. REQUIRES: `name` is the one that `op` was found by.
 OperatorCost CostOf(std::string_view name, const NamedOperator& op, const CallArguments& call);
 

@@ -1,6 +1,7 @@
 // Finds the formula of an operator by its name. "aten::add_" is "aten::add" that writes its first operand. Names that
 // are neither in the formulas nor in the list of operators without work of their own have an unknown cost.
 // SPDX-License-Identifier: Apache-2.0
+#include <initializer_list>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -35,16 +36,18 @@ constexpr std::string_view kWithoutWork[] = {
 
 using RulesByName = std::unordered_map<std::string_view, const CostRule*>;
 
+RulesByName ByName(std::initializer_list<std::span<const CostRule>> families) {
+  RulesByName rules;
+  for (const std::span<const CostRule> family : families) {
+    for (const CostRule& rule : family)
+      rules.emplace(rule.op, &rule);
+  }
+  return rules;
+}
+
 const RulesByName& LightRules() {
-  static const RulesByName rules = [] {
-    RulesByName all;
-    for (const auto family : {ElementwiseRules(), MoveRules(), ReductionRules(), NormRules(), PoolingRules(),
-                              IndexRules(), ForeachRules()}) {
-      for (const CostRule& rule : family)
-        all.emplace(rule.op, &rule);
-    }
-    return all;
-  }();
+  static const RulesByName rules = ByName(
+      {ElementwiseRules(), MoveRules(), ReductionRules(), NormRules(), PoolingRules(), IndexRules(), ForeachRules()});
   return rules;
 }
 
@@ -98,6 +101,12 @@ NamedOperator FindOperator(std::string_view name) {
     found.is_bookkeeping = IsBookkeeping(name);
   }
   return found;
+}
+
+NamedOperator FindMegEngineOperator(std::string_view name) {
+  static const RulesByName rules = ByName({MegEngineRules(), MegEngineProductRules()});
+  const auto found = rules.find(name);
+  return found == rules.end() ? NamedOperator() : NamedOperator{.rule = found->second, .has_attributes = true};
 }
 
 OperatorCost CostOf(std::string_view name, const NamedOperator& op, const CallArguments& call) {

@@ -76,12 +76,12 @@ class Peaks {
   std::optional<double> Flops(std::string_view dtype, bool uses_tf32) const {
     if (options_.peak_flops) return options_.peak_flops;
     if (known_ == nullptr) return std::nullopt;
-    const double peak = dtype == "double"                    ? known_->float64
-                        : dtype == "float"                   ? (uses_tf32 ? known_->tensor_float32 : known_->float32)
-                        : dtype == "c10::Half"               ? known_->float16
-                        : dtype == "c10::BFloat16"           ? known_->bfloat16
-                        : dtype.starts_with("c10::Float8_e") ? known_->float8
-                                                             : 0;
+    double peak = 0;
+    if (dtype == "double") peak = known_->float64;
+    if (dtype == "float" || dtype == "Float32") peak = uses_tf32 ? known_->tensor_float32 : known_->float32;
+    if (dtype == "c10::Half" || dtype == "Float16") peak = known_->float16;
+    if (dtype == "c10::BFloat16" || dtype == "BFloat16") peak = known_->bfloat16;
+    if (dtype.starts_with("c10::Float8_e")) peak = known_->float8;
     return peak > 0 ? std::optional(peak) : std::nullopt;
   }
 
@@ -130,7 +130,7 @@ RooflineReport MeasureRoofline(const Trace& trace, const RooflineOptions& option
   for (const CallGroup& group : calls.groups) {
     const StringId name = spans.name[group.span];
     const ArgsId args = spans.args[group.span];
-    const CallArguments call{trace, trace.arguments(args)};
+    const CallArguments call{trace, trace.arguments(args), trace.text(spans.extra[group.span])};
     RowKey key{name, InputShapesText(trace, args), std::string(TypeOfRow(call))};
     report.has_shapes |= !key.dtype.empty();
     const auto [found, is_new] = numbers.try_emplace(key, report.rows.size());

@@ -49,7 +49,7 @@ class RooflineProgram {
   TraceBuilder& builder() { return builder_; }
 
   AddedSpan Add(const char* name, int64_t begin, int64_t end, const std::vector<TestArgument>& arguments = {},
-                uint32_t correlation = 0, const char* category = "cpu_op") {
+                uint32_t correlation = 0, const char* category = "cpu_op", std::string_view attributes = {}) {
     std::vector<std::vector<ArgumentRow>> lists(arguments.size());
     std::vector<ArgumentRow> rows;
     for (size_t i = 0; i < arguments.size(); ++i) {
@@ -64,7 +64,8 @@ class RooflineProgram {
                              .category = builder_.Intern(category),
                              .track = thread_,
                              .correlation = correlation,
-                             .args = builder_.AddArguments(rows)});
+                             .args = builder_.AddArguments(rows),
+                             .extra = builder_.Intern(attributes)});
   }
   void Kernel(const char* name, int64_t begin, int64_t end, uint32_t correlation) {
     if (stream_ == TrackId::kNone)

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "analysis/torch/element_size.h"
+#include "opscope/megengine/element_types.h"
 
 namespace opscope {
 namespace {
@@ -46,8 +47,8 @@ Amount StoredElements(const Argument& tensor) {
 }
 
 Amount BytesPerElement(const CallArguments& call, const Argument& tensor) {
-  const int64_t size = ElementSize(call.Type(tensor));
-  return size > 0 ? Amount(size) : Amount();
+  if (const int64_t size = ElementSize(call.Type(tensor)); size > 0) return Amount(size);
+  return BytesOfMegEngineType(call.Type(tensor));
 }
 
 Amount TensorBytes(const CallArguments& call, const Argument& tensor) {
@@ -81,11 +82,16 @@ std::optional<std::vector<int64_t>> Broadcast(std::span<const Argument* const> t
 
 TypeCategory CategoryOfType(std::string_view dtype) {
   if (dtype == "bool") return TypeCategory::kBool;
-  if (dtype.starts_with("c10::complex")) return TypeCategory::kComplex;
+  if (dtype.starts_with("c10::complex") || dtype == "Complex64") return TypeCategory::kComplex;
   if (dtype == "float" || dtype == "double" || dtype == "c10::Half" || dtype == "c10::BFloat16" ||
-      dtype.starts_with("c10::Float"))
+      dtype.starts_with("c10::Float") || dtype == "Float32" || dtype == "Float16" || dtype == "BFloat16")
     return TypeCategory::kFloat;
   return ElementSize(dtype) > 0 ? TypeCategory::kInteger : TypeCategory::kUnknown;
+}
+
+Amount BytesOfMegEngineType(std::string_view dtype) {
+  const uint32_t bits = MegEngineElementBits(dtype);
+  return bits >= 8 ? Amount(bits / 8) : Amount();
 }
 
 PromotedType PromoteTypes(const CallArguments& call, size_t first, size_t end) {

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "analysis/roofline/amount.h"
+#include "base/json_members.h"
+#include "base/parse_whole.h"
 #include "opscope/trace.h"
 
 namespace opscope {
@@ -20,6 +22,8 @@ namespace opscope {
 struct CallArguments {
   const Trace& trace;
   std::span<const Argument> list;
+  // What MegEngine records beside the tensors, as JSON members: `"stride_h": "2", "mode": "MAX"`.
+  std::string_view attributes;
 
   // The i-th argument if it is a tensor, else null.
   const Argument* Tensor(size_t i) const {
@@ -28,6 +32,12 @@ struct CallArguments {
   // Text of the i-th argument; "" if it has none.
   std::string_view Text(size_t i) const { return i < list.size() ? trace.text(list[i].value) : std::string_view(); }
   std::string_view Type(const Argument& tensor) const { return trace.text(tensor.dtype); }
+  // Text of an attribute, without quotes; "" if it was not recorded.
+  std::string_view Attribute(std::string_view name) const { return Unquoted(FindJsonMember(attributes, name)); }
+  // The same as a number; nullopt: not recorded, or no number.
+  std::optional<int64_t> NumberOf(std::string_view attribute) const {
+    return ParseWhole<int64_t>(Attribute(attribute));
+  }
 };
 
 // Number of elements; unknown for a negative size and for layouts that do not store all elements.
@@ -38,6 +48,8 @@ Amount Elements(std::span<const int64_t> sizes);
 Amount StoredElements(const Argument& tensor);
 // Bytes per element; unknown for an unknown type.
 Amount BytesPerElement(const CallArguments& call, const Argument& tensor);
+// The same of a type of MegEngine; unknown also for types that share bytes.
+Amount BytesOfMegEngineType(std::string_view dtype);
 // Bytes that reading or writing all elements moves.
 Amount TensorBytes(const CallArguments& call, const Argument& tensor);
 // Likewise; 0 for null.
