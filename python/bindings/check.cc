@@ -64,12 +64,12 @@ std::pair<ComputedTable, std::string> CheckJobs(nb::list job_and_baseline, const
   const std::vector<CheckLimit> limits = LimitsOf(limit_texts, has_baseline);
   std::string problems;
   const std::shared_ptr<const OwnedTable> table = Unwrap(WithoutGil([&]() -> Result<std::shared_ptr<const OwnedTable>> {
-    const CheckNeeds needs = NeedsOf(limits);
-    if (needs.merged_ranks) return Error{ErrorCode::kUnsupported, "a metric needs all ranks together"};
     CheckMetrics metrics(limits), baseline = CheckMetrics::OfBaseline(limits);
-    const Result<JobCondition> read =
-        ReadRanksOfJobs(jobs, needs.steps, python_module,
-                        [&](size_t number, const Trace& trace) { (number == 0 ? metrics : baseline).Add(trace); });
+    const auto metrics_of = [&](size_t number) -> CheckMetrics& { return number == 0 ? metrics : baseline; };
+    const Result<JobCondition> read = ReadRanksOfJobs(
+        jobs, NeedsSteps(limits), python_module,
+        [&](size_t number, const Trace& trace) { metrics_of(number).Add(trace); },
+        [&](size_t number, const JobCondition& condition) { metrics_of(number).SetProblems(condition.losses()); });
     if (!read.ok()) return read.error();
     problems = JobProblemsJson(read.value().problems);
     return CheckTable(CheckLimits(metrics, has_baseline ? &baseline : nullptr, limits)).ToTable();
@@ -84,7 +84,7 @@ void BindCheck(nb::module_& module) {
              "Compares metrics with limits (metric, kind, number): a row per limit.");
   module.def("job_check", &CheckJobs, nb::arg("job_and_baseline"), nb::arg("limits"), nb::arg("python_module"),
              "The same of one or two JOBs (path, attempt), one rank at a time, and their problems as JSON. Error "
-             "\"unsupported\": the ranks have to be merged, for there is no DuckDB, or for a metric.");
+             "\"unsupported\": the ranks have to be merged, for there is no DuckDB, or no steps for findings.");
 }
 
 }  // namespace opscope::python

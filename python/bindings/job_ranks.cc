@@ -19,7 +19,7 @@ std::vector<JobPlace> JobPlaces(nb::list jobs) {
 }
 
 Result<JobCondition> ReadRanksOfJobs(const std::vector<JobPlace>& jobs, bool needs_steps,
-                                     const std::string& python_module, const AddRankOfJob& add) {
+                                     const std::string& python_module, const AddRankOfJob& add, const EndJob& end_job) {
   JobCondition all;
   for (size_t number = 0; number < jobs.size(); ++number) {
     const JobPlace& job = jobs[number];
@@ -30,6 +30,7 @@ Result<JobCondition> ReadRanksOfJobs(const std::vector<JobPlace>& jobs, bool nee
     question.add = [&](const Trace& trace, int32_t) { add(number, trace); };
     const Result<JobCondition> condition = ReadRankByRank(job.path, engine.value().get(), job.attempt, question);
     if (!condition.ok()) return condition.error();
+    if (end_job) end_job(number, condition.value());
     all.Append(jobs.size() > 1 ? job.path : "", condition.value());
   }
   return all;

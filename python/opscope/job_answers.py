@@ -156,7 +156,7 @@ class Job:
     ) -> TraceCheck:
         """Whether the job keeps limits: as `Trace.check`. ``baseline``: of a job, too.
 
-        Reads one rank at a time, unless a limit is for "critical_path_ns" or "problems", or ``baseline`` is no job.
+        Reads one rank at a time, unless a limit is for "findings" and the job has no steps, or ``baseline`` is no job.
         """
         is_of_jobs = baseline is None or isinstance(baseline, Job)
 

@@ -139,7 +139,7 @@ def test_a_job_and_a_file_are_compared_by_a_merge(tmp_path, no_duckdb):
 BY_RANK = [
     *("step_mean_ns", "step_p50_ns", "step_p99_ns", "step_max_ns", "device_busy_share", "device_idle_ns"),
     *("exposed_communication_ns", "peak_memory_bytes", "op_total_ns:aten::mm", "op_self_ns:gemm_s16816"),
-    *("op_count:aten::add", "op_count:of no span", "spans", "findings"),
+    *("op_count:aten::add", "op_count:of no span", "spans", "findings", "critical_path_ns", "problems"),
 ]
 
 
@@ -165,13 +165,19 @@ def test_limits_of_a_job_are_those_of_its_merged_ranks(tmp_path, no_duckdb, seed
     assert [row["value"] for row in result] == [value for metric, value, *_ in values(told)]
 
 
-@pytest.mark.parametrize("metric", ["critical_path_ns", "problems"])
-def test_metrics_about_all_ranks_are_measured_on_the_merged_ranks(tmp_path, no_duckdb, metric):
-    job = a_job(tmp_path, 1)
-    asked = ["check", job, "--min", f"{metric}=1", "--max", "spans=1"]
-    told, merged = run(*asked, "--json", code=4), run(*asked, "--json", code=4, env=no_duckdb)
-    assert told.stdout == merged.stdout and json.loads(told.stdout)["rows"][0]["value"] >= 1
-    assert opscope.job(job).check({metric: {"min": 1}}).passed
+def test_problems_of_a_job_are_those_that_its_answer_lists(tmp_path, no_duckdb):
+    job, other = a_job(tmp_path / "a", 1), a_job(tmp_path / "b", 2)
+    for trace in sorted((tmp_path / "a" / "job").rglob("*.opscope"))[:2]:
+        trace.write_bytes(trace.read_bytes()[: trace.stat().st_size * 2 // 3])
+    asked = ["check", job, "--min", "problems=1", "--baseline", other, "--max-increase", "problems=0"]
+    told = json.loads(run(*asked, "--json", code=4).stdout)
+    losses = [each for each in told["problems"] if each["severity"] != "info"]
+    of_other = [each for each in answer("ranks", other, code=3)["problems"] if each["severity"] != "info"]
+    (least, increase) = told["rows"]
+    assert least["value"] == increase["value"] == len(losses) - len(of_other) > increase["baseline"] == len(of_other)
+    limits = {"problems": {"min": 1, "max_increase": 0}}
+    checked = opscope.job(job).check(limits, baseline=opscope.job(other))
+    assert [row["value"] for row in checked] == [least["value"]] * 2 and not checked.passed
 
 
 def test_findings_of_a_job_without_steps_are_those_of_the_merged_ranks(tmp_path, no_duckdb):

@@ -115,13 +115,15 @@ std::optional<int> CheckRanksOfJobs(const CheckOptions& options, const CheckPlan
   const CommonOptions& common = options.common;
   std::vector<std::string> jobs = common.files;
   if (!plan.baseline.empty()) jobs.push_back(plan.baseline);
-  const CheckNeeds needs = NeedsOf(plan.limits);
-  if (common.files.size() > 1 || options.rows.explain || needs.merged_ranks) return std::nullopt;
+  if (common.files.size() > 1 || options.rows.explain) return std::nullopt;
   if (!std::all_of(jobs.begin(), jobs.end(), IsJob)) return std::nullopt;
   CheckMetrics metrics(plan.limits), baseline = CheckMetrics::OfBaseline(plan.limits);
   QuestionToJobs question;
-  question.needs_steps = needs.steps;
+  question.needs_steps = NeedsSteps(plan.limits);
   question.add = [&](size_t number, const Trace& trace, int32_t) { (number == 0 ? metrics : baseline).Add(trace); };
+  question.end_job = [&](size_t number, const JobCondition& condition) {
+    (number == 0 ? metrics : baseline).SetProblems(condition.losses());
+  };
   question.finish = [&](const JobCondition& condition) {
     const std::vector<CheckRow> rows = CheckLimits(metrics, plan.baseline.empty() ? nullptr : &baseline, plan.limits);
     if (const int code = WriteJUnit(options.junit, rows); code != kExitDone) return code;
@@ -189,7 +191,6 @@ Verb CheckVerb(const CliHost& host) {
                 "Exit codes: 0 no limit is crossed, 1 could not do it, 2 wrong usage, 3 no limit is crossed but the "
                 "input is damaged, 4 a limit is crossed.",
             .run = [options, &host] { return RunCheck(*options, host); }};
-  options->common.clocks = JobClocks::kAligned;  // for critical_path_ns; no result is an absolute time
   AddCommonOptions(&verb, &options->common);
   AddResultOptions(&verb, &options->common, &options->rows, "a JSON field such as value (default: as they are given)");
   const auto add_limit = [&](const char* name, const std::string& description) {

@@ -77,6 +77,7 @@ std::optional<int> AskRanksOfJobs(std::span<const std::string> jobs, const Commo
                                                  : Result<JobCondition>(engine.error());
     if (!condition.ok() && condition.error().code == ErrorCode::kUnsupported) return std::nullopt;
     if (!condition.ok()) return ExitFor(NameJob(job, condition.error()));
+    if (question.end_job) question.end_job(number, condition.value());
     conditions.push_back(std::move(condition).value());
   }
   return UseInput(jobs.back(), [&] {

@@ -35,6 +35,8 @@ int AnswerOverJob(const std::string& job, const JobRequest& request, const CliHo
 struct QuestionToJobs {
   // Takes one rank of jobs[number]. rank: as RankByRank::add.
   std::function<void(size_t number, const Trace& trace, int32_t rank)> add;
+  // Takes the condition of jobs[number], after its ranks. May be empty.
+  std::function<void(size_t number, const JobCondition& condition)> end_job = {};
   // Prints the answer, after all ranks of all JOBs; returns the exit code.
   std::function<int(const JobCondition& condition)> finish;
   bool needs_steps = false;  // as RankByRank::needs_steps

@@ -131,6 +131,12 @@ Result<JobCondition> JobAttempt::Condition() {
   return JobCondition{problems_, std::move(quality)};
 }
 
+uint64_t JobCondition::losses() const {
+  return static_cast<uint64_t>(std::count_if(problems.begin(), problems.end(), [](const JobProblem& problem) {
+    return problem.severity != ProblemSeverity::kInfo;
+  }));
+}
+
 void JobCondition::Append(const std::string& name, const JobCondition& more) {
   for (const JobProblem& problem : more.problems) {
     problems.push_back(problem);

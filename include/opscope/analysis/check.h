@@ -44,7 +44,7 @@ enum class CheckMetric : uint8_t {
   kOpCount,
   // Number of spans.
   kSpans,
-  // Number of problems that say that input was lost or wrong.
+  // Number of problems that say that input was lost or wrong; of a job, those of the whole job.
   kProblems,
   // Number of findings (opscope/analysis/advise.h).
   kFindings,
@@ -117,6 +117,9 @@ class CheckMetrics {
 
   // Adds a trace, which is not needed afterwards. Costs what the analyses of the metrics cost.
   void Add(const Trace& trace);
+  // Of a job, which knows problems that no trace has and joins those of several: so many count in place of those of the
+  // traces.
+  void SetProblems(uint64_t of_job);
   // nullopt: the traces do not have it. REQUIRES: one of the limits. Nothing is added afterwards.
   [[nodiscard]] std::optional<double> ValueOf(const CheckLimit& limit) const;
 
@@ -125,14 +128,9 @@ class CheckMetrics {
   std::unique_ptr<State> state_;
 };
 
-// What the values of metrics need besides one rank of a job after the other.
-struct CheckNeeds {
-  // The merged trace: for critical_path_ns and problems.
-  bool merged_ranks = false;
-  // Steps: without them, findings of single ranks differ from those of the merged ranks.
-  bool steps = false;
-};
-[[nodiscard]] CheckNeeds NeedsOf(std::span<const CheckLimit> limits);
+// True if one rank of a job after the other has the values of the merged ranks only if the job has steps: without them,
+// findings of single ranks differ.
+[[nodiscard]] bool NeedsSteps(std::span<const CheckLimit> limits);
 // As CheckTrace. baseline: nullptr as there.
 [[nodiscard]] std::vector<CheckRow> CheckLimits(const CheckMetrics& metrics, const CheckMetrics* baseline,
                                                 std::span<const CheckLimit> limits);

@@ -56,6 +56,8 @@ struct JobCondition {
   std::vector<JobProblem> problems;
   Quality quality;
 
+  // Number of problems that say that data was lost or wrong.
+  [[nodiscard]] uint64_t losses() const;
   // Adds that of a JOB to the condition of several. name: of the JOB; "" if there is no other.
   void Append(const std::string& name, const JobCondition& more);
 };

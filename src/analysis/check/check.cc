@@ -101,13 +101,9 @@ std::vector<CheckRow> CheckTrace(const Trace& trace, const Trace* baseline, std:
   return CheckLimits(metrics, &of_baseline, limits);
 }
 
-CheckNeeds NeedsOf(std::span<const CheckLimit> limits) {
-  CheckNeeds needs;
-  for (const CheckLimit& limit : limits) {
-    needs.merged_ranks |= limit.metric == CheckMetric::kCriticalPathNs || limit.metric == CheckMetric::kProblems;
-    needs.steps |= limit.metric == CheckMetric::kFindings;
-  }
-  return needs;
+bool NeedsSteps(std::span<const CheckLimit> limits) {
+  return std::any_of(limits.begin(), limits.end(),
+                     [](const CheckLimit& limit) { return limit.metric == CheckMetric::kFindings; });
 }
 
 std::vector<CheckRow> CheckLimits(const CheckMetrics& metrics, const CheckMetrics* baseline,

@@ -61,9 +61,11 @@ class CheckMetrics::State {
     if (!ops_.empty()) AddOps(trace);
     spans_ += trace.spans().size();
     const auto& severity = trace.problems().severity;
-    problems_ += std::count_if(severity.begin(), severity.end(),
-                               [](ProblemSeverity each) { return each != ProblemSeverity::kInfo; });
+    problems_ += static_cast<uint64_t>(std::count_if(
+        severity.begin(), severity.end(), [](ProblemSeverity each) { return each != ProblemSeverity::kInfo; }));
   }
+
+  void SetProblems(uint64_t of_job) { problems_ = of_job; }
 
   std::optional<double> ValueOf(CheckMetric metric, std::string_view name) {
     switch (metric) {
@@ -142,7 +144,7 @@ class CheckMetrics::State {
   std::optional<size_t> findings_;
   std::map<std::string, OpSums, std::less<>> ops_;  // by the names in limits
   uint64_t spans_ = 0;
-  int64_t problems_ = 0;
+  uint64_t problems_ = 0;
 };
 
 CheckMetrics::CheckMetrics(std::span<const CheckLimit> limits) : state_(std::make_unique<State>(limits)) {
@@ -160,6 +162,10 @@ CheckMetrics::~CheckMetrics() = default;
 
 void CheckMetrics::Add(const Trace& trace) {
   state_->Add(trace);
+}
+
+void CheckMetrics::SetProblems(uint64_t of_job) {
+  state_->SetProblems(of_job);
 }
 
 std::optional<double> CheckMetrics::ValueOf(const CheckLimit& limit) const {
