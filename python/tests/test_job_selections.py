@@ -129,6 +129,23 @@ def test_several_jobs_on_a_side_are_the_samples(tmp_path, no_duckdb):
     assert any(row["p"] is not None for row in told["rows"])
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_what_an_answer_rests_on_is_that_of_the_merged_ranks(tmp_path, no_duckdb, seed):
+    a, b = a_job(tmp_path / "a", seed), a_job(tmp_path / "b", seed + 20)
+    one_job = ("summary", "summary --where name~aten", "devices", "memory", "steps", "steps --steps 0..1", "advise")
+    questions = [[verb, a, *options] for verb, *options in map(str.split, (*one_job, "check --max spans=3"))]
+    for asked in (*questions, ["check", a, "--baseline", b, "--max-increase", "spans=3"], ["diff", a, b]):
+        told = json.loads(run(*asked, "--explain", "--json", code=None).stdout)
+        merged = json.loads(run(*asked, "--explain", "--json", code=None, env=no_duckdb).stdout)
+        assert reads_by_rank(told) and not reads_by_rank(merged)
+        assert told["explain"] == merged["explain"], asked
+        lines, of_merged = (
+            [line for line in run(*asked, "--explain", code=None, env=env).stderr.splitlines() if ": Window: " in line]
+            for env in (None, no_duckdb)
+        )
+        assert lines == of_merged and len(lines) == (2 if b in asked else 1)
+
+
 def test_a_job_and_a_file_are_compared_by_a_merge(tmp_path, no_duckdb):
     job = a_job(tmp_path, 1)
     file = next(path for path in tmp_path.glob("w0_of_*.json"))

@@ -2,7 +2,7 @@
 """What recording cost: told by every recording, taken off by corrected=True, kept through files."""
 
 import pytest
-from opscope_command import answer
+from opscope_command import answer, run
 
 pytestmark = pytest.mark.framework("torch")
 
@@ -36,6 +36,17 @@ def test_a_recording_says_what_an_event_cost(recorded, tmp_path):
             cost = costs[kind]
             assert 0 < cost["inside_ns"] < cost["begin_ns"] + cost["end_ns"] < 100_000, kind
         assert 0 < costs["torch_op"]["floor_ns"]
+
+
+def test_the_cost_of_a_job_is_that_of_its_ranks(recorded, tmp_path):
+    pytest.importorskip("duckdb")
+    files = [tmp_path / f"rank{rank}.opscope" for rank in range(2)]
+    recorded.save(files[0])
+    recorded.trace.cut(where="name = aten::add").save(files[1])
+    run("collect", *files, "-o", tmp_path / "job", "-q", code=None)
+    job, *ranks = (answer("summary", path, "--explain")["explain"] for path in (tmp_path / "job", *files))
+    assert job["overhead_ns"] == sum(rank["overhead_ns"] for rank in ranks) > max(rank["overhead_ns"] for rank in ranks)
+    assert job["overhead_share"] == pytest.approx(job["overhead_ns"] / sum(rank["window_ns"] for rank in ranks))
 
 
 def test_corrected_times_are_the_recorded_ones_without_the_cost(recorded, tmp_path):

@@ -31,6 +31,35 @@ void CountWorks(const Trace& trace, uint32_t track, WorkFinder* finder, LaunchCa
 
 }  // namespace
 
+int64_t AnswerBasis::window_ns() const {
+  return SaturatingSubtract(end_ns, start_ns);
+}
+
+void AnswerBasis::Append(const AnswerBasis& more) {
+  const bool was_empty = spans + async_spans == 0, is_empty = more.spans + more.async_spans == 0;
+  start_ns = was_empty ? more.start_ns : is_empty ? start_ns : std::min(start_ns, more.start_ns);
+  end_ns = was_empty ? more.end_ns : is_empty ? end_ns : std::max(end_ns, more.end_ns);
+  constexpr uint64_t AnswerBasis::* kCounts[] = {
+      &AnswerBasis::spans,      &AnswerBasis::host_spans,     &AnswerBasis::works,
+      &AnswerBasis::step_spans, &AnswerBasis::other_spans,    &AnswerBasis::async_spans,
+      &AnswerBasis::left_out,   &AnswerBasis::launched_works, &AnswerBasis::early_works,
+  };
+  for (const auto count : kCounts)
+    this->*count += more.*count;
+  recorded_ns = SaturatingAdd(recorded_ns, more.recorded_ns);
+  clock_error_ns = std::max(clock_error_ns, more.clock_error_ns);
+  overhead_ns =
+      overhead_ns && more.overhead_ns ? std::optional(SaturatingAdd(*overhead_ns, *more.overhead_ns)) : std::nullopt;
+  if (use && more.use) {
+    use->used += more.use->used;
+    use->left_out += more.use->left_out;
+    use->unread += more.use->unread;
+    use->outside_steps += more.use->outside_steps;
+  } else {
+    use.reset();
+  }
+}
+
 AnswerBasis MeasureBasis(const Trace& trace, const std::vector<uint8_t>* selected, const SpanUse* use) {
   const SpanColumns& spans = trace.spans();
   AnswerBasis basis;
@@ -53,7 +82,8 @@ AnswerBasis MeasureBasis(const Trace& trace, const std::vector<uint8_t>* selecte
   basis.other_spans = basis.spans - std::min(basis.spans, classified);
   if (selected != nullptr) basis.left_out = static_cast<uint64_t>(std::count(selected->begin(), selected->end(), 0));
   const TraceWindow window = WindowOfSpans(trace);
-  basis.window_ns = SaturatingSubtract(window.end_ns, window.start_ns);
+  basis.start_ns = window.start_ns, basis.end_ns = window.end_ns;
+  basis.recorded_ns = basis.window_ns();
   if (const Result<SpanOverheads> overhead = MeasureOverhead(trace); overhead.ok())
     basis.overhead_ns = std::llround(overhead.value().whole_ns);
   if (use != nullptr) basis.use = CountUsedSpans(trace, selected, *use);

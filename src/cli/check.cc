@@ -115,12 +115,17 @@ std::optional<int> CheckRanksOfJobs(const CheckOptions& options, const CheckPlan
   const CommonOptions& common = options.common;
   std::vector<std::string> jobs = common.files;
   if (!plan.baseline.empty()) jobs.push_back(plan.baseline);
-  if (common.files.size() > 1 || options.rows.explain) return std::nullopt;
+  if (common.files.size() > 1) return std::nullopt;
   if (!std::all_of(jobs.begin(), jobs.end(), IsJob)) return std::nullopt;
   CheckMetrics metrics(plan.limits), baseline = CheckMetrics::OfBaseline(plan.limits);
   QuestionToJobs question;
   question.needs_steps = NeedsSteps(plan.limits);
-  question.add = [&](size_t number, const Trace& trace, int32_t) { (number == 0 ? metrics : baseline).Add(trace); };
+  const std::optional<SpanFilter> all_spans;
+  BasisOfInputs basis(options.rows, all_spans);
+  question.add = [&](size_t number, const Trace& trace, int32_t) {
+    (number == 0 ? metrics : baseline).Add(trace);
+    basis.Add(number, trace);
+  };
   question.end_job = [&](size_t number, const JobCondition& condition) {
     (number == 0 ? metrics : baseline).SetProblems(condition.losses());
   };
@@ -131,7 +136,9 @@ std::optional<int> CheckRanksOfJobs(const CheckOptions& options, const CheckPlan
     if (options.junit != "-") {  // else standard output has the XML
       ResultWriter writer(common, ResultWriter::Of::kTogether);
       const std::string verb = "check";
-      code = writer.End(PrintAnswerOfJobs({verb, common, options.rows}, CheckVerbResult(rows), condition, &writer));
+      VerbResult result = CheckVerbResult(rows);
+      result.basis = basis.Table();
+      code = writer.End(PrintAnswerOfJobs(jobs, {verb, common, options.rows}, std::move(result), condition, &writer));
     }
     return WorseExit(code, ExitForRows(rows));
   };

@@ -46,15 +46,21 @@ VerbResult ComputeDiff(std::span<const Trace> traces, const ResultVerb& verb, co
 
 std::optional<int> DiffOfJobs(const ResultVerb& verb, const std::string& by, const CliHost& host,
                               ResultWriter* writer) {
-  if (verb.options.explain || (verb.filter && !CanSelectByRank(*verb.filter))) return std::nullopt;
+  if (verb.filter && !CanSelectByRank(*verb.filter)) return std::nullopt;
   DiffOfInputs diff(verb, by);
-  const JobRequest request = {verb.name, verb.common, verb.options};
-  return AskRanksOfJobs(
-      verb.common.files, verb.common,
-      {.add = [&](size_t input, const Trace& trace, int32_t) { diff.Add(input, trace); },
-       .finish =
-           [&](const JobCondition& condition) { return PrintAnswerOfJobs(request, diff.Finish(), condition, writer); }},
-      host);
+  BasisOfInputs basis(verb.options, verb.filter, verb.span_use());
+  QuestionToJobs question;
+  question.add = [&](size_t input, const Trace& trace, int32_t) {
+    diff.Add(input, trace);
+    basis.Add(input, trace);
+  };
+  question.finish = [&](const JobCondition& condition) {
+    VerbResult result = diff.Finish();
+    result.basis = basis.Table();
+    const JobRequest request = {verb.name, verb.common, verb.options};
+    return PrintAnswerOfJobs(verb.common.files, request, std::move(result), condition, writer);
+  };
+  return AskRanksOfJobs(verb.common.files, verb.common, question, host);
 }
 
 }  // namespace

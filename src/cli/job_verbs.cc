@@ -56,7 +56,7 @@ int RunJobVerb(const std::string& verb, const JobVerbOptions& options, const Cli
 }
 
 JobRequest RequestOf(const ResultVerb& verb) {
-  return {verb.name, verb.common, verb.options};
+  return {verb.name, verb.common, verb.options, verb.span_use ? std::optional(verb.span_use()) : std::nullopt};
 }
 
 }  // namespace
@@ -92,8 +92,13 @@ std::optional<int> AskRanksOfJobs(std::span<const std::string> jobs, const Commo
   });
 }
 
-int PrintAnswerOfJobs(const JobRequest& request, VerbResult result, const JobCondition& condition,
-                      ResultWriter* writer) {
+int PrintAnswerOfJobs(std::span<const std::string> jobs, const JobRequest& request, VerbResult result,
+                      const JobCondition& condition, ResultWriter* writer) {
+  if (result.basis && !request.common.json) {
+    for (size_t number = 0; number < jobs.size(); ++number)
+      ReportBasis(InputName(jobs[number]), *result.basis, number);
+    if (condition.problems.empty()) PrintError(JobName(request.common) + ": Problems: none");
+  }
   return PrintResult(request.verb, JobName(request.common), std::span<const ResultInput>(), request.common,
                      request.result, CompleteAnswer(std::move(result), condition).result, writer);
 }
@@ -106,18 +111,21 @@ int AnswerOverJob(const std::string& job, const JobRequest& request, const CliHo
 std::optional<int> AnswerOneRankAtATime(const std::string& job, const JobRequest& request,
                                         const std::optional<SpanFilter>& filter, const RankByRank& question,
                                         const CliHost& host, ResultWriter* writer) {
-  if (request.result.explain || (filter && !CanSelectByRank(*filter))) return std::nullopt;
+  if (filter && !CanSelectByRank(*filter)) return std::nullopt;
   EmptySelection selection(filter);
+  BasisOfInputs basis(request.result, filter, request.use);
   QuestionToJobs to_one;
   to_one.needs_steps = question.needs_steps;
   to_one.add = [&](size_t, const Trace& trace, int32_t rank) {
     selection.Add(trace);
+    basis.Add(0, trace);
     question.add(trace, rank);
   };
   to_one.finish = [&](const JobCondition& condition) {
     VerbResult result = question.finish(condition.quality.verdict);
     if (const std::string nothing = selection.Text(); !nothing.empty()) result.why_empty = nothing;
-    return PrintAnswerOfJobs(request, std::move(result), condition, writer);
+    result.basis = basis.Table();
+    return PrintAnswerOfJobs(std::span(&job, 1), request, std::move(result), condition, writer);
   };
   return AskRanksOfJobs(std::span(&job, 1), request.common, to_one, host);
 }

@@ -24,6 +24,7 @@ struct JobRequest {
   const std::string& verb;
   const CommonOptions& common;
   const ResultVerbOptions& result;
+  std::optional<SpanUse> use = {};  // what the analysis of a trace reads, for --explain
 };
 
 // Asks the engine that common.engine names, and prints problems and the rows, or the error. Returns the exit code:
@@ -45,11 +46,10 @@ struct QuestionToJobs {
 // a question that needs steps found none.
 std::optional<int> AskRanksOfJobs(std::span<const std::string> jobs, const CommonOptions& common,
                                   const QuestionToJobs& question, const CliHost& host);
-// Prints an answer about JOBs in this condition.
-int PrintAnswerOfJobs(const JobRequest& request, VerbResult result, const JobCondition& condition,
-                      ResultWriter* writer);
-// The same for a question to one JOB. filter: the one that `question` has. nullopt also if the filter needs all ranks,
-// or --explain was given.
+// Prints an answer about JOBs in this condition. Its basis has a row per JOB.
+int PrintAnswerOfJobs(std::span<const std::string> jobs, const JobRequest& request, VerbResult result,
+                      const JobCondition& condition, ResultWriter* writer);
+// The same for a question to one JOB. filter: the one that `question` has. nullopt also if the filter needs all ranks.
 std::optional<int> AnswerOneRankAtATime(const std::string& job, const JobRequest& request,
                                         const std::optional<SpanFilter>& filter, const RankByRank& question,
                                         const CliHost& host, ResultWriter* writer);

@@ -24,24 +24,41 @@ void AddResultOptions(Verb* verb, CommonOptions* common, ResultVerbOptions* opti
             "error, in JSON as \"explain\"");
 }
 
+void BasisOfInputs::Add(size_t input, const Trace& trace) {
+  if (!is_wanted_) return;
+  const AnswerBasis basis = MeasureBasis(trace, SelectedSpans(filter_, trace).get(), use_ ? &*use_ : nullptr);
+  if (input < bases_.size()) {
+    bases_[input].Append(basis);
+  } else {
+    bases_.push_back(basis);
+  }
+}
+
+std::optional<ResultTable> BasisOfInputs::Table() const {
+  return is_wanted_ ? std::optional(BasisTable(bases_)) : std::nullopt;
+}
+
 std::optional<ResultTable> BasisIfRequested(const ResultVerbOptions& options, std::span<const Trace> traces,
                                             const std::optional<SpanFilter>& filter,
                                             const std::optional<SpanUse>& use) {
-  if (!options.explain) return std::nullopt;
-  std::vector<AnswerBasis> bases;
-  for (const Trace& trace : traces)
-    bases.push_back(MeasureBasis(trace, SelectedSpans(filter, trace).get(), use ? &*use : nullptr));
-  return BasisTable(bases);
+  BasisOfInputs basis(options, filter, use);
+  for (size_t input = 0; input < traces.size(); ++input)
+    basis.Add(input, traces[input]);
+  return basis.Table();
+}
+
+void ReportBasis(const std::string& input, const ResultTable& basis, size_t row) {
+  for (const auto& [title, value] : basis.TextLines(row))
+    PrintError(std::string(input).append(": ").append(title).append(": ").append(value));
 }
 
 namespace {
 
 // Row i of `basis` is of input i.
-void ReportBasis(std::span<const ResultInput> inputs, const ResultTable& basis) {
+void ReportBasisOfTraces(std::span<const ResultInput> inputs, const ResultTable& basis) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::string begin = inputs[i].name + ": ";
-    for (const auto& [title, value] : basis.TextLines(i))
-      PrintError(std::string(begin).append(title).append(": ").append(value));
+    ReportBasis(inputs[i].name, basis, i);
     const std::string problems = FormatProblems(*inputs[i].trace);
     if (problems.empty()) PrintError(begin + "Problems: none");
     for (size_t at = 0; at < problems.size();) {
@@ -69,7 +86,7 @@ int PrintResult(const std::string& verb, const std::string& file, std::span<cons
   }
   const RowOptions rows{.limit = static_cast<size_t>(options.limit), .width = writer->width()};
   ReportNoResult(file, common, result.why_empty);
-  if (result.basis && !common.json) ReportBasis(inputs, *result.basis);
+  if (result.basis && !common.json) ReportBasisOfTraces(inputs, *result.basis);
   if (common.csv) return writer->Write(file, result.tables[0].Csv(rows.limit), true);
   if (!common.json) return writer->Write(file, ResultText(result, rows), true);
   if (!result.quality) result.quality = JudgeInputs(inputs);

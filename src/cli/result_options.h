@@ -8,9 +8,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "cli/result_writer.h"
 #include "cli/verb.h"
+#include "opscope/analysis/basis.h"
 #include "opscope/analysis/span_filter.h"
 #include "opscope/analysis/span_use.h"
 #include "opscope/report/result_table.h"
@@ -38,11 +40,34 @@ int PrintResult(const std::string& verb, const std::string& file, std::span<cons
 int PrintResult(const std::string& verb, const std::string& file, const Trace& trace, const CommonOptions& common,
                 const ResultVerbOptions& options, VerbResult result, ResultWriter* writer);
 
-// What an answer about the selected spans of the inputs rests on, if --explain is given. `use`: what its analysis
-// reads.
+// What an answer about the selected spans of its inputs rests on, if --explain is given. An input is a trace, or a JOB
+// whose ranks are added one after the other.
+class BasisOfInputs {
+ public:
+  // use: what the analysis reads. REQUIRES: `options` and `filter` outlive the object.
+  BasisOfInputs(const ResultVerbOptions& options, const std::optional<SpanFilter>& filter,
+                std::optional<SpanUse> use = {})
+      : is_wanted_(options.explain), filter_(filter), use_(use) {}
+
+  // REQUIRES: `input` is that of the call before, or the next one.
+  void Add(size_t input, const Trace& trace);
+  // A row per input; nullopt without --explain.
+  std::optional<ResultTable> Table() const;
+
+ private:
+  const bool is_wanted_;
+  const std::optional<SpanFilter>& filter_;
+  const std::optional<SpanUse> use_;
+  std::vector<AnswerBasis> bases_;
+};
+
+// The same of traces.
 std::optional<ResultTable> BasisIfRequested(const ResultVerbOptions& options, std::span<const Trace> traces,
                                             const std::optional<SpanFilter>& filter,
                                             const std::optional<SpanUse>& use = {});
+
+// Row i of the basis, line by line on standard error, each behind the name of its input.
+void ReportBasis(const std::string& input, const ResultTable& basis, size_t row);
 
 // Why there is no answer, on standard error unless -q is given; "": there is one.
 void ReportNoResult(const std::string& file, const CommonOptions& common, const std::string& sentence);

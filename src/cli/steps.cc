@@ -40,7 +40,8 @@ Verb StepsVerb(const CliHost& host) {
                   .answer_job =
                       [of_all = AnswerFromTables(host), of_chosen = AnswerByRanks(&StepsByRank, host)](
                           const std::string& job, const ResultVerb& steps, ResultWriter* writer) {
-                        const bool by_ranks = steps.filter && !steps.common.engine.is_spark();
+                        const bool needs_spans = steps.filter || steps.options.explain;
+                        const bool by_ranks = needs_spans && !steps.common.engine.is_spark();
                         return (by_ranks ? of_chosen : of_all)(job, steps, writer);
                       }};
   verb.common.engine.why_no_spark = &WhyNotOneJob;

@@ -49,10 +49,11 @@ constexpr ResultField<AnswerBasis> kBasisFields[] = {
      [](const AnswerBasis& b) { return b.clock_error_ns; }},
     {{"overhead_ns", "Overhead of the recording", kTime, "Estimate of the time that recording took."},
      [](const AnswerBasis& b) { return b.overhead_ns; }},
-    {{"overhead_share", "Overhead as a part of the window", kShare, "`overhead_ns` over `window_ns`."},
-     [](const AnswerBasis& b) { return b.overhead_ns ? ShareOf(*b.overhead_ns, b.window_ns) : std::nullopt; }},
+    {{"overhead_share", "Overhead as a part of the window", kShare,
+      "`overhead_ns` over `window_ns`; of a JOB over the sum of the windows of its ranks."},
+     [](const AnswerBasis& b) { return b.overhead_ns ? ShareOf(*b.overhead_ns, b.recorded_ns) : std::nullopt; }},
     {{"window_ns", "Window", kTime, "From the first begin to the last end of all spans."},
-     [](const AnswerBasis& b) { return b.window_ns; }},
+     [](const AnswerBasis& b) { return b.window_ns(); }},
 };
 
 }  // namespace
