@@ -5,6 +5,7 @@ one rank after the other. The oracle is the merge of all ranks, which answers wh
 import json
 import os
 import random
+import re
 
 import pytest
 from opscope_command import answer, run
@@ -144,6 +145,33 @@ def test_what_an_answer_rests_on_is_that_of_the_merged_ranks(tmp_path, no_duckdb
             for env in (None, no_duckdb)
         )
         assert lines == of_merged and len(lines) == (2 if b in asked else 1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_critical_paths_are_those_of_the_merged_ranks(tmp_path, no_duckdb, seed):
+    job = a_job(tmp_path, seed)
+
+    def edges(rows):
+        """Without tracks: a merge gives processes other numbers."""
+        return [{key: value for key, value in row.items() if key != "track"} for row in rows]
+
+    for options in ([], ["--where", "name ~ aten"], ["--steps", "0"], ["--limit", "3"], ["--sort", "duration_ns"]):
+        asked = ["critical-path", job, *options]
+        told, merged = answer(*asked, code=3), json.loads(run(*asked, "--json", code=3, env=no_duckdb).stdout)
+        assert reads_by_rank(told) and not reads_by_rank(merged)
+        assert told["paths"] == merged["paths"] and edges(told["rows"]) == edges(merged["rows"]), options
+        assert told["rows"] and sum(row["length_ns"] for row in told["paths"]) > 0
+
+
+def words_without_tracks(text):
+    return re.sub(r"\d+/\d+", "", text).split()
+
+
+def test_text_of_critical_paths_has_the_longest_edges_of_all_ranks(tmp_path, no_duckdb):
+    job = a_job(tmp_path, 3)
+    text, merged = run("critical-path", job, code=3).stdout, run("critical-path", job, code=3, env=no_duckdb).stdout
+    assert words_without_tracks(text) == words_without_tracks(merged)
+    assert text.count("\n") > 20 and text.endswith("edges; --json has all of them in order of time.\n")
 
 
 def test_a_job_and_a_file_are_compared_by_a_merge(tmp_path, no_duckdb):

@@ -40,7 +40,7 @@ void DescribeCommandLine(const CliHost& host, CommandLine* line) {
                 StepsVerb(host),
                 DevicesVerb(host),
                 MemoryVerb(host),
-                CriticalPathVerb(),
+                CriticalPathVerb(host),
                 RooflineVerb(),
                 AdviseVerb(host),
                 DiffVerb(host),

@@ -60,7 +60,7 @@ Verb CollectVerb(const CliHost& host);
 Verb CompactVerb(const CliHost& host);
 Verb CompletionVerb(const CommandLine* command_line);
 Verb ConvertVerb();
-Verb CriticalPathVerb();
+Verb CriticalPathVerb(const CliHost& host);
 Verb DevicesVerb(const CliHost& host);
 Verb DiffVerb(const CliHost& host);
 Verb DoctorVerb(const CliHost& host);

@@ -201,6 +201,10 @@ RankByRank MemoryByRank(std::optional<SpanFilter> filter, ComputeRank of_rank) {
   return RowsByRank(std::move(of_rank), {});
 }
 
+RankByRank CriticalPathByRank(ComputeRank of_rank) {
+  return RowsByRank(std::move(of_rank), {});
+}
+
 bool CanSelectByRank(const SpanFilter& filter) {
   constexpr FilterField kOfAllRanks[] = {FilterField::kStart, FilterField::kThread, FilterField::kProcess,
                                          FilterField::kCorrelation};

@@ -25,8 +25,9 @@ struct EdgeOfRank {
   int64_t first_ns;
 };
 
-std::vector<EdgeOfRank> EdgesOf(const Trace& trace, const CriticalPathReport& report, size_t limit) {
-  const int64_t first_ns = FirstBegin(trace);
+std::vector<EdgeOfRank> EdgesOf(const Trace& trace, const CriticalPathReport& report, size_t limit,
+                                std::optional<int64_t> begin_ns = {}) {
+  const int64_t first_ns = begin_ns ? *begin_ns : FirstBegin(trace);
   std::vector<EdgeOfRank> edges;
   const size_t count = limit == 0 ? report.rows.size() : std::min(limit, report.rows.size());
   edges.reserve(count);
@@ -105,8 +106,9 @@ ResultTable CriticalPathEdgeTable(const Trace& trace, const CriticalPathReport& 
   return MakeResultTable<EdgeOfRank>(CriticalPathEdgeResult(), kEdgeFields, trace, EdgesOf(trace, report, limit));
 }
 
-ResultTable LongestEdgeTable(const Trace& trace, const CriticalPathReport& report, size_t limit) {
-  std::vector<EdgeOfRank> edges = EdgesOf(trace, report, 0);
+ResultTable LongestEdgeTable(const Trace& trace, const CriticalPathReport& report, size_t limit,
+                             std::optional<int64_t> begin_ns) {
+  std::vector<EdgeOfRank> edges = EdgesOf(trace, report, 0, begin_ns);
   const auto end = edges.begin() + static_cast<std::ptrdiff_t>(std::min(limit, edges.size()));
   std::partial_sort(edges.begin(), end, edges.end(), [](const EdgeOfRank& a, const EdgeOfRank& b) {
     return a.edge->duration_ns != b.edge->duration_ns ? a.edge->duration_ns > b.edge->duration_ns : a.edge < b.edge;

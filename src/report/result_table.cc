@@ -179,6 +179,14 @@ void ResultTable::Append(ResultTable more) {
   }
 }
 
+void ResultTable::Truncate(size_t rows) {
+  for (Column& column : columns_) {
+    column.texts.resize(std::min(rows, column.texts.size()));
+    column.numbers.resize(std::min(rows, column.numbers.size()));
+    column.doubles.resize(std::min(rows, column.doubles.size()));
+  }
+}
+
 Result<const ResultTable::Column*> ResultTable::SortColumn(std::string_view key) const {
   const std::string text(key);
   std::string keys;

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +24,9 @@ namespace opscope {
 // A row per edge, path by path in order of time; the first `limit` of them, 0: all.
 [[nodiscard]] ResultTable CriticalPathEdgeTable(const Trace& trace, const CriticalPathReport& report, size_t limit = 0);
 // The `limit` longest edges of all paths, the longest first.
-[[nodiscard]] ResultTable LongestEdgeTable(const Trace& trace, const CriticalPathReport& report, size_t limit);
+// begin_ns: the text has times since this moment; nullopt: since the first begin of the trace.
+[[nodiscard]] ResultTable LongestEdgeTable(const Trace& trace, const CriticalPathReport& report, size_t limit,
+                                           std::optional<int64_t> begin_ns = {});
 
 // The paths as a table, and the 20 longest edges below; "" without paths.
 [[nodiscard]] std::string CriticalPathText(const Trace& trace, const CriticalPathReport& report);

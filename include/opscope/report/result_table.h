@@ -186,6 +186,8 @@ class ResultTable {
 
   // Appends the rows of a table with the same columns. REQUIRES: neither has nested lists.
   void Append(ResultTable more);
+  // Keeps the first `rows` rows. REQUIRES: no nested lists.
+  void Truncate(size_t rows);
 
   // Orders the rows: largest number first, texts by their bytes; equal rows keep their order. "total" may stand for
   // "total_ns" or "total_bytes". Also calls Keep for the column. kInvalidArgument: no column has this key; the message
