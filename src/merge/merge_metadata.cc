@@ -9,11 +9,11 @@
 #include "merge/merge_metadata.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "base/json_members.h"
 #include "base/json_object.h"
+#include "base/parse_whole.h"
 
 namespace opscope {
 namespace {
@@ -109,12 +109,6 @@ InputMetadata MetadataOf(const Trace& trace) {
 std::map<int32_t, int64_t> OffsetsOfRanks(const Trace& trace) {
   std::map<int32_t, int64_t> offsets;
   const MetadataColumns& rows = trace.metadata();
-  const auto number = [](std::string_view object, std::string_view key, int64_t absent) {
-    const std::string_view text = FindJsonMember(object, key);
-    int64_t value = absent;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
-  };
   for (size_t row = 0; row < rows.size(); ++row) {
     if (trace.text(rows.key[row]) != kMergeKey) continue;
     std::string_view inputs = trace.text(rows.json[row]);
@@ -122,9 +116,9 @@ std::map<int32_t, int64_t> OffsetsOfRanks(const Trace& trace) {
     for (size_t at = 1; at < inputs.size();) {
       const size_t end = EndOfJsonValue(inputs, at);
       const std::string_view object = inputs.substr(std::min(at + 1, end), end - std::min(at + 1, end));
-      const int64_t rank = number(object, "rank", -1);
-      if (rank >= 0 && FindJsonMember(object, "left_out").empty())
-        offsets.emplace(static_cast<int32_t>(rank), number(object, "offset_ns", 0));
+      const auto rank = ParseWhole<int32_t>(FindJsonMember(object, "rank"));  // of a damaged file it may be any number
+      if (rank && *rank >= 0 && FindJsonMember(object, "left_out").empty())
+        offsets.emplace(*rank, ParseWhole<int64_t>(FindJsonMember(object, "offset_ns")).value_or(0));
       at = end + 1;
     }
   }
