@@ -27,7 +27,8 @@ std::vector<JobPlace> JobPlaces(nb::list jobs);
 using AddRankOfJob = std::function<void(size_t number, const Trace& trace)>;
 // Takes the condition of jobs[number], after its ranks.
 using EndJob = std::function<void(size_t number, const JobCondition& condition)>;
-// The problems and the quality of all. end_job may be empty. kUnsupported: there is no DuckDB, or a JOB lacks the steps that are needed.
+// The problems and the quality of all. end_job may be empty. kUnsupported: there is no DuckDB, or a JOB lacks the steps
+// that are needed.
 Result<JobCondition> ReadRanksOfJobs(const std::vector<JobPlace>& jobs, bool needs_steps,
                                      const std::string& python_module, const AddRankOfJob& add,
                                      const EndJob& end_job = {});
