@@ -34,6 +34,7 @@ Result<JobAnswer> AskEngine(const std::string& verb, const std::string& job, Job
   const auto by_rank = [&](const RankByRank& ask) { return AnswerRankByRank(job, engine, question.attempt, ask); };
   if (verb == "devices") return by_rank(DevicesByRank(std::move(filter)));
   if (verb == "memory") return by_rank(MemoryByRank(std::move(filter)));
+  if (verb == "critical-path") return by_rank(CriticalPathByRank(std::move(filter)));
   if (verb == "advise") return by_rank(AdviseByRank(std::move(filter)));
   if (verb == "steps" && filter) return by_rank(StepsByRank(std::move(filter)));
   return AnswerJob(verb, engine, question);

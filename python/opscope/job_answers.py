@@ -89,7 +89,8 @@ class Job:
         """The steps of all ranks: how long they were, and what they consisted of; `facts` has their summary.
 
         ``where`` chooses spans, as in `Trace.summary`. Then one rank at a time is read; if ``where`` needs all ranks,
-        as `summary` tells, they are read together and `facts` is empty. The same holds for `devices` and `memory`.
+        as `summary` tells, they are read together and `facts` is empty. The same holds for `devices`, `memory` and
+        `critical_path`.
         """
         return self._answer_chosen("steps", where, lambda: self._own_clocks().steps_summary(where=where))
 
@@ -101,6 +102,11 @@ class Job:
         """Which operators hold the memory of each device at its peak; `facts` has devices and steps. Reads one rank at
         a time."""
         return self._answer_chosen("memory", where, lambda: self._own_clocks().memory(where=where))
+
+    def critical_path(self, *, where: str | None = None) -> ResultRows:
+        """The critical path of each rank: as `Trace.critical_path`, with times of the rank's own clock. `facts` has
+        "paths", the parts of each. Reads one rank at a time."""
+        return self._answer_chosen("critical-path", where, lambda: self._own_clocks().critical_path(where=where))
 
     def summary(self, *, quantiles: bool = False, exact: bool = False, **options: Any) -> ResultRows:
         """The operator summary of all ranks; ``options`` are those of `Trace.summary`.

@@ -161,6 +161,12 @@ def test_critical_paths_are_those_of_the_merged_ranks(tmp_path, no_duckdb, seed)
         assert reads_by_rank(told) and not reads_by_rank(merged)
         assert told["paths"] == merged["paths"] and edges(told["rows"]) == edges(merged["rows"]), options
         assert told["rows"] and sum(row["length_ns"] for row in told["paths"]) > 0
+    same = opscope.job(job)
+    for options in ({}, {"where": "name ~ aten"}):
+        told = answer("critical-path", job, *(["--where", options["where"]] if options else []), code=3)
+        assert same.critical_path(**options) == told["rows"] and same.facts["paths"] == told["paths"]
+        assert same.problems == told["problems"]
+    assert same.critical_path(where="start >= 0") and same.facts == {}, "it merges"
 
 
 def words_without_tracks(text):

@@ -68,7 +68,7 @@ std::optional<int> CriticalPathOfRanks(const std::string& job, const ResultVerb&
   ResultVerb one = verb;
   one.is_one_rank = true;
   size_t edges = 0;
-  RankByRank question = CriticalPathByRank([&](const Trace& trace) {
+  RankByRank question = CriticalPathByRank(verb.filter, [&](const Trace& trace) {
     const SelectedSpans selected(verb.filter, trace);
     const CriticalPathReport report = FindCriticalPaths(trace, {.selected = selected.get()});
     edges += report.rows.size();

@@ -22,10 +22,12 @@
 #include "job/job_folder.h"
 #include "job/stored_traces.h"
 #include "job/summary_of_ranks.h"
+#include "opscope/analysis/critical_path.h"
 #include "opscope/analysis/device_report.h"
 #include "opscope/analysis/memory_usage.h"
 #include "opscope/import.h"
 #include "opscope/merge.h"
+#include "opscope/report/critical_path.h"
 #include "opscope/report/devices.h"
 #include "opscope/report/job_report.h"
 #include "opscope/report/memory.h"
@@ -201,7 +203,16 @@ RankByRank MemoryByRank(std::optional<SpanFilter> filter, ComputeRank of_rank) {
   return RowsByRank(std::move(of_rank), {});
 }
 
-RankByRank CriticalPathByRank(ComputeRank of_rank) {
+RankByRank CriticalPathByRank(std::optional<SpanFilter> filter, ComputeRank of_rank) {
+  if (of_rank == nullptr) {
+    of_rank = [filter = std::move(filter)](const Trace& trace) {
+      const SelectedSpans selected(filter, trace);
+      const CriticalPathReport report = FindCriticalPaths(trace, {.selected = selected.get()});
+      VerbResult result;
+      result.tables = {CriticalPathEdgeTable(trace, report), CriticalPathTable(trace, report.paths)};
+      return result;
+    };
+  }
   return RowsByRank(std::move(of_rank), {});
 }
 

@@ -109,9 +109,10 @@ using ComputeRank = std::function<VerbResult(const Trace& trace)>;
 [[nodiscard]] RankByRank DevicesByRank(std::optional<SpanFilter> filter = {}, ComputeRank of_rank = nullptr);
 [[nodiscard]] RankByRank MemoryByRank(std::optional<SpanFilter> filter = {}, ComputeRank of_rank = nullptr);
 
-// The question of `opscope critical-path`: the paths of all ranks below each other, and their edges. Each rank has a
-// path of its own. It keeps what `of_rank` gives.
-[[nodiscard]] RankByRank CriticalPathByRank(ComputeRank of_rank);
+// The question of `opscope critical-path`: the edges of the paths of all ranks below each other, and the paths. Each
+// rank has a path of its own. of_rank: nullptr computes all edges; another one chooses spans itself. It keeps what
+// `of_rank` gives.
+[[nodiscard]] RankByRank CriticalPathByRank(std::optional<SpanFilter> filter = {}, ComputeRank of_rank = nullptr);
 
 // The question of `opscope steps`. AnswerJob gives the steps with all spans without reading them.
 [[nodiscard]] RankByRank StepsByRank(std::optional<SpanFilter> filter);
