@@ -319,7 +319,9 @@ def main():
     built = built and run_step("build", ["cmake", "--build", "--preset", preset, "-j", jobs], tally, logs)
     if built:
         result = logs / "ctest.xml"
-        command = ["ctest", "--preset", preset, "-j", jobs, "--output-junit", str(result)]
+        # One more than there are processors: many wait, for a child, a disk or a time.
+        beside = str(int(jobs) + 1)
+        command = ["ctest", "--preset", preset, "-j", beside, "--output-junit", str(result)]
         if options.soak:  # two at a time: they measure memory and time, and start hundreds of threads themselves
             command += ["-L", "soak", "-j", "2", "--timeout", str(SOAK_TEST_S), "--test-output-size-passed", "65536"]
         run_junit("C++ tests", command, result, tally, logs, None if options.soak else STEP_S)
