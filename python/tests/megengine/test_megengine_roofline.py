@@ -10,6 +10,8 @@ import megengine.module as M
 import numpy as np
 import pytest
 from megengine.autodiff import GradManager
+from megengine.core._imperative_rt.core2 import apply
+from megengine.core.ops.builtin import Elemwise
 from megengine.optimizer import SGD
 from megengine.utils.module_stats import module_stats
 
@@ -101,3 +103,32 @@ def test_most_of_the_time_of_a_training_step_has_flops_and_bytes(tmp_path):
     assert flops["Convolution", str([image, filter])] == result
     assert flops["ConvolutionBackwardDataV2", str([filter, middle, image])] == result
     assert flops["ConvolutionBackwardFilterV2", str([image, middle, filter])] == result
+
+
+def applied(mode, *candidates):
+    """How many operands a mode takes, and their bytes per element: it is applied to as many as it accepts."""
+    for operands in (1, 2, 3, 4):
+        for tensors in candidates:
+            try:
+                (result,) = apply(Elemwise(mode), *tensors[:operands])
+                result.numpy()
+                return operands, tensors[0].numpy().itemsize
+            except (RuntimeError, TypeError, ValueError):
+                pass
+    return None
+
+
+def test_every_mode_of_elemwise_reads_its_operands_and_writes_one_result(tmp_path):
+    values = np.full((4, 8), 0.5, "float32"), np.full((4, 8), 2, "int32"), np.full((4, 8), True)
+    candidates = [[mge.tensor(each) for _ in range(4)] for each in values]
+    modes = [name for name in dir(Elemwise.Mode) if name.isupper()]
+    profiler = opscope.megengine.Profiler(str(tmp_path))
+    with profiler:
+        taken = {mode: applied(mode, *candidates) for mode in modes}
+    assert [mode for mode in modes if taken[mode] is None] == ["ISINF", "ISNAN", "NEQ"], "of other operators"
+    rows = {row["name"]: row for row in profiler.trace.roofline()}
+    for mode, (operands, width) in ((mode, how) for mode, how in taken.items() if how is not None):
+        row = rows[mode]
+        assert row["flops"] % 32 == 0 and 1 <= row["flops"] // (32 * row["calls"]) <= 3, mode
+        results = {32, 32 * width}  # truth values, or of the type of the operands
+        assert row["bytes"] // row["calls"] - 32 * width * operands in results, mode
