@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The roofline of real programs: FLOPs as torch counts them, and at most 5 % of the time without a formula."""
 
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
+from opscope_command import answer, run
 
 torch = pytest.importorskip("torch")
 
@@ -89,9 +95,9 @@ def test_without_shapes_nothing_is_guessed():
 def test_peaks_that_no_machine_has_are_refused(peak):
     trace = opscope.read(b'{"traceEvents": []}')
     for name in ("peak_flops", "peak_bandwidth"):
-        for answer in (trace.roofline, trace.roofline_machine):
+        for measure in (trace.roofline, trace.roofline_machine):
             with pytest.raises(ValueError, match=f"^{name} must be a finite number above 0$"):
-                answer(**{name: peak})
+                measure(**{name: peak})
 
 
 def test_both_peaks_give_the_limit():
@@ -99,3 +105,31 @@ def test_both_peaks_give_the_limit():
         torch.mm(torch.ones(64, 64), torch.ones(64, 64))
     rows = profiler.trace.roofline(peak_flops=1e6, peak_bandwidth=1e15, where="name = 'aten::mm'")
     assert [(row["bound"], row["flops"]) for row in rows] == [("compute", 2 * 64**3)]
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_page_compares_a_step_with_what_the_machine_reaches(tmp_path):
+    page = (ROOT / "docs" / "how-to" / "compare_with_the_machine.md").read_text()
+    program = (ROOT / "examples" / "torch_machine_limits.py").read_text()
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, cwd=tmp_path, check=True
+    )
+    options = done.stdout.split()
+    assert options[::2] == ["--peak-flops", "--peak-bandwidth"]
+    recorded = tmp_path / "run.opscope"
+    rows = answer("roofline", recorded, *options)["rows"]
+    products = [row for row in rows if row["name"] in ("aten::mm", "aten::addmm")]
+    assert len(products) == 5
+    peak_flops, peak_bandwidth = float(options[1]), float(options[3])
+    for row in products:
+        computes_longer = row["flops"] / peak_flops >= row["bytes"] / peak_bandwidth
+        assert row["bound"] == ("compute" if computes_longer else "memory") and row["peak_share"] > 0
+    assert {row["bound"] for row in rows if row["name"].startswith("aten::gelu")} == {"memory"}
+    # The page quotes a run on another machine: its numbers differ, its columns and its operators do not.
+    (quoted,) = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+    titles, *lines, last = quoted.splitlines()
+    shown = run("roofline", recorded, *options, "--limit", "6").stdout.splitlines()
+    assert titles.split() == shown[0].split() and last.partition("%")[2] == shown[-1].partition("%")[2]
+    assert len(lines) == 6 and {line.split()[0] for line in lines} <= {row["name"] for row in rows}
