@@ -25,15 +25,12 @@ std::optional<int64_t> SizeOfNamedDimension(const CallArguments& call, const Arg
   return self.sizes[static_cast<size_t>(*dimension < 0 ? *dimension + rank : *dimension)];
 }
 
-// self, dimension, descending; the form with `stable` has it before the dimension. A merge sort of n elements takes at
-// most n ceil(log2 n) comparisons (Knuth, The Art of Computer Programming 3, 5.2.4).
+// self, dimension, descending; the form with `stable` has it before the dimension.
 OperatorCost SortCost(const CallArguments& call, const CostRule&, bool) {
   const Argument* self = call.Tensor(0);
   if (self == nullptr) return {};
   const std::optional<int64_t> size = SizeOfNamedDimension(call, *self, call.list.size() == 4 ? 2 : 1);
-  const bool is_known = size && *size >= 0;
-  const int64_t levels = is_known && *size > 1 ? std::bit_width(static_cast<uint64_t>(*size - 1)) : 0;
-  return {is_known ? Elements(*self) * Amount(levels) : Amount(),
+  return {size ? SortComparisons(Elements(*self), *size) : Amount(),
           TensorBytes(call, *self) + Elements(*self) * ValueAndIndexBytes(call, *self)};
 }
 
@@ -85,6 +82,12 @@ constexpr CostRule kIndexRules[] = {
 };
 
 }  // namespace
+
+// A merge sort of n elements takes at most n ceil(log2 n) comparisons (Knuth, The Art of Computer Programming 3, 5.2.4).
+Amount SortComparisons(Amount elements, int64_t row) {
+  if (row < 0) return {};
+  return elements * Amount(row < 2 ? 0 : std::bit_width(static_cast<uint64_t>(row - 1)));
+}
 
 std::span<const CostRule> IndexRules() {
   return kIndexRules;

@@ -3,7 +3,6 @@
 // what is no tensor is an attribute of the call ("window_h"). Attributes that MegEngine does not print, such as lists
 // of axes, leave a cost unknown.
 // SPDX-License-Identifier: Apache-2.0
-#include <bit>
 #include <optional>
 #include <vector>
 
@@ -104,10 +103,8 @@ OperatorCost ArgReduceCost(const CallArguments& call, const CostRule&, bool) {
 // Rows of the last dimension are sorted: values and positions of type Int32 are written.
 OperatorCost SortCost(const CallArguments& call, const CostRule&, bool) {
   const Argument* self = call.Tensor(0);
-  if (self == nullptr || self->sizes.empty() || self->sizes.back() < 0) return {};
-  const auto row = static_cast<uint64_t>(self->sizes.back());
-  const Amount comparisons(row < 2 ? 0 : std::bit_width(row - 1));  // ceil(log2(row))
-  return {Elements(*self) * comparisons,
+  if (self == nullptr || self->sizes.empty()) return {};
+  return {SortComparisons(Elements(*self), self->sizes.back()),
           TensorBytes(call, *self) + TensorBytes(call, *self) + Elements(*self) * Amount(4)};
 }
 
@@ -178,7 +175,7 @@ OperatorCost GroupNormCost(const CallArguments& call, const CostRule& rule, bool
 }
 
 // Gradient, input, weight if it is affine, means, deviations.
-OperatorCost GroupNormBackwardCost(const CallArguments& call, const CostRule&, bool) {
+OperatorCost NormGradientCost(const CallArguments& call, const CostRule&, bool) {
   const bool is_affine = call.list.size() == 5;
   const Argument* means = call.Tensor(is_affine ? 3 : 2);
   if (means == nullptr || (!is_affine && call.list.size() != 4)) return {};
@@ -186,7 +183,7 @@ OperatorCost GroupNormBackwardCost(const CallArguments& call, const CostRule&, b
                       {true, is_affine, is_affine});
 }
 
-// So many operations per element: three for a gradient and its mask, and so on.
+// The numbers are the operands and the operations per element.
 constexpr CostRule kLightRules[] = {
     {"Broadcast", ViewCost},
     {"Subtensor", ViewCost},
@@ -203,6 +200,7 @@ constexpr CostRule kLightRules[] = {
     {"Stack", JoinCost},
     {"FillLike", FillLikeCost},
     {"Copy", LikeFirstCost, 1, 0},
+    {"InplaceAdd", LikeFirstCost, 4, 3},  // tensor, difference, a factor for each
     {"Cumsum", LikeFirstCost, 1, 1},
     {"Softmax", LikeFirstCost, 1, 5},
     {"SoftmaxBackward", LikeFirstCost, 2, 4},
@@ -225,11 +223,11 @@ constexpr CostRule kLightRules[] = {
     {"BatchNorm", BatchNormCost},
     {"BatchNormBackward", BatchNormBackwardCost},
     {"LayerNorm", LayerNormCost},
-    {"LayerNormBackward", GroupNormBackwardCost},
+    {"LayerNormBackward", NormGradientCost},
     {"GroupNorm", GroupNormCost},
-    {"GroupNormBackward", GroupNormBackwardCost},
+    {"GroupNormBackward", NormGradientCost},
     {"InstanceNorm", GroupNormCost},
-    {"InstanceNormBackward", GroupNormBackwardCost},
+    {"InstanceNormBackward", NormGradientCost},
 };
 
 // Modes of Elemwise with `operands` operands and so many operations per element.
@@ -268,7 +266,6 @@ std::span<const CostRule> MegEngineRules() {
       for (const std::string_view name : modes.names)
         all.push_back({name, ModeCost, modes.operands, modes.per_element});
     }
-    all.push_back({"InplaceAdd", LikeFirstCost, 4, 3});
     return all;
   }();
   return rules;

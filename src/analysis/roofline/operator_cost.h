@@ -63,6 +63,9 @@ std::span<const CostRule> MegEngineProductRules();
 // Result of an element-wise operator whose operands are the first `operands` arguments.
 OperatorCost ElementwiseCost(const CallArguments& call, const CostRule& rule, bool is_in_place);
 
+// Comparisons of sorting `elements` in rows of `row` elements each (index_costs.cc).
+Amount SortComparisons(Amount elements, int64_t row);
+
 // FLOPs of a rule of flop_formulas.h, and bytes (product_bytes.cc).
 OperatorCost ProductCost(std::string_view op, const FlopRule& rule, const CallArguments& call);
 

@@ -7,8 +7,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
+#include <optional>
+#include <ostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "opscope/analysis/roofline.h"
@@ -93,5 +98,27 @@ class RooflineProgram {
   ProcessId process_;
   TrackId thread_ = TrackId::kNone, stream_ = TrackId::kNone;
 };
+
+// What a call computes and moves.
+struct CallWork {
+  std::optional<int64_t> flops, bytes;
+  bool operator==(const CallWork&) const = default;
+};
+
+inline std::ostream& operator<<(std::ostream& out, const CallWork& work) {
+  return out << work.flops.value_or(-1) << " FLOPs, " << work.bytes.value_or(-1) << " bytes";
+}
+
+inline constexpr CallWork kUnknownWork = {};
+
+// Of the one call of a program.
+inline CallWork WorkOfCall(const char* name, const std::vector<TestArgument>& arguments,
+                           std::string_view attributes = {}) {
+  RooflineProgram program;
+  program.Add(name, 0, 10, arguments, 0, "cpu_op", attributes);
+  const RooflineReport report = MeasureRoofline(program.Build());
+  EXPECT_EQ(report.rows.size(), 1u);
+  return {report.rows.at(0).flops, report.rows.at(0).bytes};
+}
 
 }  // namespace opscope
