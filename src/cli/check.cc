@@ -122,12 +122,13 @@ std::optional<int> CheckRanksOfJobs(const CheckOptions& options, const CheckPlan
   question.needs_steps = NeedsSteps(plan.limits);
   const std::optional<SpanFilter> all_spans;
   BasisOfInputs basis(options.rows, all_spans);
+  const auto metrics_of = [&](size_t number) -> CheckMetrics& { return number == 0 ? metrics : baseline; };
   question.add = [&](size_t number, const Trace& trace, int32_t) {
-    (number == 0 ? metrics : baseline).Add(trace);
+    metrics_of(number).Add(trace);
     basis.Add(number, trace);
   };
   question.end_job = [&](size_t number, const JobCondition& condition) {
-    (number == 0 ? metrics : baseline).SetProblems(condition.losses());
+    metrics_of(number).SetProblems(condition.losses());
   };
   question.finish = [&](const JobCondition& condition) {
     const std::vector<CheckRow> rows = CheckLimits(metrics, plan.baseline.empty() ? nullptr : &baseline, plan.limits);

@@ -35,7 +35,11 @@ std::string DescribeShown(size_t shown, size_t edges) {
          " edges; --json has all of them in order of time.\n";
 }
 
-VerbResult ResultOf(const Trace& trace, const CriticalPathReport& report, const ResultVerb& verb) {
+// Adds the number of edges, of which the result may have a part, to `edges`.
+VerbResult FindEdges(const Trace& trace, const ResultVerb& verb, size_t* edges) {
+  const SelectedSpans selected(verb.filter, trace);
+  const CriticalPathReport report = FindCriticalPaths(trace, {.selected = selected.get()});
+  *edges += report.rows.size();
   VerbResult result;
   if (HasLongestEdges(verb)) {
     // Times of one rank of a JOB are those since the first begin of the JOB.
@@ -52,13 +56,13 @@ VerbResult ResultOf(const Trace& trace, const CriticalPathReport& report, const 
 
 VerbResult ComputeCriticalPath(std::span<const Trace> traces, const ResultVerb& verb) {
   const Trace& trace = traces[0];
-  const SelectedSpans selected(verb.filter, trace);
-  const CriticalPathReport report = FindCriticalPaths(trace, {.selected = selected.get()});
-  VerbResult result = ResultOf(trace, report, verb);
-  result.note = DescribeShown(result.tables[0].size(), report.rows.size());
+  size_t edges = 0;
+  VerbResult result = FindEdges(trace, verb, &edges);
+  result.note = DescribeShown(result.tables[0].size(), edges);
   if (verb.common.json) result.quality = JudgeQuality(trace);
-  const std::string nothing = report.paths.empty() ? DescribeEmptySelection(trace, verb.filter) : "";
-  if (!nothing.empty()) result.why_empty = nothing;
+  if (result.why_empty.empty()) return result;
+  if (const std::string nothing = DescribeEmptySelection(trace, verb.filter); !nothing.empty())
+    result.why_empty = nothing;
   return result;
 }
 
@@ -68,12 +72,8 @@ std::optional<int> CriticalPathOfRanks(const std::string& job, const ResultVerb&
   ResultVerb one = verb;
   one.is_one_rank = true;
   size_t edges = 0;
-  RankByRank question = CriticalPathByRank(verb.filter, [&](const Trace& trace) {
-    const SelectedSpans selected(verb.filter, trace);
-    const CriticalPathReport report = FindCriticalPaths(trace, {.selected = selected.get()});
-    edges += report.rows.size();
-    return ResultOf(trace, report, one);
-  });
+  RankByRank question =
+      CriticalPathByRank(verb.filter, [&](const Trace& trace) { return FindEdges(trace, one, &edges); });
   question.finish = [&, join = std::move(question.finish)](Verdict verdict) {
     VerbResult result = join(verdict);
     if (HasLongestEdges(verb)) {
