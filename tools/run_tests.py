@@ -319,7 +319,7 @@ def main():
     built = built and run_step("build", ["cmake", "--build", "--preset", preset, "-j", jobs], tally, logs)
     if built:
         result = logs / "ctest.xml"
-        # One more than there are processors: many wait, for a child, a disk or a time.
+        # One more test at a time than processors: many tests sleep, or wait for a child process or the disk.
         beside = str(int(jobs) + 1)
         command = ["ctest", "--preset", preset, "-j", beside, "--output-junit", str(result)]
         if options.soak:  # two at a time: they measure memory and time, and start hundreds of threads themselves

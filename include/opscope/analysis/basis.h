@@ -42,15 +42,15 @@ struct AnswerBasis {
   std::optional<int64_t> overhead_ns;
   // The first begin and the last end of all spans, in nanoseconds; both 0 without spans.
   int64_t start_ns = 0, end_ns = 0;
-  // The sum over the ranks that were appended of the times between them: overhead_ns is a part of this. Nanoseconds.
+  // Sum of the windows of all ranks. overhead_ns is a part of it. Nanoseconds.
   int64_t recorded_ns = 0;
   // What the analysis used of the spans; nullopt: it is not described.
   std::optional<SpanUseCounts> use;
 
   // From the first begin to the last end, in nanoseconds.
   [[nodiscard]] int64_t window_ns() const;
-  // Adds that of another rank of the same job, with its times since the same moment. What one of them does not say is
-  // unknown of both.
+  // Adds the basis of another rank of the same job. REQUIRES: its times are since the same moment. `use` and
+  // `overhead_ns` become unknown if one of both does not have them.
   void Append(const AnswerBasis& more);
 };
 

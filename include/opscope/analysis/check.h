@@ -117,8 +117,8 @@ class CheckMetrics {
 
   // Adds a trace, which is not needed afterwards. Costs what the analyses of the metrics cost.
   void Add(const Trace& trace);
-  // Of a job, which knows problems that no trace has and joins those of several: so many count in place of those of the
-  // traces.
+  // Replaces the number of problems of the traces by that of their job, which also knows what no trace can tell, such as
+  // a missing rank.
   void SetProblems(uint64_t of_job);
   // nullopt: the traces do not have it. REQUIRES: one of the limits. Nothing is added afterwards.
   [[nodiscard]] std::optional<double> ValueOf(const CheckLimit& limit) const;
@@ -128,8 +128,8 @@ class CheckMetrics {
   std::unique_ptr<State> state_;
 };
 
-// True if one rank of a job after the other has the values of the merged ranks only if the job has steps: without them,
-// findings of single ranks differ.
+// True if a limit is for findings. Those of one rank after the other are those of the merged ranks only if the job has
+// steps; the other metrics are equal in any case.
 [[nodiscard]] bool NeedsSteps(std::span<const CheckLimit> limits);
 // As CheckTrace. baseline: nullptr as there.
 [[nodiscard]] std::vector<CheckRow> CheckLimits(const CheckMetrics& metrics, const CheckMetrics* baseline,

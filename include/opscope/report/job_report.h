@@ -56,7 +56,7 @@ struct JobCondition {
   std::vector<JobProblem> problems;
   Quality quality;
 
-  // Number of problems that say that data was lost or wrong.
+  // Number of problems of severity data_loss or error.
   [[nodiscard]] uint64_t losses() const;
   // Adds that of a JOB to the condition of several. name: of the JOB; "" if there is no other.
   void Append(const std::string& name, const JobCondition& more);
@@ -110,8 +110,8 @@ using ComputeRank = std::function<VerbResult(const Trace& trace)>;
 [[nodiscard]] RankByRank MemoryByRank(std::optional<SpanFilter> filter = {}, ComputeRank of_rank = nullptr);
 
 // The question of `opscope critical-path`: the edges of the paths of all ranks below each other, and the paths. Each
-// rank has a path of its own. of_rank: nullptr computes all edges; another one chooses spans itself. It keeps what
-// `of_rank` gives.
+// rank has a path of its own. of_rank: nullptr computes all edges; another one chooses spans itself. The result
+// holds all rows that `of_rank` returns.
 [[nodiscard]] RankByRank CriticalPathByRank(std::optional<SpanFilter> filter = {}, ComputeRank of_rank = nullptr);
 
 // The question of `opscope steps`. AnswerJob gives the steps with all spans without reading them.

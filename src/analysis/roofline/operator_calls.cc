@@ -169,7 +169,7 @@ class CallGrouper {
   };
   struct CallKeyHash {
     size_t operator()(const CallKey& key) const {
-      return MixedHash()(key.name_and_arguments ^ uint64_t{Row(key.attributes)} * 0x9e3779b97f4a7c15u);
+      return MixedHash()(key.name_and_arguments ^ MixedHash()(Row(key.attributes)));
     }
   };
 
@@ -214,9 +214,8 @@ class CallGrouper {
   }
 
   uint32_t AddCall(uint32_t span, OperatorRole role) {
-    const bool has_attributes = names_.Of(spans_.name[span]).has_attributes;
     const CallKey key = {uint64_t{Row(spans_.name[span])} << 32 | Row(spans_.args[span]),
-                         has_attributes ? spans_.extra[span] : StringId::kNone};
+                         names_.HasAttributes(spans_.name[span]) ? spans_.extra[span] : StringId::kNone};
     constexpr std::array<uint32_t, 4> kNone = {kNoGroup, kNoGroup, kNoGroup, kNoGroup};
     uint32_t& number = numbers_.try_emplace(key, kNone).first.value()[static_cast<size_t>(role)];
     if (number == kNoGroup) {

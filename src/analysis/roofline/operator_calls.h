@@ -12,8 +12,8 @@
 
 namespace opscope {
 
-// What the names of a trace mean to torch, and to MegEngine if there are tensors of types as MegEngine names them. Looks
-// each name up at its first use.
+// Finds the formula for each name of a trace: torch's, or MegEngine's if the trace has tensors of MegEngine's types.
+// Looks each name up at its first use.
 class OperatorNames {
  public:
   // O(strings + arguments)
@@ -28,6 +28,8 @@ class OperatorNames {
     }
     return names_[Row(name)];
   }
+  // Whether the cost of the operator depends on the attributes of a call. O(1) likewise.
+  bool HasAttributes(StringId name) { return has_megengine_types_ && Of(name).has_attributes; }
 
  private:
   NamedOperator Find(std::string_view name) const {
@@ -54,7 +56,7 @@ enum class OperatorRole : uint8_t {
   kUnknown,
 };
 
-// Calls of one name with one argument list and one role; of operators whose attributes matter, also of equal ones.
+// Calls of one name with one argument list and one role. Calls of an operator of MegEngine have equal attributes, too.
 struct CallGroup {
   uint32_t span = 0;  // any of them
   OperatorRole role = OperatorRole::kNone;

@@ -48,7 +48,7 @@ Amount Elements(std::span<const int64_t> sizes);
 Amount StoredElements(const Argument& tensor);
 // Bytes per element; unknown for an unknown type.
 Amount BytesPerElement(const CallArguments& call, const Argument& tensor);
-// The same of a type of MegEngine; unknown also for types that share bytes.
+// The same of a type of MegEngine; unknown for types of fewer than 8 bits, too, whose elements share bytes.
 Amount BytesOfMegEngineType(std::string_view dtype);
 // Bytes that reading or writing all elements moves.
 Amount TensorBytes(const CallArguments& call, const Argument& tensor);
